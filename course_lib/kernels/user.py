@@ -1,0 +1,160 @@
+"""A kernel that the reader wrote: CUDA text or a path, launched like the catalog kernel that it resembles."""
+
+import dataclasses
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course_lib.errors import CourseError
+from course_lib.kernels.catalog import Kernel, get
+
+SGEMM = ("int M", "int N", "int K", "float alpha", "const float* A", "int lda",
+         "const float* B", "int ldb", "float beta", "float* C", "int ldc")
+SIGNATURE = ", ".join(SGEMM)
+
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_ENTRY = re.compile(r"__global__\b[^;{}]*?\b(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>[^()]*)\)\s*\{")
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\d+)[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class UserKernel(Kernel):
+    """A `Kernel` whose source is text. `from_source` makes one.
+
+    Attributes
+    ----------
+    text : str
+        The CUDA C text.
+    like : str
+        The catalog kernel from which parameters, rules, block and grid are taken.
+    """
+
+    text: str = field(default="", repr=False)
+    like: str = ""
+
+    @property
+    def source(self):
+        """Return the CUDA C text."""
+        return self.text
+
+    def defines(self, **parameters):
+        """Return what the compiler gets with -D: nothing when the text itself sets all these values."""
+        wanted = super().defines(**parameters)
+        written = written_values(self.text)
+        return {} if all(written.get(name) == value for name, value in wanted.items()) else wanted
+
+    @classmethod
+    def from_source(cls, source, *, entry=None, like=None):
+        """Make a kernel from CUDA text or from a path to it.
+
+        Parameters
+        ----------
+        source : str or Path
+            Text that holds `__global__`, or the path of a file that does.
+        entry : str, optional
+            The function to launch; needed only when the text has several `__global__` functions.
+        like : str, optional
+            The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
+            BM and BN, else sgemm_naive (one thread per element, blocks of bx × by).
+
+        Raises
+        ------
+        CourseError
+            When there is no such file or function, or the function does not take SGEMM's arguments.
+        """
+        text, path = _read(source)
+        bare = _COMMENT.sub(_blank, text)
+        name, parameters = _find_entry(bare, entry)
+        _check_signature(name, parameters)
+        base = get(like or _resembles(bare))
+        written = written_values(text)
+        fitted = tuple(dataclasses.replace(p, default=written.get(p.name, p.default)) for p in base.parameters)
+        facts = {f.name: getattr(base, f.name) for f in dataclasses.fields(base)}
+        facts |= {"name": name, "entry": name, "path": path, "parameters": fitted, "idea": "your own kernel"}
+        return cls(**facts, text=text, like=base.name)
+
+
+def is_source(kernel):
+    """Tell CUDA text or a path from the name of a kernel."""
+    if isinstance(kernel, Path):
+        return True
+    return isinstance(kernel, str) and ("__global__" in kernel or "\n" in kernel or kernel.endswith((".cu", ".cuh")))
+
+
+def written_values(text):
+    """Return the whole numbers that a text sets with `#define NAME number`.
+
+    >>> written_values("#define BM 16  // rows")
+    {'BM': 16}
+    """
+    found = {}
+    for name, value in _DEFINE.findall(_COMMENT.sub(_blank, text)):
+        found.setdefault(name, int(value))
+    return found
+
+
+def _blank(match):
+    """Replace a comment by spaces, keep a string and every line break."""
+    text = match.group()
+    return text if text.startswith('"') else re.sub(r"[^\n]", " ", text)
+
+
+def _read(source):
+    if isinstance(source, str) and ("__global__" in source or "\n" in source):
+        return source, None
+    path = Path(source)
+    try:
+        return path.read_text(encoding="utf-8"), path
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not a text file"
+        raise CourseError(f"the kernel file {path} cannot be read: {reason}", path=path) from None
+
+
+def _find_entry(bare, entry):
+    found = {m["name"]: m for m in _ENTRY.finditer(bare)}
+    names = ", ".join(found)
+    if not found:
+        raise CourseError("the text holds no kernel: write one as "
+                          f'extern "C" __global__ void my_sgemm({SIGNATURE}) {{ … }}')
+    if entry is None and len(found) > 1:
+        raise CourseError(f"the text holds {len(found)} kernels ({names}): name the one to launch with entry=", names=names)
+    name = entry or next(iter(found))
+    if name not in found:
+        raise CourseError(f"the text holds no kernel {entry!r}, only {names}", entry=entry)
+    match = found[name]
+    if not _is_extern_c(bare, match.start()):
+        raise CourseError(f'{name} needs extern "C" before __global__: without it the compiler writes '
+                          "the types of the arguments into the name, and the launcher cannot find it", entry=name)
+    return name, match["parameters"]
+
+
+def _is_extern_c(bare, start):
+    before = bare[:start].rstrip()
+    blocks = [before[m.end():] for m in re.finditer(r'extern\s+"C"\s*\{', before)]
+    return before.endswith('extern "C"') or any(b.count("{") >= b.count("}") for b in blocks)
+
+
+def _check_signature(name, text):
+    given = [" ".join(p.split()) for p in text.split(",") if p.strip()]
+    right = f"the front door launches {name}({SIGNATURE})"
+    if len(given) != len(SGEMM):
+        raise CourseError(f"{name} takes {len(given)} arguments, not {len(SGEMM)}: {right}", entry=name)
+    for number, (mine, theirs) in enumerate(zip(given, SGEMM, strict=True), start=1):
+        kind, wanted = _kind(mine), _kind(theirs)
+        if kind and kind != wanted:
+            raise CourseError(f"argument {number} of {name} is `{mine}`, not `{theirs}`: {right}", entry=name)
+
+
+def _kind(parameter):
+    """Return "int", "float", "float*" and so on, or None for a type that only the compiler knows."""
+    words = re.findall(r"\w+|\*|&", re.sub(r"\bconst\b|\b__restrict__\b|\bstruct\b", " ", parameter))
+    stars = words.count("*") + words.count("&")
+    names = [w for w in words if w not in "*&"]
+    plain = {"int", "float", "double", "unsigned", "long", "short", "char", "size_t", "half", "bool"}
+    kind = [w for w in names if w in plain]
+    return " ".join(kind) + "*" * stars if kind else None
+
+
+def _resembles(bare):
+    words = set(re.findall(r"\w+", bare))
+    return "sgemm_tiled" if {"BM", "BN"} <= words else "sgemm_naive"

@@ -1,0 +1,127 @@
+"""The catalog: every file is in it, every rule speaks, every launch covers C."""
+
+import re
+
+import numpy as np
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.kernels import KERNELS, get
+from course_lib.kernels.catalog import FOLDER
+
+HEADER = ("Computes", "Idea", "Launch", "Shared", "Edges", "Lesson")
+
+
+def test_every_kernel_file_is_in_the_catalog():
+    assert {k.path.name for k in KERNELS.values()} == {p.name for p in FOLDER.glob("*.cu")}
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_header_is_short_and_complete(kernel):
+    header = kernel.source.split("\n\n")[0].split("#ifndef")[0].split("extern")[0]
+    lines = [line for line in header.splitlines() if line.startswith("//")]
+    assert len(lines) <= 10
+    assert lines[0].startswith(f"// {kernel.path.name} -- ")
+    for word in HEADER:
+        assert any(line.startswith(f"// {word} ") for line in lines), word
+    assert f"notebooks/{kernel.lesson}.ipynb" in header
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_every_barrier_says_what_it_protects(kernel):
+    for line in kernel.source.splitlines():
+        if "__syncthreads()" in line:
+            assert re.search(r"__syncthreads\(\);\s+// \w+", line), line
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_defaults_and_choices_are_allowed(kernel):
+    assert kernel.problems() == ()
+    for parameter in kernel.parameters:
+        assert parameter.default in parameter.choices
+        assert all(parameter.problem(choice) is None for choice in parameter.choices)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("M, N", [(1, 1), (17, 100), (64, 64), (65, 31)])
+def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
+    grid, block = kernel.grid(M, N), kernel.block()
+    cols, rows = (M, N) if kernel.name == "sgemm_swapped" else (N, M)
+    assert cols <= grid[0] * block[0] < cols + block[0]
+    assert rows <= grid[1] * block[1] < rows + block[1]
+
+
+def test_swapped_and_naive_differ_in_two_lines_of_code():
+    def code(name):
+        text = re.sub(r"//.*", "", get(name).source).replace(name, "name")
+        return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    one, two = code("sgemm_swapped"), code("sgemm_naive")
+    assert len(one) == len(two)
+    assert sum(a != b for a, b in zip(one, two, strict=True)) == 2
+
+
+@pytest.mark.parametrize("name, parameters, words", [
+    ("sgemm_naive", {"bx": 64, "by": 33}, ["64 × 33 = 2112 threads", "1024", "bx can be up to 31"]),
+    ("sgemm_naive", {"bx": 0}, ["bx = 0", "from 1 to 1024"]),
+    ("sgemm_naive", {"by": 2000}, ["by = 2000", "too large"]),
+    ("sgemm_naive", {"bx": 2.5}, ["bx = 2.5", "whole number"]),
+    ("sgemm_naive", {"bx": True}, ["bx = True", "whole number"]),
+    ("sgemm_naive", {"bx": "16"}, ["bx = '16'", "whole number"]),
+    ("sgemm_naive", {"BM": 16}, ["BM is no parameter", "bx, by"]),
+    ("sgemm_tiled", {"bm": 16}, ["bm is no parameter", "did you mean BM?"]),
+    ("sgemm_tiled", {"BM": 64}, ["32 × 64 = 2048 threads", "BN can be up to 16"]),
+    ("sgemm_tiled", {"BK": 193}, ["49408 bytes", "48 KiB", "BK can be up to 192"]),
+    ("sgemm_tiled", {"BM": 1024, "BN": 1024}, ["BN can be up to 1", "BK can be up to 6"]),
+])
+def test_a_wrong_parameter_is_named_with_what_would_be_right(name, parameters, words):
+    kernel = get(name)
+    text = "\n".join(kernel.problems(**parameters))
+    for word in words:
+        assert word in text
+    with pytest.raises(CourseError) as caught:
+        kernel.check(**parameters)
+    assert caught.value.problems == kernel.problems(**parameters)
+    assert all(line in str(caught.value) for line in caught.value.problems)
+
+
+def test_what_the_sentence_calls_right_is_right():
+    tiled, naive = get("sgemm_tiled"), get("sgemm_naive")
+    for BM, BN in [(1, 2), (7, 13), (32, 32), (64, 16), (3, 341)]:
+        largest = 49152 // (4 * (BM + BN))
+        assert tiled.problems(BM=BM, BN=BN, BK=largest) == ()
+        assert f"BK can be up to {largest}" in tiled.problems(BM=BM, BN=BN, BK=largest + 1)[0]
+    assert naive.problems(bx=31, by=33) == ()
+
+
+def test_all_broken_rules_are_listed_with_their_reason():
+    tiled = get("sgemm_tiled")
+    assert len(tiled.problems(BM=64, BN=64, BK=128)) == 2
+    assert all(len(rule.why) > 40 and "<=" in rule.text for rule in tiled.rules)
+
+
+def test_numpy_integers_are_taken_and_become_plain():
+    values = get("sgemm_tiled").check(BM=np.int8(16), BK=np.int64(8))
+    assert values == {"BM": 16, "BN": 32, "BK": 8}
+    assert {type(v) for v in values.values()} == {int}
+    assert get("sgemm_naive").problems(bx=np.int8(64), by=np.int8(64))    # 4096 does not wrap to 0
+
+
+def test_a_grid_beyond_the_hardware_is_refused():
+    with pytest.raises(CourseError, match="100000 blocks along y, but a grid has at most 65535"):
+        get("sgemm_naive").grid(100_000, 5, by=1)
+
+
+@pytest.mark.parametrize("name, words", [
+    ("sgemm_tile", "did you mean sgemm_tiled"), ("SGEMM_NAIVE", "did you mean sgemm_naive?"),
+    ("zzz", "the kernels are sgemm_swapped, sgemm_naive, sgemm_tiled"), (3, "there is no kernel 3"),
+])
+def test_an_unknown_name_gets_close_matches(name, words):
+    with pytest.raises(CourseError) as caught:
+        get(name)
+    assert words in str(caught.value)
+
+
+def test_only_tile_sizes_reach_the_compiler():
+    assert get("sgemm_naive").defines(bx=8) == {}
+    assert get("sgemm_tiled").defines(BK=8) == {"BM": 32, "BN": 32, "BK": 8}
+    assert get("sgemm_tiled").shared_bytes(BM=16, BN=8, BK=4) == 4 * (16 * 4 + 4 * 8)
