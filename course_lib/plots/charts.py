@@ -1,0 +1,92 @@
+"""Bars for a ladder of kernels, lines for a counter against a parameter."""
+
+import numpy as np
+
+from course_lib.plots import style
+
+
+@style.styled
+def bars(values, ax=None, *, unit, title=None, note=None, digits=3):
+    """Draw one horizontal bar per entry, its value beside it, in the order given from top to bottom.
+
+    Parameters
+    ----------
+    values : mapping of label to number
+    ax : Axes, optional
+    unit : str
+        On the axis, with where the numbers are from ("GFLOP/s, recorded on …").
+    title, note : str, optional
+        `note` is a line of small type below the axis.
+    digits : int
+        Significant digits of the printed values.
+
+    Returns
+    -------
+    Axes
+
+    >>> [t.get_text() for t in bars({"naive": 10.0, "tiled": 25.0}, unit="GFLOP/s").texts]
+    ['10', '25']
+    """
+    ax = style.axes(ax, width=9.0, height=1.8 + 0.62 * len(values))
+    places, numbers = np.arange(len(values)), list(values.values())
+    drawn = ax.barh(places, numbers, color=[style.CYCLE[i % len(style.CYCLE)] for i in places], height=0.68)
+    ax.bar_label(drawn, [_number(v, digits) for v in numbers], padding=5, fontsize=13)
+    ax.set_yticks(places, list(values), fontsize=13)
+    ax.invert_yaxis()
+    ax.margins(x=0.14)
+    ax.set(xlabel=unit + (f"\n{note}" if note else ""), title=title or "")
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+@style.styled
+def lines(x, series, ax=None, *, xlabel, ylabel, predicted=None, title=None, log=False, note=None):
+    """Draw counters against a parameter: markers for what was counted, dashed curves for what was predicted.
+
+    Parameters
+    ----------
+    x : sequence of number
+        The parameter's values, shown as ticks.
+    series, predicted : mapping of label to numbers
+        As many numbers as `x`; `predicted` may be left out.
+    ax : Axes, optional
+    log : bool
+        Base-2 logarithmic axes: halving shows as a straight line.
+    title, note : str, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = style.axes(ax, width=9.0, height=4.8)
+    for i, (label, values) in enumerate((predicted or {}).items()):
+        colour = style.GREY if len(predicted) == 1 else style.CYCLE[i]
+        ax.plot(x, values, linestyle="--", color=colour, label=label, zorder=1)
+    for i, (label, values) in enumerate(series.items()):
+        ax.plot(x, values, linestyle="none" if predicted else "-", marker=style.MARKERS[i], color=style.CYCLE[i],
+                label=label, zorder=2, clip_on=False)
+    if log:
+        ax.set_xscale("log", base=2)
+        ax.set_yscale("log", base=2)
+    ax.set_xticks(x, [_number(v, 4) for v in x])
+    ax.minorticks_off()
+    if log:
+        low, high = ax.get_ylim()
+        ticks = 2.0 ** np.arange(np.ceil(np.log2(low)), np.floor(np.log2(high)) + 1)
+        ax.set_yticks(ticks, [_number(t, 3) for t in ticks])
+    ax.grid(axis="y")
+    ax.set(xlabel=xlabel + (f"\n{note}" if note else ""), ylabel=ylabel, title=title or "")
+    ax.legend()
+    return ax
+
+
+def _number(value, digits):
+    """Write a number with `digits` significant digits and no exponent.
+
+    >>> _number(0.0312499, 3), _number(12345.6, 3), _number(8, 4)
+    ('0.0312', '12,346', '8')
+    """
+    if value == int(value):
+        return f"{int(value):,}"
+    decimals = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
+    return f"{value:,.{decimals}f}".rstrip("0").rstrip(".") if decimals else f"{value:,.0f}"

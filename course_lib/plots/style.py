@@ -1,0 +1,74 @@
+"""The one look of every figure: colours, type sizes, and axes that belong to no global state.
+
+Colours are Okabe and Ito's, which stay apart under the common colour blindnesses; type is large enough for
+the last row of a lecture room. A figure is a plain `Figure` outside pyplot, so nothing shows twice, nothing is
+kept alive, and a background thread may draw.
+"""
+
+import functools
+import threading
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+SKY, PURPLE, YELLOW, INK, GREY, PALE = "#56B4E9", "#CC79A7", "#F0E442", "#222222", "#9A9A9A", "#EDEDED"
+CYCLE = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, YELLOW, GREY)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DPI = 100
+
+RC = {
+    "font.family": "DejaVu Sans",
+    "font.size": 13,
+    "axes.titlesize": 15,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 14,
+    "xtick.labelsize": 12,
+    "ytick.labelsize": 12,
+    "legend.fontsize": 12,
+    "legend.frameon": False,
+    "axes.prop_cycle": matplotlib.cycler(color=CYCLE),
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "text.color": INK,
+    "lines.linewidth": 2.5,
+    "lines.markersize": 8,
+    "axes.grid": False,
+    "grid.color": "#D0D0D0",
+}
+
+_drawing = threading.RLock()     # rcParams are global to the process: one figure is drawn at a time
+
+
+def styled(draw):
+    """Decorate a drawing function so that it runs under the course's look, one thread at a time."""
+    @functools.wraps(draw)
+    def wrapper(*args, **kwargs):
+        with _drawing, matplotlib.rc_context(RC):
+            return draw(*args, **kwargs)
+    return wrapper
+
+
+def axes(ax=None, width=9.0, height=4.5):
+    """Return `ax`, or the only Axes of a new figure of `width` by `height` inches.
+
+    >>> axes(width=4, height=3).figure.get_size_inches().tolist()
+    [4.0, 3.0]
+    """
+    if ax is not None:
+        return ax
+    figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.add_subplot()
+
+
+def text_on(colour):
+    """Return black or white, whichever reads better on `colour`.
+
+    >>> text_on("#0072B2"), text_on("#F0E442")
+    ('white', 'black')
+    """
+    r, g, b = matplotlib.colors.to_rgb(colour)
+    return "black" if 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.45 else "white"

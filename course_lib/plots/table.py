@@ -1,0 +1,65 @@
+"""Small accessible HTML tables with a plain-text twin; no style sheet, so an untrusted notebook shows them too."""
+
+import html
+
+
+class Table:
+    """A table with a caption, headers and rows of strings; shows itself in a notebook and in a terminal.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequences
+        Cells; numbers are written as they are, right-aligned.
+    caption : str
+    mono : collection of int
+        Columns set in a fixed-width face.
+    marked : collection of int
+        Rows drawn on a coloured ground, with "▶" before their first cell.
+
+    >>> Table(("kernel", "sectors"), [("naive", 2), ("swapped", 8.5)], "loads")
+    loads
+    kernel   sectors
+    -------  -------
+    naive          2
+    swapped      8.5
+    """
+
+    def __init__(self, header, rows, caption="", *, mono=(), marked=()):
+        self.header, self.rows = tuple(map(str, header)), [tuple(row) for row in rows]
+        self.caption, self.mono, self.marked = caption, frozenset(mono), frozenset(marked)
+
+    def _is_number(self, cell):
+        return not isinstance(cell, str) or (cell[:1] != "" and not cell.strip("0123456789.,-%× "))
+
+    def _repr_html_(self):
+        head = "".join(f'<th scope="col" style="text-align:left">{html.escape(h)}</th>' for h in self.header)
+        body = "\n".join(f"<tr>{self._row_html(i, row)}</tr>" for i, row in enumerate(self.rows))
+        caption = (f'<caption style="text-align:left;padding:4px"><b>{html.escape(self.caption)}</b></caption>'
+                   if self.caption else "")
+        return (f'<table style="font-size:14px">{caption}\n<thead><tr>{head}</tr></thead>\n'
+                f'<tbody>\n{body}\n</tbody></table>')
+
+    def _row_html(self, i, row):
+        ground = ";background-color:#fdeacc;color:black" if i in self.marked else ""
+        cells = []
+        for j, cell in enumerate(row):
+            text = html.escape(str(cell))
+            if j in self.mono:
+                text = f'<code style="white-space:pre;background-color:transparent;color:inherit">{text}</code>'
+            align = "right" if self._is_number(cell) else "left"
+            cells.append(f'<td style="text-align:{align}{ground}">{text}</td>')
+        return "".join(cells)
+
+    def __repr__(self):
+        rows = [[str(cell) for cell in row] for row in self.rows]
+        widths = [max(len(line[j]) for line in [self.header, *rows]) for j in range(len(self.header))]
+        lines = [self._line(self.header, widths, [False] * len(widths)), "  ".join("-" * w for w in widths)]
+        for row, cells in zip(self.rows, rows, strict=True):
+            lines.append(self._line(cells, widths, [self._is_number(cell) for cell in row]))
+        return "\n".join([self.caption] * bool(self.caption) + lines)
+
+    @staticmethod
+    def _line(cells, widths, right):
+        padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True)]
+        return "  ".join(padded).rstrip()

@@ -1,0 +1,87 @@
+"""Charts, listings, tables and the alternative text, without looking at pixels."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from PIL import Image
+
+from course_lib import plots
+from course_lib.plots import NAMES
+
+SECTORS, REQUESTS = NAMES["global load sectors"], NAMES["global load requests"]
+
+
+def test_bars_keep_order_and_print_values():
+    ax = plots.bars({"b": 8.5, "a": 2.0, "c": 1234.5}, unit="sectors", title="T")
+    assert [b.get_width() for b in ax.patches] == [8.5, 2.0, 1234.5]
+    assert [t.get_text() for t in ax.texts] == ["8.5", "2", "1,234"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["b", "a", "c"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]
+
+
+def test_lines_draw_counted_and_predicted_on_log_axes():
+    ax = plots.lines([4, 8, 16], {"counted": [0.0625, 0.03125, 0.015625]}, xlabel="tile", ylabel="y", log=True,
+                     predicted={"formula": [0.0625, 0.03125, 0.015625]})
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    by_label = {line.get_label(): line for line in ax.lines}
+    assert by_label["counted"].get_linestyle() == "None"
+    assert by_label["formula"].get_linestyle() == "--"
+    assert by_label["counted"].get_ydata().tolist() == [0.0625, 0.03125, 0.015625]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["4", "8", "16"]
+
+
+def test_drawing_leaves_matplotlib_alone():
+    import matplotlib
+    before = dict(matplotlib.rcParams)
+    plots.render(plots.bars({"a": 1}, unit="u"), "one bar")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_a_picture_carries_its_words_and_is_small():
+    picture = plots.render(plots.bars({"a": 1, "b": 2}, unit="u"), 'b is twice "a"')
+    assert 'alt="b is twice &quot;a&quot;"' in picture._repr_html_()
+    assert Image.open(io.BytesIO(picture.png)).size == picture.size
+    assert len(picture.png) < 20_000
+    assert repr(picture) == '[figure: b is twice "a"]'
+
+
+@pytest.mark.parametrize("alt", ["", "  ", None])
+def test_a_figure_without_words_is_refused(alt):
+    with pytest.raises(ValueError, match="alternative text"):
+        plots.render(plots.bars({"a": 1}, unit="u"), alt)
+
+
+SOURCE = "// a\n__global__ void k() {\n  load\n  none\n}"
+
+
+def test_listing_sets_counters_beside_lines():
+    table = plots.source_listing(SOURCE, {3: {REQUESTS: 4, SECTORS: 34, NAMES["instructions"]: 1200}})
+    assert table.header == ("line", "source", "global requests", "sectors / request", "shared wavefronts",
+                            "warp instructions")
+    assert table.rows[1] == ("3", "  load", "4", "8.5", "", "1,200")
+    assert table.rows[2] == ("4", "  none", "", "", "", "")
+    assert table.rows[0][0] == "2"
+    assert "<code" in table._repr_html_()
+    assert 'scope="col"' in table._repr_html_()
+
+
+def test_listing_marks_hazard_lines():
+    hazard = SimpleNamespace(kind="RAW", address=64, first_line=3, second_line=4, first_thread=(1, 0, 0),
+                             second_thread=(2, 0, 0), block=(0, 0, 0), count=12)
+    table = plots.source_listing(SOURCE, {}, hazards=[hazard], first=3, last=4)
+    assert table.marked == {0, 1}
+    assert table.rows[0][-1] == "12"
+    sentence, = plots.hazard_sentences([hazard])
+    assert all(part in sentence for part in ("RAW", "line 3", "line 4", "thread (1, 0)", "12 times"))
+
+
+def test_source_text_is_escaped():
+    html = plots.source_listing("a < b && c", {}, first=1)._repr_html_()
+    assert "a &lt; b &amp;&amp; c" in html
+
+
+def test_unknown_counter_names_are_not_zero():
+    with pytest.raises(KeyError):
+        plots.count({}, "global load sector")
+    assert plots.sectors_per_request({}) == 0
