@@ -117,7 +117,8 @@ def _find_entry(bare, entry):
         raise CourseError("the text holds no kernel: write one as "
                           f'extern "C" __global__ void my_sgemm({SIGNATURE}) {{ … }}')
     if entry is None and len(found) > 1:
-        raise CourseError(f"the text holds {len(found)} kernels ({names}): name the one to launch with entry=", names=names)
+        raise CourseError(f"the text holds {len(found)} kernels ({names}): name the one to launch with entry=",
+                          names=names)
     name = entry or next(iter(found))
     if name not in found:
         raise CourseError(f"the text holds no kernel {entry!r}, only {names}", entry=entry)

@@ -43,7 +43,7 @@ def test_defaults_and_choices_are_allowed(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-@pytest.mark.parametrize("M, N", [(1, 1), (17, 100), (64, 64), (65, 31)])
+@pytest.mark.parametrize(("M", "N"), [(1, 1), (17, 100), (64, 64), (65, 31)])
 def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
     grid, block = kernel.grid(M, N), kernel.block()
     cols, rows = (M, N) if kernel.name == "sgemm_swapped" else (N, M)
@@ -60,7 +60,7 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     assert sum(a != b for a, b in zip(one, two, strict=True)) == 2
 
 
-@pytest.mark.parametrize("name, parameters, words", [
+@pytest.mark.parametrize(("name", "parameters", "words"), [
     ("sgemm_naive", {"bx": 64, "by": 33}, ["64 × 33 = 2112 threads", "1024", "bx can be up to 31"]),
     ("sgemm_naive", {"bx": 0}, ["bx = 0", "from 1 to 1024"]),
     ("sgemm_naive", {"by": 2000}, ["by = 2000", "too large"]),
@@ -111,7 +111,7 @@ def test_a_grid_beyond_the_hardware_is_refused():
         get("sgemm_naive").grid(100_000, 5, by=1)
 
 
-@pytest.mark.parametrize("name, words", [
+@pytest.mark.parametrize(("name", "words"), [
     ("sgemm_tile", "did you mean sgemm_tiled"), ("SGEMM_NAIVE", "did you mean sgemm_naive?"),
     ("zzz", "the kernels are sgemm_swapped, sgemm_naive, sgemm_tiled"), (3, "there is no kernel 3"),
 ])

@@ -26,7 +26,8 @@ def test_a_kernel_with_bm_and_bn_is_launched_like_the_tiled_one():
 
 
 def test_the_values_written_in_the_text_are_the_defaults():
-    text = get("sgemm_tiled").source.replace("#define BM 32", "#define BM 8").replace("#define BK 32", "#define BK 4 // k")
+    text = get("sgemm_tiled").source.replace("#define BM 32", "#define BM 8")
+    text = text.replace("#define BK 32", "#define BK 4 // k")
     mine = UserKernel.from_source(text)
     assert mine.check() == {"BM": 8, "BN": 32, "BK": 4}
     assert mine.block() == (32, 8, 1)
@@ -39,8 +40,9 @@ def test_values_that_the_text_leaves_open_are_passed():
 
 
 def test_launch_bounds_restrict_and_blocks_of_extern_c():
+    parameters = SIGNATURE.replace("float*", "float* __restrict__")
     text = ('extern "C" {\n__device__ float f(float x) { return x; }\n'
-            f'__global__ void __launch_bounds__(1024)\nmine({SIGNATURE.replace("float*", "float* __restrict__")}) {{}}\n}}\n')
+            f'__global__ void __launch_bounds__(1024)\nmine({parameters}) {{}}\n}}\n')
     assert UserKernel.from_source(text).entry == "mine"
 
 
@@ -61,7 +63,7 @@ def test_choose_one_of_several():
         UserKernel.from_source(two, entry="third")
 
 
-@pytest.mark.parametrize("text, words", [
+@pytest.mark.parametrize(('text', 'words'), [
     ("int x;\n", "holds no kernel: write one as"),
     (MINE.replace('extern "C" ', ""), 'mine needs extern "C"'),
     ('extern "C" { int x; }\n' + MINE.replace('extern "C" ', ""), 'mine needs extern "C"'),
@@ -88,5 +90,7 @@ def test_types_that_only_the_compiler_knows_pass():
 
 
 def test_what_counts_as_source():
-    assert is_source(MINE) and is_source("a/b.cu") and not is_source("sgemm_naive")
+    assert is_source(MINE)
+    assert is_source("a/b.cu")
+    assert not is_source("sgemm_naive")
     assert written_values("// #define BM 4\n#define BM 16 /* x */\n#define S \"// 3\"\n") == {"BM": 16}

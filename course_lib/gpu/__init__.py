@@ -1,0 +1,13 @@
+"""Kernels on a real NVIDIA GPU, through CuPy: find one that works, launch, measure.
+
+This is the only room that imports CuPy, and it does so inside functions: without CuPy the room still
+imports, and `probe` says in one sentence why there is no GPU to use.
+"""
+
+from course_lib.gpu.device import is_cupy, to_device, to_host
+from course_lib.gpu.launch import GpuError, launch, load
+from course_lib.gpu.status import GpuStatus, probe
+from course_lib.gpu.timing import Timing, time_kernel
+
+__all__ = ["GpuError", "GpuStatus", "Timing", "is_cupy", "launch", "load", "probe", "time_kernel", "to_device",
+           "to_host"]

@@ -1,0 +1,139 @@
+"""Load a cubin and launch a kernel of it."""
+
+import hashlib
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.errors import CourseError
+from course_lib.gpu.device import is_cupy
+
+STATIC_SHARED_LIMIT = 48 * 1024     # bytes; a kernel must ask before it may use more (dynamic) shared memory
+
+# What CUDA says, and what a reader can do about it. A failed kernel leaves the process without a usable GPU.
+RESTART = "the GPU is lost to this notebook until you restart its kernel"
+ADVICE = {
+    "ILLEGAL_ADDRESS": "{entry} touched memory outside its arrays; " + RESTART
+                       + ". Run it with backend='sim' to see the line, the thread and the address",
+    "MISALIGNED_ADDRESS": "{entry} used an address that is no multiple of the access's width; " + RESTART
+                          + ". Run it with backend='sim' to see the line and the thread",
+    "LAUNCH_FAILED": "{entry} failed while it ran; " + RESTART + ". Run it with backend='sim' to see where",
+    "LAUNCH_TIMEOUT": "{entry} ran longer than this GPU's driver allows a kernel while a screen is attached",
+    "OUT_OF_MEMORY": "the GPU has too little free memory for these arrays: take smaller ones",
+    "OUT_OF_RESOURCES": "a block of {entry} needs more registers than the GPU has: take a smaller block",
+    "INVALID_VALUE": "the GPU refused the launch of {entry} with grid {grid} and block {block}",
+    "NO_BINARY_FOR_GPU": "the compiled {entry} is for another GPU: compile it for this one's architecture",
+    "INVALID_IMAGE": "this driver cannot load the compiled {entry}: it is older than the compiler; update the driver",
+    "NOT_FOUND": "the compiled kernel holds no function {entry!r}",
+}
+
+
+class GpuError(CourseError):
+    """The GPU or its driver refused or failed. Attributes: entry, grid, block, cause (CUDA's own words)."""
+
+
+@cache
+def _folder():
+    """Keep one folder for cubins as long as the process lives; it is removed at exit."""
+    return tempfile.TemporaryDirectory(prefix="course-cubins-")
+
+
+def load(compiled, entry):
+    """Return CuPy's kernel object for a function of a compiled kernel.
+
+    Parameters
+    ----------
+    compiled : Compiled or bytes
+        From `course_lib.toolchain.compile_cuda`, or the bytes of a cubin.
+    entry : str
+
+    Raises
+    ------
+    GpuError
+        When the driver cannot load it.
+    """
+    import cupy
+
+    cubin = compiled if isinstance(compiled, bytes) else compiled.cubin
+    # CuPy remembers modules by path: the name must follow the content.
+    path = Path(_folder().name) / f"{hashlib.sha256(cubin).hexdigest()}.cubin"
+    if not path.exists():
+        path.write_bytes(cubin)
+    try:
+        function = cupy.RawModule(path=str(path)).get_function(entry)
+        function.compile()       # load now, so that a refusal is reported here
+    except Exception as error:
+        raise explain(error, entry) from None
+    return function
+
+
+def launch(compiled, entry, grid, block, args, *, dynamic_shared=0):
+    """Launch a kernel once and wait for it.
+
+    Parameters
+    ----------
+    compiled : Compiled or bytes
+        A compiled kernel or a cubin.
+    entry : str
+        The function.
+    grid, block : int or tuple of int
+        Blocks, threads a block.
+    args : sequence
+        NumPy arrays (copied to the device, and back in place), CuPy arrays (used as they are) and NumPy
+        scalars of the kernel's own types: `np.int32(5)`, `np.float32(1)`.
+    dynamic_shared : int
+        Bytes of shared memory a block asks for at launch.
+
+    Returns
+    -------
+    tuple
+        The arrays among `args`, of the kind that was given.
+    """
+    import cupy
+
+    try:
+        on_device = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
+        function = prepare(compiled, entry, dynamic_shared)
+        function(triple(grid), triple(block), tuple(on_device), shared_mem=dynamic_shared)
+        cupy.cuda.get_current_stream().synchronize()
+        for given, there in zip(args, on_device, strict=True):
+            if isinstance(given, np.ndarray) and given.flags.writeable:
+                given[...] = there.get()
+    except GpuError:
+        raise
+    except Exception as error:
+        raise explain(error, entry, grid, block) from None
+    return tuple(a for a in args if isinstance(a, np.ndarray) or is_cupy(a))
+
+
+def prepare(compiled, entry, dynamic_shared):
+    """Load a function and let it use as much dynamic shared memory as asked for."""
+    function = load(compiled, entry)
+    if dynamic_shared > STATIC_SHARED_LIMIT:
+        function.max_dynamic_shared_size_bytes = dynamic_shared
+    return function
+
+
+def triple(size):
+    """Return a size along x, y, z.
+
+    >>> triple(5), triple((2, 3))
+    ((5, 1, 1), (2, 3, 1))
+    """
+    sizes = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
+    return tuple(int(s) for s in sizes + (1,) * (3 - len(sizes)))
+
+
+def explain(error, entry, grid=None, block=None):
+    """Turn an exception of CuPy or CUDA into a `GpuError` with one sentence."""
+    cause = " ".join(str(error).split()) or type(error).__name__
+    plain = cause.upper().replace("_", "")
+    for word, advice in ADVICE.items():
+        if word.replace("_", "") in plain:
+            return GpuError(advice.format(entry=entry, grid=grid, block=block),
+                            entry=entry, grid=grid, block=block, cause=cause)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return GpuError(ADVICE["OUT_OF_MEMORY"], entry=entry, grid=grid, block=block, cause=cause)
+    return GpuError(f"the GPU could not run {entry}: {cause}", entry=entry, grid=grid, block=block, cause=cause)

@@ -1,0 +1,142 @@
+"""Measure how long a kernel takes on the GPU."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.gpu.launch import GpuError, explain, prepare, triple
+
+SHORT = 200e-6         # seconds: below this a launch costs as much as the kernel, so many go into one graph
+SAMPLE = 2e-3          # seconds that one sample of a short kernel should last; events resolve 0.5 µs
+MOST_LAUNCHES = 1000   # in one graph
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long one launch took, over several samples.
+
+    Attributes
+    ----------
+    median_s, low_s, high_s : float
+        Seconds: the middle sample, and the quartiles (half of the samples lie between low and high).
+    repeats : int
+        Samples.
+    warmup : int
+        Launches before the first sample, not counted.
+    launches : int
+        Launches in each sample; a sample is divided by it.
+    graph : bool
+        Whether the launches of a sample were replayed from one CUDA graph.
+    """
+
+    median_s: float
+    low_s: float
+    high_s: float
+    repeats: int
+    warmup: int
+    launches: int = 1
+    graph: bool = False
+
+    @classmethod
+    def of(cls, samples, **facts):
+        """Summarise samples given in seconds.
+
+        >>> Timing.of([3.0, 1.0, 2.0], warmup=1).median_s
+        2.0
+        """
+        low, median, high = np.percentile(samples, [25, 50, 75])
+        return cls(float(median), float(low), float(high), repeats=len(samples), **facts)
+
+    def __str__(self):
+        """Return the median and the quartiles in a unit that fits.
+
+        >>> print(Timing.of([2e-3, 1e-3, 3e-3], warmup=1))
+        2.000 ms (1.500 ms … 2.500 ms)
+        """
+        return f"{seconds(self.median_s)} ({seconds(self.low_s)} … {seconds(self.high_s)})"
+
+
+def seconds(value):
+    """Return a time with a unit that fits.
+
+    >>> seconds(1.5e-6), seconds(0.25), seconds(3)
+    ('1.500 us', '250.000 ms', '3.000 s')
+    """
+    for unit, factor in (("us", 1e6), ("ms", 1e3)):
+        if value * factor < 1000:
+            return f"{value * factor:.3f} {unit}"
+    return f"{value:.3f} s"
+
+
+def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, repeats=25, warmup=3, budget_s=1.0):
+    """Measure a kernel with CUDA events, after warming up.
+
+    The data stay on the device and in its caches, as they do in a training loop; NumPy arrays are copied there
+    once and the caller's are not changed. CuPy arrays are used in place.
+
+    Parameters
+    ----------
+    compiled, entry, grid, block, args, dynamic_shared
+        As for `launch`.
+    repeats : int
+        Samples at most; 5 are taken, then more as long as `budget_s` seconds allow.
+    warmup : int
+        Launches before the first sample, fewer when they alone take `budget_s` seconds.
+
+    Returns
+    -------
+    Timing
+        Per launch.
+    """
+    import cupy
+
+    try:
+        on_device = tuple(cupy.array(a) if isinstance(a, np.ndarray) else a for a in args)
+        function = prepare(compiled, entry, dynamic_shared)
+        stream = cupy.cuda.Stream(non_blocking=True)
+        cupy.cuda.get_current_stream().synchronize()      # the copies above ran on another stream
+        with stream:
+            def once():
+                function(triple(grid), triple(block), on_device, shared_mem=dynamic_shared)
+            return _measure(stream, once, repeats, warmup, budget_s)
+    except GpuError:
+        raise
+    except Exception as error:
+        raise explain(error, entry, grid, block) from None
+
+
+def _measure(stream, once, repeats, warmup, budget_s):
+    warm = []
+    while len(warm) < max(1, warmup) and sum(warm) < budget_s:
+        warm.append(_elapsed(stream, once))
+    first = min(warm)
+    launches, graph = 1, None
+    if first < SHORT:
+        launches = min(MOST_LAUNCHES, math.ceil(SAMPLE / first))
+        graph = _record(stream, once, launches)
+    sample = graph.launch if graph else once
+    if graph:
+        _elapsed(stream, sample)         # a graph's first launch uploads it
+    count = min(repeats, max(5, int(budget_s / (first * launches))))
+    samples = [_elapsed(stream, sample) / launches for _ in range(count)]
+    return Timing.of(samples, warmup=len(warm), launches=launches, graph=graph is not None)
+
+
+def _record(stream, once, launches):
+    """Return a CUDA graph of several launches, so that the gaps between them are the hardware's alone."""
+    stream.begin_capture()
+    for _ in range(launches):
+        once()
+    return stream.end_capture()
+
+
+def _elapsed(stream, work):
+    import cupy
+
+    start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+    start.record(stream)
+    work()
+    stop.record(stream)
+    stop.synchronize()
+    return max(cupy.cuda.get_elapsed_time(start, stop), 5e-4) / 1e3     # milliseconds; an event resolves 0.5 µs

@@ -1,0 +1,141 @@
+"""Launching, measuring and failing on a GPU; what can be tested without one is."""
+
+import numpy as np
+import pytest
+
+from course_lib.gpu import GpuError, Timing, is_cupy, launch, time_kernel, timing
+from course_lib.gpu.launch import explain, triple
+
+AXPY = """
+extern "C" __global__ void axpy(int n, float a, const float* x, float* y) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] += a * x[i];
+}
+"""
+
+
+@pytest.mark.parametrize(("cause", "words"), [
+    ("CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access", "memory outside its arrays; the GPU is lost"),
+    ("cudaErrorIllegalAddress: an illegal memory access was encountered", "backend='sim' to see the line"),
+    ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources", "needs more registers"),
+    ("CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image", "compile it for this one's architecture"),
+    ("CUDA_ERROR_INVALID_VALUE: invalid argument", "grid (1, 2) and block 5"),
+    ("CUDA_ERROR_NOT_FOUND: named symbol not found", "no function 'mine'"),
+    ("something\n  new", "could not run mine: something new"),
+])
+def test_errors_of_cuda_become_one_sentence(cause, words):
+    error = explain(RuntimeError(cause), "mine", (1, 2), 5)
+    assert isinstance(error, GpuError)
+    assert words in str(error)
+    assert error.cause == " ".join(cause.split())
+
+
+def test_out_of_memory_by_type():
+    class OutOfMemoryError(Exception):
+        pass
+    assert "take smaller ones" in str(explain(OutOfMemoryError("Out of memory allocating 9 bytes"), "mine"))
+
+
+def test_triples():
+    assert triple(np.int64(3)) == (3, 1, 1)
+    assert triple([2, 3, 4]) == (2, 3, 4)
+
+
+class Clock:
+    """A stream and events whose time passes by what each launch is said to cost."""
+
+    def __init__(self, cost):
+        self.cost, self.now, self.captured, self.launches = cost, 0.0, None, 0
+
+    def once(self):
+        self.launches += 1
+        if self.captured is None:
+            self.now += self.cost
+        else:
+            self.captured += 1
+
+    def begin_capture(self):
+        self.captured = 0
+
+    def end_capture(self):
+        clock, count = self, self.captured
+        self.captured = None
+
+        class Graph:
+            def launch(self):
+                clock.now += count * clock.cost
+        return Graph()
+
+
+@pytest.fixture
+def measure(monkeypatch):
+    def run(cost, **limits):
+        clock = Clock(cost)
+
+        def elapsed(stream, work):
+            before = stream.now
+            work()
+            return stream.now - before
+        monkeypatch.setattr(timing, "_elapsed", elapsed)
+        return timing._measure(clock, clock.once, **({"repeats": 25, "warmup": 3, "budget_s": 1.0} | limits)), clock
+    return run
+
+
+@pytest.mark.parametrize(("cost", "launches", "graph", "repeats"), [
+    (5e-6, 400, True, 25), (1e-7, 1000, True, 25), (1e-3, 1, False, 25), (0.1, 1, False, 10), (0.9, 1, False, 5),
+])
+def test_short_kernels_go_into_a_graph_and_long_ones_take_few_samples(measure, cost, launches, graph, repeats):
+    found, _ = measure(cost)
+    assert (found.launches, found.graph, found.repeats) == (launches, graph, repeats)
+    assert found.median_s == pytest.approx(cost)
+
+
+def test_a_very_long_kernel_is_warmed_up_once(measure):
+    found, clock = measure(30.0, repeats=2)
+    assert (found.warmup, found.repeats, clock.launches) == (1, 2, 3)
+
+
+def test_quartiles():
+    found = Timing.of([4.0, 1.0, 2.0, 3.0, 100.0], warmup=2)
+    assert (found.low_s, found.median_s, found.high_s) == (2.0, 3.0, 4.0)
+    assert str(Timing.of([1e-4] * 3, warmup=0)) == "100.000 us (100.000 us … 100.000 us)"
+
+
+@pytest.fixture
+def axpy(gpu):
+    from course_lib.toolchain import compile_cuda
+    return compile_cuda(AXPY, name="axpy.cu", arch=gpu.arch)
+
+
+def test_numpy_arrays_are_written_back(axpy):
+    n = 1000
+    x, y = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
+    out = launch(axpy, "axpy", 8, 128, [np.int32(n), np.float32(2), x, y])
+    assert out[1] is y
+    np.testing.assert_array_equal(y, 2 * x + 1)
+
+
+def test_cupy_arrays_are_used_in_place(axpy):
+    import cupy
+    x, y = cupy.arange(100, dtype="float32"), cupy.ones(100, "float32")
+    out = launch(axpy.cubin, "axpy", 1, 128, [np.int32(100), np.float32(2), x, y])
+    assert is_cupy(out[1])
+    assert float(y[99]) == 199
+
+
+def test_timing_leaves_the_callers_arrays_alone(axpy):
+    x, y = np.ones(100, np.float32), np.ones(100, np.float32)
+    found = time_kernel(axpy, "axpy", 1, 128, [np.int32(100), np.float32(2), x, y])
+    assert (y == 1).all()
+    assert found.graph
+    assert 0 < found.low_s <= found.median_s <= found.high_s < 1e-3
+
+
+def test_an_entry_that_is_not_there(axpy):
+    with pytest.raises(GpuError, match="no function 'nothing'"):
+        launch(axpy, "nothing", 1, 1, [])
+
+
+def test_a_block_that_is_too_large(axpy):
+    with pytest.raises(GpuError, match="refused the launch of axpy"):
+        launch(axpy, "axpy", 1, 2048, [np.int32(0), np.float32(0), np.ones(1, np.float32), np.ones(1, np.float32)])
