@@ -1,0 +1,53 @@
+"""What a reader predicted, kept in the reader's own folder so that it outlives a kernel and a fresh checkout.
+
+The folder is `$WARP_BY_WARP_HOME`, or else `warp-by-warp` in Jupyter's data folder (`jupyter --data-dir`); the file
+is `answers.json`. Nothing is written until a reader answers, and nothing is sent anywhere.
+"""
+
+import json
+import os
+from pathlib import Path
+
+from jupyter_core.paths import jupyter_data_dir
+
+
+def folder():
+    """Return the reader's own folder, which may not exist yet."""
+    return Path(os.environ.get("WARP_BY_WARP_HOME") or Path(jupyter_data_dir()) / "warp-by-warp")
+
+
+class Answers:
+    """Predictions by key, in a JSON file.
+
+    A file that cannot be read counts as empty; one that cannot be written leaves the answers in memory, and
+    `keep` says so.
+    """
+
+    def __init__(self, path=None):
+        self.path = Path(path) if path else folder() / "answers.json"
+        self._memory = {}
+
+    def _load(self):
+        try:
+            found = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = {}
+        return {**(found if isinstance(found, dict) else {}), **self._memory}
+
+    def recall(self, key):
+        """Return the number kept under `key`, or None."""
+        value = self._load().get(key)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def keep(self, key, value):
+        """Keep a number under `key`; return whether it will outlive the kernel."""
+        self._memory[key] = value
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            fresh = self.path.with_suffix(f".{os.getpid()}")
+            fresh.write_text(json.dumps(self._load(), indent=1, sort_keys=True), encoding="utf-8")
+            fresh.replace(self.path)          # never a half-written file, whatever happens
+        except OSError:
+            return False
+        self._memory.clear()
+        return True

@@ -1,0 +1,132 @@
+"""Ask for a number before the cell that shows it, remember it, compare."""
+
+import html
+import re
+
+import ipywidgets
+
+from course_lib.errors import CourseError
+from course_lib.widgets.answers import Answers
+from course_lib.widgets.static import StaticBox
+
+
+def parse_number(text):
+    """Read a number as people write it: 8.5, 8,5, 17/2, 1e6, 50%.
+
+    Raises
+    ------
+    CourseError
+        When it is none.
+
+    >>> parse_number("17/2"), parse_number(" 8,5 "), parse_number("50 %")
+    (8.5, 8.5, 0.5)
+    """
+    plain = text.strip().replace(" ", "").replace("_", "")
+    plain = plain.replace(",", ".") if re.fullmatch(r"[^.]*,\d{1,2}%?", plain) else plain.replace(",", "")
+    match = re.fullmatch(r"([-+.\de]+?)(?:/([.\d]+))?(%?)", plain.lower())
+    try:
+        value = float(match[1]) / float(match[2] or 1) / (100 if match[3] else 1)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise CourseError(f"{text!r} is not a number: write something like 8.5 or 17/2") from None
+    if value != value or value in (float("inf"), float("-inf")):
+        raise CourseError(f"{text!r} is not a number: write something like 8.5 or 17/2")
+    return value
+
+
+def compare(predicted, actual, unit="", close=0.05):
+    """Return a sentence that sets a prediction beside what came out.
+
+    Parameters
+    ----------
+    predicted : float or None
+        None when nobody answered.
+    actual : float
+    unit : str
+    close : float
+        The relative difference that still counts as close.
+
+    >>> print(compare(2, 8.5, "sectors a request"))
+    You said 2; it is 8.5 sectors a request: your number is 4.2 times too low. Where does the factor come from?
+    >>> print(compare(None, 8.5))
+    No prediction this time; it is 8.5.
+    """
+    is_text = f"it is {_short(actual)}{' ' + unit if unit else ''}"
+    if predicted is None:
+        return f"No prediction this time; {is_text}."
+    said = f"You said {_short(predicted)}; {is_text}"
+    if _short(predicted) == _short(actual):
+        return f"{said}: right."
+    if actual and abs(predicted - actual) <= close * abs(actual):
+        return f"{said}: close. What makes the difference?"
+    if predicted > 0 and actual > 0:
+        factor, way = (predicted / actual, "high") if predicted > actual else (actual / predicted, "low")
+        return f"{said}: your number is {factor:.2g} times too {way}. Where does the factor come from?"
+    return f"{said}. Where does the difference come from?"
+
+
+def _short(value):
+    return f"{value:.6g}"
+
+
+class Prediction(StaticBox):
+    """The question, a field and a button; `reveal` compares. Made by `predict`."""
+
+    def __init__(self, question, *, key, unit="", answers=None):
+        self._question, self._key, self._unit = question, key, unit
+        self._answers = answers or Answers()
+        self.value = self._answers.recall(key)
+        self.field = ipywidgets.Text(
+            value="" if self.value is None else _short(self.value), placeholder="your number", description="I predict",
+            tooltip=question, continuous_update=False, style={"description_width": "initial"})
+        self.button = ipywidgets.Button(description="Commit", tooltip="Keep this number as my prediction",
+                                        button_style="primary")
+        known = "" if self.value is None else "Kept from before; change it if you like."
+        self.says = ipywidgets.HTML(self._line(known))
+        self.button.on_click(lambda _: self.commit(self.field.value))
+        self.field.observe(lambda change: self.commit(change["new"]) if change["new"].strip() else None, "value")
+        unit_label = ipywidgets.Label(unit)
+        ask = ipywidgets.HTML(f"<b>Predict.</b> {html.escape(question)}")
+        super().__init__([ask, ipywidgets.HBox([self.field, unit_label, self.button]), self.says])
+
+    def commit(self, text):
+        """Keep what the reader wrote."""
+        try:
+            self.value = parse_number(text)
+        except CourseError as error:
+            self.says.value = self._line(str(error))
+            return
+        kept = self._answers.keep(self._key, self.value)
+        lasts = "" if kept else " (It could not be saved, so it lasts until the kernel stops.)"
+        self.says.value = self._line(f"Kept: {_short(self.value)} {self._unit}. Now run the next cells.{lasts}")
+
+    def reveal(self, actual):
+        """Show below the question, and return, how the prediction compares with `actual`."""
+        sentence = compare(self.value, actual, self._unit)
+        self.says.value = self._line(sentence)
+        return sentence
+
+    @staticmethod
+    def _line(text):
+        return f'<span role="status" aria-live="polite">{html.escape(text)}</span>'
+
+    def static_text(self):
+        return f"Predict. {self._question} (Run this cell to write your number down.)"
+
+
+def predict(question, *, key, unit=""):
+    """Ask the reader for a number before it is shown.
+
+    Parameters
+    ----------
+    question : str
+    key : str
+        Under which the number is remembered, such as "03-swapped"; the same key in another session finds it again.
+    unit : str
+        Of the number.
+
+    Returns
+    -------
+    Prediction
+        Call its `reveal(actual)` once the number is known. The answer is not in the call, so that it is not in sight.
+    """
+    return Prediction(question, key=key, unit=unit)

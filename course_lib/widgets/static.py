@@ -1,0 +1,27 @@
+"""A box of widgets that still says something where no kernel runs: on GitHub, in nbviewer, in a fresh checkout."""
+
+import html
+
+import ipywidgets
+
+
+class StaticBox(ipywidgets.VBox):
+    """A VBox whose notebook output also carries HTML and plain text.
+
+    A front end with the live widget shows that; any other shows what `static_html` returns.
+    """
+
+    def static_html(self):
+        """Return HTML for a front end without widgets."""
+        return f"<p>{html.escape(self.static_text())}</p>"
+
+    def static_text(self):
+        """Return plain text for a front end without widgets or HTML."""
+        return "Run this cell to use the controls."
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        data["text/plain"] = self.static_text()
+        data["text/html"] = self.static_html()
+        return bundle
