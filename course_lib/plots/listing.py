@@ -55,15 +55,15 @@ def source_listing(source, lines, *, hazards=(), first=None, last=None, caption=
         first = next((n for n, line in enumerate(text, 1) if "__global__" in line and not line.startswith("//")), 1)
     last = min(last or len(text), len(text))
     per_line = {n: sum(h.count for h in hazards if n in (h.first_line, h.second_line)) for n in range(first, last + 1)}
-    header = ["line", "source", *columns] + ["hazards"] * bool(hazards)
+    header = ["line", *columns] + ["hazards"] * bool(hazards) + ["source"]
     rows, marked = [], []
     for n in range(first, last + 1):
         counters = lines.get(n, {})
         cells = [_blank_zero(COLUMNS[column](counters)) for column in columns]
         if per_line[n]:
             marked.append(len(rows))
-        rows.append((str(n), text[n - 1], *cells) + ((_blank_zero(per_line[n]),) if hazards else ()))
-    return Table(header, rows, caption, mono=(1,), marked=marked)
+        rows.append((str(n), *cells) + ((_blank_zero(per_line[n]),) if hazards else ()) + (text[n - 1],))
+    return Table(header, rows, caption, mono=(len(header) - 1,), marked=marked)
 
 
 def _blank_zero(value):

@@ -33,11 +33,12 @@ class Table:
         return not isinstance(cell, str) or (cell[:1] != "" and not cell.strip("0123456789.,-%× "))
 
     def _repr_html_(self):
-        head = "".join(f'<th scope="col" style="text-align:left">{html.escape(h)}</th>' for h in self.header)
+        head = "".join(f'<th scope="col" style="text-align:{self._align(j)}">{html.escape(h)}</th>'
+                       for j, h in enumerate(self.header))
         body = "\n".join(f"<tr>{self._row_html(i, row)}</tr>" for i, row in enumerate(self.rows))
         caption = (f'<caption style="text-align:left;padding:4px"><b>{html.escape(self.caption)}</b></caption>'
                    if self.caption else "")
-        return (f'<table style="font-size:14px">{caption}\n<thead><tr>{head}</tr></thead>\n'
+        return (f'<table style="font-size:14px;line-height:1.3">{caption}\n<thead><tr>{head}</tr></thead>\n'
                 f'<tbody>\n{body}\n</tbody></table>')
 
     def _row_html(self, i, row):
@@ -46,10 +47,14 @@ class Table:
         for j, cell in enumerate(row):
             text = html.escape(str(cell))
             if j in self.mono:
-                text = f'<code style="white-space:pre;background-color:transparent;color:inherit">{text}</code>'
-            align = "right" if self._is_number(cell) else "left"
-            cells.append(f'<td style="text-align:{align}{ground}">{text}</td>')
+                text = f'<code style="white-space:pre;font-size:13px;background-color:transparent;color:inherit">{text}</code>'
+            cells.append(f'<td style="text-align:{self._align(j)};padding:1px 10px{ground}">{text}</td>')
         return "".join(cells)
+
+    def _align(self, j):
+        """Return where column `j` is aligned: right when most of its filled cells are numbers."""
+        filled = [row[j] for row in self.rows if row[j] != ""]
+        return "right" if 2 * sum(map(self._is_number, filled)) > len(filled) else "left"
 
     def __repr__(self):
         rows = [[str(cell) for cell in row] for row in self.rows]

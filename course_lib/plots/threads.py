@@ -56,8 +56,9 @@ def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
     if max(M, N) <= 48:
         chosen = (owners.block_x == warp[0]) & (owners.block_y == warp[1]) & (owners.warp == warp[2])
         colour = style.text_on(WARP_COLOURS[warp[2] % len(WARP_COLOURS)])
+        size = min(8.0, ax.figure.get_figheight() * 38 / max(M, N))
         for row, col in np.argwhere(chosen):
-            ax.text(col, row, str(owners.lane[row, col]), ha="center", va="center", fontsize=7.5, color=colour)
+            ax.text(col, row, str(owners.lane[row, col]), ha="center", va="center", fontsize=size, color=colour)
     ax.set(xlabel="column of C", ylabel="row of C", title=title or "Who writes which element of C")
     ax.spines[:].set_visible(False)
     warps = int(owners.warp.max()) + 1

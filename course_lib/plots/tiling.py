@@ -192,7 +192,7 @@ def _matrix(ax, frame, name, x, y, label):
         ax.add_patch(Rectangle((x + c, y + r), tile_cols, tile_rows, fill=False, edgecolor=style.BLUE, linewidth=3.5))
     for r, c in frame.watched.get(name, ()):
         ax.add_patch(Rectangle((x + c - 0.2, y + r - 0.2), 1.4, 1.4, facecolor=style.YELLOW, edgecolor=style.INK))
-    ax.text(x, y - 0.7, label, fontsize=13, ha="left", va="bottom")
+    ax.text(x, y - 0.7, label, fontsize=12, ha="left", va="bottom")
 
 
 @style.styled
@@ -211,7 +211,7 @@ def tiling_step(film, index, ax=None):
     Axes
     """
     frame = film[index]
-    ax = style.axes(ax, width=9.0, height=8.2)
+    ax = style.axes(ax, width=7.6, height=6.9)
     (M, K), (_, N), (BM, BK), (_, BN) = (frame.shapes[n] for n in ("A", "B", "As", "Bs"))
     gap = max(4, M // 8)
     left, top = -(K + gap), -(K + gap)
@@ -227,7 +227,7 @@ def tiling_step(film, index, ax=None):
     edge = {"edgecolor": PHASES["barrier"], "linewidth": 4} if waits else {
         "edgecolor": style.GREY, "linewidth": 1.5, "linestyle": "--"}
     ax.add_patch(Rectangle((left - 1.5, middle - 6.5), K + 4, max(BM, BK) + 8.5, fill=False, **edge))
-    ax.text(left, middle - 3.4, says, fontsize=13, va="bottom", weight="bold" if waits else "normal",
+    ax.text(left, middle - 3.4, says, fontsize=12, va="bottom", weight="bold" if waits else "normal",
             color=PHASES["barrier"] if waits else style.INK)
     _time_line(ax, film, index, left, M + 3.5, N - left)
     where = "the end" if frame.phase == "store" else f"tile {frame.iteration + 1}"
@@ -246,7 +246,7 @@ def _time_line(ax, film, index, x, y, width):
     ax.plot([x + (index + 0.45) * w], [y + 2.9], marker="^", color=style.INK, markersize=9, clip_on=False)
     step = width / (len(PHASES) + 0.9)
     for i, (phase, colour) in enumerate(PHASES.items()):
-        ax.text(x + i * step, y + 5.2, f"■ {phase}", color=colour, fontsize=11.5, va="center")
+        ax.text(x + i * step, y + 5.2, f"■ {phase}", color=colour, fontsize=11, va="center")
     last = x + len(PHASES) * step
     ax.plot([last - 0.3], [y + 5.2], marker="s", color=style.YELLOW, markeredgecolor=style.INK, markersize=9)
-    ax.text(last + 1, y + 5.2, f"thread {film[index].thread}", fontsize=12, va="center")
+    ax.text(last + 1.2, y + 5.2, f"thread {film[index].thread}", fontsize=11, va="center")

@@ -57,10 +57,10 @@ SOURCE = "// a\n__global__ void k() {\n  load\n  none\n}"
 
 def test_listing_sets_counters_beside_lines():
     table = plots.source_listing(SOURCE, {3: {REQUESTS: 4, SECTORS: 34, NAMES["instructions"]: 1200}})
-    assert table.header == ("line", "source", "global requests", "sectors / request", "shared wavefronts",
-                            "warp instructions")
-    assert table.rows[1] == ("3", "  load", "4", "8.5", "", "1,200")
-    assert table.rows[2] == ("4", "  none", "", "", "", "")
+    assert table.header == ("line", "global requests", "sectors / request", "shared wavefronts", "warp instructions",
+                            "source")
+    assert table.rows[1] == ("3", "4", "8.5", "", "1,200", "  load")
+    assert table.rows[2] == ("4", "", "", "", "", "  none")
     assert table.rows[0][0] == "2"
     assert "<code" in table._repr_html_()
     assert 'scope="col"' in table._repr_html_()
@@ -71,7 +71,7 @@ def test_listing_marks_hazard_lines():
                              second_thread=(2, 0, 0), block=(0, 0, 0), count=12)
     table = plots.source_listing(SOURCE, {}, hazards=[hazard], first=3, last=4)
     assert table.marked == {0, 1}
-    assert table.rows[0][-1] == "12"
+    assert table.rows[0][-2] == "12"
     sentence, = plots.hazard_sentences([hazard])
     assert all(part in sentence for part in ("RAW", "line 3", "line 4", "thread (1, 0)", "12 times"))
 

@@ -6,7 +6,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.widgets.answers import Answers, folder
-from course_lib.widgets.predict import Prediction, compare, parse_number, predict
+from course_lib.widgets.prediction import Prediction, compare, parse_number, predict
 
 
 @pytest.fixture(autouse=True)

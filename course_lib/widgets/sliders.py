@@ -1,0 +1,182 @@
+"""Sliders on a live kernel: each move compiles and runs the real kernel and shows what changed."""
+
+import html
+import threading
+import time
+
+import ipywidgets
+
+from course_lib import kernels
+from course_lib.plots import render
+from course_lib.widgets.compute import alert, evaluate, facts, facts_table
+from course_lib.widgets.engine import Engine
+from course_lib.widgets.static import StaticBox
+
+SLOW_S, TICK_S = 0.25, 0.1      # a run that takes longer than SLOW_S gets a progress bar, moved every TICK_S
+
+
+class Live(StaticBox):
+    """Sliders, a line that says what is going on, a table, a picture. Made by `live`."""
+
+    def __init__(self, names, choices, start, N, sizes, tie, picture):
+        self._tie, self._picture, self._moving = tuple(tie), picture, False
+        self._before, self._now, self._asked_at, self._seconds = None, None, 0.0, 0.5
+        self._controls(names, choices, start, N, sizes)
+        self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours)
+        self.status = ipywidgets.HTML()
+        self.progress = ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description="running",
+                                                 layout={"visibility": "hidden", "width": "420px"})
+        self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML()
+        for control in self._all():
+            control.observe(self._moved, "value")
+        self._deliver(self.engine.now(self.position()))
+        rows = [ipywidgets.HBox(list(self.sliders.values()), layout={"flex_flow": "row wrap"}),
+                ipywidgets.HBox([w for w in (self.choice, self.tied, self.size) if w is not None],
+                                layout={"flex_flow": "row wrap"})]
+        super().__init__([*rows, self.status, self.progress,
+                          ipywidgets.HBox([self.table, self.image], layout={"flex_flow": "row wrap"})])
+
+    def _controls(self, names, choices, start, N, sizes):
+        meanings = {p.name: p.meaning for p in kernels.get(names[0]).parameters}
+        self.sliders = {name: _slider(name, values, start[name], f"{name}: {meanings[name]}")
+                        for name, values in choices.items()}
+        self.size = _slider("N", sizes, N, "N: rows and columns of A, B and C")
+        self._name, self.choice, self.tied = names[0], None, None
+        if len(names) > 1:
+            self.choice = ipywidgets.ToggleButtons(options=names, value=names[0], description="kernel", layout={"width": "auto"},
+                                                   tooltips=[kernels.get(n).idea for n in names])
+        if self._tie:
+            self.tied = ipywidgets.Checkbox(value=True, description=f"keep {' = '.join(self._tie)}", indent=False,
+                                            tooltip="Move these sliders together")
+
+    def _all(self):
+        return [w for w in (*self.sliders.values(), self.size, self.choice, self.tied) if w is not None]
+
+    def position(self):
+        """Return (kernel, N, value of each slider): what is asked for now."""
+        name = self.choice.value if self.choice else self._name
+        return (name, self.size.value, *(s.value for s in self.sliders.values()))
+
+    def _moved(self, change):
+        if self._moving:
+            return
+        self._moving = True                     # tied sliders follow without asking for runs of their own
+        try:
+            if self.tied and self.tied.value and change["owner"] is not self.size:
+                self._follow(change["owner"])
+        finally:
+            self._moving = False
+        self._asked_at = time.perf_counter()
+        if not self.engine.request(self.position()):
+            self.status.value = _status(f"compiling and running {self.describe(self.position())} …")
+            self._later(SLOW_S)
+
+    def _follow(self, owner):
+        tied = [self.sliders[name] for name in self._tie]
+        leader = owner if owner in tied else tied[0]
+        for slider in tied:
+            if leader.value in slider.options:
+                slider.value = leader.value
+
+    def describe(self, position):
+        """Say a position in words: "sgemm_tiled, N = 256, BM = 16, …"."""
+        name, N, *values = position
+        return ", ".join([name, f"N = {N}", *(f"{k} = {v}" for k, v in zip(self.sliders, values, strict=True))])
+
+    def _compute(self, position):
+        name, N, *values = position
+        parameters = dict(zip(self.sliders, values, strict=True))
+        result = evaluate(name, N, parameters)
+        drawn = self._picture(result) if self._picture else None
+        return result, drawn and render(*drawn, small=False)
+
+    def _neighbours(self, position):
+        """Return the positions one move away: the sliders first (all tied ones at once), then the other kernels."""
+        name, N, *values = position
+        near, options = [], [list(s.options) for s in self.sliders.values()]
+        tied = [i for i, k in enumerate(self.sliders) if self.tied and self.tied.value and k in self._tie]
+        groups = ([tied] if tied else []) + [[i] for i in range(len(values)) if i not in tied]
+        for group in groups:
+            choices = options[group[0]]
+            at = choices.index(values[group[0]])
+            for step in (at + 1, at - 1):
+                if 0 <= step < len(choices):
+                    near.append((name, N, *(choices[step] if i in group else v for i, v in enumerate(values))))
+        others = [o for o in (self.choice.options if self.choice else ()) if o != name]
+        return near + [(other, N, *values) for other in others]
+
+    def _deliver(self, outcome):
+        self.progress.layout.visibility = "hidden"
+        words = self.describe(outcome.position)
+        if outcome.error is not None:
+            self.status.value = _status(f"{words} cannot run:") + alert(str(outcome.error))
+            self.table.value = self.image.value = ""
+            return
+        result, drawn = outcome.value
+        self._seconds = max(outcome.seconds, 0.1)
+        took = "known already" if outcome.cached else f"compiled, run and counted in {outcome.seconds:.2f} s"
+        self.status.value = _status(f"{words}: {took}; counters {result.counters_label}")
+        now = facts(result)
+        self._before, self._now = self._now, now
+        self.table.value = facts_table(now, self._before)._repr_html_()
+        self.image.value = drawn._repr_html_() if drawn else ""
+
+    def _later(self, seconds):
+        timer = threading.Timer(seconds, self._tick)
+        timer.daemon = True
+        timer.start()
+
+    def _tick(self):
+        if not self.engine.busy():
+            return
+        elapsed = time.perf_counter() - self._asked_at
+        self.progress.value = elapsed / (elapsed + self._seconds)
+        self.progress.layout.visibility = "visible"
+        self._later(TICK_S)
+
+    def static_html(self):
+        caption = f"{self.describe(self.position())} (run this cell to move the sliders)"
+        return facts_table(self._now, caption=caption)._repr_html_() if self._now else self.status.value
+
+    def static_text(self):
+        caption = f"{self.describe(self.position())} (run this cell to move the sliders)"
+        return repr(facts_table(self._now, caption=caption)) if self._now else caption
+
+
+def _slider(name, options, value, words):
+    return ipywidgets.SelectionSlider(options=options, value=value, description=name, tooltip=words,
+                                      continuous_update=True, layout={"width": "300px"})
+
+
+def _status(text):
+    return f'<div role="status" aria-live="polite">{html.escape(text)}</div>'
+
+
+def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), tie=(), picture=None):
+    """Put sliders on a kernel of the catalog.
+
+    Parameters
+    ----------
+    kernel : str or sequence of str
+        One kernel, or several with the same parameters to choose between.
+    sliders : mapping of name to values, optional
+        Which parameters can be moved, and where; default all, with the catalog's choices. Values that break a rule
+        are welcome: the widget says which rule, and why there is one.
+    start : mapping of name to value, optional
+        Where sliders begin; default the catalog's.
+    N : int
+        Rows and columns of the square matrices at the start; `sizes` are the choices.
+    tie : sequence of names
+        Sliders that move together as long as a box is ticked.
+    picture : callable(RunResult) -> (Axes, alternative text), optional
+
+    Returns
+    -------
+    Live
+    """
+    names = (kernel,) if isinstance(kernel, str) else tuple(kernel)
+    parameters = {p.name: p for p in kernels.get(names[0]).parameters}
+    offered = sliders or {name: parameter.choices for name, parameter in parameters.items()}
+    choices = {name: tuple(values) for name, values in offered.items()}
+    begin = {name: (start or {}).get(name, parameters[name].default) for name in choices}
+    return Live(names, choices, begin, N, tuple(sizes), tie, picture)

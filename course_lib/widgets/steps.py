@@ -1,0 +1,85 @@
+"""Step through drawings: play, pause, one step back or on, or drag; the next drawings are made ahead."""
+
+import html
+
+import ipywidgets
+
+from course_lib.plots import render, tiling_step
+from course_lib.widgets.engine import Engine
+from course_lib.widgets.static import StaticBox
+
+PAUSE_MS = 700
+
+
+class Player(StaticBox):
+    """Plays `count` drawings; made by `player`."""
+
+    def __init__(self, count, draw, describe, *, start=0, pause_ms=PAUSE_MS):
+        self._draw, self._describe, self._count = draw, describe, count
+        self.engine = Engine(self._picture, self._show, capacity=max(64, count), idle_s=0.02,
+                             neighbours=lambda p: [(i,) for i in (p[0] + 1, p[0] + 2, p[0] - 1) if 0 <= i < count])
+        self.play = ipywidgets.Play(min=0, max=count - 1, value=start, interval=pause_ms, tooltip="Play or pause",
+                                    description="Play the steps")
+        self.step = ipywidgets.IntSlider(min=0, max=count - 1, value=start, description="step", readout=False,
+                                         tooltip="Drag, or use the arrow keys", layout={"width": "420px"})
+        self.back = ipywidgets.Button(description="◀ back", tooltip="One step back", layout={"width": "90px"})
+        self.on = ipywidgets.Button(description="next ▶", tooltip="One step on", layout={"width": "90px"})
+        self.image = ipywidgets.HTML()
+        ipywidgets.jslink((self.play, "value"), (self.step, "value"))
+        self.back.on_click(lambda _: self._move(-1))
+        self.on.on_click(lambda _: self._move(+1))
+        self.step.observe(lambda change: self.engine.request((change["new"],)), "value")
+        self._show(self.engine.now((start,)))
+        super().__init__([ipywidgets.HBox([self.play, self.back, self.step, self.on]), self.image])
+
+    def _move(self, by):
+        self.step.value = min(max(self.step.value + by, 0), self._count - 1)
+
+    def _picture(self, position):
+        return render(self._draw(position[0]), self._describe(position[0]), small=False)
+
+    def _show(self, outcome):
+        if outcome.error:
+            self.image.value = f'<p role="alert">{html.escape(str(outcome.error))}</p>'
+        else:
+            self.image.value = outcome.value._repr_html_()
+
+    def static_text(self):
+        return f"A player of {self._count} steps (run this cell to play). First: {self._describe(0)}"
+
+
+def player(count, draw, describe, *, start=0):
+    """Make a player of drawings.
+
+    Parameters
+    ----------
+    count : int
+        Number of steps.
+    draw : callable(index) -> Axes
+    describe : callable(index) -> str
+        The alternative text of a step.
+    start : int
+        The step shown first.
+    """
+    return Player(count, draw, describe, start=start)
+
+
+def film_player(film, *, start=0):
+    """Play the steps of the tiled kernel.
+
+    Parameters
+    ----------
+    film : sequence of Frame
+        From `plots.frames`.
+    """
+    return player(len(film), lambda i: tiling_step(film, i), lambda i: describe_step(film, i), start=start)
+
+
+def describe_step(film, index):
+    """Say in words what `tiling_step` draws."""
+    frame = film[index]
+    held = [f"{name} {'full' if there.all() else 'empty' if not there.any() else 'partly filled'}"
+            for name, there in frame.held.items()]
+    touched = ", ".join(f"{len(cells)} elements of {name}" for name, cells in frame.touched.items())
+    return (f"Step {index + 1} of {len(film)}, source line {frame.line}: {frame.caption}. "
+            f"Touched: {touched or 'nothing'}. Shared memory: {', '.join(held)}.")

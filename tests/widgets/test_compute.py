@@ -1,0 +1,70 @@
+"""The pure side of a live widget: rules in words, facts of a result, the table."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib import kernels
+from course_lib.errors import CourseError
+from course_lib.widgets import compute
+
+
+def test_inputs_are_the_same_each_time_and_cannot_be_spoilt():
+    A, B = compute.inputs(3, 4, 5)
+    assert (A.shape, B.shape, A.dtype) == ((3, 5), (5, 4), np.float32)
+    assert compute.inputs(3, 4, 5)[0] is A
+    with pytest.raises(ValueError, match="read-only"):
+        A[0, 0] = 1
+
+
+def test_a_broken_rule_is_named_with_its_reason():
+    said = compute.explain(kernels.get("sgemm_tiled"), {"BM": 64, "BN": 64, "BK": 64})
+    assert "4096 threads" in said
+    assert "at most 1024" in said
+    assert "Why: a block runs on one multiprocessor" in said
+    assert compute.explain(kernels.get("sgemm_tiled"), {"BM": 32, "BN": 32, "BK": 32}) is None
+
+
+def test_every_broken_rule_is_named():
+    said = compute.explain(kernels.get("sgemm_tiled"), {"BM": 64, "BN": 64, "BK": 128})
+    assert "shared memory is the on-chip memory" in said
+    assert said.count("Why:") == 2
+
+
+def test_an_unknown_parameter_needs_no_hardware_reason():
+    said = compute.explain(kernels.get("sgemm_tiled"), {"BMM": 16})
+    assert "BMM" in said
+    assert "Why" not in said
+
+
+def test_evaluate_explains_before_it_runs(front_door):
+    with pytest.raises(CourseError, match="at most 1024"):
+        compute.evaluate("sgemm_naive", 64, {"bx": 64, "by": 32})
+    assert front_door == []
+    compute.evaluate("sgemm_naive", 64, {"bx": 16, "by": 8})
+    assert front_door == [("sgemm_naive", 64, {"bx": 16, "by": 8})]
+
+
+def test_facts_of_a_result(front_door):
+    facts = compute.facts(compute.evaluate("sgemm_naive", 64, {"bx": 16, "by": 8}))
+    assert facts["threads a block × blocks"] == "128 × 32"
+    assert facts["sectors a load request"] == "16"
+    assert facts["load sectors per multiply-add"] == "0.061"
+    assert facts["occupancy"] == "50 %, limited by threads"
+    assert not any("time" in label for label in facts)
+
+
+def test_time_has_its_label(front_door):
+    result = compute.evaluate("sgemm_naive", 64, {"bx": 16, "by": 8})
+    result.time, result.label = SimpleNamespace(median_s=1e-5), "measured on NVIDIA X"
+    facts = compute.facts(result)
+    assert facts["time, measured on NVIDIA X"] == "0.01 ms"
+    assert facts["GFLOP/s, measured on NVIDIA X"] == "52"
+
+
+def test_the_table_marks_what_changed():
+    table = compute.facts_table({"a": "1", "b": "2"}, {"a": "1", "b": "3"})
+    assert table.rows == [("a", "1", "1"), ("b", "2", "3")]
+    assert table.marked == {1}
+    assert compute.facts_table({"a": "1"}).header == ("", "now")

@@ -1,0 +1,140 @@
+"""The sliders: what is asked for, what is shown, without a front end."""
+
+import threading
+
+import pytest
+
+from course_lib.plots import bars
+from course_lib.widgets import compute, live, player, sliders
+
+
+@pytest.fixture
+def tiled(front_door):
+    box = live("sgemm_tiled", sliders=dict.fromkeys(("BM", "BN", "BK"), (8, 16, 32, 64)), tie=("BM", "BN", "BK"), N=64,
+               start={"BM": 16, "BN": 16, "BK": 16})
+    yield box
+    box.engine.close()
+
+
+def test_it_opens_with_a_result(tiled, front_door):
+    assert isinstance(tiled, sliders.Live)
+    assert front_door == [("sgemm_tiled", 64, {"BM": 16, "BN": 16, "BK": 16})]
+    assert "256 × 16" in tiled.table.value
+    assert 'role="status"' in tiled.status.value
+
+
+def test_a_move_runs_the_kernel_and_shows_before_and_now(tiled, front_door, wait_s):
+    tiled.sliders["BM"].value = 32
+    assert tiled.engine.settle(wait_s)
+    assert ("sgemm_tiled", 64, {"BM": 32, "BN": 32, "BK": 32}) in front_door
+    assert "1,024 × 4" in tiled.table.value
+    assert "before" in tiled.table.value
+
+
+def test_tied_sliders_move_together_in_one_run(tiled, wait_s):
+    asked = []
+    request = tiled.engine.request
+    tiled.engine.request = lambda position: asked.append(position) or request(position)
+    tiled.sliders["BK"].value = 8
+    assert [s.value for s in tiled.sliders.values()] == [8, 8, 8]
+    assert asked == [("sgemm_tiled", 64, 8, 8, 8)]
+    tiled.tied.value = False
+    tiled.sliders["BK"].value = 16
+    assert [s.value for s in tiled.sliders.values()] == [8, 8, 16]
+    tiled.tied.value = True
+    assert [s.value for s in tiled.sliders.values()] == [8, 8, 8]
+    assert tiled.engine.settle(wait_s)
+
+
+def test_neighbours_are_ready_so_that_the_next_move_is_at_once(tiled, front_door, wait_s):
+    tiled.sliders["BM"].value = 32
+    assert tiled.engine.settle(wait_s)
+    before = len(front_door)
+    tiled.sliders["BM"].value = 16
+    assert "known already" in tiled.status.value
+    assert tiled.engine.settle(wait_s)
+    assert {p["BM"] for _, _, p in front_door} == {8, 16, 32}
+    assert len(front_door) >= before
+
+
+def test_an_impossible_choice_says_which_rule_and_why_and_hides_old_numbers(tiled, front_door, wait_s):
+    tiled.sliders["BM"].value = 64
+    assert tiled.engine.settle(wait_s)
+    assert "at most 1024 are allowed" in tiled.status.value
+    assert "Why: a block runs on one multiprocessor" in tiled.status.value
+    assert 'role="alert"' in tiled.status.value
+    assert tiled.table.value == ""
+    assert all(p["BM"] != 64 for _, _, p in front_door)
+    tiled.sliders["BM"].value = 32
+    assert tiled.engine.settle(wait_s)
+    assert "1,024 × 4" in tiled.table.value
+
+
+def test_a_long_run_shows_progress_and_stale_moves_are_dropped(tiled, front_door, monkeypatch, wait_s):
+    gate, fast = threading.Event(), compute.run
+
+    def slow(kernel, A, B, **parameters):
+        if parameters["BM"] == 32:
+            assert gate.wait(wait_s)
+        return fast(kernel, A, B, **parameters)
+
+    monkeypatch.setattr(compute, "run", slow)
+    monkeypatch.setattr(sliders, "SLOW_S", 0.0)
+    shown = threading.Event()
+    tiled.progress.layout.observe(lambda change: shown.set() if change["new"] == "visible" else None, "visibility")
+    tiled.sliders["BM"].value = 32
+    assert shown.wait(wait_s)
+    tiled.size.value = 128
+    tiled.sliders["BM"].value = 8
+    gate.set()
+    assert tiled.engine.settle(wait_s)
+    assert tiled.progress.layout.visibility == "hidden"
+    assert "BM = 8" in tiled.status.value
+    assert ("sgemm_tiled", 128, {"BM": 32, "BN": 32, "BK": 32}) not in front_door
+
+
+def test_one_of_several_kernels(front_door, wait_s):
+    box = live(("sgemm_swapped", "sgemm_naive"), sliders={"bx": (8, 16), "by": (8, 16)}, N=64)
+    box.choice.value = "sgemm_naive"
+    assert box.engine.settle(wait_s)
+    assert ("sgemm_naive", 64, {"bx": 16, "by": 16}) in front_door
+    assert "sgemm_naive" in box.status.value
+    box.engine.close()
+
+
+def test_a_picture_is_drawn_from_the_result_with_its_words(front_door):
+    box = live("sgemm_naive", N=64,
+               picture=lambda r: (bars({"x": r.block[0]}, unit="threads"), f"block of {r.block[0]}"))
+    assert 'alt="block of 16"' in box.image.value
+    box.engine.close()
+
+
+def test_without_a_front_end_the_first_table_is_there(tiled):
+    bundle = tiled._repr_mimebundle_()
+    assert "<table" in bundle["text/html"]
+    assert "run this cell" in bundle["text/plain"]
+    assert "256 × 16" in bundle["text/plain"]
+
+
+def test_every_control_has_a_name_and_a_tooltip(tiled):
+    for control in (*tiled.sliders.values(), tiled.size, tiled.tied):
+        assert control.description
+        assert control.tooltip
+
+
+def test_the_player_steps_and_stops_at_the_ends(wait_s):
+    drawn = []
+    box = player(3, lambda i: drawn.append(i) or bars({"step": i}, unit="u"), lambda i: f"step {i}")
+    assert 'alt="step 0"' in box.image.value
+    box.back.click()
+    assert box.step.value == 0
+    box.on.click()
+    assert box.engine.settle(wait_s)
+    assert 'alt="step 1"' in box.image.value
+    box.on.click()
+    box.on.click()
+    assert box.step.value == 2
+    assert box.engine.settle(wait_s)
+    assert sorted(drawn) == [0, 1, 2]
+    assert "First: step 0" in box._repr_mimebundle_()["text/plain"]
+    box.engine.close()
