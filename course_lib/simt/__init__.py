@@ -1,0 +1,25 @@
+"""Run CUDA kernels without a GPU: NVIDIA's compiler, our execution of its PTX, a profiler's counters.
+
+    report = simt.launch(source, "kernel", grid, block, args)
+
+`docs/simulator.md` tells how a warp runs on a CPU.
+"""
+
+from course_lib.simt.errors import (
+    CompileError,
+    DivergentBarrier,
+    LaunchError,
+    Misaligned,
+    OutOfBounds,
+    PtxSyntaxError,
+    SimtError,
+    StepBudgetExceeded,
+    UnsupportedInstruction,
+)
+from course_lib.simt.launch import launch
+from course_lib.simt.report import DeviceArray, Hazard, Report, SharedVariable, TraceRecord
+
+__all__ = [
+    "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "LaunchError", "Misaligned", "OutOfBounds", "PtxSyntaxError",
+    "Report", "SharedVariable", "SimtError", "StepBudgetExceeded", "TraceRecord", "UnsupportedInstruction", "launch",
+]

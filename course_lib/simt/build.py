@@ -1,0 +1,177 @@
+"""Compile a kernel for this machine and keep it: CUDA C -> PTX (NVRTC) -> LLVM IR (ours) -> machine code (LLVM)."""
+
+import ctypes
+import functools
+import re
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+import numpy as np
+
+from course_lib import toolchain
+from course_lib.simt import lanes, layout, native, ptx, scalar
+from course_lib.simt.errors import CompileError, LaunchError
+from course_lib.simt.program import SPECIAL, prepare
+
+KEPT = 256  # compiled kernels held in memory
+_kernels = OrderedDict()
+_lock = threading.Lock()
+
+
+def build(source, entry, *, block=(1, 1, 1), defines=None, arch="sm_90", options=()):
+    """Return the compiled Kernel, from memory when the same was asked for before.
+
+    Raises
+    ------
+    CompileError, PtxSyntaxError, UnsupportedInstruction, LaunchError
+    """
+    text, name = read(source)
+    key = (text, name, entry, block, tuple(sorted((defines or {}).items())), arch, tuple(options))
+    with _lock:
+        if key in _kernels:
+            _kernels.move_to_end(key)
+            return _kernels[key]
+    kernel = Kernel(to_ptx(text, name, defines, arch, options), entry, parameter_names(text, entry), block)
+    with _lock:
+        _kernels[key] = kernel
+        while len(_kernels) > KEPT:
+            _kernels.popitem(last=False)
+    return kernel
+
+
+def read(source):
+    """Return (text, name) of CUDA C text, PTX text or a file."""
+    if isinstance(source, Path) or isinstance(source, str) and "\n" not in source and source.endswith((".cu", ".ptx")):
+        path = Path(source)
+        if not path.is_file():
+            raise LaunchError(f"There is no file {str(source)!r}.", path=str(source))
+        return path.read_text(), path.name
+    return str(source), "kernel.cu"
+
+
+def to_ptx(text, name, defines, arch, options):
+    if re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\b", text, re.DOTALL):
+        return text
+    try:
+        return toolchain.compile_cuda(text, name=name, arch=arch, defines=defines, options=tuple(options)).ptx
+    except toolchain.CompileError as error:
+        raise CompileError(str(error), **error.facts) from None
+
+
+def parameter_names(text, entry):
+    """Return the names of a kernel's parameters as its source writes them, or an empty list.
+
+    >>> parameter_names('__global__ void f(int n, const float* A, float (*B)[4]) {', "f")
+    ['n', 'A', 'B']
+    """
+    bare = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+    found = re.search(rf"\b{re.escape(entry)}\s*\(", bare)
+    if not found:
+        return []
+    depth, parts = 1, [""]
+    for letter in bare[found.end():]:
+        depth += letter in "([{<"
+        depth -= letter in ")]}>"
+        if depth == 0:
+            break
+        if letter == "," and depth == 1:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    names = [re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", part)) for part in parts]
+    return [n[-1] for n in names if n]
+
+
+class Runtime:
+    """The translated `runtime.cu`: its callable functions, and the table that kernels find them by."""
+
+    def __init__(self):
+        text = Path(__file__).with_name("runtime.cu").read_text()
+        code = native.cached_object(native.cache_key("runtime", text), lambda: native.compile_ir(self.translate(text)))
+        self.library = native.Library([code], ["run_blocks", "sizes", *layout.FUNCTIONS])
+        self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
+        self.table = np.array([self.library.address(f) for f in layout.FUNCTIONS], np.uint64)
+
+    @staticmethod
+    def translate(text):
+        compiled = toolchain.compile_cuda(text, name="runtime.cu", options=("-rdc=true",))
+        return scalar.lower_module(ptx.parse(compiled.ptx))
+
+    def function(self, name, result, *arguments):
+        """Return one of the runtime's own functions, for tests."""
+        return self.library.function(name, result, *arguments)
+
+
+@functools.cache
+def runtime():
+    """Return the process's Runtime."""
+    return Runtime()
+
+
+class Kernel:
+    """One kernel, translated and loaded."""
+
+    def __init__(self, text, entry, names, block):
+        self.ptx, self.parameter_names, self.block = text, names, block
+        self.program = prepare(ptx.parse(text), entry)
+        self.runtime = runtime()
+        self.run_blocks = self.runtime.run_blocks
+        self.function_table = self.runtime.table.ctypes.data
+        code = native.cached_object(native.cache_key("lanes", text, entry, VERSION),
+                                    lambda: native.compile_ir(lanes.lower(self.program), level=1))
+        self.library = native.Library([code], ["masked"])
+        self.masked = self.library.address("masked")
+        self.fast, self.fast_bytes = 0, 64
+        shared = [a.width for a in self.program.accesses.values() if a.space in (0, layout.SPACES["shared"])]
+        self.granule_shift = {1: 0, 2: 1}.get(min(shared, default=4), 2)
+
+    def tables(self):
+        """Return (fastable, live_start, live) for the runtime's way between fast and masked code."""
+        blocks = len(self.program.blocks)
+        return np.zeros(blocks, np.uint32), np.zeros(blocks + 1, np.uint32), (layout.Live * 1)()
+
+    def special_slots(self):
+        """Yield (which, slot) of the special registers that change from block to block."""
+        for number, name in enumerate(SPECIAL[:3]):
+            if name in self.program.slots:
+                yield number, self.program.slots[name][0]
+
+    def fill_special(self, registers, warp, block, grid):
+        """Write the special registers and constants of one warp into its register file."""
+        values = special_values(warp, block, grid)
+        for name, (offset, t) in self.program.slots.items():
+            if name in values:
+                registers[offset:offset + 128].view(np.uint32)[:] = values[name]
+            elif name.startswith("#"):
+                nbytes = int(t[1:]) // 8
+                value = int(name.partition(":")[2]) & ((1 << 8 * nbytes) - 1)
+                raw = np.frombuffer(value.to_bytes(nbytes, "little") * layout.LANES, np.uint8)
+                registers[offset:offset + raw.size] = raw
+
+    def fill_fast(self, registers, warp, block):
+        """Write what fast code expects to find in its part of a warp's memory."""
+
+    def add_fast_counts(self, sums):
+        """Add what fast code counted, in place."""
+
+
+VERSION = "1"
+
+
+def special_values(warp, block, grid):
+    """Return name -> value or (32,) array of the special registers of a warp; ghost lanes repeat lane 0."""
+    lane = np.arange(layout.LANES, dtype=np.uint32)
+    threads = block[0] * block[1] * block[2]
+    linear = warp * layout.LANES + lane
+    linear = np.where(linear < threads, linear, warp * layout.LANES)
+    one = np.uint32(1)
+    values = {"%laneid": lane, "%warpid": warp, "%nwarpid": -(-threads // layout.LANES), "%warpsize": layout.LANES,
+              "%tid.x": linear % block[0], "%tid.y": linear // block[0] % block[1], "%tid.z": linear // (block[0] * block[1]),
+              "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one}
+    values["%lanemask_le"] = values["%lanemask_eq"] | values["%lanemask_lt"]
+    values["%lanemask_gt"] = ~values["%lanemask_le"]
+    values["%lanemask_ge"] = ~values["%lanemask_lt"]
+    for i, axis in enumerate("xyz"):
+        values[f"%ntid.{axis}"], values[f"%nctaid.{axis}"] = block[i], grid[i]
+    return values

@@ -1,0 +1,192 @@
+"""Basic blocks, the order in which a divergent warp visits them, and which registers are alive where."""
+
+from dataclasses import dataclass, field
+
+from course_lib.simt.ptx import Instruction, Mem, Reg, Sym, Vec
+
+ENDS = ("bra", "ret", "exit", "trap", "brx")
+BARRIERS = ("bar", "barrier")
+STORES = ("st", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep")
+
+
+@dataclass
+class Block:
+    """A straight run of instructions; `first` is the index of its first instruction in the function."""
+
+    index: int
+    first: int
+    instructions: list = field(default_factory=list)
+    successors: list = field(default_factory=list)
+    live_in: frozenset = frozenset()
+
+    @property
+    def last(self):
+        """The instruction that leaves the block, or None when it falls through."""
+        if self.instructions and self.instructions[-1].opcode[0] in ENDS:
+            return self.instructions[-1]
+        return None
+
+
+def is_barrier(ins):
+    """Say whether an instruction makes a warp wait for the others of its block."""
+    return ins.opcode[0] in BARRIERS and "warp" not in ins.opcode and "arrive" not in ins.opcode
+
+
+def destinations(ins):
+    """Return the registers that an instruction writes."""
+    if not ins.operands or ins.opcode[0] in STORES:
+        return []
+    if ins.opcode[0] == "setp":
+        count = len(ins.operands) - 2 - any(p in ("and", "or", "xor") for p in ins.opcode)
+        return [r for r in ins.operands[:count] if isinstance(r, Reg) and r.name != "_"]
+    first = ins.operands[0]
+    items = first.items if isinstance(first, Vec) else (first,)
+    return [r for r in items if isinstance(r, Reg)]
+
+
+def sources(ins):
+    """Return the registers that an instruction reads, its guard included."""
+    written = len(destinations(ins)) and 1
+    if ins.opcode[0] == "setp":
+        written = len(destinations(ins))
+    found = []
+    for operand in ins.operands[written:]:
+        items = operand.items if isinstance(operand, Vec) else (operand,)
+        for item in items:
+            item = item.base if isinstance(item, Mem) else item
+            if isinstance(item, Reg):
+                found.append(item)
+    return found + ([ins.guard] if ins.guard else [])
+
+
+def build(function):
+    """Split a function into blocks, in an order that makes lanes of a warp meet again early.
+
+    The order is a weak topological one (Bourdoncle): every block comes before its successors except on the way back to
+    a loop's head, and the blocks of a loop are neighbours. A warp that always runs its lowest waiting block therefore
+    finishes a loop with all lanes before any lane goes on behind it.
+
+    Returns
+    -------
+    list of Block
+    """
+    blocks, labels = split(function)
+    for block in blocks:
+        block.successors = successors(block, blocks, labels)
+    order = weak_topological_order(blocks)
+    place = {old: new for new, old in enumerate(order)}
+    ordered = [blocks[old] for old in order]
+    for new, block in enumerate(ordered):
+        block.index = new
+        block.successors = [place[s] for s in block.successors]
+    liveness(ordered)
+    return ordered
+
+
+def split(function):
+    blocks, labels, pending, current = [], {}, [], None
+    number = 0
+    for item in function.body:
+        if not isinstance(item, Instruction):
+            pending.append(item)
+            current = None
+            continue
+        if current is None:
+            current = Block(len(blocks), number)
+            blocks.append(current)
+            labels.update(dict.fromkeys(pending, current.index))
+            pending = []
+        current.instructions.append(item)
+        number += 1
+        if item.opcode[0] in ENDS or is_barrier(item):
+            current = None
+    if pending or not blocks or not (blocks[-1].last and blocks[-1].last.opcode[0] in ENDS and not blocks[-1].last.guard):
+        end = Block(len(blocks), number, [Instruction(("ret",), (), None, 0)])
+        labels.update(dict.fromkeys(pending, end.index))
+        blocks.append(end)
+    return blocks, labels
+
+
+def successors(block, blocks, labels):
+    last, following = block.last, block.index + 1
+    if last is None:
+        return [following]
+    after = [following] if last.guard else []
+    if last.opcode[0] == "bra":
+        target = last.operands[0]
+        name = target.name if isinstance(target, Sym) else None
+        if name not in labels:
+            from course_lib.simt.errors import PtxSyntaxError
+            raise PtxSyntaxError(f"A branch goes to {name!r}, which is no label of this function.")
+        return [labels[name]] + after
+    return after
+
+
+def weak_topological_order(blocks):
+    """Return block indices in Bourdoncle's order; blocks that cannot be reached are left out."""
+    number, stack, order = {}, [], []
+    counter = [0]
+
+    def component(vertex):
+        part = []
+        for target in blocks[vertex].successors:
+            if number.get(target, 0) == 0:
+                visit(target, part)
+        return [vertex] + flatten(part)
+
+    def visit(vertex, partition):
+        stack.append(vertex)
+        counter[0] += 1
+        head = number[vertex] = counter[0]
+        loop = False
+        for target in reversed(blocks[vertex].successors):
+            least = visit(target, partition) if number.get(target, 0) == 0 else number[target]
+            if least <= head:
+                head, loop = least, True
+        if head == number[vertex]:
+            number[vertex] = float("inf")
+            element = stack.pop()
+            if loop:
+                while element != vertex:
+                    number[element] = 0
+                    element = stack.pop()
+                partition.insert(0, component(vertex))
+            else:
+                partition.insert(0, [vertex])
+        return head
+
+    def flatten(parts):
+        return [v for part in parts for v in part]
+
+    import sys
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 20 * len(blocks) + 1000))
+    try:
+        visit(0, order)
+    finally:
+        sys.setrecursionlimit(limit)
+    return flatten(order)
+
+
+def liveness(blocks):
+    """Set `live_in` of every block: the registers whose value may still be read."""
+    reads, writes = [], []
+    for block in blocks:
+        read, written = set(), set()
+        for ins in block.instructions:
+            read |= {r.name for r in sources(ins)} - written
+            if ins.guard is None:
+                written |= {r.name for r in destinations(ins)}
+        reads.append(read)
+        writes.append(written)
+    live = [set() for _ in blocks]
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(blocks):
+            out = set().union(*(live[s] for s in block.successors)) if block.successors else set()
+            new = reads[block.index] | (out - writes[block.index])
+            if new != live[block.index]:
+                live[block.index], changed = new, True
+    for block in blocks:
+        block.live_in = frozenset(live[block.index])

@@ -1,0 +1,92 @@
+"""From what the runtime counted per block and per access to Nsight Compute's counters, in total and per source line."""
+
+import numpy as np
+
+from course_lib.simt import layout
+from course_lib.simt.program import is_memory
+
+GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
+GLOBAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
+SHARED_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+SHARED_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+SHARED_EXECUTED = "smsp__sass_inst_executed_op_shared_{}.sum"
+EXECUTED = "smsp__inst_executed.sum"
+DIVERGENT = "smsp__sass_branch_targets_threads_divergent.sum"
+THREAD_OPS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", ("sub", "f32"): "fadd",
+        ("mul", "f32"): "fmul", ("fma", "f64"): "dfma", ("mad", "f64"): "dfma", ("add", "f64"): "dadd",
+        ("sub", "f64"): "dadd", ("mul", "f64"): "dmul"}
+DIRECTIONS = ("ld", "st")
+NAMES = tuple(
+    [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)
+     for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
+    + [DIVERGENT]
+)
+LEVEL = {name: "hardware" if "mem_global" in name else "PTX level" for name in NAMES}
+
+
+def collect(program, executed, threads, dynamic, divergent):
+    """Sum up a launch.
+
+    Parameters
+    ----------
+    program : Program
+    executed, threads : (blocks of code,) arrays
+        How often a warp ran each block, and with how many lanes in all.
+    dynamic : (instructions, layout.COUNTS) array
+        Per memory access or guarded instruction, in the order named in layout.py.
+    divergent : (blocks of code,) array
+        How often the branch at the end of a block sent lanes both ways.
+
+    Returns
+    -------
+    (dict, dict)
+        Counters, and source line -> counters that are not zero.
+    """
+    total = dict.fromkeys(NAMES, 0)
+    lines = {}
+
+    def add(line, name, amount):
+        amount = int(amount)
+        if amount:
+            total[name] += amount
+            entry = lines.setdefault(line, {})
+            entry[name] = entry.get(name, 0) + amount
+
+    for block in program.blocks:
+        for i, ins in enumerate(block.instructions):
+            number = block.first + i
+            guarded = ins.guard is not None and ins.opcode[0] not in ("bra", "ret", "exit")
+            times = dynamic[number, 6] if guarded else executed[block.index]
+            lanes = dynamic[number, 7] if guarded else threads[block.index]
+            add(ins.line, EXECUTED, times)
+            math = MATH.get((ins.opcode[0], ins.opcode[-1]))
+            if math:
+                add(ins.line, THREAD_OPS.format(math), lanes)
+            if is_memory(ins):
+                add_access(add, program.accesses[number], ins, dynamic[number])
+        if divergent[block.index]:
+            add(block.instructions[-1].line, DIVERGENT, divergent[block.index])
+    return total, dict(sorted(lines.items()))
+
+
+def add_access(add, access, ins, n):
+    direction = DIRECTIONS[access.kind]
+    add(ins.line, GLOBAL_REQUESTS.format(direction), n[5])
+    add(ins.line, GLOBAL_SECTORS.format(direction), n[2])
+    add(ins.line, SHARED_WAVEFRONTS.format(direction), n[3])
+    add(ins.line, SHARED_CONFLICTS.format(direction), n[3] - n[4])
+    if n[3] or access.space == layout.SPACES["shared"]:
+        add(ins.line, SHARED_EXECUTED.format(direction), n[0])
+
+
+def empty(program):
+    """Return zeroed arrays for one worker: executed, threads, dynamic, fast_executed, deopts."""
+    blocks, instructions = len(program.blocks), max(len(program.instructions), 1) + 1
+    return {
+        "executed": np.zeros(blocks, np.uint64),
+        "threads": np.zeros(blocks, np.uint64),
+        "dynamic": np.zeros((instructions, layout.COUNTS), np.uint64),
+        "fast_executed": np.zeros(blocks, np.uint64),
+        "deopts": np.zeros((blocks, 2), np.uint64),
+    }

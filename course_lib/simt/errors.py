@@ -1,0 +1,40 @@
+"""What a launch can raise: every error is a SimtError and carries its facts as attributes."""
+
+from course_lib import toolchain
+from course_lib.errors import CourseError
+
+
+class SimtError(CourseError):
+    """Base class of everything that goes wrong in a simulated launch."""
+
+
+class CompileError(toolchain.CompileError, SimtError):
+    """NVIDIA's compiler refused the source; `diagnostics` holds its messages."""
+
+
+class PtxSyntaxError(SimtError):
+    """The text is not PTX; `line` is the line of the PTX text."""
+
+
+class UnsupportedInstruction(SimtError):
+    """An instruction that the simulator does not know; `opcode` and `line` name it."""
+
+
+class LaunchError(SimtError):
+    """Grid, block, arguments or options do not fit the kernel."""
+
+
+class OutOfBounds(SimtError):
+    """An access outside every array; carries kernel, line, block, thread, address, array and its bounds."""
+
+
+class Misaligned(SimtError):
+    """An address that is no multiple of the access width; carries kernel, line, block, thread, address, width."""
+
+
+class DivergentBarrier(SimtError):
+    """Some threads of a warp wait at a barrier that others of its living threads do not reach."""
+
+
+class StepBudgetExceeded(SimtError):
+    """A warp executed more instructions than `max_steps`: most likely an endless loop; `line` is where it was."""

@@ -1,0 +1,363 @@
+"""Run a kernel: check the arguments, lay out memory, share the thread blocks among workers, report."""
+
+import ctypes
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from course_lib.simt import build, counters, faults, layout
+from course_lib.simt.errors import LaunchError
+from course_lib.simt.memory import GLOBAL_VARIABLES, DeviceMemory, aligned, byte_bounds
+from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
+
+MAX_STEPS = 50_000_000  # warp instructions of one warp
+TRACE_RECORDS = 400_000
+
+
+def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, constants=None, racecheck=False,
+           max_steps=None, warp_order="forward", workers=None, arch="sm_90", options=(), trace=(), progress=None):
+    """Run a CUDA kernel on the simulator.
+
+    Parameters
+    ----------
+    source : str or path
+        CUDA C text, the path of a `.cu` or `.ptx` file, or PTX text.
+    entry : str
+        Name of the kernel (`extern "C" __global__`).
+    grid, block : int or tuple of up to three ints
+        Thread blocks, and threads per block, along x, y, z.
+    args : sequence
+        One NumPy array or NumPy scalar per kernel parameter. Writable arrays are updated in place.
+    defines : mapping, optional
+        Macros, as `-D` on the command line.
+    dynamic_shared : int
+        Bytes of dynamic shared memory.
+    constants : mapping, optional
+        Values of `__constant__` variables by name.
+    racecheck : bool
+        Look for shared-memory hazards and reads of uninitialised shared memory (slower).
+    max_steps : int, optional
+        Warp instructions that one warp may execute before the launch is given up as endless.
+    warp_order : "forward", "reverse" or int
+        The order in which the warps of a block take turns; a number is the seed of a shuffle.
+    workers : int, optional
+        Threads that run blocks side by side; default one for each CPU core.
+    trace : iterable of (block, warp)
+        Warps to record; the block is (x, y, z) or its linear number.
+    progress : callable, optional
+        Called with (blocks done, blocks in all) now and then.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    SimtError
+        One of its subclasses; see course_lib.simt.errors.
+    """
+    started = time.perf_counter()
+    kernel = build.build(source, entry, block=triple(block, "block"), defines=defines, arch=arch, options=tuple(options))
+    compiled = time.perf_counter()
+    run = _Run(kernel, triple(grid, "grid"), triple(block, "block"), args, dynamic_shared, constants, racecheck,
+               max_steps or MAX_STEPS, warp_order, trace)
+    run.execute(workers, progress)
+    return run.report(compiled - started, time.perf_counter() - compiled)
+
+
+def triple(value, name):
+    """Return (x, y, z) of a launch dimension."""
+    values = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    if not 1 <= len(values) <= 3 or any(not isinstance(v, (int, np.integer)) or v < 1 for v in values):
+        raise LaunchError(f"{name} is {value!r}; it must be one to three positive integers, e.g. (16, 16).", value=value)
+    return tuple(int(v) for v in values) + (1,) * (3 - len(values))
+
+
+class _Run:
+    """One launch; keeps alive every buffer that native code points to."""
+
+    def __init__(self, kernel, grid, block, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace):
+        self.kernel, self.program, self.grid, self.block = kernel, kernel.program, grid, block
+        self.threads = block[0] * block[1] * block[2]
+        self.warps = -(-self.threads // layout.LANES)
+        self.check(dynamic_shared)
+        self.shared_bytes = self.program.shared_bytes + dynamic_shared
+        self.keep = []
+        self.racecheck, self.max_steps = racecheck, max_steps
+        arrays = [a for a in args if isinstance(a, np.ndarray)]
+        self.memory = DeviceMemory(arrays)
+        self.constants = self.fill_constants(args, constants or {})
+        self.trace = self.trace_pairs(trace)
+        self.order = self.warp_sequence(warp_order)
+        self.launch = self.describe_launch()
+        self.workers = []
+
+    # -- checks ------------------------------------------------------------------------------------
+    def check(self, dynamic_shared):
+        limit = min(1024, self.program.max_threads)
+        if self.threads > limit:
+            why = "its __launch_bounds__" if limit < 1024 else "the hardware"
+            raise LaunchError(f"A block of {'×'.join(map(str, self.block))} = {self.threads} threads is more than {why} "
+                              f"allows ({limit}).", threads=self.threads, limit=limit)
+        if self.block[2] > 64:
+            raise LaunchError(f"A block may have at most 64 threads along z, not {self.block[2]}.")
+        if self.program.shared_bytes > 49152:
+            raise LaunchError(f"Static shared memory of {self.program.shared_bytes} bytes; a block may declare at most 49152.")
+        if dynamic_shared < 0 or self.program.shared_bytes + dynamic_shared > 232448:
+            raise LaunchError(f"{self.program.shared_bytes} static and {dynamic_shared} dynamic bytes of shared memory; "
+                              "a block may have at most 232448 in all.")
+
+    # -- memory ------------------------------------------------------------------------------------
+    def fill_constants(self, args, values):
+        """Constant memory: the parameters first, then the `__constant__` variables."""
+        params = self.program.params
+        if len(args) != len(params):
+            raise LaunchError(f"{self.program.entry} takes {len(params)} arguments, {len(args)} were given.")
+        data = aligned(max(self.program.constant_bytes, 8))
+        data[:] = 0
+        self.arrays = []
+        for i, (arg, (name, offset, nbytes)) in enumerate(zip(args, params)):
+            name = self.kernel.parameter_names[i] if i < len(self.kernel.parameter_names) else name
+            raw = self.parameter_bytes(arg, name, nbytes, i)
+            data[offset:offset + nbytes] = np.frombuffer(raw, np.uint8)
+        self.global_data = self.fill_variables(data, values)
+        return data
+
+    def parameter_bytes(self, arg, name, nbytes, i):
+        if isinstance(arg, np.ndarray):
+            if nbytes != 8:
+                raise LaunchError(f"Argument {i} ({name}) is a {nbytes}-byte value, not a pointer; an array was given.")
+            described = self.memory.describe(arg, name)
+            self.arrays.append(described)
+            return np.uint64(described.address + arg.ctypes.data - byte_bounds(arg)[0]).tobytes()
+        if not isinstance(arg, (np.generic, ctypes.Structure)):
+            raise LaunchError(f"Argument {i} ({name}) is {arg!r}, a Python {type(arg).__name__}; give a NumPy scalar such as "
+                              "np.int32(…) or np.float32(…), or a NumPy array.")
+        raw = bytes(arg) if isinstance(arg, ctypes.Structure) else arg.tobytes()
+        if len(raw) != nbytes:
+            raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes, {type(arg).__name__} has {len(raw)}.")
+        return raw
+
+    def fill_variables(self, data, values):
+        size = max((at + n for space, at, n, _ in self.program.constants.values() if space == "global"), default=0)
+        variables = aligned(size)
+        variables[:] = 0
+        for name, (space, at, nbytes, init) in self.program.constants.items():
+            target = data if space == "const" else variables
+            target[at:at + len(init)] = np.frombuffer(init, np.uint8)
+            if name in values:
+                raw = np.ascontiguousarray(values[name]).tobytes()
+                if len(raw) > nbytes:
+                    raise LaunchError(f"{name} holds {nbytes} bytes, {len(raw)} were given.")
+                target[at:at + len(raw)] = np.frombuffer(raw, np.uint8)
+        unknown = set(values) - set(self.program.constants)
+        if unknown:
+            raise LaunchError(f"The source has no variable named {sorted(unknown)[0]!r} (it has: "
+                              f"{', '.join(self.program.constants) or 'none'}).")
+        return variables
+
+    def array_table(self):
+        entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.memory.allocations]
+        if self.global_data.nbytes:
+            entries.append((GLOBAL_VARIABLES, GLOBAL_VARIABLES + self.global_data.nbytes, self.global_data.ctypes.data, True))
+        table = (layout.Array * max(len(entries), 1))()
+        for slot, (lo, hi, host, writable) in zip(table, entries):
+            slot.lo, slot.hi, slot.host, slot.writable = lo, hi, host, writable
+        return self.pin(table), len(entries)
+
+    def pin(self, thing):
+        """Keep a buffer alive; return its address."""
+        self.keep.append(thing)
+        return thing.ctypes.data if isinstance(thing, np.ndarray) else ctypes.addressof(thing)
+
+    # -- the runtime's structures ------------------------------------------------------------------
+    def trace_pairs(self, trace):
+        pairs = []
+        for place, warp in trace:
+            x, y, z = (tuple(place) + (0, 0, 0))[:3] if isinstance(place, (tuple, list)) else (place, 0, 0)
+            number = x + self.grid[0] * (y + self.grid[1] * z)
+            if not 0 <= number < self.grid[0] * self.grid[1] * self.grid[2] or not 0 <= warp < self.warps:
+                raise LaunchError(f"trace asks for block {place}, warp {warp}; the grid has {self.grid} blocks of {self.warps} warps.")
+            pairs.append((number, warp))
+        return np.array(pairs or [(0, 0)], np.uint64), len(pairs)
+
+    def warp_sequence(self, order):
+        sequence = np.arange(self.warps, dtype=np.uint32)
+        if order == "reverse":
+            return sequence[::-1].copy()
+        if order == "forward":
+            return sequence
+        if isinstance(order, (int, np.integer)):
+            return np.random.default_rng(order).permutation(sequence)
+        raise LaunchError(f'warp_order is {order!r}; use "forward", "reverse" or a number.')
+
+    def describe_launch(self):
+        program, kernel, run = self.program, self.kernel, layout.Launch()
+        run.grid[:], run.block[:] = self.grid, self.block
+        run.threads, run.warps, run.blocks_of_code = self.threads, self.warps, len(program.blocks)
+        run.array, run.arrays = self.array_table()
+        run.masked = kernel.masked
+        run.fast = 0 if self.racecheck or self.trace[1] else kernel.fast
+        run.block_size = self.pin(np.array([len(b.instructions) for b in program.blocks], np.uint32))
+        run.fastable, run.live_start, run.live = (self.pin(t) for t in kernel.tables())
+        run.warp_order = self.pin(self.order)
+        run.shared_bytes = -(-self.shared_bytes // 8) * 8
+        run.local_bytes = -(-program.local_bytes // 16) * 16
+        self.place_warp(run)
+        special = [(number, slot) for number, slot in kernel.special_slots()]
+        run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
+        run.max_steps, run.racecheck = self.max_steps, self.racecheck
+        run.granule_shift = kernel.granule_shift
+        run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
+        run.params = run.constants = self.pin(self.constants)
+        run.constant_bytes = self.constants.nbytes
+        self.stop = np.zeros(1, np.uint32)
+        run.stop = self.pin(self.stop)
+        return run
+
+    def place_warp(self, run):
+        """Offsets inside the memory of one warp: header, pending masks, registers, fast registers, local memory."""
+        blocks = len(self.program.blocks)
+        at = up(ctypes.sizeof(layout.Warp))
+        for name, nbytes in (("pending", 4 * blocks), ("bits", 8 * (blocks // 64 + 1)), ("register", self.program.register_bytes),
+                             ("fast", self.kernel.fast_bytes)):
+            setattr(run, f"{name}_offset", at)
+            at = up(at + nbytes)
+        self.local_offset = at
+        run.warp_bytes = up(at + run.local_bytes * layout.LANES)
+
+    def make_worker(self):
+        """A Worker with its own counters, shared memory and warps."""
+        run, worker, arrays = self.launch, layout.Worker(), counters.empty(self.program)
+        worker.launch = ctypes.addressof(run)
+        for name, array in arrays.items():
+            setattr(worker, name, self.pin(array))
+        worker.shared = self.pin(aligned(run.shared_bytes + 8))
+        if self.racecheck:
+            cells = (run.shared_bytes >> run.granule_shift) + 1
+            worker.shadow = self.pin(aligned(cells * ctypes.sizeof(layout.Cell)))
+        hazards = (layout.Hazard * layout.MAX_HAZARDS)()
+        worker.hazards = self.pin(hazards)
+        limit = TRACE_RECORDS if self.trace[1] else 0
+        records = np.empty(limit * ctypes.sizeof(layout.Record), np.uint8)
+        worker.records, worker.record_limit = self.pin(records), limit
+        warps = aligned(int(run.warp_bytes) * self.warps, 64)
+        worker.warps = self.pin(warps)
+        for i in range(self.warps):
+            self.set_up_warp(warps[i * run.warp_bytes:(i + 1) * run.warp_bytes], i, worker)
+        return worker, arrays, hazards, records
+
+    def set_up_warp(self, raw, index, worker):
+        run, base = self.launch, raw.ctypes.data
+        raw[:] = 0
+        warp = layout.Warp.from_buffer(raw)
+        warp.index, warp.launch, warp.worker = index, ctypes.addressof(run), ctypes.addressof(worker)
+        warp.functions = self.kernel.function_table
+        warp.pending, warp.bits = base + run.pending_offset, base + run.bits_offset
+        warp.registers, warp.fast = base + run.register_offset, base + run.fast_offset
+        warp.local, warp.shared = base + self.local_offset, worker.shared
+        warp.params = warp.constants = run.params
+        registers = raw[run.register_offset:run.fast_offset]
+        self.kernel.fill_special(registers, index, self.block, self.grid)
+        self.kernel.fill_fast(raw[run.fast_offset:], index, self.block)
+
+    # -- execution ---------------------------------------------------------------------------------
+    def execute(self, workers, progress):
+        total = self.grid[0] * self.grid[1] * self.grid[2]
+        workers = min(workers or available_cores(), total)
+        chunk = max(1, min(-(-total // (workers * 4)), 4096)) if workers > 1 or progress else total
+        ranges = [(first, min(first + chunk, total)) for first in range(0, total, chunk)]
+        self.workers = [self.make_worker() for _ in range(workers)]
+        if workers == 1 and not progress:
+            self.failures = [self.work(self.workers[0], iter(ranges), {})]
+        else:
+            self.share(ranges, total, progress)
+        failed = [f for f in self.failures if f is not None]
+        if failed:
+            number, worker = min(failed, key=lambda f: f[0])
+            raise faults.explain(self, worker)
+        if any(w[0].record_count > TRACE_RECORDS for w in self.workers):
+            raise LaunchError(f"The trace has more than {TRACE_RECORDS} records; trace fewer warps or a smaller problem.")
+        self.memory.write_back()
+
+    def share(self, ranges, total, progress):
+        """Hand out chunks in order, so that the lowest failing block is always found."""
+        pending, done = iter(ranges), {"blocks": 0}
+        with ThreadPoolExecutor(len(self.workers)) as pool:
+            jobs = [pool.submit(self.work, worker, pending, done) for worker in self.workers]
+            try:
+                while any(not job.done() for job in jobs):
+                    time.sleep(0.001 if not progress else 0.05)
+                    if progress:
+                        progress(done["blocks"], total)
+            except BaseException:
+                self.stop[0] = 1
+                raise
+            self.failures = [job.result() for job in jobs]
+        if progress:
+            progress(done["blocks"], total)
+
+    def work(self, worker, ranges, done):
+        """Run chunks until none is left; return (block number, Worker) of a fault, else None."""
+        for first, last in ranges:
+            if self.kernel.run_blocks(ctypes.addressof(worker[0]), first, last):
+                for _ in ranges:
+                    pass
+                return worker[0].block_number, worker[0]
+            if done:
+                done["blocks"] += last - first
+        return None
+
+    # -- results -----------------------------------------------------------------------------------
+    def report(self, seconds_compile, seconds_run):
+        sums = {name: sum(w[1][name].astype(np.int64) for w in self.workers) for name in self.workers[0][1]}
+        self.kernel.add_fast_counts(sums)
+        total, lines = counters.collect(self.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
+        shared = tuple(SharedVariable(*v) for v in self.program.shared)
+        return Report(self.program.entry, total, lines, counters.LEVEL, self.hazards(), self.trace_records(), tuple(self.arrays),
+                      shared, total[counters.EXECUTED], seconds_compile, seconds_run, self.kernel.ptx)
+
+    def thread(self, linear):
+        bx, by, _ = self.block
+        return linear % bx, linear // bx % by, linear // bx // by
+
+    def hazards(self):
+        found = {}
+        for worker, _, hazards, _ in self.workers:
+            for h in hazards[:worker.hazard_count]:
+                lines = [self.program.instructions[n].line for n in (h.first, h.second)]
+                key = (layout.HAZARDS[h.kind], *lines)
+                entry = Hazard(key[0], h.address, *lines, self.thread(h.first_thread - 1), self.thread(h.second_thread - 1),
+                               tuple(h.block), h.count)
+                old = found.get(key)
+                if old is not None:
+                    first = min((old, entry), key=lambda e: (e.block[::-1], e.address))
+                    entry = Hazard(*key[:1], first.address, *lines, first.first_thread, first.second_thread, first.block, old.count + entry.count)
+                found[key] = entry
+        return tuple(found[key] for key in sorted(found))
+
+    def trace_records(self):
+        records = []
+        for worker, _, _, raw in self.workers:
+            rows = (layout.Record * worker.record_count).from_buffer(raw) if worker.record_count else ()
+            for row in rows:
+                ins = self.program.instructions[row.access]
+                access = self.program.accesses.get(row.access)
+                addresses = np.array(row.address[:], np.uint64).astype(np.int64)
+                x, y = row.block % self.grid[0], row.block // self.grid[0]
+                records.append((row.block, row.step, row.warp, TraceRecord(
+                    row.step, (x, y % self.grid[1], y // self.grid[1]), row.warp, ins.line, ins.name, row.mask, addresses,
+                    access.width * access.count if access else 0, faults.space_name(access, addresses))))
+        return tuple(r[-1] for r in sorted(records, key=lambda r: r[0]))
+
+
+def up(n, align=64):
+    return -(-int(n) // align) * align
+
+
+def available_cores():
+    """Return the number of CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+

@@ -1,0 +1,83 @@
+"""Device memory of a launch: array arguments at fixed device addresses, far apart, so that no overrun goes unseen."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.simt.errors import LaunchError
+from course_lib.simt.report import DeviceArray
+
+FIRST_ADDRESS = 1 << 40  # of the first array; each further one starts 1 TiB later
+GLOBAL_VARIABLES = 1 << 39  # where `__device__` variables lie
+ALIGNMENT = 256
+
+
+def aligned(nbytes, align=ALIGNMENT):
+    """Return an uninitialised uint8 array whose first byte lies at a multiple of `align`."""
+    raw = np.empty(nbytes + align, np.uint8)
+    start = -raw.ctypes.data % align
+    return raw[start:start + nbytes]
+
+
+@dataclass
+class Allocation:
+    """One stretch of device memory; `host` holds its bytes while the kernel runs."""
+
+    address: int
+    host: np.ndarray
+    writable: bool
+    low: int  # host address of the argument's first byte
+
+
+class DeviceMemory:
+    """Copies of the array arguments. Arguments that overlap in host memory share one allocation."""
+
+    def __init__(self, arrays):
+        self.arrays = arrays
+        self.allocations = []
+        ranges = sorted({byte_bounds(a) for a in arrays})
+        merged = []
+        for low, high in ranges:
+            if merged and low < merged[-1][1]:
+                merged[-1][1] = max(high, merged[-1][1])
+            else:
+                merged.append([low, high])
+        order = [byte_bounds(a)[0] for a in arrays]
+        merged.sort(key=lambda r: min((i for i, low in enumerate(order) if r[0] <= low <= r[1]), default=0))
+        for i, (low, high) in enumerate(merged):
+            host = aligned(high - low)
+            self.allocations.append(Allocation(FIRST_ADDRESS * (i + 1), host, False, low))
+        for array in arrays:
+            allocation, view = self.view(array)
+            view[...] = array
+            allocation.writable |= array.flags.writeable
+
+    def view(self, array):
+        """Return the allocation that holds an argument, and an array over its copy with the same shape and strides."""
+        low, high = byte_bounds(array)
+        for allocation in self.allocations:
+            if allocation.low <= low and high <= allocation.low + allocation.host.nbytes:
+                offset = allocation.low
+                start = array.ctypes.data - offset
+                view = np.ndarray(array.shape, array.dtype, allocation.host, start, array.strides)
+                return allocation, view
+        raise LaunchError("An array argument was lost; this is an error of the simulator.")
+
+    def describe(self, array, name):
+        """Return the DeviceArray of an argument."""
+        allocation, _ = self.view(array)
+        low, high = byte_bounds(array)
+        return DeviceArray(name, allocation.address + low - allocation.low, high - low, array.itemsize)
+
+    def write_back(self):
+        """Copy what the kernel wrote into the caller's arrays."""
+        for array in self.arrays:
+            if array.flags.writeable:
+                array[...] = self.view(array)[1]
+
+
+def byte_bounds(array):
+    """Return the host addresses of an array's first byte and of the byte behind its last."""
+    if array.size == 0:
+        return array.ctypes.data, array.ctypes.data
+    return np.lib.array_utils.byte_bounds(array)

@@ -1,0 +1,225 @@
+"""From a parsed PTX entry to a `Program`: addresses fixed, registers placed, memory instructions described.
+
+After `prepare`, no symbol is left in an operand: shared, local and constant variables and parameters have become byte
+offsets in their space, and `cvta` an addition of the space's window.
+"""
+
+import dataclasses
+from dataclasses import dataclass, field
+
+from course_lib.simt import cfg, layout
+from course_lib.simt.errors import LaunchError, UnsupportedInstruction
+from course_lib.simt.ops import OPS, ir_type
+from course_lib.simt.ptx import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
+
+WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const": layout.CONSTANT_WINDOW}
+SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
+           "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid", "%nwarpid", "%lanemask_eq", "%lanemask_lt",
+           "%lanemask_le", "%lanemask_gt", "%lanemask_ge", "%warpsize")
+CONTROL = ("bra", "ret", "exit", "bar", "barrier", "ld", "ldu", "st")
+PARAM_BYTES = 4352  # room for parameters at the start of constant memory
+ALIGN = 64
+
+
+@dataclass
+class Program:
+    """Everything about one kernel that does not depend on a launch.
+
+    `instructions` are numbered in PTX text order; that number identifies a memory access or barrier at run time.
+    `slots` maps a register to its place in a warp's register file: (byte offset, LLVM type).
+    """
+
+    entry: str
+    instructions: list
+    blocks: list
+    slots: dict
+    register_bytes: int
+    params: list  # (name, offset, nbytes)
+    shared: list  # SharedVariable-like (name, offset, nbytes)
+    shared_bytes: int
+    local_bytes: int
+    constants: dict  # name -> (offset, nbytes, initial bytes)
+    constant_bytes: int
+    accesses: dict = field(default_factory=dict)  # instruction number -> layout.Access
+    max_threads: int = 1024
+
+
+def prepare(module, entry, split=None):
+    """Build the Program of the kernel `entry`.
+
+    Raises
+    ------
+    LaunchError
+        No such kernel; the message lists those there are.
+    UnsupportedInstruction
+        An opcode that the simulator does not know, with its source line.
+    """
+    kernels = [f.name for f in module.functions.values() if f.kernel]
+    if entry not in kernels:
+        known = ", ".join(kernels) or "none"
+        raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
+    function = module.functions[entry]
+    places, sizes, shared, constants = place_variables(module, function)
+    params, offset = [], 0
+    for p in function.params:
+        offset = -(-offset // p.align) * p.align
+        params.append((p.name, offset, p.nbytes))
+        places[p.name] = ("param", offset)
+        offset += p.nbytes
+    rewritten = [rewrite(i, places) if isinstance(i, Instruction) else i for i in function.body]
+    function = dataclasses.replace(function, body=rewritten)
+    for ins in rewritten:
+        if isinstance(ins, Instruction):
+            refuse_unknown(ins)
+    blocks = cfg.build(function)
+    slots, register_bytes = place_registers(function, rewritten)
+    instructions = [i for i in rewritten if isinstance(i, Instruction)]
+    threads = function.directives.get("maxntid") or function.directives.get("reqntid") or (1024,)
+    limit = 1
+    for n in threads:
+        limit *= n
+    program = Program(entry, instructions, blocks, slots, register_bytes, params, shared, sizes["shared"],
+                      sizes["local"], constants, sizes["const"], max_threads=limit)
+    for block in blocks:
+        for i, ins in enumerate(block.instructions):
+            if is_memory(ins):
+                program.accesses[block.first + i] = describe(program, ins, block.first + i)
+    return program
+
+
+def place_variables(module, function):
+    """Give each variable an offset in its space; constants come behind the room for parameters."""
+    places, shared, constants = {}, [], {}
+    sizes = {"shared": 0, "local": 0, "const": PARAM_BYTES, "global": 0}
+    used = referenced(function)
+    for variable in [*module.variables.values(), *function.variables.values()]:
+        space = variable.space
+        if space not in sizes or space != "const" and variable.name not in used:
+            continue
+        at = -(-sizes[space] // variable.align) * variable.align
+        places[variable.name] = (space, at)
+        if space == "shared":
+            shared.append((variable.name, at, variable.nbytes))
+        if space in ("const", "global"):
+            constants[variable.name] = (space, at, variable.nbytes, variable.init or b"")
+        sizes[space] = at + variable.nbytes
+    return places, sizes, shared, constants
+
+
+def referenced(function):
+    names = set()
+    for ins in function.body:
+        if isinstance(ins, Instruction):
+            for operand in ins.operands:
+                operand = operand.base if isinstance(operand, Mem) else operand
+                if isinstance(operand, Sym):
+                    names.add(operand.name)
+    return names
+
+
+def rewrite(ins, places):
+    """Replace variable names by addresses and `cvta` by arithmetic."""
+    if ins.opcode[0] in ("bra", "call", "brx"):
+        return ins
+    operands = tuple(resolve(o, places, ins) for o in ins.operands)
+    opcode = ins.opcode
+    if opcode[0] == "cvta":
+        kind, space = opcode[-1], opcode[-2]
+        window = WINDOWS.get(space, 0)
+        opcode, operands = ("add", kind), operands + (Imm(-window if "to" in opcode else window),)
+        if not window:
+            opcode, operands = ("mov", kind), operands[:-1]
+    return dataclasses.replace(ins, opcode=opcode, operands=operands)
+
+
+def resolve(operand, places, ins):
+    if isinstance(operand, Sym):
+        if operand.name not in places:
+            raise UnsupportedInstruction(
+                f"{at_line(ins)}{ins.name} uses {operand.name!r}, which the simulator cannot place.", opcode=ins.name, line=ins.line)
+        space, at = places[operand.name]
+        return Imm(at + operand.offset if space != "param" else at + operand.offset + WINDOWS["const"])
+    if isinstance(operand, Mem) and isinstance(operand.base, Sym):
+        return Mem(None, resolve(Sym(operand.base.name), {**places, operand.base.name: ("x", places[operand.base.name][1])}
+                                 if operand.base.name in places else places, ins).value + operand.offset)
+    return operand
+
+
+def at_line(ins):
+    return f"line {ins.line}: " if ins.line else ""
+
+
+def is_memory(ins):
+    """Say whether an instruction goes through `memory_access` (parameters are read directly)."""
+    if ins.opcode[0] not in ("ld", "ldu", "st"):
+        return False
+    return not ("param" in ins.opcode and ins.operands[1].base is None)
+
+
+def refuse_unknown(ins):
+    known = ins.opcode[0] in OPS or ins.opcode[0] in CONTROL
+    if ins.opcode[0] in ("bar", "barrier"):
+        known = "sync" in ins.opcode and (ins.guard is None) and len(ins.operands) == 1
+    if not known:
+        raise UnsupportedInstruction(
+            f"{at_line(ins)}the simulator does not know the instruction {ins.name}.", opcode=ins.name, line=ins.line)
+
+
+def place_registers(function, body):
+    slots, offset = {}, 0
+    for ins in body:
+        if not isinstance(ins, Instruction):
+            continue
+        if ins.opcode[0] == "st":
+            for item in data_items(ins):
+                if isinstance(item, Imm):
+                    slots[constant_slot(item, ins)] = (offset, ir_type(ins.opcode[-1]))
+                    offset += ALIGN * 4
+        for register in cfg.destinations(ins) + cfg.sources(ins):
+            name = register.name
+            if name in slots or name == "_":
+                continue
+            if name.startswith("%") and name in SPECIAL:
+                t = "i32"
+            else:
+                kind = function.register_type(name)
+                if kind is None:
+                    raise UnsupportedInstruction(
+                        f"{at_line(ins)}{ins.name} uses {name}, which is neither declared nor a special register that "
+                        "the simulator knows.", opcode=ins.name, line=ins.line)
+                t = ir_type(kind)
+            slots[name] = (offset, t)
+            nbytes = 4 if t == "i1" else int(t[1:]) // 8 * layout.LANES
+            offset += -(-nbytes // ALIGN) * ALIGN
+    return slots, offset
+
+
+def data_items(ins):
+    """Return the data operands of a load or store, one an element."""
+    data = ins.operands[ins.opcode[0] == "st"]
+    return data.items if isinstance(data, Vec) else (data,)
+
+
+def constant_slot(item, ins):
+    """Name the slot that holds a constant to be stored; its value is written when a warp is set up."""
+    return f"#{ir_type(ins.opcode[-1])}:{item.value}"
+
+
+def describe(program, ins, number):
+    """Return the Access record of one load or store."""
+    store = ins.opcode[0] == "st"
+    where = ins.operands[0 if store else 1]
+    items = data_items(ins)
+    space = next((p for p in ins.opcode if p in layout.SPACES), "const" if "param" in ins.opcode else "generic")
+    kind = ins.opcode[-1]
+    access = layout.Access(kind=store, space=layout.SPACES[space], width=type_bytes(kind), count=len(items),
+                           sign=kind[0] == "s", line=ins.line, number=number, offset=where.offset)
+    if isinstance(where.base, Reg):
+        access.address, t = program.slots[where.base.name]
+        access.address_bytes, access.has_address = int(t[1:]) // 8, 1
+    else:
+        access.address_bytes = 8
+    for i, item in enumerate(items):
+        access.item[i], t = program.slots[item.name if isinstance(item, Reg) else constant_slot(item, ins)]
+        access.item_bytes = int(t[1:]) // 8
+    return access

@@ -1,0 +1,487 @@
+"""Read PTX text into functions, instructions and variables; nothing is interpreted here.
+
+The grammar is the one of NVIDIA's "PTX ISA" manual, as far as compilers and careful people write it. An instruction
+keeps its opcode split at the dots (`ld.global.v2.f32` -> `("ld", "global", "v2", "f32")`), so that the lowering can
+look at the parts, and the source line that the last `.loc` directive named.
+"""
+
+import re
+import struct
+from dataclasses import dataclass, field
+
+from course_lib.simt.errors import PtxSyntaxError
+
+TOKEN = re.compile(
+    r"""(?P<space>[\s]+|//[^\n]*|/\*.*?\*/)
+      |(?P<string>"(?:[^"\\]|\\.)*")
+      |(?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})
+      |(?P<number>0[xX][0-9a-fA-F]+U?|[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?|[0-9]+U?)
+      |(?P<word>[.%$_a-zA-Z][\w$.:]*(?<!:))
+      |(?P<mark>[{}()\[\]<>,;:@!+\-=|])""",
+    re.VERBOSE | re.DOTALL,
+)
+SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
+
+
+def type_bytes(type_name):
+    """Return the size in bytes of a PTX type such as `f32`, `u16`, `b128` or `pred`.
+
+    >>> [type_bytes(t) for t in ("u8", "f16x2", "bf16", "f64", "b128", "pred")]
+    [1, 4, 2, 8, 16, 1]
+    """
+    if type_name == "pred":
+        return 1
+    if type_name in ("f16x2", "bf16x2"):
+        return 4
+    return SIZES[re.search(r"\d+$", type_name).group()]
+
+
+@dataclass(frozen=True)
+class Reg:
+    """A register by name, special registers (`%tid.x`) included; `negated` for `!%p1`."""
+
+    name: str
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Imm:
+    """A literal: the integer value, or the bits of a floating-point literal of `float_bytes` bytes."""
+
+    value: int
+    float_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Sym:
+    """The address of a variable, or a label or function name, plus a byte offset."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Mem:
+    """An address operand `[base + offset]`; the base is a Reg, a Sym or None for an absolute address."""
+
+    base: object
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Vec:
+    """A braced operand `{%f1, %f2}`."""
+
+    items: tuple
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One PTX instruction.
+
+    `opcode` is split at its dots, `operands` come destination first, `guard` is the Reg of `@%p` or None, `line` is the
+    line in the main source file (0: unknown).
+    """
+
+    opcode: tuple
+    operands: tuple
+    guard: Reg | None
+    line: int
+
+    @property
+    def name(self):
+        """The opcode as written."""
+        return ".".join(self.opcode)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A declared variable: state space, alignment and size in bytes, initial bytes or None."""
+
+    name: str
+    space: str
+    align: int
+    nbytes: int
+    init: bytes | None = None
+    pointers: tuple = ()  # (byte offset, symbol, addend) of addresses inside the initial value
+
+
+@dataclass
+class Function:
+    """An `.entry` or `.func` with its body."""
+
+    name: str
+    kernel: bool
+    params: list = field(default_factory=list)
+    returns: list = field(default_factory=list)
+    registers: dict = field(default_factory=dict)  # name -> type, ranges expanded on lookup
+    ranges: list = field(default_factory=list)  # (prefix, type)
+    variables: dict = field(default_factory=dict)
+    body: list = field(default_factory=list)  # Instruction, or str for a label
+    directives: dict = field(default_factory=dict)
+    defined: bool = False
+
+    def register_type(self, name):
+        """Return the declared type (`b32`, `pred`, …) of a register, or None when it was never declared."""
+        if name in self.registers:
+            return self.registers[name]
+        stem = name.rstrip("0123456789")
+        for prefix, kind in self.ranges:
+            if prefix == stem:
+                return kind
+        return None
+
+
+@dataclass
+class Module:
+    """A whole PTX file: functions and module-level variables by name."""
+
+    functions: dict = field(default_factory=dict)
+    variables: dict = field(default_factory=dict)
+    version: str = ""
+    target: str = ""
+
+
+def parse(text):
+    """Parse PTX text.
+
+    Parameters
+    ----------
+    text : str
+        A complete PTX module.
+
+    Returns
+    -------
+    Module
+
+    Raises
+    ------
+    PtxSyntaxError
+        Names the line of the PTX text and what stands there.
+    """
+    return _Parser(text).module_items()
+
+
+class _Parser:
+    """Recursive descent over the token list; `self.at` is the next token."""
+
+    def __init__(self, text):
+        self.text = text
+        self.kinds, self.words, self.places = [], [], []
+        place = 0
+        while place < len(text):
+            found = TOKEN.match(text, place)
+            if not found:
+                raise self._error(f"unreadable character {text[place]!r}", place)
+            if found.lastgroup != "space":
+                self.kinds.append(found.lastgroup)
+                self.words.append(found.group())
+                self.places.append(place)
+            place = found.end()
+        self.kinds.append("end")
+        self.words.append("")
+        self.places.append(len(text))
+        self.at = 0
+        self.line = 0
+        self.main_file = None
+        self.module = Module()
+
+    # -- tokens ------------------------------------------------------------------------------------
+    def _error(self, message, place=None):
+        place = self.places[self.at] if place is None else place
+        line = self.text.count("\n", 0, place) + 1
+        return PtxSyntaxError(f"PTX line {line}: {message}.", line=line)
+
+    def peek(self):
+        return self.words[self.at]
+
+    def take(self, expected=None):
+        word = self.words[self.at]
+        if self.kinds[self.at] == "end":
+            raise self._error("the text ends in the middle of a statement")
+        if expected is not None and word != expected:
+            raise self._error(f"expected {expected!r}, found {word!r}")
+        self.at += 1
+        return word
+
+    def accept(self, word):
+        if self.words[self.at] == word:
+            self.at += 1
+            return True
+        return False
+
+    def integer(self):
+        sign = -1 if self.accept("-") else 1
+        word = self.take()
+        try:
+            return sign * int(word.rstrip("U"), 0)
+        except ValueError:
+            raise self._error(f"expected an integer, found {word!r}") from None
+
+    def skip_to(self, mark):
+        while self.take() != mark:
+            pass
+
+    # -- module level ------------------------------------------------------------------------------
+    def module_items(self):
+        while self.kinds[self.at] != "end":
+            word = self.take()
+            if word == ".version":
+                self.module.version = self.take()
+            elif word == ".target":
+                self.module.target = self.take()
+                while self.accept(","):
+                    self.take()
+            elif word == ".address_size":
+                self.take()
+            elif word in (".visible", ".extern", ".weak", ".common"):
+                continue
+            elif word in (".entry", ".func"):
+                self.function(word == ".entry")
+            elif word in (".global", ".const", ".shared"):
+                variable = self.variable(word[1:])
+                self.module.variables[variable.name] = variable
+            elif not self.debug_directive(word):
+                raise self._error(f"unknown directive {word!r}", self.places[self.at - 1])
+        return self.module
+
+    def debug_directive(self, word):
+        """Consume a directive that may stand anywhere; say whether it was one."""
+        if word == ".loc":
+            self.location()
+        elif word == ".file":
+            number = self.integer()
+            self.take()
+            while self.accept(","):
+                self.integer()
+            if self.main_file is None:
+                self.main_file = number
+        elif word == ".section":
+            self.skip_to("{")
+            self.skip_to("}")
+        elif word in (".pragma", ".alias"):
+            self.skip_to(";")
+        else:
+            return False
+        return True
+
+    def location(self):
+        """`.loc file line column [, function_name label, inlined_at file line column]`: keep a line of file 1."""
+        number, line, _ = self.integer(), self.integer(), self.integer()
+        outer = None
+        while self.accept(","):
+            word = self.take()
+            if word == "inlined_at":
+                outer = (self.integer(), self.integer(), self.integer())
+            else:
+                self.take()
+                if self.accept("+"):
+                    self.integer()
+        if number != 1 and outer is not None:
+            number, line = outer[0], outer[1]
+        if number == 1 and line:
+            self.line = line
+
+    def variable(self, space):
+        """The rest of a declaration after its space: `.align 4 .b8 name[1024] = {…};`."""
+        align, kind, parts = None, None, 1
+        while True:
+            word = self.take()
+            if word == ".align":
+                align = self.integer()
+            elif word in (".v2", ".v4"):
+                parts = int(word[2:])
+            elif word.startswith(".") and re.fullmatch(r"\.(?:[busf]\d+|bf16|f16x2|pred)", word):
+                kind = word[1:]
+            elif word == ".ptr":
+                if self.peek() in (".global", ".shared", ".const", ".local"):
+                    self.take()
+            elif not word.startswith("."):
+                break
+            elif word not in (".attribute", ".managed", ".unified"):
+                raise self._error(f"unknown attribute {word!r}", self.places[self.at - 1])
+        if kind is None:
+            raise self._error(f"variable {word!r} has no type", self.places[self.at - 1])
+        size = type_bytes(kind) * parts
+        nbytes, init, pointers = size, None, ()
+        while self.accept("["):
+            nbytes *= 0 if self.peek() == "]" else self.integer()
+            self.take("]")
+        if self.accept("="):
+            init, pointers = self.initial(kind, nbytes)
+        if space != "param":
+            self.take(";")
+        return Variable(word, space, align or size, nbytes, init, pointers)
+
+    def initial(self, kind, nbytes):
+        size, data, pointers = type_bytes(kind), b"", []
+        for item in self.initial_items():
+            if isinstance(item, Sym):
+                pointers.append((len(data), item.name, item.offset))
+                item = Imm(0)
+            bits = item.value & ((1 << (8 * size)) - 1)
+            data += bits.to_bytes(size, "little")
+        return data.ljust(nbytes, b"\0"), tuple(pointers)
+
+    def initial_items(self):
+        if not self.accept("{"):
+            yield self.operand()
+            return
+        while not self.accept("}"):
+            yield from self.initial_items()
+            self.accept(",")
+
+    # -- functions ---------------------------------------------------------------------------------
+    def function(self, kernel):
+        returns = self.parameters() if self.peek() == "(" else []
+        function = Function(self.take(), kernel, returns=returns)
+        if self.peek() == "(":
+            function.params = self.parameters()
+        while self.peek() not in ("{", ";"):
+            word = self.take()
+            if word in (".maxntid", ".reqntid", ".minnctapersm", ".maxnreg", ".maxnctapersm"):
+                values = [self.integer()]
+                while self.accept(","):
+                    values.append(self.integer())
+                function.directives[word[1:]] = tuple(values)
+            elif word not in (".noreturn", ".blocksareclusters", ".explicitcluster"):
+                if not self.debug_directive(word):
+                    raise self._error(f"unknown directive {word!r}", self.places[self.at - 1])
+        known = self.module.functions.get(function.name)
+        if self.accept("{"):
+            function.defined = True
+            self.line = 0
+            self.scope(function)
+        else:
+            self.take(";")
+        if function.defined or known is None:
+            self.module.functions[function.name] = function
+
+    def parameters(self):
+        self.take("(")
+        found = []
+        while not self.accept(")"):
+            self.take(".param")
+            found.append(self.variable("param"))
+            self.accept(",")
+        return found
+
+    def scope(self, function):
+        """Statements up to the closing brace."""
+        while not self.accept("}"):
+            word = self.take()
+            if word == "{":
+                self.scope(function)
+            elif word == ".reg":
+                self.registers(function)
+            elif word in (".local", ".shared", ".param", ".const", ".global"):
+                variable = self.variable(word[1:])
+                if word == ".param":
+                    self.take(";")
+                function.variables[variable.name] = variable
+            elif word == "@" or not word.startswith(".") and self.peek() != ":":
+                self.instruction(function, word)
+            elif self.peek() == ":":
+                self.take(":")
+                if self.peek() in (".callprototype", ".branchtargets", ".calltargets"):
+                    self.prototype(function, word)
+                else:
+                    function.body.append(word)
+            elif not self.debug_directive(word):
+                raise self._error(f"unknown directive {word!r}", self.places[self.at - 1])
+
+    def prototype(self, function, label):
+        kind = self.take()
+        if kind == ".branchtargets":
+            labels = [self.take()]
+            while self.accept(","):
+                labels.append(self.take())
+            function.directives[label] = tuple(labels)
+            self.take(";")
+        else:
+            self.skip_to(";")
+
+    def registers(self, function):
+        kind = self.take()[1:]
+        if kind in ("v2", "v4"):
+            raise self._error("vector registers are not supported", self.places[self.at - 1])
+        while True:
+            name = self.take()
+            if self.accept("<"):
+                self.integer()
+                self.take(">")
+                function.ranges.append((name, kind))
+            else:
+                function.registers[name] = kind
+            if not self.accept(","):
+                break
+        self.take(";")
+
+    def instruction(self, function, word):
+        guard = None
+        if word == "@":
+            negated = self.accept("!")
+            guard = Reg(self.take(), negated)
+            word = self.take()
+        operands = []
+        while not self.accept(";"):
+            operands.append(self.operand())
+            if not (self.accept(",") or self.accept("|")) and self.peek() != ";":
+                raise self._error(f"expected ',' or ';' after an operand, found {self.peek()!r}")
+        opcode = tuple(word.replace("::", "__").split("."))
+        function.body.append(Instruction(opcode, tuple(operands), guard, self.line))
+
+    def operand(self):
+        kind, word = self.kinds[self.at], self.peek()
+        if word == "[":
+            return self.address()
+        if word in "{(":
+            self.take()
+            items = []
+            while not (self.accept("}") or self.accept(")")):
+                items.append(self.operand())
+                self.accept(",")
+            return Vec(tuple(items))
+        if word == "!":
+            self.take()
+            return Reg(self.take(), True)
+        if word == "-" or kind in ("number", "float"):
+            return self.literal()
+        if kind != "word":
+            raise self._error(f"expected an operand, found {word!r}")
+        self.take()
+        if word.startswith("%"):
+            return Reg(word)
+        return Sym(word, self.offset())
+
+    def offset(self):
+        total = 0
+        while self.peek() in ("+", "-"):
+            sign = 1 if self.take() == "+" else -1
+            total += sign * self.integer()
+        return total
+
+    def address(self):
+        self.take("[")
+        kind, word = self.kinds[self.at], self.peek()
+        if kind == "number" or word == "-":
+            found = Mem(None, self.integer())
+        else:
+            self.take()
+            base = Reg(word) if word.startswith("%") else Sym(word)
+            found = Mem(base, self.offset())
+        self.take("]")
+        return found
+
+    def literal(self):
+        negative = self.accept("-")
+        kind, word = self.kinds[self.at], self.take()
+        if kind == "float":
+            size = 4 if word[1] in "fF" else 8
+            bits = int(word[2:], 16) ^ ((1 << (8 * size - 1)) if negative else 0)
+            return Imm(bits, size)
+        if "." in word:
+            value = -float(word) if negative else float(word)
+            return Imm(int.from_bytes(struct.pack("<d", value), "little"), 8)
+        value = int(word.rstrip("U"), 0)
+        return Imm(-value if negative else value)
