@@ -1,0 +1,178 @@
+"""The compiler's log as facts: which line of the reader's text, which column, what is wrong."""
+
+import re
+from dataclasses import dataclass
+
+from course_lib.errors import CourseError
+
+_HEADER = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): (?P<severity>catastrophic error|internal error|error|warning|note)"
+                     r"(?: #(?P<code>\d+(?:-D)?))?: (?P<message>.*)")
+_PTXAS = re.compile(r"ptxas\s+(?:(?P<input>.+), line (?P<line>\d+); )?(?P<severity>error|fatal|warning|info)\s*:"
+                    r" (?P<message>.*)")
+_CARET = re.compile(r"\s*\^\s*")
+_LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
+_SHOWN = 5          # errors in the message of an exception; all of them are in its `diagnostics`
+_HINTS = (
+    (r"host (?:functions|variables) are not allowed", "write __device__ before it"),
+    (r'open source file "(?:cuda_(?:fp|bf)16|mma|cooperative_groups|cuda/std/|nv/|crt/)',
+     "NVIDIA's headers come with the pip wheels nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl"),
+    (r'open source file "(?:c?std\w+|c?math|c?assert|c?string|c?float|c?limits|vector|array|algorithm|iostream)(?:\.h)?"',
+     "a kernel is compiled without the host's headers: printf, assert and mathematics are built in, "
+     "and the C++ library is under cuda/std/, as in <cuda/std/cstdint>"),
+    (r"too much shared data", "arrays of fixed size may take 0xc000 bytes = 48 KiB of shared memory a block"),
+)
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of the compiler.
+
+    Attributes
+    ----------
+    line : int or None
+        Line of the reader's text, from 1; None when the message is about no line.
+    severity : str
+        "error", "warning" or "note".
+    message : str
+        The compiler's words on one line.
+    source_line : str
+        That line of the text, or "".
+    column : int or None
+        Character in the line, from 1.
+    file : str or None
+        The text's name, or the header's when the message is about one.
+    """
+
+    line: int | None
+    severity: str
+    message: str
+    source_line: str
+    column: int | None = None
+    file: str | None = None
+
+    def show(self, name=None):
+        """Return the message, the line under it, and a caret when the column is known.
+
+        Parameters
+        ----------
+        name : str, optional
+            The reader's own file, which is not repeated.
+
+        >>> print(Diagnostic(3, "error", 'identifier "y" is undefined', "  x[0] = y;", 10).show())
+        line 3: error: identifier "y" is undefined
+          x[0] = y;
+                 ^
+        """
+        where = f"line {self.line}: " if self.line else ""
+        if self.file not in (None, name):
+            where = f"{self.file}, {where}"
+        lines = [f"{where}{self.severity}: {self.message}"]
+        if self.source_line.strip():
+            lines.append(self.source_line)
+            if self.column:
+                lines.append(re.sub(r"[^\t]", " ", self.source_line[:self.column - 1]) + "^")
+        return "\n".join(lines)
+
+
+class CompileError(CourseError):
+    """The compiler refuses the text.
+
+    Attributes
+    ----------
+    diagnostics : tuple of Diagnostic
+        Errors, warnings and notes in the compiler's order.
+    log : str
+        The compiler's own words.
+    name : str
+        What the text is called.
+    """
+
+    @classmethod
+    def from_diagnostics(cls, name, diagnostics, log):
+        """Make the exception whose message shows the first errors."""
+        errors = [d for d in diagnostics if d.severity == "error"]
+        lines = [f"{name} does not compile ({len(errors)} error{'s' if len(errors) != 1 else ''})"]
+        lines += [d.show(name) for d in errors[:_SHOWN]]
+        if len(errors) > _SHOWN:
+            lines.append(f"… and {len(errors) - _SHOWN} more")
+        text = " ".join(d.message for d in errors)
+        lines += [f"hint: {hint}" for pattern, hint in _HINTS if re.search(pattern, text)]
+        return cls("\n".join(lines), diagnostics=tuple(diagnostics), log=log, name=name)
+
+
+def parse_log(log, source, name, ptx=""):
+    """Split the compiler's log into messages.
+
+    Parameters
+    ----------
+    log, source, name : str
+        What the compiler said, about which text, called what.
+    ptx : str
+        The PTX, when there is some: messages of the assembler name its lines, not those of the source.
+
+    Returns
+    -------
+    tuple of Diagnostic
+
+    >>> log = 'k.cu(2): error: identifier "y" is undefined\\n  x[0] = y;\\n         ^\\n\\n1 error detected'
+    >>> [(d.line, d.column, d.message) for d in parse_log(log, "{\\nx[0] = y;", "k.cu")]
+    [(2, 8, 'identifier "y" is undefined')]
+    """
+    found, block = [], None
+    for text in log.splitlines():
+        if header := _HEADER.fullmatch(text):
+            block = (header, [])
+            found.append(block)
+        elif header := _PTXAS.fullmatch(text.rstrip()):
+            found.append((header, None))
+            block = None
+        elif not text.strip():
+            block = None          # a blank line ends a message; what follows outside is a summary
+        elif block:
+            block[1].append(text)
+    lines = _split(source)
+    made = [_from_compiler(header, rest, lines, name) if rest is not None else _from_ptxas(header, lines, name, ptx)
+            for header, rest in found]
+    return tuple(d for d in made if d is not None)
+
+
+def _split(source):
+    """Split as the compiler does: not at form feeds and the like, where str.splitlines would."""
+    return re.split(r"\r\n|\n|\r", source)
+
+
+def _from_compiler(header, rest, lines, name):
+    severity = header["severity"].split()[-1]
+    number, file = int(header["line"]), header["file"]
+    shown, caret, words = "", None, []
+    for i, text in enumerate(rest):
+        if _CARET.fullmatch(text) and i:
+            shown, caret = words.pop()[2:], text.index("^") - 2     # the log indents the line by two
+        else:
+            words.append(text)
+    own = lines[number - 1] if file == name and number <= len(lines) else shown
+    column = _column(own, caret) if own.rstrip() == shown.rstrip() else None
+    message = " ".join([header["message"].strip(), *(word.strip() for word in words)])
+    return Diagnostic(number, severity, message, own.rstrip(), column, file)
+
+
+def _column(line, caret):
+    """Turn the compiler's column, which counts bytes from 0, into characters from 1."""
+    if caret is None or caret < 0:
+        return None
+    return len(line.encode()[:caret].decode(errors="ignore")) + 1
+
+
+def _from_ptxas(header, lines, name, ptx):
+    severity = {"fatal": "error"}.get(header["severity"], header["severity"])
+    if severity == "info" or header["message"].startswith("Ptx assembly aborted"):
+        return None
+    number = _line_of_ptx(ptx, int(header["line"])) if header["line"] else None
+    own = lines[number - 1].rstrip() if number and number <= len(lines) else ""
+    return Diagnostic(number, severity, header["message"], own, None, name if number else None)
+
+
+def _line_of_ptx(ptx, number):
+    """Return the source line that the last `.loc` above a PTX line names, or None."""
+    above = [int(m[1]) for text in ptx.splitlines()[:number] if (m := _LOC.match(text))]
+    return above[-1] if above else None

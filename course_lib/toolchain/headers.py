@@ -1,0 +1,46 @@
+"""Where NVIDIA's headers are: only in its pip wheels, never in a toolkit that happens to be on the machine."""
+
+import functools
+import importlib.metadata
+
+# One header that tells the include directory of each wheel, by the wheel's name: (CUDA 13, CUDA 12).
+_WHEELS = (
+    ("cuda_fp16.h", "nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12"),     # cuda_bf16.h, mma.h, cooperative_groups.h
+    ("crt/mma.h", "nvidia-cuda-crt", "nvidia-cuda-nvcc-cu12"),              # what the headers above include
+    ("cuda/std/array", "nvidia-cuda-cccl", "nvidia-cuda-cccl-cu12"),        # the C++ library
+)
+
+
+@functools.cache
+def include_directories(major):
+    """Return the include directories of the installed header wheels.
+
+    Parameters
+    ----------
+    major : int
+        NVRTC's major version: its headers must come from the same one.
+
+    Returns
+    -------
+    tuple of str
+        Without repetition; empty when no such wheel is installed.
+    """
+    found = {}
+    for header, *names in _WHEELS:
+        name = names[0] if major >= 13 else names[1]
+        folder = _folder_of(name, header)
+        if folder:
+            found[folder] = None
+    return tuple(found)
+
+
+def _folder_of(name, header):
+    """Return the include directory of a wheel, the one under which `header` lies, or None."""
+    try:
+        files = importlib.metadata.files(name) or ()
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if str(file).endswith(f"/{header}") and f"/{header}" in str(file):
+            return str(file.locate())[:-len(header) - 1]
+    return None
