@@ -89,7 +89,7 @@ class Runtime:
     def __init__(self):
         text = Path(__file__).with_name("runtime.cu").read_text()
         code = native.cached_object(native.cache_key("runtime", text), lambda: native.compile_ir(self.translate(text)))
-        self.library = native.Library([code], ["run_blocks", "sizes", *layout.FUNCTIONS])
+        self.library = native.Library([code], ["run_blocks", *layout.FUNCTIONS, *layout.TESTED])
         self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
         self.table = np.array([self.library.address(f) for f in layout.FUNCTIONS], np.uint64)
 

@@ -26,6 +26,11 @@ def explain(run, worker):
         return DivergentBarrier(
             f"{place(facts)}: some threads of this warp wait at __syncthreads(), this one goes another way. Every thread of "
             "the block must reach the same barrier: move it out of the if or the loop.", **facts)
+    if fault == "barrier mismatch":
+        facts["other_line"] = run.program.instructions[worker.fault_address].line
+        return DivergentBarrier(
+            f"{place(facts)} waits at __syncthreads() while other warps of its block wait at the one in line "
+            f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
     access = run.program.accesses[worker.fault_access]
     facts |= {"address": worker.fault_address, "width": access.width * access.count, "operation": ins.name}
     verb = "writes" if access.kind else "reads"

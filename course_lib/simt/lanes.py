@@ -39,7 +39,9 @@ class _Lanes:
         head += ["  br label %dispatch", "dispatch:", "  %b = call i32 %f.next_block(ptr %w)",
                  "  switch i32 %b, label %leave [ " + " ".join(f"i32 {b.index}, label %b{b.index}" for b in self.program.blocks) + " ]",
                  "leave:", "  %end = icmp eq i32 %b, -1", "  %budget = icmp eq i32 %b, -2",
-                 f"  %s1 = select i1 %budget, i32 {layout.FAILED}, i32 {layout.CONVERGED}",
+                 "  %turn = icmp eq i32 %b, -4",
+                 f"  %s0 = select i1 %turn, i32 {layout.YIELDED}, i32 {layout.CONVERGED}",
+                 f"  %s1 = select i1 %budget, i32 {layout.FAILED}, i32 %s0",
                  f"  %s2 = select i1 %end, i32 {layout.EXITED}, i32 %s1", "  ret i32 %s2",
                  "failed:", f"  ret i32 {layout.FAILED}"]
         body = "\n".join([*head, *code.lines, "}"])

@@ -40,8 +40,9 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
         Look for shared-memory hazards and reads of uninitialised shared memory (slower).
     max_steps : int, optional
         Warp instructions that one warp may execute before the launch is given up as endless.
-    warp_order : "forward", "reverse" or int
-        The order in which the warps of a block take turns; a number is the seed of a shuffle.
+    warp_order : "forward", "reverse", "interleaved" or int
+        The order in which the warps of a block run, each up to its next barrier; a number is the seed of a shuffle.
+        "interleaved" lets them take turns block of code by block of code, which is nearest to a real GPU.
     workers : int, optional
         Threads that run blocks side by side; default one for each CPU core.
     trace : iterable of (block, warp)
@@ -90,7 +91,7 @@ class _Run:
         self.memory = DeviceMemory(arrays)
         self.constants = self.fill_constants(args, constants or {})
         self.trace = self.trace_pairs(trace)
-        self.order = self.warp_sequence(warp_order)
+        self.order, self.interleaved = self.warp_sequence(warp_order), warp_order == "interleaved"
         self.launch = self.describe_launch()
         self.workers = []
 
@@ -187,11 +188,11 @@ class _Run:
         sequence = np.arange(self.warps, dtype=np.uint32)
         if order == "reverse":
             return sequence[::-1].copy()
-        if order == "forward":
+        if order in ("forward", "interleaved"):
             return sequence
         if isinstance(order, (int, np.integer)):
             return np.random.default_rng(order).permutation(sequence)
-        raise LaunchError(f'warp_order is {order!r}; use "forward", "reverse" or a number.')
+        raise LaunchError(f'warp_order is {order!r}; use "forward", "reverse", "interleaved" or a number.')
 
     def describe_launch(self):
         program, kernel, run = self.program, self.kernel, layout.Launch()
@@ -199,7 +200,7 @@ class _Run:
         run.threads, run.warps, run.blocks_of_code = self.threads, self.warps, len(program.blocks)
         run.array, run.arrays = self.array_table()
         run.masked = kernel.masked
-        run.fast = 0 if self.racecheck or self.trace[1] else kernel.fast
+        run.fast = 0 if self.racecheck or self.trace[1] or self.interleaved else kernel.fast
         run.block_size = self.pin(np.array([len(b.instructions) for b in program.blocks], np.uint32))
         run.fastable, run.live_start, run.live = (self.pin(t) for t in kernel.tables())
         run.warp_order = self.pin(self.order)
@@ -208,7 +209,7 @@ class _Run:
         self.place_warp(run)
         special = [(number, slot) for number, slot in kernel.special_slots()]
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
-        run.max_steps, run.racecheck = self.max_steps, self.racecheck
+        run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
         run.params = run.constants = self.pin(self.constants)

@@ -2,15 +2,17 @@
 
 import ctypes
 from ctypes import c_int64 as i64
+from ctypes import c_uint8 as u8
 from ctypes import c_uint32 as u32
 from ctypes import c_uint64 as u64
 
 LANES = 32
-FAULTS = ("none", "out of bounds", "misaligned", "divergent barrier", "step budget", "read only", "trace full", "stopped")
+FAULTS = ("none", "out of bounds", "misaligned", "divergent barrier", "step budget", "read only",
+          "barrier mismatch", "stopped")
 HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
 SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4}
 UNIFORM, SPLIT, UNIFORM_PREDICATE = range(3)
-EXITED, BARRIER, DIVERGED, CONVERGED, FAILED = range(5)
+EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED = range(6)
 SHARED_WINDOW, LOCAL_WINDOW, CONSTANT_WINDOW = 0x1000000, 0x2000000, 0x3000000
 COUNTS = 8  # per access: executed, threads, sectors, wavefronts, phases, global, guarded, guarded threads
 
@@ -30,7 +32,7 @@ Access = structure(
     "Access", (u32, "kind space width count sign line number address_bytes"), (i64, "offset"),
     (u32, "address item_bytes item*4 has_address tag"),
 )
-Live = structure("Live", (u32, "kind bytes fast slot lanes pad"))
+Live = structure("Live", (u32, "kind bytes fast slot lanes pattern"))
 Hazard = structure("Hazard", (u32, "kind first second block*3 first_thread second_thread"), (u64, "address count"))
 Cell = structure("Cell", (u32, "fields*12"))
 Record = structure("Record", (u32, "step block warp access mask event"), (u64, "address*32"))
@@ -38,7 +40,7 @@ Launch = structure(
     "Launch", (u32, "grid*3 block*3 threads warps blocks_of_code arrays"),
     (u64, "array masked fast block_size fastable live_start live warp_order shared_bytes local_bytes warp_bytes"),
     (u64, "pending_offset bits_offset register_offset fast_offset special specials"), (i64, "max_steps"),
-    (u32, "racecheck granule_shift trace_pairs pad"), (u64, "trace_pair params constants constant_bytes stop"),
+    (u32, "racecheck granule_shift trace_pairs interleaved"), (u64, "trace_pair params constants constant_bytes stop"),
 )
 Worker = structure(
     "Worker", (u64, "launch warps shared local shadow executed threads dynamic fast_executed deopts"),
@@ -49,13 +51,15 @@ Worker = structure(
 Warp = structure(
     "Warp", (u32, "mask alive exists index state resume sync traced"),
     (u64, "launch worker functions pending bits registers fast local"), (i64, "steps"),
-    (u32, "block*3 no_fast in_fast spare"), (u64, "params constants shared"),
+    (u32, "block*3 no_fast in_fast barrier slice spare"), (u64, "params constants shared"),
 )
-STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp)
+Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
+STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern)
 MAX_HAZARDS = 512
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
-FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "count_sectors",
-             "count_wavefronts")
+FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",
+             "pattern_sectors", "pattern_waves")
+TESTED = ("count_sectors", "count_wavefronts", "sizes")  # further functions that tests call
 
 
 def at(field):

@@ -12,8 +12,8 @@ typedef long long i64;
 enum { LANES = 32, FULL = 0xffffffffu, MAX_HAZARDS = 512 };
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT };
 enum State { READY, WAITING, DONE };
-enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED };
-enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, TRACE_FULL, STOPPED };
+enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED };
+enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED };
 enum Kind { LOAD, STORE };
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
@@ -28,7 +28,14 @@ struct Access {                // one static memory instruction
     u32 has_address, tag;
 };
 
-struct Live { u32 kind, bytes, fast, slot, lanes, pad; };
+struct Live { u32 kind, bytes, fast, slot, lanes, pattern; };   // pattern: where its Pattern lies, 0 for constant lanes
+
+struct Pattern {               // what fast code keeps about the lane part of an address (32 differences to a uniform base)
+    i64 lo, hi, bits, segment[4];         // least, greatest, all bits together; lanes 0, 8, 16, 24
+    u32 stride, spare;                    // step between neighbours inside each 8 lanes, or ~0 when there is none
+    u8 sectors[4][32];                    // by log2(bytes / 4) and address mod 32; 0: not counted yet
+    u32 waves[2][4], phases[2][4];        // by store, log2(bytes / 4); 0: not counted yet
+};
 
 struct Hazard { u32 kind, first, second, block[3], first_thread, second_thread; u64 address, count; };
 
@@ -47,7 +54,7 @@ struct Launch {
     u64 shared_bytes, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, fast_offset;
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
-    u32 racecheck, granule_shift, trace_pairs, pad;
+    u32 racecheck, granule_shift, trace_pairs, interleaved;
     u64 trace_pair;            // pairs (linear block, warp)
     u64 params, constants, constant_bytes, stop;
 };
@@ -65,14 +72,14 @@ struct Warp {
     u64 launch, worker, functions, pending, bits, registers, fast, local;
     i64 steps;
     u32 block[3], no_fast;
-    u32 in_fast, spare;
+    u32 in_fast, barrier, slice, spare;
     u64 params, constants, shared;
 };
 
 extern "C" __device__ u32 sizes(u32 which) {
     return which == 0 ? sizeof(Array) : which == 1 ? sizeof(Access) : which == 2 ? sizeof(Live) : which == 3 ? sizeof(Hazard)
          : which == 4 ? sizeof(Cell) : which == 5 ? sizeof(Record) : which == 6 ? sizeof(Launch) : which == 7 ? sizeof(Worker)
-         : sizeof(Warp);
+         : which == 8 ? sizeof(Warp) : sizeof(Pattern);
 }
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }
@@ -153,6 +160,54 @@ extern "C" __device__ u32 count_wavefronts(const u64* address, u32 mask, u32 byt
     }
     *phases = used;
     return total;
+}
+
+// ---- patterns -------------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ i64 part(const void* lanes, u32 bytes, u32 l) {
+    return bytes == 8 ? ((const i64*)lanes)[l] : ((const int*)lanes)[l];
+}
+
+// Describe a new lane part; what had been counted for the old one is forgotten.
+extern "C" __device__ void analyze(Pattern* p, const void* lanes, u32 bytes) {
+    i64 lo = part(lanes, bytes, 0), hi = lo, bits = lo;
+    const i64 step = part(lanes, bytes, 1) - lo;
+    u32 regular = 1;
+#pragma unroll 1
+    for (u32 l = 1; l < LANES; ++l) {
+        const i64 v = part(lanes, bytes, l);
+        lo = v < lo ? v : lo;
+        hi = v > hi ? v : hi;
+        bits |= v;
+        if ((l & 7) && v - part(lanes, bytes, l - 1) != step) regular = 0;
+    }
+    p->lo = lo;
+    p->hi = hi;
+    p->bits = bits;
+    for (u32 i = 0; i < 4; ++i) p->segment[i] = part(lanes, bytes, 8 * i);
+    p->stride = regular && step >= 0 && step <= 16 ? step : ~0u;
+    u64* counted = (u64*)p->sectors;
+#pragma unroll 1
+    for (u32 i = 0; i < (sizeof(p->sectors) + sizeof(p->waves)) / 8; ++i) counted[i] = 0;
+}
+
+__device__ __noinline__ void full(u64* address, u64 base, const void* lanes, u32 bytes) {
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l) address[l] = base + part(lanes, bytes, l);
+}
+
+// Sectors of an access of 4 << size bytes per lane at `base` plus the lane part; kept for the next time.
+extern "C" __device__ u32 pattern_sectors(Pattern* p, const void* lanes, u32 bytes, u64 base, u32 size) {
+    u64 address[LANES];
+    full(address, 1ull << 48 | (base & 31), lanes, bytes);
+    return p->sectors[size][base & 31] = count_sectors(address, FULL);
+}
+
+// Wavefronts of a shared access of 4 << size bytes per lane.
+extern "C" __device__ u32 pattern_waves(Pattern* p, const void* lanes, u32 bytes, u32 store, u32 size) {
+    u64 address[LANES];
+    full(address, 1ull << 48, lanes, bytes);
+    return p->waves[store][size] = count_wavefronts(address, FULL, 4 << size, !store, &p->phases[store][size]);
 }
 
 // ---- hazards --------------------------------------------------------------------------------------------------------
@@ -436,12 +491,14 @@ extern "C" __device__ void branch(Warp* w, u32 block, u32 yes, u32 no, u32 taken
 }
 
 // Choose the lowest block at which lanes wait, count it, and make those lanes the active ones.
-// Returns its number, or -1: no lane left, -2: step budget used up, -3: all lanes together, go on in fast code.
+// Returns its number, or -1: no lane left, -2: step budget used up, -3: all lanes together, go on in fast code,
+// -4: the next warp's turn.
 extern "C" __device__ int next_block(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
     Worker* k = (Worker*)w->worker;
     const u32 words = (L->blocks_of_code + 63) / 64;
     u64* bits = (u64*)w->bits;
+    if (L->interleaved && !(w->slice ^= 1)) return -4;
 #pragma unroll 1
     for (u32 i = 0; i < words; ++i) {
         if (!bits[i]) continue;
@@ -480,6 +537,7 @@ extern "C" __device__ void count_guarded(Warp* w, u32 n) {
 extern "C" __device__ u32 arrive(Warp* w, u32 access, u32 next) {
     if (w->mask != w->alive) return fault(w, DIVERGENT_BARRIER, access, lowest(w->alive & ~w->mask), 0);
     if (w->traced) record(w, access, 1, 0);
+    w->barrier = access;
     wait_at(w, next, w->mask);
     return 0;
 }
@@ -516,27 +574,32 @@ __device__ __noinline__ u32 enter_fast(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
     const u32* start = (const u32*)L->live_start;
 #pragma unroll 1
-    for (u32 pass = 0; pass < 2; ++pass)
-#pragma unroll 1
-        for (u32 i = start[w->resume]; i < start[w->resume + 1]; ++i) {
-            const Live* r = &((const Live*)L->live)[i];
-            if (r->kind == UNIFORM_PREDICATE) {
-                const u32 lanes = *(const u32*)(w->registers + r->slot);
-                if (lanes != 0 && lanes != FULL) return 0;
-                if (pass) *(u64*)(w->fast + r->fast) = lanes & 1;
-                continue;
-            }
-            const u64 keep = r->bytes == 8 ? ~0ull : (1ull << 8 * r->bytes) - 1;
-            u64 base = read_slot(w, r->slot, r->bytes, 0);
-            if (r->kind == SPLIT) base -= load_bytes(w->fast + r->lanes, r->bytes, 0);
-#pragma unroll 1
-            for (u32 l = 0; l < LANES; ++l) {
-                u64 value = read_slot(w, r->slot, r->bytes, l) - base;
-                if (r->kind == SPLIT) value -= load_bytes(w->fast + r->lanes + l * r->bytes, r->bytes, 0);
-                if (value & keep) return 0;
-            }
-            if (pass) *(u64*)(w->fast + r->fast) = base & keep;
+    for (u32 i = start[w->resume]; i < start[w->resume + 1]; ++i) {
+        const Live* r = &((const Live*)L->live)[i];
+        u64* kept = (u64*)(w->fast + r->fast);
+        if (r->kind == UNIFORM_PREDICATE) {
+            const u32 lanes = *(const u32*)(w->registers + r->slot);
+            if (lanes != 0 && lanes != FULL) return 0;
+            *kept = lanes & 1;
+            continue;
         }
+        const u64 mask = r->bytes == 8 ? ~0ull : (1ull << 8 * r->bytes) - 1;
+        const u64 part = w->fast + r->lanes;
+        u64 base = read_slot(w, r->slot, r->bytes, 0);
+        if (r->kind == SPLIT && !r->pattern) base -= load_bytes(part, r->bytes, 0);
+        u32 fresh = 0;
+#pragma unroll 1
+        for (u32 l = 0; l < LANES; ++l) {
+            const u64 value = (read_slot(w, r->slot, r->bytes, l) - base) & mask;
+            const u64 known = r->kind == SPLIT ? load_bytes(part + l * r->bytes, r->bytes, 0) : 0;
+            if (value == known) continue;
+            if (r->kind != SPLIT || !r->pattern) return 0;
+            store_bytes(part + l * r->bytes, r->bytes, value);
+            fresh = 1;
+        }
+        if (fresh) analyze((Pattern*)(w->fast + r->pattern), (const void*)part, r->bytes);
+        *kept = base & mask;
+    }
     return 1;
 }
 
@@ -555,13 +618,14 @@ __device__ __noinline__ u32 run_warp(Warp* w) {
         } else if (status == CONVERGED) {
             if (enter_fast(w)) {
                 w->in_fast = 1;
+                w->mask = FULL;
                 ((u32*)w->pending)[w->resume] = 0;
                 ((u64*)w->bits)[w->resume / 64] &= ~(1ull << (w->resume & 63));
             } else {
                 w->no_fast = 1;
             }
         } else {
-            w->state = status == BARRIER ? WAITING : DONE;
+            w->state = status == BARRIER ? WAITING : status == YIELDED ? READY : DONE;
             return status == FAILED;
         }
     }
@@ -576,6 +640,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->sync = 0;
     w->no_fast = 0;
     w->in_fast = 0;
+    w->slice = 0;
     w->traced = traced;
     w->steps = L->max_steps;
     const u32* pair = (const u32*)L->special;
@@ -619,29 +684,40 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
     }
 }
 
+// Every living warp waits: let them go on, unless they wait at different barriers.
+__device__ __noinline__ u32 release(Worker* k, const Launch* L) {
+    Warp* first = 0;
+    ++k->epoch;
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
+        if (w->state != WAITING) continue;
+        if (first && w->barrier != first->barrier) return fault(w, BARRIER_MISMATCH, w->barrier, 0, first->barrier);
+        if (!first) first = w;
+        w->state = READY;
+    }
+    return 0;
+}
+
 // Run the thread blocks [first, last). Returns 0, or 1 after a fault described in the worker.
 extern "C" __device__ u32 run_blocks(Worker* k, u64 first, u64 last) {
     const Launch* L = (const Launch*)k->launch;
 #pragma unroll 1
     for (u64 number = first; number < last; ++number) {
         start_block(k, L, number);
-        u32 waiting;
+        u32 ready, waiting;
         do {
-            waiting = 0;
+            ready = waiting = 0;
 #pragma unroll 1
             for (u32 i = 0; i < L->warps; ++i) {
                 Warp* w = (Warp*)(k->warps + ((const u32*)L->warp_order)[i] * L->warp_bytes);
                 if (w->state == READY && run_warp(w)) return 1;
+                ready += w->state == READY;
                 waiting += w->state == WAITING;
                 if (*(volatile u32*)L->stop) return fault(w, STOPPED, 0, 0, 0);
             }
-            ++k->epoch;
-#pragma unroll 1
-            for (u32 i = 0; i < L->warps; ++i) {
-                Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
-                if (w->state == WAITING) w->state = READY;
-            }
-        } while (waiting);
+            if (!ready && waiting && release(k, L)) return 1;
+        } while (ready || waiting);
     }
     return 0;
 }
