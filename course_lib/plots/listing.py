@@ -1,31 +1,30 @@
 """The kernel's source with a counter column per line, as a profiler shows it."""
 
-from course_lib.plots.counters import count
 from course_lib.plots.table import Table
+from course_lib.run.result import counter_name
+
+INSTRUCTIONS = "smsp__inst_executed.sum"
+
+
+def _count(counters, what, kinds=("load", "store")):
+    """Return a count of loads and stores together."""
+    return sum(counters.get(counter_name(what, kind), 0) for kind in kinds)
 
 
 def _ratio(value):
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _requests(line):
-    return count(line, "global load requests") + count(line, "global store requests")
-
-
-def _per_request(line):
-    sectors = count(line, "global load sectors") + count(line, "global store sectors")
-    return _ratio(sectors / _requests(line)) if _requests(line) else ""
-
-
-def _wavefronts(line):
-    return count(line, "shared load wavefronts") + count(line, "shared store wavefronts")
+def _per_request(counters):
+    requests = _count(counters, "requests")
+    return _ratio(_count(counters, "sectors") / requests) if requests else ""
 
 
 COLUMNS = {
-    "global requests": _requests,
+    "global requests": lambda counters: _count(counters, "requests"),
     "sectors / request": _per_request,
-    "shared wavefronts": _wavefronts,
-    "warp instructions": lambda line: count(line, "instructions"),
+    "shared wavefronts": lambda counters: _count(counters, "wavefronts"),
+    "warp instructions": lambda counters: counters.get(INSTRUCTIONS, 0),
 }
 
 
@@ -70,28 +69,10 @@ def _blank_zero(value):
     return f"{value:,}" if isinstance(value, int) and value else value or ""
 
 
-def busiest_line(lines, name="global load sectors"):
-    """Return the source line with the highest count of a counter (short name).
+def busiest_line(lines, what="sectors", kind="load"):
+    """Return the source line with the highest count; `what` and `kind` as in `RunResult.count`.
 
-    >>> from course_lib.plots.counters import NAMES
-    >>> busiest_line({7: {NAMES["global load sectors"]: 3}, 9: {NAMES["global load sectors"]: 5}})
+    >>> busiest_line({7: {counter_name("sectors", "load"): 3}, 9: {counter_name("sectors", "load"): 5}})
     9
     """
-    return max(lines, key=lambda n: count(lines[n], name))
-
-
-def hazard_sentences(hazards):
-    """Return a sentence per hazard: what, where, which two threads, how often."""
-    kinds = {"RAW": "is read before it was written for sure", "WAR": "is overwritten before it was read for sure",
-             "WAW": "is written twice in no certain order", "uninitialised": "is read and was never written"}
-    said = []
-    for h in hazards:
-        first = f"line {h.first_line} by thread {_xy(h.first_thread)} and " if h.first_line else ""
-        second = f"line {h.second_line} by thread {_xy(h.second_thread)}"
-        said.append(f"{h.kind}: shared byte {h.address} {kinds.get(h.kind, 'is in conflict')}: {first}{second}, "
-                    f"block {_xy(h.block)}; {h.count:,} times in all, no barrier between")
-    return said
-
-
-def _xy(index):
-    return f"({', '.join(str(i) for i in tuple(index)[:2])})"
+    return max(lines, key=lambda n: lines[n].get(counter_name(what, kind), 0))

@@ -2,6 +2,7 @@
 
 import html
 
+MONO = "white-space:pre;font-size:13px;background-color:transparent;color:inherit"
 
 class Table:
     """A table with a caption, headers and rows of strings; shows itself in a notebook and in a terminal.
@@ -47,7 +48,7 @@ class Table:
         for j, cell in enumerate(row):
             text = html.escape(str(cell))
             if j in self.mono:
-                text = f'<code style="white-space:pre;font-size:13px;background-color:transparent;color:inherit">{text}</code>'
+                text = f'<code style="{MONO}">{text}</code>'
             cells.append(f'<td style="text-align:{self._align(j)};padding:1px 10px{ground}">{text}</td>')
         return "".join(cells)
 

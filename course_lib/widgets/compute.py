@@ -7,7 +7,7 @@ import numpy as np
 
 from course_lib import kernels
 from course_lib.errors import CourseError
-from course_lib.plots import Table, count, sectors_per_request
+from course_lib.plots import Table
 from course_lib.run import run
 
 
@@ -71,27 +71,26 @@ def _number(value):
 
 def facts(result):
     """Return what the table shows of a result, as a mapping of label to text."""
-    c, mnk = result.counters, result.M * result.N * result.K
+    mnk = result.M * result.N * result.K
     threads = int(np.prod(result.block))
     shown = {"threads a block × blocks": f"{threads:,} × {int(np.prod(result.grid)):,}"}
     if result.time is not None:
         shown["time, " + result.label] = f"{1e3 * result.time.median_s:.3g} ms"
-        shown["GFLOP/s, " + result.label] = f"{2 * mnk / result.time.median_s / 1e9:,.0f}"
+        shown["GFLOP/s, " + result.label] = f"{result.gflops:,.0f}"
     shown |= {
-        "global load requests": _number(count(c, "global load requests")),
-        "global load sectors": _number(count(c, "global load sectors")),
-        "sectors a load request": _number(sectors_per_request(c)),
-        "sectors a store request": _number(sectors_per_request(c, "store")),
-        "load sectors per multiply-add": _number(count(c, "global load sectors") / mnk),
+        "global load requests": _number(result.count("requests")),
+        "global load sectors": _number(result.count("sectors")),
+        "sectors a load request": _number(result.sectors_per_request()),
+        "sectors a store request": _number(result.sectors_per_request("store")),
+        "load sectors per multiply-add": _number(result.count("sectors") / mnk),
     }
-    if count(c, "shared loads"):
-        shown["shared load wavefronts per multiply-add"] = _number(count(c, "shared load wavefronts") / mnk)
-    if result.resources is not None:
-        shown["registers a thread"] = _number(result.resources.registers)
-        shown["shared memory a block, bytes"] = _number(result.resources.static_shared_bytes)
-    if result.occupancy is not None:
-        shown["occupancy"] = f"{100 * result.occupancy.fraction:.0f} %, limited by {result.occupancy.limiter}"
-    return shown
+    if wavefronts := result.count("wavefronts"):
+        shown["shared load wavefronts per multiply-add"] = _number(wavefronts / mnk)
+    return shown | {
+        "registers a thread": _number(result.resources.registers),
+        "shared memory a block, bytes": _number(result.resources.static_shared_bytes),
+        "occupancy": f"{100 * result.occupancy.fraction:.0f} %, limited by {result.occupancy.limiter}",
+    }
 
 
 def facts_table(now, before=None, caption=""):

@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_lib import kernels
-from course_lib.plots import NAMES
+from course_lib.run.result import RunResult, counter_name
 from course_lib.widgets import compute
 
 WAIT = 10.0
@@ -26,12 +25,13 @@ def front_door(monkeypatch):
         M, K, N = *A.shape, B.shape[1]
         asked.append((kernel.name, N, parameters))
         block, grid = kernel.block(**parameters), kernel.grid(M, N, **parameters)
-        counters = {NAMES["global load requests"]: 1000, NAMES["global load sectors"]: 1000 * block[0]}
-        return SimpleNamespace(
-            kernel=kernel, parameters=kernels.get(kernel.name).check(**parameters), M=M, N=N, K=K, grid=grid,
-            block=block, counters=counters, counters_label="simulated", label="simulated", time=None, lines={},
+        counters = {counter_name("requests", "load"): 1000, counter_name("sectors", "load"): 1000 * block[0]}
+        return RunResult(
+            kernel=kernel, parameters=kernel.check(**parameters), M=M, N=N, K=K, lda=K, ldb=N, ldc=N, grid=grid,
+            block=block, C=None, stray_writes=0, backend="sim", label="simulated", time=None, counters=counters,
+            counters_label="simulated", lines={}, level={},
             resources=SimpleNamespace(registers=32, static_shared_bytes=kernel.shared_bytes(**parameters)),
-            occupancy=SimpleNamespace(fraction=0.5, limiter="threads"))
+            occupancy=SimpleNamespace(fraction=0.5, limiter="threads"), hazards=None, trace=(), arrays=(), shared=())
 
     monkeypatch.setattr(compute, "run", run)
     return asked

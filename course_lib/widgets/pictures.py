@@ -1,0 +1,69 @@
+"""The pictures beside the sliders: each takes a result, returns (Axes, alternative text)."""
+
+import functools
+
+import numpy as np
+
+from course_lib.plots import bars, every_warp, owners, style, thread_grid
+from course_lib.run import run
+from course_lib.widgets.compute import evaluate, inputs
+
+SMALL = {"width": 6.4, "height": 4.9}      # inches: beside a table on a 1280-pixel screen
+
+
+def who_writes(kernel, M=32, N=32, **parameters):
+    """Run a kernel on a small problem, trace every warp, and return who writes each element of C.
+
+    Returns
+    -------
+    Owners
+    """
+    A, B = inputs(M, N, 1)
+    plan = run(kernel, A, B, **parameters)
+    traced = run(kernel, A, B, trace=every_warp(plan.grid, plan.block), **parameters)
+    return owners(traced)
+
+
+def describe_owners(who, block):
+    """Say in words what `thread_grid` draws.
+
+    Parameters
+    ----------
+    who : Owners
+    block : (x, y, …)
+        Threads of a block.
+    """
+    rows, cols = np.nonzero((who.block_x == 0) & (who.block_y == 0) & (who.warp == 0))
+    blocks = (int(who.block_x.max()) + 1) * (int(who.block_y.max()) + 1)
+    return (f"C of {who.warp.shape[0]} × {who.warp.shape[1]} elements, {blocks} block{'s' * (blocks != 1)} of "
+            f"{block[0]} × {block[1]} threads. Warp 0 of block (0, 0) writes {_span(rows, 'row')}, {_span(cols, 'column')}.")
+
+
+def _span(values, word):
+    first, last = int(values.min()), int(values.max())
+    return f"{word} {first}" if first == last else f"{word}s {first} to {last}"
+
+
+def thread_picture(result):
+    """Draw who writes which element of a 32 × 32 C with the kernel and block of `result`."""
+    who = who_writes(result.kernel, **result.parameters)
+    title = f"{result.kernel.name}: blocks of {result.block[0]} × {result.block[1]}"
+    return thread_grid(who, style.axes(**SMALL), title=title), describe_owners(who, result.block)
+
+
+@functools.lru_cache(maxsize=16)
+def _naive_sectors(N):
+    result = evaluate("sgemm_naive", N, {"bx": 16, "by": 16}, backend="sim")
+    return result.count("sectors") / N**3
+
+
+def tile_picture(result):
+    """Draw the load sectors per multiply-add of a tiled kernel beside the naive kernel's and the formula's."""
+    BM, BN = result.parameters["BM"], result.parameters["BN"]
+    now = result.count("sectors") / (result.M * result.N * result.K)
+    formula = (1 / BM + 1 / BN) / 8
+    values = {"naive, 16 × 16": _naive_sectors(result.N), f"tiled, {BM} × {BN}": now, "(1/BM + 1/BN) / 8": formula}
+    ax = bars(values, style.axes(width=6.4, height=3.2), title="Global load sectors per multiply-add",
+              unit=f"sectors, {result.counters_label}")
+    return ax, (f"Global load sectors per multiply-add at N = {result.N}: naive kernel {values['naive, 16 × 16']:.4f}, "
+                f"tiled kernel with {BM} × {BN} tiles {now:.4f}, formula {formula:.4f}.")
