@@ -1,0 +1,68 @@
+# Warp by Warp. `make help` lists what there is to type. PYTHON picks the interpreter that .venv is made with.
+PYTHON ?= python3
+JOBS   ?= 2
+
+BIN   := .venv/bin
+# Tests never touch a GPU and never see your own IPython profile.
+SIM   := env COURSE_BACKEND=sim IPYTHONDIR=$(CURDIR)/build/ipython
+UNITS := $(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env \
+         --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120
+
+STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
+
+.PHONY: help lab test test-all test-slow lint units notebooks drift exercises clean python dev
+.NOTPARALLEL:
+
+help:  ## list these targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+
+lab: python  ## open the course in JupyterLab; installs what is missing. LAB_ARGS="--no-browser --port 8899"
+	@$(PYTHON) tools/setup.py lab
+
+test: dev  ## check everything on the simulator: style, imports, unit tests, every notebook, the exercises
+	@echo "3/6 style and import contracts"
+	@$(STEP) lint
+	@echo "4/6 exercises are what solutions give"
+	@$(STEP) drift
+	@echo "5/6 unit tests and doctests"
+	@$(STEP) units
+	@echo "6/6 notebooks: every cell run, every output compared"
+	@$(STEP) notebooks
+
+test-all: test test-slow  ## `make test`, then the slow tests, with a real browser where Chromium is installed
+
+test-slow: dev  ## only the slow tests
+	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -m "slow or browser"
+
+lint: dev  ## ruff, and the contract of which room imports which
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
+
+units: dev  ## only the unit tests and doctests
+	$(UNITS) -m "not slow and not browser"
+
+notebooks: dev  ## only the notebooks: the lessons, and a copy of the solutions
+	@rm -rf build/nbval && mkdir -p build/nbval && cp -R solutions build/nbval/
+	$(NBVAL) notebooks build/nbval/solutions
+
+drift: dev  ## fail when exercises/ is not what solutions/ gives
+	$(BIN)/python -m course_lib.grading.generate --check
+
+exercises: dev  ## make exercises/ anew from solutions/
+	$(BIN)/python -m course_lib.grading.generate
+
+clean:  ## remove .venv and everything that was built; your notebooks and grades stay
+	rm -rf .venv build .pytest_cache .ruff_cache .import_linter_cache *.egg-info
+	find course_lib tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "The course needs Python 3.11 or newer, and '$(PYTHON)' is: $$($(PYTHON) --version 2>&1 || true)"; \
+	  echo "With a newer one installed, name it: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+
+# `make test` installs once; the targets that it calls are told so.
+dev: python
+ifndef INSTALLED
+	@$(PYTHON) tools/setup.py dev $(if $(filter test test-all,$(MAKECMDGOALS)),6)
+endif

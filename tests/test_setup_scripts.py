@@ -1,0 +1,169 @@
+"""`make lab` up to the point where JupyterLab opens: what it says, what it installs, what it does the second time."""
+import ctypes
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import driver
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def setup(monkeypatch, tmp_path):
+    """Load tools/setup.py with an empty .venv of its own and a pip that only notes what it was asked."""
+    spec = importlib.util.spec_from_file_location("course_setup", ROOT / "tools" / "setup.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
+    monkeypatch.setattr(module, "find_gpu", lambda: None)
+    monkeypatch.delenv("COURSE_BACKEND", raising=False)
+    module.VENV.mkdir()
+    module.asked = []
+    monkeypatch.setattr(module, "pip", lambda *arguments: module.asked.append(arguments))
+    return module
+
+
+def test_second_installation_asks_nothing(setup, capsys):
+    setup.install("course", "1 MB", setup.Steps(4))
+    assert setup.asked == [("install", "--editable", ".")]
+    setup.install("course", "1 MB", setup.Steps(4))
+    assert len(setup.asked) == 1
+    assert "1/4 the course is installed" in capsys.readouterr().out
+
+
+def test_tests_need_more_than_the_lab_and_bring_it_along(setup):
+    setup.install("course", "1 MB", setup.Steps(4))
+    setup.install("dev", "1 MB", setup.Steps(2))
+    assert setup.asked[-1] == ("install", "--editable", ".[dev]")
+    setup.stamp("course").unlink()
+    setup.stamp("dev").unlink()
+    setup.install("dev", "1 MB", setup.Steps(2))
+    setup.install("course", "1 MB", setup.Steps(4))
+    assert len(setup.asked) == 3, "what the tests need includes the course"
+
+
+def test_new_versions_are_installed(setup, monkeypatch, tmp_path):
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    setup.install("course", "1 MB", setup.Steps(4))
+    with (tmp_path / "constraints.txt").open("a") as file:
+        file.write("zzz==1\n")
+    setup.install("course", "1 MB", setup.Steps(4))
+    assert len(setup.asked) == 2
+
+
+def test_a_failed_installation_shows_pip_and_is_tried_again(setup, monkeypatch):
+    monkeypatch.setattr(setup, "pip", lambda *arguments: "ERROR: no network")
+    with pytest.raises(SystemExit, match="no network"):
+        setup.install("course", "1 MB", setup.Steps(4))
+    assert not setup.is_installed("course")
+
+
+H200 = driver.Gpu("NVIDIA H200", (580, 159, 4), None, (9, 0))
+
+
+@pytest.mark.parametrize(("gpu", "says"), [
+    (None, "no NVIDIA driver here"),
+    (driver.Gpu(cuda=(13, 0), problem="an NVIDIA driver is installed but sees no GPU"), "sees no GPU: the simulator"),
+    (driver.Gpu("Tesla K80", (470, 57), None, (3, 7)), "Tesla K80 with driver 470.57 is too old for CUDA 12"),
+])
+def test_without_a_usable_gpu_one_line_says_so_and_nothing_is_installed(setup, monkeypatch, capsys, gpu, says):
+    monkeypatch.setattr(setup, "find_gpu", lambda: gpu)
+    setup.look_for_gpu(setup.Steps(4))
+    out = capsys.readouterr().out
+    assert says in out
+    assert "every lesson works" in out
+    assert out.count("\n") == 1
+    assert setup.asked == []
+
+
+def test_the_simulator_can_be_asked_for(setup, monkeypatch, capsys):
+    monkeypatch.setattr(setup, "find_gpu", lambda: H200)
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+    setup.look_for_gpu(setup.Steps(4))
+    assert "COURSE_BACKEND=sim" in capsys.readouterr().out
+    assert setup.asked == []
+
+
+def test_a_gpu_gets_the_cupy_that_fits_and_is_tried(setup, monkeypatch, capsys):
+    monkeypatch.setattr(setup, "find_gpu", lambda: H200)
+    monkeypatch.setattr(setup, "try_gpu", lambda: "NVIDIA H200 ran a tiny kernel and its answer was right")
+    setup.look_for_gpu(setup.Steps(4))
+    assert setup.asked == [("install", "--editable", ".[gpu13]")]
+    assert "NVIDIA H200 with driver 580.159.4, compute capability 9.0" in capsys.readouterr().out
+    setup.look_for_gpu(setup.Steps(4))
+    assert len(setup.asked) == 1
+    monkeypatch.setattr(setup, "find_gpu", lambda: driver.Gpu("NVIDIA H200", (550, 54), None, (9, 0)))
+    setup.look_for_gpu(setup.Steps(4))
+    assert setup.asked[1:] == [("uninstall", "--yes", "cupy-cuda13x"), ("install", "--editable", ".[gpu12]")]
+
+
+def test_the_probe_of_the_library_is_what_decides(setup):
+    """The real course_lib.gpu.probe, in a process of its own; on a machine without a GPU it says why."""
+    said = setup.try_gpu()
+    assert "\n" not in said
+    assert "right" in said or said.endswith("the simulator is used, and every lesson works"), said
+
+
+def fake_smi(tmp_path, monkeypatch, text, status=0):
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\ncat <<'E'\n{text}\nE\nexit {status}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_driver_asks_nvidia_smi(tmp_path, monkeypatch):
+    fake_smi(tmp_path, monkeypatch, "NVIDIA H200, 580.159.04, 9.0\nNVIDIA H200, 580.159.04, 9.0")
+    assert driver.find_gpu() == driver.Gpu("NVIDIA H200", (580, 159, 4), None, (9, 0))
+
+
+class FakeLibrary:
+    """Behave as the driver's library does, up to where a test wants it to fail."""
+
+    def __init__(self, init=0, device=0):
+        self.init, self.device = init, device
+
+    def cuInit(self, flags):                                            # noqa: N802 (the driver's names)
+        return self.init
+
+    def cuDriverGetVersion(self, version):                              # noqa: N802
+        version._obj.value = 13010
+
+    def cuDeviceGet(self, device, ordinal):                             # noqa: N802
+        return self.device
+
+    def cuDeviceGetName(self, name, length, device):                    # noqa: N802
+        ctypes.memmove(name, b"NVIDIA L4", 10)
+
+    def cuDeviceGetAttribute(self, value, attribute, device):           # noqa: N802
+        value._obj.value = {75: 8, 76: 9}[attribute]
+
+
+@pytest.mark.parametrize(("library", "found"), [
+    (None, None),
+    (FakeLibrary(), driver.Gpu("NVIDIA L4", None, (13, 1), (8, 9))),
+    (FakeLibrary(init=999), driver.Gpu(cuda=(13, 1), problem="an NVIDIA driver is installed but does not start (CUDA error 999)")),
+    (FakeLibrary(device=100), driver.Gpu(cuda=(13, 1), problem="an NVIDIA driver is installed but sees no GPU")),
+])
+def test_without_nvidia_smi_the_library_is_asked(tmp_path, monkeypatch, library, found):
+    fake_smi(tmp_path, monkeypatch, "NVIDIA-SMI has failed", status=9)
+    monkeypatch.setattr(driver, "load", lambda name: library)
+    assert driver.find_gpu() == found
+
+
+def test_make_says_so_when_python_is_too_old(tmp_path):
+    old = tmp_path / "python3"
+    old.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo Python 3.9.2 && exit 0\nexit 1\n")
+    old.chmod(0o755)
+    asked = subprocess.run(["make", f"PYTHON={old}", "lab"], cwd=ROOT, capture_output=True, text=True)
+    assert asked.returncode != 0
+    assert "needs Python 3.11 or newer" in asked.stdout
+    assert "Python 3.9.2" in asked.stdout
+    assert "make PYTHON=python3.12 lab" in asked.stdout
