@@ -1,0 +1,157 @@
+"""From what the compiler, the simulator and the comparison say to findings that a student can act on."""
+
+import re
+
+from course_lib import simt
+from course_lib.grading.verdict import Finding
+from course_lib.kernels.user import written_values
+
+ORDER = ("compile", "entry", "launch", "unsupported", "endless", "divergent barrier", "out of bounds", "misaligned",
+         "hazard", "uninitialised", "wrong", "gate")
+_KINDS = (
+    (simt.OutOfBounds, "out of bounds"),
+    (simt.Misaligned, "misaligned"),
+    (simt.DivergentBarrier, "divergent barrier"),
+    (simt.StepBudgetExceeded, "endless"),
+    (simt.UnsupportedInstruction, "unsupported"),
+)
+_LOCAL_NAME = re.compile(r"_ZZ.*E(\d+)(\w+)")       # a variable in a function, as C++ compilers write it
+_BARRIER = re.compile(r"__syncthreads|bar\.sync|barrier")
+
+
+def urgency(finding):
+    """Return the key by which the findings of one input are sorted: what to repair first comes first."""
+    return ORDER.index(finding.kind), finding.line or 0
+
+
+def of_compiler(error):
+    """Return a finding for each error of the compiler."""
+    errors = [d for d in error.diagnostics if d.severity == "error"]
+    return [Finding("compile", d.message, d.line, d.source_line) for d in errors] or [Finding("compile", str(error))]
+
+
+def of_error(error, case, lines):
+    """Return the finding for a launch that was stopped."""
+    kind = next((kind for cls, kind in _KINDS if isinstance(error, cls)), "launch")
+    line = getattr(error, "line", None) or None
+    text = str(error).removeprefix(f"{getattr(error, 'kernel', '')}, line {line}: ")
+    return Finding(kind, f"{text} (Input: {case.name}, {case}.)", line, _text(lines, line),
+                   facts={"case": case, "error": error})
+
+
+def of_hazards(report, case, lines, right):
+    """Return a finding per pair of lines that race, and per line that reads shared memory nobody wrote.
+
+    A read that races with the write is not called uninitialised too. `right` says whether the result is right.
+    """
+    pairs, reads = {}, {}
+    for hazard in report.hazards:
+        if hazard.kind == "uninitialised":
+            reads.setdefault(hazard.first_line, hazard)
+        else:
+            pairs.setdefault(tuple(sorted((hazard.first_line, hazard.second_line))), []).append(hazard)
+    racing = {line for pair in pairs for line in pair}
+    return ([_race(report, pair, hazards, case, lines, right) for pair, hazards in sorted(pairs.items())]
+            + [_uninitialised(report, hazard, case, lines) for line, hazard in reads.items() if line not in racing])
+
+
+def of_wrong(wrong, guess, case):
+    """Return the finding for a wrong result."""
+    text = f"{wrong} (input: {case.name}, {case})"
+    facts = {"case": case}
+    if not isinstance(wrong, str):
+        facts |= {"row": wrong.row, "col": wrong.col, "mask": wrong.mask}
+    return Finding("wrong", f"{text}. {guess}" if guess else text, facts=facts)
+
+
+def of_gate(gate, count, work, report, lines):
+    """Return the finding for a counter that is too high, with the line that counts most."""
+    shares = {line: values[gate.counter] for line, values in report.lines.items() if values.get(gate.counter)}
+    line = max(shares, key=shares.get, default=None)
+    most = f"; this line has {100 * shares[line] / count:.0f} % of them" if line else ""
+    text = (f"{gate.name}: {count / work:.4f} ({count} for {work}), at most {gate.limit:.4f} passes and "
+            f"{gate.achievable:.4f} is achievable{most}. {gate.advice}")
+    return Finding("gate", text.strip(), line, _text(lines, line), facts={"value": count / work, "shares": shares})
+
+
+def _race(report, pair, hazards, case, lines, right):
+    """Return one finding for all hazards between two lines."""
+    first, last = pair
+    example = hazards[0]
+    times = ", ".join(f"{hazard.kind} {hazard.count} times" for hazard in hazards)
+    threads = [_thread(example.first_thread), _thread(example.second_thread)]
+    block = f"block {_thread(example.block)}"
+    element = _element(report, example.address, lines)
+    if {hazard.kind for hazard in hazards} == {"WAW"}:
+        text = f"{element} is written by threads {' and '.join(threads)} of {block}: it needs one writer between barriers"
+    else:
+        ends = [(example.first_line, threads[0]), (example.second_line, threads[1])]
+        write, read = ends if example.kind != "WAR" else ends[::-1]
+        luck = "right all the same, by luck of the order in which the warps run" if right else "wrong"
+        text = (f"thread {write[1]} writes {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
+                f"both belong to {block}, and {_missing_barrier(first, last, lines)}. The result is {luck}")
+    return Finding("hazard", f"{text} ({times} on input: {case.name}, {case})", last, _text(lines, last),
+                   facts={"case": case, "hazards": tuple(hazards)})
+
+
+def _missing_barrier(first, last, lines):
+    """Say where a barrier is missing: between two lines, or on the way round the loop from the second to the first."""
+    code = [line.split("//")[0] for line in lines[first - 1:last]]
+    if not any(_BARRIER.search(line) for line in code):
+        return f"no __syncthreads() stands between line {first} and line {last}"
+    return f"no __syncthreads() stands between line {last} and line {first} of the next round"
+
+
+def _uninitialised(report, hazard, case, lines):
+    line = hazard.first_line
+    text = (f"{_element(report, hazard.address, lines)} is read before anybody wrote it (thread {_thread(hazard.first_thread)} "
+            f"of block {_thread(hazard.block)}; {hazard.count} times on input: {case.name}, {case}). "
+            "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix")
+    return Finding("uninitialised", text, line, _text(lines, line), facts={"case": case, "hazards": (hazard,)})
+
+
+def _element(report, address, lines):
+    """Return "As[0][5]" for the 4-byte element of a shared array at an offset."""
+    for variable in report.shared:
+        if variable.offset <= address < variable.offset + variable.nbytes:
+            name, index = plain_name(variable.name), (address - variable.offset) // 4
+            width = row_length(name, "\n".join(lines))
+            return f"{name}[{index // width}][{index % width}]" if width else f"{name}[{index}]"
+    return f"byte {address} of shared memory"
+
+
+def row_length(name, text):
+    """Return the last extent of an array with two, when the text says it in plain numbers and names, else None.
+
+    >>> row_length("As", "#define BK 16\\n__shared__ float As[8][BK + 1];")
+    17
+    """
+    declared = re.search(rf"__shared__[^;]*\b{re.escape(name)}\s*\[[^\]]+\]\s*\[([^\]]+)\]\s*[,;=]", text)
+    if not declared:
+        return None
+    values = written_values(text)
+    terms = [values.get(term, term) for term in map(str.strip, declared[1].split("+"))]
+    return sum(map(int, terms)) if all(str(term).isdigit() for term in terms) else None
+
+
+def plain_name(symbol):
+    """Return the name that the reader gave to a variable.
+
+    >>> plain_name("_ZZ5tiledE2As"), plain_name("As")
+    ('As', 'As')
+    """
+    match = _LOCAL_NAME.match(symbol)
+    return match[2][:int(match[1])] if match else symbol
+
+
+def _thread(index):
+    """Return (x, y), or (x, y, z) when z counts.
+
+    >>> _thread((3, 1, 0))
+    '(3, 1)'
+    """
+    return f"({', '.join(map(str, index if index[2:] != (0,) else index[:2]))})"
+
+
+def _text(lines, number):
+    return lines[number - 1].rstrip() if number and number <= len(lines) else ""

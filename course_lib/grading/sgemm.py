@@ -1,0 +1,216 @@
+"""C = alpha A B + beta C as something to check: its inputs, which results are right, what a wrong one looks like."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_lib.grading.spec import Case
+from course_lib.kernels.user import SIGNATURE
+from course_lib.run import accuracy
+
+_GAP = ("NaN stands between the rows of the padded matrices, so an element there was read: "
+        "rows begin lda, ldb, ldc elements apart, not K or N")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One launch's matrices as the device sees them: flat, with NaN between padded rows and, when beta is 0, in C."""
+
+    case: Case
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    before: np.ndarray = field(repr=False)      # C as it was
+
+    @property
+    def args(self):
+        """SGEMM's arguments in order."""
+        case = self.case
+        ld = [np.int32(cols + case.pad) for cols in (case.K, case.N, case.N)]
+        return (np.int32(case.M), np.int32(case.N), np.int32(case.K), np.float32(case.alpha), self.A, ld[0],
+                self.B, ld[1], np.float32(case.beta), self.C, ld[2])
+
+    def matrices(self):
+        """Return A, B and C before the launch, and C now, as matrices."""
+        M, N, K, pad = self.case.M, self.case.N, self.case.K, self.case.pad
+        return (_view(self.A, M, K, pad), _view(self.B, K, N, pad), _view(self.before, M, N, pad),
+                _view(self.C, M, N, pad))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong result: the first wrong element in reading order, and a mask of all."""
+
+    row: int
+    col: int
+    got: float
+    expected: float
+    allowed: float
+    mask: np.ndarray = field(repr=False)
+
+    def __str__(self):
+        return (f"{int(self.mask.sum())} of {self.mask.size} elements of C are wrong; the first is "
+                f"C[{self.row}][{self.col}]: {self.got:.6g} instead of {self.expected:.6g} "
+                f"(rounding explains {self.allowed:.1e})")
+
+
+class Sgemm:
+    """Row-major float32 SGEMM with lda, ldb, ldc."""
+
+    signature = SIGNATURE
+
+    def work(self, case):
+        """Return the multiply-adds of a case."""
+        return case.M * case.N * case.K
+
+    def trial(self, case, seed=0, *, finite=False):
+        """Make the inputs of a case.
+
+        A and B hold uniform numbers from -1 to 1. C holds NaN when beta is 0, because it must not be read then.
+
+        Parameters
+        ----------
+        finite : bool
+            Put numbers into C even when beta is 0; tells a kernel that reads C from one that does not write it.
+        """
+        rng = np.random.default_rng([seed, case.M, case.N, case.K])
+        A, B = (_flat(rng, *shape, case.pad) for shape in ((case.M, case.K), (case.K, case.N)))
+        C = _flat(rng, case.M, case.N, case.pad)
+        if case.beta == 0 and not finite:
+            C[:] = np.nan
+        A.flags.writeable = B.flags.writeable = False      # a kernel that writes there is stopped
+        return Trial(case, A, B, C, C.copy())
+
+    def judge(self, trial):
+        """Return the first `Wrong` element, a sentence on a store where none belongs, or None."""
+        A, B, before, C = trial.matrices()
+        factors = {"alpha": trial.case.alpha, "beta": trial.case.beta}
+        expected = accuracy.reference(A, B, before, **factors)
+        allowed = accuracy.tolerance(trial.case.K) * accuracy.magnitude(A, B, before, **factors)
+        with np.errstate(invalid="ignore"):
+            wrong = ~(np.abs(C.astype(np.float64) - expected) <= allowed)      # true for NaN
+        if wrong.any():
+            row, col = (int(i) for i in np.argwhere(wrong)[0])
+            return Wrong(row, col, float(C[row, col]), float(expected[row, col]), float(allowed[row, col]), wrong)
+        return _stray(trial)
+
+    def guess(self, trial, wrong, tile, again):
+        """Say which mistake would give this result, or return "".
+
+        Parameters
+        ----------
+        trial : Trial
+            As the kernel left it.
+        wrong : Wrong
+        tile : dict
+            BM, BN, BK.
+        again : callable
+            Runs the kernel on another trial of the same case and returns it, or None when that fails.
+        """
+        if np.isnan(trial.matrices()[3][wrong.mask]).any():
+            return _guess_nan(self, trial, again)
+        return _known_mistake(trial, tile) or _place(trial.case, wrong.mask, tile)
+
+
+def _flat(rng, rows, cols, pad):
+    buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, np.float32)
+    _view(buffer, rows, cols, pad)[...] = rng.uniform(-1, 1, (rows, cols))
+    return buffer
+
+
+def _view(buffer, rows, cols, pad):
+    step = buffer.itemsize
+    return np.lib.stride_tricks.as_strided(buffer, (rows, cols), ((cols + pad) * step, step))
+
+
+def _stray(trial):
+    """Return a sentence when the gaps between the rows of C are not as they were."""
+    gaps = np.ones(len(trial.C), bool)
+    _view(gaps, trial.case.M, trial.case.N, trial.case.pad)[...] = False
+    touched = int(np.count_nonzero(~np.isnan(trial.C[gaps])))
+    if touched:
+        return (f"{touched} elements between the rows of C were overwritten: rows are ldc apart, "
+                "but only the first N elements of each belong to C")
+    return None
+
+
+def _close(got, candidate):
+    """Return whether a result is a candidate's at every element, rounding aside."""
+    return bool(np.all(np.abs(got - candidate) <= 1e-4 * np.max(np.abs(candidate), initial=1e-30)))
+
+
+def _known_mistake(trial, tile):
+    """Compare the result with those of well-known mistakes."""
+    A, B, before, C = (m.astype(np.float64) for m in trial.matrices())
+    for says, candidate in _candidates(A, B, np.nan_to_num(before), trial.case, tile):
+        if _close(C, candidate):
+            return says
+    return ""
+
+
+def _candidates(A, B, before, case, tile):
+    """Yield (sentence, the result that this mistake gives)."""
+    alpha, beta = case.alpha, case.beta
+    product, rest = A @ B, beta * before
+    yield "All of C is 0: is the sum stored, and are the tiles filled?", np.zeros_like(product)
+    yield "alpha is not applied", product + rest
+    yield "beta C is not added", alpha * product
+    yield "alpha multiplies beta C too", alpha * (product + rest)
+    yield "C is added once more, whatever beta is", alpha * product + rest + before
+    if case.M == case.N == case.K:
+        yield "It is B A instead of A B: the operands are swapped", alpha * B @ A + rest
+        yield "The product is transposed: row and col are exchanged where C is stored", alpha * product.T + rest
+        yield "A is read transposed: its element (row, k) is A[row * lda + k]", alpha * A.T @ B + rest
+        yield "B is read transposed: its element (k, col) is B[k * ldb + col]", alpha * A @ B.T + rest
+        yield "A and B are both read transposed", alpha * A.T @ B.T + rest
+    yield from _partial_sums(A, B, rest, case, tile)
+
+
+def _partial_sums(A, B, rest, case, tile):
+    """Yield the results of sums over K that end too early or begin too late."""
+    BK, K = tile.get("BK", 1), case.K
+    whole = K // BK * BK
+    if whole != K:
+        yield (f"The sum stops at k = {whole}: K = {K} is no multiple of BK = {BK}, and the last tile is missing",
+               case.alpha * A[:, :whole] @ B[:whole] + rest)
+    if K > BK:
+        yield "Only the first tile along K is summed", case.alpha * A[:, :BK] @ B[:BK] + rest
+        last = (K - 1) // BK * BK
+        yield ("Only the last tile along K is summed: is acc set to 0 in the loop?",
+               case.alpha * A[:, last:] @ B[last:] + rest)
+        yield "The first tile along K is missing", case.alpha * A[:, BK:] @ B[BK:] + rest
+
+
+def _guess_nan(operation, trial, again):
+    """Tell the three ways to NaN apart: a C that is read, a C that is not written, a gap that is read."""
+    if trial.case.beta:
+        return _GAP if trial.case.pad else ""
+    other = again(operation.trial(trial.case, finite=True))
+    if other is None:
+        return ""
+    A, B, before, C = (m.astype(np.float64) for m in other.matrices())
+    untouched = np.equal(C, before)
+    if untouched.any():
+        row, col = (int(i) for i in np.argwhere(untouched)[0])
+        return (f"C was filled with NaN beforehand, and {int(untouched.sum())} elements were never written, "
+                f"C[{row}][{col}] first")
+    if _close(C, trial.case.alpha * A @ B + before):
+        return "The result is added to what C held before: with beta = 0 it must replace it"
+    if operation.judge(other) is None:
+        return "C was filled with NaN beforehand, and 0 × NaN is NaN: when beta is 0, C must not be read"
+    return _GAP if trial.case.pad and np.isnan(C).any() else ""
+
+
+def _place(case, mask, tile):
+    """Say where the wrong elements are, when that tells something."""
+    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    BM, BN = tile.get("BM", 1), tile.get("BN", 1)
+    if rows[0] >= case.M // BM * BM and case.M % BM:
+        return f"Only rows from {rows[0]} on are wrong, in the partly filled last tile of M: look at its guards"
+    if cols[0] >= case.N // BN * BN and case.N % BN:
+        return f"Only columns from {cols[0]} on are wrong, in the partly filled last tile of N: look at its guards"
+    if case.K % tile.get("BK", 1):
+        return f"K = {case.K} leaves the last tile partly filled: elements beyond K must count as 0"
+    if case.pad:
+        return "The rows are padded: rows begin lda, ldb, ldc elements apart, not K or N"
+    return ""

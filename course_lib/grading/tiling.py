@@ -1,0 +1,31 @@
+"""Exercise 04, "Tile a kernel": stage A alone, then tile for any size, then a tile larger than a block of threads.
+
+Sectors loaded per multiply-add, by hand. A sector holds 8 floats. A warp of a 16 × 16 block covers two rows of 16
+columns, so that for 32 multiply-adds the naive kernel loads 2 sectors of A (one element of each row) and 2 of B (16
+neighbours): 4 / 32 = 0.125. In a tile of BM × BN outputs an element of A serves BN of them, and one of B serves BM:
+(1 / BN + 1 / BM) / 8. With A alone staged, B's share of the naive kernel, 2 / 32, is left.
+"""
+
+from course_lib.grading.sgemm import Sgemm
+from course_lib.grading.spec import SECTORS_LOADED, Gate, Spec, all_cases, gate_case, tile_grid, whole_tile_cases
+
+NAME = "global sectors loaded per multiply-add"
+REUSE = "Load each element of a tile once into shared memory, and read it there for every multiply-add"
+
+
+def _part(part, title, entry, tile, block, cases, gate):
+    return Spec("04_tiling", part, title, entry, Sgemm(), tile, grid=tile_grid, block=block, cases=cases,
+                gate_case=gate_case, gates=(gate,))
+
+
+PARTS = (
+    _part("stage", "Part 1: stage A", "stage_a", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), whole_tile_cases,
+          Gate(NAME, SECTORS_LOADED, limit=0.08, starter=0.125, achievable=2 / 32 + 1 / (8 * 16),
+               advice="A's elements shall come from As, B's may still come from B")),
+    _part("tile", "Part 2: tile for any size", "tiled", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), all_cases,
+          Gate(NAME, SECTORS_LOADED, limit=0.02, starter=0.125, achievable=2 / (8 * 16), advice=REUSE)),
+    _part("wide", "Part 3: a tile larger than the block", "wide", ("BM", "BN", "BK", "BX", "BY"),
+          lambda t: (t["BX"], t["BY"], 1), all_cases,
+          Gate(NAME, SECTORS_LOADED, limit=0.006, starter=0.125, achievable=2 / (8 * 64),
+               advice=f"{REUSE}, and let a block compute more than 1024 elements of C")),
+)

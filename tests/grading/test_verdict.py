@@ -1,0 +1,37 @@
+"""What a student sees: the summary, each finding with its line, and nothing that the kernel's text could inject."""
+
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.grading import Finding, NotPassedError, Verdict, part
+from course_lib.grading.verdict import Outcome
+
+FINDING = Finding("wrong", "3 of 4 elements", 7, "x = a < b;")
+FAILED = Verdict("Part 2", False, (FINDING,), (Outcome("square", "M=4", False), Outcome("single", "M=1", None)))
+
+
+def test_the_text_shows_findings_with_their_lines_and_every_input():
+    assert repr(FAILED).splitlines() == [
+        "Part 2: not passed: 1 finding, 1 of 2 inputs failed", "  wrong: line 7: 3 of 4 elements",
+        "         7 | x = a < b;", "  ✗ square: M=4", "  – single: M=1"]
+
+
+def test_html_is_escaped():
+    html = FAILED._repr_html_()
+    assert "a &lt; b" in html
+    assert "a < b" not in html
+
+
+def test_require():
+    Verdict("Part 2", True, ()).require()
+    with pytest.raises(NotPassedError, match="3 of 4 elements") as caught:
+        FAILED.require()
+    assert caught.value.verdict is FAILED
+
+
+@pytest.mark.parametrize(("exercise", "name", "says"), [
+    ("04_tilling", "tile", "did you mean '04_tiling'"), ("04_tiling", "tiles", "did you mean 'tile'"),
+    ("04_tiling", "zzz", "there is 'stage', 'tile', 'wide'")])
+def test_a_part_that_is_not_there(exercise, name, says):
+    with pytest.raises(CourseError, match=says):
+        part(exercise, name)

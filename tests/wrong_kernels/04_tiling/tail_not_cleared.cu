@@ -1,0 +1,28 @@
+// tail_not_cleared.cu -- leaves old elements in the tiles where the matrices end
+//
+// Part             tile
+// Must fail for    uninitialised: is read before anybody wrote it
+#define BM 16
+#define BN 16
+#define BK 16
+extern "C" __global__ void
+tiled(int M, int N, int K, float alpha, const float* A, int lda,
+      const float* B, int ldb, float beta, float* C, int ldc) {
+    __shared__ float As[BM][BK], Bs[BK][BN];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * BM + ty;
+    const int col = blockIdx.x * BN + tx;
+    float acc = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        if (row < M && k0 + tx < K) As[ty][tx] = A[row * lda + k0 + tx];
+        if (k0 + ty < K && col < N) Bs[ty][tx] = B[(k0 + ty) * ldb + col];
+        __syncthreads();
+        for (int k = 0; k < BK; ++k)
+            acc += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) {
+        float* c = &C[row * ldc + col];
+        *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
+    }
+}
