@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from course_lib.simt.ptx import Instruction, Mem, Reg, Sym, Vec
+from course_lib.simt.ptx import Instruction, Mem, Reg, Sym, Vec, type_bytes
 
 ENDS = ("bra", "ret", "exit", "trap", "brx")
 BARRIERS = ("bar", "barrier")
@@ -18,6 +18,8 @@ class Block:
     instructions: list = field(default_factory=list)
     successors: list = field(default_factory=list)
     live_in: frozenset = frozenset()
+    head: bool = True  # False: fast code only gets here from the block before
+    fast: bool = True  # False: holds an instruction that only masked code can run
 
     @property
     def last(self):
@@ -59,6 +61,14 @@ def sources(ins):
     return found + ([ins.guard] if ins.guard else [])
 
 
+def inputs(ins):
+    """Return the operands that an arithmetic instruction reads, braces opened, in order."""
+    found = []
+    for operand in ins.operands[len(destinations(ins)) if ins.opcode[0] == "setp" else 1:]:
+        found += operand.items if isinstance(operand, Vec) else (operand,)
+    return found
+
+
 def build(function):
     """Split a function into blocks, in an order that makes lanes of a warp meet again early.
 
@@ -83,19 +93,56 @@ def build(function):
     return ordered
 
 
+def can_be_fast(ins):
+    """Say whether fast code knows an instruction: no guards but on branches, no local or generic memory."""
+    if ins.guard is not None:
+        return ins.opcode[0] == "bra"
+    if ins.opcode[0] in ("ld", "ldu", "st"):
+        if not {"global", "shared", "param", "const"} & set(ins.opcode):
+            return False
+        param = "param" in ins.opcode or "const" in ins.opcode
+        base = ins.operands[ins.opcode[0] != "st"].base
+        return not (param and base is not None) and not ("shared" in ins.opcode and type_bytes(ins.opcode[-1]) < 4)
+    return ins.opcode[0] not in ("bar", "barrier") or is_barrier(ins)
+
+
+def may_leave(ins, bases):
+    """Say whether fast code may have to stop just before `ins`; `bases` are address registers checked already."""
+    if ins.opcode[0] in ("ld", "ldu", "st"):
+        base = ins.operands[ins.opcode[0] != "st"].base
+        if base is None or base.name in bases or "param" in ins.opcode or "const" in ins.opcode:
+            return False
+        bases.add(base.name)
+        return True
+    return widens(ins)
+
+
+def widens(ins):
+    """Say whether an instruction makes a 64-bit integer from 32-bit ones."""
+    if ins.opcode[0] == "cvt":
+        return ins.opcode[-2] in ("s64", "u64") and ins.opcode[-1] in ("s32", "u32")
+    return "wide" in ins.opcode and ins.opcode[-1] in ("s32", "u32")
+
+
 def split(function):
     blocks, labels, pending, current = [], {}, [], None
-    number = 0
+    number, bases = 0, set()
     for item in function.body:
         if not isinstance(item, Instruction):
             pending.append(item)
             current = None
             continue
-        if current is None:
-            current = Block(len(blocks), number)
+        head = current is None
+        fast = can_be_fast(item)
+        head = head or fast != current.fast
+        if head:
+            bases = set()
+        if may_leave(item, bases) or head:
+            current = Block(len(blocks), number, head=head, fast=fast)
             blocks.append(current)
             labels.update(dict.fromkeys(pending, current.index))
             pending = []
+        bases -= {r.name for r in destinations(item)}
         current.instructions.append(item)
         number += 1
         if item.opcode[0] in ENDS or is_barrier(item):

@@ -1,5 +1,8 @@
 """A small writer of LLVM IR text for one lane (`lanes=None`) or for all lanes of a warp (`<32 x T>`)."""
 
+import itertools
+import re
+
 LANES = 32
 
 
@@ -10,12 +13,14 @@ class Code:
     ----------
     lanes : int or None
         32: every value is a vector with one element a lane. None: plain scalars.
+    shared : Code, optional
+        Another writer whose lines and names this one continues.
     """
 
-    def __init__(self, lanes=LANES):
+    def __init__(self, lanes=LANES, shared=None):
         self.lanes = lanes
-        self.lines = []
-        self.count = 0
+        self.lines = shared.lines if shared else []
+        self.numbers = shared.numbers if shared else itertools.count(1)
 
     def ty(self, base):
         """Return the LLVM type of a value whose lanes are `base` (`i32`, `float`, `i1`, …)."""
@@ -29,9 +34,9 @@ class Code:
 
     def op(self, text):
         """Append an instruction that yields a value; return the value's name."""
-        self.count += 1
-        self.lines.append(f"  %t{self.count} = {text}")
-        return f"%t{self.count}"
+        name = f"%t{next(self.numbers)}"
+        self.lines.append(f"  {name} = {text}")
+        return name
 
     def do(self, text):
         """Append an instruction without a value."""
@@ -43,8 +48,7 @@ class Code:
 
     def fresh(self, stem):
         """Return a label name that is used nowhere else in this function."""
-        self.count += 1
-        return f"{stem}.{self.count}"
+        return f"{stem}.{next(self.numbers)}"
 
     def call(self, intrinsic, base, *args, extra=()):
         """Call `llvm.<intrinsic>` on values of lane type `base`; `extra` are (type, value) pairs of scalars."""
@@ -75,8 +79,6 @@ class Code:
 
 def declarations(text):
     """Return the `declare` lines for every `@llvm.…` intrinsic called in a piece of IR text."""
-    import re
-
     found = {}
     for kind, name, args in re.findall(r"call (<[^>]*>|\{[^}]*\}|\S+) (@llvm\.[\w.]+)\(([^\n]*)\)", text):
         types = []

@@ -78,10 +78,7 @@ class _Lanes:
 
     # -- arithmetic --------------------------------------------------------------------------------
     def compute(self, ins):
-        targets = cfg.destinations(ins)
-        given = []
-        for operand in ins.operands[len(targets) if ins.opcode[0] == "setp" else 1:]:
-            given += operand.items if isinstance(operand, Vec) else (operand,)
+        targets, given = cfg.destinations(ins), cfg.inputs(ins)
         immediate = tuple(o.value if isinstance(o, Imm) and t == "imm" else None
                           for o, t in zip(given, self.signature(ins)[1]))
         types = tuple(self.slot_type(r) for r in targets)

@@ -259,10 +259,10 @@ class _Run:
         warp.pending, warp.bits = base + run.pending_offset, base + run.bits_offset
         warp.registers, warp.fast = base + run.register_offset, base + run.fast_offset
         warp.local, warp.shared = base + self.local_offset, worker.shared
-        warp.params = warp.constants = run.params
+        warp.params, warp.constants, warp.shared_bytes = run.params, run.params, run.shared_bytes
         registers = raw[run.register_offset:run.fast_offset]
         self.kernel.fill_special(registers, index, self.block, self.grid)
-        self.kernel.fill_fast(raw[run.fast_offset:], index, self.block)
+        self.kernel.fill_fast(raw[run.fast_offset:], index, self.block, self.grid)
 
     # -- execution ---------------------------------------------------------------------------------
     def execute(self, workers, progress):

@@ -73,7 +73,7 @@ struct Warp {
     i64 steps;
     u32 block[3], no_fast;
     u32 in_fast, barrier, slice, spare;
-    u64 params, constants, shared;
+    u64 params, constants, shared, shared_bytes;
 };
 
 extern "C" __device__ u32 sizes(u32 which) {

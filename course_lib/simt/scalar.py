@@ -114,10 +114,7 @@ class _Function:
         signature, emit = OPS[ins.opcode[0]]
         results, wanted = signature(ins)
         targets = cfg.destinations(ins)
-        given = []
-        for operand in ins.operands[1 if ins.opcode[0] != "setp" else len(targets):]:
-            given += operand.items if isinstance(operand, Vec) else (operand,)
-        values = emit(self.code, ins, [self.read(o, t) for o, t in zip(given, wanted)])
+        values = emit(self.code, ins, [self.read(o, t) for o, t in zip(cfg.inputs(ins), wanted)])
         for register, value, t in zip(targets, values, results):
             self.write(register, value, t)
 
