@@ -15,7 +15,7 @@ The analysis looks at data flow alone: fast code only runs while all lanes are t
 import numpy as np
 
 from course_lib.simt import cfg, layout
-from course_lib.simt.ptx import Imm, Mem, Reg
+from course_lib.simt.instruction import Imm, Mem, Reg
 
 UNIFORM, VECTOR = ("U",), ("V",)
 INTEGERS = ("s32", "u32", "b32", "s64", "u64", "b64")

@@ -16,6 +16,7 @@ from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.fast import Fast
 from course_lib.simt.program import SPECIAL, prepare
 
+RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "control", "schedule")
 KEPT = 256  # compiled kernels held in memory
 _kernels = OrderedDict()
 _lock = threading.Lock()
@@ -86,10 +87,11 @@ def parameter_names(text, entry):
 
 
 class Runtime:
-    """The translated `runtime.cu`: its callable functions, and the table that kernels find them by."""
+    """The translated `runtime/`: its callable functions, and the table that kernels find them by."""
 
     def __init__(self):
-        text = Path(__file__).with_name("runtime.cu").read_text()
+        folder = Path(__file__).with_name("runtime")
+        text = "\n".join((folder / f"{part}.cuh").read_text() for part in RUNTIME)
         code = native.cached_object(native.cache_key("runtime", text), lambda: native.compile_ir(self.translate(text)))
         self.library = native.Library([code], ["run_blocks", *layout.FUNCTIONS, *layout.TESTED])
         self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)

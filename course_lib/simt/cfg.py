@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from course_lib.simt.ptx import Instruction, Mem, Reg, Sym, Vec, type_bytes
+from course_lib.simt.instruction import Instruction, Mem, Reg, Sym, Vec, type_bytes
 
 ENDS = ("bra", "ret", "exit", "trap", "brx")
 BARRIERS = ("bar", "barrier")

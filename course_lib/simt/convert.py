@@ -1,6 +1,6 @@
 """The `cvt` instruction: integers, floats, rounding, saturation."""
 
-from course_lib.simt.ptx import type_bytes
+from course_lib.simt.instruction import type_bytes
 
 FLOATS = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 SMALLEST_NORMAL = {"float": "0x3810000000000000", "double": "0x0010000000000000", "half": "0xH0400", "bfloat": "0xR0080"}

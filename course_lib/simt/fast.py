@@ -10,10 +10,10 @@ from course_lib.simt import cfg, layout
 from course_lib.simt.affine import UNIFORM, VECTOR, Analysis
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.fast_memory import MemoryGroups
+from course_lib.simt.instruction import Imm
 from course_lib.simt.ops import OPS
 from course_lib.simt.pairs import Pair, Pairs
 from course_lib.simt.program import SPECIAL
-from course_lib.simt.ptx import Imm
 
 HEADER = ("fast", "registers", "functions", "params", "shared", "shared_bytes", "steps", "resume", "worker", "mask", "alive",
           "barrier", "block")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.simt import cfg, layout
-
+from course_lib.simt.fast_moves import Moves
+from course_lib.simt.instruction import Reg, type_bytes
 from course_lib.simt.pairs import Pair
 from course_lib.simt.program import data_items
-from course_lib.simt.ptx import Reg, type_bytes
 
 SCATTERED = -1  # stride of lanes that follow no rule
 
@@ -48,6 +48,7 @@ class MemoryGroups:
 
     def __init__(self, fast):
         self.fast, self.code, self.pairs = fast, fast.scalar, fast.pairs
+        self.moves = Moves(fast.scalar, fast.pairs)
         self.group_of = {}
         self.constants = {}
 
@@ -166,10 +167,8 @@ class MemoryGroups:
             alike.setdefault(key, []).append(number)
         sums = {}
         for (line, store, size, shift), numbers in alike.items():
-            if group.space == "global":
-                each = self.sectors(group, size, shift)
-            else:
-                each = self.waves(group, size, store, numbers)
+            in_global = group.space == "global"
+            each = self.sectors(group, size, shift) if in_global else self.waves(group, size, store, numbers)
             if each is not None:
                 sums.setdefault((line, store), []).append((each, len(numbers), numbers[0]))
         for parts in sums.values():
@@ -248,7 +247,7 @@ class MemoryGroups:
                 self.receive(item, self.code.op(f"load i{width}, ptr {at}"), ins, number, uniform=True)
             return
         def one(how, starts):
-            return getattr(self, f"load_{how}")(group, starts, place, width, len(items))
+            return getattr(self.moves, f"load_{how}")(group, starts, place, width, len(items))
         values = self.by_stride(group, width // 8 * len(items), one, f"<32 x i{width}>", len(items))
         for item, value in zip(items, values):
             self.receive(item, value, ins, number, uniform=False)
@@ -259,15 +258,12 @@ class MemoryGroups:
         if lanes is None:
             for i, value in enumerate(values):
                 at = self.code.op(f"getelementptr i8, ptr {place}, i64 {i * width // 8}")
-                self.code.do(f"store i{width} {self.lane(value, width, 31)}, ptr {at}")
+                self.code.do(f"store i{width} {self.moves.lane(value, width, 31)}, ptr {at}")
             return
         def one(how, starts):
-            getattr(self, f"store_{how}")(group, starts, place, width, values)
+            getattr(self.moves, f"store_{how}")(group, starts, place, width, values)
             return []
         self.by_stride(group, width // 8 * len(items), one, None, 0)
-
-    def lane(self, value, width, number):
-        return self.code.op(f"extractelement <32 x i{width}> {value}, i32 {number}")
 
     def by_stride(self, group, size, emit, t, count):
         """Call `emit(how, starts)` for the way that fits the lanes; decided here when V is constant, else at run time."""
@@ -293,93 +289,6 @@ class MemoryGroups:
             found.append((last, values))
         code.label(done)
         return [code.op(f"phi {t} " + ", ".join(f"[ {values[i]}, %{last} ]" for last, values in found)) for i in range(count)]
-
-    def at(self, place, start):
-        return place if start == "0" else self.code.op(f"getelementptr i8, ptr {place}, i64 {start}")
-
-    def together(self, group, size):
-        """Say whether all 32 lanes are known to lie one behind the other."""
-        lanes = group.pair.lanes
-        return lanes[0] == "const" and all(lanes[1][i + 1] - lanes[1][i] == size for i in range(31))
-
-    def load_apart(self, group, starts, place, width, count):
-        code = self.code
-        parts = [(self.at(place, starts[0]), 32)] if self.together(group, width // 8 * count) else \
-            [(self.at(place, s), 8) for s in starts]
-        loaded = [code.op(f"load <{n * count} x i{width}>, ptr {p}, align {width // 8}") for p, n in parts]
-        n = parts[0][1]
-        results = []
-        for item in range(count):
-            picked = loaded
-            if count > 1:
-                mask = ", ".join(f"i32 {item + count * l}" for l in range(n))
-                picked = [code.op(f"shufflevector <{n * count} x i{width}> {v}, <{n * count} x i{width}> poison, <{n} x i32> <{mask}>")
-                          for v in loaded]
-            while len(picked) > 1:
-                picked = [self.join(a, b, n * (4 // len(picked)), width) for a, b in zip(picked[::2], picked[1::2])]
-            results.append(picked[0])
-        return results
-
-    def join(self, a, b, n, width):
-        mask = ", ".join(f"i32 {i}" for i in range(2 * n))
-        return self.code.op(f"shufflevector <{n} x i{width}> {a}, <{n} x i{width}> {b}, <{2 * n} x i32> <{mask}>")
-
-    def load_same(self, group, starts, place, width, count):
-        code, results = self.code, []
-        for item in range(count):
-            few, seen = "poison", {}
-            for i, start in enumerate(starts):
-                if start not in seen:
-                    at = self.at(self.at(place, start), str(item * width // 8))
-                    seen[start] = (i, code.op(f"load i{width}, ptr {at}"))
-                    few = code.op(f"insertelement <4 x i{width}> {few}, i{width} {seen[start][1]}, i32 {i}")
-            mask = ", ".join(f"i32 {seen[starts[lane // 8]][0]}" for lane in range(32))
-            results.append(code.op(f"shufflevector <4 x i{width}> {few}, <4 x i{width}> poison, <32 x i32> <{mask}>"))
-        return results
-
-    def pointers(self, group, place, shift):
-        pair = group.pair
-        at = self.at(place, str(shift))
-        return self.code.op(f"getelementptr i8, ptr {at}, <32 x i{pair.bits}> {self.pairs.vector(pair.lanes, pair.bits)}")
-
-    def load_any(self, group, starts, place, width, count):
-        every = "<32 x i1> splat (i1 true)"
-        return [self.code.op(f"call <32 x i{width}> @llvm.masked.gather.v32i{width}.v32p0(<32 x ptr> "
-                             f"{self.pointers(group, place, i * width // 8)}, i32 {width // 8}, {every}, <32 x i{width}> poison)")
-                for i in range(count)]
-
-    def store_apart(self, group, starts, place, width, values):
-        code, count = self.code, len(values)
-        pieces = [(0, 32)] if self.together(group, width // 8 * count) else [(8 * i, 8) for i in range(4)]
-        for first, n in pieces:
-            both = self.interleave(values, first, n, width)
-            code.do(f"store <{n * count} x i{width}> {both}, ptr {self.at(place, starts[first // 8])}, align {width // 8}")
-
-    def interleave(self, values, first, n, width):
-        """Lanes [first, first + n) of one, two or four vectors, element by element."""
-        code = self.code
-        mask = ", ".join(f"i32 {first + i}" for i in range(n))
-        parts = [code.op(f"shufflevector <32 x i{width}> {v}, <32 x i{width}> poison, <{n} x i32> <{mask}>") for v in values]
-        while len(parts) > 1:
-            parts = [self.weave(parts[i], parts[i + len(parts) // 2], n * len(values) // len(parts), width) for i in range(len(parts) // 2)]
-        return parts[0]
-
-    def weave(self, a, b, n, width):
-        mask = ", ".join(f"i32 {i}, i32 {n + i}" for i in range(n))
-        return self.code.op(f"shufflevector <{n} x i{width}> {a}, <{n} x i{width}> {b}, <{2 * n} x i32> <{mask}>")
-
-    def store_same(self, group, starts, place, width, values):
-        """All lanes of an eighth write one place: the last one stays."""
-        for i, start in enumerate(starts):
-            for item, value in enumerate(values):
-                at = self.at(self.at(place, start), str(item * width // 8))
-                self.code.do(f"store i{width} {self.lane(value, width, 8 * i + 7)}, ptr {at}")
-
-    def store_any(self, group, starts, place, width, values):
-        every = "<32 x i1> splat (i1 true)"
-        for i, value in enumerate(values):
-            self.code.do(f"call void @llvm.masked.scatter.v32i{width}.v32p0(<32 x i{width}> {value}, <32 x ptr> "
-                         f"{self.pointers(group, place, i * width // 8)}, i32 {width // 8}, {every})")
 
 
 def log_words(size):

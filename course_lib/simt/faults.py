@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.simt import layout
-from course_lib.simt.errors import DivergentBarrier, LaunchError, Misaligned, OutOfBounds, StepBudgetExceeded
+from course_lib.simt.errors import DivergentBarrier, Misaligned, OutOfBounds, StepBudgetExceeded
 
 
 def explain(run, worker):

@@ -7,9 +7,9 @@ which computes all lanes and keeps the result in the active ones. Loads, stores,
 from course_lib.simt import cfg, layout
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.errors import UnsupportedInstruction
+from course_lib.simt.instruction import Imm, Reg, Vec, type_bytes
 from course_lib.simt.ops import OPS
 from course_lib.simt.program import at_line, is_memory
-from course_lib.simt.ptx import Imm, Reg, Vec, type_bytes
 
 
 def lower(program):

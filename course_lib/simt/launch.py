@@ -4,13 +4,14 @@ import ctypes
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.simt import build, counters, faults, layout
+from course_lib.simt import build, counters, faults, layout, results
+from course_lib.simt.arguments import Arguments
 from course_lib.simt.errors import LaunchError
-from course_lib.simt.memory import GLOBAL_VARIABLES, DeviceMemory, aligned, byte_bounds
-from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
+from course_lib.simt.memory import GLOBAL_VARIABLES, aligned
 
 MAX_STEPS = 50_000_000  # warp instructions of one warp
 TRACE_RECORDS = 400_000
@@ -62,10 +63,10 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
     started = time.perf_counter()
     kernel = build.build(source, entry, block=triple(block, "block"), defines=defines, arch=arch, options=tuple(options))
     compiled = time.perf_counter()
-    run = _Run(kernel, triple(grid, "grid"), triple(block, "block"), args, dynamic_shared, constants, racecheck,
+    run = Execution(kernel, triple(grid, "grid"), triple(block, "block"), args, dynamic_shared, constants, racecheck,
                max_steps or MAX_STEPS, warp_order, trace)
     run.execute(workers, progress)
-    return run.report(compiled - started, time.perf_counter() - compiled)
+    return results.report(run, compiled - started, time.perf_counter() - compiled)
 
 
 def triple(value, name):
@@ -76,7 +77,17 @@ def triple(value, name):
     return tuple(int(v) for v in values) + (1,) * (3 - len(values))
 
 
-class _Run:
+@dataclass
+class Worker:
+    """What one thread works with: the runtime's record of it, its counters, hazards and trace."""
+
+    record: layout.Worker
+    arrays: dict
+    hazards: object
+    records: np.ndarray
+
+
+class Execution:
     """One launch; keeps alive every buffer that native code points to."""
 
     def __init__(self, kernel, grid, block, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace):
@@ -87,9 +98,8 @@ class _Run:
         self.shared_bytes = self.program.shared_bytes + dynamic_shared
         self.keep = []
         self.racecheck, self.max_steps = racecheck, max_steps
-        arrays = [a for a in args if isinstance(a, np.ndarray)]
-        self.memory = DeviceMemory(arrays)
-        self.constants = self.fill_constants(args, constants or {})
+        self.given = Arguments(kernel, args, constants or {})
+        self.arrays = self.given.arrays
         self.trace = self.trace_pairs(trace)
         self.order, self.interleaved = self.warp_sequence(warp_order), warp_order == "interleaved"
         self.launch = self.describe_launch()
@@ -111,58 +121,10 @@ class _Run:
                               "a block may have at most 232448 in all.")
 
     # -- memory ------------------------------------------------------------------------------------
-    def fill_constants(self, args, values):
-        """Constant memory: the parameters first, then the `__constant__` variables."""
-        params = self.program.params
-        if len(args) != len(params):
-            raise LaunchError(f"{self.program.entry} takes {len(params)} arguments, {len(args)} were given.")
-        data = aligned(max(self.program.constant_bytes, 8))
-        data[:] = 0
-        self.arrays = []
-        for i, (arg, (name, offset, nbytes)) in enumerate(zip(args, params)):
-            name = self.kernel.parameter_names[i] if i < len(self.kernel.parameter_names) else name
-            raw = self.parameter_bytes(arg, name, nbytes, i)
-            data[offset:offset + nbytes] = np.frombuffer(raw, np.uint8)
-        self.global_data = self.fill_variables(data, values)
-        return data
-
-    def parameter_bytes(self, arg, name, nbytes, i):
-        if isinstance(arg, np.ndarray):
-            if nbytes != 8:
-                raise LaunchError(f"Argument {i} ({name}) is a {nbytes}-byte value, not a pointer; an array was given.")
-            described = self.memory.describe(arg, name)
-            self.arrays.append(described)
-            return np.uint64(described.address + arg.ctypes.data - byte_bounds(arg)[0]).tobytes()
-        if not isinstance(arg, (np.generic, ctypes.Structure)):
-            raise LaunchError(f"Argument {i} ({name}) is {arg!r}, a Python {type(arg).__name__}; give a NumPy scalar such as "
-                              "np.int32(…) or np.float32(…), or a NumPy array.")
-        raw = bytes(arg) if isinstance(arg, ctypes.Structure) else arg.tobytes()
-        if len(raw) != nbytes:
-            raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes, {type(arg).__name__} has {len(raw)}.")
-        return raw
-
-    def fill_variables(self, data, values):
-        size = max((at + n for space, at, n, _ in self.program.constants.values() if space == "global"), default=0)
-        variables = aligned(size)
-        variables[:] = 0
-        for name, (space, at, nbytes, init) in self.program.constants.items():
-            target = data if space == "const" else variables
-            target[at:at + len(init)] = np.frombuffer(init, np.uint8)
-            if name in values:
-                raw = np.ascontiguousarray(values[name]).tobytes()
-                if len(raw) > nbytes:
-                    raise LaunchError(f"{name} holds {nbytes} bytes, {len(raw)} were given.")
-                target[at:at + len(raw)] = np.frombuffer(raw, np.uint8)
-        unknown = set(values) - set(self.program.constants)
-        if unknown:
-            raise LaunchError(f"The source has no variable named {sorted(unknown)[0]!r} (it has: "
-                              f"{', '.join(self.program.constants) or 'none'}).")
-        return variables
-
     def array_table(self):
-        entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.memory.allocations]
-        if self.global_data.nbytes:
-            entries.append((GLOBAL_VARIABLES, GLOBAL_VARIABLES + self.global_data.nbytes, self.global_data.ctypes.data, True))
+        entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.given.memory.allocations]
+        if self.given.variables.nbytes:
+            entries.append((GLOBAL_VARIABLES, GLOBAL_VARIABLES + self.given.variables.nbytes, self.given.variables.ctypes.data, True))
         table = (layout.Array * max(len(entries), 1))()
         for slot, (lo, hi, host, writable) in zip(table, entries):
             slot.lo, slot.hi, slot.host, slot.writable = lo, hi, host, writable
@@ -212,8 +174,8 @@ class _Run:
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
-        run.params = run.constants = self.pin(self.constants)
-        run.constant_bytes = self.constants.nbytes
+        run.params = run.constants = self.pin(self.given.constants)
+        run.constant_bytes = self.given.constants.nbytes
         self.stop = np.zeros(1, np.uint32)
         run.stop = self.pin(self.stop)
         return run
@@ -230,7 +192,7 @@ class _Run:
         run.warp_bytes = up(at + run.local_bytes * layout.LANES)
 
     def make_worker(self):
-        """A Worker with its own counters, shared memory and warps."""
+        """Return a Worker with its own counters, shared memory and warps."""
         run, worker, arrays = self.launch, layout.Worker(), counters.empty(self.program)
         worker.launch = ctypes.addressof(run)
         for name, array in arrays.items():
@@ -248,7 +210,7 @@ class _Run:
         worker.warps = self.pin(warps)
         for i in range(self.warps):
             self.set_up_warp(warps[i * run.warp_bytes:(i + 1) * run.warp_bytes], i, worker)
-        return worker, arrays, hazards, records
+        return Worker(worker, arrays, hazards, records)
 
     def set_up_warp(self, raw, index, worker):
         run, base = self.launch, raw.ctypes.data
@@ -279,9 +241,9 @@ class _Run:
         if failed:
             number, worker = min(failed, key=lambda f: f[0])
             raise faults.explain(self, worker)
-        if any(w[0].record_count > TRACE_RECORDS for w in self.workers):
+        if any(w.record.record_count > TRACE_RECORDS for w in self.workers):
             raise LaunchError(f"The trace has more than {TRACE_RECORDS} records; trace fewer warps or a smaller problem.")
-        self.memory.write_back()
+        self.given.memory.write_back()
 
     def share(self, ranges, total, progress):
         """Hand out chunks in order, so that the lowest failing block is always found."""
@@ -303,55 +265,18 @@ class _Run:
     def work(self, worker, ranges, done):
         """Run chunks until none is left; return (block number, Worker) of a fault, else None."""
         for first, last in ranges:
-            if self.kernel.run_blocks(ctypes.addressof(worker[0]), first, last):
-                for _ in ranges:
+            if self.kernel.run_blocks(ctypes.addressof(worker.record), first, last):
+                for _ in ranges:  # leave nothing for the others; what came before is being worked on
                     pass
-                return worker[0].block_number, worker[0]
+                return worker.record.block_number, worker.record
             if done:
                 done["blocks"] += last - first
         return None
 
-    # -- results -----------------------------------------------------------------------------------
-    def report(self, seconds_compile, seconds_run):
-        sums = {name: sum(w[1][name].astype(np.int64) for w in self.workers) for name in self.workers[0][1]}
-        self.kernel.add_fast_counts(sums)
-        total, lines = counters.collect(self.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
-        shared = tuple(SharedVariable(*v) for v in self.program.shared)
-        return Report(self.program.entry, total, lines, counters.LEVEL, self.hazards(), self.trace_records(), tuple(self.arrays),
-                      shared, total[counters.EXECUTED], seconds_compile, seconds_run, self.kernel.ptx)
-
     def thread(self, linear):
+        """Return (x, y, z) of a thread's number in its block."""
         bx, by, _ = self.block
         return linear % bx, linear // bx % by, linear // bx // by
-
-    def hazards(self):
-        found = {}
-        for worker, _, hazards, _ in self.workers:
-            for h in hazards[:worker.hazard_count]:
-                lines = [self.program.instructions[n].line for n in (h.first, h.second)]
-                key = (layout.HAZARDS[h.kind], *lines)
-                entry = Hazard(key[0], h.address, *lines, self.thread(h.first_thread - 1), self.thread(h.second_thread - 1),
-                               tuple(h.block), h.count)
-                old = found.get(key)
-                if old is not None:
-                    first = min((old, entry), key=lambda e: (e.block[::-1], e.address))
-                    entry = Hazard(*key[:1], first.address, *lines, first.first_thread, first.second_thread, first.block, old.count + entry.count)
-                found[key] = entry
-        return tuple(found[key] for key in sorted(found))
-
-    def trace_records(self):
-        records = []
-        for worker, _, _, raw in self.workers:
-            rows = (layout.Record * worker.record_count).from_buffer(raw) if worker.record_count else ()
-            for row in rows:
-                ins = self.program.instructions[row.access]
-                access = self.program.accesses.get(row.access)
-                addresses = np.array(row.address[:], np.uint64).astype(np.int64)
-                x, y = row.block % self.grid[0], row.block // self.grid[0]
-                records.append((row.block, row.step, row.warp, TraceRecord(
-                    row.step, (x, y % self.grid[1], y // self.grid[1]), row.warp, ins.line, ins.name, row.mask, addresses,
-                    access.width * access.count if access else 0, faults.space_name(access, addresses))))
-        return tuple(r[-1] for r in sorted(records, key=lambda r: r[0]))
 
 
 def up(n, align=64):

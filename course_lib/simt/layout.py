@@ -1,4 +1,4 @@
-"""The structures of `runtime.cu`, field by field, as the Python side fills them."""
+"""The structures of `runtime/`, field by field, as the Python side fills them."""
 
 import ctypes
 from ctypes import c_int64 as i64

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from course_lib.simt import layout
 from course_lib.simt.affine import UNIFORM, VECTOR, constant
 from course_lib.simt.cfg import inputs, widens
-from course_lib.simt.ptx import Imm
+from course_lib.simt.instruction import Imm
 
 PATTERN_BYTES = ctypes.sizeof(layout.Pattern)
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from course_lib.simt import cfg, layout
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
+from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.ops import OPS, ir_type
-from course_lib.simt.ptx import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 
 WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const": layout.CONSTANT_WINDOW}
 SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",

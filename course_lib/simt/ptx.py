@@ -7,139 +7,9 @@ look at the parts, and the source line that the last `.loc` directive named.
 
 import re
 import struct
-from dataclasses import dataclass, field
 
-from course_lib.simt.errors import PtxSyntaxError
-
-TOKEN = re.compile(
-    r"""(?P<space>[\s]+|//[^\n]*|/\*.*?\*/)
-      |(?P<string>"(?:[^"\\]|\\.)*")
-      |(?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})
-      |(?P<number>0[xX][0-9a-fA-F]+U?|[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?|[0-9]+U?)
-      |(?P<word>[.%$_a-zA-Z][\w$.:]*(?<!:))
-      |(?P<mark>[{}()\[\]<>,;:@!+\-=|])""",
-    re.VERBOSE | re.DOTALL,
-)
-SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
-
-
-def type_bytes(type_name):
-    """Return the size in bytes of a PTX type such as `f32`, `u16`, `b128` or `pred`.
-
-    >>> [type_bytes(t) for t in ("u8", "f16x2", "bf16", "f64", "b128", "pred")]
-    [1, 4, 2, 8, 16, 1]
-    """
-    if type_name == "pred":
-        return 1
-    if type_name in ("f16x2", "bf16x2"):
-        return 4
-    return SIZES[re.search(r"\d+$", type_name).group()]
-
-
-@dataclass(frozen=True)
-class Reg:
-    """A register by name, special registers (`%tid.x`) included; `negated` for `!%p1`."""
-
-    name: str
-    negated: bool = False
-
-
-@dataclass(frozen=True)
-class Imm:
-    """A literal: the integer value, or the bits of a floating-point literal of `float_bytes` bytes."""
-
-    value: int
-    float_bytes: int = 0
-
-
-@dataclass(frozen=True)
-class Sym:
-    """The address of a variable, or a label or function name, plus a byte offset."""
-
-    name: str
-    offset: int = 0
-
-
-@dataclass(frozen=True)
-class Mem:
-    """An address operand `[base + offset]`; the base is a Reg, a Sym or None for an absolute address."""
-
-    base: object
-    offset: int = 0
-
-
-@dataclass(frozen=True)
-class Vec:
-    """A braced operand `{%f1, %f2}`."""
-
-    items: tuple
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One PTX instruction.
-
-    `opcode` is split at its dots, `operands` come destination first, `guard` is the Reg of `@%p` or None, `line` is the
-    line in the main source file (0: unknown).
-    """
-
-    opcode: tuple
-    operands: tuple
-    guard: Reg | None
-    line: int
-
-    @property
-    def name(self):
-        """The opcode as written."""
-        return ".".join(self.opcode)
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A declared variable: state space, alignment and size in bytes, initial bytes or None."""
-
-    name: str
-    space: str
-    align: int
-    nbytes: int
-    init: bytes | None = None
-    pointers: tuple = ()  # (byte offset, symbol, addend) of addresses inside the initial value
-
-
-@dataclass
-class Function:
-    """An `.entry` or `.func` with its body."""
-
-    name: str
-    kernel: bool
-    params: list = field(default_factory=list)
-    returns: list = field(default_factory=list)
-    registers: dict = field(default_factory=dict)  # name -> type, ranges expanded on lookup
-    ranges: list = field(default_factory=list)  # (prefix, type)
-    variables: dict = field(default_factory=dict)
-    body: list = field(default_factory=list)  # Instruction, or str for a label
-    directives: dict = field(default_factory=dict)
-    defined: bool = False
-
-    def register_type(self, name):
-        """Return the declared type (`b32`, `pred`, …) of a register, or None when it was never declared."""
-        if name in self.registers:
-            return self.registers[name]
-        stem = name.rstrip("0123456789")
-        for prefix, kind in self.ranges:
-            if prefix == stem:
-                return kind
-        return None
-
-
-@dataclass
-class Module:
-    """A whole PTX file: functions and module-level variables by name."""
-
-    functions: dict = field(default_factory=dict)
-    variables: dict = field(default_factory=dict)
-    version: str = ""
-    target: str = ""
+from course_lib.simt.instruction import Function, Imm, Instruction, Mem, Module, Reg, Sym, Variable, Vec, type_bytes
+from course_lib.simt.tokens import Tokens
 
 
 def parse(text):
@@ -162,65 +32,14 @@ def parse(text):
     return _Parser(text).module_items()
 
 
-class _Parser:
-    """Recursive descent over the token list; `self.at` is the next token."""
+class _Parser(Tokens):
+    """Recursive descent over the tokens."""
 
     def __init__(self, text):
-        self.text = text
-        self.kinds, self.words, self.places = [], [], []
-        place = 0
-        while place < len(text):
-            found = TOKEN.match(text, place)
-            if not found:
-                raise self._error(f"unreadable character {text[place]!r}", place)
-            if found.lastgroup != "space":
-                self.kinds.append(found.lastgroup)
-                self.words.append(found.group())
-                self.places.append(place)
-            place = found.end()
-        self.kinds.append("end")
-        self.words.append("")
-        self.places.append(len(text))
-        self.at = 0
+        super().__init__(text)
         self.line = 0
         self.main_file = None
         self.module = Module()
-
-    # -- tokens ------------------------------------------------------------------------------------
-    def _error(self, message, place=None):
-        place = self.places[self.at] if place is None else place
-        line = self.text.count("\n", 0, place) + 1
-        return PtxSyntaxError(f"PTX line {line}: {message}.", line=line)
-
-    def peek(self):
-        return self.words[self.at]
-
-    def take(self, expected=None):
-        word = self.words[self.at]
-        if self.kinds[self.at] == "end":
-            raise self._error("the text ends in the middle of a statement")
-        if expected is not None and word != expected:
-            raise self._error(f"expected {expected!r}, found {word!r}")
-        self.at += 1
-        return word
-
-    def accept(self, word):
-        if self.words[self.at] == word:
-            self.at += 1
-            return True
-        return False
-
-    def integer(self):
-        sign = -1 if self.accept("-") else 1
-        word = self.take()
-        try:
-            return sign * int(word.rstrip("U"), 0)
-        except ValueError:
-            raise self._error(f"expected an integer, found {word!r}") from None
-
-    def skip_to(self, mark):
-        while self.take() != mark:
-            pass
 
     # -- module level ------------------------------------------------------------------------------
     def module_items(self):
@@ -242,7 +61,7 @@ class _Parser:
                 variable = self.variable(word[1:])
                 self.module.variables[variable.name] = variable
             elif not self.debug_directive(word):
-                raise self._error(f"unknown directive {word!r}", self.places[self.at - 1])
+                raise self.error(f"unknown directive {word!r}", self.places[self.at - 1])
         return self.module
 
     def debug_directive(self, word):
@@ -299,9 +118,9 @@ class _Parser:
             elif not word.startswith("."):
                 break
             elif word not in (".attribute", ".managed", ".unified"):
-                raise self._error(f"unknown attribute {word!r}", self.places[self.at - 1])
+                raise self.error(f"unknown attribute {word!r}", self.places[self.at - 1])
         if kind is None:
-            raise self._error(f"variable {word!r} has no type", self.places[self.at - 1])
+            raise self.error(f"variable {word!r} has no type", self.places[self.at - 1])
         size = type_bytes(kind) * parts
         nbytes, init, pointers = size, None, ()
         while self.accept("["):
@@ -344,9 +163,8 @@ class _Parser:
                 while self.accept(","):
                     values.append(self.integer())
                 function.directives[word[1:]] = tuple(values)
-            elif word not in (".noreturn", ".blocksareclusters", ".explicitcluster"):
-                if not self.debug_directive(word):
-                    raise self._error(f"unknown directive {word!r}", self.places[self.at - 1])
+            elif word not in (".noreturn", ".blocksareclusters", ".explicitcluster") and not self.debug_directive(word):
+                raise self.error(f"unknown directive {word!r}", self.places[self.at - 1])
         known = self.module.functions.get(function.name)
         if self.accept("{"):
             function.defined = True
@@ -388,7 +206,7 @@ class _Parser:
                 else:
                     function.body.append(word)
             elif not self.debug_directive(word):
-                raise self._error(f"unknown directive {word!r}", self.places[self.at - 1])
+                raise self.error(f"unknown directive {word!r}", self.places[self.at - 1])
 
     def prototype(self, function, label):
         kind = self.take()
@@ -404,7 +222,7 @@ class _Parser:
     def registers(self, function):
         kind = self.take()[1:]
         if kind in ("v2", "v4"):
-            raise self._error("vector registers are not supported", self.places[self.at - 1])
+            raise self.error("vector registers are not supported", self.places[self.at - 1])
         while True:
             name = self.take()
             if self.accept("<"):
@@ -427,7 +245,7 @@ class _Parser:
         while not self.accept(";"):
             operands.append(self.operand())
             if not (self.accept(",") or self.accept("|")) and self.peek() != ";":
-                raise self._error(f"expected ',' or ';' after an operand, found {self.peek()!r}")
+                raise self.error(f"expected ',' or ';' after an operand, found {self.peek()!r}")
         opcode = tuple(word.replace("::", "__").split("."))
         function.body.append(Instruction(opcode, tuple(operands), guard, self.line))
 
@@ -448,7 +266,7 @@ class _Parser:
         if word == "-" or kind in ("number", "float"):
             return self.literal()
         if kind != "word":
-            raise self._error(f"expected an operand, found {word!r}")
+            raise self.error(f"expected an operand, found {word!r}")
         self.take()
         if word.startswith("%"):
             return Reg(word)

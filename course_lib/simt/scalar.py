@@ -1,13 +1,13 @@
 """Translate PTX functions into plain scalar LLVM functions that run on the host's own memory.
 
-The simulator's runtime (`runtime.cu`) is CUDA C like everything else in the course; this is how it becomes native code.
+The simulator's runtime (`runtime/`) is CUDA C like everything else in the course; this is how it becomes native code.
 Nothing is counted or checked here.
 """
 
 from course_lib.simt import cfg
 from course_lib.simt.code import Code, declarations
+from course_lib.simt.instruction import Imm, Reg, Vec
 from course_lib.simt.ops import OPS, ir_type
-from course_lib.simt.ptx import Imm, Reg, Vec
 
 
 def lower_module(module):
@@ -174,10 +174,9 @@ class _Function:
         target = operands.pop(0)
         given = [self.passed[s.name] for s in operands[0].items] if operands else []
         arguments = ", ".join(f"{t} {v}" for t, v in given)
+        address = f"@{symbol(target.name)}"
         if isinstance(target, Reg):
             address = self.code.op(f"inttoptr i64 {self.read(target, 'i64')} to ptr")
-        else:
-            address = f"@{symbol(target.name)}"
         if result is None:
             self.code.do(f"call void {address}({arguments})")
             return

@@ -1,0 +1,71 @@
+"""The arguments of a launch: checked against the kernel's parameters and laid out in constant and device memory."""
+
+import ctypes
+
+import numpy as np
+
+from course_lib.simt.errors import LaunchError
+from course_lib.simt.memory import DeviceMemory, aligned, byte_bounds
+
+
+class Arguments:
+    """Parameters and variables of one launch.
+
+    `constants`: the constant memory, parameters first. `variables`: the `__device__` variables. `memory`: the copies of
+    the array arguments. `arrays`: their DeviceArray descriptions.
+    """
+
+    def __init__(self, kernel, args, values):
+        self.kernel, self.program = kernel, kernel.program
+        self.memory = DeviceMemory([a for a in args if isinstance(a, np.ndarray)])
+        self.arrays = []
+        self.constants = self.fill_constants(args)
+        self.variables = self.fill_variables(self.constants, values)
+
+    def fill_constants(self, args):
+        """Constant memory: the parameters first, then the `__constant__` variables."""
+        params = self.program.params
+        if len(args) != len(params):
+            raise LaunchError(f"{self.program.entry} takes {len(params)} arguments, {len(args)} were given.")
+        data = aligned(max(self.program.constant_bytes, 8))
+        data[:] = 0
+        for i, (arg, (name, offset, nbytes)) in enumerate(zip(args, params)):
+            name = self.kernel.parameter_names[i] if i < len(self.kernel.parameter_names) else name
+            raw = self.parameter_bytes(arg, name, nbytes, i)
+            data[offset:offset + nbytes] = np.frombuffer(raw, np.uint8)
+        return data
+
+    def parameter_bytes(self, arg, name, nbytes, i):
+        """Return the bytes of argument `i` as the kernel finds them."""
+        if isinstance(arg, np.ndarray):
+            if nbytes != 8:
+                raise LaunchError(f"Argument {i} ({name}) is a {nbytes}-byte value, not a pointer; an array was given.")
+            described = self.memory.describe(arg, name)
+            self.arrays.append(described)
+            return np.uint64(described.address + arg.ctypes.data - byte_bounds(arg)[0]).tobytes()
+        if not isinstance(arg, (np.generic, ctypes.Structure)):
+            raise LaunchError(f"Argument {i} ({name}) is {arg!r}, a Python {type(arg).__name__}; give a NumPy scalar such as "
+                              "np.int32(…) or np.float32(…), or a NumPy array.")
+        raw = bytes(arg) if isinstance(arg, ctypes.Structure) else arg.tobytes()
+        if len(raw) != nbytes:
+            raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes, {type(arg).__name__} has {len(raw)}.")
+        return raw
+
+    def fill_variables(self, data, values):
+        """Write initial and given values of variables; return the memory of the `__device__` ones."""
+        size = max((at + n for space, at, n, _ in self.program.constants.values() if space == "global"), default=0)
+        variables = aligned(size)
+        variables[:] = 0
+        for name, (space, at, nbytes, init) in self.program.constants.items():
+            target = data if space == "const" else variables
+            target[at:at + len(init)] = np.frombuffer(init, np.uint8)
+            if name in values:
+                raw = np.ascontiguousarray(values[name]).tobytes()
+                if len(raw) > nbytes:
+                    raise LaunchError(f"{name} holds {nbytes} bytes, {len(raw)} were given.")
+                target[at:at + len(raw)] = np.frombuffer(raw, np.uint8)
+        unknown = set(values) - set(self.program.constants)
+        if unknown:
+            raise LaunchError(f"The source has no variable named {sorted(unknown)[0]!r} (it has: "
+                              f"{', '.join(self.program.constants) or 'none'}).")
+        return variables

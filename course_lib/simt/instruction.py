@@ -1,0 +1,125 @@
+"""The pieces of a PTX module: instructions, operands, variables, functions."""
+
+import re
+from dataclasses import dataclass, field
+
+SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
+
+
+def type_bytes(type_name):
+    """Return the size in bytes of a PTX type such as `f32`, `u16`, `b128` or `pred`.
+
+    >>> [type_bytes(t) for t in ("u8", "f16x2", "bf16", "f64", "b128", "pred")]
+    [1, 4, 2, 8, 16, 1]
+    """
+    if type_name == "pred":
+        return 1
+    if type_name in ("f16x2", "bf16x2"):
+        return 4
+    return SIZES[re.search(r"\d+$", type_name).group()]
+
+
+@dataclass(frozen=True)
+class Reg:
+    """A register by name, special registers (`%tid.x`) included; `negated` for `!%p1`."""
+
+    name: str
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Imm:
+    """A literal: the integer value, or the bits of a floating-point literal of `float_bytes` bytes."""
+
+    value: int
+    float_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Sym:
+    """The address of a variable, or a label or function name, plus a byte offset."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Mem:
+    """An address operand `[base + offset]`; the base is a Reg, a Sym or None for an absolute address."""
+
+    base: object
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Vec:
+    """A braced operand `{%f1, %f2}`."""
+
+    items: tuple
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One PTX instruction.
+
+    `opcode` is split at its dots, `operands` come destination first, `guard` is the Reg of `@%p` or None, `line` is the
+    line in the main source file (0: unknown).
+    """
+
+    opcode: tuple
+    operands: tuple
+    guard: Reg | None
+    line: int
+
+    @property
+    def name(self):
+        """The opcode as written."""
+        return ".".join(self.opcode)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A declared variable: state space, alignment and size in bytes, initial bytes or None."""
+
+    name: str
+    space: str
+    align: int
+    nbytes: int
+    init: bytes | None = None
+    pointers: tuple = ()  # (byte offset, symbol, addend) of addresses inside the initial value
+
+
+@dataclass
+class Function:
+    """An `.entry` or `.func` with its body."""
+
+    name: str
+    kernel: bool
+    params: list = field(default_factory=list)
+    returns: list = field(default_factory=list)
+    registers: dict = field(default_factory=dict)  # name -> type, ranges expanded on lookup
+    ranges: list = field(default_factory=list)  # (prefix, type)
+    variables: dict = field(default_factory=dict)
+    body: list = field(default_factory=list)  # Instruction, or str for a label
+    directives: dict = field(default_factory=dict)
+    defined: bool = False
+
+    def register_type(self, name):
+        """Return the declared type (`b32`, `pred`, …) of a register, or None when it was never declared."""
+        if name in self.registers:
+            return self.registers[name]
+        stem = name.rstrip("0123456789")
+        for prefix, kind in self.ranges:
+            if prefix == stem:
+                return kind
+        return None
+
+
+@dataclass
+class Module:
+    """A whole PTX file: functions and module-level variables by name."""
+
+    functions: dict = field(default_factory=dict)
+    variables: dict = field(default_factory=dict)
+    version: str = ""
+    target: str = ""

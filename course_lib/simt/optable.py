@@ -1,0 +1,76 @@
+"""The table of arithmetic instructions, and what every entry of it needs.
+
+Every value travels as the bits of its register: `i1` for predicates, `i8` … `i64` for the rest; floating-point
+instructions reinterpret them. `OPS[opcode]` is a pair of functions:
+
+- `signature(instruction)` -> (destination types, source types), each a tuple of LLVM integer types;
+- `emit(code, instruction, sources)` -> tuple of destination values.
+"""
+
+from course_lib.simt import convert
+from course_lib.simt.instruction import type_bytes
+
+FLOATS = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+OPS = {}
+
+
+def ir_type(name):
+    """Return the LLVM integer type that holds a PTX type.
+
+    >>> [ir_type(t) for t in ("pred", "s32", "f64", "b16")]
+    ['i1', 'i32', 'i64', 'i16']
+    """
+    return "i1" if name == "pred" else f"i{8 * type_bytes(name)}"
+
+
+def kind(ins):
+    """Return the instruction's type: the last part of its opcode."""
+    return ins.opcode[-1]
+
+
+def same(n):
+    """Signature: `n` sources and one destination, all of the instruction's type."""
+    return lambda ins: ((ir_type(kind(ins)),), (ir_type(kind(ins)),) * n)
+
+
+def op(*names, signature):
+    """Register an emitter under each opcode in `names`."""
+    def register(emit):
+        for name in names:
+            OPS[name] = (signature, emit)
+        return emit
+    return register
+
+
+def is_float(type_name):
+    return type_name in FLOATS
+
+
+def as_float(code, type_name, value):
+    base = FLOATS[type_name]
+    if value.startswith("splat") or not value.startswith("%"):
+        return code.op(f"bitcast {code.ty(ir_type(type_name))} {value} to {code.ty(base)}")
+    return code.cast("bitcast", ir_type(type_name), value, base)
+
+
+def as_bits(code, type_name, value):
+    return code.cast("bitcast", FLOATS[type_name], value, ir_type(type_name))
+
+
+def floating(code, ins, sources, compute):
+    """Run `compute(lane type, float values) -> float value` between two reinterpretations."""
+    name = kind(ins)
+    values = [as_float(code, name, s) for s in sources]
+    if "ftz" in ins.opcode:
+        values = [convert.flush(code, FLOATS[name], v) for v in values]
+    result = compute(FLOATS[name], values)
+    if "ftz" in ins.opcode:
+        result = convert.flush(code, FLOATS[name], result)
+    if "sat" in ins.opcode:
+        result = convert.saturate(code, FLOATS[name], result)
+    return (as_bits(code, name, result),)
+
+
+def signed(ins):
+    """Say whether an integer instruction is a signed one."""
+    return kind(ins).startswith("s")

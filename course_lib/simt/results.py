@@ -1,0 +1,53 @@
+"""From a finished run to a Report: counters summed over workers, hazards and trace with lines and threads."""
+
+import numpy as np
+
+from course_lib.simt import counters, faults, layout
+from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
+
+
+def report(run, seconds_compile, seconds_run):
+    """Return the Report of a finished run (an Execution)."""
+    sums = {name: sum(w.arrays[name].astype(np.int64) for w in run.workers) for name in run.workers[0].arrays}
+    run.kernel.add_fast_counts(sums)
+    total, lines = counters.collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
+    shared = tuple(SharedVariable(*v) for v in run.program.shared)
+    return Report(run.program.entry, total, lines, counters.LEVEL, hazards(run), trace(run), tuple(run.arrays), shared,
+                  total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx)
+
+
+def hazards(run):
+    """Join the workers' hazards: one entry per kind and pair of lines, with the first example."""
+    found = {}
+    for worker in run.workers:
+        for h in worker.hazards[:worker.record.hazard_count]:
+            lines = [run.program.instructions[n].line for n in (h.first, h.second)]
+            key = (layout.HAZARDS[h.kind], *lines)
+            threads = [run.thread(t - 1) for t in (h.first_thread, h.second_thread)]
+            entry = Hazard(key[0], h.address, *lines, *threads, tuple(h.block), h.count)
+            found[key] = joined(found[key], entry) if key in found else entry
+    return tuple(found[key] for key in sorted(found))
+
+
+def joined(old, new):
+    """Keep the example of the earlier block, add the counts."""
+    first = min((old, new), key=lambda h: (h.block[::-1], h.address))
+    return Hazard(first.kind, first.address, first.first_line, first.second_line, first.first_thread, first.second_thread,
+                  first.block, old.count + new.count)
+
+
+def trace(run):
+    """Return the TraceRecords of all workers, in the order of blocks."""
+    records = []
+    for worker in run.workers:
+        count = worker.record.record_count
+        for row in (layout.Record * count).from_buffer(worker.records) if count else ():
+            ins = run.program.instructions[row.access]
+            access = run.program.accesses.get(row.access)
+            addresses = np.array(row.address[:], np.uint64).astype(np.int64)
+            x, y = row.block % run.grid[0], row.block // run.grid[0]
+            width = access.width * access.count if access else 0
+            records.append((row.block, TraceRecord(
+                row.step, (x, y % run.grid[1], y // run.grid[1]), row.warp, ins.line, ins.name, row.mask, addresses, width,
+                faults.space_name(access, addresses))))
+    return tuple(record for _, record in sorted(records, key=lambda r: r[0]))

@@ -1,0 +1,131 @@
+// control.cuh -- which lanes run which block of code, and the way between fast and masked code
+
+__device__ __forceinline__ void wait_at(Warp* w, u32 block, u32 mask) {
+    ((u32*)w->pending)[block] |= mask;
+    ((u64*)w->bits)[block / 64] |= 1ull << (block & 63);
+}
+
+// Send the lanes of `taken` to one block and the others to the other.
+extern "C" __device__ void branch(Warp* w, u32 block, u32 yes, u32 no, u32 taken) {
+    const u32 stay = w->mask & ~taken;
+    taken &= w->mask;
+    if (taken && stay) {
+        Worker* k = (Worker*)w->worker;
+        ((u64*)k->deopts)[2 * block + 1] += 1;
+    }
+    if (taken) wait_at(w, yes, taken);
+    if (stay) wait_at(w, no, stay);
+}
+
+// Choose the lowest block at which lanes wait, count it, and make those lanes the active ones.
+// Returns its number, or -1: no lane left, -2: step budget used up, -3: all lanes together, go on in fast code,
+// -4: the next warp's turn.
+extern "C" __device__ int next_block(Warp* w) {
+    const Launch* L = (const Launch*)w->launch;
+    Worker* k = (Worker*)w->worker;
+    const u32 words = (L->blocks_of_code + 63) / 64;
+    u64* bits = (u64*)w->bits;
+    if (L->interleaved && !(w->slice ^= 1)) return -4;
+#pragma unroll 1
+    for (u32 i = 0; i < words; ++i) {
+        if (!bits[i]) continue;
+        const u32 b = i * 64 + __ffsll(bits[i]) - 1;
+        u32* pending = &((u32*)w->pending)[b];
+        const u32 mask = *pending;
+        if (mask == FULL && L->fast && !w->no_fast && ((const u32*)L->fastable)[b]) {
+            w->resume = b;
+            return -3;
+        }
+        w->no_fast = 0;
+        *pending = 0;
+        bits[i] &= bits[i] - 1;
+        w->mask = mask;
+        w->steps -= ((const u32*)L->block_size)[b];
+        if (w->steps < 0) {
+            k->fault_code_block = b;
+            fault(w, STEP_BUDGET, 0, lowest(mask), 0);
+            return -2;
+        }
+        ((u64*)k->executed)[b] += 1;
+        ((u64*)k->threads)[b] += __popc(mask);
+        return b;
+    }
+    return -1;
+}
+
+// A guarded instruction (not a branch) of number `n` runs under a smaller mask; count it on its own.
+extern "C" __device__ void count_guarded(Warp* w, u32 n) {
+    u64* c = (u64*)((Worker*)w->worker)->dynamic + 8 * n;
+    c[6] += w->mask != 0;
+    c[7] += __popc(w->mask);
+}
+
+// The active lanes reach a barrier: all living lanes of the warp must be among them.
+extern "C" __device__ u32 arrive(Warp* w, u32 access, u32 next) {
+    if (w->mask != w->alive) return fault(w, DIVERGENT_BARRIER, access, lowest(w->alive & ~w->mask), 0);
+    if (w->traced) record(w, access, 1, 0);
+    w->barrier = access;
+    wait_at(w, next, w->mask);
+    return 0;
+}
+
+extern "C" __device__ void sync_warp(Warp* w) { ++w->sync; }
+
+// Turn the registers of fast code into full lane vectors for the blocks at which lanes now wait.
+__device__ __noinline__ void leave_fast(Warp* w) {
+    const Launch* L = (const Launch*)w->launch;
+    const u32* start = (const u32*)L->live_start;
+#pragma unroll 1
+    for (u32 b = 0; b < L->blocks_of_code; ++b) {
+        if (!((const u32*)w->pending)[b]) continue;
+#pragma unroll 1
+        for (u32 i = start[b]; i < start[b + 1]; ++i) {
+            const Live* r = &((const Live*)L->live)[i];
+            const u64 uniform = *(const u64*)(w->fast + r->fast);
+            if (r->kind == UNIFORM_PREDICATE) {
+                *(u32*)(w->registers + r->slot) = uniform & 1 ? FULL : 0;
+                continue;
+            }
+#pragma unroll 1
+            for (u32 l = 0; l < LANES; ++l) {
+                u64 value = uniform;
+                if (r->kind == SPLIT) value += load_bytes(w->fast + r->lanes + l * r->bytes, r->bytes, 0);
+                write_slot(w, r->slot, r->bytes, l, value);
+            }
+        }
+    }
+}
+
+// The way back, for the block w->resume. Says 0 when a register that fast code holds once differs between lanes.
+__device__ __noinline__ u32 enter_fast(Warp* w) {
+    const Launch* L = (const Launch*)w->launch;
+    const u32* start = (const u32*)L->live_start;
+#pragma unroll 1
+    for (u32 i = start[w->resume]; i < start[w->resume + 1]; ++i) {
+        const Live* r = &((const Live*)L->live)[i];
+        u64* kept = (u64*)(w->fast + r->fast);
+        if (r->kind == UNIFORM_PREDICATE) {
+            const u32 lanes = *(const u32*)(w->registers + r->slot);
+            if (lanes != 0 && lanes != FULL) return 0;
+            *kept = lanes & 1;
+            continue;
+        }
+        const u64 mask = r->bytes == 8 ? ~0ull : (1ull << 8 * r->bytes) - 1;
+        const u64 part = w->fast + r->lanes;
+        u64 base = read_slot(w, r->slot, r->bytes, 0);
+        if (r->kind == SPLIT && !r->pattern) base -= load_bytes(part, r->bytes, 0);
+        u32 fresh = 0;
+#pragma unroll 1
+        for (u32 l = 0; l < LANES; ++l) {
+            const u64 value = (read_slot(w, r->slot, r->bytes, l) - base) & mask;
+            const u64 known = r->kind == SPLIT ? load_bytes(part + l * r->bytes, r->bytes, 0) : 0;
+            if (value == known) continue;
+            if (r->kind != SPLIT || !r->pattern) return 0;
+            store_bytes(part + l * r->bytes, r->bytes, value);
+            fresh = 1;
+        }
+        if (fresh) analyze((Pattern*)(w->fast + r->pattern), (const void*)part, r->bytes);
+        *kept = base & mask;
+    }
+    return 1;
+}

@@ -1,0 +1,198 @@
+// memory.cuh -- loads and stores of any lanes
+
+__device__ __noinline__ u32 fault(Warp* w, u32 what, u32 access, u32 lane, u64 address) {
+    Worker* k = (Worker*)w->worker;
+    k->fault = what;
+    k->fault_access = access;
+    k->fault_lane = lane;
+    k->fault_warp = w->index;
+    k->fault_block[0] = w->block[0];
+    k->fault_block[1] = w->block[1];
+    k->fault_block[2] = w->block[2];
+    k->fault_address = address;
+    return 1;
+}
+
+// The array that holds [address, address + bytes), or null.
+__device__ __noinline__ const Array* find(const Launch* L, u64 address, u64 bytes) {
+    const Array* a = (const Array*)L->array;
+#pragma unroll 1
+    for (u32 i = 0; i < L->arrays; ++i)
+        if (address >= a[i].lo && address + bytes <= a[i].hi && address + bytes >= address) return &a[i];
+    return 0;
+}
+
+// For the fast path: fill {lo, hi, host - lo} with the array that holds the whole range, or say no.
+extern "C" __device__ u32 lookup(Warp* w, u64 lo, u64 hi, u64* window, u32 store) {
+    const Array* a = find((const Launch*)w->launch, lo, hi - lo);
+    if (!a || (store && !a->writable)) return 0;
+    window[0] = a->lo;
+    window[1] = a->hi;
+    window[2] = a->host - a->lo;
+    return 1;
+}
+
+__device__ __forceinline__ u64 read_slot(const Warp* w, u32 slot, u32 bytes, u32 lane) {
+    const u64 at = w->registers + slot + lane * bytes;
+    return bytes == 8 ? *(const u64*)at : bytes == 4 ? *(const u32*)at : bytes == 2 ? *(const u16*)at : *(const u8*)at;
+}
+
+__device__ __forceinline__ void write_slot(Warp* w, u32 slot, u32 bytes, u32 lane, u64 value) {
+    const u64 at = w->registers + slot + lane * bytes;
+    if (bytes == 4) *(u32*)at = value;
+    else if (bytes == 8) *(u64*)at = value;
+    else if (bytes == 2) *(u16*)at = value;
+    else *(u8*)at = value;
+}
+
+__device__ __forceinline__ u64 load_bytes(u64 at, u32 width, u32 sign) {
+    if (width == 4) return sign ? (u64)(i64) * (const int*)at : *(const u32*)at;
+    if (width == 8) return *(const u64*)at;
+    if (width == 2) return sign ? (u64)(i64) * (const short*)at : *(const u16*)at;
+    return sign ? (u64)(i64) * (const signed char*)at : *(const u8*)at;
+}
+
+__device__ __forceinline__ void store_bytes(u64 at, u32 width, u64 value) {
+    if (width == 4) *(u32*)at = value;
+    else if (width == 8) *(u64*)at = value;
+    else if (width == 2) *(u16*)at = value;
+    else *(u8*)at = value;
+}
+
+// The windows of generic addresses; global arrays lie above them.
+#define SHARED_WINDOW 0x1000000ull
+#define LOCAL_WINDOW 0x2000000ull
+#define CONSTANT_WINDOW 0x3000000ull
+#define WINDOW_END 0x4000000ull
+
+__device__ __forceinline__ u32 space_of(u64 address) {
+    return address >= WINDOW_END || address < SHARED_WINDOW ? GLOBAL : address < LOCAL_WINDOW ? SHARED
+         : address < CONSTANT_WINDOW ? LOCAL : CONSTANT;
+}
+
+__device__ __forceinline__ u64 window_of(u32 space) {
+    return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : space == CONSTANT ? CONSTANT_WINDOW : 0;
+}
+
+__device__ __noinline__ void record(Warp* w, u32 access, u32 event, const u64* address) {
+    Worker* k = (Worker*)w->worker;
+    if (k->record_count >= k->record_limit) {
+        ++k->record_count;
+        return;
+    }
+    Record* r = &((Record*)k->records)[k->record_count++];
+    r->step = ((const Launch*)w->launch)->max_steps - w->steps;
+    r->block = k->block_number;
+    r->warp = w->index;
+    r->access = access;
+    r->mask = w->mask;
+    r->event = event;
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l) r->address[l] = address && (w->mask >> l & 1) ? address[l] : (u64)-1;
+}
+
+// Find where each active lane's access lands on the host; report the first lane that is wrong.
+__device__ __noinline__ u32 resolve(Warp* w, const Access* a, u32 space, u64* address, u64* host) {
+    const Launch* L = (const Launch*)w->launch;
+    const u32 bytes = a->width * a->count;
+    const Array* last = 0;
+#pragma unroll 1
+    for (u32 left = w->mask; left; left &= left - 1) {
+        const u32 l = lowest(left);
+        const u64 at = address[l];
+        if (at & (bytes - 1)) return fault(w, MISALIGNED, a->number, l, at);
+        if (space == SHARED) {
+            if (at + bytes > L->shared_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
+            host[l] = w->shared + at;
+        } else if (space == LOCAL) {
+            if (at + bytes > L->local_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
+            host[l] = w->local + l * L->local_bytes + at;
+        } else if (space == CONSTANT) {
+            if (at + bytes > L->constant_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
+            host[l] = w->constants + at;
+        } else {
+            if (!last || at < last->lo || at + bytes > last->hi) last = find(L, at, bytes);
+            if (!last) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
+            if (a->kind == STORE && !last->writable) return fault(w, READ_ONLY, a->number, l, at);
+            host[l] = last->host + (at - last->lo);
+        }
+    }
+    return 0;
+}
+
+__device__ __noinline__ void check_hazards(Warp* w, const Access* a, const u64* address) {
+    Worker* k = (Worker*)w->worker;
+    const u32 shift = ((const Launch*)w->launch)->granule_shift, bytes = a->width * a->count;
+    Cell* cells = (Cell*)k->shadow;
+#pragma unroll 1
+    for (u32 left = w->mask; left; left &= left - 1) {
+        const u32 l = lowest(left), me = w->index * LANES + l + 1;
+        u32 same = a->kind == STORE;
+        for (u32 i = 0; same && i < a->count; ++i)
+            same = load_bytes(w->shared + address[l] + i * a->width, a->width, 0) ==
+                   (read_slot(w, a->item[i], a->item_bytes, l) & (a->width == 8 ? ~0ull : (1ull << 8 * a->width) - 1));
+#pragma unroll 1
+        for (u64 g = address[l] >> shift; g <= (address[l] + bytes - 1) >> shift; ++g)
+            check_cell(k, w, &cells[g], a->kind == STORE, me, a->number, g << shift, same);
+        if (a->kind == STORE)   // so that a later lane of this store sees what this one wrote
+            for (u32 i = 0; i < a->count; ++i)
+                store_bytes(w->shared + address[l] + i * a->width, a->width, read_slot(w, a->item[i], a->item_bytes, l));
+    }
+}
+
+__device__ __noinline__ void count(Worker* k, const Access* a, u32 space, u32 mask, const u64* address) {
+    u64* n = (u64*)k->dynamic + 8 * a->number;
+    const u32 bytes = a->width * a->count;
+    n[0] += 1;
+    n[1] += __popc(mask);
+    if (space == GLOBAL) {
+        n[2] += count_sectors(address, mask);
+        n[5] += 1;
+    } else if (space == SHARED) {
+        u32 phases;
+        n[3] += count_wavefronts(address, mask, bytes, a->kind == LOAD, &phases);
+        n[4] += phases;
+    }
+}
+
+// Execute one load or store for the active lanes of a warp. Returns 1 after a fault.
+extern "C" __device__ u32 memory_access(Warp* w, const Access* a) {
+    u64 address[LANES], host[LANES];
+    Worker* k = (Worker*)w->worker;
+    const u32 mask = w->mask;
+    if (!mask) return 0;
+    const u32 first = lowest(mask);
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l)
+        address[l] = (a->has_address ? read_slot(w, a->address, a->address_bytes, l) : 0) + a->offset;
+    if (a->address_bytes == 4)
+#pragma unroll 1
+        for (u32 l = 0; l < LANES; ++l) address[l] &= 0xffffffffu;
+    u32 space = a->space;
+    if (space == GENERIC) space = space_of(address[first]);
+    if (a->space == GENERIC)
+#pragma unroll 1
+        for (u32 l = 0; l < LANES; ++l) address[l] -= window_of(space);
+    if (resolve(w, a, space, address, host)) return 1;
+    count(k, a, space, mask, address);
+    if (w->traced) record(w, a->number, 0, address);
+    if (space == SHARED && ((const Launch*)w->launch)->racecheck) check_hazards(w, a, address);
+    if (a->kind == LOAD) {
+#pragma unroll 1
+        for (u32 i = 0; i < a->count; ++i)
+#pragma unroll 1
+            for (u32 left = mask; left; left &= left - 1) {
+                const u32 l = lowest(left);
+                write_slot(w, a->item[i], a->item_bytes, l, load_bytes(host[l] + i * a->width, a->width, a->sign));
+            }
+    } else {
+#pragma unroll 1
+        for (u32 i = 0; i < a->count; ++i)
+#pragma unroll 1
+            for (u32 left = mask; left; left &= left - 1) {
+                const u32 l = lowest(left);
+                store_bytes(host[l] + i * a->width, a->width, read_slot(w, a->item[i], a->item_bytes, l));
+            }
+    }
+    return 0;
+}

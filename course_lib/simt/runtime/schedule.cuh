@@ -1,0 +1,120 @@
+// schedule.cuh -- warps and thread blocks
+
+typedef int (*Code)(Warp*);
+
+// Run one warp until it waits, ends or fails.
+__device__ __noinline__ u32 run_warp(Warp* w) {
+    const Launch* L = (const Launch*)w->launch;
+#pragma unroll 1
+    while (true) {
+        const u32 status = w->in_fast ? ((Code)L->fast)(w) : ((Code)L->masked)(w);
+        if (status == DIVERGED) {
+            leave_fast(w);
+            w->in_fast = 0;
+            w->no_fast = 1;
+        } else if (status == CONVERGED) {
+            if (enter_fast(w)) {
+                w->in_fast = 1;
+                w->mask = FULL;
+                ((u32*)w->pending)[w->resume] = 0;
+                ((u64*)w->bits)[w->resume / 64] &= ~(1ull << (w->resume & 63));
+            } else {
+                w->no_fast = 1;
+            }
+        } else {
+            w->state = status == BARRIER ? WAITING : status == YIELDED ? READY : DONE;
+            return status == FAILED;
+        }
+    }
+}
+
+__device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u32 traced) {
+    Warp* w = (Warp*)(k->warps + index * L->warp_bytes);
+    const u32 threads = min(LANES, L->threads - index * LANES);
+    w->exists = threads == LANES ? FULL : (1u << threads) - 1;
+    w->mask = w->alive = w->exists;
+    w->state = READY;
+    w->sync = 0;
+    w->no_fast = 0;
+    w->in_fast = 0;
+    w->slice = 0;
+    w->traced = traced;
+    w->steps = L->max_steps;
+    const u32* pair = (const u32*)L->special;
+#pragma unroll 1
+    for (u32 i = 0; i < L->specials; ++i) {
+        const u32 which = pair[2 * i];
+        if (which >= 3) continue;
+#pragma unroll 1
+        for (u32 l = 0; l < LANES; ++l) write_slot(w, pair[2 * i + 1], 4, l, w->block[which]);
+    }
+    wait_at(w, 0, w->exists);
+}
+
+__device__ __noinline__ u32 is_traced(const Launch* L, u64 block, u32 warp) {
+    const u64* pair = (const u64*)L->trace_pair;
+#pragma unroll 1
+    for (u32 i = 0; i < L->trace_pairs; ++i)
+        if (pair[2 * i] == block && pair[2 * i + 1] == warp) return 1;
+    return 0;
+}
+
+__device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number) {
+    k->block_number = number;
+    k->epoch = 0;
+#pragma unroll 1
+    for (u64 i = 0; i < L->shared_bytes; i += 8) *(u64*)(k->shared + i) = 0x7fbadbad7fbadbadull;
+    if (L->racecheck)
+#pragma unroll 1
+        for (u64 i = 0; i < (L->shared_bytes >> L->granule_shift) * sizeof(Cell); i += 8) *(u64*)(k->shadow + i) = 0;
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
+        w->block[0] = number % L->grid[0];
+        w->block[1] = number / L->grid[0] % L->grid[1];
+        w->block[2] = number / L->grid[0] / L->grid[1];
+#pragma unroll 1
+        for (u32 b = 0; b < L->blocks_of_code; ++b) ((u32*)w->pending)[b] = 0;
+#pragma unroll 1
+        for (u32 b = 0; b < (L->blocks_of_code + 63) / 64; ++b) ((u64*)w->bits)[b] = 0;
+        start_warp(k, L, i, L->trace_pairs ? is_traced(L, number, i) : 0);
+    }
+}
+
+// Every living warp waits: let them go on, unless they wait at different barriers.
+__device__ __noinline__ u32 release(Worker* k, const Launch* L) {
+    Warp* first = 0;
+    ++k->epoch;
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
+        if (w->state != WAITING) continue;
+        if (first && w->barrier != first->barrier) return fault(w, BARRIER_MISMATCH, w->barrier, 0, first->barrier);
+        if (!first) first = w;
+        w->state = READY;
+    }
+    return 0;
+}
+
+// Run the thread blocks [first, last). Returns 0, or 1 after a fault described in the worker.
+extern "C" __device__ u32 run_blocks(Worker* k, u64 first, u64 last) {
+    const Launch* L = (const Launch*)k->launch;
+#pragma unroll 1
+    for (u64 number = first; number < last; ++number) {
+        start_block(k, L, number);
+        u32 ready, waiting;
+        do {
+            ready = waiting = 0;
+#pragma unroll 1
+            for (u32 i = 0; i < L->warps; ++i) {
+                Warp* w = (Warp*)(k->warps + ((const u32*)L->warp_order)[i] * L->warp_bytes);
+                if (w->state == READY && run_warp(w)) return 1;
+                ready += w->state == READY;
+                waiting += w->state == WAITING;
+                if (*(volatile u32*)L->stop) return fault(w, STOPPED, 0, 0, 0);
+            }
+            if (!ready && waiting && release(k, L)) return 1;
+        } while (ready || waiting);
+    }
+    return 0;
+}

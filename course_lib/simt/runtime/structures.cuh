@@ -1,0 +1,85 @@
+// structures.cuh -- what the runtime and layout.py agree on
+
+// Written in CUDA C, compiled by NVRTC like every kernel of the course, and translated to plain host code by scalar.py.
+// It runs on the host's memory. layout.py mirrors the structures, field by field; build.py joins the files of this folder.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+enum { LANES = 32, FULL = 0xffffffffu, MAX_HAZARDS = 512 };
+enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT };
+enum State { READY, WAITING, DONE };
+enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED };
+enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED };
+enum Kind { LOAD, STORE };
+enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
+enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
+
+struct Array { u64 lo, hi, host; u32 writable, pad; };   // device addresses [lo, hi), host address of lo
+
+struct Access {                // one static memory instruction
+    u32 kind, space, width, count;        // bytes per element, elements per lane
+    u32 sign, line, number, address_bytes;
+    i64 offset;
+    u32 address, item_bytes, item[4];     // byte offsets in the register file; item_bytes: size of a data register
+    u32 has_address, tag;
+};
+
+struct Live { u32 kind, bytes, fast, slot, lanes, pattern; };   // pattern: where its Pattern lies, 0 for constant lanes
+
+struct Pattern {               // what fast code keeps about the lane part of an address (32 differences to a uniform base)
+    i64 lo, hi, bits, segment[4];         // least, greatest, all bits together; lanes 0, 8, 16, 24
+    u32 stride, spare;                    // step between neighbours inside each 8 lanes, or ~0 when there is none
+    u8 sectors[4][32];                    // by log2(bytes / 4) and address mod 32; 0: not counted yet
+    u32 waves[2][4], phases[2][4];        // by store, log2(bytes / 4); 0: not counted yet
+};
+
+struct Hazard { u32 kind, first, second, block[3], first_thread, second_thread; u64 address, count; };
+
+struct Cell {                  // shadow of one granule of shared memory
+    u32 write_epoch, write_sync, writer, write_access;
+    u32 read_epoch, read_sync, reader, read_access;
+    u32 reader2, read_access2, read_sync2, written;
+};
+
+struct Record { u32 step, block, warp, access, mask, event; u64 address[LANES]; };
+
+struct Launch {
+    u32 grid[3], block[3];
+    u32 threads, warps, blocks_of_code, arrays;
+    u64 array, masked, fast, block_size, fastable, live_start, live, warp_order;
+    u64 shared_bytes, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, fast_offset;
+    u64 special, specials;     // pairs (which, slot)
+    i64 max_steps;
+    u32 racecheck, granule_shift, trace_pairs, interleaved;
+    u64 trace_pair;            // pairs (linear block, warp)
+    u64 params, constants, constant_bytes, stop;
+};
+
+struct Worker {
+    u64 launch, warps, shared, local, shadow, executed, threads, dynamic, fast_executed, deopts;
+    u64 records, record_limit, record_count, hazards, hazard_count;
+    u32 fault, fault_access, fault_lane, fault_warp, fault_block[3], fault_code_block;
+    u64 fault_address, block_number;
+    u32 epoch, tracing;
+};
+
+struct Warp {
+    u32 mask, alive, exists, index, state, resume, sync, traced;
+    u64 launch, worker, functions, pending, bits, registers, fast, local;
+    i64 steps;
+    u32 block[3], no_fast;
+    u32 in_fast, barrier, slice, spare;
+    u64 params, constants, shared, shared_bytes;
+};
+
+extern "C" __device__ u32 sizes(u32 which) {
+    return which == 0 ? sizeof(Array) : which == 1 ? sizeof(Access) : which == 2 ? sizeof(Live) : which == 3 ? sizeof(Hazard)
+         : which == 4 ? sizeof(Cell) : which == 5 ? sizeof(Record) : which == 6 ? sizeof(Launch) : which == 7 ? sizeof(Worker)
+         : which == 8 ? sizeof(Warp) : sizeof(Pattern);
+}
+
+__device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }
