@@ -1,0 +1,170 @@
+"""Check what the reader gives to the front door, and lay it out as the device will see it."""
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from course_lib import gpu
+from course_lib.errors import CourseError
+
+MOST_ELEMENTS = 2**31 - 1      # the kernels index a matrix with int
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix as a kernel gets it.
+
+    Attributes
+    ----------
+    name : str
+    rows, cols : int
+    ld : int
+        Leading dimension: elements from the start of one row to the start of the next.
+    buffer : (rows - 1) * ld + cols array
+        NumPy; the elements between the rows are NaN, so that a kernel which reads them is found out.
+    """
+
+    name: str
+    rows: int
+    cols: int
+    ld: int
+    buffer: np.ndarray
+
+    def view(self, buffer=None):
+        """Return the rows × cols elements of a buffer laid out like this one."""
+        buffer = self.buffer if buffer is None else buffer
+        step = buffer.itemsize
+        return np.lib.stride_tricks.as_strided(buffer, (self.rows, self.cols), (self.ld * step, step))
+
+    def stray(self, buffer):
+        """Count the elements between the rows that are no longer NaN."""
+        padding = np.ones(len(buffer), bool)
+        self.view(padding)[...] = False
+        return int(np.count_nonzero(~np.isnan(buffer[padding])))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """C = alpha A B + beta C, checked. `cupy` says whether the reader gave CuPy arrays and gets one back."""
+
+    M: int
+    N: int
+    K: int
+    A: Matrix
+    B: Matrix
+    C: Matrix
+    alpha: np.float32
+    beta: np.float32
+    cupy: bool
+
+    def arguments(self, A, B, C):
+        """Return SGEMM's arguments, in order, for three buffers."""
+        return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, A, np.int32(self.A.ld),
+                B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
+
+
+def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32"):
+    """Check matrices and numbers, and copy them into buffers of the device's layout.
+
+    Parameters
+    ----------
+    A, B, C : (M, K), (K, N), (M, N) arrays of `dtype`
+        NumPy or CuPy; rows may be padded (slices of wider arrays), elements of a row must be neighbours.
+        C may be left out when beta is 0.
+    alpha, beta : real numbers
+
+    Returns
+    -------
+    Problem
+        C's buffer starts as the given C, or as NaN when none is given.
+
+    Raises
+    ------
+    CourseError
+        One sentence that names the value and what would be right.
+    """
+    named = {"A": A, "B": B} | ({} if C is None else {"C": C})
+    for name, array in named.items():
+        _check_array(name, array, np.dtype(dtype))
+    (M, K), (inner, N) = A.shape, B.shape
+    if inner != K:
+        raise CourseError(f"A is {M} × {K} and B is {inner} × {N}: B must have as many rows as A has columns, {K}")
+    if C is not None and C.shape != (M, N):
+        raise CourseError(f"C is {C.shape[0]} × {C.shape[1]}, but A ({M} × {K}) times B ({K} × {N}) is {M} × {N}")
+    alpha, beta = _number("alpha", alpha), _number("beta", beta)
+    if C is None and beta != 0:
+        raise CourseError(f"beta = {beta} adds to C, but no C is given: give C, or leave beta at 0")
+    if C is None:
+        _check_size("C", M, N, N)
+        result = Matrix("C", M, N, N, np.full(M * N, np.nan, dtype))
+    else:
+        result = _matrix("C", C)
+    cupy = any(map(gpu.is_cupy, named.values()))
+    return Problem(M, N, K, _matrix("A", A), _matrix("B", B), result, alpha, beta, cupy)
+
+
+def _check_array(name, array, dtype):
+    if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
+        raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
+                          f"make one with np.array({name}, dtype=np.{dtype})")
+    if array.dtype != dtype:
+        raise CourseError(f"{name} is {array.dtype}, but this kernel computes in {dtype}: "
+                          f"convert it with {name}.astype(np.{dtype})")
+    if array.ndim != 2:
+        raise CourseError(f"{name} has {array.ndim} dimension{'s' * (array.ndim != 1)}, shape {array.shape}: "
+                          "a matrix has two")
+    if 0 in array.shape:
+        raise CourseError(f"{name} is {array.shape[0]} × {array.shape[1]}: "
+                          "a matrix needs at least one row and one column")
+    _check_strides(name, array)
+
+
+def _check_strides(name, array):
+    rows, cols = array.shape
+    across, along = array.strides
+    step = array.itemsize
+    repair = f"give np.ascontiguousarray({name})" if not gpu.is_cupy(array) else f"give cupy.ascontiguousarray({name})"
+    if cols > 1 and along != step:
+        raise CourseError(f"neighbours in a row of {name} lie {along} bytes apart, not {step}: "
+                          f"is it a transposed or strided view? {repair}")
+    if rows > 1 and across < cols * step:
+        raise CourseError(f"rows of {name} begin {across} bytes apart, but each takes {cols * step} bytes: {repair}")
+    if rows > 1 and across % step:
+        raise CourseError(f"rows of {name} begin {across} bytes apart, no multiple of {step}: {repair}")
+    _check_size(name, rows, cols, _leading(array))
+
+
+def _check_size(name, rows, cols, ld):
+    if (rows - 1) * ld + cols > MOST_ELEMENTS:
+        raise CourseError(f"{name} spans {(rows - 1) * ld + cols} elements, rows and padding together, "
+                          f"but the kernels index at most {MOST_ELEMENTS}: take a smaller one")
+
+
+def _leading(array):
+    rows, cols = array.shape
+    return array.strides[0] // array.itemsize if rows > 1 else cols
+
+
+def _matrix(name, array):
+    (rows, cols), ld = array.shape, _leading(array)
+    buffer = np.full((rows - 1) * ld + cols, np.nan, array.dtype)
+    matrix = Matrix(name, rows, cols, ld, buffer)
+    matrix.view()[...] = gpu.to_host(array)
+    return matrix
+
+
+def _number(name, value):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise CourseError(f"{name} = {value!r} is a {type(value).__name__}, not a real number")
+    try:
+        exact = float(value)
+    except OverflowError:
+        exact = 1e308 if value > 0 else -1e308      # a whole number beyond every float
+    with np.errstate(over="ignore"):
+        number = np.float32(exact)
+    if np.isinf(number) and not math.isinf(exact):
+        largest = float(np.finfo(np.float32).max)
+        raise CourseError(f"{name} = {exact:.3g} is too large for float32: the largest is {largest:.2e}")
+    return number

@@ -1,0 +1,208 @@
+"""What one run gave: the answer, where it is from, what it cost, and how to read it."""
+
+import html
+from dataclasses import dataclass, field
+from typing import Any
+
+from course_lib.gpu import Timing
+from course_lib.kernels import Kernel
+
+OPERATIONS = {"load": "ld", "store": "st"}
+
+
+def counter_name(what, kind):
+    """Return Nsight Compute's name for a count of global or shared accesses.
+
+    >>> counter_name("sectors", "load")
+    'l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum'
+    """
+    op = OPERATIONS[kind]
+    return {
+        "requests": f"l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum",
+        "sectors": f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum",
+        "wavefronts": f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum",
+        "conflicts": f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum",
+        "shared instructions": f"smsp__sass_inst_executed_op_shared_{op}.sum",
+    }[what]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One kernel, one input, one answer.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    parameters : dict
+        Every parameter, defaults filled in.
+    M, N, K, lda, ldb, ldc : int
+        Sizes, and elements from one row to the next in A, B and C on the device.
+    grid, block : tuple of int
+        Along x, y, z.
+    C : (M, N) array
+        The answer in an array of its own without padding, of the kind that was given (NumPy or CuPy).
+    stray_writes : int
+        Elements between the rows of a padded C that the kernel wrote though they are none of its business.
+    backend, label : str
+        "gpu" or "sim"; "measured on NVIDIA H200" or "simulated".
+    time : Timing or None
+        Only from a GPU.
+    counters, counters_label : dict or None, str
+        Nsight Compute's names to counts, always from the simulator: "simulated"; None and "" when not asked for.
+    lines : dict or None
+        Source line to the same counters.
+    level : dict or None
+        Counter to "hardware" (what a profiler reads) or "PTX level" (close to it).
+    resources : Resources
+        Registers, shared memory and spills, from the compiled kernel.
+    occupancy, device : Occupancy, str
+        How many of these blocks one multiprocessor of that device holds; modelled.
+    hazards : tuple or None
+        Races in shared memory; None when they were not looked for.
+    trace, arrays, shared : tuple
+        Of a traced run: its records, and the address ranges of arrays and shared variables.
+    """
+
+    kernel: Kernel
+    parameters: dict[str, int]
+    M: int
+    N: int
+    K: int
+    lda: int
+    ldb: int
+    ldc: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    C: Any = field(repr=False)
+    stray_writes: int
+    backend: str
+    label: str
+    time: Timing | None
+    counters: dict[str, int] | None = field(repr=False)
+    counters_label: str
+    lines: dict[int, dict[str, int]] | None = field(repr=False)
+    level: dict[str, str] | None = field(repr=False)
+    resources: Any = field(repr=False)
+    occupancy: Any = field(repr=False)
+    device: str
+    hazards: tuple | None = field(repr=False)
+    trace: tuple = field(repr=False)
+    arrays: tuple = field(repr=False)
+    shared: tuple = field(repr=False)
+
+    @property
+    def flops(self):
+        """Return the floating-point operations of the product, 2 M N K."""
+        return self.kernel.flops(self.M, self.N, self.K)
+
+    @property
+    def gflops(self):
+        """Return 10**9 floating-point operations per second, or None without a measured time."""
+        return self.flops / self.time.median_s / 1e9 if self.time else None
+
+    def count(self, what, kind="load"):
+        """Return a count: what is "requests", "sectors", "wavefronts", "conflicts" or "shared instructions".
+
+        None when the run was made without counters.
+        """
+        name = counter_name(what, kind)
+        return None if self.counters is None else self.counters.get(name, 0)
+
+    def sectors_per_request(self, kind="load"):
+        """Return 32-byte sectors per global request of a warp; 0 when there was none, None without counters."""
+        if self.counters is None:
+            return None
+        requests = self.count("requests", kind)
+        return self.count("sectors", kind) / requests if requests else 0.0
+
+    def rows(self):
+        """Return the table as (what, value) pairs of strings."""
+        return tuple(_rows(self))
+
+    def __repr__(self):
+        """Return the table as text; on the simulator it is the same in every run."""
+        rows = self.rows()
+        width = max(len(what) for what, _ in rows)
+        return "\n".join(f"{what:<{width}}  {value}" for what, value in rows)
+
+    def _repr_html_(self):
+        """Return the table for a notebook."""
+        cells = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(what)}</th>'
+                        f'<td style="text-align:left">{html.escape(value)}</td></tr>' for what, value in self.rows())
+        return f"<table>{cells}</table>"
+
+
+def _rows(r):
+    values = ", ".join(f"{name} = {value}" for name, value in r.parameters.items())
+    yield r.kernel.name, values
+    yield "C", f"{r.M} × {r.N}, K = {r.K}, {r.label}"
+    gx, gy, _ = r.grid
+    bx, by, _ = r.block
+    yield "launch", f"grid {gx} × {gy}, block {bx} × {by}: {gx * gy * bx * by} threads for {r.M * r.N} elements"
+    if r.time:
+        yield "time", f"{r.time}, {r.gflops:.1f} GFLOP/s"
+    if r.counters is not None:
+        yield from _counter_rows(r)
+    yield from _resource_rows(r)
+    if r.hazards is not None:
+        yield "hazards", _hazards(r.hazards)
+    if r.stray_writes:
+        yield "padding of C", f"{r.stray_writes} elements between the rows were overwritten"
+
+
+def _counter_rows(r):
+    for kind in OPERATIONS:
+        yield (f"global {kind}s", f"{r.count('requests', kind)} requests, {r.count('sectors', kind)} sectors: "
+               f"{r.sectors_per_request(kind):.2f} sectors a request ({r.counters_label})")
+    for kind in OPERATIONS:
+        if instructions := r.count("shared instructions", kind):
+            yield (f"shared {kind}s", f"{instructions} instructions, {r.count('wavefronts', kind)} wavefronts, "
+                   f"{r.count('conflicts', kind)} bank conflicts ({r.counters_label})")
+
+
+def _resource_rows(r):
+    spilled = f", {r.resources.local_bytes} bytes of local memory" if r.resources.local_bytes else ""
+    yield ("resources", f"{r.resources.registers} registers a thread, "
+           f"{r.resources.static_shared_bytes} bytes of shared memory a block{spilled}")
+    o = r.occupancy
+    yield ("occupancy", f"{o.fraction:.0%}: {o.blocks} block{'s' * (o.blocks != 1)} on a multiprocessor, "
+           f"limited by {o.limiter} (modelled for {r.device})")
+
+
+def _hazards(hazards):
+    if not hazards:
+        return "none"
+    first = hazards[0]
+    total = sum(h.count for h in hazards)
+    return (f"{total}, the first kind {first.kind}: lines {first.first_line} and {first.second_line}, "
+            f"threads {first.first_thread} and {first.second_thread} of block {first.block}")
+
+
+def per_line(result):
+    """List the source lines that did something countable.
+
+    Returns
+    -------
+    tuple of (line number, text, counters)
+        Counters: what `RunResult.lines` holds for the line.
+    """
+    text = result.kernel.source.splitlines()
+    return tuple((number, text[number - 1].strip() if number <= len(text) else "", counters)
+                 for number, counters in sorted((result.lines or {}).items()))
+
+
+def line_table(result):
+    """Return a text table: global requests, sectors and shared wavefronts of each source line that has any.
+
+    Loads and stores are added up; one line rarely does both.
+    """
+    def total(counters, what):
+        return sum(counters.get(counter_name(what, kind), 0) for kind in OPERATIONS)
+
+    rows = ["line   requests    sectors  per request  wavefronts  source"]
+    for number, text, counters in per_line(result):
+        requests, sectors, wavefronts = (total(counters, w) for w in ("requests", "sectors", "wavefronts"))
+        if requests or wavefronts:
+            ratio = f"{sectors / requests:.2f}" if requests else ""
+            rows.append(f"{number:>4} {requests:>10} {sectors:>10} {ratio:>12} {wavefronts:>11}  {text}")
+    return "\n".join(rows)

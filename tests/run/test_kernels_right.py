@@ -1,0 +1,56 @@
+"""The kernels of the catalog are right on every shape, and touch nothing that is not theirs."""
+
+import numpy as np
+import pytest
+
+from course_lib.run import mismatch, run
+
+NAMES = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled")
+SIZES = {
+    "sgemm_swapped": ({}, {"bx": 7, "by": 5}, {"bx": 1, "by": 64}, {"bx": 1024, "by": 1}),
+    "sgemm_naive": ({}, {"bx": 7, "by": 5}, {"bx": 1, "by": 64}, {"bx": 1024, "by": 1}),
+    "sgemm_tiled": ({}, {"BM": 16, "BN": 16, "BK": 16}, {"BM": 8, "BN": 16, "BK": 24}, {"BM": 5, "BN": 7, "BK": 3},
+                    {"BM": 2, "BN": 32, "BK": 40}, {"BM": 1, "BN": 1, "BK": 1}),
+}
+CASES = [(name, values) for name in NAMES for values in SIZES[name]]
+SHAPES = [(1, 1, 1), (17, 1, 33), (1, 17, 5), (15, 17, 16), (33, 31, 32), (31, 33, 2), (53, 29, 37)]
+
+
+def matrices(M, N, K, pads=(0, 0, 0)):
+    rng = np.random.default_rng([M, N, K])
+    shapes = ((M, K), (K, N), (M, N))
+    return [rng.standard_normal((r, c + pad)).astype(np.float32)[:, :c] for (r, c), pad in zip(shapes, pads, strict=True)]
+
+
+@pytest.mark.parametrize(("name", "values"), CASES)
+def test_every_shape(name, values):
+    for M, N, K in SHAPES:
+        A, B, _ = matrices(M, N, K)
+        result = run(name, A, B, backend="sim", **values)
+        assert mismatch(result.C, A, B) is None, (M, N, K)
+
+
+@pytest.mark.parametrize(("name", "values"), CASES)
+@pytest.mark.parametrize(("alpha", "beta"), [(1, 1), (-1.5, 0.25), (0, 2), (3, 0)])
+def test_padded_rows_and_factors(name, values, alpha, beta):
+    A, B, C = matrices(19, 23, 18, pads=(3, 1, 5))
+    if beta == 0:
+        C[...] = np.nan                       # must not be read
+    result = run(name, A, B, C, alpha=alpha, beta=beta, backend="sim", **values)
+    assert (result.lda, result.ldb, result.ldc) == (21, 24, 28)
+    assert mismatch(result.C, A, B, C, alpha=alpha, beta=beta) is None
+    assert result.stray_writes == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_races(name):
+    A, B, _ = matrices(40, 33, 70)
+    assert run(name, A, B, racecheck=True, backend="sim").hazards == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_large_rectangle_of_primes(name):
+    A, B, C = matrices(997, 1009, 1013, pads=(2, 0, 1))
+    result = run(name, A, B, C, alpha=0.5, beta=-2, backend="sim")
+    assert mismatch(result.C, A, B, C, alpha=0.5, beta=-2) is None
