@@ -7,7 +7,7 @@ from nbgrader import preprocessors as stock
 
 from course_lib.grading import preprocessors as ours
 
-c = get_config()      # nbgrader provides it
+c = get_config()  # noqa: F821 (nbgrader provides it)
 
 c.CourseDirectory.course_id = "warp-by-warp"
 c.CourseDirectory.source_directory = "solutions"

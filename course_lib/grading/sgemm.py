@@ -129,7 +129,7 @@ def _stray(trial):
     _view(gaps, trial.case.M, trial.case.N, trial.case.pad)[...] = False
     touched = int(np.count_nonzero(~np.isnan(trial.C[gaps])))
     if touched:
-        return (f"{touched} elements between the rows of C were overwritten: rows are ldc apart, "
+        return (f"{touched} element{'s' * (touched != 1)} between the rows of C overwritten: rows are ldc apart, "
                 "but only the first N elements of each belong to C")
     return None
 

@@ -1,0 +1,104 @@
+"""The comparison itself, without a kernel: what is right, what NaN does, and which mistake is recognised."""
+
+import numpy as np
+import pytest
+
+from course_lib.grading.sgemm import Sgemm, Wrong
+from course_lib.grading.spec import Case, all_cases, gate_case, whole_tile_cases
+
+TILE = {"BM": 16, "BN": 16, "BK": 16}
+SQUARE = Case("square", 32, 32, 32)
+FACTORS = Case("factors", 32, 32, 32, alpha=1.5, beta=-0.5)
+TAIL = Case("tail", 16, 16, 17)
+
+
+def solve(trial, how):
+    """Write `how(A, B, C, alpha, beta)` into the trial's C and return it."""
+    A, B, before, C = trial.matrices()
+    C[...] = how(*(m.astype(np.float64) for m in (A, B, before)), trial.case.alpha, trial.case.beta)
+    return trial
+
+
+def right(A, B, C, alpha, beta):
+    return alpha * A @ B + (beta * C if beta else 0)
+
+
+MISTAKES = [
+    ("operands are swapped", SQUARE, lambda A, B, C, alpha, beta: B @ A),
+    ("The product is transposed", SQUARE, lambda A, B, C, alpha, beta: (A @ B).T),
+    ("A is read transposed", FACTORS, lambda A, B, C, alpha, beta: right(A.T, B, C, alpha, beta)),
+    ("B is read transposed", FACTORS, lambda A, B, C, alpha, beta: right(A, B.T, C, alpha, beta)),
+    ("A and B are both read transposed", SQUARE, lambda A, B, C, alpha, beta: A.T @ B.T),
+    ("alpha is not applied", FACTORS, lambda A, B, C, alpha, beta: right(A, B, C, 1, beta)),
+    ("beta C is not added", FACTORS, lambda A, B, C, alpha, beta: right(A, B, C, alpha, 0)),
+    ("alpha multiplies beta C", FACTORS, lambda A, B, C, alpha, beta: right(A, B, C, alpha, alpha * beta)),
+    ("C is added once more", FACTORS, lambda A, B, C, alpha, beta: right(A, B, C, alpha, beta + 1)),
+    ("All of C is 0", SQUARE, lambda A, B, C, alpha, beta: np.zeros_like(C)),
+    ("stops at k = 16", TAIL, lambda A, B, C, alpha, beta: A[:, :16] @ B[:16]),
+    ("Only the first tile", SQUARE, lambda A, B, C, alpha, beta: A[:, :16] @ B[:16]),
+    ("Only the last tile", Case("long", 32, 32, 48), lambda A, B, C, alpha, beta: A[:, 32:] @ B[32:]),
+    ("The first tile along K is missing", Case("long", 32, 32, 48), lambda A, B, C, alpha, beta: A[:, 16:] @ B[16:]),
+    ("elements beyond K must count as 0", TAIL, lambda A, B, C, alpha, beta: A @ B + A @ B**2),
+]
+
+
+@pytest.mark.parametrize(("says", "case", "how"), MISTAKES, ids=[m[0] for m in MISTAKES])
+def test_a_mistake_is_recognised(says, case, how):
+    trial = solve(Sgemm().trial(case), how)
+    wrong = Sgemm().judge(trial)
+    assert isinstance(wrong, Wrong)
+    assert says in Sgemm().guess(trial, wrong, TILE, again=None)
+
+
+READS_OR_LEAVES_C = [
+    ("added to what C held", lambda A, B, C, alpha, beta: A @ B + C),
+    ("C must not be read", lambda A, B, C, alpha, beta: A @ B + 0 * C),
+    ("32 elements were never written, C[31][0] first", lambda A, B, C, alpha, beta: np.vstack([(A @ B)[:31], C[31:]])),
+]
+
+
+@pytest.mark.parametrize(("says", "how"), READS_OR_LEAVES_C, ids=[m[0] for m in READS_OR_LEAVES_C])
+def test_nan_in_c_is_told_apart(says, how):
+    trial = solve(Sgemm().trial(SQUARE), how)
+    wrong = Sgemm().judge(trial)
+    assert np.isnan(wrong.got)
+    assert says in Sgemm().guess(trial, wrong, TILE, again=lambda other: solve(other, how))
+
+
+@pytest.mark.parametrize("case", all_cases(TILE), ids=str)
+def test_a_right_result_is_right_and_a_nan_never_is(case):
+    trial = solve(Sgemm().trial(case, seed=3), right)
+    assert Sgemm().judge(trial) is None
+    trial.matrices()[3][-1, -1] = np.nan
+    wrong = Sgemm().judge(trial)
+    assert (wrong.row, wrong.col) == (case.M - 1, case.N - 1)
+    assert int(wrong.mask.sum()) == 1
+
+
+def test_one_wrong_element_is_found_and_rounding_is_not():
+    trial = solve(Sgemm().trial(Case("long", 8, 8, 2048)), lambda A, B, *rest: A.astype(np.float32) @ B.astype(np.float32))
+    assert Sgemm().judge(trial) is None
+    trial.matrices()[3][2, 3] += 0.2
+    assert "C[2][3]" in str(Sgemm().judge(trial))
+
+
+def test_a_store_between_the_rows_is_found():
+    trial = solve(Sgemm().trial(Case("padded", 4, 4, 4, pad=2)), right)
+    trial.C[4] = 0.0
+    assert "1 element between the rows of C" in Sgemm().judge(trial)
+
+
+def test_the_inputs_are_what_a_check_needs():
+    cases = all_cases(TILE)
+    assert len({case.name for case in cases}) == len(cases)
+    sizes = {axis: {getattr(case, axis) for case in cases} for axis in "MNK"}
+    assert all({1, 15, 16, 17} <= sizes[axis] for axis in "MN")
+    assert {1, 15, 16, 17, 37, 41} <= sizes["K"]
+    assert any(len({case.M, case.N, case.K}) == 3 and case.pad and case.beta for case in cases)
+    assert all(size % 16 == 0 for case in (*whole_tile_cases(TILE), gate_case(TILE)) for size in (case.M, case.N, case.K))
+    trial = Sgemm().trial(SQUARE)
+    A, B, C, _ = trial.matrices()
+    assert np.isnan(C).all()
+    assert not np.allclose(A, A.T)
+    assert not np.allclose(A @ B, B @ A)
+    assert not trial.A.flags.writeable
