@@ -1,0 +1,126 @@
+"""The constants of the machine, and a table of devices with the source of each figure.
+
+Limits per compute capability come from the "CUDA C++ Programming Guide", table "Technical Specifications per Compute
+Capability", and from `cuda_occupancy.h`. What a chip has comes from NVIDIA's data sheet or white paper that the entry
+names. Peaks are computed here, never typed in.
+"""
+
+from dataclasses import dataclass
+
+from course_lib.errors import CourseError
+
+WARP = 32                  # threads that execute together; all CUDA devices
+SECTOR_BYTES = 32          # unit of global memory traffic between L1 and L2; since Maxwell (CC 5.0)
+BANKS = 32                 # banks of shared memory; 16 before Fermi (CC 2.0)
+BANK_BYTES = 4             # width of a bank
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What every chip of one compute capability allows; sizes in bytes, registers of 4 bytes."""
+
+    warps: int               # per SM
+    blocks: int              # per SM
+    registers: int           # per SM
+    registers_per_thread: int
+    register_unit: int       # registers are handed out in units of this, per warp (per block before CC 2.0)
+    warp_unit: int           # warps are placed in this many sub-partitions
+    shared: int              # per SM
+    shared_per_block: int    # the most a block may ask for (opt-in from CC 7.0 on)
+    shared_unit: int
+    shared_reserved: int = 0  # taken by the system for each block
+
+
+LIMITS = {
+    (1, 3): Limits(32, 8, 16384, 124, 512, 2, 16 * KIB, 16 * KIB, 512),
+    (3, 0): Limits(64, 16, 65536, 63, 256, 4, 48 * KIB, 48 * KIB, 256),
+    (3, 7): Limits(64, 16, 131072, 255, 256, 4, 112 * KIB, 48 * KIB, 256),
+    (6, 1): Limits(64, 32, 65536, 255, 256, 4, 96 * KIB, 48 * KIB, 256),
+    (7, 0): Limits(64, 32, 65536, 255, 256, 4, 96 * KIB, 96 * KIB, 256),
+    (7, 5): Limits(32, 16, 65536, 255, 256, 4, 64 * KIB, 64 * KIB, 256),
+    (8, 0): Limits(64, 32, 65536, 255, 256, 4, 164 * KIB, 163 * KIB, 128, KIB),
+    (8, 6): Limits(48, 16, 65536, 255, 256, 4, 100 * KIB, 99 * KIB, 128, KIB),
+    (8, 9): Limits(48, 24, 65536, 255, 256, 4, 100 * KIB, 99 * KIB, 128, KIB),
+    (9, 0): Limits(64, 32, 65536, 255, 256, 4, 228 * KIB, 227 * KIB, 128, KIB),
+}
+
+
+@dataclass(frozen=True)
+class Device:
+    """One GPU (of a card with two, one of them).
+
+    `clock_mhz` is the clock that the quoted peak is computed with; `bandwidth_gb_s` is the data sheet's, in 10^9 bytes a
+    second; `dp_ratio` is double-precision over single-precision throughput.
+    """
+
+    name: str
+    cc: tuple
+    sms: int
+    cores_per_sm: int
+    clock_mhz: float
+    bandwidth_gb_s: float
+    l2_bytes: int
+    dp_ratio: float
+    source: str
+
+    @property
+    def limits(self):
+        """The Limits of its compute capability."""
+        return LIMITS[self.cc]
+
+    @property
+    def peak_gflops(self):
+        """Single-precision peak: two operations per fused multiply-add, one per core and clock, in 10^9 a second."""
+        return self.sms * self.cores_per_sm * 2 * self.clock_mhz / 1e3
+
+    @property
+    def peak_gflops_double(self):
+        """Double-precision peak, in 10^9 operations a second."""
+        return self.peak_gflops * self.dp_ratio
+
+    @property
+    def balance(self):
+        """Single-precision operations that the device can do per byte it can load: the roofline's knee."""
+        return self.peak_gflops / self.bandwidth_gb_s
+
+    @property
+    def threads_per_sm(self):
+        """The most threads that one SM holds at a time."""
+        return self.limits.warps * WARP
+
+
+DEVICES = {d.name: d for d in (
+    Device("H200", (9, 0), 132, 128, 1980, 4800, 60 << 20, 1 / 2, "NVIDIA H200 data sheet; SMs and L2 as its driver reports them"),
+    Device("H100 SXM", (9, 0), 132, 128, 1980, 3350, 50 << 20, 1 / 2, "NVIDIA H100 data sheet; H100 white paper"),
+    Device("RTX 4090", (8, 9), 128, 128, 2520, 1008, 72 << 20, 1 / 64, "NVIDIA Ada GPU architecture white paper"),
+    Device("RTX 3090", (8, 6), 82, 128, 1695, 936, 6 << 20, 1 / 64, "NVIDIA Ampere GA102 white paper"),
+    Device("A100 40GB", (8, 0), 108, 64, 1410, 1555, 40 << 20, 1 / 2, "NVIDIA A100 white paper"),
+    Device("T4", (7, 5), 40, 64, 1590, 320, 4 << 20, 1 / 32, "NVIDIA Turing white paper, appendix on the T4"),
+    Device("V100 SXM2", (7, 0), 80, 64, 1530, 900, 6 << 20, 1 / 2, "NVIDIA Tesla V100 white paper"),
+    Device("GTX 1080", (6, 1), 20, 128, 1733, 320, 2 << 20, 1 / 32, "NVIDIA GeForce GTX 1080 white paper"),
+    Device("Tesla K80", (3, 7), 13, 192, 823.5, 240, 1536 << 10, 1 / 3,
+           "one of two GPUs; NVIDIA Tesla K80 board specification; the clock that Wang and Jin compute with"),
+    Device("GTX 690", (3, 0), 8, 192, 1019, 192.2, 512 << 10, 1 / 24,
+           "one of two GPUs; NVIDIA GeForce GTX 690 specifications; boost clock, as on Lee's slides"),
+    Device("GTX 285", (1, 3), 30, 8, 1476, 159, 0, 1 / 8, "NVIDIA GeForce GTX 285 specifications"),
+    Device("Tesla C1060", (1, 3), 30, 8, 1296, 102.4, 0, 1 / 8, "NVIDIA Tesla C1060 board specification"),
+)}
+DEFAULT_DEVICE = DEVICES["H200"]
+
+
+def device(name):
+    """Return a Device by name, upper or lower case.
+
+    Raises
+    ------
+    CourseError
+        No such device; the message lists those there are.
+
+    >>> device("h200").sms
+    132
+    """
+    for known in DEVICES.values():
+        if known.name.lower() == str(name).lower():
+            return known
+    raise CourseError(f"There is no device {name!r} in the table. Choose one of: {', '.join(DEVICES)}.", name=name)
