@@ -104,9 +104,12 @@ class Verdict:
     def _summary(self):
         if self.passed:
             return f"passed: {_count(len(self.cases), 'input')}, {_count(len(self.gates), 'gate')} (simulated)"
-        wrong = sum(outcome.passed is False for outcome in self.cases)
-        findings, cases = _count(len(self.findings), "finding"), _count(len(self.cases), "input")
-        return f"not passed: {findings}, {wrong} of {cases} failed"
+        if not self.cases:
+            return f"not passed: {_count(len(self.findings), 'finding')}, not run"
+        right = sum(outcome.passed is True for outcome in self.cases)
+        reached = sum(outcome.passed is True for outcome in self.gates)
+        return (f"not passed: {right} of {_count(len(self.cases), 'input')} right, "
+                f"{reached} of {_count(len(self.gates), 'gate')} passed")
 
 
 def _count(number, noun):

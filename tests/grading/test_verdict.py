@@ -7,13 +7,20 @@ from course_lib.grading import Finding, NotPassedError, Verdict, part
 from course_lib.grading.verdict import Outcome
 
 FINDING = Finding("wrong", "3 of 4 elements", 7, "x = a < b;")
-FAILED = Verdict("Part 2", False, (FINDING,), (Outcome("square", "M=4", False), Outcome("single", "M=1", None)))
+FAILED = Verdict("Part 2", False, (FINDING,),
+                 (Outcome("plain", "M=2", True), Outcome("square", "M=4", False), Outcome("single", "M=1", None)),
+                 (Outcome("sectors", "not read", None),))
 
 
 def test_the_text_shows_findings_with_their_lines_and_every_input():
     assert repr(FAILED).splitlines() == [
-        "Part 2: not passed: 1 finding, 1 of 2 inputs failed", "  wrong: line 7: 3 of 4 elements",
-        "         7 | x = a < b;", "  ✗ square: M=4", "  – single: M=1"]
+        "Part 2: not passed: 1 of 3 inputs right, 0 of 1 gate passed", "  wrong: line 7: 3 of 4 elements",
+        "         7 | x = a < b;", "  ✓ plain: M=2", "  ✗ square: M=4", "  – single: M=1",
+        "  – sectors: not read"]
+
+
+def test_a_text_that_does_not_compile_was_not_run():
+    assert "not passed: 1 finding, not run" in repr(Verdict("Part 2", False, (FINDING,)))
 
 
 def test_html_is_escaped():
