@@ -1,0 +1,39 @@
+"""The simulator's counters against Nsight Compute's on an H200 (tests/data/h200_sgemm.json tells device, driver, date)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.run import run
+
+RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_sgemm.json").read_text())
+EXACT = [n for n in RECORD["counters"] if "_mem_global_" in n]
+
+
+def matrices(shape, padding):
+    M, N, K = shape
+    rng = np.random.default_rng([M, N, K, padding])
+    return [rng.standard_normal((rows, cols + padding)).astype(np.float32)[:, :cols] for rows, cols in ((M, K), (K, N), (M, N))]
+
+
+def cases():
+    for row in RECORD["rows"]:
+        M, N, K = row["shape"]
+        name = f"{row['kernel']}-{'x'.join(map(str, row['parameters'].values()))}-{M}x{N}x{K}"
+        yield pytest.param(row, id=name, marks=pytest.mark.slow if M * N * K > 5e6 else ())
+
+
+@pytest.mark.parametrize("row", cases())
+def test_global_requests_and_sectors_are_the_hardwares(row):
+    A, B, C = matrices(row["shape"], row["padding"])
+    ours = run(row["kernel"], A, B, C, alpha=1.5, beta=0.5, backend="sim", **row["parameters"]).counters
+    measured = dict(zip(RECORD["counters"], row["measured"], strict=True))
+    assert {n: ours[n] for n in EXACT} == {n: measured[n] for n in EXACT}
+
+
+def test_the_record_covers_the_three_kernels_and_partial_tiles():
+    assert {r["kernel"] for r in RECORD["rows"]} == {"sgemm_swapped", "sgemm_naive", "sgemm_tiled"}
+    assert len(EXACT) == 4
+    assert sum(any(n % 16 for n in r["shape"]) for r in RECORD["rows"]) > 30
