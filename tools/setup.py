@@ -148,7 +148,7 @@ def install_cupy(extra):
     if stamp(other).exists():
         pip("uninstall", "--yes", f"cupy-cuda{other[3:]}x")
         stamp(other).unlink()
-    more("installing CuPy and NVIDIA's libraries for it (the first time about 1.3 GB) …")
+    more("installing CuPy and NVIDIA's libraries for it (the first time about 1.2 GB) …")
     failed = pip("install", "--editable", f".[{extra}]")
     if not failed:
         stamp(extra).write_text(digest())
@@ -179,7 +179,7 @@ def main(what, total):
     """Do the steps of `make lab`, or of `make test` up to the tests."""
     steps = Steps(total)
     make_venv(steps)
-    install(*{"dev": ("dev", "250 MB")}.get(what, ("course", "200 MB")), steps)
+    install(*{"dev": ("dev", "310 MB")}.get(what, ("course", "240 MB")), steps)
     if what != "lab":
         return None
     if shutil.which("cc") is None and shutil.which("gcc") is None:

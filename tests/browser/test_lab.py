@@ -1,0 +1,55 @@
+"""What only a browser shows: JupyterLab opens a lesson, runs it, and a slider moved by key runs the kernel again."""
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+ROOT = Path(__file__).resolve().parents[2]
+SHOTS = ROOT / "build" / "screenshots"
+
+SLIDER = """\
+import ipywidgets
+slider, text = ipywidgets.IntSlider(value=3, max=9), ipywidgets.HTML("square 9")
+slider.observe(lambda change: setattr(text, "value", f"square {change.new ** 2}"), "value")
+ipywidgets.VBox([slider, text])"""
+
+
+def counter(text, label="global load sectors"):
+    """Read a row of the live table.
+
+    >>> counter("global load requests\\t64\\nglobal load sectors\\t16,384\\t65,536")
+    16384
+    """
+    found = re.search(rf"^{label}\s+([\d,]+)", text, re.MULTILINE)
+    return int(found.group(1).replace(",", "")) if found else None
+
+
+def test_the_harness_sees_what_happens(tmp_path):
+    """A notebook with a slider, an error that is meant and one that is not: the tests below could fail."""
+    from lab_browser import open_lesson
+
+    cells = [nbformat.v4.new_code_cell(SLIDER), nbformat.v4.new_code_cell("1 / 0", metadata={"tags": ["raises-exception"]}),
+             nbformat.v4.new_code_cell("{}['BM']"), nbformat.v4.new_code_cell("'never'")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "tiny.ipynb")
+    with open_lesson(tmp_path / "tiny.ipynb") as lesson:
+        assert lesson.run_all() == [(2, "KeyError: 'BM'"), (3, "was not run")]
+        before, after = lesson.move(lesson.sliders().first, done=lambda text: "square 9" not in text)
+        assert "square 9" in before
+        assert "square 16" in after
+
+
+def test_lesson_04_runs_and_its_tile_slider_moves_the_counter():
+    from lab_browser import open_lesson
+
+    with open_lesson(ROOT / "notebooks" / "04_tiling.ipynb") as lesson:
+        assert lesson.run_all() == []
+        lesson.shots(SHOTS, "04_tiling")
+        slider = lesson.sliders().first
+        value = slider.get_attribute("aria-valuetext")
+        stood = counter(lesson.text_around(slider))
+        before, after = lesson.move(slider, "ArrowLeft", done=lambda text: counter(text) not in (None, stood))
+        lesson.shots(SHOTS, "04_tiling-moved", whole=False)
+        assert slider.get_attribute("aria-valuetext") != value
+        assert counter(after) > counter(before) == stood, "a smaller tile loads each element more often"
