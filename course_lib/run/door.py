@@ -67,6 +67,7 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
     launch = _Launch(kernel, values, task, kernel.grid(task.M, task.N, **values), kernel.block(**values), target.arch)
     compiled = launch.compile()
     resources = _resources(compiled, kernel)
+    fits = _fits(launch, resources, target.device)
     report, time, answer = None, None, None
     # The simulator goes first, also with a GPU: it stops a kernel that would leave its arrays or never end.
     if where == "sim" or counters or racecheck or trace:
@@ -75,14 +76,11 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
                                              progress=report_progress)
     if where == "gpu":
         time, answer = launch.measure(compiled)
-    threads = math.prod(launch.block)
     return RunResult(
         kernel=kernel, parameters=values, M=task.M, N=task.N, K=task.K, lda=task.A.ld, ldb=task.B.ld, ldc=task.C.ld,
         grid=launch.grid, block=launch.block, C=_as_given(task, answer), stray_writes=task.C.stray(answer),
         backend=where, label=target.label, time=time, resources=resources,
-        occupancy=occupancy(target.device, threads, resources.registers, resources.static_shared_bytes),
-        device=target.device.name,
-        **_observed(report, racecheck))
+        occupancy=fits, device=target.device.name, **_observed(report, racecheck))
 
 
 def resolve(kernel):
@@ -176,6 +174,16 @@ def _resources(compiled, kernel):
         raise CourseError(f"the compiler left out the kernel {kernel.entry}: is it inside an #if that is not true?",
                           kernel=kernel.name, entry=kernel.entry)
     return found[kernel.entry]
+
+
+def _fits(launch, resources, on):
+    """Return the occupancy, or refuse a block of which not even one fits."""
+    threads = math.prod(launch.block)
+    found = occupancy(on, threads, resources.registers, resources.static_shared_bytes)
+    if found.blocks == 0:
+        raise CourseError(f"a block of {threads} threads with {resources.registers} registers each needs more than {on.name} "
+                          f"has ({found.limiter}): take a smaller block", kernel=launch.kernel.name, limiter=found.limiter)
+    return found
 
 
 def _live(status):

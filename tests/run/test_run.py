@@ -228,6 +228,17 @@ def test_a_name_of_a_kernel_or_the_kernel_itself():
 
 def test_on_another_device_only_the_occupancy_changes():
     from course_lib.arch import DEVICES
-    results = [run("sgemm_tiled", A, B, device=name) for name in DEVICES]
+    results = [run("sgemm_tiled", A, B, BM=16, BN=16, device=name) for name in DEVICES]
     assert {r.device for r in results} == set(DEVICES)
     assert all(r.count("sectors") == results[0].count("sectors") for r in results)
+    assert len({r.occupancy.fraction for r in results}) > 1
+
+
+def test_a_block_that_does_not_fit_is_refused_before_it_runs(monkeypatch):
+    with pytest.raises(CourseError, match="GTX 285 allows 1 to 512"):
+        run("sgemm_tiled", A, B, device="GTX 285")
+    greedy = MINE.replace("float acc = 0;", "float acc = 0, x[90]; for (int i = 0; i < 90; ++i) x[i] = A[i];")
+    greedy = greedy.replace("C[row * ldc + col] = ", "for (int i = 0; i < 90; ++i) { __syncwarp(); acc += x[i] * x[i / 2]; }\n"
+                                                     "    C[row * ldc + col] = ")
+    with pytest.raises(CourseError, match="take a smaller block"):
+        run(greedy, A, B, bx=32, by=32)
