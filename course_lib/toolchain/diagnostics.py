@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from course_lib.errors import CourseError
 
-_HEADER = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): (?P<severity>catastrophic error|internal error|error|warning|note)"
+_HEADER = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): (?P<severity>(?:catastrophic |internal )?error|warning|note)"
                      r"(?: #(?P<code>\d+(?:-D)?))?: (?P<message>.*)")
 _PTXAS = re.compile(r"ptxas\s+(?:(?P<input>.+), line (?P<line>\d+); )?(?P<severity>error|fatal|warning|info)\s*:"
                     r" (?P<message>.*)")
@@ -16,7 +16,7 @@ _HINTS = (
     (r"host (?:functions|variables) are not allowed", "write __device__ before it"),
     (r'open source file "(?:cuda_(?:fp|bf)16|mma|cooperative_groups|cuda/std/|nv/|crt/)',
      "NVIDIA's headers come with the pip wheels nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl"),
-    (r'open source file "(?:c?std\w+|c?math|c?assert|c?string|c?float|c?limits|vector|array|algorithm|iostream)(?:\.h)?"',
+    (r'open source file "(?:c?std\w+|c?math|c?assert|c?string|c?float|c?limits|vector|array|iostream)(?:\.h)?"',
      "a kernel is compiled without the host's headers: printf, assert and mathematics are built in, "
      "and the C++ library is under cuda/std/, as in <cuda/std/cstdint>"),
     (r"too much shared data", "arrays of fixed size may take 0xc000 bytes = 48 KiB of shared memory a block"),
@@ -65,7 +65,7 @@ class Diagnostic:
         """
         where = f"line {self.line}: " if self.line else ""
         if self.file not in (None, name):
-            where = f"{self.file}, {where}"
+            where = re.sub(r".*[/\\\\]include[/\\\\]", "", self.file) + ", " + where
         lines = [f"{where}{self.severity}: {self.message}"]
         if self.source_line.strip():
             lines.append(self.source_line)

@@ -2,6 +2,7 @@
 
 import functools
 import importlib.metadata
+from pathlib import Path
 
 # One header that tells the include directory of each wheel, by the wheel's name: (CUDA 13, CUDA 12).
 _WHEELS = (
@@ -41,6 +42,6 @@ def _folder_of(name, header):
     except importlib.metadata.PackageNotFoundError:
         return None
     for file in files:
-        if str(file).endswith(f"/{header}") and f"/{header}" in str(file):
-            return str(file.locate())[:-len(header) - 1]
+        if file.as_posix().endswith(f"/{header}"):
+            return str(Path(file.locate()).parents[header.count("/")])
     return None

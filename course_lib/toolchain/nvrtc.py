@@ -12,6 +12,8 @@ from course_lib.toolchain.headers import include_directories
 
 _ARCH = re.compile(r"(sm|compute)_(\d+)[af]?")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_ALWAYS = ("-lineinfo", "--std=c++17", "--ptxas-options=-v")
+_PTXAS_INFO = re.compile(r"ptxas (?:info| +\.).*")
 _INCLUDES = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 
 
@@ -29,6 +31,8 @@ class Compiled:
         Machine code for `arch`, an ELF file; empty for a virtual architecture (`compute_90`).
     log : str
         The compiler's messages; a compilation that succeeds may have warnings.
+    ptxas_log : str
+        What the assembler tells about registers and spills; `resources` reads it.
     nvrtc_version : tuple of int
         (major, minor).
     """
@@ -39,6 +43,7 @@ class Compiled:
     ptx: str = field(repr=False)
     cubin: bytes = field(repr=False)
     log: str = field(repr=False)
+    ptxas_log: str = field(repr=False)
     nvrtc_version: tuple[int, int]
 
     @property
@@ -85,7 +90,7 @@ def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, option
     _check_texts(source, name)
     _check_arch(arch)
     version = nvrtc_version()
-    wanted = ["-lineinfo", "--std=c++17", f"-arch={arch}", *_define_options(defines or {}), *_plain_options(options)]
+    wanted = [*_ALWAYS, f"-arch={arch}", *_define_options(defines or {}), *_plain_options(options)]
     if _INCLUDES.search(source):
         wanted += [f"-I{folder}" for folder in include_directories(version[0])]
     return _compile(source, str(name), arch, tuple(wanted), version)
@@ -180,14 +185,14 @@ def _compile(source, name, arch, options, version):
     program = _checked(nvrtc, nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
     try:
         status, = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
-        log = _fetch(nvrtc, program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
+        log, ptxas_log = _split_log(_fetch(nvrtc, program, "ProgramLog"))
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise _failure(nvrtc, program, status, log, source, name, options)
         ptx = _fetch(nvrtc, program, "PTX").rstrip(b"\0").decode()
         cubin = _fetch(nvrtc, program, "CUBIN") if arch.startswith("sm_") else b""
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return Compiled(name, arch, source, ptx, cubin, log, version)
+    return Compiled(name, arch, source, ptx, cubin, log, ptxas_log, version)
 
 
 def _fetch(nvrtc, program, what):
@@ -199,17 +204,25 @@ def _fetch(nvrtc, program, what):
     return bytes(buffer)
 
 
+def _split_log(raw):
+    """Separate the messages for the reader from what the assembler tells about every kernel."""
+    lines = raw.rstrip(b"\0").decode(errors="replace").splitlines()
+    told = [line for line in lines if _PTXAS_INFO.fullmatch(line)]
+    log = "\n".join(line for line in lines if line not in told).strip("\n ")
+    return log, "\n".join(line for line in told if "Compile time" not in line)     # which differs every time
+
+
 def _failure(nvrtc, program, status, log, source, name, options):
     """Return the exception that says why a compilation failed."""
     if status == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
-        reason = log.strip().removeprefix("nvrtc: error: ")
+        reason = log.removeprefix("nvrtc: error: ")
         return CourseError(f"NVRTC does not take these options: {reason} (given: {' '.join(options)})",
                            options=options, log=log)
     if status != nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
-        return CourseError(f"NVRTC failed with {status.name} on {name}: {log.strip()}", status=status.name, log=log)
+        return CourseError(f"NVRTC failed with {status.name} on {name}: {log}", status=status.name, log=log)
     try:
         ptx = _fetch(nvrtc, program, "PTX").decode(errors="replace")
     except CourseError:
         ptx = ""          # the front end refused the text, so there is none
-    found = parse_log(log, source, name, ptx) or (Diagnostic(None, "error", log.strip(), ""),)
+    found = parse_log(log, source, name, ptx) or (Diagnostic(None, "error", log, ""),)
     return CompileError.from_diagnostics(name, found, log)

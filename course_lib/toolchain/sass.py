@@ -1,0 +1,134 @@
+"""Machine code as text: what the hardware really executes, instruction by instruction, with source lines."""
+
+import functools
+import json
+import re
+from dataclasses import dataclass
+
+from course_lib.errors import CourseError
+from course_lib.toolchain.binaries import check_cubin, run_on_cubin
+
+_COMMA = re.compile(r",(?![^\[]*\])")        # not inside an address
+_WIDTHS = {"8": 8, "16": 16, "32": 32, "64": 64, "128": 128}
+_MEMORY = ("LD", "ST", "ATOM", "RED")
+
+
+@dataclass(frozen=True)
+class SassInstruction:
+    """One machine instruction.
+
+    Attributes
+    ----------
+    offset : int
+        Bytes from the start of the kernel.
+    predicate : str or None
+        `@P0` or `@!P0`: lanes where it does not hold skip the instruction.
+    opcode : str
+        With modifiers, `LDS.128`.
+    operands : tuple of str
+        Branch targets are offsets, `0x210`.
+    line : int or None
+        Line of the reader's text; None for code that comes from a header.
+    """
+
+    offset: int
+    predicate: str | None
+    opcode: str
+    operands: tuple[str, ...]
+    line: int | None
+
+    @property
+    def text(self):
+        """Return the instruction as it is written."""
+        words = [word for word in (self.predicate, self.opcode, ", ".join(self.operands)) if word]
+        return " ".join(words)
+
+    @property
+    def base(self):
+        """Return the opcode without modifiers.
+
+        >>> SassInstruction(0, None, "LDS.U.128", ("R4", "[R18]"), 7).base
+        'LDS'
+        """
+        return self.opcode.split(".")[0]
+
+    @property
+    def bits(self):
+        """Return how many bits a memory instruction moves per lane, or None for any other instruction.
+
+        >>> [SassInstruction(0, None, op, (), 7).bits for op in ("LDS.U.128", "LDG.E.U16", "STS", "FFMA")]
+        [128, 16, 32, None]
+        """
+        if not self.base.startswith(_MEMORY):
+            return None
+        for modifier in self.opcode.split(".")[1:]:
+            if modifier.lstrip("USFB") in _WIDTHS:
+                return _WIDTHS[modifier.lstrip("USFB")]
+        return 32
+
+
+def sass(compiled, entry=None):
+    """Disassemble one kernel.
+
+    The first time takes half a second; the same machine code again is answered from memory.
+
+    Parameters
+    ----------
+    compiled : Compiled or bytes
+        The result of `compile_cuda`, or a cubin.
+    entry : str, optional
+        The kernel; needed only when the text has several.
+
+    Returns
+    -------
+    tuple of SassInstruction
+        In the order of their offsets, with the functions that the kernel calls, without padding at the end.
+
+    Raises
+    ------
+    CourseError
+        When there is no machine code, no such kernel, or no disassembler.
+
+    Source: nvdisasm, from NVIDIA's wheel nvidia-cuda-nvdisasm.
+
+    >>> from course_lib.toolchain import compile_cuda
+    >>> code = sass(compile_cuda('extern "C" __global__ void k(float* x) {\\n  x[0] *= x[1];\\n}'))
+    >>> [(i.opcode, i.line) for i in code if i.base in ("LDG", "FMUL", "STG")]
+    [('LDG.E', 2), ('LDG.E', 2), ('FMUL', 2), ('STG.E', 2)]
+    """
+    cubin = getattr(compiled, "cubin", compiled)
+    check_cubin(cubin)
+    functions = _disassemble(bytes(cubin))
+    names = ", ".join(functions)
+    if entry is None and len(functions) > 1:
+        raise CourseError(f"the machine code holds {len(functions)} kernels ({names}): name one with entry=")
+    if entry is None and functions:
+        entry = next(iter(functions))
+    if entry not in functions:
+        raise CourseError(f"the machine code holds no kernel {entry!r}" + (f", only {names}" if names else ""),
+                          entry=entry)
+    return functions[entry]
+
+
+@functools.lru_cache(maxsize=64)
+def _disassemble(cubin):
+    answer = json.loads(run_on_cubin("nvdisasm", cubin, "--print-line-info", "--emit-json"), strict=False)
+    return {function["function-name"]: _instructions(function) for function in answer[1]}
+
+
+def _instructions(function):
+    """Turn one function of nvdisasm's JSON into instructions; a line holds until the next one is named."""
+    raw, made = function["sass-instructions"], []
+    own = next((item["source-file-id"] for item in raw if "source-file-id" in item), None)
+    size = function["length"] // max(len(raw), 1)
+    line = None
+    for number, item in enumerate(raw):
+        if "source-line" in item:
+            line = item["source-line"] if item.get("source-file-id") == own else None
+        operands = tuple(part.strip() for part in _COMMA.split(item.get("operands", "")) if part.strip())
+        made.append(SassInstruction(number * size, item.get("predicate"), item["opcode"], operands, line))
+    while made and made[-1].opcode == "NOP":
+        made.pop()
+    if made and made[-1].base == "BRA" and made[-1].operands == (hex(made[-1].offset),):
+        made.pop()                             # a jump to itself, which only keeps the fetch unit from running on
+    return tuple(made)
