@@ -109,8 +109,8 @@ def test_no_file_names_a_machine_path_or_an_index():
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
-        if path == Path(__file__):
-            continue
+        if path.parent == Path(__file__).parent and path.name in ("test_setup.py", "test_notebook_rules.py"):
+            continue                                    # they name examples of what must not be
         assert not (found := hosts.search(text)), f"{path.relative_to(ROOT)} names a package index: {found.group()}"
         assert not (found := paths.search(text)), f"{path.relative_to(ROOT)} names a machine's path: {found.group()}"
 
