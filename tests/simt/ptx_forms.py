@@ -1,0 +1,247 @@
+"""The instruction forms that test_ops.py runs.
+
+FORMS must run and be right. REFUSABLE must be right or be refused by name: never run with a modifier ignored.
+"""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import product
+
+from ptx_types import width
+
+INTS = ("u16", "u32", "u64", "s16", "s32", "s64")
+FLOATS = ("f32", "f64")
+SMALL_FLOATS = ("f16", "bf16")
+BITS = ("b16", "b32", "b64")
+ORDERS = ("eq", "ne", "lt", "le", "gt", "ge")
+UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
+JOINS = ("and", "or", "xor")
+
+
+@dataclass(frozen=True)
+class Form:
+    """One opcode with the kinds of its destinations and sources.
+
+    Kinds are PTX types, or `n` for a shift amount, `c` for a position or length in bits, `=7` for a literal, `npred`
+    for a predicate that is read with `!`.
+    `operands` is the text of the operands with {d0}, {s0}, … for registers.
+    """
+
+    text: str
+    dst: tuple
+    src: tuple
+    operands: str
+
+    @property
+    def name(self):
+        return self.text.partition(".")[0]
+
+
+def form(text, dst, src, operands=None):
+    dst, src = tuple(dst.split()), tuple(src.split())
+    if operands is None:
+        first = "|".join(f"{{d{i}}}" for i in range(len(dst)))
+        operands = ", ".join([first] + [source_text(i, kind) for i, kind in enumerate(src)])
+    return Form(text, dst, src, operands)
+
+
+def source_text(i, kind):
+    return kind[1:] if kind[0] == "=" else f"!{{s{i}}}" if kind == "npred" else f"{{s{i}}}"
+
+
+def each(pattern, kinds, n, dst="{t}"):
+    """One form for each kind: `n` sources of that kind."""
+    return [form(pattern.format(t=t), dst.format(t=t), " ".join([t] * n)) for t in kinds]
+
+
+def wider(kind):
+    return f"{kind[0]}{2 * width(kind)}"
+
+
+def integer_forms():
+    for name, n in (("add", 2), ("sub", 2), ("div", 2), ("rem", 2), ("min", 2), ("max", 2), ("sad", 3)):
+        yield from each(f"{name}.{{t}}", INTS, n)
+    for name, n in (("mul", 2), ("mad", 3)):
+        yield from each(f"{name}.lo.{{t}}", INTS, n)
+        yield from each(f"{name}.hi.{{t}}", INTS, n)
+        for t in ("u16", "u32", "s16", "s32"):
+            yield form(f"{name}.wide.{t}", wider(t), " ".join([t, t, wider(t)][:n]))
+    for name, n in (("mul24", 2), ("mad24", 3)):
+        for part in ("lo", "hi"):
+            yield from each(f"{name}.{part}.{{t}}", ("u32", "s32"), n)
+    yield from (form(f"{name}.sat.s32", "s32", "s32 s32") for name in ("add", "sub"))
+    yield from (f for name in ("abs", "neg") for f in each(f"{name}.{{t}}", ("s16", "s32", "s64"), 1))
+
+
+def bit_forms():
+    yield from (f for name in ("and", "or", "xor") for f in each(f"{name}.{{t}}", (*BITS, "pred"), 2))
+    yield from each("not.{t}", (*BITS, "pred"), 1)
+    yield from each("cnot.{t}", BITS, 1)
+    yield from (form(f"shl.{t}", t, f"{t} n") for t in BITS)
+    yield from (form(f"shr.{t}", t, f"{t} n") for t in (*BITS, *INTS))
+    yield from (form(f"shf.{side}.{how}.b32", "b32", "b32 b32 n") for side in "lr" for how in ("wrap", "clamp"))
+    yield from (form("lop3.b32", "b32", f"b32 b32 b32 ={table}") for table in (0, 0xCA, 0x96, 0x1D, 0xE8, 0x80, 0xFF))
+    yield from (form(f"{name}.{t}", "u32", t) for name in ("popc", "clz") for t in ("b32", "b64"))
+    yield from (form(f"bfind{how}.{t}", "u32", t) for how in ("", ".shiftamt") for t in ("u32", "s32", "u64", "s64"))
+    yield from each("brev.{t}", ("b32", "b64"), 1)
+    yield from (form(f"bfe.{t}", t, f"{t} c c") for t in ("u32", "s32", "u64", "s64"))
+    yield from (form(f"bfi.{t}", t, f"{t} {t} c c") for t in ("b32", "b64"))
+    yield form("prmt.b32", "b32", "b32 b32 b32")
+
+
+def choice_forms():
+    for t in (*INTS, *BITS):
+        orders = ORDERS[:2] if t[0] == "b" else ORDERS + (("lo", "ls", "hi", "hs") if t[0] == "u" else ())
+        yield from (form(f"setp.{o}.{t}", "pred pred", f"{t} {t}") for o in orders)
+    for t in FLOATS:
+        yield from (form(f"setp.{o}.{t}", "pred pred", f"{t} {t}") for o in ORDERS + UNORDERED)
+    yield from (form(f"setp.{o}.ftz.f32", "pred", "f32 f32") for o in ("eq", "lt", "geu"))
+    yield from (form(f"setp.{o}.{t}", "pred", f"{t} {t}") for o in ("lt", "neu") for t in SMALL_FLOATS)
+    for join, t in product(JOINS, ("s32", "f32")):
+        yield form(f"setp.lt.{join}.{t}", "pred pred", f"{t} {t} pred")
+        yield form(f"setp.ge.{join}.{t}", "pred", f"{t} {t} npred")
+        yield form(f"set.gt.{join}.u32.{t}", "u32", f"{t} {t} pred")
+    yield from (form(f"set.le.{d}.{t}", d, f"{t} {t}") for d in ("u32", "s32", "f32") for t in ("s32", "u64", "f32", "f64"))
+    yield from (form(f"selp.{t}", t, f"{t} {t} pred") for t in (*BITS, "s32", "u64", *FLOATS))
+    yield from (form(f"slct.{t}.s32", t, f"{t} {t} s32") for t in ("b16", "u32", "s64", "f32", "f64"))
+    yield from (form(f"slct.{t}.f32", t, f"{t} {t} f32") for t in ("b32", "u64"))
+    yield from (form(f"testp.{how}.{t}", "pred", t) for t in FLOATS
+                for how in ("finite", "infinite", "number", "notanumber", "normal", "subnormal"))
+
+
+def float_forms():
+    for name in ("add", "sub", "mul"):
+        yield from each(f"{name}.{{t}}", FLOATS, 2)
+        yield from each(f"{name}.rn.{{t}}", FLOATS + SMALL_FLOATS, 2)
+        yield from (form(f"{name}.{how}.f32", "f32", "f32 f32") for how in ("ftz", "sat", "rn.ftz.sat"))
+    yield from each("fma.rn.{t}", FLOATS + SMALL_FLOATS, 3)
+    yield from each("mad.rn.{t}", FLOATS, 3)
+    yield from (form(f"fma.rn.{how}.f32", "f32", "f32 f32 f32") for how in ("ftz", "sat", "ftz.sat"))
+    yield from each("div.rn.{t}", FLOATS, 2)
+    yield form("div.rn.ftz.f32", "f32", "f32 f32")
+    for name in ("rcp", "sqrt"):
+        yield from each(f"{name}.rn.{{t}}", FLOATS, 1)
+        yield form(f"{name}.rn.ftz.f32", "f32", "f32")
+    for name in ("min", "max"):
+        yield from each(f"{name}.{{t}}", FLOATS + SMALL_FLOATS, 2)
+        yield from (form(f"{name}.{how}.f32", "f32", "f32 f32") for how in ("ftz", "NaN", "ftz.NaN"))
+    for name in ("abs", "neg"):
+        yield from each(f"{name}.{{t}}", FLOATS + SMALL_FLOATS, 1)
+        yield form(f"{name}.ftz.f32", "f32", "f32")
+    yield from each("copysign.{t}", FLOATS, 2)
+
+
+def move_forms():
+    yield from each("mov.{t}", ("pred", *BITS, *INTS, *FLOATS), 1)
+    yield from (form(f"mov.{t}", t, f"{part} {part}", "{d0}, {{{s0}, {s1}}}") for t, part in (("b32", "b16"), ("b64", "b32")))
+    yield form("mov.b64", "b64", "b16 b16 b16 b16", "{d0}, {{{s0}, {s1}, {s2}, {s3}}}")
+
+
+def convert_forms():
+    types = ("u8", "s8", *INTS)
+    yield from (form(f"cvt.{a}.{b}", a, b) for a in types for b in types if a != b)
+    yield from (form(f"cvt.sat.{a}.{b}", a, b) for a in types for b in types if a != b)
+    yield from (form(f"cvt.rn.{f}.{t}", f, t) for f in FLOATS for t in types)
+    yield from (form(f"cvt.{how}.{t}.{f}", t, f) for f in FLOATS for t in types for how in ("rni", "rzi", "rmi", "rpi"))
+    yield from (form(f"cvt.{how}.ftz.{t}.f32", t, "f32") for t in ("s32", "u64") for how in ("rzi", "rpi"))
+    yield from (form(f"cvt.{how}.{f}.{f}", f, f) for f in FLOATS for how in ("rni", "rzi", "rmi", "rpi"))
+    yield from (form(f"cvt{how}.f64.{f}", "f64", f) for f in ("f32", "f16") for how in ("", ".sat"))
+    yield from (form(f"cvt.{how}.f32.f64", "f32", "f64") for how in ("rn", "rn.ftz", "rn.sat"))
+    yield from (form(text, *text.split(".")[-2:]) for text in (
+        "cvt.f32.f16", "cvt.f32.bf16", "cvt.rn.f16.f32", "cvt.rn.bf16.f32", "cvt.rn.f16.f64", "cvt.ftz.f32.f16",
+        "cvt.rn.ftz.f16.f32", "cvt.rn.sat.f16.f32", "cvt.sat.f32.f32", "cvt.ftz.f32.f32", "cvt.rni.ftz.f32.f32",
+        "cvt.rni.f16.f16", "cvt.rzi.s32.f16", "cvt.rni.u16.f16", "cvt.rzi.s64.f16", "cvt.rn.f16.s32", "cvt.rn.f16.u16",
+        "cvt.rn.bf16.s32", "cvt.rzi.s32.bf16"))
+
+
+def collect(*sources):
+    found = {}
+    for f in (f for source in sources for f in source):
+        found.setdefault(f.name, []).append(f)
+    return found
+
+
+FORMS = collect(integer_forms(), bit_forms(), choice_forms(), float_forms(), move_forms(), convert_forms())
+
+
+def literal_forms():
+    """A literal as the last, and where it matters as the first source."""
+    for t in ("u32", "s32", "u64", "s64", "u16"):
+        for value in ("0", "1", "-1", "7", "0x7fff"):
+            for name in ("add", "sub", "mul.lo", "min", "max", "div", "rem"):
+                yield form(f"{name}.{t}", t, f"{t} ={value}")
+            yield form(f"sub.{t}", t, f"={value} {t}")
+            yield form(f"setp.lt.{t}", "pred", f"{t} ={value}")
+    for value in ("0", "1", "31", "32", "200"):
+        yield from (form(f"{name}.{t}", t, f"{t} ={value}") for name, t in (("shl", "b32"), ("shr", "s32"), ("shr", "u64")))
+    for one, t in (("=0f3F800000", "f32"), ("=0d3FF8000000000000", "f64"), ("=0f80000000", "f32")):
+        yield from (form(f"{name}.{t}", t, f"{t} {one}") for name in ("add", "mul", "sub", "max"))
+        yield form(f"fma.rn.{t}", t, f"{t} {one} {t}")
+        yield form(f"selp.{t}", t, f"{t} {one} pred")
+        yield form(f"mov.{t}", t, one)
+    yield form("mad.wide.s32", "s64", "s32 =-4 s64")
+    yield form("mul.wide.u32", "u64", "u32 =4")
+
+
+def rare_forms():
+    """Forms of known opcodes that compilers write seldom: right, or refused."""
+    for name, n in (("add", 2), ("sub", 2), ("mul", 2), ("fma", 3), ("div", 2), ("rcp", 1), ("sqrt", 1)):
+        yield from (form(f"{name}.{r}.{t}", t, " ".join([t] * n)) for r, t in (("rz", "f32"), ("rm", "f64"), ("rp", "f32")))
+    for t in ("f16x2", "bf16x2"):
+        yield from each("add.rn.{t}", (t,), 2)
+        yield from each("mul.rn.{t}", (t,), 2)
+        yield from each("fma.rn.{t}", (t,), 3)
+        yield from each("max.{t}", (t,), 2)
+        yield from each("neg.{t}", (t,), 1)
+        yield from each("abs.{t}", (t,), 1)
+    for t in ("f16", "bf16"):
+        yield form(f"fma.rn.relu.{t}", t, f"{t} {t} {t}")
+        yield form(f"cvt.rn.relu.{t}.f32", t, "f32")
+        yield form(f"cvt.rz.{t}.f32", t, "f32")
+    yield from (form(text, "f16", " ".join(["f16"] * n)) for text, n in (
+        ("add.rn.ftz.f16", 2), ("add.rn.sat.f16", 2), ("fma.rn.sat.f16", 3), ("max.NaN.f16", 2), ("min.ftz.f16", 2)))
+    yield from (form(text, "s32", " ".join(["s32"] * n)) for text, n in (
+        ("mad.hi.sat.s32", 3), ("mad24.hi.sat.s32", 3), ("max.relu.s32", 2), ("min.relu.s32", 2)))
+    yield from (form(text, "b32", "b32 b32") for text in ("add.u16x2", "min.s16x2", "max.u16x2"))
+    yield from (form(f"{name}.xorsign.abs.f32", "f32", "f32 f32") for name in ("min", "max"))
+    yield from (form(f"{name}.f32", "f32", "f32 f32 f32") for name in ("min", "max"))
+    yield from (form(f"prmt.b32.{how}", "b32", "b32 b32 b32") for how in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"))
+    yield from (form(f"cvt.{r}.{f}.{t}", f, t) for r in ("rz", "rm", "rp") for f in FLOATS for t in ("s32", "u64"))
+    yield from (form(f"cvt.{r}.f32.f64", "f32", "f64") for r in ("rz", "rm", "rp"))
+    yield from (form(f"cvt.rn.{f}.{t}", f, t) for f in SMALL_FLOATS for t in ("s64", "u64", "u32", "s8"))
+    yield form("cvt.rn.sat.f32.s32", "f32", "s32")
+    yield form("slct.ftz.b32.f32", "b32", "b32 b32 f32")
+    yield from (form(f"set.lt.{d}.f16", d, "f16 f16") for d in ("f16", "u32"))
+
+
+LITERALS = tuple(literal_forms())
+REFUSABLE = tuple(rare_forms())
+
+
+def known_bug(form):
+    """Return why a form is known to be wrong in the simulator, or None."""
+    for pattern, reason in KNOWN_BUGS.items():
+        if fnmatchcase(form.text, pattern):
+            return reason
+    return None
+
+
+LIBRARY_CALL = "LLVM calls a conversion function that the process does not have; the launch dies with RuntimeError"
+IGNORED = "the modifier is ignored; it must be obeyed or refused"
+KNOWN_BUGS = {
+    **{f"{name}.rn.bf16": LIBRARY_CALL for name in ("add", "sub", "mul", "fma")},
+    "fma.rn.f16": LIBRARY_CALL, "fma.rn.relu.*": LIBRARY_CALL, "fma.rn.sat.f16": LIBRARY_CALL,
+    "min.bf16": LIBRARY_CALL, "max.bf16": LIBRARY_CALL,
+    **{f"cvt.rn.bf16.{t}": LIBRARY_CALL for t in ("f32", "s32", "u32", "s8")},
+    "cvt.rn.relu.bf16.f32": LIBRARY_CALL, "cvt.rzi.s32.bf16": LIBRARY_CALL, "cvt.rn.f16.f64": LIBRARY_CALL,
+    "abs.ftz.f32": IGNORED, "neg.ftz.f32": IGNORED, "slct.ftz.*": IGNORED, "mad*.sat.s32": IGNORED, "m??.relu.*": IGNORED,
+    "m??.xorsign.*": IGNORED, "cvt.rn.relu.f16.f32": IGNORED, "cvt.rn.sat.f32.s32": IGNORED, "cvt.rn.ftz.f32.f64": IGNORED,
+    **{f"*.{r}.f{n}": IGNORED for r in ("rz", "rm", "rp") for n in (32, 64)},
+    "cvt.ftz.f32.f16": ".ftz is for single precision, yet half-precision subnormals become 0",
+    "cvt.r?i.?8.f64": "NaN: the manual says 1 << (BitWidth(dst) - 1) when the source is f64",
+    "cvt.r?i.?16.f64": "NaN: the manual says 1 << (BitWidth(dst) - 1) when the source is f64",
+    "testp.normal.*": "the manual counts zeros as normal numbers",
+    "*.f16x2": "taken for a 32-bit integer", "*.bf16x2": "taken for a 32-bit integer",
+    "*.?16x2": "KeyError instead of UnsupportedInstruction",
+    "set.lt.f16.f16": "true is 1.0, not all ones",
+}

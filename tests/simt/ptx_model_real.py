@@ -1,0 +1,99 @@
+"""Floating-point instructions of PTX in exact arithmetic: rounding, .ftz, .sat, and conversions."""
+
+import softfloat as sf
+from ptx_types import ROUNDINGS, clamp, cut, limits, signed, width
+from softfloat import FORMATS, NAN
+
+
+def real(name, kind, flags, args):
+    """Arithmetic on one floating-point type, with .ftz, .sat, .relu and rounding."""
+    mode = next((r for r in ROUNDINGS if r in flags), "rn")
+    if "ftz" in flags:
+        args = [sf.flush(kind, a) for a in args]
+    if name in ("min", "max"):
+        return smallest(name, kind, flags, args)
+    found = REAL[name](kind, mode, *args)
+    if "ftz" in flags:
+        found = sf.flush(kind, found)
+    return saturated(kind, found) if "sat" in flags else rectified(kind, found) if "relu" in flags else found
+
+
+def saturated(kind, bits):
+    one = sf.from_integer(kind, 1)
+    if bits == NAN:
+        return 0
+    if bits == 1 << (FORMATS[kind].width - 1):
+        return frozenset((0, bits))
+    return 0 if sf.compare(kind, bits, 0) < 0 else one if sf.compare(kind, bits, one) > 0 else bits
+
+
+def rectified(kind, bits):
+    """`.relu`: negative numbers become 0."""
+    return bits if bits == NAN or sf.compare(kind, bits, 0) >= 0 else 0
+
+
+def smallest(name, kind, flags, args):
+    sign = 0
+    if "abs" in flags:
+        top = 1 << (FORMATS[kind].width - 1)
+        sign = (args[0] ^ args[1]) & top
+        args = [a & ~top for a in args]
+    numbers = [a for a in args if not sf.is_nan(kind, a)]
+    if not numbers or "NaN" in flags and len(numbers) < len(args):
+        return NAN
+    return sign | (min if name == "min" else max)(numbers, key=lambda b: sf.key(kind, b))
+
+
+def magnitude(kind, a):
+    return NAN if sf.is_nan(kind, a) else a & ~(1 << (FORMATS[kind].width - 1))
+
+
+REAL = {
+    "add": lambda k, m, a, b: sf.add(k, a, b, m),
+    "sub": lambda k, m, a, b: sf.add(k, a, sf.negate(k, b), m),
+    "mul": lambda k, m, a, b: sf.mul(k, a, b, m),
+    "fma": lambda k, m, a, b, c: sf.fma(k, a, b, c, m), "mad": lambda k, m, a, b, c: sf.fma(k, a, b, c, m),
+    "div": lambda k, m, a, b: sf.div(k, a, b, m),
+    "rcp": lambda k, m, a: sf.div(k, sf.from_integer(k, 1), a, m),
+    "sqrt": lambda k, m, a: sf.sqrt(k, a, m),
+    "abs": lambda k, m, a: magnitude(k, a),
+    "neg": lambda k, m, a: NAN if sf.is_nan(k, a) else sf.negate(k, a),
+}
+
+
+# -- conversions -------------------------------------------------------------------------------------------------------
+def convert(parts, flags, args):
+    target, source = parts[-2:]
+    if source in FORMATS:
+        return (float_to_float if target in FORMATS else float_to_integer)(target, source, flags, args[0])
+    value = signed(args[0], source)
+    if target in FORMATS:
+        found = sf.from_integer(target, value, next((r for r in ROUNDINGS if r in flags), "rn"))
+        return saturated(target, found) if "sat" in flags else found
+    return cut(clamp(value, target) if "sat" in flags else value, width(target))
+
+
+def float_to_integer(target, source, flags, bits):
+    if "ftz" in flags and source == "f32":
+        bits = sf.flush(source, bits)
+    value = sf.unpack(source, bits)
+    if value == NAN:
+        return 1 << (width(target) - 1) if source == "f64" or width(target) == 64 else 0
+    if value[1] == sf.INF:
+        return cut(limits(target)[not value[0]], width(target))
+    mode = next(f[:2] for f in flags if f in ("rni", "rzi", "rmi", "rpi"))
+    sign, n = sf.integral(value, mode)
+    return cut(clamp(-n if sign else n, target), width(target))
+
+
+def float_to_float(target, source, flags, bits):
+    if "ftz" in flags and source == "f32":
+        bits = sf.flush(source, bits)
+    value = sf.unpack(source, bits)
+    whole = next((f[:2] for f in flags if f in ("rni", "rzi", "rmi", "rpi")), None)
+    if whole and value != NAN and value[1] != sf.INF:
+        value = *sf.integral(value, whole), 0
+    found = sf.pack(target, value, next((r for r in ROUNDINGS if r in flags), "rn"))
+    if "ftz" in flags and target == "f32":
+        found = sf.flush(target, found)
+    return saturated(target, found) if "sat" in flags else rectified(target, found) if "relu" in flags else found

@@ -1,0 +1,200 @@
+"""Every opcode that the simulator knows, in every form that compilers write, against a model in plain Python."""
+
+import math
+
+import numpy as np
+import ptx_kernel
+import pytest
+import softfloat as sf
+from ptx_forms import BITS, FLOATS, FORMS, INTS, LITERALS, REFUSABLE, form, known_bug
+from ptx_model import evaluate
+from ptx_operands import operands
+from ptx_types import ANY, width
+from softfloat import NAN
+
+from course_lib import simt
+from course_lib.simt import ops
+
+THREADS = 400
+
+
+def agrees(kind, expected, got):
+    """Does a result match what the model allows?"""
+    got &= (1 << width(kind)) - 1
+    if expected == ANY:
+        return True
+    if expected == NAN:
+        return sf.is_nan(kind, got)
+    return got in expected if isinstance(expected, frozenset) else got == expected
+
+
+def wanted(form, given):
+    """Return the model's results for one thread."""
+    given = [1 - v if kind == "npred" else v for kind, v in zip(form.src, given)]
+    return evaluate(form.text, given)
+
+
+def mismatch(form, table, found, guard=None):
+    """Return a line about the first operands for which a form's results (a row each) are wrong, or None."""
+    for thread, given in enumerate(table):
+        expected = wanted(form, given)
+        for kind, value, row in zip(form.dst, expected, found):
+            if guard is not None and not guard[thread]:
+                value = 1 if kind == "pred" else ptx_kernel.PRESET & (1 << width(kind)) - 1
+            got = int(row[thread])
+            if not agrees(kind, value, got):
+                value = hex(value) if isinstance(value, int) else value
+                return f"{form.text} {[hex(v) for v in given]} -> {got:#x}, expected {value}"
+    return None
+
+
+def agree(forms, rows, found, guard=None):
+    """Compare the results of a kernel with the model's."""
+    found = iter(found)
+    lines = [mismatch(f, table, [next(found) for _ in f.dst], guard) for f, table in zip(forms, rows)]
+    wrong = [line for line in lines if line]
+    assert not wrong, f"{len(wrong)} of {len(forms)} forms are wrong\n" + "\n".join(wrong)
+
+
+def check(forms, rows, guard=None, **how):
+    agree(forms, rows, ptx_kernel.run(forms, rows, guard=guard, **how), guard)
+
+
+def good(name, at_most=1000):
+    """Return forms of an opcode that are not known to be wrong, evenly chosen when there are more than `at_most`."""
+    forms = [f for f in FORMS[name] if not known_bug(f)]
+    return forms[::-(-len(forms) // at_most)]
+
+
+def test_every_opcode_has_forms():
+    assert set(FORMS) | set(APPROXIMATE) | {"cvta"} == set(ops.OPS)
+
+
+@pytest.mark.parametrize("name", sorted(FORMS))
+def test_each_lane_has_its_own_operands(name):
+    forms = good(name)
+    check(forms, [operands(f, THREADS) for f in forms])
+
+
+@pytest.mark.parametrize("name", sorted(FORMS))
+def test_all_lanes_have_the_same_operands(name):
+    """Operands from parameters, which fast code may keep as scalars."""
+    forms = good(name, 60)
+    for starts in zip(*(operands(f, 10, seed=2) for f in forms)):
+        agree(forms, [[s] * 64 for s in starts], ptx_kernel.run_uniform(forms, starts, "param"))
+
+
+COUNTING = ("add", "sub", "mul", "mad", "neg", "abs", "shl", "shr", "and", "or", "not", "cvt", "min", "max", "setp", "mov", "bfe", "lop3",
+            "div", "rem", "shf", "sad", "mul24", "slct")
+
+
+@pytest.mark.parametrize("name", COUNTING)
+def test_operands_count_up_with_the_lane(name):
+    """Indices, which fast code may keep as a base and a step; the bases make them overflow somewhere in the warp."""
+    forms = [f for f in good(name) if all(k in (*INTS, *BITS, "n", "c") or k[0] == "=" for k in f.src) and f.dst[0] not in FLOATS][:40]
+    for seed in range(6):
+        starts = [operands(f, 6, seed=6)[seed] for f in forms]
+        agree(forms, ptx_kernel.counted(forms, starts), ptx_kernel.run_uniform(forms, starts, "count"))
+
+
+@pytest.mark.parametrize("mask", ["some lanes", "no lane", "all lanes"])
+def test_guarded_instructions_leave_other_lanes_alone(mask):
+    forms = [f for name in sorted(FORMS) for f in good(name, 3)]
+    lanes = np.arange(128)
+    guard = {"some lanes": lanes % 3 == 1, "no lane": lanes < 0, "all lanes": lanes >= 0}[mask]
+    check(forms, [operands(f, 128, seed=3) for f in forms], guard=guard, block=64)
+
+
+def test_literal_operands():
+    check(LITERALS, [operands(f, 128, seed=4) for f in LITERALS])
+
+
+@pytest.mark.parametrize("text", sorted({f.text for name in FORMS for f in FORMS[name] if known_bug(f)}))
+def test_known_bugs(text, request):
+    found = next(f for f in FORMS[text.partition(".")[0]] if f.text == text)
+    request.applymarker(pytest.mark.xfail(strict=True, reason=known_bug(found)))
+    check([found], [operands(found, THREADS)])
+
+
+@pytest.mark.parametrize("rule", REFUSABLE, ids=lambda f: f.text)
+def test_rare_forms_are_right_or_refused(rule, request):
+    """A modifier may be unknown to the simulator, but must never be ignored."""
+    if known_bug(rule):
+        request.applymarker(pytest.mark.xfail(strict=True, reason=known_bug(rule)))
+    try:
+        check([rule], [operands(rule, THREADS)])
+    except simt.UnsupportedInstruction as refused:
+        name, message = refused.opcode, str(refused)
+    else:
+        return
+    assert name == rule.text
+    assert rule.text in message
+
+
+# -- wide registers -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("bits", [32, 64])
+def test_results_and_sources_in_wider_registers(bits):
+    """`cvt` reads the low bits of a wider register and extends its result to one, by the sign of its type."""
+    types = [t for t in ("u8", "s8", "u16", "s16", "u32", "s32") if width(t) < bits]
+    forms = [form(f"cvt.{a}.{b}", f"b{bits}", f"b{bits}") for a in types for b in types if a != b]
+    rows = [operands(f, 96) for f in forms]
+    found = ptx_kernel.run(forms, rows)
+    for f, table, row in zip(forms, rows, found):
+        target, source = f.text.split(".")[1:]
+        for given, got in zip(table, row):
+            value = evaluate(f.text, [given[0] & (1 << width(source)) - 1])[0]
+            if target[0] == "s" and value >> width(target) - 1:
+                value |= (1 << bits) - (1 << width(target))
+            assert int(got) == value, f"{f.text} of {given[0]:#x} in {bits} bits"
+
+
+# -- approximations -----------------------------------------------------------------------------------------------------
+def near(rel, absolute=0.0):
+    return lambda x, y: math.isclose(x, y, rel_tol=rel, abs_tol=absolute)
+
+
+APPROXIMATE = {  # opcode -> (function, allowed difference by the manual, operands between)
+    "rcp": ("rcp.approx.ftz.f32", lambda x: 1 / x, near(2**-23), (0, 1e30)),
+    "sqrt": ("sqrt.approx.f32", math.sqrt, near(2**-22), (0, 1e30)),
+    "rsqrt": ("rsqrt.approx.f32", lambda x: x**-0.5, near(2**-22), (1e-30, 1e30)),
+    "sin": ("sin.approx.f32", math.sin, near(0, 2**-20.5), (-3.1, 3.1)),
+    "cos": ("cos.approx.f32", math.cos, near(0, 2**-20.5), (-3.1, 3.1)),
+    "lg2": ("lg2.approx.f32", math.log2, near(2**-22, 2**-22), (1e-30, 1e30)),
+    "ex2": ("ex2.approx.f32", lambda x: 2.0**x, near(2**-21), (-120, 120)),
+    "tanh": ("tanh.approx.f32", math.tanh, near(2**-10), (-10, 10)),
+    "div": ("div.approx.f32", lambda x: 3 / x, near(2**-21), (0, 1e30)),
+}
+INF, NAN_ = math.inf, math.nan
+EDGES = {  # (operand, result) at the edges of the domain
+    "rcp": ((0.0, INF), (-0.0, -INF), (INF, 0.0), (-INF, -0.0)), "div": ((0.0, INF), (-0.0, -INF), (INF, 0.0)),
+    "sqrt": ((-1.0, NAN_), (-0.0, -0.0), (INF, INF)), "rsqrt": ((-1.0, NAN_), (0.0, INF), (-0.0, -INF), (INF, 0.0)),
+    "sin": ((0.0, 0.0), (-0.0, -0.0), (INF, NAN_)), "cos": ((0.0, 1.0), (-INF, NAN_)),
+    "lg2": ((0.0, -INF), (-0.0, -INF), (1.0, 0.0), (-1.0, NAN_), (INF, INF)),
+    "ex2": ((-INF, 0.0), (INF, INF), (0.0, 1.0), (200.0, INF), (-200.0, 0.0), (3.0, 8.0)),
+    "tanh": ((INF, 1.0), (-INF, -1.0), (0.0, 0.0)),
+}
+
+
+def approximate(name, values):
+    """Run the approximate form of an opcode; float32 in, float64 out."""
+    rule = form(APPROXIMATE[name][0], "f32", "f32", "{d0}, 0f40400000, {s0}" if name == "div" else None)
+    rows = [[(int(b),) for b in np.array(values, np.float32).view(np.uint32)]]
+    return ptx_kernel.run([rule], rows)[0].astype(np.uint32).view(np.float32).astype(float)
+
+
+@pytest.mark.parametrize("name", sorted(APPROXIMATE))
+def test_approximations_are_as_close_as_the_manual_says(name):
+    _, exact, close, (low, high) = APPROXIMATE[name]
+    rng = np.random.default_rng(5)
+    values = (low + (high - low) * rng.random(500)) * 10.0 ** rng.uniform(-6, 0, 500)
+    values = values[values > low].astype(np.float32)
+    for x, got in zip(values.astype(float), approximate(name, values)):
+        assert close(exact(x), got), (name, x, got)
+
+
+@pytest.mark.parametrize("name", sorted(EDGES))
+def test_approximations_at_the_edges(name):
+    edges = (*EDGES[name], (NAN_, NAN_))
+    for (x, expected), got in zip(edges, approximate(name, [x for x, _ in edges])):
+        same = got == expected and math.copysign(1, got) == math.copysign(1, expected)
+        assert same or math.isnan(got) and math.isnan(expected), (name, x, got)
