@@ -123,10 +123,10 @@ class Kernel:
         self.run_blocks = self.runtime.run_blocks
         self.function_table = self.runtime.table.ctypes.data
         code = native.cached_object(native.cache_key("lanes", text, entry, VERSION),
-                                    lambda: native.compile_ir(lanes.lower(self.program), level=1))
+                                    lambda: native.compile_ir(lanes.lower(self.program), level=0, passes=False))
         self.translator = Fast(self.program, block)
         text_of_fast = self.translator.text()
-        fast = native.cached_object(native.cache_key("fast", text_of_fast), lambda: native.compile_ir(text_of_fast))
+        fast = native.cached_object(native.cache_key("fast", text_of_fast), lambda: native.compile_ir(text_of_fast, passes=False))
         self.library = native.Library([code, fast], ["masked", "fast"])
         self.masked, self.fast = self.library.address("masked"), self.library.address("fast")
         self.live_tables = self.describe_live()
