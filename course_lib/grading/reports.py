@@ -16,6 +16,7 @@ _KINDS = (
     (simt.UnsupportedInstruction, "unsupported"),
 )
 _LOCAL_NAME = re.compile(r"_ZZ.*E(\d+)(\w+)")       # a variable in a function, as C++ compilers write it
+_PLACE = re.compile(r"(?:[\w$]+, )?line \d+: ")         # with which the simulator begins; a finding shows the line itself
 _BARRIER = re.compile(r"__syncthreads|bar\.sync|barrier")
 
 
@@ -28,14 +29,14 @@ def of_compiler(error):
     """Return a finding for each error of the compiler."""
     errors = [d for d in error.diagnostics if d.severity == "error"]
     hints = "".join(f" ({line})" for line in str(error).splitlines() if line.startswith("hint: "))
-    return [Finding("compile", d.message + hints, d.line, d.source_line) for d in errors] or [Finding("compile", str(error))]
+    return [Finding("compile", d.message.strip() + hints, d.line, d.source_line) for d in errors] or [Finding("compile", str(error))]
 
 
 def of_error(error, case, lines):
     """Return the finding for a launch that was stopped."""
     kind = next((kind for cls, kind in _KINDS if isinstance(error, cls)), "launch")
     line = getattr(error, "line", None) or None
-    text = str(error).removeprefix(f"{getattr(error, 'kernel', '')}, line {line}: ")
+    text = _PLACE.sub("", str(error), count=1)
     return Finding(kind, f"{text} (Input: {case.name}, {case}.)", line, _text(lines, line),
                    facts={"case": case, "error": error})
 

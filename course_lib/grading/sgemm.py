@@ -163,6 +163,7 @@ def _candidates(A, B, before, case, tile):
         yield "A is read transposed: its element (row, k) is A[row * lda + k]", alpha * A.T @ B + rest
         yield "B is read transposed: its element (k, col) is B[k * ldb + col]", alpha * A @ B.T + rest
         yield "A and B are both read transposed", alpha * A.T @ B.T + rest
+    yield "Only the last product of each sum is left: acc must be added to, +=", alpha * A[:, -1:] @ B[-1:] + rest
     yield from _partial_sums(A, B, rest, case, tile)
 
 

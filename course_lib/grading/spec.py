@@ -83,7 +83,7 @@ class Spec:
         tile -> the input on which counters are read.
     gates : tuple of Gate
     max_steps : int
-        Instructions a warp may execute; a right kernel needs a hundredth.
+        Instructions a warp may execute; the right kernels here need a few thousand.
     """
 
     exercise: str

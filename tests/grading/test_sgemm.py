@@ -38,6 +38,7 @@ MISTAKES = [
     ("Only the first tile", SQUARE, lambda A, B, C, alpha, beta: A[:, :16] @ B[:16]),
     ("Only the last tile", Case("long", 32, 32, 48), lambda A, B, C, alpha, beta: A[:, 32:] @ B[32:]),
     ("The first tile along K is missing", Case("long", 32, 32, 48), lambda A, B, C, alpha, beta: A[:, 16:] @ B[16:]),
+    ("acc must be added to", FACTORS, lambda A, B, C, alpha, beta: right(A[:, 31:], B[31:], C, alpha, beta)),
     ("elements beyond K must count as 0", TAIL, lambda A, B, C, alpha, beta: A @ B + A @ B**2),
 ]
 
