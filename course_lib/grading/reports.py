@@ -29,7 +29,7 @@ def of_compiler(error):
     """Return a finding for each error of the compiler."""
     errors = [d for d in error.diagnostics if d.severity == "error"]
     hints = "".join(f" ({line})" for line in str(error).splitlines() if line.startswith("hint: "))
-    return [Finding("compile", d.message.strip() + hints, d.line, d.source_line) for d in errors] or [Finding("compile", str(error))]
+    return [Finding("compile", d.message.strip("\0 ") + hints, d.line, d.source_line) for d in errors] or [Finding("compile", str(error))]
 
 
 def of_error(error, case, lines):
