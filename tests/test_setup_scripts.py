@@ -66,13 +66,13 @@ def test_a_failed_installation_shows_pip_and_is_tried_again(setup, monkeypatch):
     assert not setup.is_installed("course")
 
 
-H200 = driver.Gpu("NVIDIA H200", (580, 159, 4), None, (9, 0))
+H200 = driver.Gpu("NVIDIA H200", "580.159.04", None, (9, 0))
 
 
 @pytest.mark.parametrize(("gpu", "says"), [
     (None, "no NVIDIA driver here"),
     (driver.Gpu(cuda=(13, 0), problem="an NVIDIA driver is installed but sees no GPU"), "sees no GPU: the simulator"),
-    (driver.Gpu("Tesla K80", (470, 57), None, (3, 7)), "Tesla K80 with driver 470.57 is too old for CUDA 12"),
+    (driver.Gpu("Tesla K80", "470.57.02", None, (3, 7)), "Tesla K80 with driver 470.57.02 is too old for CUDA 12"),
 ])
 def test_without_a_usable_gpu_one_line_says_so_and_nothing_is_installed(setup, monkeypatch, capsys, gpu, says):
     monkeypatch.setattr(setup, "find_gpu", lambda: gpu)
@@ -97,10 +97,10 @@ def test_a_gpu_gets_the_cupy_that_fits_and_is_tried(setup, monkeypatch, capsys):
     monkeypatch.setattr(setup, "try_gpu", lambda: "NVIDIA H200 ran a tiny kernel and its answer was right")
     setup.look_for_gpu(setup.Steps(4))
     assert setup.asked == [("install", "--editable", ".[gpu13]")]
-    assert "NVIDIA H200 with driver 580.159.4, compute capability 9.0" in capsys.readouterr().out
+    assert "NVIDIA H200 with driver 580.159.04, compute capability 9.0" in capsys.readouterr().out
     setup.look_for_gpu(setup.Steps(4))
     assert len(setup.asked) == 1
-    monkeypatch.setattr(setup, "find_gpu", lambda: driver.Gpu("NVIDIA H200", (550, 54), None, (9, 0)))
+    monkeypatch.setattr(setup, "find_gpu", lambda: driver.Gpu("NVIDIA H200", "550.54.15", None, (9, 0)))
     setup.look_for_gpu(setup.Steps(4))
     assert setup.asked[1:] == [("uninstall", "--yes", "cupy-cuda13x"), ("install", "--editable", ".[gpu12]")]
 
@@ -121,7 +121,12 @@ def fake_smi(tmp_path, monkeypatch, text, status=0):
 
 def test_driver_asks_nvidia_smi(tmp_path, monkeypatch):
     fake_smi(tmp_path, monkeypatch, "NVIDIA H200, 580.159.04, 9.0\nNVIDIA H200, 580.159.04, 9.0")
-    assert driver.find_gpu() == driver.Gpu("NVIDIA H200", (580, 159, 4), None, (9, 0))
+    assert driver.find_gpu() == driver.Gpu("NVIDIA H200", "580.159.04", None, (9, 0))
+
+
+@pytest.mark.parametrize("text", ["", "No devices were found", "a, b", "NVIDIA H200, [N/A], 9.0", "NVIDIA H200, 580.1, [N/A]"])
+def test_an_answer_that_is_none_is_not_believed(text):
+    assert driver.parse_smi(text) is None
 
 
 class FakeLibrary:

@@ -11,13 +11,13 @@ WSL = "/usr/lib/wsl/lib"                # where Windows puts the driver's files,
 
 @dataclass(frozen=True)
 class Gpu:
-    """What the driver says: its release (580, 65), the newest CUDA it runs (13, 0), the device's compute capability.
+    """What the driver says: its release "580.65.06", the newest CUDA it runs (13, 0), the device's compute capability.
 
     One of `driver` and `cuda` may be unknown (None). `problem` says in words why a driver does not answer.
     """
 
     name: str = ""
-    driver: tuple[int, ...] | None = None
+    driver: str | None = None
     cuda: tuple[int, int] | None = None
     cc: tuple[int, int] | None = None
     problem: str = ""
@@ -45,14 +45,14 @@ def parse_smi(text):
     """Read nvidia-smi's first line.
 
     >>> parse_smi("NVIDIA H200, 580.159.04, 9.0")
-    Gpu(name='NVIDIA H200', driver=(580, 159, 4), cuda=None, cc=(9, 0), problem='')
+    Gpu(name='NVIDIA H200', driver='580.159.04', cuda=None, cc=(9, 0), problem='')
     >>> parse_smi("No devices were found") is None
     True
     """
     fields = [field.strip() for field in text.strip().split("\n")[0].rsplit(",", 2)]
     try:
         name, driver, cc = fields
-        return Gpu(name, numbers(driver), None, numbers(cc))
+        return Gpu(name, driver, None, numbers(cc)) if numbers(driver) else None
     except ValueError:
         return None
 
@@ -97,26 +97,26 @@ def load(library):
 def extra_for(gpu):
     """Name the extra of pyproject.toml whose CuPy runs on this driver and device.
 
-    >>> extra_for(Gpu("NVIDIA H200", (580, 65, 6), None, (9, 0)))
+    >>> extra_for(Gpu("NVIDIA H200", "580.65.06", None, (9, 0)))
     'gpu13'
-    >>> extra_for(Gpu("Tesla V100", (580, 65, 6), None, (7, 0)))
+    >>> extra_for(Gpu("Tesla V100", "580.65.06", None, (7, 0)))
     'gpu12'
     >>> extra_for(Gpu("NVIDIA L4", None, (12, 8), (8, 9)))
     'gpu12'
     """
-    new_driver = gpu.driver >= (580,) if gpu.driver else gpu.cuda >= (13, 0)
+    new_driver = numbers(gpu.driver) >= (580,) if gpu.driver else gpu.cuda >= (13, 0)
     return "gpu13" if new_driver and gpu.cc >= (7, 5) else "gpu12"
 
 
 def too_old(gpu):
     """Say in words that no CuPy of this course runs here, or return "".
 
-    >>> too_old(Gpu("Tesla K80", (470, 57), None, (3, 7)))
-    'Tesla K80 with driver 470.57 is too old for CUDA 12, which needs driver 525 and compute capability 5.0'
-    >>> too_old(Gpu("NVIDIA L4", (535, 1), None, (8, 9)))
+    >>> too_old(Gpu("Tesla K80", "470.57.02", None, (3, 7)))
+    'Tesla K80 with driver 470.57.02 is too old for CUDA 12, which needs driver 525 and compute capability 5.0'
+    >>> too_old(Gpu("NVIDIA L4", "535.104.05", None, (8, 9)))
     ''
     """
-    old_driver = gpu.driver < (525,) if gpu.driver else gpu.cuda < (12, 0)
+    old_driver = numbers(gpu.driver) < (525,) if gpu.driver else gpu.cuda < (12, 0)
     if not old_driver and gpu.cc >= (5, 0):
         return ""
     return f"{describe(gpu).partition(', compute')[0]} is too old for CUDA 12, which needs driver 525 and compute capability 5.0"
@@ -128,7 +128,7 @@ def describe(gpu):
     >>> describe(Gpu("NVIDIA L4", None, (12, 8), (8, 9)))
     'NVIDIA L4 with a driver for CUDA 12.8, compute capability 8.9'
     """
-    driver = f"driver {dotted(gpu.driver)}" if gpu.driver else f"a driver for CUDA {dotted(gpu.cuda)}"
+    driver = f"driver {gpu.driver}" if gpu.driver else f"a driver for CUDA {dotted(gpu.cuda)}"
     return f"{gpu.name} with {driver}, compute capability {dotted(gpu.cc)}"
 
 

@@ -172,7 +172,8 @@ def open_lab(steps):
         options.append("--allow-root")
     steps.say(f"opening JupyterLab at {FIRST_LESSON} (Ctrl-C twice ends it)")
     os.chdir(ROOT)
-    os.execv(PYTHON, [str(PYTHON), "-m", "jupyterlab", FIRST_LESSON, f"--ServerApp.root_dir={ROOT}", *options])
+    os.execv(PYTHON, [str(PYTHON), "-m", "jupyterlab", "--log-level=WARN", f"--ServerApp.root_dir={ROOT}",
+                       f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}", *options])
 
 
 def main(what, total):
