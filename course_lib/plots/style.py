@@ -51,6 +51,7 @@ def styled(draw):
     return wrapper
 
 
+@styled
 def axes(ax=None, width=9.0, height=4.5):
     """Return `ax`, or the only Axes of a new figure of `width` by `height` inches.
 

@@ -58,7 +58,8 @@ def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
         colour = style.text_on(WARP_COLOURS[warp[2] % len(WARP_COLOURS)])
         size = min(8.0, ax.figure.get_figheight() * 38 / max(M, N))
         for row, col in np.argwhere(chosen):
-            ax.text(col, row, str(owners.lane[row, col]), ha="center", va="center", fontsize=size, color=colour)
+            number = ax.text(col, row, str(owners.lane[row, col]), ha="center", va="center", fontsize=size, color=colour)
+            number.set_in_layout(False)
     ax.set(xlabel="column of C", ylabel="row of C", title=title or "Who writes which element of C")
     ax.spines[:].set_visible(False)
     warps = int(owners.warp.max()) + 1

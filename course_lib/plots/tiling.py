@@ -229,6 +229,8 @@ def tiling_step(film, index, ax=None):
     ax.add_patch(Rectangle((left - 1.5, middle - 6.5), K + 4, max(BM, BK) + 8.5, fill=False, **edge))
     ax.text(left, middle - 3.4, says, fontsize=12, va="bottom", weight="bold" if waits else "normal",
             color=PHASES["barrier"] if waits else style.INK)
+    for r, c in film[-1].watched.get("C", ()):
+        ax.add_patch(Rectangle((c - 0.2, r - 0.2), 1.4, 1.4, fill=False, edgecolor=style.INK, linewidth=1.5))
     _time_line(ax, film, index, left, M + 3.5, N - left)
     where = "the end" if frame.phase == "store" else f"tile {frame.iteration + 1}"
     ax.set_title(f"step {index + 1} of {len(film)} · line {frame.line} · {where}\n{frame.caption}")
@@ -244,9 +246,9 @@ def _time_line(ax, film, index, x, y, width):
         tall = 1.2 if frame.phase == "barrier" else 0
         ax.add_patch(Rectangle((x + i * w, y - tall), w * 0.9, 2 + tall, facecolor=PHASES[frame.phase]))
     ax.plot([x + (index + 0.45) * w], [y + 2.9], marker="^", color=style.INK, markersize=9, clip_on=False)
-    step = width / (len(PHASES) + 0.9)
-    for i, (phase, colour) in enumerate(PHASES.items()):
-        ax.text(x + i * step, y + 5.2, f"■ {phase}", color=colour, fontsize=11, va="center")
-    last = x + len(PHASES) * step
+    letter, last = width / 62, x                      # a legend set by the length of its words
+    for phase, colour in PHASES.items():
+        ax.text(last, y + 5.2, f"■ {phase}", color=colour, fontsize=11, va="center")
+        last += letter * (len(phase) + 4.5)
     ax.plot([last - 0.3], [y + 5.2], marker="s", color=style.YELLOW, markeredgecolor=style.INK, markersize=9)
     ax.text(last + 1.2, y + 5.2, f"thread {film[index].thread}", fontsize=11, va="center")

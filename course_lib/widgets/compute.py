@@ -13,16 +13,16 @@ from course_lib.run import run
 
 @functools.lru_cache(maxsize=8)
 def inputs(M, N, K):
-    """Return random A (M, K) and B (K, N) in float32, the same ones each time; read-only.
+    """Return random A (M, K), B (K, N) and C (M, N) in float32, the same ones each time; read-only.
 
     >>> [x.shape for x in inputs(2, 3, 4)]
-    [(2, 4), (4, 3)]
+    [(2, 4), (4, 3), (2, 3)]
     """
     rng = np.random.default_rng(20)
-    pair = rng.standard_normal((M, K), dtype=np.float32), rng.standard_normal((K, N), dtype=np.float32)
-    for matrix in pair:
+    matrices = tuple(rng.standard_normal(shape, dtype=np.float32) for shape in ((M, K), (K, N), (M, N)))
+    for matrix in matrices:
         matrix.flags.writeable = False
-    return pair
+    return matrices
 
 
 def explain(kernel, parameters):
@@ -59,7 +59,7 @@ def evaluate(kernel, N, parameters, **options):
     reason = explain(kernel, parameters)
     if reason:
         raise CourseError(reason, kernel=kernel.name, parameters=parameters)
-    A, B = inputs(N, N, N)
+    A, B, _ = inputs(N, N, N)
     return run(kernel, A, B, **options, **parameters)
 
 
@@ -82,14 +82,15 @@ def facts(result):
         "global load sectors": _number(result.count("sectors")),
         "sectors a load request": _number(result.sectors_per_request()),
         "sectors a store request": _number(result.sectors_per_request("store")),
-        "load sectors per multiply-add": _number(result.count("sectors") / mnk),
+        "load sectors / multiply-add": _number(result.count("sectors") / mnk),
     }
     if wavefronts := result.count("wavefronts"):
-        shown["shared load wavefronts per multiply-add"] = _number(wavefronts / mnk)
+        shown["shared wavefronts / multiply-add"] = _number(wavefronts / mnk)
     return shown | {
         "registers a thread": _number(result.resources.registers),
-        "shared memory a block, bytes": _number(result.resources.static_shared_bytes),
-        "occupancy": f"{100 * result.occupancy.fraction:.0f} %, limited by {result.occupancy.limiter}",
+        "shared bytes a block": _number(result.resources.static_shared_bytes),
+        f"occupancy, modelled for {result.device}": f"{100 * result.occupancy.fraction:.0f} %",
+        "which is limited by": str(result.occupancy.limiter),
     }
 
 

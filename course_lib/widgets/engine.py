@@ -80,6 +80,7 @@ class Engine:
     def now(self, position):
         """Compute a position in the caller's thread, or recall it, without delivering it."""
         with self._changed:
+            self._changed.wait_for(lambda: position not in (self._running, self._ahead_now))   # do not compute it twice
             known = self._recall(position)
         return known or self._evaluate(position)
 

@@ -8,7 +8,7 @@ from course_lib.plots import bars, every_warp, owners, style, thread_grid
 from course_lib.run import run
 from course_lib.widgets.compute import evaluate, inputs
 
-SMALL = {"width": 6.4, "height": 4.9}      # inches: beside a table on a 1280-pixel screen
+SMALL = {"width": 5.9, "height": 4.6}      # inches: beside a table on a 1280-pixel screen
 
 
 def who_writes(kernel, M=32, N=32, **parameters):
@@ -18,7 +18,7 @@ def who_writes(kernel, M=32, N=32, **parameters):
     -------
     Owners
     """
-    A, B = inputs(M, N, 1)
+    A, B, _ = inputs(M, N, 1)
     plan = run(kernel, A, B, **parameters)
     traced = run(kernel, A, B, trace=every_warp(plan.grid, plan.block), **parameters)
     return owners(traced)
@@ -63,7 +63,7 @@ def tile_picture(result):
     now = result.count("sectors") / (result.M * result.N * result.K)
     formula = (1 / BM + 1 / BN) / 8
     values = {"naive, 16 × 16": _naive_sectors(result.N), f"tiled, {BM} × {BN}": now, "(1/BM + 1/BN) / 8": formula}
-    ax = bars(values, style.axes(width=6.4, height=3.2), title="Global load sectors per multiply-add",
+    ax = bars(values, style.axes(width=5.9, height=3.0), title="Global load sectors per multiply-add",
               unit=f"sectors, {result.counters_label}")
     return ax, (f"Global load sectors per multiply-add at N = {result.N}: naive kernel {values['naive, 16 × 16']:.4f}, "
                 f"tiled kernel with {BM} × {BN} tiles {now:.4f}, formula {formula:.4f}.")

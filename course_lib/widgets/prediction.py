@@ -68,6 +68,21 @@ def _short(value):
     return f"{value:.6g}"
 
 
+class Comparison(StaticBox):
+    """How a prediction compares with what came out. Without a front end it says the same whoever predicted what."""
+
+    def __init__(self, sentence, neutral):
+        self.sentence, self._neutral = sentence, neutral
+        super().__init__([ipywidgets.HTML(_line(sentence))])
+
+    def static_text(self):
+        return self._neutral
+
+
+def _line(text):
+    return f'<span role="status" aria-live="polite">{html.escape(text)}</span>'
+
+
 class Prediction(StaticBox):
     """The question, a field and a button; `reveal` compares. Made by `predict`."""
 
@@ -81,7 +96,7 @@ class Prediction(StaticBox):
         self.button = ipywidgets.Button(description="Commit", tooltip="Keep this number as my prediction",
                                         button_style="primary")
         known = "" if self.value is None else "Kept from before; change it if you like."
-        self.says = ipywidgets.HTML(self._line(known))
+        self.says = ipywidgets.HTML(_line(known))
         self.button.on_click(lambda _: self.commit(self.field.value))
         self.field.observe(lambda change: self.commit(change["new"]) if change["new"].strip() else None, "value")
         unit_label = ipywidgets.Label(unit)
@@ -93,21 +108,23 @@ class Prediction(StaticBox):
         try:
             self.value = parse_number(text)
         except CourseError as error:
-            self.says.value = self._line(str(error))
+            self.says.value = _line(str(error))
             return
         kept = self._answers.keep(self._key, self.value)
         lasts = "" if kept else " (It could not be saved, so it lasts until the kernel stops.)"
-        self.says.value = self._line(f"Kept: {_short(self.value)} {self._unit}. Now run the next cells.{lasts}")
+        self.says.value = _line(f"Kept: {_short(self.value)} {self._unit}. Now run the next cells.{lasts}")
 
     def reveal(self, actual):
-        """Show below the question, and return, how the prediction compares with `actual`."""
-        sentence = compare(self.value, actual, self._unit)
-        self.says.value = self._line(sentence)
-        return sentence
+        """Say how the prediction compares with `actual`, here and below the question.
 
-    @staticmethod
-    def _line(text):
-        return f'<span role="status" aria-live="polite">{html.escape(text)}</span>'
+        Returns
+        -------
+        Comparison
+            The last line of a cell shows it.
+        """
+        sentence = compare(self.value, actual, self._unit)
+        self.says.value = _line(sentence)
+        return Comparison(sentence, compare(None, actual, self._unit))
 
     def static_text(self):
         return f"Predict. {self._question} (Run this cell to write your number down.)"

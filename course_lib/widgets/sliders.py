@@ -23,6 +23,7 @@ class Live(StaticBox):
         self._before, self._now, self._asked_at, self._seconds = None, None, 0.0, 0.5
         self._controls(names, choices, start, N, sizes)
         self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours)
+        self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=self._neighbours if picture else None)
         self.status = ipywidgets.HTML()
         self.progress = ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description="running",
                                                  layout={"visibility": "hidden", "width": "420px"})
@@ -30,6 +31,8 @@ class Live(StaticBox):
         for control in self._all():
             control.observe(self._moved, "value")
         self._deliver(self.engine.now(self.position()))
+        if picture and self._now:
+            self._deliver_drawing(self.drawings.now(self.position()))
         rows = [ipywidgets.HBox(list(self.sliders.values()), layout={"flex_flow": "row wrap"}),
                 ipywidgets.HBox([w for w in (self.choice, self.tied, self.size) if w is not None],
                                 layout={"flex_flow": "row wrap"})]
@@ -86,9 +89,13 @@ class Live(StaticBox):
     def _compute(self, position):
         name, N, *values = position
         parameters = dict(zip(self.sliders, values, strict=True))
-        result = evaluate(name, N, parameters)
-        drawn = self._picture(result) if self._picture else None
-        return result, drawn and render(*drawn, small=False)
+        return evaluate(name, N, parameters)
+
+    def _draw(self, position):
+        outcome = self.engine.now(position)
+        if outcome.error is not None:
+            raise outcome.error
+        return render(*self._picture(outcome.value), small=False)
 
     def _neighbours(self, position):
         """Return the positions one move away: the sliders first (all tied ones at once), then the other kernels."""
@@ -112,14 +119,25 @@ class Live(StaticBox):
             self.status.value = _status(f"{words} cannot run:") + alert(str(outcome.error))
             self.table.value = self.image.value = ""
             return
-        result, drawn = outcome.value
+        result = outcome.value
         self._seconds = max(outcome.seconds, 0.1)
         took = "known already" if outcome.cached else f"compiled, run and counted in {outcome.seconds:.2f} s"
         self.status.value = _status(f"{words}: {took}; counters {result.counters_label}")
         now = facts(result)
         self._before, self._now = self._now, now
         self.table.value = facts_table(now, self._before)._repr_html_()
-        self.image.value = drawn._repr_html_() if drawn else ""
+        if self._picture and self._before:          # the numbers first; the picture follows
+            self.drawings.request(outcome.position)
+
+    def _deliver_drawing(self, outcome):
+        if outcome.position == self.position():
+            self.image.value = "" if outcome.error is not None else outcome.value._repr_html_()
+
+    def close(self):
+        """Close the widget and stop its threads."""
+        self.engine.close()
+        self.drawings.close()
+        super().close()
 
     def _later(self, seconds):
         timer = threading.Timer(seconds, self._tick)

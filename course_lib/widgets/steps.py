@@ -32,6 +32,11 @@ class Player(StaticBox):
         self._show(self.engine.now((start,)))
         super().__init__([ipywidgets.HBox([self.play, self.back, self.step, self.on]), self.image])
 
+    def close(self):
+        """Close the widget and stop its threads."""
+        self.engine.close()
+        super().close()
+
     def _move(self, by):
         self.step.value = min(max(self.step.value + by, 0), self._count - 1)
 

@@ -12,8 +12,8 @@ from course_lib.widgets import compute
 
 
 def test_inputs_are_the_same_each_time_and_cannot_be_spoilt():
-    A, B = compute.inputs(3, 4, 5)
-    assert (A.shape, B.shape, A.dtype) == ((3, 5), (5, 4), np.float32)
+    A, B, C = compute.inputs(3, 4, 5)
+    assert (A.shape, B.shape, C.shape, A.dtype) == ((3, 5), (5, 4), (3, 4), np.float32)
     assert compute.inputs(3, 4, 5)[0] is A
     with pytest.raises(ValueError, match="read-only"):
         A[0, 0] = 1
@@ -51,8 +51,9 @@ def test_facts_of_a_result(front_door):
     facts = compute.facts(compute.evaluate("sgemm_naive", 64, {"bx": 16, "by": 8}))
     assert facts["threads a block × blocks"] == "128 × 32"
     assert facts["sectors a load request"] == "16"
-    assert facts["load sectors per multiply-add"] == "0.061"
-    assert facts["occupancy"] == "50 %, limited by threads"
+    assert facts["load sectors / multiply-add"] == "0.061"
+    assert [v for k, v in facts.items() if k.startswith("occupancy, modelled for ")] == ["50 %"]
+    assert facts["which is limited by"] == "threads"
     assert not any("time" in label for label in facts)
 
 

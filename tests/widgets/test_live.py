@@ -13,7 +13,7 @@ def tiled(front_door):
     box = live("sgemm_tiled", sliders=dict.fromkeys(("BM", "BN", "BK"), (8, 16, 32, 64)), tie=("BM", "BN", "BK"), N=64,
                start={"BM": 16, "BN": 16, "BK": 16})
     yield box
-    box.engine.close()
+    box.close()
 
 
 def test_it_opens_with_a_result(tiled, front_door):
@@ -99,14 +99,18 @@ def test_one_of_several_kernels(front_door, wait_s):
     assert box.engine.settle(wait_s)
     assert ("sgemm_naive", 64, {"bx": 16, "by": 16}) in front_door
     assert "sgemm_naive" in box.status.value
-    box.engine.close()
+    box.close()
 
 
-def test_a_picture_is_drawn_from_the_result_with_its_words(front_door):
+def test_a_picture_is_drawn_from_the_result_with_its_words(front_door, wait_s):
     box = live("sgemm_naive", N=64,
                picture=lambda r: (bars({"x": r.block[0]}, unit="threads"), f"block of {r.block[0]}"))
     assert 'alt="block of 16"' in box.image.value
-    box.engine.close()
+    box.sliders["bx"].value = 32
+    assert box.engine.settle(wait_s)
+    assert box.drawings.settle(wait_s)
+    assert 'alt="block of 32"' in box.image.value
+    box.close()
 
 
 def test_without_a_front_end_the_first_table_is_there(tiled):
@@ -137,4 +141,4 @@ def test_the_player_steps_and_stops_at_the_ends(wait_s):
     assert box.engine.settle(wait_s)
     assert sorted(drawn) == [0, 1, 2]
     assert "First: step 0" in box._repr_mimebundle_()["text/plain"]
-    box.engine.close()
+    box.close()

@@ -37,13 +37,23 @@ def test_an_answer_outlives_the_widget(own_folder):
     again = predict("How many?", key="03-x", unit="sectors")
     assert again.value == 8.5
     assert again.field.value == "8.5"
-    assert "right" in again.reveal(8.5)
+    assert "right" in again.reveal(8.5).sentence
     assert "right" in again.says.value
 
 
 def test_nobody_answers(own_folder):
-    assert predict("How many?", key="k").reveal(8.5) == "No prediction this time; it is 8.5."
+    assert predict("How many?", key="k").reveal(8.5).sentence == "No prediction this time; it is 8.5."
     assert not own_folder.exists()
+
+
+def test_what_a_notebook_stores_does_not_depend_on_the_reader():
+    asked = predict("How many?", key="k")
+    before = asked.reveal(8.5)._repr_mimebundle_()
+    asked.commit("4")
+    after = asked.reveal(8.5)._repr_mimebundle_()
+    for kind in ("text/plain", "text/html"):
+        assert before[kind] == after[kind]
+        assert "8.5" in after[kind]
 
 
 def test_keys_do_not_disturb_each_other():
