@@ -42,9 +42,9 @@ def serve(folder):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory(prefix="lab-") as private:
+    with tempfile.TemporaryDirectory(prefix="lab-") as private, tempfile.TemporaryFile("w+") as log:
         server = subprocess.Popen(command(folder, port), cwd=folder, env=environment(Path(private), token),
-                                  stdout=(log := open(Path(private, "log"), "w+")), stderr=subprocess.STDOUT)
+                                  stdout=log, stderr=subprocess.STDOUT)
         try:
             wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", server, log)
             yield f"http://127.0.0.1:{port}", token
@@ -55,7 +55,6 @@ def serve(folder):
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
-            log.close()
 
 
 def command(folder, port):

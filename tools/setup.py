@@ -18,7 +18,7 @@ import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from driver import describe, extra_for, find_gpu, too_old  # noqa: E402
+from driver import describe, extra_for, find_gpu, too_old
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
