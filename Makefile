@@ -3,8 +3,9 @@ PYTHON ?= python3
 JOBS   ?= 2
 
 BIN   := .venv/bin
-# Tests never touch a GPU and never see your own IPython profile.
-SIM   := env COURSE_BACKEND=sim IPYTHONDIR=$(CURDIR)/build/ipython
+# Tests never touch a GPU, and neither see nor change your own IPython profile, predictions and caches.
+SIM   := env COURSE_BACKEND=sim COURSE_CACHE=$(CURDIR)/build/cache WARP_BY_WARP_HOME=$(CURDIR)/build/home \
+         IPYTHONDIR=$(CURDIR)/build/ipython
 UNITS := $(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env \
          --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120
@@ -43,7 +44,7 @@ units: dev  ## only the unit tests and doctests
 	$(UNITS) -m "not slow and not browser"
 
 notebooks: dev  ## only the notebooks: the lessons, and a copy of the solutions
-	@rm -rf build/nbval && mkdir -p build/nbval && cp -R solutions build/nbval/
+	@rm -rf build/nbval build/home && mkdir -p build/nbval && cp -R solutions build/nbval/
 	$(NBVAL) notebooks build/nbval/solutions
 
 drift: dev  ## fail when exercises/ is not what solutions/ gives

@@ -74,7 +74,7 @@ def environment(private, token):
     return {"COURSE_BACKEND": "sim"} | os.environ | {
         "JUPYTER_TOKEN": token, "JUPYTER_CONFIG_DIR": str(private / "config"), "JUPYTER_RUNTIME_DIR": str(private / "runtime"),
         "JUPYTERLAB_SETTINGS_DIR": str(private / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(private / "workspaces"),
-        "IPYTHONDIR": str(private / "ipython"),
+        "IPYTHONDIR": str(private / "ipython"), "WARP_BY_WARP_HOME": str(private / "home"),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
     }
 
