@@ -4,8 +4,8 @@ JOBS   ?= 2
 
 BIN   := .venv/bin
 # Tests never touch a GPU, and neither see nor change your own IPython profile, predictions and caches.
-SIM   := env COURSE_BACKEND=sim COURSE_CACHE=$(CURDIR)/build/cache WARP_BY_WARP_HOME=$(CURDIR)/build/home \
-         IPYTHONDIR=$(CURDIR)/build/ipython
+SIM   := env COURSE_BACKEND=sim COURSE_CACHE="$(CURDIR)/build/cache" WARP_BY_WARP_HOME="$(CURDIR)/build/home" \
+         IPYTHONDIR="$(CURDIR)/build/ipython"
 UNITS := $(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env \
          --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120
