@@ -92,7 +92,7 @@ class Runtime:
     def __init__(self):
         folder = Path(__file__).with_name("runtime")
         text = "\n".join((folder / f"{part}.cuh").read_text() for part in RUNTIME)
-        code = native.cached_object(native.cache_key("runtime", text), lambda: native.compile_ir(self.translate(text)))
+        code = native.cached_object(native.cache_key("runtime", text, own_source()), lambda: native.compile_ir(self.translate(text)))
         self.library = native.Library([code], ["run_blocks", *layout.FUNCTIONS, *layout.TESTED])
         self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
         self.table = np.array([self.library.address(f) for f in layout.FUNCTIONS], np.uint64)
@@ -122,8 +122,9 @@ class Kernel:
         self.runtime = runtime()
         self.run_blocks = self.runtime.run_blocks
         self.function_table = self.runtime.table.ctypes.data
-        code = native.cached_object(native.cache_key("lanes", text, entry, VERSION),
-                                    lambda: native.compile_ir(lanes.lower(self.program), level=0, passes=False))
+        text_of_lanes = lanes.lower(self.program)
+        code = native.cached_object(native.cache_key("lanes", text_of_lanes),
+                                    lambda: native.compile_ir(text_of_lanes, level=0, passes=False))
         self.translator = Fast(self.program, block)
         text_of_fast = self.translator.text()
         fast = native.cached_object(native.cache_key("fast", text_of_fast), lambda: native.compile_ir(text_of_fast, passes=False))
@@ -210,7 +211,9 @@ class Kernel:
                 dynamic[number, 5] += times * (access.space == layout.SPACES["global"])
 
 
-VERSION = "1"
+def own_source():
+    """Return the text of this package, which decides how the runtime is translated."""
+    return "".join(path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")))
 
 
 def special_values(warp, block, grid):

@@ -11,7 +11,7 @@ from course_lib.simt.affine import UNIFORM, VECTOR, Analysis
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.fast_memory import MemoryGroups
 from course_lib.simt.instruction import Imm
-from course_lib.simt.ops import OPS
+from course_lib.simt.ops import OPS, compute
 from course_lib.simt.pairs import Pair, Pairs
 from course_lib.simt.program import SPECIAL
 
@@ -235,7 +235,7 @@ class Fast:
         results, wanted = OPS[name][0](ins)
         uniform = kinds and kinds[0] == UNIFORM
         fetch, code = (self.scalar_value, self.scalar) if uniform else (self.vector_value, self.vector)
-        values = OPS[name][1](code, ins, [fetch(o, t) for o, t in zip(cfg.inputs(ins), wanted)])
+        values = compute(code, ins, [fetch(o, t) for o, t in zip(cfg.inputs(ins), wanted)])
         extend = "sext" if name == "cvt" and ins.opcode[-2][0] == "s" else "zext"
         for register, value, t in zip(targets, values, results):
             self.put(register, value, t, uniform, extend, number)

@@ -23,9 +23,10 @@ def explain(run, worker):
     ins = run.program.instructions[worker.fault_access]
     facts["line"] = ins.line
     if fault == "divergent barrier":
+        facts["other_line"] = run.program.instructions[worker.fault_address].line
         return DivergentBarrier(
-            f"{place(facts)}: some threads of this warp wait at __syncthreads(), this one goes another way. Every thread of "
-            "the block must reach the same barrier: move it out of the if or the loop.", **facts)
+            f"{place(facts)} waits at __syncthreads() while other threads of its warp wait at the one in line "
+            f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
     if fault == "barrier mismatch":
         facts["other_line"] = run.program.instructions[worker.fault_address].line
         return DivergentBarrier(

@@ -14,8 +14,8 @@ def type_bytes(type_name):
     """
     if type_name == "pred":
         return 1
-    if type_name in ("f16x2", "bf16x2"):
-        return 4
+    if type_name.endswith("x2"):
+        return 2 * type_bytes(type_name[:-2])
     return SIZES[re.search(r"\d+$", type_name).group()]
 
 

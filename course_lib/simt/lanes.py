@@ -6,10 +6,9 @@ which computes all lanes and keeps the result in the active ones. Loads, stores,
 
 from course_lib.simt import cfg, layout
 from course_lib.simt.code import Code, declarations
-from course_lib.simt.errors import UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Reg, Vec, type_bytes
-from course_lib.simt.ops import OPS
-from course_lib.simt.program import at_line, is_memory
+from course_lib.simt.ops import OPS, compute
+from course_lib.simt.program import is_memory
 
 
 def lower(program):
@@ -39,8 +38,9 @@ class _Lanes:
         head += ["  br label %dispatch", "dispatch:", "  %b = call i32 %f.next_block(ptr %w)",
                  "  switch i32 %b, label %leave [ " + " ".join(f"i32 {b.index}, label %b{b.index}" for b in self.program.blocks) + " ]",
                  "leave:", "  %end = icmp eq i32 %b, -1", "  %budget = icmp eq i32 %b, -2",
-                 "  %turn = icmp eq i32 %b, -4",
-                 f"  %s0 = select i1 %turn, i32 {layout.YIELDED}, i32 {layout.CONVERGED}",
+                 "  %turn = icmp eq i32 %b, -4", "  %barrier = icmp eq i32 %b, -5",
+                 f"  %sx = select i1 %turn, i32 {layout.YIELDED}, i32 {layout.CONVERGED}",
+                 f"  %s0 = select i1 %barrier, i32 {layout.BARRIER}, i32 %sx",
                  f"  %s1 = select i1 %budget, i32 {layout.FAILED}, i32 %s0",
                  f"  %s2 = select i1 %end, i32 {layout.EXITED}, i32 %s1", "  ret i32 %s2",
                  "failed:", f"  ret i32 {layout.FAILED}"]
@@ -110,11 +110,7 @@ class _Lanes:
                 continue
             arguments.append(f"ptr %s{i}")
             values.append(self.load(code, f"%s{i}", given, t))
-        try:
-            outputs = OPS[ins.opcode[0]][1](code, ins, values)
-        except NotImplementedError:
-            raise UnsupportedInstruction(
-                f"{at_line(ins)}the simulator does not know the form {ins.name}.", opcode=ins.name, line=ins.line) from None
+        outputs = compute(code, ins, values)
         bits = code.op("load i32, ptr %mask")
         mask = code.op(f"bitcast i32 {bits} to <32 x i1>")
         for i, (t, slot, value) in enumerate(zip(results, types, outputs)):
@@ -238,4 +234,4 @@ class _Lanes:
     def barrier(self, block, number):
         failed = self.code.op(f"call i32 %f.arrive(ptr %w, i32 {number}, i32 {block.successors[0]})")
         self.fail_if(failed)
-        self.code.do(f"ret i32 {layout.BARRIER}")
+        self.code.do("br label %dispatch")

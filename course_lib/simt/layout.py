@@ -51,7 +51,7 @@ Worker = structure(
 Warp = structure(
     "Warp", (u32, "mask alive exists index state resume sync traced"),
     (u64, "launch worker functions pending bits registers fast local"), (i64, "steps"),
-    (u32, "block*3 no_fast in_fast barrier slice spare"), (u64, "params constants shared shared_bytes"),
+    (u32, "block*3 no_fast in_fast barrier slice parked parked_at spare"), (u64, "params constants shared shared_bytes"),
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
 STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern)

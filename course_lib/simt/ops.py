@@ -5,8 +5,9 @@ Rules of rounding, NaN and shifts are those of the "PTX ISA" manual, sections "I
 """
 
 from course_lib.simt import bits, convert
+from course_lib.simt.errors import UnsupportedInstruction
 from course_lib.simt.instruction import Vec, type_bytes
-from course_lib.simt.optable import FLOATS, OPS, as_float, floating, ir_type, is_float, kind, op, same, signed
+from course_lib.simt.optable import DIRECTED, FLOATS, OPS, as_bits, as_float, floating, ir_type, is_float, kind, op, same, signed
 
 INTEGER_COMPARES = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
                     "lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
@@ -71,15 +72,36 @@ def mad_signature(ins):
 
 @op("mad", "fma", signature=mad_signature)
 def emit_mad(code, ins, s):
+    if kind(ins) in ("f16", "bf16"):
+        return (fused_half(code, ins, s),)
     if is_float(kind(ins)):
         return floating(code, ins, s, lambda t, v: code.call("fma", t, *v))
+    if "sat" in ins.opcode:
+        raise NotImplementedError
     dst = mad_signature(ins)[0][0]
     first = emit_mul(code, ins, s[:2])[0]
     return (code.binary("add", dst, first, s[2]),)
 
 
+def fused_half(code, ins, s):
+    """a * b + c in half precision, rounded once: exact product and sum in double, made odd, then rounded twice."""
+    name = kind(ins)
+    if DIRECTED & set(ins.opcode) or {"ftz", "sat"} & set(ins.opcode):
+        raise NotImplementedError
+    a, b, c = (code.cast("fpext", "float", convert.widen(code, name, as_float(code, name, v)), "double") for v in s)
+    p = code.binary("fmul", "double", a, b)
+    total = code.binary("fadd", "double", p, c)
+    back = code.binary("fsub", "double", total, p)
+    error = code.binary("fadd", "double", code.binary("fsub", "double", p, code.binary("fsub", "double", total, back)),
+                        code.binary("fsub", "double", c, back))
+    odd = convert.to_odd(code, total, error)
+    return as_bits(code, name, convert.narrow(code, name, convert.to_odd(code, odd)))
+
+
 @op("mul24", "mad24", signature=lambda ins: same(2 if ins.opcode[0] == "mul24" else 3)(ins))
 def emit_mul24(code, ins, s):
+    if "sat" in ins.opcode:
+        raise NotImplementedError
     shift = "ashr" if signed(ins) else "lshr"
     eight = code.const("i32", 8)
     a, b = (code.binary(shift, "i32", code.binary("shl", "i32", v, eight), eight) for v in s[:2])
@@ -115,13 +137,17 @@ def emit_div(code, ins, s):
 @op("min", "max", signature=lambda ins: same(len(ins.operands) - 1)(ins))
 def emit_minmax(code, ins, s):
     which = ins.opcode[0]
+    if {"relu", "xorsign"} & set(ins.opcode):
+        raise NotImplementedError
     if is_float(kind(ins)):
         intrinsic = which + ("imum" if "NaN" in ins.opcode else "imumnum")
+
         def fold(t, v):
             result = v[0]
             for other in v[1:]:
                 result = code.call(intrinsic, t, result, other)
             return convert.canonical_nan(code, t, result)
+
         return floating(code, ins, s, fold)
     return (code.call(("s" if signed(ins) else "u") + which, ir_type(kind(ins)), *s),)
 
@@ -130,6 +156,9 @@ def emit_minmax(code, ins, s):
 def emit_sign(code, ins, s):
     t = ir_type(kind(ins))
     if is_float(kind(ins)):
+        if "ftz" in ins.opcode:
+            value = convert.flush(code, FLOATS[kind(ins)], as_float(code, kind(ins), s[0]))
+            s = (as_bits(code, kind(ins), value),)
         bit = 1 << (int(t[1:]) - 1)
         if ins.opcode[0] == "neg":
             return (code.binary("xor", t, s[0], code.const(t, bit)),)
@@ -144,7 +173,9 @@ def compare(code, ins, relation, type_name, a, b):
     if is_float(type_name):
         t = FLOATS[type_name]
         values = [as_float(code, type_name, v) for v in (a, b)]
-        if "ftz" in ins.opcode:
+        if type_name in ("f16", "bf16"):
+            t, values = "float", [convert.widen(code, type_name, v) for v in values]
+        elif "ftz" in ins.opcode:
             values = [convert.flush(code, t, v) for v in values]
         return code.compare(f"fcmp {FLOAT_COMPARES[relation]}", t, *values)
     how = INTEGER_COMPARES[relation]
@@ -186,7 +217,7 @@ def emit_set(code, ins, s):
     how = next((p for p in ins.opcode if p in ("and", "or", "xor")), None)
     if how:
         true = code.binary(how, "i1", true, s[2])
-    one = 0x3F800000 if ins.opcode[-2] == "f32" else -1
+    one = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}.get(ins.opcode[-2], -1)
     t = ir_type(ins.opcode[-2])
     return (code.select(true, t, code.const(t, one), code.const(t, 0)),)
 
@@ -200,6 +231,8 @@ def emit_selp(code, ins, s):
 def emit_slct(code, ins, s):
     if kind(ins) == "f32":
         value = as_float(code, "f32", s[2])
+        if "ftz" in ins.opcode:
+            value = convert.flush(code, "float", value)
         test = code.compare("fcmp oge", "float", value, code.const("float", "0.0"))
     else:
         test = code.compare("icmp sge", "i32", s[2], code.const("i32", 0))
@@ -267,7 +300,7 @@ def emit_copysign(code, ins, s):
 @op("testp", signature=lambda ins: (("i1",), (ir_type(kind(ins)),)))
 def emit_testp(code, ins, s):
     tests = {"finite": 0x1F8, "infinite": 0x204, "number": 0x3FC, "notanumber": 0x3,
-             "normal": 0x108, "subnormal": 0x90}
+             "normal": 0x168, "subnormal": 0x90}
     base = FLOATS[kind(ins)]
     value = as_float(code, kind(ins), s[0])
     letter = "f32" if base == "float" else "f64"
@@ -276,4 +309,19 @@ def emit_testp(code, ins, s):
     return (code.op(f"call {code.ty('i1')} @llvm.is.fpclass.{suffix}({code.ty(base)} {value}, i32 {test})"),)
 
 
-__all__ = ["OPS", "bits", "ir_type"]
+def compute(code, ins, sources):
+    """Emit one arithmetic instruction; return its results.
+
+    Raises
+    ------
+    UnsupportedInstruction
+        For a form (type, rounding, modifier) that is not covered.
+    """
+    try:
+        return OPS[ins.opcode[0]][1](code, ins, sources)
+    except (NotImplementedError, KeyError):
+        line = f"line {ins.line}: " if ins.line else ""
+        raise UnsupportedInstruction(f"{line}the simulator does not know the form {ins.name}.", opcode=ins.name, line=ins.line) from None
+
+
+__all__ = ["OPS", "bits", "compute", "ir_type"]

@@ -7,10 +7,13 @@ instructions reinterpret them. `OPS[opcode]` is a pair of functions:
 - `emit(code, instruction, sources)` -> tuple of destination values.
 """
 
+import dataclasses
+
 from course_lib.simt import convert
 from course_lib.simt.instruction import type_bytes
 
-FLOATS = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+FLOATS = convert.FLOATS
+DIRECTED = {"rz", "rm", "rp", "rna", "relu", "oob"}  # not covered
 OPS = {}
 
 
@@ -37,7 +40,7 @@ def op(*names, signature):
     """Register an emitter under each opcode in `names`."""
     def register(emit):
         for name in names:
-            OPS[name] = (signature, emit)
+            OPS[name] = (signature, packed(emit))
         return emit
     return register
 
@@ -58,17 +61,48 @@ def as_bits(code, type_name, value):
 
 
 def floating(code, ins, sources, compute):
-    """Run `compute(lane type, float values) -> float value` between two reinterpretations."""
+    """Run `compute(lane type, float values) -> float value` between two reinterpretations.
+
+    Half precision is computed in single precision, which is wide enough for one correctly rounded operation.
+    """
     name = kind(ins)
+    if DIRECTED & set(ins.opcode):
+        raise NotImplementedError
+    short = name in ("f16", "bf16")
+    if short and {"ftz", "sat"} & set(ins.opcode):
+        raise NotImplementedError
+    base = "float" if short else FLOATS[name]
     values = [as_float(code, name, s) for s in sources]
+    if short:
+        values = [convert.widen(code, name, v) for v in values]
     if "ftz" in ins.opcode:
-        values = [convert.flush(code, FLOATS[name], v) for v in values]
-    result = compute(FLOATS[name], values)
+        values = [convert.flush(code, base, v) for v in values]
+    result = compute(base, values)
     if "ftz" in ins.opcode:
-        result = convert.flush(code, FLOATS[name], result)
+        result = convert.flush(code, base, result)
     if "sat" in ins.opcode:
-        result = convert.saturate(code, FLOATS[name], result)
+        result = convert.saturate(code, base, result)
+    if short:
+        result = convert.narrow(code, name, result)
     return (as_bits(code, name, result),)
+
+
+def packed(emit):
+    """Wrap an emitter: `f16x2` and `bf16x2` are two operations on halves of 32 bits."""
+    def both(code, ins, sources):
+        name = kind(ins)
+        if not name.endswith("x2"):
+            return emit(code, ins, sources)
+        if name[:-2] not in FLOATS:
+            raise NotImplementedError
+        one = dataclasses.replace(ins, opcode=(*ins.opcode[:-1], name[:-2]))
+        sixteen, parts = code.const("i32", 16), []
+        for shift in (False, True):
+            given = [code.binary("lshr", "i32", s, sixteen) if shift else s for s in sources]
+            given = [code.cast("trunc", "i32", s, "i16") for s in given]
+            parts.append(code.cast("zext", "i16", emit(code, one, given)[0], "i32"))
+        return (code.binary("or", "i32", parts[0], code.binary("shl", "i32", parts[1], sixteen)),)
+    return both
 
 
 def signed(ins):

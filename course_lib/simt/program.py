@@ -5,6 +5,7 @@ offsets in their space, and `cvta` an addition of the space's window.
 """
 
 import dataclasses
+import re
 from dataclasses import dataclass, field
 
 from course_lib.simt import cfg, layout
@@ -99,11 +100,21 @@ def place_variables(module, function):
         at = -(-sizes[space] // variable.align) * variable.align
         places[variable.name] = (space, at)
         if space == "shared":
-            shared.append((variable.name, at, variable.nbytes))
+            shared.append((plain_name(variable.name), at, variable.nbytes))
         if space in ("const", "global"):
             constants[variable.name] = (space, at, variable.nbytes, variable.init or b"")
         sizes[space] = at + variable.nbytes
     return places, sizes, shared, constants
+
+
+def plain_name(mangled):
+    """Return the name that the source gives a `__shared__` variable.
+
+    >>> [plain_name(n) for n in ("_ZZ11sgemm_tiledE2As", "_ZZ1fPfE4tile_0", "buffer")]
+    ['As', 'tile', 'buffer']
+    """
+    found = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", mangled)
+    return found.group(2)[:int(found.group(1))] if found else mangled
 
 
 def referenced(function):

@@ -226,22 +226,4 @@ def known_bug(form):
     return None
 
 
-LIBRARY_CALL = "LLVM calls a conversion function that the process does not have; the launch dies with RuntimeError"
-IGNORED = "the modifier is ignored; it must be obeyed or refused"
-KNOWN_BUGS = {
-    **{f"{name}.rn.bf16": LIBRARY_CALL for name in ("add", "sub", "mul", "fma")},
-    "fma.rn.f16": LIBRARY_CALL, "fma.rn.relu.*": LIBRARY_CALL, "fma.rn.sat.f16": LIBRARY_CALL,
-    "min.bf16": LIBRARY_CALL, "max.bf16": LIBRARY_CALL,
-    **{f"cvt.rn.bf16.{t}": LIBRARY_CALL for t in ("f32", "s32", "u32", "s8")},
-    "cvt.rn.relu.bf16.f32": LIBRARY_CALL, "cvt.rzi.s32.bf16": LIBRARY_CALL, "cvt.rn.f16.f64": LIBRARY_CALL,
-    "abs.ftz.f32": IGNORED, "neg.ftz.f32": IGNORED, "slct.ftz.*": IGNORED, "mad*.sat.s32": IGNORED, "m??.relu.*": IGNORED,
-    "m??.xorsign.*": IGNORED, "cvt.rn.relu.f16.f32": IGNORED, "cvt.rn.sat.f32.s32": IGNORED, "cvt.rn.ftz.f32.f64": IGNORED,
-    **{f"*.{r}.f{n}": IGNORED for r in ("rz", "rm", "rp") for n in (32, 64)},
-    "cvt.ftz.f32.f16": ".ftz is for single precision, yet half-precision subnormals become 0",
-    "cvt.r?i.?8.f64": "NaN: the manual says 1 << (BitWidth(dst) - 1) when the source is f64",
-    "cvt.r?i.?16.f64": "NaN: the manual says 1 << (BitWidth(dst) - 1) when the source is f64",
-    "testp.normal.*": "the manual counts zeros as normal numbers",
-    "*.f16x2": "taken for a 32-bit integer", "*.bf16x2": "taken for a 32-bit integer",
-    "*.?16x2": "KeyError instead of UnsupportedInstruction",
-    "set.lt.f16.f16": "true is 1.0, not all ones",
-}
+KNOWN_BUGS = {}

@@ -19,7 +19,7 @@ extern "C" __device__ void branch(Warp* w, u32 block, u32 yes, u32 no, u32 taken
 
 // Choose the lowest block at which lanes wait, count it, and make those lanes the active ones.
 // Returns its number, or -1: no lane left, -2: step budget used up, -3: all lanes together, go on in fast code,
-// -4: the next warp's turn.
+// -4: the next warp's turn, -5: all that live wait at a barrier.
 extern "C" __device__ int next_block(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
     Worker* k = (Worker*)w->worker;
@@ -50,7 +50,10 @@ extern "C" __device__ int next_block(Warp* w) {
         ((u64*)k->threads)[b] += __popc(mask);
         return b;
     }
-    return -1;
+    if (!w->parked) return -1;
+    wait_at(w, w->parked_at, w->parked);
+    w->parked = 0;
+    return -5;
 }
 
 // A guarded instruction (not a branch) of number `n` runs under a smaller mask; count it on its own.
@@ -60,12 +63,16 @@ extern "C" __device__ void count_guarded(Warp* w, u32 n) {
     c[7] += __popc(w->mask);
 }
 
-// The active lanes reach a barrier: all living lanes of the warp must be among them.
+// The active lanes reach a barrier and stay there until no lane of the warp is left that could still come.
 extern "C" __device__ u32 arrive(Warp* w, u32 access, u32 next) {
-    if (w->mask != w->alive) return fault(w, DIVERGENT_BARRIER, access, lowest(w->alive & ~w->mask), 0);
+    if (w->parked && w->barrier != access) {
+        fault(w, DIVERGENT_BARRIER, access, lowest(w->mask), w->barrier);
+        return 1;
+    }
     if (w->traced) record(w, access, 1, 0);
     w->barrier = access;
-    wait_at(w, next, w->mask);
+    w->parked |= w->mask;
+    w->parked_at = next;
     return 0;
 }
 

@@ -38,6 +38,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->no_fast = 0;
     w->in_fast = 0;
     w->slice = 0;
+    w->parked = 0;
     w->traced = traced;
     w->steps = L->max_steps;
     const u32* pair = (const u32*)L->special;

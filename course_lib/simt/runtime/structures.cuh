@@ -72,7 +72,7 @@ struct Warp {
     u64 launch, worker, functions, pending, bits, registers, fast, local;
     i64 steps;
     u32 block[3], no_fast;
-    u32 in_fast, barrier, slice, spare;
+    u32 in_fast, barrier, slice, parked, parked_at, spare;
     u64 params, constants, shared, shared_bytes;
 };
 
