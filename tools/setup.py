@@ -24,7 +24,12 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
-QUIET_LAB = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+# JupyterLab asks no question at the first start, and shows readers nothing of nbgrader, which is the instructors' tool.
+LAB_SETTINGS = {
+    "share/jupyter/lab/settings/overrides.json":
+        {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}},
+    "etc/jupyter/labconfig/page_config.json": {"disabledExtensions": {"@jupyter/nbgrader": True}},
+}
 
 
 class Steps:
@@ -116,9 +121,9 @@ def install(part, size, steps):
     failed = pip("install", "--editable", "." if part == "course" else f".[{part}]")
     if failed:
         stop(f"pip could not install the course:\n{failed}\n\nInstalling needs a network; once it is done, none is needed again.")
-    settings = VENV / "share/jupyter/lab/settings/overrides.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text(json.dumps(QUIET_LAB))
+    for name, settings in LAB_SETTINGS.items():
+        (VENV / name).parent.mkdir(parents=True, exist_ok=True)
+        (VENV / name).write_text(json.dumps(settings))
     for name in {"course", part}:
         stamp(name).write_text(digest())
     return None
