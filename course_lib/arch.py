@@ -1,8 +1,8 @@
 """The constants of the machine, and a table of devices with the source of each figure.
 
 Limits per compute capability come from the "CUDA C++ Programming Guide", table "Technical Specifications per Compute
-Capability", and from `cuda_occupancy.h`. What a chip has comes from NVIDIA's data sheet or white paper that the entry
-names. Peaks are computed here, never typed in.
+Capability", and from `cuda_occupancy.h`; those of CC 1.3 from NVIDIA's occupancy calculator of 2009. What a chip has
+comes from NVIDIA's data sheet or white paper that its row names. Peaks are computed here, never typed in.
 """
 
 from dataclasses import dataclass
@@ -14,48 +14,90 @@ SECTOR_BYTES = 32          # unit of global memory traffic between L1 and L2; si
 BANKS = 32                 # banks of shared memory; 16 before Fermi (CC 2.0)
 BANK_BYTES = 4             # width of a bank
 KIB = 1024
+STATIC_SHARED = 48 * KIB   # the most that `__shared__` arrays of fixed size may take of a block; 16 KiB on CC 1.3
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What every chip of one compute capability allows; sizes in bytes, registers of 4 bytes."""
+    """What every chip of one compute capability allows; sizes in bytes, registers of 4 bytes.
 
-    warps: int               # per SM
-    blocks: int              # per SM
-    registers: int           # per SM
+    Attributes
+    ----------
+    warps, blocks, registers, shared : int
+        Of one SM.
+    threads_per_block, registers_per_thread : int
+        The most.
+    register_unit : int
+        Registers are handed out in multiples of this: per warp, on CC 1.3 per block.
+    warp_unit : int
+        Sub-partitions of an SM, over which its warps and registers are spread; on CC 1.3 warps are rounded up to it.
+    shared_per_block : int
+        The most a block may ask for; beyond 48 KiB it must do so at launch (CC 7.0 and up).
+    shared_unit, shared_reserved : int
+        A block's shared memory is a multiple of the first, and the system takes the second of each block.
+    """
+
+    warps: int
+    blocks: int
+    threads_per_block: int
+    registers: int
     registers_per_thread: int
-    register_unit: int       # registers are handed out in units of this, per warp (per block before CC 2.0)
-    warp_unit: int           # warps are placed in this many sub-partitions
-    shared: int              # per SM
-    shared_per_block: int    # the most a block may ask for (opt-in from CC 7.0 on)
+    register_unit: int
+    warp_unit: int
+    shared: int
+    shared_per_block: int
     shared_unit: int
-    shared_reserved: int = 0  # taken by the system for each block
+    shared_reserved: int
+
+    @property
+    def static_shared(self):
+        """Bytes of `__shared__` arrays of fixed size that a block may have."""
+        return min(STATIC_SHARED, self.shared_per_block)
 
 
 LIMITS = {
-    (1, 3): Limits(32, 8, 16384, 124, 512, 2, 16 * KIB, 16 * KIB, 512),
-    (3, 0): Limits(64, 16, 65536, 63, 256, 4, 48 * KIB, 48 * KIB, 256),
-    (3, 7): Limits(64, 16, 131072, 255, 256, 4, 112 * KIB, 48 * KIB, 256),
-    (6, 1): Limits(64, 32, 65536, 255, 256, 4, 96 * KIB, 48 * KIB, 256),
-    (7, 0): Limits(64, 32, 65536, 255, 256, 4, 96 * KIB, 96 * KIB, 256),
-    (7, 5): Limits(32, 16, 65536, 255, 256, 4, 64 * KIB, 64 * KIB, 256),
-    (8, 0): Limits(64, 32, 65536, 255, 256, 4, 164 * KIB, 163 * KIB, 128, KIB),
-    (8, 6): Limits(48, 16, 65536, 255, 256, 4, 100 * KIB, 99 * KIB, 128, KIB),
-    (8, 9): Limits(48, 24, 65536, 255, 256, 4, 100 * KIB, 99 * KIB, 128, KIB),
-    (9, 0): Limits(64, 32, 65536, 255, 256, 4, 228 * KIB, 227 * KIB, 128, KIB),
+    #              SM:           block:  SM:      thread: units:    SM:        block:     unit: reserved:
+    #              warps blocks  threads registers regs   regs warp shared     shared     shared shared
+    (1, 3):  Limits(32,  8,      512,    16384,   124,    512, 2,   16 * KIB,  16 * KIB,  512,  0),
+    (3, 0):  Limits(64,  16,     1024,   65536,   63,     256, 4,   48 * KIB,  48 * KIB,  256,  0),
+    (3, 7):  Limits(64,  16,     1024,   131072,  255,    256, 4,   112 * KIB, 48 * KIB,  256,  0),
+    (6, 1):  Limits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
+    (7, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  96 * KIB,  256,  0),
+    (7, 5):  Limits(32,  16,     1024,   65536,   255,    256, 4,   64 * KIB,  64 * KIB,  256,  0),
+    (8, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   164 * KIB, 163 * KIB, 128,  KIB),
+    (8, 6):  Limits(48,  16,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+    (8, 9):  Limits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+    (9, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   228 * KIB, 227 * KIB, 128,  KIB),
+    (12, 0): Limits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
 }
+MAX_REGISTERS_PER_BLOCK = 65536    # CC 3.0 and up; the same table
 
 
 @dataclass(frozen=True)
 class Device:
     """One GPU (of a card with two, one of them).
 
-    `clock_mhz` is the clock that the quoted peak is computed with; `bandwidth_gb_s` is the data sheet's, in 10^9 bytes a
-    second; `dp_ratio` is double-precision over single-precision throughput.
+    Attributes
+    ----------
+    name : str
+    cc : tuple of int
+        Compute capability, (major, minor).
+    sms, cores_per_sm : int
+        Multiprocessors; single-precision cores of one.
+    clock_mhz : float
+        The clock that the quoted peak is computed with: the boost clock where there is one.
+    bandwidth_gb_s : float
+        Of the device memory, by the data sheet, in 10^9 bytes a second.
+    l2_bytes : int
+        0 for GT200, whose second level caches textures only.
+    dp_ratio : float
+        Double-precision over single-precision throughput.
+    source : str
+        Where the figures are from.
     """
 
     name: str
-    cc: tuple
+    cc: tuple[int, int]
     sms: int
     cores_per_sm: int
     clock_mhz: float
@@ -90,21 +132,35 @@ class Device:
         return self.limits.warps * WARP
 
 
+MIB = KIB * KIB
 DEVICES = {d.name: d for d in (
-    Device("H200", (9, 0), 132, 128, 1980, 4800, 60 << 20, 1 / 2, "NVIDIA H200 data sheet; SMs and L2 as its driver reports them"),
-    Device("H100 SXM", (9, 0), 132, 128, 1980, 3350, 50 << 20, 1 / 2, "NVIDIA H100 data sheet; H100 white paper"),
-    Device("RTX 4090", (8, 9), 128, 128, 2520, 1008, 72 << 20, 1 / 64, "NVIDIA Ada GPU architecture white paper"),
-    Device("RTX 3090", (8, 6), 82, 128, 1695, 936, 6 << 20, 1 / 64, "NVIDIA Ampere GA102 white paper"),
-    Device("A100 40GB", (8, 0), 108, 64, 1410, 1555, 40 << 20, 1 / 2, "NVIDIA A100 white paper"),
-    Device("T4", (7, 5), 40, 64, 1590, 320, 4 << 20, 1 / 32, "NVIDIA Turing white paper, appendix on the T4"),
-    Device("V100 SXM2", (7, 0), 80, 64, 1530, 900, 6 << 20, 1 / 2, "NVIDIA Tesla V100 white paper"),
-    Device("GTX 1080", (6, 1), 20, 128, 1733, 320, 2 << 20, 1 / 32, "NVIDIA GeForce GTX 1080 white paper"),
-    Device("Tesla K80", (3, 7), 13, 192, 823.5, 240, 1536 << 10, 1 / 3,
+    #      name           CC      SMs cores  MHz   GB/s    L2          dp/sp
+    Device("H200",        (9, 0), 132, 128,  1980, 4800,   60 * MIB,   1 / 2,
+           "NVIDIA H200 data sheet; SMs, clock and L2 as its driver reports them"),
+    Device("H100 SXM",    (9, 0), 132, 128,  1980, 3350,   50 * MIB,   1 / 2,
+           "NVIDIA H100 data sheet; H100 white paper"),
+    Device("RTX 5090",    (12, 0), 170, 128, 2407, 1792,   96 * MIB,   1 / 64,
+           "NVIDIA RTX Blackwell GPU architecture white paper"),
+    Device("RTX 4090",    (8, 9), 128, 128,  2520, 1008,   72 * MIB,   1 / 64,
+           "NVIDIA Ada GPU architecture white paper"),
+    Device("RTX 3090",    (8, 6), 82,  128,  1695, 936,    6 * MIB,    1 / 64,
+           "NVIDIA Ampere GA102 white paper"),
+    Device("A100 40GB",   (8, 0), 108, 64,   1410, 1555,   40 * MIB,   1 / 2,
+           "NVIDIA A100 white paper"),
+    Device("T4",          (7, 5), 40,  64,   1590, 320,    4 * MIB,    1 / 32,
+           "NVIDIA Turing white paper, appendix on the T4"),
+    Device("V100 SXM2",   (7, 0), 80,  64,   1530, 900,    6 * MIB,    1 / 2,
+           "NVIDIA Tesla V100 white paper"),
+    Device("GTX 1080",    (6, 1), 20,  128,  1733, 320,    2 * MIB,    1 / 32,
+           "NVIDIA GeForce GTX 1080 white paper"),
+    Device("Tesla K80",   (3, 7), 13,  192,  823.5, 240,   1536 * KIB, 1 / 3,
            "one of two GPUs; NVIDIA Tesla K80 board specification; the clock that Wang and Jin compute with"),
-    Device("GTX 690", (3, 0), 8, 192, 1019, 192.2, 512 << 10, 1 / 24,
+    Device("GTX 690",     (3, 0), 8,   192,  1019, 192.2,  512 * KIB,  1 / 24,
            "one of two GPUs; NVIDIA GeForce GTX 690 specifications; boost clock, as on Lee's slides"),
-    Device("GTX 285", (1, 3), 30, 8, 1476, 159, 0, 1 / 8, "NVIDIA GeForce GTX 285 specifications"),
-    Device("Tesla C1060", (1, 3), 30, 8, 1296, 102.4, 0, 1 / 8, "NVIDIA Tesla C1060 board specification"),
+    Device("GTX 285",     (1, 3), 30,  8,    1476, 159,    0,          1 / 8,
+           "NVIDIA GeForce GTX 285 specifications; without the multiplication that can issue beside a multiply-add"),
+    Device("Tesla C1060", (1, 3), 30,  8,    1296, 102.4,  0,          1 / 8,
+           "NVIDIA Tesla C1060 board specification; without the multiplication that can issue beside a multiply-add"),
 )}
 DEFAULT_DEVICE = DEVICES["H200"]
 

@@ -3,36 +3,49 @@
 import numpy as np
 
 from course_lib.arch import BANK_BYTES, BANKS, WARP
-from course_lib.model.coalescing import lanes
+from course_lib.model.inputs import InputError, lanes
+
+KINDS = ("load", "store")
 
 
 def phases(addresses, width, active, kind):
-    """Return the groups of lanes that shared memory serves one after another, as (n, lanes) indices.
+    """Return the groups of lanes that shared memory serves one after another.
 
-    Up to 32 bits: one group. 64 bits: two of 16 lanes. 128 bits: four of 8. Loads whose lanes are equal in pairs (l, l^1)
-    or (l, l^2) are served two groups at a time.
+    Up to 32 bits a lane: one group. 64 bits: two of 16 lanes. 128 bits: four of 8. In loads, when every pair of
+    active lanes (l, l^1) has equal addresses, or every pair (l, l^2) does, two groups are served at a time.
+
+    Parameters
+    ----------
+    addresses, width, active, kind
+        As for `shared_wavefronts`, checked.
+
+    Returns
+    -------
+    (groups, lanes) int array
+        Lane numbers.
+
+    >>> import numpy as np
+    >>> everyone = np.ones(32, bool)
+    >>> phases(16 * np.arange(32), 16, everyone, "load").shape, phases(np.zeros(32, int), 16, everyone, "load").shape
+    ((4, 8), (2, 16))
     """
     size = {8: 16, 16: 8}.get(width, WARP)
-    if kind == "load" and width > 4:
-        every = np.arange(WARP)
+    every = np.arange(WARP)
+    if kind == "load" and size < WARP:
         for distance in (1, 2):
             other = every ^ distance
             both = active & active[other]
             if (addresses[both] == addresses[other][both]).all():
                 size *= 2
                 break
-    return np.arange(WARP).reshape(-1, size)
+    return every.reshape(-1, size)
 
 
 def _served(addresses, width, active, kind):
     """Return the wavefronts of each phase that has an active lane."""
-    addresses, active = lanes(addresses, active)
-    if width not in (1, 2, 4, 8, 16):
-        raise ValueError(f"width is {width}; a lane accesses 1, 2, 4, 8 or 16 bytes")
-    if kind not in ("load", "store"):
-        raise ValueError(f'kind is {kind!r}; use "load" or "store"')
-    if (addresses[active] % width).any():
-        raise ValueError(f"an active offset is no multiple of {width}")
+    addresses, active = lanes(addresses, width, active)
+    if kind not in KINDS:
+        raise InputError(f'kind is {kind!r}, but an access is a "load" or a "store"')
     counts = []
     for group in phases(addresses, width, active, kind):
         first = addresses[group][active[group]] // BANK_BYTES
@@ -50,21 +63,21 @@ def shared_wavefronts(addresses, width=4, active=None, kind="load"):
     Parameters
     ----------
     addresses : (32,) int array
-        Byte offset into shared memory, per lane.
+        Byte offset into shared memory, per lane, a multiple of `width`.
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16.
     active : (32,) bool array, optional
-        Lanes that take part; default all.
+        Lanes that take part; default all. What the others hold does not matter.
     kind : "load" or "store"
 
     Returns
     -------
     int
-        0 means no active lane; 1 is the best a 32-bit access can do.
+        0 means no active lane; without conflicts 1 for up to 32 bits, 2 for 64 and 4 for 128.
 
     Raises
     ------
-    ValueError
+    InputError, a ValueError
         On a wrong shape, width or kind, or a negative or misaligned active offset.
 
     Source: "CUDA C++ Programming Guide", Shared Memory; held to 243 patterns measured on an H200.
@@ -77,7 +90,9 @@ def shared_wavefronts(addresses, width=4, active=None, kind="load"):
 
 
 def conflicts(addresses, width=4, active=None, kind="load"):
-    """Count bank conflicts: wavefronts beyond one per phase that has an active lane. Parameters as above.
+    """Count bank conflicts: wavefronts beyond one per phase that has an active lane.
+
+    Parameters, errors and source as for `shared_wavefronts`.
 
     >>> import numpy as np
     >>> [conflicts(4 * s * np.arange(32)) for s in (1, 2, 32, 33)]

@@ -2,43 +2,40 @@
 
 from dataclasses import dataclass
 
-from course_lib.arch import WARP
-from course_lib.errors import CourseError
+from course_lib.arch import MAX_REGISTERS_PER_BLOCK, WARP
+from course_lib.model.inputs import whole
 
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Blocks and warps that an SM holds; `fraction` of its most warps; `limiter`: what the next block lacks.
+    """What an SM holds at a time.
 
-    `limits` maps each resource to the number of blocks that it alone would allow.
+    Attributes
+    ----------
+    blocks, warps : int
+        0 when not even one block fits.
+    fraction : float
+        `warps` over the most that the SM can hold.
+    limiter : str
+        What the next block lacks: "blocks", "warps", "registers" or "shared memory"; the first of `limiters`.
+    limits : dict of str to int
+        Blocks that each resource alone would allow; without those of which the kernel takes nothing.
     """
 
     blocks: int
     warps: int
     fraction: float
     limiter: str
-    limits: dict
+    limits: dict[str, int]
 
-
-def up(n, unit):
-    return -(-n // unit) * unit
-
-
-def by_registers(device, warps, registers):
-    """Blocks that the register file allows; None when registers are no limit."""
-    limits = device.limits
-    if registers == 0:
-        return None
-    if device.cc[0] == 1:  # handed out per block, for an even number of warps
-        return limits.registers // up(up(warps, limits.warp_unit) * WARP * registers, limits.register_unit)
-    per_warp = up(registers * WARP, limits.register_unit)
-    if per_warp * up(warps, limits.warp_unit) > 65536:  # the most that one block may hold
-        return 0
-    return limits.registers // limits.warp_unit // per_warp * limits.warp_unit // warps
+    @property
+    def limiters(self):
+        """Everything that the next block lacks."""
+        return tuple(name for name, allowed in self.limits.items() if allowed == self.blocks)
 
 
 def occupancy(device, threads_per_block, registers, shared_bytes):
-    """Compute the occupancy of a kernel.
+    """Compute the occupancy of a kernel, with all of the SM's shared memory available as such.
 
     Parameters
     ----------
@@ -52,39 +49,48 @@ def occupancy(device, threads_per_block, registers, shared_bytes):
     Returns
     -------
     Occupancy
+        With 0 blocks when one block needs more registers than it may have.
 
     Raises
     ------
-    CourseError
-        When even one block does not fit; says which limit is exceeded.
+    InputError, a ValueError
+        When a figure is beyond what any launch on the device may ask for.
 
-    Source: NVIDIA's `cuda_occupancy.h`.
+    Source: NVIDIA's `cuda_occupancy.h`, and for CC 1.3 NVIDIA's occupancy calculator.
 
     >>> from course_lib.arch import device
-    >>> occupancy(device("H200"), 256, 64, 0).fraction
-    0.5
+    >>> half = occupancy(device("H200"), 256, 64, 0)
+    >>> half.fraction, half.limiter, half.limits
+    (0.5, 'registers', {'blocks': 32, 'warps': 8, 'registers': 4, 'shared memory': 228})
     """
-    limits = device.limits
-    most = 512 if device.cc[0] == 1 else 1024
-    if not 1 <= threads_per_block <= most:
-        raise CourseError(f"A block has {threads_per_block} threads; {device.name} allows 1 to {most}.", threads=threads_per_block)
-    if not 0 <= registers <= limits.registers_per_thread:
-        raise CourseError(f"{registers} registers a thread; {device.name} allows up to {limits.registers_per_thread}.",
-                          registers=registers)
-    if not 0 <= shared_bytes <= limits.shared_per_block:
-        raise CourseError(f"{shared_bytes} bytes of shared memory a block; {device.name} allows up to {limits.shared_per_block}.",
-                          shared_bytes=shared_bytes)
-    warps = up(threads_per_block, WARP) // WARP
-    shared = up(shared_bytes + limits.shared_reserved, limits.shared_unit)
-    allowed = {
-        "blocks": limits.blocks,
-        "warps": limits.warps // warps,
-        "registers": by_registers(device, warps, registers),
-        "shared memory": limits.shared // shared if shared else None,
-    }
-    allowed = {name: n for name, n in allowed.items() if n is not None}
-    limiter = min(allowed, key=lambda name: (allowed[name], list(allowed).index(name)))
+    limits, allows = device.limits, f"{device.name} allows"
+    threads = whole("threads_per_block", threads_per_block, 1, limits.threads_per_block, allows)
+    registers = whole("registers", registers, 0, limits.registers_per_thread, f"{device.name} allows a thread")
+    shared = whole("shared_bytes", shared_bytes, 0, limits.shared_per_block, f"{device.name} allows a block")
+    warps = _up(threads, WARP) // WARP
+    shared = _up(shared + limits.shared_reserved, limits.shared_unit)
+    allowed = {"blocks": limits.blocks, "warps": limits.warps // warps}
+    if registers:
+        allowed["registers"] = _by_registers(device, warps, registers)
+    if shared:
+        allowed["shared memory"] = limits.shared // shared
+    limiter = min(allowed, key=allowed.get)
     blocks = allowed[limiter]
     return Occupancy(blocks, blocks * warps, blocks * warps / limits.warps, limiter, allowed)
 
 
+def _up(n, unit):
+    """Round up to a multiple."""
+    return -(-n // unit) * unit
+
+
+def _by_registers(device, warps, registers):
+    """Return the blocks that the register file allows."""
+    limits = device.limits
+    if device.cc[0] == 1:       # handed out per block, for an even number of warps
+        return limits.registers // _up(_up(warps, limits.warp_unit) * WARP * registers, limits.register_unit)
+    per_warp = _up(registers * WARP, limits.register_unit)
+    if per_warp * _up(warps, limits.warp_unit) > MAX_REGISTERS_PER_BLOCK:    # the hardware checks it rounded up
+        return 0
+    # Each sub-partition has its share of the registers, and keeps a warp's together.
+    return limits.registers // limits.warp_unit // per_warp * limits.warp_unit // warps

@@ -1,7 +1,41 @@
 """The roofline: the most that memory and arithmetic units allow together."""
 
-def attainable(device, intensity, double=False):
+import numpy as np
+
+from course_lib.model.inputs import InputError
+
+
+def peak(device, double=False):
+    """Return the arithmetic peak in GFLOP/s.
+
+    >>> from course_lib.arch import device
+    >>> round(peak(device("Tesla K80"), double=True))
+    1370
+    """
+    return device.peak_gflops_double if double else device.peak_gflops
+
+
+def attainable(device, intensity, double=False, bandwidth_gb_s=None):
     """Return the bound in GFLOP/s for a kernel of `intensity` operations per byte of device memory.
+
+    Parameters
+    ----------
+    device : Device
+    intensity : float or array of float
+        Operations per byte.
+    double : bool
+        Double precision instead of single.
+    bandwidth_gb_s : float, optional
+        A measured bandwidth in 10^9 bytes a second, instead of the data sheet's.
+
+    Returns
+    -------
+    float, or array of the shape of `intensity`
+
+    Raises
+    ------
+    InputError, a ValueError
+        On a negative intensity or a bandwidth that is not positive.
 
     Source: Williams, Waterman, Patterson, "Roofline: an insightful visual performance model", 2009.
 
@@ -9,11 +43,28 @@ def attainable(device, intensity, double=False):
     >>> round(attainable(device("H200"), 1.0)), round(attainable(device("H200"), 1000.0))
     (4800, 66908)
     """
-    if not intensity >= 0:
-        raise ValueError(f"intensity is {intensity}; operations per byte cannot be negative")
-    peak = device.peak_gflops_double if double else device.peak_gflops
-    return min(peak, intensity * device.bandwidth_gb_s)
+    values = np.asarray(intensity, dtype=float)
+    if not (values >= 0).all():      # also for NaN
+        raise InputError(f"intensity is {intensity!r}, but operations per byte are a number from 0 up")
+    bound = np.minimum(peak(device, double), values * _bandwidth(device, bandwidth_gb_s))
+    return bound if bound.ndim else float(bound)
 
-def knee(device, double=False):
-    """Return the intensity, in operations per byte, from which on arithmetic is the limit."""
-    return (device.peak_gflops_double if double else device.peak_gflops) / device.bandwidth_gb_s
+
+def knee(device, double=False, bandwidth_gb_s=None):
+    """Return the intensity, in operations per byte, from which on arithmetic is the limit.
+
+    Parameters and errors as for `attainable`.
+
+    >>> from course_lib.arch import device
+    >>> round(knee(device("H200")), 2)
+    13.94
+    """
+    return peak(device, double) / _bandwidth(device, bandwidth_gb_s)
+
+
+def _bandwidth(device, measured):
+    if measured is None:
+        return device.bandwidth_gb_s
+    if not measured > 0:
+        raise InputError(f"the bandwidth is {measured!r}, but it is a positive number of 10^9 bytes a second")
+    return measured

@@ -1,0 +1,49 @@
+"""The device table: derived peaks against those that NVIDIA quotes, and the relations that hold in every row."""
+
+import pytest
+
+from course_lib.arch import DEFAULT_DEVICE, DEVICES, LIMITS, WARP, device
+from course_lib.errors import CourseError
+
+# GFLOP/s as the data sheets print them: single, double precision.
+QUOTED = {
+    "H200": (67_000, 34_000), "H100 SXM": (67_000, 34_000), "RTX 5090": (104_800, 1_637), "RTX 4090": (82_600, 1_290),
+    "RTX 3090": (35_600, 556), "A100 40GB": (19_500, 9_700), "T4": (8_100, 254), "V100 SXM2": (15_700, 7_800),
+    "GTX 1080": (8_873, 277), "Tesla K80": (4_110, 1_370), "GTX 690": (3_130, 130), "GTX 285": (708, 89),
+    "Tesla C1060": (622, 78),
+}
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_the_derived_peaks_are_those_that_are_quoted(name):
+    single, double = QUOTED[name]
+    assert DEVICES[name].peak_gflops == pytest.approx(single, rel=0.01)
+    assert DEVICES[name].peak_gflops_double == pytest.approx(double, rel=0.02)
+
+
+@pytest.mark.parametrize("d", DEVICES.values(), ids=DEVICES)
+def test_every_row_has_a_source_and_limits(d):
+    assert "NVIDIA" in d.source
+    assert d.limits is LIMITS[d.cc]
+    assert d.threads_per_sm == d.limits.warps * WARP
+    assert d.balance == pytest.approx(d.peak_gflops / d.bandwidth_gb_s)
+
+
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=[f"CC {a}.{b}" for a, b in LIMITS])
+def test_the_limits_fit_together(limits):
+    assert limits.shared_per_block + limits.shared_reserved <= limits.shared
+    assert limits.static_shared <= limits.shared_per_block
+    assert limits.shared % limits.shared_unit == limits.shared_per_block % limits.shared_unit == 0
+    assert limits.threads_per_block <= limits.warps * WARP
+    assert limits.registers % (limits.register_unit * limits.warp_unit) == 0
+
+
+def test_a_device_is_found_whatever_its_case():
+    assert device("rtx 4090") is DEVICES["RTX 4090"]
+    assert DEFAULT_DEVICE is device("H200")
+
+
+def test_an_unknown_device_lists_those_there_are():
+    with pytest.raises(CourseError) as caught:
+        device("RTX 9090")
+    assert all(name in str(caught.value) for name in DEVICES)
