@@ -20,7 +20,7 @@ def acted(monkeypatch):
 
     def launch(compiled, entry, grid, block, args, dynamic_shared=0):
         done.append("launch")
-        simt.launch(compiled.source, entry, grid, block, args)
+        simt.launch(compiled.ptx, entry, grid, block, args)
 
     def time_kernel(compiled, entry, grid, block, args, **options):
         done.append("time")
