@@ -16,6 +16,7 @@ import numpy as np
 
 from course_lib.simt import cfg, layout
 from course_lib.simt.instruction import Imm, Mem, Reg
+from course_lib.simt.known import Tables
 
 UNIFORM, VECTOR = ("U",), ("V",)
 INTEGERS = ("s32", "u32", "b32", "s64", "u64", "b64")
@@ -40,6 +41,7 @@ class Analysis:
     def __init__(self, program, block):
         self.program = program
         self.special = special_kinds(block)
+        self.known = Tables(program, thread_indices(block))
         self.forced = set()
         self.relevant = address_registers(program)
         self.after = live_after(program)
@@ -96,9 +98,20 @@ class Analysis:
             return [None] * len(targets)
         if all(k == UNIFORM for k in given):
             return [UNIFORM] * len(targets)
+        if self.is_known(ins):
+            name = targets[0].name
+            return [split(constant(self.known.pattern(name), int(self.program.slots[name][1][1:])))]
         if ins.opcode[0] in TRANSPARENT and ins.opcode[-1] in INTEGERS and len(targets) == 1 and len(given) == len(ins.operands) - 1:
             return [self.integer(ins, number, given)]
         return [VECTOR] * len(targets)
+
+    def is_known(self, ins):
+        """Say whether a result is uniform plus a constant pattern because all its inputs are known beforehand."""
+        targets = cfg.destinations(ins)
+        if len(targets) != 1 or targets[0].name not in self.known.values or self.program.slots[targets[0].name][1] not in ("i32", "i64"):
+            return False
+        pattern = self.known.pattern(targets[0].name)
+        return pattern is not None and pattern.any()
 
     def integer(self, ins, number, given):
         """Kind of `u + V` arithmetic; VECTOR where splitting is impossible or of no use."""

@@ -20,6 +20,7 @@ class Block:
     live_in: frozenset = frozenset()
     head: bool = True  # False: fast code only gets here from the block before
     fast: bool = True  # False: holds an instruction that only masked code can run
+    loop: bool = False  # part of a loop
 
     @property
     def last(self):
@@ -83,7 +84,9 @@ def build(function):
     blocks, labels = split(function)
     for block in blocks:
         block.successors = successors(block, blocks, labels)
-    order = weak_topological_order(blocks)
+    order, looped = weak_topological_order(blocks)
+    for index in looped:
+        blocks[index].loop = True
     place = {old: new for new, old in enumerate(order)}
     ordered = [blocks[old] for old in order]
     for new, block in enumerate(ordered):
@@ -170,8 +173,8 @@ def successors(block, blocks, labels):
 
 
 def weak_topological_order(blocks):
-    """Return block indices in Bourdoncle's order; blocks that cannot be reached are left out."""
-    number, stack, order = {}, [], []
+    """Return (block indices in Bourdoncle's order, indices inside loops); unreachable blocks are left out."""
+    number, stack, order, looped = {}, [], [], set()
     counter = [0]
 
     def component(vertex):
@@ -198,6 +201,7 @@ def weak_topological_order(blocks):
                     number[element] = 0
                     element = stack.pop()
                 partition.insert(0, component(vertex))
+                looped.update(partition[0])
             else:
                 partition.insert(0, [vertex])
         return head
@@ -212,7 +216,7 @@ def weak_topological_order(blocks):
         visit(0, order)
     finally:
         sys.setrecursionlimit(limit)
-    return flatten(order)
+    return flatten(order), looped
 
 
 def liveness(blocks):

@@ -18,6 +18,7 @@ from course_lib.simt.program import SPECIAL
 HEADER = ("fast", "registers", "functions", "params", "shared", "shared_bytes", "steps", "resume", "worker", "mask", "alive",
           "barrier", "block")
 WORKER = ("dynamic", "fast_executed", "deopts")
+LARGE = 150  # blocks of code; beyond this only loops are worth the time that LLVM takes for fast code
 
 
 class Fast:
@@ -40,8 +41,9 @@ class Fast:
     def find_chains(self):
         """Return head block -> blocks that run through from it in fast code."""
         chains, by_index = {}, {b.index: b for b in self.program.blocks}
+        large = len(self.program.blocks) > LARGE
         for block in self.program.blocks:
-            if not (block.head and block.fast):
+            if not (block.head and block.fast) or large and not block.loop:
                 continue
             chain = [block]
             while chain[-1].last is None and not cfg.is_barrier(chain[-1].instructions[-1]):
@@ -231,7 +233,8 @@ class Fast:
         kinds = self.kinds.results(ins, number)
         targets = cfg.destinations(ins)
         if targets and kinds[0][0] == "S":
-            return self.assign(targets[0], self.pairs.compute(ins), number)
+            pair = self.from_lane_zero(ins, kinds[0]) if self.kinds.is_known(ins) else self.pairs.compute(ins)
+            return self.assign(targets[0], pair, number)
         results, wanted = OPS[name][0](ins)
         uniform = kinds and kinds[0] == UNIFORM
         fetch, code = (self.scalar_value, self.scalar) if uniform else (self.vector_value, self.vector)
@@ -239,6 +242,21 @@ class Fast:
         extend = "sext" if name == "cvt" and ins.opcode[-2][0] == "s" else "zext"
         for register, value, t in zip(targets, values, results):
             self.put(register, value, t, uniform, extend, number)
+
+    def from_lane_zero(self, ins, kind):
+        """A result whose pattern is known: its base is what lane 0 computes."""
+        results, wanted = OPS[ins.opcode[0]][0](ins)
+        values = [self.lane_zero(o, t) for o, t in zip(cfg.inputs(ins), wanted)]
+        return Pair(compute(self.scalar, ins, values)[0], kind[1], int(results[0][1:]))
+
+    def lane_zero(self, operand, wanted):
+        """Return an operand's value in lane 0; a constant pattern begins with 0."""
+        kind = self.kinds.kind(operand)
+        if kind == UNIFORM:
+            return self.scalar_value(operand, wanted)
+        value, t = self.read(operand.name), self.program.slots[operand.name][1]
+        value = self.scalar.op(f"extractelement <32 x {t}> {value}, i32 0") if kind == VECTOR else value.u
+        return self.fit(self.scalar, value, t, wanted, operand.negated)
 
     def put(self, register, value, given, uniform, extend, number):
         """Assign a computed scalar or vector to a register, whose own kind may be wider."""
