@@ -5,7 +5,7 @@
 
 from course_lib.plots.charts import bars, lines
 from course_lib.plots.device import device_report
-from course_lib.plots.ladder import describe_ladder, ladder, ladder_table, recorded_ladder
+from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
 from course_lib.plots.listing import busiest_line, source_listing
 from course_lib.plots.picture import Picture, render, show
 from course_lib.plots.table import Table
@@ -15,6 +15,6 @@ from course_lib.plots.traces import every_warp, owners, requests, touched_sector
 
 __all__ = [
     "Picture", "Table", "bars", "busiest_line", "describe_ladder", "device_report", "every_warp", "frames", "ladder",
-    "ladder_table", "lane_sectors", "lines", "owners", "recorded_ladder", "render", "requests", "show",
-    "source_listing", "thread_grid", "tiling_step", "touched_sectors",
+    "ladder_table", "lane_sectors", "lines", "owners", "render", "requests", "show", "source_listing",
+    "thread_grid", "tiling_step", "touched_sectors",
 ]

@@ -1,19 +1,16 @@
 """Device report and ladder: right figures, honest labels."""
 
-import json
-from types import SimpleNamespace
-
 import pytest
 
 from course_lib.arch import DEVICES
+from course_lib.data import Record, Recording, load
 from course_lib.errors import CourseError
-from course_lib.plots import describe_ladder, device_report, ladder, ladder_table, recorded_ladder
+from course_lib.plots import describe_ladder, device_report, ladder, ladder_table
 
-RESULTS = [SimpleNamespace(kernel=SimpleNamespace(name=name), M=4, N=4, K=4, counters_label="simulated",
-                           count=lambda what, sectors=sectors: sectors) for name, sectors in (("one", 32), ("two", 8))]
-RECORD = {"device": "NVIDIA X", "driver": "1.2", "date": "2026-01-02", "N": 1000, "kernels": [
-    {"name": "one", "parameters": {}, "median_ms": 2.0, "low_ms": 1.9, "high_ms": 2.1},
-    {"name": "two", "parameters": {}, "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1}]}
+RECORDING = Recording("NVIDIA X", "1.2", "2026-01-02", (
+    Record("one", 1000, {}, 2e-3, 1.9e-3, 2.1e-3, 1000.0),
+    Record("two", 1000, {}, 1e-3, 0.9e-3, 1.1e-3, 2000.0),
+    Record("two", 2000, {}, 8e-3, 7e-3, 9e-3, 2000.0)))
 
 
 def test_device_report_has_a_column_per_device_and_computed_peaks():
@@ -35,30 +32,29 @@ def test_unknown_device_lists_those_there_are():
         device_report("H300")
 
 
-def test_without_a_recording_the_ladder_shows_simulated_counters(tmp_path):
-    assert recorded_ladder(tmp_path / "none.json") is None
-    ax = ladder(RESULTS)
-    assert [bar.get_width() for bar in ax.patches] == [0.5, 0.125]
-    assert "simulated" in ax.get_xlabel()
-    assert "simulated" in ladder_table(RESULTS).caption
-    assert "one 0.5" in describe_ladder(RESULTS)
-
-
-def test_a_recording_shows_gflops_with_device_and_date(tmp_path):
-    path = tmp_path / "ladder.json"
-    path.write_text(json.dumps(RECORD))
-    record = recorded_ladder(path)
-    ax = ladder(RESULTS, record)
+def test_the_ladder_draws_what_was_recorded_and_says_where():
+    ax = ladder(RECORDING, 1000)
     assert [bar.get_width() for bar in ax.patches] == [1000, 2000]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["one", "two"]
     assert "recorded on NVIDIA X, 2026-01-02" in ax.get_xlabel()
-    table = ladder_table(RESULTS, record)
-    assert table.rows[0] == ("one", "2.000", "1.900", "2.100", "1,000")
+    assert "two 2,000" in describe_ladder(RECORDING, 1000)
+    assert "NVIDIA X" in describe_ladder(RECORDING, 1000)
+
+
+def test_the_table_gives_spread_and_driver():
+    table = ladder_table(RECORDING, 1000)
+    assert table.rows[0] == ("one", "2", "1.9 to 2.1", "1,000")
     assert "driver 1.2" in table.caption
-    assert "NVIDIA X" in describe_ladder(RESULTS, record)
 
 
-def test_a_recording_that_does_not_say_where_it_is_from_is_refused(tmp_path):
-    path = tmp_path / "ladder.json"
-    path.write_text(json.dumps({"N": 1, "kernels": []}))
-    with pytest.raises(CourseError, match="device, driver, date"):
-        recorded_ladder(path)
+def test_a_size_that_was_not_recorded_is_refused():
+    with pytest.raises(CourseError, match="there is N = 1000, 2000"):
+        ladder(RECORDING, 5)
+
+
+def test_the_courses_own_recording_can_be_drawn():
+    recording = load("ladder")
+    assert [r.kernel for r in recording.records if r.N == 4096][:3] == ["sgemm_swapped", "sgemm_naive", "sgemm_tiled"]
+    for record in recording.records:
+        assert record.gflops == pytest.approx(2e-9 * record.N**3 / record.median_s, rel=1e-3)
+    assert len(ladder(recording, 4096).patches) == 4
