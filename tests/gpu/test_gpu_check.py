@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,41 +10,40 @@ import pytest
 from course_lib import gpu, kernels, simt
 from course_lib.run import run
 
-PATH = Path(__file__).parents[2] / "tools" / "gpu_check.py"
-spec = importlib.util.spec_from_file_location("gpu_check", PATH)
-check = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(check)
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import gpu_check
+import nsight
 
-FEW = [case for case in check.cases([(33, 17, 20)]) if case[1] in ({"bx": 7, "by": 5}, {"BM": 8, "BN": 16, "BK": 24}, {})]
+FEW = [case for case in nsight.cases([(33, 17, 20)]) if case[1] in ({"bx": 7, "by": 5}, {"BM": 8, "BN": 16, "BK": 24}, {})]
 
 
 def ncu_text(rows):
     """Write rows as `ncu --csv --page raw` does."""
-    names = ["ID", "Process ID", "Kernel Name", *check.MEASURED]
+    names = ["ID", "Process ID", "Kernel Name", *nsight.MEASURED]
     lines = ["==PROF== Connected to process 1", ",".join(f'"{n}"' for n in names), ",".join('""' for _ in names)]
     for number, (name, counts) in enumerate(rows):
-        lines.append(",".join(f'"{v}"' for v in (number, 1, name, *(f"{counts[m]:,}" for m in check.MEASURED))))
+        lines.append(",".join(f'"{v}"' for v in (number, 1, name, *(f"{counts[m]:,}" for m in nsight.MEASURED))))
     return "\n".join([*lines, "==PROF== Disconnected", ""])
 
 
 def simulated(case):
     name, parameters, shape, padding = case
-    A, B, C = check.matrices(shape, padding)
+    A, B, C = nsight.matrices(shape, padding)
     ours = run(name, A, B, C, alpha=1.5, beta=0.5, backend="sim", **parameters).counters
-    return name, {measured: ours.get(mine, 0) for measured, mine in check.MEASURED.items()}
+    return name, {measured: ours.get(mine, 0) for measured, mine in nsight.MEASURED.items()}
 
 
 def test_every_case_can_run_and_they_differ():
-    cases = list(check.cases(check.PROFILED))
-    assert len({check.describe(c) for c in cases}) == len(cases) > 50
-    for name, parameters, _, _ in list(check.cases(check.SHAPES)) + cases:
+    cases = list(nsight.cases(nsight.PROFILED))
+    assert len({nsight.describe(c) for c in cases}) == len(cases) > 50
+    for name, parameters, _, _ in list(nsight.cases(nsight.SHAPES)) + cases:
         assert kernels.get(name).problems(**parameters) == ()
 
 
 def test_equal_counters_are_equal():
-    rows = check.parse_ncu(ncu_text(map(simulated, FEW)))
+    rows = nsight.parse_ncu(ncu_text(map(simulated, FEW)))
     record = {}
-    words = check.compare(record, FEW, rows)
+    words = nsight.compare(record, FEW, rows)
     assert words == f"{8 * len(FEW)} of {8 * len(FEW)} counters equal, 0 global ones differ"
     assert any(there > 0 for row in record["rows"] for there, _ in row["counters"].values())
     json.dumps(record)
@@ -54,14 +54,14 @@ def test_one_sector_more_is_reported():
     measured[2][1]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] += 1
     record = {}
     with pytest.raises(RuntimeError, match="1 global ones differ"):
-        check.compare(record, FEW, check.parse_ncu(ncu_text(measured)))
+        nsight.compare(record, FEW, nsight.parse_ncu(ncu_text(measured)))
     assert len(record["differences"]) == 1
 
 
 def test_a_lost_order_is_reported():
-    rows = check.parse_ncu(ncu_text(map(simulated, FEW)))
+    rows = nsight.parse_ncu(ncu_text(map(simulated, FEW)))
     with pytest.raises(RuntimeError, match="order of launches is lost"):
-        check.compare({}, FEW, rows[::-1])
+        nsight.compare({}, FEW, rows[::-1])
 
 
 def test_the_profiled_process_launches_each_case_once_and_right(tmp_path, monkeypatch):
@@ -72,7 +72,7 @@ def test_the_profiled_process_launches_each_case_once_and_right(tmp_path, monkey
         seen.append((entry, compiled.arch, grid, block))
     monkeypatch.setattr(gpu, "launch", launch)
     (tmp_path / "cases.json").write_text(json.dumps({"arch": "sm_90", "cases": FEW}))
-    check.launch_cases(tmp_path / "cases.json")
+    nsight.launch_cases(tmp_path / "cases.json")
     assert [entry for entry, *_ in seen] == [case[0] for case in FEW]
     assert {arch for _, arch, *_ in seen} == {"sm_90"}
 
@@ -81,7 +81,7 @@ def test_without_a_gpu_it_says_so_and_goes_on(tmp_path, monkeypatch, capsys):
     gpu.probe.cache_clear()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr("sys.argv", ["gpu_check.py", "--out", str(tmp_path), "--only", "probe,environment"])
-    assert check.main() == 1
+    assert gpu_check.main() == 1
     gpu.probe.cache_clear()
     out = capsys.readouterr().out
     assert "probe        WRONG" in out
