@@ -1,7 +1,7 @@
 // barrier_in_if.cu -- only threads inside C reach the barrier
 //
 // Part             tile
-// Must fail for    divergent barrier: some threads of this warp wait
+// Must fail for    divergent barrier: while other threads of its warp wait
 #define BM 16
 #define BN 16
 #define BK 16

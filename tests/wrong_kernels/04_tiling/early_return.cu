@@ -1,7 +1,7 @@
-// early_return.cu -- threads outside C leave before they have loaded their elements
+// early_return.cu -- threads outside C leave before they have loaded their elements: others multiply by what is not there
 //
 // Part             tile
-// Must fail for    divergent barrier: some threads of this warp wait
+// Must fail for    uninitialised: is read before anybody wrote it
 #define BM 16
 #define BN 16
 #define BK 16
