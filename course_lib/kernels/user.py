@@ -78,7 +78,11 @@ def is_source(kernel):
     """Tell CUDA text or a path from the name of a kernel."""
     if isinstance(kernel, Path):
         return True
-    return isinstance(kernel, str) and ("__global__" in kernel or "\n" in kernel or kernel.endswith((".cu", ".cuh")))
+    return isinstance(kernel, str) and (_is_text(kernel) or kernel.endswith((".cu", ".cuh")))
+
+
+def _is_text(source):
+    return isinstance(source, str) and ("__global__" in source or any(mark in source for mark in "\n;{"))
 
 
 def written_values(text):
@@ -100,7 +104,7 @@ def _blank(match):
 
 
 def _read(source):
-    if isinstance(source, str) and ("__global__" in source or "\n" in source):
+    if _is_text(source):
         return source, None
     path = Path(source)
     try:
