@@ -64,7 +64,7 @@ def test_choose_one_of_several():
 
 
 @pytest.mark.parametrize(('text', 'words'), [
-    ("int x;\n", "holds no kernel: write one as"),
+    ("int x;", "holds no kernel: write one as"),
     (MINE.replace('extern "C" ', ""), 'mine needs extern "C"'),
     ('extern "C" { int x; }\n' + MINE.replace('extern "C" ', ""), 'mine needs extern "C"'),
     (MINE.replace("int K, ", ""), "mine takes 10 arguments, not 11"),
@@ -90,7 +90,5 @@ def test_types_that_only_the_compiler_knows_pass():
 
 
 def test_what_counts_as_source():
-    assert is_source(MINE)
-    assert is_source("a/b.cu")
-    assert not is_source("sgemm_naive")
+    assert [is_source(k) for k in (MINE, "int x;", "a/b.cu", "sgemm_naive", 3)] == [True, True, True, False, False]
     assert written_values("// #define BM 4\n#define BM 16 /* x */\n#define S \"// 3\"\n") == {"BM": 16}

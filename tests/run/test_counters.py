@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from accesses import direct, tiled
-from course_lib.model.banks import shared_wavefronts
-from course_lib.model.coalescing import sectors
 
 from course_lib.kernels import get
+from course_lib.model.banks import shared_wavefronts
+from course_lib.model.coalescing import sectors
 from course_lib.run import run
 
 

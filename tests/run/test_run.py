@@ -10,7 +10,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel, get
 from course_lib.kernels.user import SIGNATURE
 from course_lib.run import choose_backend, line_table, matches, mismatch, per_line, resolve, run
-from course_lib.simt import OutOfBounds
+from course_lib.simt import OutOfBounds, StepBudgetExceeded
 
 RNG = np.random.default_rng(11)
 A, B, C = (RNG.standard_normal(shape).astype(np.float32) for shape in ((20, 30), (30, 40), (20, 40)))
@@ -154,6 +154,12 @@ def test_leaving_an_array_is_an_error_with_line_and_bounds():
 def test_a_kernel_that_the_preprocessor_removes():
     with pytest.raises(CourseError, match="left out the kernel mine"):
         run("#if 0\n" + MINE + "#endif\n", A, B)
+
+
+def test_an_endless_loop_ends_with_its_line():
+    with pytest.raises(StepBudgetExceeded) as caught:
+        run(MINE.replace("++k", "k += 0"), A, B)
+    assert caught.value.line == 5
 
 
 def test_a_kernel_that_does_not_compile():
