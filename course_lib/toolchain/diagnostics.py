@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from course_lib.errors import CourseError
 
-_HEADER = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): (?P<severity>(?:catastrophic |internal )?error|warning|note)"
+_HEADER = re.compile(r"(?:(?P<file>.+)\((?P<line>\d+)\)|At end of source): (?P<severity>(?:catastrophic |internal )?error|warning|note)"
                      r"(?: #(?P<code>\d+(?:-D)?))?: (?P<message>.*)")
 _PTXAS = re.compile(r"ptxas\s+(?:(?P<input>.+), line (?P<line>\d+); )?(?P<severity>error|fatal|warning|info)\s*:"
                     r" (?P<message>.*)")
 _CARET = re.compile(r"\s*\^\s*")
 _LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
 _SHOWN = 5          # errors in the message of an exception; all of them are in its `diagnostics`
+_LONG = 200         # characters; a longer line of the source is not shown in a message
 _HINTS = (
     (r"host (?:functions|variables) are not allowed", "write __device__ before it"),
     (r'open source file "(?:cuda_(?:fp|bf)16|mma|cooperative_groups|cuda/std/|nv/|crt/)',
@@ -67,7 +68,7 @@ class Diagnostic:
         if self.file not in (None, name):
             where = re.sub(r".*[/\\\\]include[/\\\\]", "", self.file) + ", " + where
         lines = [f"{where}{self.severity}: {self.message}"]
-        if self.source_line.strip():
+        if 0 < len(self.source_line) <= _LONG:
             lines.append(self.source_line)
             if self.column:
                 lines.append(re.sub(r"[^\t]", " ", self.source_line[:self.column - 1]) + "^")
@@ -143,7 +144,10 @@ def _split(source):
 
 def _from_compiler(header, rest, lines, name):
     severity = header["severity"].split()[-1]
-    number, file = int(header["line"]), header["file"]
+    if header["line"]:
+        number, file = int(header["line"]), header["file"]
+    else:                           # the text ended too early
+        number, file = max((i for i, text in enumerate(lines, start=1) if text.strip()), default=1), name
     shown, caret, words = "", None, []
     for i, text in enumerate(rest):
         if _CARET.fullmatch(text) and i:

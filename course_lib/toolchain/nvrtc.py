@@ -224,5 +224,5 @@ def _failure(nvrtc, program, status, log, source, name, options):
         ptx = _fetch(nvrtc, program, "PTX").decode(errors="replace")
     except CourseError:
         ptx = ""          # the front end refused the text, so there is none
-    found = parse_log(log, source, name, ptx) or (Diagnostic(None, "error", log, ""),)
+    found = parse_log(log, source, name, ptx) or (Diagnostic(None, "error", log[:500], ""),)
     return CompileError.from_diagnostics(name, found, log)

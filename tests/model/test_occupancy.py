@@ -118,6 +118,7 @@ def test_chiens_active_threads_on_gt200(name, threads, registers, shared, active
     ("A100 40GB", 256, 33, 0, 6, ("registers",)),              # 33 * 32 is rounded up to 1280
     ("T4", 1024, 40, 0, 1, ("warps", "registers")),
     ("GTX 690", 192, 63, 0, 5, ("registers",)),
+    ("Tesla C1060", 96, 20, 0, 6, ("registers",)),             # 3 warps take the registers of 4
 ])
 def test_known_configurations(name, threads, registers, shared, blocks, limiters):
     found = occupancy(device(name), threads, registers, shared)
