@@ -16,7 +16,7 @@ from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.fast import Fast
 from course_lib.simt.program import SPECIAL, prepare
 
-RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "control", "schedule")
+RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "atomics", "access", "crosslane", "control", "schedule")
 KEPT = 256  # compiled kernels held in memory
 _kernels = OrderedDict()
 _lock = threading.Lock()

@@ -6,6 +6,8 @@ from course_lib.simt.instruction import Instruction, Mem, Reg, Sym, Vec, type_by
 
 ENDS = ("bra", "ret", "exit", "trap", "brx")
 BARRIERS = ("bar", "barrier")
+CROSS = ("shfl", "vote", "match", "redux", "activemask")
+ATOMICS = ("atom", "red")
 STORES = ("st", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep")
 
 
@@ -39,19 +41,26 @@ def destinations(ins):
     """Return the registers that an instruction writes."""
     if not ins.operands or ins.opcode[0] in STORES:
         return []
-    if ins.opcode[0] == "setp":
-        count = len(ins.operands) - 2 - any(p in ("and", "or", "xor") for p in ins.opcode)
+    if ins.opcode[0] in ("setp", "shfl", "match"):
+        count = results(ins)
         return [r for r in ins.operands[:count] if isinstance(r, Reg) and r.name != "_"]
     first = ins.operands[0]
     items = first.items if isinstance(first, Vec) else (first,)
     return [r for r in items if isinstance(r, Reg)]
 
 
+def results(ins):
+    """Return how many operands of setp, shfl or match are results."""
+    if ins.opcode[0] == "setp":
+        return len(ins.operands) - 2 - any(p in ("and", "or", "xor") for p in ins.opcode)
+    return len(ins.operands) - {"shfl": 4, "match": 2}[ins.opcode[0]]
+
+
 def sources(ins):
     """Return the registers that an instruction reads, its guard included."""
     written = len(destinations(ins)) and 1
-    if ins.opcode[0] == "setp":
-        written = len(destinations(ins))
+    if ins.opcode[0] in ("setp", "shfl", "match"):
+        written = results(ins)
     found = []
     for operand in ins.operands[written:]:
         items = operand.items if isinstance(operand, Vec) else (operand,)
@@ -100,6 +109,8 @@ def can_be_fast(ins):
     """Say whether fast code knows an instruction: no guards but on branches, no local or generic memory."""
     if ins.guard is not None:
         return ins.opcode[0] == "bra"
+    if ins.opcode[0] in CROSS or ins.opcode[0] in ATOMICS:
+        return False
     if ins.opcode[0] in ("ld", "ldu", "st"):
         if not {"global", "shared", "param", "const"} & set(ins.opcode):
             return False

@@ -63,7 +63,7 @@ def collect(program, executed, threads, dynamic, divergent):
             math = MATH.get((ins.opcode[0], ins.opcode[-1]))
             if math:
                 add(ins.line, THREAD_OPS.format(math), lanes)
-            if is_memory(ins):
+            if is_memory(ins) and program.accesses[number].kind < 2:
                 add_access(add, program.accesses[number], ins, dynamic[number])
         if divergent[block.index]:
             add(block.instructions[-1].line, DIVERGENT, divergent[block.index])

@@ -68,8 +68,10 @@ class _Lanes:
 
     def effect(self, ins, number):
         if is_memory(ins):
-            failed = self.code.op(f"call i32 %f.memory_access(ptr %w, ptr {self.access(number)})")
+            failed = self.code.op(f"call i32 %f.memory_access(ptr %w, ptr {self.record('a', self.program.accesses[number], number)})")
             return self.fail_if(failed)
+        if ins.opcode[0] in cfg.CROSS:
+            return self.code.do(f"call void %f.cross_lanes(ptr %w, ptr {self.record('x', self.program.crossings[number], number)})")
         if ins.opcode[0] == "ld":
             return self.load_parameter(ins)
         if ins.opcode[0] in ("bar", "barrier"):  # bar.warp.sync
@@ -190,13 +192,14 @@ class _Lanes:
             self.constants[key] = text
         return self.constants[key].split(" ")[0]
 
-    def access(self, number):
-        key = ("access", number)
+    def record(self, letter, structure, number):
+        """Return the name of a constant that holds a record for the runtime."""
+        key = (letter, number)
         if key not in self.constants:
-            raw = bytes(self.program.accesses[number])
+            raw = bytes(structure)
             text = "".join(f"\\{b:02x}" for b in raw)
-            self.constants[key] = f'@a{number} = internal constant [{len(raw)} x i8] c"{text}", align 8'
-        return f"@a{number}"
+            self.constants[key] = f'@{letter}{number} = internal constant [{len(raw)} x i8] c"{text}", align 8'
+        return f"@{letter}{number}"
 
     def predicate(self, register):
         value = self.code.op(f"load i32, ptr {self.slot(register)}")

@@ -229,7 +229,7 @@ class Execution:
     # -- execution ---------------------------------------------------------------------------------
     def execute(self, workers, progress):
         total = self.grid[0] * self.grid[1] * self.grid[2]
-        workers = min(workers or available_cores(), total)
+        workers = 1 if self.program.atomics() else min(workers or available_cores(), total)
         chunk = max(1, min(-(-total // (workers * 4)), 4096)) if workers > 1 or progress else total
         ranges = [(first, min(first + chunk, total)) for first in range(0, total, chunk)]
         self.workers = [self.make_worker() for _ in range(workers)]

@@ -36,6 +36,7 @@ Live = structure("Live", (u32, "kind bytes fast slot lanes pattern"))
 Hazard = structure("Hazard", (u32, "kind first second block*3 first_thread second_thread"), (u64, "address count"))
 Cell = structure("Cell", (u32, "fields*12"))
 Record = structure("Record", (u32, "step block warp access mask event"), (u64, "address*32"))
+Cross = structure("Cross", (u32, "kind flavour bytes number result predicate a b c mask"))
 Launch = structure(
     "Launch", (u32, "grid*3 block*3 threads warps blocks_of_code arrays"),
     (u64, "array masked fast block_size fastable live_start live warp_order shared_bytes local_bytes warp_bytes"),
@@ -54,11 +55,11 @@ Warp = structure(
     (u32, "block*3 no_fast in_fast barrier slice parked parked_at spare"), (u64, "params constants shared shared_bytes"),
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
-STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern)
+STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross)
 MAX_HAZARDS = 512
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",
-             "pattern_sectors", "pattern_waves")
+             "pattern_sectors", "pattern_waves", "cross_lanes")
 TESTED = ("count_sectors", "count_wavefronts", "sizes")  # further functions that tests call
 
 

@@ -8,7 +8,7 @@ import dataclasses
 import re
 from dataclasses import dataclass, field
 
-from course_lib.simt import cfg, layout
+from course_lib.simt import cfg, crosslane, layout
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.ops import OPS, ir_type
@@ -17,7 +17,7 @@ WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const"
 SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
            "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid", "%nwarpid", "%lanemask_eq", "%lanemask_lt",
            "%lanemask_le", "%lanemask_gt", "%lanemask_ge", "%warpsize")
-CONTROL = ("bra", "ret", "exit", "bar", "barrier", "ld", "ldu", "st")
+CONTROL = ("bra", "ret", "exit", "bar", "barrier", "ld", "ldu", "st", *cfg.CROSS, *cfg.ATOMICS)
 PARAM_BYTES = 4352  # room for parameters at the start of constant memory
 ALIGN = 64
 
@@ -42,7 +42,12 @@ class Program:
     constants: dict  # name -> (offset, nbytes, initial bytes)
     constant_bytes: int
     accesses: dict = field(default_factory=dict)  # instruction number -> layout.Access
+    crossings: dict = field(default_factory=dict)  # instruction number -> layout.Cross
     max_threads: int = 1024
+
+    def atomics(self):
+        """Say whether blocks may meet in memory: then they run one after another, so that results repeat."""
+        return any(i.opcode[0] in cfg.ATOMICS and "shared" not in i.opcode for i in self.instructions)
 
 
 def prepare(module, entry, split=None):
@@ -85,6 +90,8 @@ def prepare(module, entry, split=None):
         for i, ins in enumerate(block.instructions):
             if is_memory(ins):
                 program.accesses[block.first + i] = describe(program, ins, block.first + i)
+            elif ins.opcode[0] in cfg.CROSS:
+                program.crossings[block.first + i] = crosslane.cross(program, ins, block.first + i)
     return program
 
 
@@ -162,8 +169,10 @@ def at_line(ins):
 
 def is_memory(ins):
     """Say whether an instruction goes through `memory_access` (parameters are read directly)."""
-    if ins.opcode[0] not in ("ld", "ldu", "st"):
+    if ins.opcode[0] not in ("ld", "ldu", "st", *cfg.ATOMICS):
         return False
+    if ins.opcode[0] in cfg.ATOMICS:
+        return True
     return not ("param" in ins.opcode and ins.operands[1].base is None)
 
 
@@ -181,6 +190,9 @@ def place_registers(function, body):
     for ins in body:
         if not isinstance(ins, Instruction):
             continue
+        for item, t in crosslane.constants(ins):
+            slots[f"#{t}:{item.value}"] = (offset, t)
+            offset += ALIGN * 4
         if ins.opcode[0] == "st":
             for item in data_items(ins):
                 if isinstance(item, Imm):
@@ -219,8 +231,8 @@ def constant_slot(item, ins):
 def describe(program, ins, number):
     """Return the Access record of one load or store."""
     store = ins.opcode[0] == "st"
-    where = ins.operands[0 if store else 1]
-    items = data_items(ins)
+    where = ins.operands[0 if store or ins.opcode[0] == "red" else 1]
+    items = data_items(ins) if ins.opcode[0] not in cfg.ATOMICS else (None,)
     space = next((p for p in ins.opcode if p in layout.SPACES), "const" if "param" in ins.opcode else "generic")
     kind = ins.opcode[-1]
     access = layout.Access(kind=store, space=layout.SPACES[space], width=type_bytes(kind), count=len(items),
@@ -230,6 +242,8 @@ def describe(program, ins, number):
         access.address_bytes, access.has_address = int(t[1:]) // 8, 1
     else:
         access.address_bytes = 8
+    if ins.opcode[0] in cfg.ATOMICS:
+        return crosslane.atomic(program, ins, access)
     for i, item in enumerate(items):
         access.item[i], t = program.slots[item.name if isinstance(item, Reg) else constant_slot(item, ins)]
         access.item_bytes = int(t[1:]) // 8

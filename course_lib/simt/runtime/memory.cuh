@@ -113,7 +113,7 @@ __device__ __noinline__ u32 resolve(Warp* w, const Access* a, u32 space, u64* ad
         } else {
             if (!last || at < last->lo || at + bytes > last->hi) last = find(L, at, bytes);
             if (!last) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
-            if (a->kind == STORE && !last->writable) return fault(w, READ_ONLY, a->number, l, at);
+            if (a->kind != LOAD && !last->writable) return fault(w, READ_ONLY, a->number, l, at);
             host[l] = last->host + (at - last->lo);
         }
     }
@@ -127,6 +127,10 @@ __device__ __noinline__ void check_hazards(Warp* w, const Access* a, const u64* 
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left), me = w->index * LANES + l + 1;
+        if (a->kind == ATOMIC) {   // ordered by the hardware; afterwards the place has been written
+            cells[address[l] >> shift].written = 1;
+            continue;
+        }
         u32 same = a->kind == STORE;
         for (u32 i = 0; same && i < a->count; ++i)
             same = load_bytes(w->shared + address[l] + i * a->width, a->width, 0) ==
@@ -145,6 +149,7 @@ __device__ __noinline__ void count(Worker* k, const Access* a, u32 space, u32 ma
     const u32 bytes = a->width * a->count;
     n[0] += 1;
     n[1] += __popc(mask);
+    if (a->kind == ATOMIC) return;
     if (space == GLOBAL) {
         n[2] += count_sectors(address, mask);
         n[5] += 1;
@@ -155,44 +160,3 @@ __device__ __noinline__ void count(Worker* k, const Access* a, u32 space, u32 ma
     }
 }
 
-// Execute one load or store for the active lanes of a warp. Returns 1 after a fault.
-extern "C" __device__ u32 memory_access(Warp* w, const Access* a) {
-    u64 address[LANES], host[LANES];
-    Worker* k = (Worker*)w->worker;
-    const u32 mask = w->mask;
-    if (!mask) return 0;
-    const u32 first = lowest(mask);
-#pragma unroll 1
-    for (u32 l = 0; l < LANES; ++l)
-        address[l] = (a->has_address ? read_slot(w, a->address, a->address_bytes, l) : 0) + a->offset;
-    if (a->address_bytes == 4)
-#pragma unroll 1
-        for (u32 l = 0; l < LANES; ++l) address[l] &= 0xffffffffu;
-    u32 space = a->space;
-    if (space == GENERIC) space = space_of(address[first]);
-    if (a->space == GENERIC)
-#pragma unroll 1
-        for (u32 l = 0; l < LANES; ++l) address[l] -= window_of(space);
-    if (resolve(w, a, space, address, host)) return 1;
-    count(k, a, space, mask, address);
-    if (w->traced) record(w, a->number, 0, address);
-    if (space == SHARED && ((const Launch*)w->launch)->racecheck) check_hazards(w, a, address);
-    if (a->kind == LOAD) {
-#pragma unroll 1
-        for (u32 i = 0; i < a->count; ++i)
-#pragma unroll 1
-            for (u32 left = mask; left; left &= left - 1) {
-                const u32 l = lowest(left);
-                write_slot(w, a->item[i], a->item_bytes, l, load_bytes(host[l] + i * a->width, a->width, a->sign));
-            }
-    } else {
-#pragma unroll 1
-        for (u32 i = 0; i < a->count; ++i)
-#pragma unroll 1
-            for (u32 left = mask; left; left &= left - 1) {
-                const u32 l = lowest(left);
-                store_bytes(host[l] + i * a->width, a->width, read_slot(w, a->item[i], a->item_bytes, l));
-            }
-    }
-    return 0;
-}

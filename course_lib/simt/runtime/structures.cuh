@@ -14,7 +14,7 @@ enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT };
 enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED };
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED };
-enum Kind { LOAD, STORE };
+enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
 
@@ -26,6 +26,11 @@ struct Access {                // one static memory instruction
     i64 offset;
     u32 address, item_bytes, item[4];     // byte offsets in the register file; item_bytes: size of a data register
     u32 has_address, tag;
+};
+
+struct Cross {                 // one instruction that moves values between lanes; operands are byte offsets of registers
+    u32 kind, flavour, bytes, number;
+    u32 result, predicate, a, b, c, mask;   // ~0: there is none
 };
 
 struct Live { u32 kind, bytes, fast, slot, lanes, pattern; };   // pattern: where its Pattern lies, 0 for constant lanes
@@ -79,7 +84,7 @@ struct Warp {
 extern "C" __device__ u32 sizes(u32 which) {
     return which == 0 ? sizeof(Array) : which == 1 ? sizeof(Access) : which == 2 ? sizeof(Live) : which == 3 ? sizeof(Hazard)
          : which == 4 ? sizeof(Cell) : which == 5 ? sizeof(Record) : which == 6 ? sizeof(Launch) : which == 7 ? sizeof(Worker)
-         : which == 8 ? sizeof(Warp) : sizeof(Pattern);
+         : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : sizeof(Cross);
 }
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }
