@@ -36,6 +36,7 @@ def bars(values, ax=None, *, unit, title=None, note=None, digits=3):
     ax.margins(x=0.14)
     ax.set(xlabel=unit + (f"\n{note}" if note else ""), title=title or "")
     ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     return ax
 
 

@@ -24,7 +24,7 @@ COLUMNS = {
     "global requests": lambda counters: _count(counters, "requests"),
     "sectors / request": _per_request,
     "shared wavefronts": lambda counters: _count(counters, "wavefronts"),
-    "warp instructions": lambda counters: counters.get(INSTRUCTIONS, 0),
+    "instructions, PTX level": lambda counters: counters.get(INSTRUCTIONS, 0),
 }
 
 
@@ -43,13 +43,14 @@ def source_listing(source, lines, *, hazards=(), first=None, last=None, caption=
         Lines to show; default from the `__global__` line to the end.
     caption : str
     columns : sequence of str
-        Of `COLUMNS`.
+        Of `COLUMNS`; one that is empty in all of these lines is left out.
 
     Returns
     -------
     Table
     """
     text = source.splitlines()
+    columns = [c for c in columns if any(COLUMNS[c](counters) for counters in lines.values())]
     if first is None:
         first = next((n for n, line in enumerate(text, 1) if "__global__" in line and not line.startswith("//")), 1)
     last = min(last or len(text), len(text))

@@ -54,10 +54,20 @@ def render(ax, alt, *, small=True):
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
     image = Image.fromarray(pixels)
     if small:
-        image = image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        image = image.quantize(palette=_palette(pixels), dither=Image.Dither.NONE)
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=small, compress_level=9 if small else 1)
     return Picture(buffer.getvalue(), image.size, " ".join(alt.split()))
+
+
+def _palette(pixels):
+    """Return the most frequent colours as a palette: areas keep their exact colour, only edges of letters are rounded."""
+    packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+    colours, counts = np.unique(packed, return_counts=True)
+    frequent = colours[np.argsort(-counts, kind="stable")[:COLOURS]]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([int(c) >> shift & 255 for c in frequent for shift in (16, 8, 0)])
+    return palette
 
 
 def img_tag(png, alt, size=None):

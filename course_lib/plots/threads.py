@@ -65,7 +65,7 @@ def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
     warps = int(owners.warp.max()) + 1
     shown = [Patch(color=WARP_COLOURS[w], label=f"warp {w}") for w in range(min(warps, len(WARP_COLOURS)))]
     if warps > len(shown):
-        shown.append(Patch(color="white", label=f"… {warps} warps,\ncolours repeat"))
+        shown.append(Patch(color="white", label=f"… {warps} in all"))
     ax.legend(handles=shown, loc="upper left", bbox_to_anchor=(1.01, 1), title="in each block", title_fontsize=12)
     return ax
 

@@ -90,7 +90,7 @@ def facts(result):
         "registers a thread": _number(result.resources.registers),
         "shared bytes a block": _number(result.resources.static_shared_bytes),
         f"occupancy, modelled for {result.device}": f"{100 * result.occupancy.fraction:.0f} %",
-        "which is limited by": str(result.occupancy.limiter),
+        "limited by": str(result.occupancy.limiter),
     }
 
 

@@ -8,7 +8,7 @@ from course_lib.plots import bars, every_warp, owners, style, thread_grid
 from course_lib.run import run
 from course_lib.widgets.compute import evaluate, inputs
 
-SMALL = {"width": 5.9, "height": 4.6}      # inches: beside a table on a 1280-pixel screen
+SMALL = {"width": 5.9, "height": 4.4}      # inches: beside a table on a 1280-pixel screen
 
 
 def who_writes(kernel, M=32, N=32, **parameters):

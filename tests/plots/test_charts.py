@@ -47,6 +47,16 @@ def test_a_picture_carries_its_words_and_is_small():
     assert repr(picture) == '[figure: b is twice "a"]'
 
 
+def test_a_small_picture_keeps_the_colours_of_areas():
+    ax = plots.bars({"a": 1}, unit="u")
+    ax.patches[0].set_color("#EDEDED")
+    kinds = [plots.render(ax, "grey", small=small) for small in (True, False)]
+    images = [Image.open(io.BytesIO(kind.png)).convert("RGB") for kind in kinds]
+    x, y = (int(v) for v in ax.transData.transform((0.5, 0)))
+    places = (x, images[0].height - y)
+    assert images[0].getpixel(places) == images[1].getpixel(places) == (237, 237, 237)
+
+
 @pytest.mark.parametrize("alt", ["", "  ", None])
 def test_a_figure_without_words_is_refused(alt):
     with pytest.raises(ValueError, match="alternative text"):
@@ -58,10 +68,9 @@ SOURCE = "// a\n__global__ void k() {\n  load\n  none\n}"
 
 def test_listing_sets_counters_beside_lines():
     table = plots.source_listing(SOURCE, {3: {REQUESTS: 4, SECTORS: 34, INSTRUCTIONS: 1200}})
-    assert table.header == ("line", "global requests", "sectors / request", "shared wavefronts", "warp instructions",
-                            "source")
-    assert table.rows[1] == ("3", "4", "8.5", "", "1,200", "  load")
-    assert table.rows[2] == ("4", "", "", "", "", "  none")
+    assert table.header == ("line", "global requests", "sectors / request", "instructions, PTX level", "source")
+    assert table.rows[1] == ("3", "4", "8.5", "1,200", "  load")
+    assert table.rows[2] == ("4", "", "", "", "  none")
     assert table.rows[0][0] == "2"
     assert "<code" in table._repr_html_()
     assert 'scope="col"' in table._repr_html_()

@@ -53,7 +53,7 @@ def test_facts_of_a_result(front_door):
     assert facts["sectors a load request"] == "16"
     assert facts["load sectors / multiply-add"] == "0.061"
     assert [v for k, v in facts.items() if k.startswith("occupancy, modelled for ")] == ["50 %"]
-    assert facts["which is limited by"] == "threads"
+    assert facts["limited by"] == "threads"
     assert not any("time" in label for label in facts)
 
 
