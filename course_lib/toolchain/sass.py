@@ -2,13 +2,11 @@
 
 import functools
 import json
-import re
 from dataclasses import dataclass
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.binaries import check_cubin, run_on_cubin
 
-_COMMA = re.compile(r",(?![^\[]*\])")        # not inside an address
 _WIDTHS = {"8": 8, "16": 16, "32": 32, "64": 64, "128": 128}
 _MEMORY = ("LD", "ST", "ATOM", "RED")
 
@@ -125,7 +123,7 @@ def _instructions(function):
     for number, item in enumerate(raw):
         if "source-line" in item:
             line = item["source-line"] if item.get("source-file-id") == own else None
-        operands = tuple(part.strip() for part in _COMMA.split(item.get("operands", "")) if part.strip())
+        operands = tuple(part.strip() for part in item.get("operands", "").split(",") if part.strip())
         made.append(SassInstruction(number * size, item.get("predicate"), item["opcode"], operands, line))
     while made and made[-1].opcode == "NOP":
         made.pop()

@@ -109,6 +109,9 @@ def test_the_code_for_diverged_warps_is_no_loop():
     instructions = sass(compile_cuda(source))
     assert any(i.opcode.startswith("BRA.DIV") for i in instructions)
     assert loops(instructions) == ()
+    inside = loops(code((None, "MOV"), (None, "BRA.DIV", "UR4", "0x50"), (None, "SHFL"), ("@P0", "BRA", "0x10"), (None, "EXIT"),
+                        (None, "WARPSYNC"), (None, "BRA", "0x30")))
+    assert shape(inside) == [(16, 48, 1, 3)]
 
 
 def test_loops_by_hand():
@@ -119,6 +122,9 @@ def test_loops_by_hand():
     two_ways_back = code((None, "MOV"), (None, "FFMA"), ("@P0", "BRA", "0x10"), (None, "FADD"), (None, "BRA", "P1", "0x10"),
                          (None, "EXIT"))
     assert shape(loops(two_ways_back)) == [(16, 64, 1, 4)]
+    either_way_back = code((None, "MOV"), (None, "ISETP"), ("@P0", "BRA", "0x50"), (None, "FADD"), (None, "BRA", "0x10"),
+                           (None, "FMUL"), ("@P2", "BRA", "0x10"), (None, "EXIT"))
+    assert shape(loops(either_way_back)) == [(16, 96, 1, 6)]
     on_itself = code((None, "MOV"), ("@!P0", "BRA", "0x10"), (None, "EXIT"))
     assert shape(loops(on_itself)) == [(16, 16, 1, 1)]
 
