@@ -166,8 +166,8 @@ FORMS = collect(integer_forms(), bit_forms(), choice_forms(), float_forms(), mov
 
 def literal_forms():
     """A literal as the last, and where it matters as the first source."""
-    for t in ("u32", "s32", "u64", "s64", "u16"):
-        for value in ("0", "1", "-1", "7", "0x7fff"):
+    for t in ("u32", "s32", "s64"):
+        for value in ("0", "-1", "7"):
             for name in ("add", "sub", "mul.lo", "min", "max", "div", "rem"):
                 yield form(f"{name}.{t}", t, f"{t} ={value}")
             yield form(f"sub.{t}", t, f"={value} {t}")
