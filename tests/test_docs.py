@@ -1,0 +1,35 @@
+"""What the pages in docs/ say happens, happens."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from course_lib import simt
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_the_worked_example_of_the_simulator_page():
+    page = (DOCS / "simulator.md").read_text(encoding="utf-8")
+    source = re.search(r"```cuda\n(.*?)```", page, re.DOTALL).group(1)
+    x, y = np.arange(40, dtype=np.float32), np.zeros(80, np.float32)
+    report = simt.launch(source, "scale", grid=1, block=64, args=[np.int32(40), np.float32(3), x, y])
+    assert (y[::2] == 3 * x).all()
+    names = {"load requests": "requests_pipe_lsu_mem_global_op_ld", "load sectors": "sectors_pipe_lsu_mem_global_op_ld",
+             "store requests": "requests_pipe_lsu_mem_global_op_st", "store sectors": "sectors_pipe_lsu_mem_global_op_st"}
+    for words, counter in names.items():
+        first, second, total = map(int, re.search(rf"\| {words} \| (\d+) \| (\d+) \| (\d+) \|", page).groups())
+        assert first + second == total == report.counters[f"l1tex__t_{counter}.sum"]
+    assert report.counters["smsp__sass_branch_targets_threads_divergent.sum"] == 1
+    instructions = re.findall(r"^(\w+(?:\.\w+)+) +%|^(st\.global\.f32)", page, re.MULTILINE)
+    assert all((a or b) in report.ptx for a, b in instructions)
+    assert len(instructions) == 8
+
+
+def test_the_map_names_every_room_and_file():
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    library = Path(simt.__file__).parents[1]
+    rooms = [p.name for p in library.iterdir() if not p.name.startswith("_") and p.suffix in ("", ".py")]
+    missing = [name for name in rooms + [p.name for p in (library / "simt").glob("[a-z]*.py")] if name not in page]
+    assert not missing
