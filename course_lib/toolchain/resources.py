@@ -105,6 +105,7 @@ class _Facts:
     def __init__(self, elf, sections, spills):
         self.sections, self.spills = sections, spills
         self.info = _attributes(sections[".nv.info"].data())
+        self.linked = elf["e_type"] == "ET_EXEC"       # not so with -rdc=true
         flags = elf["e_flags"]
         # ABI 8 keeps the architecture in the second byte of the flags, earlier ones in the first.
         self.architecture = (flags >> 8 if elf["e_ident"]["EI_ABIVERSION"] >= 8 else flags) & 0xFF
@@ -141,9 +142,9 @@ class _Facts:
             max_threads=x * y * z or None)
 
     def _shared(self, name):
-        """Size of the kernel's shared variables; on CC 9.0 and up the section begins with the reserved KiB."""
+        """Size of the kernel's shared variables; on CC 9.0 and up a linked section begins with the reserved KiB."""
         size = self.size(f".nv.shared.{name}")
-        included = ".nv.shared.reserved.0" in self.sections
+        included = self.linked and self.architecture >= 90
         return max(size - RESERVED_SHARED_BYTES, 0) if included else size
 
 

@@ -48,15 +48,15 @@ def told_by_ptxas(compiled):
     return found
 
 
-@pytest.mark.parametrize("options", [[], ["-maxrregcount=32"]], ids=["free", "32 registers"])
+@pytest.mark.parametrize("options", [[], ["-maxrregcount=32"], ["-G"], ["-rdc=true"]], ids=" ".join)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_as_the_assembler_tells(arch, options):
     compiled = compile_cuda(SOURCE, arch=arch, options=options)
     found = {name: (r.registers, r.static_shared_bytes, r.local_bytes, r.spill_store_bytes, r.spill_load_bytes)
              for name, r in resources(compiled).items()}
     assert found == told_by_ptxas(compiled)
-    assert set(found) == {"plain", "shared", "pressed", "calls"}
-    if options:
+    assert set(found) >= {"plain", "shared", "pressed", "calls"}
+    if "32" in "".join(options):
         assert found["pressed"][3] > 0
         assert found["pressed"][4] > 0
 
