@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import toolchain
-from course_lib.simt import lanes, layout, native, ptx, scalar
+from course_lib.simt import fuse, lanes, layout, native, ptx, scalar
 from course_lib.simt.affine import VECTOR
 from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.fast import Fast
@@ -204,7 +204,7 @@ class Kernel:
         for i in range(len(block.instructions)):
             number = block.first + i
             access = self.program.accesses.get(number)
-            if access is not None:
+            if access is not None and access.tag != fuse.ABSORBED:
                 waves, phases = self.translator.static.get(number, (0, 0))
                 dynamic[number, :2] += (times, times * layout.LANES)
                 dynamic[number, 3:5] += (times * waves, times * phases)

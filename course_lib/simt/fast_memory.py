@@ -12,6 +12,7 @@ import numpy as np
 
 from course_lib.simt import cfg, layout
 from course_lib.simt.fast_moves import Moves
+from course_lib.simt.fuse import ABSORBED
 from course_lib.simt.instruction import Reg, type_bytes
 from course_lib.simt.pairs import Pair
 from course_lib.simt.program import data_items
@@ -163,7 +164,10 @@ class MemoryGroups:
         alike = {}
         for number, ins in group.members:
             shift = offset(ins) % 32 if group.space == "global" else 0
-            key = (ins.line, ins.opcode[0] == "st", nbytes(ins), shift)
+            joined = self.fast.program.accesses[number].tag
+            if joined == ABSORBED:
+                continue
+            key = (ins.line, ins.opcode[0] == "st", joined or nbytes(ins), shift)
             alike.setdefault(key, []).append(number)
         sums = {}
         for (line, store, size, shift), numbers in alike.items():

@@ -8,7 +8,7 @@ import dataclasses
 import re
 from dataclasses import dataclass, field
 
-from course_lib.simt import cfg, crosslane, layout
+from course_lib.simt import cfg, crosslane, fuse, layout
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.ops import OPS, ir_type
@@ -92,6 +92,8 @@ def prepare(module, entry, split=None):
                 program.accesses[block.first + i] = describe(program, ins, block.first + i)
             elif ins.opcode[0] in cfg.CROSS:
                 program.crossings[block.first + i] = crosslane.cross(program, ins, block.first + i)
+    for number, size in fuse.plan(program).items():
+        program.accesses[number].tag = size
     return program
 
 

@@ -146,7 +146,8 @@ __device__ __noinline__ void check_hazards(Warp* w, const Access* a, const u64* 
 
 __device__ __noinline__ void count(Worker* k, const Access* a, u32 space, u32 mask, const u64* address) {
     u64* n = (u64*)k->dynamic + 8 * a->number;
-    const u32 bytes = a->width * a->count;
+    const u32 bytes = a->kind == LOAD && a->tag ? a->tag : a->width * a->count;   // tag of a load: see fuse.py
+    if (a->kind == LOAD && a->tag == 1) return;
     n[0] += 1;
     n[1] += __popc(mask);
     if (a->kind == ATOMIC) return;

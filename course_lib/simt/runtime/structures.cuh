@@ -25,7 +25,7 @@ struct Access {                // one static memory instruction
     u32 sign, line, number, address_bytes;
     i64 offset;
     u32 address, item_bytes, item[4];     // byte offsets in the register file; item_bytes: size of a data register
-    u32 has_address, tag;
+    u32 has_address, tag;                 // tag: operation of an atomic; bytes of a joined shared load, 1 if another carries it out
 };
 
 struct Cross {                 // one instruction that moves values between lanes; operands are byte offsets of registers
