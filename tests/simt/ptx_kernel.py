@@ -46,11 +46,11 @@ class Writer:
         self.do(f"setp.ne.u32 {flag}, {register}, 0")
         return flag
 
-    def count_up(self, kind, start, by):
-        """Return a register with `start` plus `by` times the thread's number."""
+    def count_up(self, kind, start, by, thread):
+        """Return a register with `start` plus `by` times the register `thread`."""
         bits = register_bits(kind)
         number, found = self.register(bits), self.register(bits)
-        self.do(f"cvt.u{bits}.u32 {number}, %b32_4" if bits != 32 else f"mov.b32 {number}, %b32_4")
+        self.do(f"cvt.u{bits}.u32 {number}, {thread}" if bits != 32 else f"mov.b32 {number}, {thread}")
         self.do(f"mad.lo.u{bits} {found}, {number}, {by & ((1 << bits) - 1)}, {start}")
         return found
 
@@ -73,25 +73,27 @@ def kernel_text(forms, n, source="global", guarded=False):
     """Return PTX of a kernel in which thread i runs every form on the i-th operands.
 
     Sources come from global memory, from the kernel's parameters ("param": the same for all threads), or are a parameter
-    plus STEPS times the thread's number ("count"). With `guarded` only threads whose entry in `guard` is not 0 run the
-    instructions.
+    plus STEPS times the thread's number ("count"); given a list of tuples, one a form, literals take the place of the
+    parameters. With `guarded` only threads whose entry in `guard` is not 0 run the instructions.
     """
     w = Writer(n)
     parameters = [".param .u64 src", ".param .u64 dst", ".param .u64 guard", ".param .u32 n"]
     at = begin(w, guarded)
     columns = rows = 0
-    for f in forms:
+    for number, f in enumerate(forms):
         names = {}
         for i, kind in enumerate(f.src):
             if kind[0] == "=":
                 continue
             if source == "global":
                 names[f"s{i}"] = w.source(kind, f"global [{at['src']}+{8 * n * columns}]")
+            elif isinstance(source, list):
+                names[f"s{i}"] = w.count_up(kind, source[number][i], step(columns), "%b32_3")
             else:
                 parameters.append(f".param .u64 u{columns}")
                 names[f"s{i}"] = w.source(kind, f"param [u{columns}]")
             if source == "count":
-                names[f"s{i}"] = w.count_up(kind, names[f"s{i}"], step(columns))
+                names[f"s{i}"] = w.count_up(kind, names[f"s{i}"], step(columns), "%b32_4")
             columns += 1
         rows = run_form(w, f, names, guarded, f"{at['dst']}", n, rows)
     return w.text(parameters)
@@ -156,9 +158,9 @@ def run(forms, rows, *, guard=None, block=96):
 
 
 def run_uniform(forms, starts, source, n=64):
-    """Run forms on operands from parameters: `starts[form]` is one tuple of bits."""
+    """Run forms on operands from parameters ("param", "count") or literals: `starts[form]` is one tuple of bits."""
     values = table(forms, [[s] for s in starts])
-    return launch(forms, kernel_text(forms, n, source), values, n, None, n, list(values[:, 0]))
+    return launch(forms, kernel_text(forms, n, source), values, n, None, n, [] if isinstance(source, list) else list(values[:, 0]))
 
 
 def counted(forms, starts, n=64):

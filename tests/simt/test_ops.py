@@ -93,13 +93,30 @@ COUNTING = ("add", "sub", "mul", "mad", "neg", "abs", "shl", "shr", "and", "or",
             "div", "rem", "shf", "sad", "mul24", "slct")
 
 
+def index_forms(name):
+    """Return forms of an opcode whose sources are integers."""
+    return [f for f in good(name) if all(k in (*INTS, *BITS, "n", "c") or k[0] == "=" for k in f.src) and f.dst[0] not in FLOATS][:40]
+
+
 @pytest.mark.parametrize("name", COUNTING)
 def test_operands_count_up_with_the_lane(name):
     """Indices, which fast code may keep as a base and a step; the bases make them overflow somewhere in the warp."""
-    forms = [f for f in good(name) if all(k in (*INTS, *BITS, "n", "c") or k[0] == "=" for k in f.src) and f.dst[0] not in FLOATS][:40]
+    forms = index_forms(name)
     for seed in range(6):
         starts = [operands(f, 6, seed=6)[seed] for f in forms]
         agree(forms, ptx_kernel.counted(forms, starts), ptx_kernel.run_uniform(forms, starts, "count"))
+
+
+@pytest.mark.parametrize("name", COUNTING)
+def test_operands_known_before_the_launch(name):
+    """Thread indices and literals alone, which a translator may compute beforehand."""
+    forms, copies = index_forms(name), 1 if name == "cvt" else 3
+    starts = [operands(f, copies, seed=7)[copy] for copy in range(copies) for f in forms]
+    forms *= copies
+    for first in range(0, len(forms), TOGETHER):
+        part = slice(first, first + TOGETHER)
+        rows = ptx_kernel.counted(forms[part], starts[part], 32)
+        agree(forms[part], rows, ptx_kernel.run_uniform(forms[part], starts[part], starts[part], 32))
 
 
 @pytest.mark.parametrize("mask", ["some lanes", "no lane", "all lanes"])
