@@ -57,7 +57,7 @@ def run_on_cubin(name, cubin, *options):
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin)
         try:
-            done = subprocess.run([binary, *options, path], capture_output=True, text=True, errors="replace",
+            done = subprocess.run([binary, *options, path], capture_output=True, encoding="utf-8", errors="replace",
                                   timeout=SECONDS, stdin=subprocess.DEVNULL, check=False)
         except subprocess.TimeoutExpired:
             raise CourseError(f"{name} did not end within {SECONDS} s", binary=name) from None

@@ -12,6 +12,15 @@ _WHEELS = (
 )
 
 
+def header_wheels(major):
+    """Return the names of the wheels that hold NVIDIA's headers for one major version of CUDA.
+
+    >>> header_wheels(13)
+    ('nvidia-cuda-runtime', 'nvidia-cuda-crt', 'nvidia-cuda-cccl')
+    """
+    return tuple(names[0] if major >= 13 else names[1] for _, *names in _WHEELS)
+
+
 @functools.cache
 def include_directories(major):
     """Return the include directories of the installed header wheels.
@@ -27,10 +36,8 @@ def include_directories(major):
         Without repetition; empty when no such wheel is installed.
     """
     found = {}
-    for header, *names in _WHEELS:
-        name = names[0] if major >= 13 else names[1]
-        folder = _folder_of(name, header)
-        if folder:
+    for (header, *_), name in zip(_WHEELS, header_wheels(major), strict=True):
+        if folder := _folder_of(name, header):
             found[folder] = None
     return tuple(found)
 

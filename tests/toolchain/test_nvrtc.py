@@ -1,5 +1,6 @@
 """Compiling: what comes out, what is remembered, and what is said when it cannot work."""
 
+import importlib.metadata
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ import pytest
 from course_lib import kernels, toolchain
 from course_lib.errors import CourseError
 from course_lib.toolchain import CompileError, compile_cuda
-from course_lib.toolchain.headers import include_directories
+from course_lib.toolchain.headers import header_wheels, include_directories
 
 EMPTY = 'extern "C" __global__ void k(float* x) {}'
 SCALE = 'extern "C" __global__ void k(float* x) { x[threadIdx.x] *= FACTOR / 3; }'
@@ -130,13 +131,21 @@ def test_many_threads_at_once():
         assert list(pool.map(work, range(48))) == [3 if i % 4 == 3 else True for i in range(48)]
 
 
+def installed(wheel):
+    try:
+        return bool(importlib.metadata.version(wheel))
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
 HEADERS = ("cuda_fp16.h", "cuda_bf16.h", "mma.h", "cooperative_groups.h", "cuda/std/array")
 
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_nvidias_headers_are_found_in_their_wheels(header):
-    if len(include_directories(toolchain.nvrtc_version()[0])) == 0:
-        pytest.skip("NVIDIA's header wheels are not installed")
+    missing = [wheel for wheel in header_wheels(toolchain.nvrtc_version()[0]) if not installed(wheel)]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
     compile_cuda(f"#include <{header}>\n{EMPTY}")
 
 
