@@ -112,7 +112,8 @@ def alert(text):
     """Return a message as HTML that a screen reader announces.
 
     >>> alert("1 < 2")
-    '<div role="alert" style="border-left:6px solid #D55E00;padding:6px 12px;max-width:760px">1 &lt; 2</div>'
+    '<div role="alert" style="border-left:6px solid #D55E00;padding:6px 12px;max-width:760px;line-height:1.5">1 &lt; 2</div>'
     """
     body = html.escape(text).replace("\n", "<br>")
-    return f'<div role="alert" style="border-left:6px solid #D55E00;padding:6px 12px;max-width:760px">{body}</div>'
+    style = "border-left:6px solid #D55E00;padding:6px 12px;max-width:760px;line-height:1.5"
+    return f'<div role="alert" style="{style}">{body}</div>'

@@ -1,15 +1,16 @@
 """Run what the latest slider position asks for, never a queue of stale ones; pure Python, no widgets.
 
-One thread works for the reader. While it runs, newer requests overwrite each other, so that at most one waits.
-When nothing waits, a second thread computes the neighbouring positions, so that the next move finds its result
-in the cache.
+A run cannot be stopped, so two threads work for the reader: when the reader moves on while one of them runs, the other
+takes the new position, and what the first one finds is kept but not shown. Requests that come while both run overwrite
+each other. When nothing waits, a third thread computes the neighbouring positions, so that the next move finds its
+result in the cache.
 """
 
 import logging
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from course_lib.errors import CourseError
@@ -46,16 +47,20 @@ class Engine:
         Results kept; the least recently used is forgotten first.
     idle_s : float
         How long the reader must rest before neighbours are computed.
+    ahead_below_s : float
+        Neighbours of a position that took longer are left alone: they would keep all cores from the reader's next move.
     """
 
-    def __init__(self, compute, deliver, *, neighbours=None, capacity=64, idle_s=0.15):
+    def __init__(self, compute, deliver, *, neighbours=None, capacity=64, idle_s=0.15, ahead_below_s=0.4):
         self._compute, self._deliver, self._neighbours = compute, deliver, neighbours
-        self._capacity, self._idle_s = capacity, idle_s
+        self._capacity, self._idle_s, self._ahead_below_s = capacity, idle_s, ahead_below_s
         self._cache = OrderedDict()
-        self._changed = threading.Condition()
-        self._delivering = threading.RLock()
-        self._latest, self._waiting, self._running, self._ahead, self._ahead_now = None, None, None, [], None
-        self._threads, self._closed, self._serial = [], False, 0
+        self._changed = threading.Condition()         # guards everything below
+        self._delivering = threading.RLock()          # one delivery at a time; never waited for under _changed
+        self._serial, self._answered = 0, 0           # number of the latest request, and of the latest answer
+        self._waiting = None                          # the latest position, until a thread takes it
+        self._computing = set()                       # positions that some thread is at
+        self._ahead, self._active, self._threads, self._closed = [], 0, [], False
 
     def request(self, position):
         """Ask for a position; what was asked for before and has not been answered never will be.
@@ -67,27 +72,25 @@ class Engine:
         """
         with self._changed:
             self._serial += 1
-            known = self._recall(position)
-            self._latest, self._waiting = position, None if known else position
-            self._ahead = self._unknown_neighbours(position) if known else []
+            serial, known = self._serial, self._recall(position)
+            self._waiting = None if known else position
+            self._ahead = self._unknown_neighbours(known) if known else []
             self._start()
             self._changed.notify_all()
-            serial = self._serial
         if known:
-            self._hand_over(Outcome(position, known.value, known.error, known.seconds, True), serial)
+            self._hand_over(replace(known, cached=True), serial)
         return known is not None
 
     def now(self, position):
         """Compute a position in the caller's thread, or recall it, without delivering it."""
         with self._changed:
-            self._changed.wait_for(lambda: position not in (self._running, self._ahead_now))   # do not compute it twice
-            known = self._recall(position)
+            known = self._claim(position)
         return known or self._evaluate(position)
 
     def busy(self):
         """Return whether the latest request is still unanswered."""
         with self._changed:
-            return self._waiting is not None or self._running == self._latest is not None
+            return self._answered != self._serial
 
     def known(self, position):
         """Return whether a position would be answered at once."""
@@ -97,54 +100,66 @@ class Engine:
     def settle(self, timeout_s=30.0):
         """Wait until the latest request is answered and all neighbours are known; return whether they are."""
         with self._changed:
-            return self._changed.wait_for(self._idle, timeout_s)
+            return self._changed.wait_for(
+                lambda: self._waiting is None and not (self._active or self._ahead or self._computing), timeout_s)
 
     def close(self):
-        """Stop both threads after what they are doing now."""
+        """Stop all threads after what they are doing now."""
         with self._changed:
             self._closed, self._waiting, self._ahead = True, None, []
             self._changed.notify_all()
 
-    def _idle(self):
-        return self._waiting is None and self._running is None and not self._ahead and self._ahead_now is None
-
-    def _unknown_neighbours(self, position):
-        near = self._neighbours(position) if self._neighbours else ()
-        return [p for p in near if p not in self._cache]
+    def _start(self):
+        if not self._threads and not self._closed:
+            for work in (self._serve, self._serve, self._look_ahead):
+                self._threads.append(threading.Thread(target=work, daemon=True, name="warp-by-warp " + work.__name__))
+                self._threads[-1].start()
 
     def _recall(self, position):
         if position in self._cache:
             self._cache.move_to_end(position)
-            return self._cache[position]
-        return None
+        return self._cache.get(position)
 
-    def _start(self):
-        if not self._threads and not self._closed:
-            for work in (self._serve, self._look_ahead):
-                self._threads.append(threading.Thread(target=work, daemon=True, name="warp-by-warp " + work.__name__))
-                self._threads[-1].start()
+    def _claim(self, position, given_up=lambda: False):
+        """Return what is known; else wait until no other thread computes it, and say that this one does now."""
+        self._changed.wait_for(lambda: position not in self._computing or given_up())
+        known = self._recall(position)
+        if known is None and not given_up():
+            self._computing.add(position)
+        return known
 
     def _evaluate(self, position):
+        """Compute a claimed position, remember the outcome, and release it."""
         started = time.perf_counter()
         try:
             outcome, keep = Outcome(position, self._compute(position)), True
         except Exception as error:   # shown to the reader, whatever it is: a thread must not die in silence
             outcome, keep = Outcome(position, error=error), isinstance(error, CourseError)
-        outcome = Outcome(position, outcome.value, outcome.error, time.perf_counter() - started)
-        if keep:
-            with self._changed:
+        outcome = replace(outcome, seconds=time.perf_counter() - started)
+        with self._changed:
+            if keep:
                 self._cache[position] = outcome
-                while len(self._cache) > self._capacity:
-                    self._cache.popitem(last=False)
+            while len(self._cache) > self._capacity:
+                self._cache.popitem(last=False)
+            self._computing.discard(position)
+            self._changed.notify_all()
         return outcome
 
     def _hand_over(self, outcome, serial):
-        with self._delivering:                       # one at a time, and never an old one after a newer one
-            if serial == self._serial:
-                try:
-                    self._deliver(outcome)
-                except Exception:                    # the next move must still be served
-                    logging.getLogger(__name__).exception("could not show the result for %s", outcome.position)
+        with self._delivering:
+            if serial != self._serial:               # overtaken
+                return
+            try:
+                self._deliver(outcome)
+            except Exception:                        # the next move must still be served
+                logging.getLogger(__name__).exception("could not show the result for %s", outcome.position)
+            with self._changed:
+                self._answered = max(self._answered, serial)
+
+    def _unknown_neighbours(self, outcome):
+        if self._neighbours is None or outcome.seconds > self._ahead_below_s:
+            return []
+        return [p for p in self._neighbours(outcome.position) if p not in self._cache]
 
     def _serve(self):
         while True:
@@ -152,17 +167,17 @@ class Engine:
                 self._changed.wait_for(lambda: self._closed or self._waiting is not None)
                 if self._closed:
                     return
-                self._running, self._waiting, serial = self._waiting, None, self._serial
-                if self._running == self._ahead_now:             # being computed ahead already: take that
-                    self._changed.wait_for(lambda: self._ahead_now != self._running or self._waiting is not None)
-                outcome = self._recall(self._running)
-            if serial == self._serial:
-                outcome = outcome or self._evaluate(self._running)
+                position, serial, self._waiting = self._waiting, self._serial, None
+                self._active += 1
+                known = self._claim(position, given_up=lambda serial=serial: serial != self._serial)
+                overtaken = serial != self._serial
+            outcome = known or (None if overtaken else self._evaluate(position))
+            if outcome:
                 self._hand_over(outcome, serial)
             with self._changed:
-                self._running = None
-                if self._waiting is None and outcome and outcome.position == self._latest:
-                    self._ahead = self._unknown_neighbours(outcome.position)
+                self._active -= 1
+                if outcome and serial == self._serial:
+                    self._ahead = self._unknown_neighbours(outcome)
                 self._changed.notify_all()
 
     def _look_ahead(self):
@@ -174,12 +189,9 @@ class Engine:
                 moved = self._changed.wait_for(lambda: self._closed or self._waiting is not None, self._idle_s)
                 if moved or not self._ahead:
                     continue
-                self._ahead_now = self._ahead.pop(0)
-                if self._ahead_now in self._cache:
-                    self._ahead_now = None
+                position = self._ahead.pop(0)
+                if position in self._cache or position in self._computing:
                     self._changed.notify_all()
                     continue
-            self._evaluate(self._ahead_now)
-            with self._changed:
-                self._ahead_now = None
-                self._changed.notify_all()
+                self._computing.add(position)
+            self._evaluate(position)

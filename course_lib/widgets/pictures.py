@@ -19,8 +19,8 @@ def who_writes(kernel, M=32, N=32, **parameters):
     Owners
     """
     A, B, _ = inputs(M, N, 1)
-    plan = run(kernel, A, B, **parameters)
-    traced = run(kernel, A, B, trace=every_warp(plan.grid, plan.block), **parameters)
+    plan = run(kernel, A, B, backend="sim", **parameters)
+    traced = run(kernel, A, B, backend="sim", trace=every_warp(plan.grid, plan.block), **parameters)
     return owners(traced)
 
 

@@ -36,8 +36,8 @@ class Live(StaticBox):
         rows = [ipywidgets.HBox(list(self.sliders.values()), layout={"flex_flow": "row wrap"}),
                 ipywidgets.HBox([w for w in (self.choice, self.tied, self.size) if w is not None],
                                 layout={"flex_flow": "row wrap"})]
-        super().__init__([*rows, self.status, self.progress,
-                          ipywidgets.HBox([self.table, self.image], layout={"flex_flow": "row wrap"})])
+        below = ipywidgets.HBox([self.table, self.image], layout={"flex_flow": "row wrap", "min_height": "300px"})
+        super().__init__([*rows, self.status, self.progress, below])
 
     def _controls(self, names, choices, start, N, sizes):
         meanings = {p.name: p.meaning for p in kernels.get(names[0]).parameters}
@@ -69,9 +69,10 @@ class Live(StaticBox):
                 self._follow(change["owner"])
         finally:
             self._moving = False
-        self._asked_at = time.perf_counter()
-        if not self.engine.request(self.position()):
-            self.status.value = _status(f"compiling and running {self.describe(self.position())} …")
+        self._asked_at, position = time.perf_counter(), self.position()
+        if not self.engine.known(position):     # said before the request: its answer may come at once
+            self.status.value = _status(f"compiling and running {self.describe(position)} …")
+        if not self.engine.request(position):
             self._later(SLOW_S)
 
     def _follow(self, owner):

@@ -49,17 +49,43 @@ def test_a_request_is_answered_in_the_background(make):
 
 
 def test_the_caller_is_never_blocked_and_only_the_latest_is_answered(make):
-    slow = Slow(hold=[(1,)])
+    slow = Slow(hold=[(1,), (2,)])
     engine, seen = make(slow)
-    engine.request((1,))
-    assert slow.begun[(1,)].wait(WAIT)
-    for n in (2, 3, 4):
+    for n in (1, 2):
+        engine.request((n,))
+        assert slow.begun[(n,)].wait(WAIT)
+    for n in (3, 4, 5):
         engine.request((n,))
     assert engine.busy()
     slow.gates[(1,)].set()
+    slow.gates[(2,)].set()
     assert engine.settle(WAIT)
-    assert slow.asked == [(1,), (4,)]
-    assert [o.position for o in seen] == [(4,)]
+    assert slow.asked == [(1,), (2,), (5,)]
+    assert [o.position for o in seen] == [(5,)]
+    assert not engine.busy()
+
+
+def test_a_run_that_cannot_be_stopped_does_not_hold_up_the_next_move(make):
+    slow = Slow(hold=[(1,)])
+    answered = threading.Event()
+    engine = Engine(slow, lambda outcome: answered.set())
+    engine.request((1,))
+    assert slow.begun[(1,)].wait(WAIT)
+    engine.request((2,))
+    assert answered.wait(WAIT)                 # while (1,) still runs
+    assert not engine.busy()
+    slow.gates[(1,)].set()
+    assert engine.settle(WAIT)
+    engine.close()
+
+
+def test_neighbours_of_a_slow_position_are_left_alone():
+    slow = Slow()
+    engine = Engine(slow, lambda outcome: None, neighbours=lambda p: [(9,)], idle_s=0.0, ahead_below_s=-1.0)
+    engine.request((1,))
+    assert engine.settle(WAIT)
+    assert slow.asked == [(1,)]
+    engine.close()
 
 
 def test_the_result_of_an_overtaken_run_is_kept(make):

@@ -84,13 +84,14 @@ def test_a_long_run_shows_progress_and_stale_moves_are_dropped(tiled, front_door
     tiled.progress.layout.observe(lambda change: shown.set() if change["new"] == "visible" else None, "visibility")
     tiled.sliders["BM"].value = 32
     assert shown.wait(wait_s)
-    tiled.size.value = 128
+    tiled.size.value = 128                   # the second thread takes this one and waits, too
+    tiled.size.value = 256
     tiled.sliders["BM"].value = 8
     gate.set()
     assert tiled.engine.settle(wait_s)
     assert tiled.progress.layout.visibility == "hidden"
     assert "BM = 8" in tiled.status.value
-    assert ("sgemm_tiled", 128, {"BM": 32, "BN": 32, "BK": 32}) not in front_door
+    assert len([asked for asked in front_door if asked[2]["BM"] == 32]) <= 2
 
 
 def test_one_of_several_kernels(front_door, wait_s):
