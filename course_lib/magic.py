@@ -36,7 +36,7 @@ def cuda(line, cell, namespace):
     name = _name(line)
     namespace[name] = _text(name, cell)
     compiled = compile_cuda(namespace[name], name=name)
-    found = resources(compiled.cubin)
+    found = resources(compiled)
     if not found:
         raise CourseError(f'{name} holds no kernel: write one as extern "C" __global__ void {name}(…) {{ … }}')
     for entry, used in found.items():

@@ -169,7 +169,7 @@ def _target(name, where):
 
 
 def _resources(compiled, kernel):
-    found = toolchain.resources(compiled.cubin)
+    found = toolchain.resources(compiled)
     if kernel.entry not in found:
         raise CourseError(f"the compiler left out the kernel {kernel.entry}: is it inside an #if that is not true?",
                           kernel=kernel.name, entry=kernel.entry)
