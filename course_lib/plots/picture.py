@@ -52,22 +52,22 @@ def render(ax, alt, *, small=True):
     figure = getattr(ax, "figure", None) or ax
     figure.canvas.draw()
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
-    image = Image.fromarray(pixels)
-    if small:
-        image = image.quantize(palette=_palette(pixels), dither=Image.Dither.NONE)
+    image = _with_palette(pixels) if small else Image.fromarray(pixels)
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=small, compress_level=9 if small else 1)
     return Picture(buffer.getvalue(), image.size, " ".join(alt.split()))
 
 
-def _palette(pixels):
-    """Return the most frequent colours as a palette: areas keep their exact colour, only edges of letters are rounded."""
+def _with_palette(pixels):
+    """Return an image of the most frequent colours: areas keep theirs exactly, edges of letters are rounded."""
     packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
-    colours, counts = np.unique(packed, return_counts=True)
-    frequent = colours[np.argsort(-counts, kind="stable")[:COLOURS]]
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([int(c) >> shift & 255 for c in frequent for shift in (16, 8, 0)])
-    return palette
+    colours, where, counts = np.unique(packed, return_inverse=True, return_counts=True)
+    rgb = (colours[:, None] >> np.array([16, 8, 0])).astype(np.int32) & 255
+    kept = rgb[np.argsort(-counts, kind="stable")[:COLOURS]]
+    nearest = ((rgb[:, None] - kept) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
+    image = Image.fromarray(nearest[where.reshape(packed.shape)])
+    image.putpalette(kept.astype(np.uint8).tobytes())
+    return image
 
 
 def img_tag(png, alt, size=None):

@@ -55,6 +55,7 @@ def test_a_small_picture_keeps_the_colours_of_areas():
     x, y = (int(v) for v in ax.transData.transform((0.5, 0)))
     places = (x, images[0].height - y)
     assert images[0].getpixel(places) == images[1].getpixel(places) == (237, 237, 237)
+    assert images[0].getpixel((1, 1)) == images[1].getpixel((1, 1)) == (255, 255, 255)
 
 
 @pytest.mark.parametrize("alt", ["", "  ", None])

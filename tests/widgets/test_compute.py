@@ -1,5 +1,7 @@
 """The pure side of a live widget: rules in words, facts of a result, the table."""
 
+import threading
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -70,3 +72,24 @@ def test_the_table_marks_what_changed():
     assert table.rows == [("a", "1", "1"), ("b", "2", "3")]
     assert table.marked == {1}
     assert compute.facts_table({"a": "1"}).header == ("", "now")
+
+
+@pytest.mark.parametrize(("backend", "at_once"), [("gpu", 1), ("sim", 2)])
+def test_kernels_are_timed_one_at_a_time(front_door, monkeypatch, backend, at_once):
+    inside, most, fast = [], [], compute.run
+
+    def slow(*arguments, **options):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.05)
+        inside.pop()
+        return fast(*arguments, **options)
+
+    monkeypatch.setattr(compute, "run", slow)
+    monkeypatch.setattr(compute, "choose_backend", lambda asked: backend)
+    threads = [threading.Thread(target=compute.evaluate, args=("sgemm_naive", 64, {"bx": bx, "by": 8})) for bx in (8, 16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert max(most) == at_once
