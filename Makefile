@@ -34,14 +34,14 @@ test: dev  ## check everything on the simulator: style, imports, unit tests, eve
 test-all: test test-slow  ## `make test`, then the slow tests, with a real browser where Chromium is installed
 
 test-slow: dev  ## only the slow tests
-	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -m "slow or browser"
+	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -m "slow or browser" tests
 
 lint: dev  ## ruff, and the contract of which room imports which
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
 
 units: dev  ## only the unit tests and doctests
-	$(UNITS) -m "not slow and not browser"
+	$(UNITS) -m "not slow and not browser" tests course_lib tools
 
 notebooks: dev  ## only the notebooks: the lessons, and a copy of the solutions
 	@rm -rf build/nbval build/home && mkdir -p build/nbval && cp -R solutions build/nbval/
