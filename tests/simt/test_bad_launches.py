@@ -1,0 +1,90 @@
+"""Launches that cannot be: one sentence that names the value and what would be right."""
+
+import numpy as np
+import pytest
+from launching import FLT, INT, fault, launch
+from ptx_text import bug
+
+from course_lib import simt
+
+ADD = """extern "C" __global__ void add(const float* a, float* b, int n, double x, short s) {
+    if (threadIdx.x < n) b[threadIdx.x] = a[threadIdx.x] + x + s;
+}"""
+GOOD = [np.zeros(32, FLT), np.zeros(32, FLT), INT(32), np.float64(1), np.int16(2)]
+
+
+def changed(at, value):
+    return [*GOOD[:at], value, *GOOD[at + 1:]]
+
+
+def test_the_good_launch_works():
+    launch(ADD, GOOD, name="add")
+
+
+@pytest.mark.parametrize(("args", "words"), [
+    (GOOD[:-1], "takes 5 arguments, 4 were given"), ([*GOOD, INT(1)], "takes 5 arguments, 6 were given"), ([], "0 were given"),
+    (changed(2, 32), "(n) is 32, a Python int"), (changed(3, 1.5), "(x) is 1.5, a Python float"),
+    (changed(2, np.int64(32)), "takes 4 bytes"),
+    (changed(3, np.float32(1)), "takes 8 bytes"), (changed(4, np.int32(1)), "takes 2 bytes"), (changed(2, GOOD[0]), "not a pointer"),
+    (changed(0, [1.0] * 32), "(a) is"), (changed(0, None), "(a) is None"), (changed(1, "text"), "(b) is 'text'"),
+])
+def test_wrong_arguments(args, words):
+    error = fault(simt.LaunchError, ADD, args, name="add")
+    assert words in str(error)
+
+
+@pytest.mark.parametrize(("how", "words"), [
+    ({"block": 1025}, "1024"), ({"block": (32, 33)}, "32×33×1 = 1056"), ({"block": (1, 1, 65)}, "64"), ({"block": 0}, "block is 0"),
+    ({"grid": -1}, "grid is -1"), ({"grid": (1, 2, 3, 4)}, "grid is"), ({"block": ()}, "block is ()"),
+    ({"dynamic_shared": 300_000}, "300000"), ({"dynamic_shared": -4}, "-4"), ({"warp_order": "sideways"}, "'sideways'"),
+    ({"trace": [(0, 5)]}, "warp 5"), ({"trace": [(9, 0)]}, "block 9"), ({"trace": [((0, 1, 0), 0)]}, "block (0, 1, 0)"),
+    ({"constants": {"nothing": 1}}, "'nothing'"), ({"name": "subtract"}, "'subtract'"),
+])
+def test_wrong_launches(how, words):
+    error = fault(simt.LaunchError, ADD, GOOD, **{"name": "add", **how})
+    assert words in str(error)
+
+
+@bug("TypeError: triple() takes everything that is no integer for a sequence")
+@pytest.mark.parametrize("value", [2.5, None])
+def test_a_block_that_is_no_number(value):
+    assert "block is" in str(fault(simt.LaunchError, ADD, GOOD, name="add", block=value))
+
+
+def test_an_unknown_kernel_lists_those_there_are():
+    error = fault(simt.LaunchError, ADD, GOOD, name="sub")
+    assert "add" in str(error)
+    assert error.entry == "sub"
+
+
+def test_launch_bounds_are_a_limit():
+    source = 'extern "C" __global__ void __launch_bounds__(48) f(int* out) { out[threadIdx.x] = 1; }'
+    launch(source, [np.zeros(48, INT)], block=48)
+    error = fault(simt.LaunchError, source, [np.zeros(64, INT)], block=(8, 8))
+    assert (error.threads, error.limit) == (64, 48)
+
+
+def test_too_much_static_shared_memory():
+    with pytest.raises(simt.SimtError):
+        launch('extern "C" __global__ void f(int* out) { __shared__ int s[12289]; s[out[0]] = 1; out[0] = s[out[1]]; }', [np.zeros(4, INT)])
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    missing = tmp_path / "nothing.cu"
+    for source in (missing, str(missing)):
+        error = fault(simt.LaunchError, source, [])
+        assert "nothing.cu" in str(error)
+    path = tmp_path / "there.cu"
+    path.write_text('extern "C" __global__ void f(int* out) { *out = 3; }')
+    for source in (path, str(path)):
+        out = np.zeros(1, INT)
+        launch(source, [out], block=1)
+        assert out[0] == 3
+
+
+def test_compile_errors_show_the_readers_line():
+    source = 'extern "C" __global__ void f(int* out) {\n    int x = 1\n    out[0] = x + missing;\n}\n'
+    error = fault(simt.CompileError, source, [np.zeros(1, INT)])
+    assert {d.line for d in error.diagnostics if d.severity == "error"} <= {2, 3}
+    assert "out[0] = x + missing;" in str(error)
+    assert "missing" in str(error)
