@@ -66,6 +66,35 @@ def test_a_failed_installation_shows_pip_and_is_tried_again(setup, monkeypatch):
     assert not setup.is_installed("course")
 
 
+def fake_python(tmp_path, answer, status):
+    program = tmp_path / "python3"
+    program.write_text(f"#!/bin/sh\necho '{answer}'\nexit {status}\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_a_python_without_venv_leaves_nothing_and_says_what_to_install(setup, monkeypatch, tmp_path):
+    monkeypatch.setattr(setup, "PYTHON", setup.VENV / "bin" / "python")
+    monkeypatch.setattr(setup.sys, "executable", str(fake_python(tmp_path, "ensurepip is not available", 1)))
+    with pytest.raises(SystemExit, match="sudo apt install python3-venv"):
+        setup.make_venv(setup.Steps(4))
+    assert not setup.VENV.exists()
+
+
+def test_a_venv_that_does_not_run_is_not_used(setup, monkeypatch, tmp_path):
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    monkeypatch.setattr(setup, "PYTHON", fake_python(tmp_path, "no such library", 127))
+    with pytest.raises(SystemExit, match="make clean"):
+        setup.make_venv(setup.Steps(4))
+
+
+def test_macos_is_told_about_the_dev_container(setup, monkeypatch):
+    monkeypatch.setattr(setup, "PYTHON", setup.VENV / "bin" / "python")
+    monkeypatch.setattr(setup.sys, "platform", "darwin")
+    with pytest.raises(SystemExit, match="dev container"):
+        setup.make_venv(setup.Steps(4))
+
+
 H200 = driver.Gpu("NVIDIA H200", "580.159.04", None, (9, 0))
 
 
