@@ -45,10 +45,12 @@ class Analysis:
         self.forced = set()
         self.relevant = address_registers(program)
         self.after = live_after(program)
+        written = {r.name for ins in program.instructions for r in cfg.destinations(ins)}
         while True:
-            self.kinds = dict.fromkeys(program.slots)
+            self.kinds = {name: None if name in written else VECTOR for name in program.slots}
             self.kinds.update({n: k for n, k in self.special.items() if n in program.slots})
             self.iterate()
+            self.kinds = {name: kind or VECTOR for name, kind in self.kinds.items()}  # None: only from unreachable code
             clash = self.clashes()
             if not clash:
                 break

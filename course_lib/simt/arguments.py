@@ -4,8 +4,11 @@ import ctypes
 
 import numpy as np
 
+from course_lib.simt import layout
 from course_lib.simt.errors import LaunchError
 from course_lib.simt.memory import DeviceMemory, aligned, byte_bounds
+
+MOST_VARIABLES = 1 << 30
 
 
 class Arguments:
@@ -53,19 +56,33 @@ class Arguments:
 
     def fill_variables(self, data, values):
         """Write initial and given values of variables; return the memory of the `__device__` ones."""
-        size = max((at + n for space, at, n, _ in self.program.constants.values() if space == "global"), default=0)
+        size = max((at + v.nbytes for space, at, v in self.program.constants.values() if space == "global"), default=0)
+        if size > MOST_VARIABLES:
+            raise LaunchError(f"The source's __device__ variables take {size} bytes; the simulator allows {MOST_VARIABLES}.")
         variables = aligned(size)
         variables[:] = 0
-        for name, (space, at, nbytes, init) in self.program.constants.items():
+        for name, (space, at, variable) in self.program.constants.items():
             target = data if space == "const" else variables
+            init = self.initial_bytes(variable)
             target[at:at + len(init)] = np.frombuffer(init, np.uint8)
             if name in values:
                 raw = np.ascontiguousarray(values[name]).tobytes()
-                if len(raw) > nbytes:
-                    raise LaunchError(f"{name} holds {nbytes} bytes, {len(raw)} were given.")
+                if len(raw) > variable.nbytes:
+                    raise LaunchError(f"{name} holds {variable.nbytes} bytes, {len(raw)} were given.")
                 target[at:at + len(raw)] = np.frombuffer(raw, np.uint8)
         unknown = set(values) - set(self.program.constants)
         if unknown:
             raise LaunchError(f"The source has no variable named {sorted(unknown)[0]!r} (it has: "
                               f"{', '.join(self.program.constants) or 'none'}).")
         return variables
+
+    def initial_bytes(self, variable):
+        """Return a variable's initial value, addresses of other variables filled in."""
+        init = bytearray(variable.init or b"")
+        for offset, name, addend in variable.pointers:
+            if name not in self.program.places:
+                raise LaunchError(f"The initial value of {variable.name} names {name!r}, which is no variable of the source.")
+            space, at = self.program.places[name]
+            address = at + addend + (layout.CONSTANT_WINDOW if space == "const" else 0)
+            init[offset:offset + 8] = address.to_bytes(8, "little")
+        return bytes(init)

@@ -71,7 +71,7 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
 
 def triple(value, name):
     """Return (x, y, z) of a launch dimension."""
-    values = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
     if not 1 <= len(values) <= 3 or any(not isinstance(v, (int, np.integer)) or v < 1 for v in values):
         raise LaunchError(f"{name} is {value!r}; it must be one to three positive integers, e.g. (16, 16).", value=value)
     return tuple(int(v) for v in values) + (1,) * (3 - len(values))
@@ -166,8 +166,7 @@ class Execution:
         run.block_size = self.pin(np.array([len(b.instructions) for b in program.blocks], np.uint32))
         run.fastable, run.live_start, run.live = (self.pin(t) for t in kernel.tables())
         run.warp_order = self.pin(self.order)
-        run.shared_bytes = -(-self.shared_bytes // 8) * 8
-        run.local_bytes = -(-program.local_bytes // 16) * 16
+        run.shared_bytes, run.local_bytes = self.shared_bytes, program.local_bytes
         self.place_warp(run)
         special = [(number, slot) for number, slot in kernel.special_slots()]
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
@@ -189,7 +188,7 @@ class Execution:
             setattr(run, f"{name}_offset", at)
             at = up(at + nbytes)
         self.local_offset = at
-        run.warp_bytes = up(at + run.local_bytes * layout.LANES)
+        run.warp_bytes = up(at + up(run.local_bytes, 16) * layout.LANES)
 
     def make_worker(self):
         """Return a Worker with its own counters, shared memory and warps."""

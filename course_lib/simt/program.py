@@ -6,11 +6,15 @@ offsets in their space, and `cvta` an addition of the space's window.
 
 import dataclasses
 import re
+import struct
 from dataclasses import dataclass, field
 
-from course_lib.simt import cfg, crosslane, fuse, layout
+import numpy as np
+
+from course_lib.simt import cfg, crosslane, fuse, layout, verify
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
+from course_lib.simt.memory import GLOBAL_VARIABLES
 from course_lib.simt.ops import OPS, ir_type
 
 WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const": layout.CONSTANT_WINDOW}
@@ -39,7 +43,8 @@ class Program:
     shared: list  # SharedVariable-like (name, offset, nbytes)
     shared_bytes: int
     local_bytes: int
-    constants: dict  # name -> (offset, nbytes, initial bytes)
+    constants: dict  # name -> (space, offset, Variable) of `__constant__` and `__device__` variables
+    places: dict  # variable name -> (space, address)
     constant_bytes: int
     accesses: dict = field(default_factory=dict)  # instruction number -> layout.Access
     crossings: dict = field(default_factory=dict)  # instruction number -> layout.Cross
@@ -65,6 +70,10 @@ def prepare(module, entry, split=None):
         known = ", ".join(kernels) or "none"
         raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
     function = module.functions[entry]
+    for ins in function.body:
+        if isinstance(ins, Instruction):
+            refuse_unknown(ins)
+    verify.check(function, SPECIAL, {p.name: p.nbytes for p in function.params})
     places, sizes, shared, constants = place_variables(module, function)
     params, offset = [], 0
     for p in function.params:
@@ -72,11 +81,8 @@ def prepare(module, entry, split=None):
         params.append((p.name, offset, p.nbytes))
         places[p.name] = ("param", offset)
         offset += p.nbytes
-    rewritten = [rewrite(i, places) if isinstance(i, Instruction) else i for i in function.body]
+    rewritten = [sink(rewrite(i, places), function) if isinstance(i, Instruction) else i for i in function.body]
     function = dataclasses.replace(function, body=rewritten)
-    for ins in rewritten:
-        if isinstance(ins, Instruction):
-            refuse_unknown(ins)
     blocks = cfg.build(function)
     slots, register_bytes = place_registers(function, rewritten)
     instructions = [i for i in rewritten if isinstance(i, Instruction)]
@@ -85,7 +91,7 @@ def prepare(module, entry, split=None):
     for n in threads:
         limit *= n
     program = Program(entry, instructions, blocks, slots, register_bytes, params, shared, sizes["shared"],
-                      sizes["local"], constants, sizes["const"], max_threads=limit)
+                      sizes["local"], constants, places, sizes["const"], max_threads=limit)
     for block in blocks:
         for i, ins in enumerate(block.instructions):
             if is_memory(ins):
@@ -104,14 +110,14 @@ def place_variables(module, function):
     used = referenced(function)
     for variable in [*module.variables.values(), *function.variables.values()]:
         space = variable.space
-        if space not in sizes or space != "const" and variable.name not in used:
+        if space not in sizes or space in ("shared", "local") and variable.name not in used:
             continue
         at = -(-sizes[space] // variable.align) * variable.align
-        places[variable.name] = (space, at)
+        places[variable.name] = (space, at + (GLOBAL_VARIABLES if space == "global" else 0))
         if space == "shared":
             shared.append((plain_name(variable.name), at, variable.nbytes))
         if space in ("const", "global"):
-            constants[variable.name] = (space, at, variable.nbytes, variable.init or b"")
+            constants[variable.name] = (space, at, variable)
         sizes[space] = at + variable.nbytes
     return places, sizes, shared, constants
 
@@ -141,7 +147,7 @@ def rewrite(ins, places):
     """Replace variable names by addresses and `cvta` by arithmetic."""
     if ins.opcode[0] in ("bra", "call", "brx"):
         return ins
-    operands = tuple(resolve(o, places, ins) for o in ins.operands)
+    operands = tuple(literal(resolve(o, places, ins), ins.opcode[-1]) for o in ins.operands)
     opcode = ins.opcode
     if opcode[0] == "cvta":
         kind, space = opcode[-1], opcode[-2]
@@ -150,6 +156,43 @@ def rewrite(ins, places):
         if not window:
             opcode, operands = ("mov", kind), operands[:-1]
     return dataclasses.replace(ins, opcode=opcode, operands=operands)
+
+
+def sink(ins, function):
+    """Replace `_`, a result that nobody wants, by a register that nobody reads."""
+    if ins.opcode[0] not in OPS and ins.opcode[0] not in ("ld", "ldu") or not any(o == Reg("_") for o in results_of(ins)):
+        return ins
+    types = OPS[ins.opcode[0]][0](ins)[0] if ins.opcode[0] in OPS else [ir_type(ins.opcode[-1])] * len(results_of(ins))
+    fresh = []
+    for operand, t in zip(results_of(ins), types):
+        name = f"%_sink.{t}"
+        function.registers[name] = "pred" if t == "i1" else f"b{t[1:]}"
+        fresh.append(Reg(name) if operand == Reg("_") else operand)
+    if isinstance(ins.operands[0], Vec):
+        return dataclasses.replace(ins, operands=(Vec(tuple(fresh)), *ins.operands[1:]))
+    return dataclasses.replace(ins, operands=(*fresh, *ins.operands[len(fresh):]))
+
+
+def results_of(ins):
+    """Return the result operands as written, `_` among them."""
+    if ins.opcode[0] == "setp":
+        return ins.operands[:cfg.results(ins)]
+    return ins.operands[0].items if isinstance(ins.operands[0], Vec) else ins.operands[:1]
+
+
+def literal(operand, kind):
+    """Give a decimal floating-point literal the bits of the instruction's type."""
+    if isinstance(operand, Vec):
+        return Vec(tuple(literal(item, kind) for item in operand.items))
+    if isinstance(operand, Imm) and operand.float_bytes == 8 and kind == "f32":
+        return Imm(float_bits(operand.value), 4)
+    return operand
+
+
+def float_bits(double_bits):
+    """Return the bits of a double rounded to single precision."""
+    value, = struct.unpack("<d", double_bits.to_bytes(8, "little"))
+    return int.from_bytes(np.float32(value).tobytes(), "little")
 
 
 def resolve(operand, places, ins):

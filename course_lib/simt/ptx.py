@@ -5,11 +5,15 @@ keeps its opcode split at the dots (`ld.global.v2.f32` -> `("ld", "global", "v2"
 look at the parts, and the source line that the last `.loc` directive named.
 """
 
+import dataclasses
 import re
 import struct
 
 from course_lib.simt.instruction import Function, Imm, Instruction, Mem, Module, Reg, Sym, Variable, Vec, type_bytes
-from course_lib.simt.tokens import Tokens
+from course_lib.simt.tokens import Tokens, number
+
+MOST_BYTES = 1 << 30  # of a variable with initial values
+DEEPEST = 200  # nested braces
 
 
 def parse(text):
@@ -39,6 +43,7 @@ class _Parser(Tokens):
         super().__init__(text)
         self.line = 0
         self.main_file = None
+        self.scopes, self.renamed = 0, {}  # registers of inner scopes: name as written -> name of its own
         self.module = Module()
 
     # -- module level ------------------------------------------------------------------------------
@@ -121,10 +126,15 @@ class _Parser(Tokens):
                 raise self.error(f"unknown attribute {word!r}", self.places[self.at - 1])
         if kind is None:
             raise self.error(f"variable {word!r} has no type", self.places[self.at - 1])
+        if align is not None and (align < 1 or align & (align - 1)):
+            raise self.error(f"the alignment {align} is no power of two")
         size = type_bytes(kind) * parts
         nbytes, init, pointers = size, None, ()
         while self.accept("["):
-            nbytes *= 0 if self.peek() == "]" else self.integer()
+            length = 0 if self.peek() == "]" else self.integer()
+            if length < 0:
+                raise self.error(f"an array of {length} elements")
+            nbytes *= length
             self.take("]")
         if self.accept("="):
             init, pointers = self.initial(kind, nbytes)
@@ -135,11 +145,18 @@ class _Parser(Tokens):
     def initial(self, kind, nbytes):
         size, data, pointers = type_bytes(kind), b"", []
         for item in self.initial_items():
+            if not isinstance(item, Imm | Sym):
+                raise self.error("an initial value must be a literal or the name of a variable")
             if isinstance(item, Sym):
                 pointers.append((len(data), item.name, item.offset))
                 item = Imm(0)
-            bits = item.value & ((1 << (8 * size)) - 1)
+            value = item.value
+            if item.float_bytes == 8 and kind == "f32":
+                value = struct.unpack("<I", struct.pack("<f", struct.unpack("<d", struct.pack("<Q", value))[0]))[0]
+            bits = value & ((1 << (8 * size)) - 1)
             data += bits.to_bytes(size, "little")
+        if len(data) > nbytes or nbytes > MOST_BYTES:
+            raise self.error(f"{len(data)} bytes of initial values for {nbytes} bytes")
         return data.ljust(nbytes, b"\0"), tuple(pointers)
 
     def initial_items(self):
@@ -184,14 +201,19 @@ class _Parser(Tokens):
             self.accept(",")
         return found
 
-    def scope(self, function):
-        """Statements up to the closing brace."""
+    def scope(self, function, depth=0):
+        """Statements up to the closing brace. Names declared in an inner scope get its number, so that they stay apart."""
+        if depth > DEEPEST:
+            raise self.error("braces are nested too deeply")
+        self.scopes += 1
+        number, outer, first = self.scopes, self.renamed, len(function.body)
+        self.renamed = dict(outer)
         while not self.accept("}"):
             word = self.take()
             if word == "{":
-                self.scope(function)
+                self.scope(function, depth + 1)
             elif word == ".reg":
-                self.registers(function)
+                self.registers(function, number if depth else None)
             elif word in (".local", ".shared", ".param", ".const", ".global"):
                 variable = self.variable(word[1:])
                 if word == ".param":
@@ -207,6 +229,21 @@ class _Parser(Tokens):
                     function.body.append(word)
             elif not self.debug_directive(word):
                 raise self.error(f"unknown directive {word!r}", self.places[self.at - 1])
+        self.renamed = outer
+        if depth:
+            self.own_labels(function, first, number)
+
+    @staticmethod
+    def own_labels(function, first, number):
+        """Give the labels of a closed inner scope, and the branches to them from inside, names of their own."""
+        body = function.body
+        labels = {item for item in body[first:] if isinstance(item, str) and "@" not in item}
+        for at in range(first, len(body)):
+            item = body[at]
+            if isinstance(item, str):
+                body[at] = f"{item}@{number}" if item in labels else item
+            elif item.opcode[0] == "bra" and isinstance(item.operands[0], Sym) and item.operands[0].name in labels:
+                body[at] = dataclasses.replace(item, operands=(Sym(f"{item.operands[0].name}@{number}"),))
 
     def prototype(self, function, label):
         kind = self.take()
@@ -219,7 +256,7 @@ class _Parser(Tokens):
         else:
             self.skip_to(";")
 
-    def registers(self, function):
+    def registers(self, function, scope=None):
         kind = self.take()[1:]
         if kind in ("v2", "v4"):
             raise self.error("vector registers are not supported", self.places[self.at - 1])
@@ -230,7 +267,9 @@ class _Parser(Tokens):
                 self.take(">")
                 function.ranges.append((name, kind))
             else:
-                function.registers[name] = kind
+                if scope is not None:
+                    self.renamed[name] = f"{name}@{scope}"
+                function.registers[self.renamed.get(name, name)] = kind
             if not self.accept(","):
                 break
         self.take(";")
@@ -239,7 +278,7 @@ class _Parser(Tokens):
         guard = None
         if word == "@":
             negated = self.accept("!")
-            guard = Reg(self.take(), negated)
+            guard = self.named(self.take(), negated)
             word = self.take()
         operands = []
         while not self.accept(";"):
@@ -262,15 +301,19 @@ class _Parser(Tokens):
             return Vec(tuple(items))
         if word == "!":
             self.take()
-            return Reg(self.take(), True)
+            return self.named(self.take(), True)
         if word == "-" or kind in ("number", "float"):
             return self.literal()
         if kind != "word":
             raise self.error(f"expected an operand, found {word!r}")
         self.take()
-        if word.startswith("%"):
-            return Reg(word)
+        if word.startswith("%") or word == "_" or word in self.renamed:
+            return self.named(word)
         return Sym(word, self.offset())
+
+    def named(self, word, negated=False):
+        """Return the register of that name in the current scope."""
+        return Reg(self.renamed.get(word, word), negated)
 
     def offset(self):
         total = 0
@@ -286,7 +329,7 @@ class _Parser(Tokens):
             found = Mem(None, self.integer())
         else:
             self.take()
-            base = Reg(word) if word.startswith("%") else Sym(word)
+            base = self.named(word) if word.startswith("%") or word in self.renamed else Sym(word)
             found = Mem(base, self.offset())
         self.take("]")
         return found
@@ -301,5 +344,5 @@ class _Parser(Tokens):
         if "." in word:
             value = -float(word) if negative else float(word)
             return Imm(int.from_bytes(struct.pack("<d", value), "little"), 8)
-        value = int(word.rstrip("U"), 0)
+        value = number(word)
         return Imm(-value if negative else value)

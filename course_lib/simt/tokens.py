@@ -8,8 +8,8 @@ TOKEN = re.compile(
     r"""(?P<space>[\s]+|//[^\n]*|/\*.*?\*/)
       |(?P<string>"(?:[^"\\]|\\.)*")
       |(?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})
-      |(?P<number>0[xX][0-9a-fA-F]+U?|[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?|[0-9]+U?)
-      |(?P<word>[.%$_a-zA-Z][\w$.:]*(?<!:))
+      |(?P<number>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?|[0-9]+U?)
+      |(?P<word>[.%$_a-zA-Z](?:[\w$.]|::)*)
       |(?P<mark>[{}()\[\]<>,;:@!+\-=|])""",
     re.VERBOSE | re.DOTALL,
 )
@@ -68,7 +68,7 @@ class Tokens:
         sign = -1 if self.accept("-") else 1
         word = self.take()
         try:
-            return sign * int(word.rstrip("U"), 0)
+            return sign * number(word)
         except ValueError:
             raise self.error(f"expected an integer, found {word!r}") from None
 
@@ -76,3 +76,10 @@ class Tokens:
         """Step over everything up to and including `mark`."""
         while self.take() != mark:
             pass
+
+
+def number(word):
+    """Return the value of an integer literal: decimal, 0x…, 0b… or octal with a leading 0."""
+    digits = word.rstrip("U")
+    octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
+    return int(digits, 8 if octal else 0)

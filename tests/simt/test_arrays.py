@@ -104,7 +104,6 @@ def test_constants_have_initial_values_or_given_ones():
     fault(simt.LaunchError, VARIABLES, [out], constants={"scale": np.zeros(5, FLT)})
 
 
-@bug("the address of a variable in global memory comes out as its offset")
 def test_device_variables():
     source = """__device__ int table[4] = {10, -20, 30, 40};
     __device__ int last;

@@ -47,22 +47,20 @@ def test_a_text_that_ends_too_early(cut):
         translate(text[:len(text) * cut // 12])
 
 
-CRASH = "a raw Python exception comes out"
-ACCEPTED = "accepted, and something else than written is run"
 WRONG = {  # body (or, with a dict, module-level text) -> why it is not found today
-    "bra NOWHERE;": "the error names no line", "bra %r1;": "the error names no line", "L:\nL:": ACCEPTED,
+    "bra NOWHERE;": None, "bra %r1;": None, "L:\nL:": None,
     "mov.b32 %unknown1, 1;": None, "frob.b32 %r1, %r2;": None, "mov.u32 %r1, %smid;": None, "ld.param.u64 %d1, [nope];": None,
     "mov.u64 %d1, nope;": None, "call nothing;": None, "bar.sync;": None,
-    "add.s32 %r1, %r2;": CRASH, "add %r1, %r2, %r3;": CRASH, "cvt.u32 %r1, %r2;": CRASH, "st.global.b32 %r1, %r2;": CRASH,
-    "ld.global.b32 %r1, %d1;": CRASH, "ld.global.b32 5, [%d1];": CRASH, "lop3.b32 %r1, %r2, %r3, %r4, %r5;": CRASH,
-    "ld.global.b32 %r1, [%h1];": CRASH, "ld.global.v8.b32 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%d5];": CRASH,
-    ".reg .foo %x<4>; mov.b32 %x1, 1;": CRASH, "st.param.u64 [a], %d1;": CRASH, "{" * 3000 + "}" * 3000: CRASH,
-    "add.s32 %r1, %r2, %r3, %r4;": ACCEPTED, "add.q32 %r1, %r2, %r3;": ACCEPTED, "add.s32 %r1, %p1, %r2;": ACCEPTED,
-    "@%r1 mov.b32 %r2, 1;": ACCEPTED, "setp.eq.s32 %r1, %r2, %r3;": ACCEPTED, "mov.b32 5, %r1;": ACCEPTED,
-    "ld.global.b128 %d1, [%d2];": ACCEPTED, "ld.global.v3.b32 {%r1, %r2, %r3}, [%d1];": ACCEPTED,
-    "ld.global.v2.b32 {%r1, %r2, %r3}, [%d1];": ACCEPTED, "ld.param.u64 %d1, [a+80];": ACCEPTED, "ld.param.u64 %d1, [a-8];": ACCEPTED,
-    "mov.b64 %d1, {%r1, %r2, %r3};": ACCEPTED, "ld.global.b32 %r1, [%p1];": ACCEPTED, "lop3.b32 %r1, %r2, %r3, %r4, 999;": ACCEPTED,
-    "add.s32 %r1, %r2, 1.5;": ACCEPTED,
+    "add.s32 %r1, %r2;": None, "add %r1, %r2, %r3;": None, "cvt.u32 %r1, %r2;": None, "st.global.b32 %r1, %r2;": None,
+    "ld.global.b32 %r1, %d1;": None, "ld.global.b32 5, [%d1];": None, "lop3.b32 %r1, %r2, %r3, %r4, %r5;": None,
+    "ld.global.b32 %r1, [%h1];": None, "ld.global.v8.b32 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%d5];": None,
+    ".reg .foo %x<4>; mov.b32 %x1, 1;": None, "st.param.u64 [a], %d1;": None, "{" * 3000 + "}" * 3000: None,
+    "add.s32 %r1, %r2, %r3, %r4;": None, "add.q32 %r1, %r2, %r3;": None, "add.s32 %r1, %p1, %r2;": None,
+    "@%r1 mov.b32 %r2, 1;": None, "setp.eq.s32 %r1, %r2, %r3;": None, "mov.b32 5, %r1;": None,
+    "ld.global.b128 %d1, [%d2];": None, "ld.global.v3.b32 {%r1, %r2, %r3}, [%d1];": None,
+    "ld.global.v2.b32 {%r1, %r2, %r3}, [%d1];": None, "ld.param.u64 %d1, [a+80];": None, "ld.param.u64 %d1, [a-8];": None,
+    "mov.b64 %d1, {%r1, %r2, %r3};": None, "ld.global.b32 %r1, [%p1];": None, "lop3.b32 %r1, %r2, %r3, %r4, 999;": None,
+    "add.s32 %r1, %r2, 1.5;": None,
 }
 
 
@@ -74,9 +72,9 @@ def test_wrong_programs_are_refused(body):
 
 
 MODULE_LEVEL = {
-    ".global .b8 x[-4];": ACCEPTED, ".global .align 0 .b8 x[4];": ACCEPTED, ".global .align 3 .b8 x[4];": ACCEPTED,
-    ".global .b8 x[99999999999999] = {1};": CRASH, ".global .b8 x[99999999999999];": ACCEPTED, ".global .b8 x[2] = {1, 2, 3};": ACCEPTED,
-    ".global .b64 x[1] = {generic(y)};": CRASH, ".global .b8 x[8] = {0xFF(y)};": CRASH, ".global .b8 x[2] = {unknown};": ACCEPTED,
+    ".global .b8 x[-4];": None, ".global .align 0 .b8 x[4];": None, ".global .align 3 .b8 x[4];": None,
+    ".global .b8 x[99999999999999] = {1};": None, ".global .b8 x[99999999999999];": None, ".global .b8 x[2] = {1, 2, 3};": None,
+    ".global .b64 x[1] = {generic(y)};": None, ".global .b8 x[8] = {0xFF(y)};": None, ".global .b8 x[2] = {unknown};": None,
     ".shared .b8 x[99999999];": None,
 }
 
@@ -96,18 +94,16 @@ def run(body, before="", n=4):
 
 
 @pytest.mark.parametrize(("body", "expected"), [
-    pytest.param("mov.f32 %f1, 1.5; st.global.f32 [%d8], %f1;", 0x3FC00000, marks=bug("decimal literals are taken for doubles' low bits")),
-    pytest.param("st.global.f32 [%d8], 1.5;", 0x3FC00000, marks=bug("decimal literals are taken for doubles' low bits")),
+    pytest.param("mov.f32 %f1, 1.5; st.global.f32 [%d8], %f1;", 0x3FC00000),
+    pytest.param("st.global.f32 [%d8], 1.5;", 0x3FC00000),
     ("st.global.f32 [%d8], 0f3FC00000;", 0x3FC00000), ("st.global.b32 [%d8], -2;", 0xFFFFFFFE),
     ("mov.f64 %d1, 1.5; cvt.rn.f32.f64 %f1, %d1; st.global.f32 [%d8], %f1;", 0x3FC00000),
     ("add.s64 %d1, %d8, 4096; mov.b32 %r1, 7; st.global.b32 [%d1+-4096], %r1;", 7), ("st.global.v2.b32 [%d8], {5, 6};", 5),
     ("mov.b32 %r1, 3; { mov.b32 %r2, 4; { add.s32 %r1, %r1, %r2; } } st.global.b32 [%d8], %r1;", 7),
-    pytest.param("mov.b32 %r1, 3; { .reg .b32 %r1; mov.b32 %r1, 4; } st.global.b32 [%d8], %r1;", 3,
-                 marks=bug("a register declared in an inner scope is the outer one of that name")),
+    pytest.param("mov.b32 %r1, 3; { .reg .b32 %r1; mov.b32 %r1, 4; } st.global.b32 [%d8], %r1;", 3),
     pytest.param("mov.b32 %r1, 3; { .reg .b16 %t; mov.b16 %t, 1; } { .reg .b64 %t; mov.b64 %t, -1; cvt.u32.u64 %r1, %t; } "
                  "st.global.b32 [%d8], %r1;", 0xFFFFFFFF, id="scopes with one name"),
-    pytest.param("{ bra L; L: } { mov.b32 %r1, 9; bra L; mov.b32 %r1, 8; L: } st.global.b32 [%d8], %r1;", 9,
-                 marks=bug("labels of two scopes with one name are mixed up")),
+    pytest.param("{ bra L; L: } { mov.b32 %r1, 9; bra L; mov.b32 %r1, 8; L: } st.global.b32 [%d8], %r1;", 9),
     ("mov.b32 %r1, 1; bra.uni L; mov.b32 %r1, 2; L: st.global.b32 [%d8], %r1; exit;", 1),
     ("setp.lt.s32 %p1|%p2, 1, 2; selp.b32 %r1, 5, 6, %p2; st.global.b32 [%d8], %r1;", 6),
     pytest.param("setp.lt.s32 _|%p2, 1, 2; selp.b32 %r1, 5, 6, %p2; st.global.b32 [%d8], %r1;", 6, marks=bug("no sink in setp"), id="sink"),
@@ -118,14 +114,11 @@ def test_hand_written_text_runs(body, expected):
     assert run(body)[0] == expected
 
 
-NO_ADDRESS = "the address of a variable in global memory comes out as its offset"
-
-
 @pytest.mark.parametrize(("before", "expected"), [
     (".const .b32 x[2] = {8, 9};", 8), (".const .align 4 .b8 x[4] = {1, 2, 3, 4};", 0x04030201),
     (".const .f32 x = 0f3F800000;", 0x3F800000),
-    pytest.param(".global .b32 x = 7;", 7, marks=bug(NO_ADDRESS)),
-    pytest.param(".const .f32 x[2] = {1.0, 2.0};", 0x3F800000, marks=bug("decimal literals are taken for doubles' low bits")),
+    pytest.param(".global .b32 x = 7;", 7),
+    pytest.param(".const .f32 x[2] = {1.0, 2.0};", 0x3F800000),
 ])
 def test_initial_values_are_read(before, expected):
     space = before.split()[0][1:]
@@ -133,14 +126,12 @@ def test_initial_values_are_read(before, expected):
     assert run(f"ld.{space}.b32 %r1, [x]; st.global.b32 [%d8], %r1;", before)[0] == expected
 
 
-@bug(NO_ADDRESS)
 def test_pointers_in_initial_values():
     """An initial value may be the address of another variable."""
     before = ".global .b32 y[2] = {1, 42};\n.global .u64 x[1] = {y+4};"
     assert run("ld.global.u64 %d1, [x]; ld.global.b32 %r1, [%d1]; st.global.b32 [%d8], %r1;", before)[0] == 42
 
 
-@bug("TypeError in the translation of fast code")
 def test_registers_that_nobody_wrote():
     """Compilers leave them in (`implicit-def`); any value will do."""
     assert run("mov.b32 %r1, 5; add.s32 %r3, %r2, 1; st.global.b32 [%d8], %r1; st.global.b32 [%d8+4], %r3;")[0] == 5

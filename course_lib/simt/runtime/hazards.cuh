@@ -29,10 +29,28 @@ __device__ __forceinline__ bool unordered(const Worker* k, const Warp* w, u32 me
     return (thread - 1) / LANES != w->index || sync == w->sync;
 }
 
+enum { BY_ATOMIC = 0x80000000u };   // mark in Cell.write_access; atomics are ordered among themselves
+
+// An atomic reads and writes; it races with plain accesses alone.
+__device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
+    if (!c->written) log_hazard(k, UNINITIALISED, access, access, me, me, address);
+    if (!(c->write_access & BY_ATOMIC) && unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
+        log_hazard(k, WAW, c->write_access, access, c->writer, me, address);
+    if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
+        log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
+    else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
+        log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
+    c->written = 1;
+    c->writer = me;
+    c->write_epoch = k->epoch + 1;
+    c->write_sync = w->sync;
+    c->write_access = access | BY_ATOMIC;
+}
+
 __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 store, u32 me, u32 access, u64 address, u32 same) {
     if (store) {
         if (!same && unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
-            log_hazard(k, WAW, c->write_access, access, c->writer, me, address);
+            log_hazard(k, WAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
         if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
             log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
         else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
@@ -46,7 +64,7 @@ __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 s
     }
     if (!c->written) log_hazard(k, UNINITIALISED, access, access, me, me, address);
     if (unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
-        log_hazard(k, RAW, c->write_access, access, c->writer, me, address);
+        log_hazard(k, RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
     if (c->read_epoch != k->epoch + 1 || c->reader == me) {
         if (c->read_epoch != k->epoch + 1) c->reader2 = 0;
         c->reader = me;

@@ -106,7 +106,7 @@ __device__ __noinline__ u32 resolve(Warp* w, const Access* a, u32 space, u64* ad
             host[l] = w->shared + at;
         } else if (space == LOCAL) {
             if (at + bytes > L->local_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
-            host[l] = w->local + l * L->local_bytes + at;
+            host[l] = w->local + l * ((L->local_bytes + 15) & ~15ull) + at;
         } else if (space == CONSTANT) {
             if (at + bytes > L->constant_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
             host[l] = w->constants + at;
@@ -127,8 +127,10 @@ __device__ __noinline__ void check_hazards(Warp* w, const Access* a, const u64* 
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left), me = w->index * LANES + l + 1;
-        if (a->kind == ATOMIC) {   // ordered by the hardware; afterwards the place has been written
-            cells[address[l] >> shift].written = 1;
+        if (a->kind == ATOMIC) {
+#pragma unroll 1
+            for (u64 g = address[l] >> shift; g <= (address[l] + bytes - 1) >> shift; ++g)
+                check_atomic(k, w, &cells[g], me, a->number, g << shift);
             continue;
         }
         u32 same = a->kind == STORE;

@@ -67,7 +67,7 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
     for (u64 i = 0; i < L->shared_bytes; i += 8) *(u64*)(k->shared + i) = 0x7fbadbad7fbadbadull;
     if (L->racecheck)
 #pragma unroll 1
-        for (u64 i = 0; i < (L->shared_bytes >> L->granule_shift) * sizeof(Cell); i += 8) *(u64*)(k->shadow + i) = 0;
+        for (u64 i = 0; i < ((L->shared_bytes >> L->granule_shift) + 1) * sizeof(Cell); i += 8) *(u64*)(k->shadow + i) = 0;
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
