@@ -74,7 +74,7 @@ def sources(ins):
 def inputs(ins):
     """Return the operands that an arithmetic instruction reads, braces opened, in order."""
     found = []
-    for operand in ins.operands[len(destinations(ins)) if ins.opcode[0] == "setp" else 1:]:
+    for operand in ins.operands[results(ins) if ins.opcode[0] == "setp" else 1:]:
         found += operand.items if isinstance(operand, Vec) else (operand,)
     return found
 

@@ -86,6 +86,7 @@ def prepare(module, entry, split=None):
     blocks = cfg.build(function)
     slots, register_bytes = place_registers(function, rewritten)
     instructions = [i for i in rewritten if isinstance(i, Instruction)]
+    instructions.append(Instruction(("ret",), (), None, 0))  # cfg.split ends a text with it that does not end by itself
     threads = function.directives.get("maxntid") or function.directives.get("reqntid") or (1024,)
     limit = 1
     for n in threads:

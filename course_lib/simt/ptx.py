@@ -337,6 +337,8 @@ class _Parser(Tokens):
     def literal(self):
         negative = self.accept("-")
         kind, word = self.kinds[self.at], self.take()
+        if kind not in ("float", "number"):
+            raise self.error(f"expected a number, found {word!r}", self.places[self.at - 1])
         if kind == "float":
             size = 4 if word[1] in "fF" else 8
             bits = int(word[2:], 16) ^ ((1 << (8 * size - 1)) if negative else 0)
@@ -345,4 +347,6 @@ class _Parser(Tokens):
             value = -float(word) if negative else float(word)
             return Imm(int.from_bytes(struct.pack("<d", value), "little"), 8)
         value = number(word)
+        if value >= 1 << (63 if negative else 64):
+            raise self.error(f"{word} does not fit into 64 bits", self.places[self.at - 1])
         return Imm(-value if negative else value)

@@ -106,7 +106,7 @@ def run(body, before="", n=4):
     pytest.param("{ bra L; L: } { mov.b32 %r1, 9; bra L; mov.b32 %r1, 8; L: } st.global.b32 [%d8], %r1;", 9),
     ("mov.b32 %r1, 1; bra.uni L; mov.b32 %r1, 2; L: st.global.b32 [%d8], %r1; exit;", 1),
     ("setp.lt.s32 %p1|%p2, 1, 2; selp.b32 %r1, 5, 6, %p2; st.global.b32 [%d8], %r1;", 6),
-    pytest.param("setp.lt.s32 _|%p2, 1, 2; selp.b32 %r1, 5, 6, %p2; st.global.b32 [%d8], %r1;", 6, marks=bug("no sink in setp"), id="sink"),
+    pytest.param("setp.lt.s32 _|%p2, 1, 2; selp.b32 %r1, 5, 6, %p2; st.global.b32 [%d8], %r1;", 6, id="sink"),
     ("mov.b64 %d1, 0x500000007; mov.b64 {%r1, _}, %d1; st.global.b32 [%d8], %r1;", 7),
     ("mov.u64 %d1, %d8; cvta.to.global.u64 %d1, %d1; cvta.global.u64 %d1, %d1; st.b32 [%d1], 3;", 3),
 ])
@@ -180,7 +180,6 @@ def victims():
     return small, tiled.replace("sgemm_tiled", "k")
 
 
-@bug("TypeError, KeyError and others come out of the translation")
 @pytest.mark.parametrize("which", [0, 1])
 def test_damaged_text_gives_typed_errors_only(which):
     rng = random.Random(7)
