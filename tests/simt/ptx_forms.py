@@ -168,7 +168,7 @@ def literal_forms():
     """A literal as the last, and where it matters as the first source."""
     for t in ("u32", "s32", "s64"):
         for value in ("0", "-1", "7"):
-            for name in ("add", "sub", "mul.lo", "min", "max", "div", "rem"):
+            for name in ("add", "sub", "mul.lo", "mul.hi", "min", "max", "div", "rem"):
                 yield form(f"{name}.{t}", t, f"{t} ={value}")
             yield form(f"sub.{t}", t, f"={value} {t}")
             yield form(f"setp.lt.{t}", "pred", f"{t} ={value}")

@@ -49,10 +49,18 @@ class Writer:
     def count_up(self, kind, start, by, thread):
         """Return a register with `start` plus `by` times the register `thread`."""
         bits = register_bits(kind)
+        if by == 0 and str(start).startswith("%"):
+            return start
         number, found = self.register(bits), self.register(bits)
         self.do(f"cvt.u{bits}.u32 {number}, {thread}" if bits != 32 else f"mov.b32 {number}, {thread}")
         self.do(f"mad.lo.u{bits} {found}, {number}, {by & ((1 << bits) - 1)}, {start}")
         return found
+
+    def pretend_address(self, kind, register):
+        """Add a load from `register` that never happens: what leads to an address may be translated in another way."""
+        space = {32: "shared", 64: "global"}.get(register_bits(kind))
+        if space:
+            self.do(f"@%pred_1 ld.{space}.b32 {self.register(32)}, [{register}]")
 
     def preset(self, kind, register):
         if kind == "pred":
@@ -69,12 +77,12 @@ class Writer:
         self.do(f"st.global.b{register_bits(kind)} {place}, {register}")
 
 
-def kernel_text(forms, n, source="global", guarded=False):
+def kernel_text(forms, n, source="global", guarded=False, turn=0):
     """Return PTX of a kernel in which thread i runs every form on the i-th operands.
 
     Sources come from global memory, from the kernel's parameters ("param": the same for all threads), or are a parameter
-    plus STEPS times the thread's number ("count"); given a list of tuples, one a form, literals take the place of the
-    parameters. With `guarded` only threads whose entry in `guard` is not 0 run the instructions.
+    plus a step (of STEPS, from the `turn`-th on) times the thread's number ("count"); given a list of tuples, one a form,
+    literals take the place of the parameters. With `guarded` only threads whose entry in `guard` is not 0 run the instructions.
     """
     w = Writer(n)
     parameters = [".param .u64 src", ".param .u64 dst", ".param .u64 guard", ".param .u32 n"]
@@ -88,19 +96,22 @@ def kernel_text(forms, n, source="global", guarded=False):
             if source == "global":
                 names[f"s{i}"] = w.source(kind, f"global [{at['src']}+{8 * n * columns}]")
             elif isinstance(source, list):
-                names[f"s{i}"] = w.count_up(kind, source[number][i], step(columns), "%b32_3")
+                names[f"s{i}"] = w.count_up(kind, source[number][i], step(kind, columns + turn), "%b32_3")
             else:
                 parameters.append(f".param .u64 u{columns}")
                 names[f"s{i}"] = w.source(kind, f"param [u{columns}]")
             if source == "count":
-                names[f"s{i}"] = w.count_up(kind, names[f"s{i}"], step(columns), "%b32_4")
+                names[f"s{i}"] = w.count_up(kind, names[f"s{i}"], step(kind, columns + turn), "%b32_4")
             columns += 1
         rows = run_form(w, f, names, guarded, f"{at['dst']}", n, rows)
+        if source != "global":
+            w.pretend_address(f.dst[0], names["d0"])
     return w.text(parameters)
 
 
-def step(column):
-    return STEPS[column % len(STEPS)]
+def step(kind, column):
+    """Amounts of shifts and lengths of fields go up one by one, so that they pass all limits."""
+    return STEPS[column % len(STEPS)] if kind not in ("n", "c") else 1
 
 
 def run_form(w, f, names, guarded, place, n, row):
@@ -144,30 +155,31 @@ def table(forms, rows):
     return np.array(columns, np.uint64).reshape(len(columns), len(rows[0]))
 
 
-def launch(forms, text, src, n, guard, block, extra=()):
+def launch(forms, text, src, n, guard, block, extra=(), **how):
     dst = np.zeros((sum(len(f.dst) for f in forms), n), np.uint64)
     flags = np.zeros(n, np.uint64) if guard is None else np.asarray(guard, np.uint64)
-    simt.launch(text, "k", -(-n // block), block, [src, dst, flags, np.uint32(n), *extra], workers=1)
+    simt.launch(text, "k", -(-n // block), block, [src, dst, flags, np.uint32(n), *extra], workers=1, **how)
     return dst
 
 
-def run(forms, rows, *, guard=None, block=96):
+def run(forms, rows, *, guard=None, block=96, **how):
     """Run forms, each thread on its own operands; return bits[destination][thread] as an array of uint64."""
     n = len(rows[0])
-    return launch(forms, kernel_text(forms, n, guarded=guard is not None), table(forms, rows), n, guard, block)
+    return launch(forms, kernel_text(forms, n, guarded=guard is not None), table(forms, rows), n, guard, block, **how)
 
 
-def run_uniform(forms, starts, source, n=64):
+def run_uniform(forms, starts, source, n=64, turn=0):
     """Run forms on operands from parameters ("param", "count") or literals: `starts[form]` is one tuple of bits."""
     values = table(forms, [[s] for s in starts])
-    return launch(forms, kernel_text(forms, n, source), values, n, None, n, [] if isinstance(source, list) else list(values[:, 0]))
+    parameters = [] if isinstance(source, list) else list(values[:, 0])
+    return launch(forms, kernel_text(forms, n, source, turn=turn), values, n, None, n, parameters)
 
 
-def counted(forms, starts, n=64):
+def counted(forms, starts, n=64, turn=0):
     """Return the operands that threads see when sources count up: rows[form][thread]."""
-    steps = map(step, range(10_000))
-    found = []
+    columns, found = iter(range(turn, 10_000)), []
     for f, start in zip(forms, starts):
-        each = [(s, 0, -1) if kind[0] == "=" else (s, next(steps), (1 << register_bits(kind)) - 1) for kind, s in zip(f.src, start)]
+        each = [(s, 0, -1) if kind[0] == "=" else (s, step(kind, next(columns)), (1 << register_bits(kind)) - 1)
+                for kind, s in zip(f.src, start)]
         found.append([tuple(s + by * thread & mask for s, by, mask in each) for thread in range(n)])
     return found

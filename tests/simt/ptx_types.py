@@ -1,11 +1,13 @@
 """PTX types in plain Python: widths, signs, ranges."""
 
 import re
+from functools import cache
 
 ANY = "anything"  # a result that the manual leaves open
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 
 
+@cache
 def width(kind):
     return 1 if kind == "pred" else 32 if kind.endswith("16x2") else int(re.search(r"\d+$", kind).group())
 
@@ -21,6 +23,7 @@ def signed(value, kind):
     return value - (1 << n) if kind[0] == "s" and value >> (n - 1) else value
 
 
+@cache
 def limits(kind):
     n = width(kind)
     return (-(1 << (n - 1)), (1 << (n - 1)) - 1) if kind[0] == "s" else (0, (1 << n) - 1)

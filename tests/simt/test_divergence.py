@@ -166,3 +166,27 @@ def test_barriers_inside_uniform_loops_of_divergent_code():
         x = np.where(x & 1, 3 * x + 1, x)
         x = x + x[::-1]
     assert (out == x).all()
+
+
+def test_guarded_arithmetic_counts_the_lanes_of_its_guard():
+    """Threads by lane, instructions by warp: an instruction that no lane runs does not count."""
+    source = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry f(.param .u64 out) {
+.reg .b32 %t; .reg .f32 %f; .reg .pred %p;
+mov.u32 %t, %tid.x;
+mov.f32 %f, 0f3F800000;
+setp.lt.u32 %p, %t, 43;
+@%p fma.rn.f32 %f, %f, %f, %f;
+@!%p add.f32 %f, %f, %f;
+setp.gt.u32 %p, %t, 1000;
+@%p mul.f32 %f, %f, %f;
+fma.rn.f32 %f, %f, %f, %f;
+ret;
+}"""
+    for threads in (64, 50):
+        counters = run(source, threads=threads)[1].counters
+        found = [counters[f"smsp__sass_thread_inst_executed_op_{m}_pred_on.sum"] for m in ("ffma", "fadd", "fmul")]
+        assert found == [43 + threads, threads - 43, 0]
+        assert counters[EXECUTED] == 2 * 6 + 2 + 1
