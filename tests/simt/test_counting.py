@@ -172,18 +172,24 @@ def test_strides_known_to_the_compiler_or_only_at_launch(width, stride, first):
 
 OFFSETS = r"""
 extern "C" __global__ void access(const float* in, float* out, int rows, int pitch) {
-    for (int row = 0; row < rows; ++row)
-        out[row * pitch + threadIdx.x] = in[row * pitch + threadIdx.x + 1] + in[row * pitch + threadIdx.x + 2];
+    in += threadIdx.x;
+    out += threadIdx.x;
+    for (int row = 0; row < rows; ++row) {
+        out[3] = in[1] + in[2] + in[8];
+        in += pitch;
+        out += pitch;
+    }
 }
 """
 
 
+@pytest.mark.parametrize("racecheck", [False, True])
 @pytest.mark.parametrize("pitch", [32, 33, 37, 40, 47, 100])
-def test_each_row_of_a_walk_has_its_own_alignment(pitch):
+def test_each_row_of_a_walk_has_its_own_alignment(pitch, racecheck):
     rows = 40
     arrays = [np.zeros(rows * pitch + 40, np.float32) for _ in range(2)]
-    found = simt.launch(OFFSETS, "access", 1, 32, [*arrays, np.int32(rows), np.int32(pitch)], workers=1).counters
-    walk = [[sectors(4 * (row * pitch + LANES + d)) for row in range(rows)] for d in range(3)]
-    assert found[SECTORS.format("ld")] == sum(walk[1]) + sum(walk[2])
-    assert found[SECTORS.format("st")] == sum(walk[0])
-    assert found[REQUESTS.format("ld")] == 2 * rows
+    found = simt.launch(OFFSETS, "access", 1, 32, [*arrays, np.int32(rows), np.int32(pitch)], workers=1, racecheck=racecheck).counters
+    walk = {d: sum(sectors(4 * (row * pitch + LANES + d)) for row in range(rows)) for d in (1, 2, 3, 8)}
+    assert found[SECTORS.format("ld")] == walk[1] + walk[2] + walk[8]
+    assert found[SECTORS.format("st")] == walk[3]
+    assert found[REQUESTS.format("ld")] == 3 * rows

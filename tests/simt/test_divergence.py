@@ -32,6 +32,27 @@ def test_random_programs(seed):
     assert found == expected
 
 
+DIRECTED = {
+    "a flag set by some lanes": [("set", 1), ("if", 3, [("set", 2)], []),
+                                 ("op", "add", 0, 1, "5"), ("if", "flag", [("op", "add", 0, 0, "9")], [])],
+    "a flag set by some lanes of a loop": [("uniform", 3, [("if", 7, [("set", 2)], [("set", 0)]), ("uniform", 2, [("op", "add", 0, 0, 2)]),
+                                                           ("if", "flag", [("op", "xor", 0, 0, "128")], [("op", "mul.lo", 0, 0, 1)])])],
+    "a uniform register that lanes change": [("if", 2, [("op", "add", 2, 2, "1")], []), ("uniform", 4, [("op", "add", 0, 0, 2)]),
+                                             ("op", "mul.lo", 1, 1, 2)],
+    "a step that lanes change": [("uniform", 3, [("op", "mul.lo", 3, 1, 2),
+                                                 ("op", "add", 1, 1, 3), ("if", 5, [("op", "mov", 1, 3, 0)], [])])],
+    "registers that change places": [("uniform", 4, [("op", "mov", 3, 1, 0), ("op", "mov", 1, 2, 0), ("op", "mov", 2, 3, 0),
+                                                     ("op", "add", 1, 1, "12")])],
+}
+
+
+@pytest.mark.parametrize("name", DIRECTED)
+@pytest.mark.parametrize("seed", [2, 6, 0x80000001, 0xFFFFFFFF])
+def test_what_fast_code_keeps_once_for_all_lanes(name, seed):
+    found, expected = both(DIRECTED[name], 64, seed)
+    assert found == expected
+
+
 @pytest.mark.parametrize("how", [{"racecheck": True}, {"warp_order": "interleaved"}, {"warp_order": "reverse"}, {"trace": [(0, 0)]}])
 def test_every_way_of_running_agrees(how):
     for seed in range(100, 108):

@@ -10,6 +10,7 @@ TYPES = {"char": 1, "short": 2, "float": 4, "double": 8, "float2": 8, "float4": 
 PATTERNS = {  # name -> index of thread t as CUDA C and in NumPy: no two threads of the block on one element
     "neighbours": ("t", lambda t: t), "backwards": ("63 - t", lambda t: 63 - t), "every third": ("3 * t + 1", lambda t: 3 * t + 1),
     "rows of eight": ("t / 8 * 20 + t % 8", lambda t: t // 8 * 20 + t % 8), "swapped": ("t ^ 5", lambda t: t ^ 5),
+    "rows of four": ("t / 4 * 10 + t % 4", lambda t: t // 4 * 10 + t % 4), "crossed": ("t ^ (t / 8 % 4)", lambda t: t ^ t // 8 % 4),
     "transposed": ("t % 8 * 8 + t / 8", lambda t: t % 8 * 8 + t // 8), "rotated": ("(t + 7) % 64", lambda t: (t + 7) % 64),
 }
 COPY = """extern "C" __global__ void f(const TYPE* in, TYPE* out, const int* index, int scale) {
@@ -32,7 +33,7 @@ def test_every_element_arrives(kind, space):
         source = source.replace(name, text)
     data = rng.integers(0, 256, (200, size), np.uint8)
     for number, (text, pattern) in enumerate(PATTERNS.items()):
-        expression, way = pattern[0], ("{}", "({}) * scale", "index[t]")[number % 3]
+        expression, way = pattern[0], ("{}", "({}) * scale", "index[t]")[(number + list(TYPES).index(kind)) % 3]
         threads = (64, 50)[number % 2]
         index = pattern[1](np.arange(64)).astype(INT)
         out = np.zeros_like(data)
@@ -129,3 +130,52 @@ def test_indices_beyond_two_to_the_31():
     out[:] = 0
     launch(source, [out, np.int64(-(1 << 35)), np.uint32(2**32 - 32)])
     assert out.tolist() == [2] * 32 + [0] * 32
+
+
+@pytest.mark.parametrize("address", ["0", "one", "threadIdx.x / 8 * one", "threadIdx.x / 5", "(threadIdx.x * 7) % 32 / 8"])
+def test_of_lanes_that_write_one_place_the_last_stays(address):
+    """The hardware leaves it open; here it is the same whichever way the code runs."""
+    source = f'extern "C" __global__ void f(int* out, int one) {{ out[{address}] = threadIdx.x; }}'
+    expected = np.full(32, -1)
+    for t in range(32):
+        expected[{"0": 0, "one": 1, "threadIdx.x / 8 * one": t // 8, "threadIdx.x / 5": t // 5}.get(address, t * 7 % 32 // 8)] = t
+    for how in ({}, {"racecheck": True}, {"warp_order": "interleaved"}):
+        out = np.full(32, -1, INT)
+        launch(source, [out, INT(1)], **how)
+        assert out.tolist() == expected.tolist()
+
+
+WALK = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry f(.param .u64 out) {
+.shared .align 4 .b8 tile[512];
+.reg .b32 %t, %s, %x, %y; .reg .b64 %o;
+mov.u32 %t, %tid.x;
+ld.param.u64 %o, [out];
+mad.wide.u32 %o, %t, 4, %o;
+mov.u32 %s, tile;
+mad.lo.u32 %s, %t, 4, %s;
+st.global.u32 [%o], 1;
+st.shared.u32 [%s], 10;
+add.s64 %o, %o, 128;
+add.s32 %s, %s, 128;
+st.global.u32 [%o], 2;
+st.shared.u32 [%s], 20;
+st.global.u32 [%o+128], 3;
+add.s64 %o, %o, 256;
+add.s32 %s, %s, -128;
+ld.shared.u32 %x, [%s];
+ld.shared.u32 %y, [%s+128];
+add.s32 %x, %x, %y;
+st.global.u32 [%o], %x;
+ret;
+}"""
+
+
+def test_an_address_register_that_moves_on():
+    out = np.zeros(128, INT)
+    report = launch(WALK, [out])
+    assert out.tolist() == [v for v in (1, 2, 3, 30) for _ in range(32)]
+    assert report.counters["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == 16
+    fault(simt.OutOfBounds, WALK, [np.zeros(127, INT)])

@@ -171,6 +171,18 @@ def test_misaligned_vectors(vector, width, shift, space, how):
     assert str(width) in str(error)
 
 
+@pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.parametrize(("first", "line"), [("data", 3), ("data + 1", 2), ("data + 2", 2), ("data + shift", 2)])
+def test_misaligned_for_all_lanes_together(first, line, how):
+    """Both accesses go through one address; the second is off by a constant, the first by what `data` is."""
+    source = f"""extern "C" __global__ void f(float* data, float4* out, int shift) {{ const float* p = {first};
+        out[threadIdx.x] = reinterpret_cast<const float4*>(p)[threadIdx.x + shift - 3];
+        out[threadIdx.x + 32] = reinterpret_cast<const float4*>(p + 2)[threadIdx.x];
+    }}"""
+    error = fault(simt.Misaligned, source, [np.zeros(300, FLT), np.zeros((64, 4), FLT), INT(3)], **how)
+    assert (error.line, error.thread, error.width) == (line, (0, 0, 0), 16)
+
+
 # -- barriers -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("condition", ["threadIdx.x < 16", "threadIdx.x == 40", "threadIdx.x & 1", "threadIdx.x < 32"])
 def test_threads_at_different_barriers(condition):
