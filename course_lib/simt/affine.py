@@ -102,7 +102,8 @@ class Analysis:
             return [UNIFORM] * len(targets)
         if self.is_known(ins):
             name = targets[0].name
-            return [split(constant(self.known.pattern(name), int(self.program.slots[name][1][1:])))]
+            pattern = self.known.pattern(name)
+            return [split(constant(pattern, int(self.program.slots[name][1][1:]))) if pattern.any() else UNIFORM]
         if ins.opcode[0] in TRANSPARENT and ins.opcode[-1] in INTEGERS and len(targets) == 1 and len(given) == len(ins.operands) - 1:
             return [self.integer(ins, number, given)]
         return [VECTOR] * len(targets)
@@ -112,8 +113,7 @@ class Analysis:
         targets = cfg.destinations(ins)
         if len(targets) != 1 or targets[0].name not in self.known.values or self.program.slots[targets[0].name][1] not in ("i32", "i64"):
             return False
-        pattern = self.known.pattern(targets[0].name)
-        return pattern is not None and pattern.any()
+        return self.known.pattern(targets[0].name) is not None
 
     def integer(self, ins, number, given):
         """Kind of `u + V` arithmetic; VECTOR where splitting is impossible or of no use."""

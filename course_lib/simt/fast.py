@@ -7,7 +7,7 @@ one; inside it a block may be left only at its beginning (`leave_unless`).
 """
 
 from course_lib.simt import cfg, layout
-from course_lib.simt.affine import UNIFORM, VECTOR, Analysis
+from course_lib.simt.affine import UNIFORM, VECTOR, Analysis, constant
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.fast_memory import MemoryGroups
 from course_lib.simt.instruction import Imm
@@ -232,9 +232,10 @@ class Fast:
             return self.memory.access(ins, number)
         kinds = self.kinds.results(ins, number)
         targets = cfg.destinations(ins)
+        if targets and self.kinds.is_known(ins):
+            return self.assign(targets[0], self.from_lane_zero(ins), number)
         if targets and kinds[0][0] == "S":
-            pair = self.from_lane_zero(ins, kinds[0]) if self.kinds.is_known(ins) else self.pairs.compute(ins)
-            return self.assign(targets[0], pair, number)
+            return self.assign(targets[0], self.pairs.compute(ins), number)
         results, wanted = OPS[name][0](ins)
         uniform = kinds and kinds[0] == UNIFORM
         fetch, code = (self.scalar_value, self.scalar) if uniform else (self.vector_value, self.vector)
@@ -243,19 +244,21 @@ class Fast:
         for register, value, t in zip(targets, values, results):
             self.put(register, value, t, uniform, extend, number)
 
-    def from_lane_zero(self, ins, kind):
+    def from_lane_zero(self, ins):
         """A result whose pattern is known: its base is what lane 0 computes."""
         results, wanted = OPS[ins.opcode[0]][0](ins)
+        bits = int(results[0][1:])
+        pattern = self.kinds.known.pattern(cfg.destinations(ins)[0].name)
         values = [self.lane_zero(o, t) for o, t in zip(cfg.inputs(ins), wanted)]
-        return Pair(compute(self.scalar, ins, values)[0], kind[1], int(results[0][1:]))
+        return Pair(compute(self.scalar, ins, values)[0], constant(pattern, bits) if pattern.any() else None, bits)
 
     def lane_zero(self, operand, wanted):
-        """Return an operand's value in lane 0; a constant pattern begins with 0."""
+        """Return an operand's value in lane 0."""
         kind = self.kinds.kind(operand)
         if kind == UNIFORM:
             return self.scalar_value(operand, wanted)
         value, t = self.read(operand.name), self.program.slots[operand.name][1]
-        value = self.scalar.op(f"extractelement <32 x {t}> {value}, i32 0") if kind == VECTOR else value.u
+        value = self.scalar.op(f"extractelement <32 x {t}> {value}, i32 0") if kind == VECTOR else self.pairs.first(value)
         return self.fit(self.scalar, value, t, wanted, operand.negated)
 
     def put(self, register, value, given, uniform, extend, number):
@@ -274,7 +277,9 @@ class Fast:
     def assign(self, register, pair, number):
         """Assign a Pair; its lanes are stored when the register's root is written here."""
         kind = self.kinds.kinds[register.name]
-        if kind == VECTOR:
+        if kind == UNIFORM:
+            self.values[register.name] = pair.u
+        elif kind == VECTOR:
             self.values[register.name] = self.pairs.full(pair)
         else:
             if self.kinds.writes(kind[1], register.name, number):

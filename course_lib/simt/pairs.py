@@ -70,6 +70,13 @@ class Pairs:
             return base
         return self.code.op(f"add <32 x i{pair.bits}> {base}, {self.vector(pair.lanes, pair.bits)}")
 
+    def first(self, pair):
+        """Return the value in lane 0."""
+        if pair.lanes is None or pair.lanes[0] == "const" and pair.lanes[1][0] == 0:
+            return pair.u
+        lane = self.code.op(f"extractelement <32 x i{pair.bits}> {self.vector(pair.lanes, pair.bits)}, i32 0")
+        return self.code.op(f"add i{pair.bits} {pair.u}, {lane}")
+
     def update_root(self, root, pair):
         """Store a lane part under its root; describe it anew only when it changed."""
         if root[0] == "const":

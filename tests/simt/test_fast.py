@@ -1,0 +1,82 @@
+"""Fast code does what masked code does: the same bits, the same counters per line, over kernels, shapes and blocks."""
+
+import numpy as np
+import pytest
+
+from course_lib import kernels, simt
+
+SHAPES = [(40, 40, 40), (33, 65, 17), (64, 96, 32), (5, 3, 70)]
+TILES = [(16, 16, 16), (8, 32, 8), (16, 16, 8), (32, 8, 16)]
+
+
+def matrices(m, n, k):
+    rng = np.random.default_rng(m * n + k)
+    return (rng.standard_normal(shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n)))
+
+
+def gemm(source, name, shape, grid, block, **how):
+    """Run a kernel with the course's arguments; return (C, report)."""
+    m, n, k = shape
+    A, B, C = matrices(m, n, k)
+    i, f = np.int32, np.float32
+    args = [i(m), i(n), i(k), f(1.5), A, i(k), B, i(n), f(0.5), C, i(n)]
+    return C, simt.launch(source, name, grid, block, args, workers=1, **how)
+
+
+def same(fast, masked):
+    """Hold two (answer, report) to each other."""
+    assert fast[0].tobytes() == masked[0].tobytes()
+    assert fast[1].counters == masked[1].counters
+    assert fast[1].lines == masked[1].lines
+
+
+def both(run):
+    """Run with fast code, and with masked code alone: a traced launch has no fast code."""
+    same(run(), run(trace=[(0, 0)]))
+
+
+@pytest.mark.parametrize("tile", TILES, ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_tiles(shape, tile):
+    BM, BN, BK = tile
+    both(lambda **how: gemm(kernels.get("sgemm_tiled").source, "sgemm_tiled", shape, (-(-shape[1] // BN), -(-shape[0] // BM)),
+                            (BN, BM), defines={"BM": BM, "BN": BN, "BK": BK}, **how))
+
+
+@pytest.mark.parametrize("block", [(16, 16), (32, 8), (8, 4), (5, 13)], ids=str)
+@pytest.mark.parametrize("name", ["sgemm_naive", "sgemm_swapped"])
+def test_from_global_memory(name, block):
+    for shape in SHAPES:
+        m, n = shape[:2][::-1] if name == "sgemm_naive" else shape[:2]
+        grid = (-(-m // block[0]), -(-n // block[1]))
+        both(lambda shape=shape, grid=grid, **how: gemm(kernels.get(name).source, name, shape, grid, block, **how))
+
+
+BODIES = {
+    "a row per warp": "s[(i / 128) * 64 + (i % 32) / 4 * 2] = i; __syncthreads(); out[n] = s[(i / 128) * 64 + (i % 32) / 4 * 2];",
+    "a row per two warps": "int w = i / 32, r = w / 2 * 64 + w % 2 * 32; s[r + (i % 32 ^ 5)] = i; __syncthreads(); out[n] = s[r + i % 32];",
+    "a guarded load": "int v = 7; if (i % 32 < 9 + b) v = in[n]; out[n] = v;",
+    "a guarded store": "if (i % 3) out[n] = in[n] + 1;",
+    "both ways": "if (in[n] & 1) out[n] = in[n] * 3; else out[n] = s[i] = in[n] + 5;",
+    "nested": "int v = in[n]; if (v & 1) { v += 3; if (v & 4) v *= in[i]; } out[n] = v;",
+    "a loop of some": "int v = 0; for (int k = 0; k < (i & 7); ++k) v += in[n] >> k; out[n] = v;",
+    "a loop with a guard": "int v = 0; for (int k = 0; k < 9; ++k) { if ((i & 31) + k < 31) v += in[n + k]; v ^= k; } out[n] = v;",
+    "out at once": "if (i >= 40) return; s[i] = in[n]; out[n] = s[i] + 1;",
+    "reduction": "s[i] = in[n]; __syncthreads(); for (int d = 64; d; d /= 2) { if (i < d) s[i] += s[i + d]; __syncthreads(); } "
+                 "if (i == 0) out[b] = s[0];",
+    "selected address": "out[n] = (i & 1 ? in : out)[n] + (i < 70 ? s : s + 3, 1);",
+    "vectors": "if (i < 77) { int4 v = ((const int4*)in)[n / 4]; out[n] = v.x + v.y * v.z - v.w; }",
+}
+
+
+def body(text, threads, **how):
+    source = f'extern "C" __global__ void f(const int* in, int* out) {{ __shared__ int s[512]; ' \
+             f"const int i = threadIdx.x, b = blockIdx.x, n = b * 256 + i;\n{text}\n}}"
+    out = np.arange(1024, dtype=np.int32)
+    return out, simt.launch(source, "f", 3, threads, [np.arange(7, 1031, dtype=np.int32) * 77 % 1009, out], workers=1, **how)
+
+
+@pytest.mark.parametrize("threads", [256, 200, 32, 7])
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies(name, threads):
+    both(lambda **how: body(BODIES[name], threads, **how))
