@@ -7,9 +7,14 @@ from pathlib import Path
 
 from course_lib.errors import CourseError
 from course_lib.kernels.parameters import (
+    MAX_SUMS_OF_BLOCK,
+    MAX_SUMS_OF_THREAD,
     Parameter,
     Rule,
     check_grid,
+    divides_rule,
+    shared_out_threads_rule,
+    sums_rule,
     threads_rule,
     tiles_rule,
 )
@@ -41,7 +46,7 @@ class Kernel:
     path : Path
         The `.cu` file.
     idea, lesson : str
-        One line; the name of the notebook that teaches it.
+        One line; the name of the notebook that teaches it, empty as long as none does.
     parameters : tuple of Parameter
     rules : tuple of Rule
     passes : tuple of str
@@ -151,6 +156,27 @@ TILE_MNK = (
     Parameter("BN", "columns of C a block computes", 32, choices=(4, 8, 16, 32)),
     Parameter("BK", "columns of A a block loads at a time", 32, high=6144, choices=(4, 8, 16, 32, 64)),
 )
+TILE_1D = (
+    Parameter("BM", "rows of C a block computes", 64, choices=(8, 16, 32, 64, 128)),
+    Parameter("BN", "columns of C a block computes", 64, choices=(8, 16, 32, 64, 128)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(4, 8, 16, 32)),
+    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
+)
+TILE_2D = (
+    Parameter("BM", "rows of C a block computes", 128, choices=(16, 32, 64, 128)),
+    Parameter("BN", "columns of C a block computes", 128, choices=(16, 32, 64, 128)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(4, 8, 16, 32)),
+    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
+    Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
+)
+
+
+def _tile_bytes(p):
+    return 4 * (p["BM"] * p["BK"] + p["BK"] * p["BN"])
+
+
+def _tile_grid(M, N, p):
+    return ceil_div(N, p["BN"]), ceil_div(M, p["BM"]), 1
 
 
 def _kernels():
@@ -172,8 +198,26 @@ def _kernels():
         parameters=TILE_MNK, rules=(threads_rule("BN", "BM"), tiles_rule("BM", "BN", "BK")),
         passes=("BM", "BN", "BK"),
         block_of=lambda p: (p["BN"], p["BM"], 1),
-        grid_of=lambda M, N, p: (ceil_div(N, p["BN"]), ceil_div(M, p["BM"]), 1),
-        shared_of=lambda p: 4 * (p["BM"] * p["BK"] + p["BK"] * p["BN"]))
+        grid_of=_tile_grid, shared_of=_tile_bytes)
+    yield Kernel(
+        "sgemm_1d_tile", FOLDER / "sgemm_1d_tile.cu", "sgemm_1d_tile",
+        idea="TM elements of a column for each thread, an element of B used TM times from a register", lesson="",
+        parameters=TILE_1D,
+        rules=(divides_rule("BM", "TM"), shared_out_threads_rule(("BN",), ("BM", "TM")),
+               sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"), tiles_rule("BM", "BN", "BK")),
+        passes=("BM", "BN", "BK", "TM"),
+        block_of=lambda p: (p["BN"], p["BM"] // p["TM"], 1),
+        grid_of=_tile_grid, shared_of=_tile_bytes)
+    yield Kernel(
+        "sgemm_2d_tile", FOLDER / "sgemm_2d_tile.cu", "sgemm_2d_tile",
+        idea="TM × TN elements for each thread, an outer product in registers for each k", lesson="",
+        parameters=TILE_2D,
+        rules=(divides_rule("BM", "TM"), divides_rule("BN", "TN"), shared_out_threads_rule(("BN", "TN"), ("BM", "TM")),
+               sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"), sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"),
+               tiles_rule("BM", "BN", "BK")),
+        passes=("BM", "BN", "BK", "TM", "TN"),
+        block_of=lambda p: (p["BN"] // p["TN"], p["BM"] // p["TM"], 1),
+        grid_of=_tile_grid, shared_of=_tile_bytes)
 
 
 KERNELS = {kernel.name: kernel for kernel in _kernels()}

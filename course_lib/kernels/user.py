@@ -55,7 +55,8 @@ class UserKernel(Kernel):
             The function to launch; needed only when the text has several `__global__` functions.
         like : str, optional
             The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
-            BM and BN, else sgemm_naive (one thread per element, blocks of bx × by).
+            BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN; else sgemm_naive (one thread
+            per element, blocks of bx × by).
 
         Raises
         ------
@@ -162,4 +163,6 @@ def _kind(parameter):
 
 def _resembles(bare):
     words = set(re.findall(r"\w+", bare))
+    if {"BM", "BN", "TM"} <= words:
+        return "sgemm_2d_tile" if "TN" in words else "sgemm_1d_tile"
     return "sgemm_tiled" if {"BM", "BN"} <= words else "sgemm_naive"

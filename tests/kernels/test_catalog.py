@@ -24,7 +24,11 @@ def test_header_is_short_and_complete(kernel):
     assert lines[0].startswith(f"// {kernel.path.name} -- ")
     for word in HEADER:
         assert any(line.startswith(f"// {word} ") for line in lines), word
-    assert f"notebooks/{kernel.lesson}.ipynb" in header
+    if kernel.lesson:
+        assert f"notebooks/{kernel.lesson}.ipynb" in header
+        assert (FOLDER.parents[1] / f"notebooks/{kernel.lesson}.ipynb").is_file()
+    else:
+        assert "notebooks/" not in header
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -45,10 +49,12 @@ def test_defaults_and_choices_are_allowed(kernel):
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize(("M", "N"), [(1, 1), (17, 100), (64, 64), (65, 31)])
 def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
-    grid, block = kernel.grid(M, N), kernel.block()
+    grid, block, values = kernel.grid(M, N), kernel.block(), kernel.check()
+    tile = values.get("BN", block[0]), values.get("BM", block[1])
     cols, rows = (M, N) if kernel.name == "sgemm_swapped" else (N, M)
-    assert cols <= grid[0] * block[0] < cols + block[0]
-    assert rows <= grid[1] * block[1] < rows + block[1]
+    assert cols <= grid[0] * tile[0] < cols + tile[0]
+    assert rows <= grid[1] * tile[1] < rows + tile[1]
+    assert block[0] * block[1] * values.get("TM", 1) * values.get("TN", 1) == tile[0] * tile[1]
 
 
 def test_swapped_and_naive_differ_in_two_lines_of_code():
@@ -72,6 +78,18 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_tiled", {"BM": 64}, ["32 × 64 = 2048 threads", "BN can be up to 16"]),
     ("sgemm_tiled", {"BK": 193}, ["49408 bytes", "48 KiB", "BK can be up to 192"]),
     ("sgemm_tiled", {"BM": 1024, "BN": 1024}, ["BN can be up to 1", "BK can be up to 6"]),
+    ("sgemm_1d_tile", {"TM": 7}, ["TM = 7 does not divide BM = 64", "63 or 70"]),
+    ("sgemm_1d_tile", {"TM": 128}, ["TM = 128 does not divide BM = 64: BM can be 128"]),
+    ("sgemm_1d_tile", {"TM": 129}, ["TM = 129 is too large"]),
+    ("sgemm_1d_tile", {"TM": 1}, ["BN × BM/TM = 64 × 64 = 4096 threads", "a larger TM or"]),
+    ("sgemm_1d_tile", {"BM": 1024, "TM": 64}, ["BM × BN = 1024 × 64 = 65536 sums for a block", "BN can be up to 32"]),
+    ("sgemm_1d_tile", {"BK": 97}, ["49664 bytes", "BK can be up to 96"]),
+    ("sgemm_1d_tile", {"TN": 4}, ["TN is no parameter of sgemm_1d_tile", "it has BM, BN, BK, TM"]),
+    ("sgemm_2d_tile", {"TN": 3}, ["TN = 3 does not divide BN = 128", "126 or 129"]),
+    ("sgemm_2d_tile", {"TM": 2, "TN": 2}, ["BN/TN × BM/TM = 64 × 64 = 4096 threads", "a larger TM or TN"]),
+    ("sgemm_2d_tile", {"TM": 16, "TN": 16}, ["16 × 16 = 256 sums for a thread", "TN can be up to 8"]),
+    ("sgemm_2d_tile", {"BM": 256, "BN": 256}, ["65536 sums for a block", "with BM = 256, BN can be up to 128"]),
+    ("sgemm_2d_tile", {"BK": 49}, ["50176 bytes", "BK can be up to 48"]),
 ])
 def test_a_wrong_parameter_is_named_with_what_would_be_right(name, parameters, words):
     kernel = get(name)
@@ -96,7 +114,8 @@ def test_what_the_sentence_calls_right_is_right():
 def test_all_broken_rules_are_listed_with_their_reason():
     tiled = get("sgemm_tiled")
     assert len(tiled.problems(BM=64, BN=64, BK=128)) == 2
-    assert all(len(rule.why) > 40 and "<=" in rule.text for rule in tiled.rules)
+    assert len(get("sgemm_2d_tile").problems(BM=1000, BN=1000, BK=99, TM=16, TN=9)) == 6
+    assert all(len(rule.why) > 40 and ("<=" in rule.text or "%" in rule.text) for k in KERNELS.values() for rule in k.rules)
 
 
 def test_numpy_integers_are_taken_and_become_plain():
@@ -113,6 +132,7 @@ def test_a_grid_beyond_the_hardware_is_refused():
 
 @pytest.mark.parametrize(("name", "words"), [
     ("sgemm_tile", "did you mean sgemm_tiled"), ("SGEMM_NAIVE", "did you mean sgemm_naive?"),
+    ("sgemm_2dtile", "did you mean sgemm_2d_tile"),
     ("zzz", "the kernels are sgemm_swapped, sgemm_naive, sgemm_tiled"), (3, "there is no kernel 3"),
 ])
 def test_an_unknown_name_gets_close_matches(name, words):

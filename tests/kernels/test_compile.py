@@ -1,5 +1,7 @@
 """Every kernel compiles alone, and the compiler holds the same tile rules as the catalog."""
 
+import math
+
 import pytest
 
 from course_lib.kernels import KERNELS, get
@@ -17,6 +19,37 @@ def test_the_file_compiles_alone_without_a_word(kernel):
 def test_the_file_alone_has_the_catalogs_defaults(kernel):
     alone, launched = (compile_cuda(kernel.source, defines=d).ptx for d in ({}, kernel.defines()))
     assert alone == launched
+
+
+THREAD_TILES = [
+    ("sgemm_1d_tile", {}), ("sgemm_1d_tile", {"BM": 15, "BN": 7, "BK": 5, "TM": 3}), ("sgemm_1d_tile", {"BM": 128, "BN": 1, "TM": 128}),
+    ("sgemm_1d_tile", {"BM": 32, "BN": 1024, "BK": 4, "TM": 32}), ("sgemm_1d_tile", {"BM": 32, "BN": 32, "BK": 192, "TM": 1}),
+    ("sgemm_2d_tile", {}), ("sgemm_2d_tile", {"BM": 15, "BN": 14, "BK": 5, "TM": 3, "TN": 7}),
+    ("sgemm_2d_tile", {"BM": 256, "BN": 128}), ("sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 48}),
+    ("sgemm_2d_tile", {"BM": 16, "BN": 8, "TM": 16}), ("sgemm_2d_tile", {"BM": 32, "BN": 32, "TM": 1, "TN": 1}),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), THREAD_TILES)
+def test_sums_are_in_registers_and_tiles_in_shared_memory(name, values):
+    kernel = get(name)
+    found = resources(compile_cuda(kernel.source, defines=kernel.defines(**values)).cubin)[name]
+    assert found.static_shared_bytes == kernel.shared_bytes(**values)
+    assert found.local_bytes == 0, "nothing is spilled"
+    assert found.max_threads == math.prod(kernel.block(**values))
+
+
+@pytest.mark.parametrize(("name", "values"), [
+    ("sgemm_1d_tile", {"TM": 7}), ("sgemm_1d_tile", {"TM": 1}), ("sgemm_1d_tile", {"BM": 256, "TM": 256}),
+    ("sgemm_1d_tile", {"BM": 1024, "TM": 64}), ("sgemm_1d_tile", {"BK": 97}),
+    ("sgemm_2d_tile", {"TM": 7}), ("sgemm_2d_tile", {"TN": 3}), ("sgemm_2d_tile", {"TM": 2, "TN": 2}),
+    ("sgemm_2d_tile", {"TM": 16, "TN": 16}), ("sgemm_2d_tile", {"BM": 256, "BN": 256}), ("sgemm_2d_tile", {"BK": 49}),
+])
+def test_a_thread_tile_that_the_catalog_refuses_the_compiler_refuses_too(name, values):
+    kernel = get(name)
+    assert kernel.problems(**values)
+    with pytest.raises(CompileError, match="static assert|static_assert"):
+        compile_cuda(kernel.source, defines=kernel.check() | values)
 
 
 @pytest.mark.parametrize(("BM", "BN", "BK"), [(32, 32, 32), (5, 7, 3), (16, 64, 153), (1, 1, 6144), (32, 32, 192)])
@@ -40,9 +73,10 @@ def test_what_the_catalog_refuses_the_compiler_refuses_too(values):
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_a_block_of_1024_threads_has_enough_registers(kernel):
+def test_the_largest_block_has_enough_registers(kernel):
     found = resources(compile_cuda(kernel.source, defines=kernel.defines()).cubin)[kernel.entry]
-    assert found.registers * 1024 <= 65536
+    threads = math.prod(kernel.block()) if kernel.passes else 1024
+    assert found.registers * threads <= 65536
 
 
 def test_the_inner_loop_is_unrolled_and_has_no_guard():

@@ -92,3 +92,9 @@ def test_types_that_only_the_compiler_knows_pass():
 def test_what_counts_as_source():
     assert [is_source(k) for k in (MINE, "int x;", "a/b.cu", "sgemm_naive", 3)] == [True, True, True, False, False]
     assert written_values("// #define BM 4\n#define BM 16 /* x */\n#define S \"// 3\"\n") == {"BM": 16}
+
+
+@pytest.mark.parametrize("name", ["sgemm_tiled", "sgemm_1d_tile", "sgemm_2d_tile"])
+def test_a_copy_of_a_tiled_kernel_is_launched_like_it(name):
+    mine = UserKernel.from_source(get(name).source.replace(name, "mine"))
+    assert (mine.like, mine.block(), mine.grid(100, 200)) == (name, get(name).block(), get(name).grid(100, 200))

@@ -5,12 +5,16 @@ import pytest
 
 from course_lib.run import mismatch, run
 
-NAMES = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled")
+NAMES = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled", "sgemm_1d_tile", "sgemm_2d_tile")
 SIZES = {
     "sgemm_swapped": ({}, {"bx": 7, "by": 5}, {"bx": 1, "by": 64}, {"bx": 1024, "by": 1}),
     "sgemm_naive": ({}, {"bx": 7, "by": 5}, {"bx": 1, "by": 64}, {"bx": 1024, "by": 1}),
     "sgemm_tiled": ({}, {"BM": 16, "BN": 16, "BK": 16}, {"BM": 8, "BN": 16, "BK": 24}, {"BM": 5, "BN": 7, "BK": 3},
                     {"BM": 2, "BN": 32, "BK": 40}, {"BM": 1, "BN": 1, "BK": 1}),
+    "sgemm_1d_tile": ({}, {"BM": 16, "BN": 32, "BK": 8, "TM": 4}, {"BM": 15, "BN": 7, "BK": 5, "TM": 3},
+                      {"BM": 2, "BN": 33, "BK": 40, "TM": 2}, {"BM": 1, "BN": 1, "BK": 1, "TM": 1}),
+    "sgemm_2d_tile": ({}, {"BM": 16, "BN": 32, "BK": 8, "TM": 2, "TN": 4}, {"BM": 15, "BN": 14, "BK": 5, "TM": 3, "TN": 7},
+                      {"BM": 4, "BN": 66, "BK": 20, "TM": 4, "TN": 2}, {"BM": 1, "BN": 1, "BK": 1, "TM": 1, "TN": 1}),
 }
 CASES = [(name, values) for name in NAMES for values in SIZES[name]]
 SHAPES = [(1, 1, 1), (17, 1, 33), (1, 17, 5), (15, 17, 16), (33, 31, 32), (31, 33, 2), (53, 29, 37)]

@@ -60,10 +60,11 @@ def test_a_matrix_that_is_one_element_short(name, matrix):
     N = 20
     kernel = kernels.get(name)
     data = {m: np.zeros(N * N - (m == matrix), FLT) for m in "ABC"}
-    parameters = {"BM": 16, "BN": 16, "BK": 16} if kernel.passes else {"bx": 16, "by": 16}
+    values = {"BM": 16, "BN": 16, "BK": 16, "TM": 4, "TN": 4, "bx": 16, "by": 16}
+    parameters = {p.name: values[p.name] for p in kernel.parameters}
     args = [INT(N), INT(N), INT(N), FLT(1), data["A"], INT(N), data["B"], INT(N), FLT(0), data["C"], INT(N)]
-    error = fault(simt.OutOfBounds, kernel.source, args, grid=kernel.grid_of(N, N, parameters), block=kernel.block_of(parameters),
-                  name=kernel.entry, defines={p: parameters[p] for p in kernel.passes})
+    error = fault(simt.OutOfBounds, kernel.source, args, grid=kernel.grid(N, N, **parameters), block=kernel.block(**parameters),
+                  name=kernel.entry, defines=kernel.defines(**parameters))
     assert (error.array, error.index, error.bounds) == (matrix, N * N - 1, (0, N * N - 1))
     assert f"{matrix}[" in kernel.source.splitlines()[error.line - 1] or matrix == "C"
     assert error.address == (N * N - 1) * 4 + error.address // (1 << 40) * (1 << 40)

@@ -1,0 +1,61 @@
+// sgemm_1d_tile.cu -- one thread computes TM elements of a column of C
+//
+// Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float32
+// Idea      an element of Bs, once in a register, serves TM outputs
+// Launch    grid (ceil(N/BN), ceil(M/BM)), block (BN, BM/TM)
+// Shared    4 * (BM*BK + BK*BN) bytes per block
+// Strides   lda, ldb, ldc: elements from one row to the next
+// Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
+// Lesson    none yet                             Next  sgemm_2d_tile.cu
+#ifndef BM            // the launcher passes all four with -D, or none
+#define BM 64
+#define BN 64
+#define BK 8
+#define TM 8
+#endif
+#define THREADS (BN * (BM / TM))
+static_assert(BM % TM == 0, "a column of the tile is divided among BM/TM threads");
+static_assert(THREADS <= 1024, "a block has at most 1024 threads");
+static_assert(TM <= 128, "a thread keeps its TM sums in registers, of which it has 255");
+static_assert(BM * BN <= 32768, "the sums of a block fill at most half of the 65536 registers it can have");
+static_assert(4 * (BM * BK + BK * BN) <= 48 * 1024, "As and Bs share the 48 KiB of static shared memory of a block");
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+sgemm_1d_tile(int M, int N, int K, float alpha, const float* A, int lda,
+              const float* B, int ldb, float beta, float* C, int ldc) {
+    __shared__ float As[BM][BK];
+    __shared__ float Bs[BK][BN];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int thread = ty * BN + tx;
+    const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;      // of the tile's corner in C
+    float acc[TM] = {};
+
+    for (int k0 = 0; k0 < K; k0 += BK) {       // slide both tiles along K
+        for (int e = thread; e < BM * BK; e += THREADS) {
+            const int i = e / BK, k = e % BK;
+            As[i][k] = row0 + i < M && k0 + k < K ? A[(row0 + i) * lda + k0 + k] : 0.0f;
+        }
+        for (int e = thread; e < BK * BN; e += THREADS) {
+            const int k = e / BN, j = e % BN;
+            Bs[k][j] = k0 + k < K && col0 + j < N ? B[(k0 + k) * ldb + col0 + j] : 0.0f;
+        }
+        __syncthreads();                       // nobody reads before both tiles are complete
+
+        for (int k = 0; k < BK; ++k) {
+            const float b = Bs[k][tx];
+            #pragma unroll                     // acc is in registers only when its indices are known to the compiler
+            for (int i = 0; i < TM; ++i)
+                acc[i] += As[ty + i * (BM / TM)][k] * b;
+        }
+        __syncthreads();                       // nobody overwrites before all have read
+    }
+
+    #pragma unroll
+    for (int i = 0; i < TM; ++i) {             // the thread's rows lie BM/TM apart
+        const int row = row0 + ty + i * (BM / TM), col = col0 + tx;
+        if (row < M && col < N) {
+            float* c = &C[row * ldc + col];
+            *c = alpha * acc[i] + (beta == 0.0f ? 0.0f : beta * *c);   // beta 0: C is not read, so NaN there does no harm
+        }
+    }
+}
