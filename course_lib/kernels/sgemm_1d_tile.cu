@@ -31,14 +31,16 @@ sgemm_1d_tile(int M, int N, int K, float alpha, const float* A, int lda,
     float acc[TM] = {};
 
     for (int k0 = 0; k0 < K; k0 += BK) {       // slide both tiles along K
-        for (int e = thread; e < BM * BK; e += THREADS) {
-            const int i = e / BK, k = e % BK;
-            As[i][k] = row0 + i < M && k0 + k < K ? A[(row0 + i) * lda + k0 + k] : 0.0f;
-        }
-        for (int e = thread; e < BK * BN; e += THREADS) {
-            const int k = e / BN, j = e % BN;
-            Bs[k][j] = k0 + k < K && col0 + j < N ? B[(k0 + k) * ldb + col0 + j] : 0.0f;
-        }
+        for (int done = 0; done < BM * BK; done += THREADS)            // the threads fill As together, row by row
+            if (const int e = done + thread; BM * BK % THREADS == 0 || e < BM * BK) {
+                const int i = e / BK, k = e % BK;
+                As[i][k] = row0 + i < M && k0 + k < K ? A[(row0 + i) * lda + k0 + k] : 0.0f;
+            }
+        for (int done = 0; done < BK * BN; done += THREADS)
+            if (const int e = done + thread; BK * BN % THREADS == 0 || e < BK * BN) {
+                const int k = e / BN, j = e % BN;
+                Bs[k][j] = k0 + k < K && col0 + j < N ? B[(k0 + k) * ldb + col0 + j] : 0.0f;
+            }
         __syncthreads();                       // nobody reads before both tiles are complete
 
         for (int k = 0; k < BK; ++k) {

@@ -35,7 +35,8 @@ def build(source, entry, *, block=(1, 1, 1), defines=None, arch="sm_90", options
         if key in _kernels:
             _kernels.move_to_end(key)
             return _kernels[key]
-    kernel = Kernel(to_ptx(text, name, defines, arch, options), entry, parameter_names(text, entry), block)
+    ptx_text, cubin = translate(text, name, defines, arch, options)
+    kernel = Kernel(ptx_text, entry, parameter_names(text, entry), block, cubin)
     with _lock:
         _kernels[key] = kernel
         while len(_kernels) > KEPT:
@@ -53,11 +54,13 @@ def read(source):
     return str(source), "kernel.cu"
 
 
-def to_ptx(text, name, defines, arch, options):
+def translate(text, name, defines, arch, options):
+    """Return (PTX, machine code of the GPU) of a text; for PTX by hand there is no machine code, b""."""
     if re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\b", text, re.DOTALL):
-        return text
+        return text, b""
     try:
-        return toolchain.compile_cuda(text, name=name, arch=arch, defines=defines, options=tuple(options)).ptx
+        compiled = toolchain.compile_cuda(text, name=name, arch=arch, defines=defines, options=tuple(options))
+        return compiled.ptx, compiled.cubin
     except toolchain.CompileError as error:
         raise CompileError(str(error), **error.facts) from None
 
@@ -116,8 +119,8 @@ def runtime():
 class Kernel:
     """One kernel, translated and loaded."""
 
-    def __init__(self, text, entry, names, block):
-        self.ptx, self.parameter_names, self.block = text, names, block
+    def __init__(self, text, entry, names, block, cubin=b""):
+        self.ptx, self.parameter_names, self.block, self.cubin = text, names, block, cubin
         self.program = prepare(ptx.parse(text), entry)
         self.runtime = runtime()
         self.run_blocks = self.runtime.run_blocks

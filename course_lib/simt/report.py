@@ -1,8 +1,12 @@
 """What a launch returns: counters, counters per line, hazards, trace, and where everything lay in memory."""
 
+import functools
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from course_lib import toolchain
+from course_lib.simt.errors import SimtError
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,11 @@ class TraceRecord:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of `simt.launch`; counters carry Nsight Compute's names."""
+    """The result of `simt.launch`; counters carry Nsight Compute's names.
+
+    `loops` tells what one turn of each loop executes on the GPU, which PTX does not show. `ptx`, `cubin`: what NVIDIA's
+    compiler made of the source for the launch's arch and options; `cubin` is b"" when the source was PTX.
+    """
 
     kernel: str
     counters: dict
@@ -87,3 +95,34 @@ class Report:
     seconds_compile: float = 0.0
     seconds_run: float = 0.0
     ptx: str = field(default="", repr=False)
+    cubin: bytes = field(default=b"", repr=False)
+
+    @functools.cached_property
+    def loops(self):
+        """Return the loops of the kernel's machine code, a tuple of `toolchain.Loop`, outer before inner.
+
+        `loop.counts` holds static counts of one turn of its body as the assembler unrolled it: "instructions", opcodes
+        ("FFMA"), and memory instructions by width in bits ("LDS.128", "LDG.32"); `loop.lines` its source lines. The machine
+        code is taken apart at the first request, in about half a second, and not at all for those who do not ask.
+
+        Raises
+        ------
+        SimtError
+            When there is no machine code: the source was PTX, or `arch` a virtual architecture (compute_90).
+
+        >>> from course_lib import simt
+        >>> text = '''extern "C" __global__ void dot(const float* x, float* y, int n) {
+        ...     float sum = 0;
+        ... #pragma unroll 4
+        ...     for (int i = 0; i < n; i += 1) sum += x[i] * x[i];
+        ...     *y = sum;
+        ... }'''
+        >>> x, y = np.ones(8, np.float32), np.zeros(1, np.float32)
+        >>> loop = simt.launch(text, "dot", 1, 1, [x, y, np.int32(8)]).loops[0]
+        >>> loop.lines, loop.counts["FFMA"], loop.counts["LDG.32"]
+        ((4,), 4, 4)
+        """
+        if not self.cubin:
+            raise SimtError(f"{self.kernel} has no machine code to find loops in: its source was PTX text or its arch a virtual one. "
+                            "Launch it from CUDA C, with arch=\"sm_90\" for example.", kernel=self.kernel)
+        return toolchain.loops(toolchain.sass(self.cubin, self.kernel))
