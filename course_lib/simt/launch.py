@@ -1,10 +1,7 @@
 """Run a kernel: check the arguments, lay out memory, share the thread blocks among workers, report."""
 
 import ctypes
-import os
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,9 +9,11 @@ from course_lib.simt import build, counters, faults, layout, results
 from course_lib.simt.arguments import Arguments
 from course_lib.simt.errors import LaunchError
 from course_lib.simt.memory import GLOBAL_VARIABLES, aligned
+from course_lib.simt.workers import MOST_THREADS, Sharing, Worker, available_cores
 
 MAX_STEPS = 50_000_000  # warp instructions of one warp
 TRACE_RECORDS = 400_000
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # along x, y, z; CUDA C++ Programming Guide, "Compute Capabilities"
 
 
 def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, constants=None, racecheck=False,
@@ -72,19 +71,14 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
 def triple(value, name):
     """Return (x, y, z) of a launch dimension."""
     values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
-    if not 1 <= len(values) <= 3 or any(not isinstance(v, (int, np.integer)) or v < 1 for v in values):
+    if not 1 <= len(values) <= 3 or not all(is_positive(v) for v in values):
         raise LaunchError(f"{name} is {value!r}; it must be one to three positive integers, e.g. (16, 16).", value=value)
     return tuple(int(v) for v in values) + (1,) * (3 - len(values))
 
 
-@dataclass
-class Worker:
-    """What one thread works with: the runtime's record of it, its counters, hazards and trace."""
-
-    record: layout.Worker
-    arrays: dict
-    hazards: object
-    records: np.ndarray
+def is_positive(value):
+    """Tell whether a value is an integer, and no bool, above 0."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 0
 
 
 class Execution:
@@ -112,6 +106,9 @@ class Execution:
             why = "its __launch_bounds__" if limit < 1024 else "the hardware"
             raise LaunchError(f"A block of {'×'.join(map(str, self.block))} = {self.threads} threads is more than {why} "
                               f"allows ({limit}).", threads=self.threads, limit=limit)
+        for axis, blocks, most in zip("xyz", self.grid, MOST_BLOCKS):
+            if blocks > most:
+                raise LaunchError(f"A grid may have at most {most:,} blocks along {axis}, not {blocks:,}.", blocks=blocks, limit=most)
         if self.block[2] > 64:
             raise LaunchError(f"A block may have at most 64 threads along z, not {self.block[2]}.")
         if self.program.shared_bytes > 49152:
@@ -209,7 +206,8 @@ class Execution:
         worker.warps = self.pin(warps)
         for i in range(self.warps):
             self.set_up_warp(warps[i * run.warp_bytes:(i + 1) * run.warp_bytes], i, worker)
-        return Worker(worker, arrays, hazards, records)
+        steps = layout.at("steps")
+        return Worker(worker, arrays, hazards, records, warps.reshape(self.warps, -1)[:, steps:steps + 8].view(np.int64))
 
     def set_up_warp(self, raw, index, worker):
         run, base = self.launch, raw.ctypes.data
@@ -228,49 +226,17 @@ class Execution:
     # -- execution ---------------------------------------------------------------------------------
     def execute(self, workers, progress):
         total = self.grid[0] * self.grid[1] * self.grid[2]
-        workers = 1 if self.program.atomics() else min(workers or available_cores(), total)
-        chunk = max(1, min(-(-total // (workers * 4)), 4096)) if workers > 1 or progress else total
-        ranges = [(first, min(first + chunk, total)) for first in range(0, total, chunk)]
+        if workers is not None and not is_positive(workers):
+            raise LaunchError(f"workers is {workers!r}; it must be a positive integer, or None for one for each CPU core.")
+        workers = 1 if self.program.atomics() else min(workers or available_cores(), MOST_THREADS, total)
         self.workers = [self.make_worker() for _ in range(workers)]
-        if workers == 1 and not progress:
-            self.failures = [self.work(self.workers[0], iter(ranges), {})]
-        else:
-            self.share(ranges, total, progress)
-        failed = [f for f in self.failures if f is not None]
+        failed = Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
         if failed:
             number, worker = min(failed, key=lambda f: f[0])
             raise faults.explain(self, worker)
         if any(w.record.record_count > TRACE_RECORDS for w in self.workers):
             raise LaunchError(f"The trace has more than {TRACE_RECORDS} records; trace fewer warps or a smaller problem.")
         self.given.memory.write_back()
-
-    def share(self, ranges, total, progress):
-        """Hand out chunks in order, so that the lowest failing block is always found."""
-        pending, done = iter(ranges), {"blocks": 0}
-        with ThreadPoolExecutor(len(self.workers)) as pool:
-            jobs = [pool.submit(self.work, worker, pending, done) for worker in self.workers]
-            try:
-                while any(not job.done() for job in jobs):
-                    time.sleep(0.001 if not progress else 0.05)
-                    if progress:
-                        progress(done["blocks"], total)
-            except BaseException:
-                self.stop[0] = 1
-                raise
-            self.failures = [job.result() for job in jobs]
-        if progress:
-            progress(done["blocks"], total)
-
-    def work(self, worker, ranges, done):
-        """Run chunks until none is left; return (block number, Worker) of a fault, else None."""
-        for first, last in ranges:
-            if self.kernel.run_blocks(ctypes.addressof(worker.record), first, last):
-                for _ in ranges:  # leave nothing for the others; what came before is being worked on
-                    pass
-                return worker.record.block_number, worker.record
-            if done:
-                done["blocks"] += last - first
-        return None
 
     def thread(self, linear):
         """Return (x, y, z) of a thread's number in its block."""
@@ -280,9 +246,3 @@ class Execution:
 
 def up(n, align=64):
     return -(-int(n) // align) * align
-
-
-def available_cores():
-    """Return the number of CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-

@@ -37,6 +37,9 @@ def test_wrong_arguments(args, words):
     ({"grid": -1}, "grid is -1"), ({"grid": (1, 2, 3, 4)}, "grid is"), ({"block": ()}, "block is ()"),
     ({"dynamic_shared": 300_000}, "300000"), ({"dynamic_shared": -4}, "-4"), ({"warp_order": "sideways"}, "'sideways'"),
     ({"trace": [(0, 5)]}, "warp 5"), ({"trace": [(9, 0)]}, "block 9"), ({"trace": [((0, 1, 0), 0)]}, "block (0, 1, 0)"),
+    ({"grid": 2**31}, "2,147,483,647 blocks along x"), ({"grid": (1, 65536)}, "65,535 blocks along y, not 65,536"),
+    ({"grid": (1, 1, 10**30)}, "along z"), ({"grid": True}, "grid is True"), ({"workers": -1}, "workers is -1"),
+    ({"workers": 0}, "workers is 0"), ({"workers": 1.5}, "workers is 1.5"), ({"workers": "two"}, "'two'"),
     ({"constants": {"nothing": 1}}, "'nothing'"), ({"name": "subtract"}, "'subtract'"),
 ])
 def test_wrong_launches(how, words):
