@@ -1,10 +1,12 @@
 """LLVM IR text to machine code: compile for this CPU, keep objects on disk, load them into the process."""
 
+import contextlib
 import ctypes
 import functools
 import hashlib
 import os
 import threading
+import time
 import uuid
 from pathlib import Path
 
@@ -12,8 +14,11 @@ import llvmlite
 import llvmlite.binding as llvm
 
 CACHE_BYTES = 256 << 20  # of the disk cache; the oldest objects go first
-VERSION = "1"
+CHECKSUM_BYTES = 32  # before the object code in each file
+HALF_WRITTEN_SECONDS = 3600  # age at which a file that was never finished is deleted
+VERSION = "2"
 _lock = threading.RLock()
+_written = {"bytes": CACHE_BYTES}  # since the folder was last trimmed; the first write of a process trims
 _names = iter(range(1 << 60))
 
 
@@ -43,44 +48,86 @@ def cache_folder():
     return Path(base) / f"simt-{VERSION}"
 
 
+@functools.cache
+def own_hash():
+    """Return a hash of this file, which decides how texts are compiled."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
 def cache_key(*parts):
-    """Return a name for the object compiled from these texts on this machine."""
-    machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvmlite.__version__, VERSION)
+    """Return a name for the object compiled from these texts on this machine, by this version of LLVM and of this file."""
+    machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvmlite.__version__, *llvm.llvm_version_info,
+               VERSION, own_hash())
     return hashlib.sha256("\0".join(map(str, machine + parts)).encode()).hexdigest()
 
 
 def cached_object(key, produce):
     """Return object code for `key` from the disk, or make it with `produce()` and keep it.
 
-    Safe with several processes: a file appears under its name complete or not at all.
+    Safe with several processes: a file appears under its name complete or not at all. It begins with a checksum of the rest
+    and its name, so that a damaged or foreign file is made anew and never run.
     """
     path = cache_folder() / key[:2] / f"{key}.o"
-    try:
-        data = path.read_bytes()
-        os.utime(path)
-        return data
-    except OSError:
+    data = read_object(path)
+    if data is None:
         data = produce()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{uuid.uuid4().hex}.part")
-        part.write_bytes(data)
-        os.replace(part, path)
-        trim()
-    except OSError:
-        pass  # a read-only or full disk costs time, nothing else
+        keep_object(path, data)
     return data
 
 
+def checksum(path, data):
+    return hashlib.sha256(path.name.encode() + data).digest()
+
+
+def read_object(path):
+    """Return what `keep_object` wrote, or None when it is not there or not whole. Marks the file as used."""
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return None
+    data = raw[CHECKSUM_BYTES:]
+    if raw[:CHECKSUM_BYTES] != checksum(path, data):
+        return None
+    with contextlib.suppress(OSError):  # somebody else's folder may be read, not marked
+        os.utime(path)
+    return data
+
+
+def keep_object(path, data):
+    """Write a file in one step; a read-only or full disk costs time at the next launch, nothing else."""
+    part = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(checksum(path, data) + data)
+        os.replace(part, path)
+    except OSError:
+        return
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+    _written["bytes"] += len(data)
+    if _written["bytes"] > CACHE_BYTES // 16:  # looking at every file takes time: not after each write
+        _written["bytes"] = 0
+        trim()
+
+
 def trim():
-    """Delete the least recently used objects beyond CACHE_BYTES."""
-    files = [(p.stat().st_mtime, p.stat().st_size, p) for p in cache_folder().glob("*/*.o")]
+    """Delete the least recently used objects, of whatever version, beyond CACHE_BYTES, and what killed processes left half written."""
+    files = []
+    for path in cache_folder().parent.glob("simt-*/*/*.*"):
+        with contextlib.suppress(OSError):  # another process may have been quicker
+            facts = path.stat()
+            if path.suffix == ".o":
+                files.append((facts.st_mtime, facts.st_size, path))
+            elif path.suffix == ".part" and facts.st_mtime < time.time() - HALF_WRITTEN_SECONDS:
+                path.unlink()
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
         if total <= CACHE_BYTES:
             break
-        path.unlink(missing_ok=True)
         total -= size
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def compile_ir(text, level=2, passes=True):

@@ -1,0 +1,213 @@
+"""The disk cache of compiled objects: shared by processes, versioned, bounded, and never trusted."""
+
+import os
+import subprocess
+import sys
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+from launching import INT, launch
+
+from course_lib.simt import build, native
+
+KEY = "ab" + "0" * 62
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty cache."""
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "deep" / "cache"))
+    return tmp_path / "deep" / "cache"
+
+
+def never():
+    raise AssertionError("this was in the cache")
+
+
+def place(key=KEY):
+    return native.cache_folder() / key[:2] / f"{key}.o"
+
+
+# -- one process --------------------------------------------------------------------------------------------------------
+def test_made_once_then_read(folder):
+    assert not folder.exists()
+    assert native.cached_object(KEY, lambda: b"code") == b"code"
+    assert native.cached_object(KEY, never) == b"code"
+    assert [p.suffix for p in folder.glob("*/*/*")] == [".o"], "no half-written file is left"
+
+
+@pytest.mark.parametrize("what", ["machine", "features", "llvmlite", "llvm", "version", "ours", "text"])
+def test_whatever_matters_makes_another_key(what, monkeypatch):
+    before = native.cache_key("lanes", "text")
+    assert before == native.cache_key("lanes", "text")
+    changes = {
+        "machine": (llvm, "get_host_cpu_name", lambda: "i386"), "llvmlite": (llvmlite, "__version__", "0"),
+        "features": (llvm, "get_host_cpu_features", lambda: llvm.FeatureMap({"none": True})),
+        "llvm": (llvm, "llvm_version_info", (0, 0, 0)), "version": (native, "VERSION", "0"), "ours": (native, "own_hash", lambda: "0"),
+    }
+    if what in changes:
+        monkeypatch.setattr(*changes[what])
+    assert native.cache_key(*(("lanes", "text") if what in changes else ("lanes", "texts"))) != before
+    assert native.cache_key("fast", "text") != native.cache_key("lanes", "text")
+
+
+DAMAGE = {
+    "empty": lambda raw: b"", "cut": lambda raw: raw[:-1], "cut in the checksum": lambda raw: raw[:7],
+    "one bit": lambda raw: raw[:-3] + bytes([raw[-3] ^ 1]) + raw[-2:], "more": lambda raw: raw + b"\0",
+    "foreign": lambda raw: b"\x7fELF" + bytes(2000), "zeros": lambda raw: bytes(len(raw)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_made_anew(damage, folder):
+    native.cached_object(KEY, lambda: b"some code")
+    place().write_bytes(DAMAGE[damage](place().read_bytes()))
+    assert native.cached_object(KEY, lambda: b"new code") == b"new code"
+    assert native.cached_object(KEY, never) == b"new code"
+
+
+def test_another_objects_file_under_this_name_is_not_taken(folder):
+    other = "ab" + "1" * 62
+    native.cached_object(other, lambda: b"other code")
+    place(other).rename(place())
+    assert native.cached_object(KEY, lambda: b"code") == b"code"
+
+
+def test_a_folder_in_the_place_of_a_file(folder):
+    place().mkdir(parents=True)
+    assert native.cached_object(KEY, lambda: b"code") == b"code"
+    assert list(folder.glob("*/*/*.part")) == []
+
+
+def test_a_cache_that_cannot_be(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "file"))
+    assert native.cached_object(KEY, lambda: b"code") == b"code"
+
+
+def test_a_read_only_cache_is_read(folder, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError("read-only")
+    native.cached_object(KEY, lambda: b"code")
+    monkeypatch.setattr(os, "utime", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
+    assert native.cached_object(KEY, never) == b"code"
+    other = "cd" + KEY[2:]
+    assert native.cached_object(other, lambda: b"other") == b"other"
+    assert not place(other).exists()
+
+
+def test_a_full_disk(folder, monkeypatch):
+    def full(path, data):
+        path.touch()
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(type(folder), "write_bytes", full)
+    assert native.cached_object(KEY, lambda: b"code") == b"code"
+    assert list(folder.glob("*/*/*")) == []
+
+
+def test_what_fails_to_compile_is_not_kept(folder):
+    def fail():
+        raise ValueError("no")
+    with pytest.raises(ValueError, match="no"):
+        native.cached_object(KEY, fail)
+    assert native.cached_object(KEY, lambda: b"code") == b"code"
+
+
+# -- the bound ----------------------------------------------------------------------------------------------------------
+def test_trimming_keeps_what_was_used_last(folder, monkeypatch):
+    monkeypatch.setattr(native, "CACHE_BYTES", 5 * (100 + native.CHECKSUM_BYTES))
+    keys = [f"{i:064d}" for i in range(10)]
+    for i, key in enumerate(keys):
+        native.keep_object(place(key), bytes(100))
+        os.utime(place(key), (1000 + i, 1000 + i))
+    native.cached_object(keys[5], never)                   # marks it as used now
+    native.trim()
+    assert [k for k in keys if place(k).exists()] == [keys[5], *keys[6:]]
+
+
+def test_writing_trims_before_long(folder, monkeypatch):
+    monkeypatch.setattr(native, "CACHE_BYTES", 100_000)
+    for i in range(100):
+        native.cached_object(f"{i:064d}", lambda: bytes(5000))
+    total = sum(p.stat().st_size for p in folder.glob("*/*/*"))
+    assert 50_000 < total <= 100_000 + 100_000 // 16 + 5032
+
+
+def test_other_versions_and_half_written_files_go_too(folder, monkeypatch):
+    monkeypatch.setattr(native, "CACHE_BYTES", 200)
+    native.keep_object(place(), bytes(100))
+    old, half, fresh = folder / "simt-0" / "aa" / "old.o", place().with_name("x.part"), place().with_name("y.part")
+    strange = folder / "simt-0" / "aa" / "readme.txt"
+    old.parent.mkdir(parents=True)
+    for path in (old, half, fresh, strange):
+        path.write_bytes(bytes(100))
+    for path in (old, half):
+        os.utime(path, (1, 1))
+    native.trim()
+    assert [p.exists() for p in (place(), old, half, fresh, strange)] == [True, False, False, True, True]
+
+
+# -- the simulator with it ----------------------------------------------------------------------------------------------
+SOURCE = 'extern "C" __global__ void f(int* out) { out[threadIdx.x] = threadIdx.x * NUMBER; }'
+
+
+def run(number):
+    out = np.zeros(32, INT)
+    launch(SOURCE, [out], defines={"NUMBER": number})
+    return (out == np.arange(32) * number).all()
+
+
+def test_damaged_objects_do_no_harm(folder):
+    build.runtime()                                        # is loaded once in a process
+    before = set(folder.glob("*/*/*.o"))
+    assert run(7001)
+    files = sorted(set(folder.glob("*/*/*.o")) - before)
+    assert files
+    for n, path in enumerate(files):
+        raw = bytearray(path.read_bytes())
+        raw[len(raw) // 2] ^= 0xFF
+        path.write_bytes(raw if n else raw[:200])
+    assert all(native.read_object(path) is None for path in files)
+    build._kernels.clear()
+    assert run(7001)
+    assert all(native.read_object(path) is not None for path in files)
+
+
+CHILD = """
+import sys
+import numpy as np
+from course_lib import simt
+me = int(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+for number in (1, 2, 3, 100 + me, 4):
+    out = np.zeros(32, np.int32)
+    simt.launch('''SOURCE''', "f", 1, 32, [out], defines={"NUMBER": number})
+    assert (out == np.arange(32) * number).all()
+print("done", flush=True)
+""".replace("SOURCE", SOURCE)
+
+
+def test_four_processes_and_an_empty_cache(folder):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    children = [subprocess.Popen([sys.executable, "-c", CHILD, str(i)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, env=environment) for i in range(4)]
+    try:
+        for child in children:
+            assert child.stdout.readline() == "ready\n"
+        for child in children:                             # all start at once
+            child.stdin.write("go\n")
+            child.stdin.flush()
+        for child in children:
+            out, err = child.communicate(timeout=120)
+            assert (child.returncode, out) == (0, "done\n"), err[-2000:]
+    finally:
+        for child in children:
+            child.kill()
+    files = list(folder.glob("*/*/*"))
+    assert {p.suffix for p in files} == {".o"}
+    assert all(native.read_object(p) is not None for p in files)
+    assert len(files) % 8 == 1, "the runtime, and as many objects for each of eight kernels"
