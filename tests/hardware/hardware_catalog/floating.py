@@ -99,11 +99,13 @@ def rounding(rng):
 @case(3, 64)
 def conversions(rng):
     n = 180
-    edges = np.array([0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, 1e-40, 2**31, 2**31 - 1, -(2**31), -(2**31) - 1, 2**32, 2**32 - 1, 2**63, -(2**63), 2**64,
+    edges = np.array([0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, 1e-40, 2**31, 2**31 - 1, -(2**31), -(2**31) - 1, 2**32, 2**32 - 1, 2**63,
+                      -(2**63), 2**64,
              3e38, -3e38, np.inf, -np.inf, np.nan, 255.5, 65535.5], float)
     y = np.append(edges, np.ldexp(rng.standard_normal(n - len(edges)), rng.integers(-4, 70, n - len(edges))))
     x = y.astype(FLT)
-    z = np.append([0, 1, -1, 2**63 - 1, -(2**63), 2**31, 2**24 + 1, 2**53 + 1, -(2**53) - 3], rng.integers(-(2**62), 2**62, n - 9) >> rng.integers(0, 62, n - 9))
+    z = np.append([0, 1, -1, 2**63 - 1, -(2**63), 2**31, 2**24 + 1, 2**53 + 1, -(2**53) - 3], rng.integers(-(2**62), 2**62,
+        n - 9) >> rng.integers(0, 62, n - 9))
     z = z.astype(np.int64)
     floats_ = [("n", 32, 1), ("z", 32, 1), ("u", 32, 1), ("d", 32, 1), ("n", 32, 0), ("z", 32, 0), ("n", 64, 1), ("d", 64, 1), ("z", 64, 0)]
     doubles = [("n", 32, 1), ("z", 32, 1), ("u", 32, 0), ("z", 64, 1), ("n", 64, 0)]
@@ -125,10 +127,16 @@ def conversions(rng):
     return [INT(n), *read_only(x, y, z), np.zeros_like(want), np.zeros_like(back)], {4: want, 5: back}
 
 
+def third_of(x):
+    """Return x / 3 in single precision."""
+    return Fraction(rounded(Fraction(x) / 3, "f32"))
+
+
 def short_rows(a, b, form, dtype):
     """Return the rows that half and bfloat16 share, for arrays of pairs; exact, by fractions."""
     def each(function, *arrays):
-        return np.array([rounded(function(*(Fraction(float(v)) for v in t)), form) for t in zip(*(x.ravel() for x in arrays))]).reshape(a.shape)
+        return np.array([rounded(function(*(Fraction(float(v)) for v in t)),
+                                 form) for t in zip(*(x.ravel() for x in arrays))]).reshape(a.shape)
     add = each(lambda x, y: x + y, a, b)
     sub = each(lambda x, y: x - y, a, b)
     product = each(lambda x, y: x * y, a, b)
@@ -147,7 +155,7 @@ def half_ops(rng):
     fma = [rounded(Fraction(p) * Fraction(q) + Fraction(r), "f16") for p, q, r in zip(x[:, 0], y[:, 0], y[:, 1])]
     less = [rounded(Fraction(p) - Fraction(q), "f16") for p, q in x]
     i = np.arange(n)
-    third = [(rounded(Fraction(rounded(Fraction(p) / 3, "f32")), "f16", "z"), rounded(Fraction(rounded(Fraction(q) / 3, "f32")), "f16", "u")) for p, q in x]
+    third = [(rounded(third_of(p), "f16", "z"), rounded(third_of(q), "f16", "u")) for p, q in x]
     with np.errstate(over="ignore"):
         mixed = np.stack([x[:, 0].astype(FLT) * FLT(0.1), y[:, 1].astype(FLT) + FLT(0.3)], axis=1)
         rows = [*first, x == y, np.clip(first[0], 0, 1), crossed, np.stack([fma, less], axis=1), mixed, third, x[:, ::-1],
@@ -165,7 +173,7 @@ def bfloat_ops(rng):
     first, crossed = short_rows(x, y, "bf16", None)
     with np.errstate(all="ignore"):
         mixed = np.stack([x[:, 0].astype(FLT) * FLT(0.1), y[:, 1].astype(FLT) + FLT(0.3)], axis=1).astype(float)
-    third = [(rounded(Fraction(rounded(Fraction(p) / 3, "f32")), "bf16", "z"), rounded(Fraction(rounded(Fraction(q) / 3, "f32")), "bf16")) for p, q in x]
+    third = [(rounded(third_of(p), "bf16", "z"), rounded(third_of(q), "bf16")) for p, q in x]
     rows = [*first, x >= y, crossed, [[rounded(Fraction(v), "bf16") for v in row] for row in mixed], third]
     want = np.array([np.asarray(r, float).astype(FLT).view(np.uint32) >> np.uint32(16) for r in rows]).astype(np.uint16)
     return [INT(n), *read_only(a, b), np.zeros_like(want)], {3: want}
@@ -181,8 +189,9 @@ def math_float(rng):
     a, b = read_only(rng.uniform(0.05, 20, n).astype(FLT), rng.uniform(-7, 7, n).astype(FLT))
     x, y = a.astype(float), b.astype(float)
     want = np.array([np.exp(y), np.exp2(y), np.expm1(y), np.log(x), np.log2(x), np.log1p(x), x**y, np.cbrt(y), np.sin(y), np.cos(y),
-                     np.tan(y), np.sin((FLT(1000) * b).astype(float)), np.arcsin(y / 8), np.arctan(y), np.arctan2(x, y), np.sinh(y), np.tanh(y),
-                     elementwise(math.erf, y), elementwise(math.gamma, x), x**-0.5, np.hypot(x, y), np.fmod(y, x), np.sin(np.pi * y)])
+                     np.tan(y), np.sin((FLT(1000) * b).astype(float)), np.arcsin(y / 8), np.arctan(y), np.arctan2(x, y), np.sinh(y),
+                     np.tanh(y), elementwise(math.erf, y), elementwise(math.gamma, x), x**-0.5, np.hypot(x, y), np.fmod(y, x),
+                     np.sin(np.pi * y)])
     return [INT(n), a, b, np.zeros(want.shape, FLT)], {3: want}
 
 

@@ -45,8 +45,9 @@ def specials(dtype):
     """Return NaN, infinities, zeros, subnormals, the limits and a few numbers near 1."""
     info = np.finfo(dtype)
     one = dtype(1)
-    found = [np.nan, np.inf, -np.inf, 0.0, -0.0, info.smallest_subnormal, -info.smallest_subnormal, info.tiny, -info.tiny * (one - info.epsneg),
-             info.max, -info.max, 1.0, -1.0, one + info.eps, one - info.epsneg, 0.5, 2.5, 3.5, -2.5, 1.5, 3.0, -7.0]
+    found = [np.nan, np.inf, -np.inf, 0.0, -0.0, info.smallest_subnormal, -info.smallest_subnormal, info.tiny,
+             -info.tiny * (one - info.epsneg), info.max, -info.max, 1.0, -1.0, one + info.eps, one - info.epsneg, 0.5, 2.5, 3.5, -2.5,
+             1.5, 3.0, -7.0]
     return np.array(found, dtype)
 
 

@@ -36,8 +36,9 @@ def warp_votes(rng):
         uniform = len({bool(k & 64) for k in warp.tolist()}) == 1
         part = np.where(warp & 2, ballot((warp & 2 > 0) & (warp & 1)) ^ int((warp & 2 > 0).sum()), 7)
         columns = [ballot(warp & 1), int((warp == 3).any()), int((warp < 100).all()), int(uniform),
-                   [ballot(warp == k) for k in warp], full if same else 0, int(same), int(u.sum(dtype=np.uint64)) & full, int(warp.min()) & full,
-                   int(u.max()), int(np.bitwise_and.reduce(u)), int(np.bitwise_or.reduce(u)), int(np.bitwise_xor.reduce(u)), part]
+                   [ballot(warp == k) for k in warp], full if same else 0, int(same),
+                   int(u.sum(dtype=np.uint64)) & full, int(warp.min()) & full, int(u.max()), int(np.bitwise_and.reduce(u)),
+                   int(np.bitwise_or.reduce(u)), int(np.bitwise_xor.reduce(u)), part]
         rows.append([np.broadcast_to(np.asarray(c, np.uint64), 32).astype(np.uint32) for c in columns])
     return [INT(n), read_only(keys), np.zeros((14, n), np.uint32)], {2: np.concatenate(rows, axis=1)}
 

@@ -1,0 +1,183 @@
+"""Run the kernels of tests/hardware on a real GPU, under Nsight Compute, and record what they computed and what it counted.
+
+    python tools/hardware.py build FOLDER      compile every kernel to FOLDER/NAME.cubin (needs no GPU)
+    python tools/hardware.py record FOLDER OUT run and profile FOLDER's cubins; writes OUT/hardware.json and OUT/outputs.npz
+    python tools/hardware.py keep OUT          take a record over into tests/data
+
+`record` needs CuPy, NumPy and `ncu` alone, so that it also runs where the course is not installed. A record is compared
+with the simulator by the tests, on any machine.
+"""
+
+import datetime
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(ROOT / "tests" / "hardware")]
+
+from hardware_catalog import CASES  # noqa: E402
+
+STACK = 8192            # bytes of stack a thread, for the recursive ones
+PATIENCE = 120          # seconds for all kernels, run without the profiler
+LSU = "l1tex__{}_pipe_lsu_mem_{}_op_{}.sum"
+SHARED = ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", "smsp__sass_inst_executed_op_shared_{}.sum",
+          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum")
+METRICS = (
+    [form.format(op) for form in SHARED for op in ("ld", "st")]
+    + [LSU.format(what, space, op) for what in ("t_requests", "t_sectors") for space in ("global", "local") for op in ("ld", "st")]
+    + ["smsp__inst_executed.sum", "smsp__sass_branch_targets_threads_divergent.sum"]
+    + [f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum" for op in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
+)
+# What else may tell something; only those that this version of Nsight Compute knows are asked for.
+CURIOUS = re.compile(
+    r"l1tex__t_(?:requests|sectors)_pipe_lsu_mem_global_op_(?:red|atom|ldgsts|ldgsts_cache_\w+)"
+    r"|smsp__sass_inst_executed_op_(?:ldgsts\w*|ldsm|local_\w+|global_\w+|shared|shared_\w+|st|ld|atom\w*|memory\w*|ldsm\w*|stsm\w*)"
+    r"|smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared\w*|smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared\w*"
+    r"|l1tex__data_pipe_lsu_wavefronts_mem_(?:shared|lg)\w*|smsp__inst_executed_op_(?:ldsm|shared\w*|ldgsts|generic\w*|local\w*)"
+    r"|smsp__inst_executed_pipe_(?:tensor|fp64)\w*")
+
+
+def build(folder):
+    """Compile every kernel; say with which NVRTC."""
+    from course_lib import toolchain
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, case in CASES.items():
+        (folder / f"{name}.cubin").write_bytes(toolchain.compile_cuda(case.source, name=f"{name}.cu", arch="sm_90").cubin)
+    (folder / "nvrtc.json").write_text(json.dumps(list(toolchain.nvrtc_version())))
+
+
+def launch(folder, names, out):
+    """Launch kernels once each, in order; keep their outputs in OUT/NAME.npz when `out` is a folder."""
+    import cupy
+    cupy.cuda.runtime.deviceSetLimit(0, STACK)
+    for name in names:
+        case = CASES[name]
+        args, _ = case.arguments()
+        there = [cupy.asarray(a) if isinstance(a, np.ndarray) else by_value(a) for a in args]
+        module = cupy.RawModule(path=str(folder / f"{name}.cubin"))
+        for variable, values in (case.constants or {}).items():
+            module.get_global(variable).copy_from_host(values.ctypes.data, values.nbytes)
+        module.get_function(name)(case.grid, case.block, tuple(there), shared_mem=case.dynamic_shared)
+        cupy.cuda.get_current_stream().synchronize()
+        if out:
+            found = {str(i): there[i].get() for i in case.outputs(args)}
+            np.savez(out / f"{name}.npz", **found)
+
+
+def by_value(argument):
+    """Turn a structure parameter into what CuPy passes on as it is."""
+    return argument if isinstance(argument, np.generic) else np.frombuffer(bytes(argument), f"V{len(bytes(argument))}").reshape(())
+
+
+def run_all(folder, out):
+    """Run every kernel; a fault ends its process, so the next ones get a new one. Returns {name: what went wrong}."""
+    left, failed = list(CASES), {}
+    while left:
+        answer = subprocess.run([sys.executable, __file__, "launch", str(folder), ",".join(left), str(out)],
+                                capture_output=True, text=True, timeout=PATIENCE)
+        done = [n for n in left if (out / f"{n}.npz").exists()]
+        left = left[len(done):]
+        if answer.returncode == 0 and not left:
+            break
+        if not left:
+            raise RuntimeError(answer.stderr[-2000:])
+        failed[left[0]] = answer.stderr.strip()[-300:]
+        print("failed:", left[0], failed[left[0]], flush=True)
+        left = left[1:]
+    return failed
+
+
+def find_ncu():
+    """Return the path of Nsight Compute."""
+    found = shutil.which("ncu") or next(iter(sorted(map(str, Path("/usr/local").glob("cuda*/bin/ncu")))), None)
+    if found is None:
+        raise RuntimeError("Nsight Compute (ncu) is not on the PATH")
+    return found
+
+
+def metrics(ncu):
+    """Return METRICS, and the curious ones that exist."""
+    answer = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, timeout=120)
+    known = {line.split()[0] for line in answer.stdout.splitlines() if line.strip()}
+    more = sorted(f"{name}.sum" for name in known if CURIOUS.fullmatch(name))
+    return METRICS + [m for m in more if m not in METRICS]
+
+
+def profile(folder, names, wanted, ncu, out):
+    """Read the counters of one launch of each kernel: name -> {metric: count}."""
+    from nsight import number, parse_ncu
+    command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--metrics", ",".join(wanted),
+               sys.executable, __file__, "launch", str(folder), ",".join(names), ""]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=400)
+    (out / "ncu.csv").write_text(answer.stdout + answer.stderr)
+    rows = [r for r in parse_ncu(answer.stdout) if r["Kernel Name"].split("(")[0] in CASES]
+    found = [r["Kernel Name"].split("(")[0] for r in rows]
+    if found != list(names):
+        raise RuntimeError(f"ncu reported {len(found)} launches of {len(names)}: {(answer.stdout + answer.stderr)[-1500:]}")
+    return {name: {m: number(row[m]) for m in wanted if row.get(m) not in (None, "", "n/a")} for name, row in zip(found, rows)}
+
+
+def record(folder, out):
+    """Run, check against the references, profile, and write the record."""
+    import cupy
+    from nsight import version_of
+    raw = out / "outputs"
+    raw.mkdir(parents=True, exist_ok=True)
+    failed = run_all(folder, raw)
+    ran = [n for n in CASES if n not in failed]
+    outputs, wrong = collect(ran, raw)
+    shutil.rmtree(raw)
+    np.savez_compressed(out / "outputs.npz", **outputs)
+    ncu = find_ncu()
+    properties = cupy.cuda.runtime.getDeviceProperties(0)
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+    told = {"device": properties["name"].decode(), "driver": driver.stdout.strip(), "date": datetime.date.today().isoformat(),
+            "ncu": version_of(ncu), "nvrtc": json.loads((folder / "nvrtc.json").read_text()),
+            "made_by": "tools/hardware.py; ncu --clock-control none", "failed": failed, "wrong": wrong, "kernels": {}}
+    (out / "hardware.json").write_text(json.dumps(told, indent=1))
+    told["kernels"] = profile(folder, ran, metrics(ncu), ncu, out)
+    (out / "hardware.json").write_text(json.dumps(told, indent=1))
+    return f"{len(told['kernels'])} kernels recorded, {len(failed)} failed ({list(failed)}), {len(wrong)} wrong: {wrong}"
+
+
+def collect(names, raw):
+    """Read the outputs back and compare them with the references: ({key: array}, {name: what is wrong})."""
+    from hardware_catalog import wrong
+    outputs, bad = {}, {}
+    for name in names:
+        _, want = CASES[name].arguments()
+        with np.load(raw / f"{name}.npz") as found:
+            for i in found.files:
+                outputs[f"{name}.{i}"] = found[i]
+            for i, expected in want.items():
+                places = wrong(found[str(i)], expected, CASES[name].tolerance)
+                if len(places):
+                    there, here = np.ravel(found[str(i)])[places[:5]], np.ravel(expected)[places[:5]]
+                    bad.setdefault(name, []).append(f"argument {i}: {len(places)} differ, at {places[:5]}: {there}, expected {here}")
+    return outputs, bad
+
+
+def keep(out):
+    """Take a record over into tests/data."""
+    told = json.loads((out / "hardware.json").read_text())
+    kernels = told.pop("kernels")
+    lines = [f'  "{name}": {json.dumps({m: n for m, n in counts.items() if n or m in METRICS})}' for name, counts in kernels.items()]
+    text = json.dumps({**told, "kernels": {}}, indent=1).replace('"kernels": {}', '"kernels": {\n' + ",\n".join(lines) + "}")
+    (ROOT / "tests" / "data" / "h200_kernels.json").write_text(text + "\n")
+    shutil.copy(out / "outputs.npz", ROOT / "tests" / "data" / "h200_kernels.npz")
+
+
+if __name__ == "__main__":
+    task, where, *rest = sys.argv[1:]
+    if task == "launch":
+        launch(Path(where), rest[0].split(","), Path(rest[1]) if rest[1] else None)
+    elif task == "record":
+        print(record(Path(where), Path(rest[0])))
+    else:
+        {"build": build, "keep": keep}[task](Path(where))
