@@ -14,7 +14,7 @@ The analysis looks at data flow alone: fast code only runs while all lanes are t
 
 import numpy as np
 
-from course_lib.simt import cfg, layout
+from course_lib.simt import cfg, layout, regions
 from course_lib.simt.instruction import Imm, Mem, Reg
 from course_lib.simt.known import Tables
 
@@ -42,19 +42,32 @@ class Analysis:
         self.program = program
         self.special = special_kinds(block)
         self.known = Tables(program, thread_indices(block))
-        self.forced = set()
+        self.forced, self.merged, self.regions = set(), set(), {}
+        found = regions.find(program)
         self.relevant = address_registers(program)
         self.after = live_after(program)
         written = {r.name for ins in program.instructions for r in cfg.destinations(ins)}
         while True:
-            self.kinds = {name: None if name in written else VECTOR for name in program.slots}
+            self.kinds = {name: None if name in written - self.merged else VECTOR for name in program.slots}
             self.kinds.update({n: k for n, k in self.special.items() if n in program.slots})
             self.iterate()
             self.kinds = {name: kind or VECTOR for name, kind in self.kinds.items()}  # None: only from unreachable code
-            clash = self.clashes()
-            if not clash:
+            clash, parting = self.clashes(), self.parting(found)
+            if not clash and not parting:
                 break
             self.forced |= clash
+
+    def parting(self, found):
+        """Note the regions of branches that may part a warp; return the registers that must be vectors for it, but are not."""
+        missing = set()
+        for index, region in found.items():
+            start = self.program.blocks[index]
+            if index not in self.regions and self.kind(start.last.guard) != UNIFORM:
+                self.regions[index] = region
+                merged = regions.merged(self.program, start, region)
+                missing |= {name for name in merged if self.kinds.get(name) != VECTOR}
+                self.merged |= merged
+        return missing
 
     def kind(self, operand):
         """Return the kind of an operand."""

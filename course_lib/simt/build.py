@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import toolchain
-from course_lib.simt import fuse, lanes, layout, native, ptx, scalar
+from course_lib.simt import fuse, lane_access, lanes, layout, native, ptx, scalar
 from course_lib.simt.affine import VECTOR
 from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.fast import Fast
 from course_lib.simt.program import SPECIAL, prepare
 
-RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "atomics", "access", "crosslane", "control", "schedule")
+RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "schedule")
 KEPT = 256  # compiled kernels held in memory
 _kernels = OrderedDict()
 _lock = threading.Lock()
@@ -131,7 +131,8 @@ class Kernel:
         self.translator = Fast(self.program, block)
         text_of_fast = self.translator.text()
         fast = native.cached_object(native.cache_key("fast", text_of_fast), lambda: native.compile_ir(text_of_fast, passes=False))
-        self.library = native.Library([code, fast], ["masked", "fast"])
+        accesses = [lane_access.compiled(shape) for shape in sorted(lane_access.forms(self.program))]
+        self.library = native.Library([code, fast, *accesses], ["masked", "fast"])
         self.masked, self.fast = self.library.address("masked"), self.library.address("fast")
         self.live_tables = self.describe_live()
         self.fast_bytes = self.translator.nbytes + 64

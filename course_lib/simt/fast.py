@@ -6,22 +6,22 @@ an address is not what fast code expects, or when an instruction is not known he
 one; inside it a block may be left only at its beginning (`leave_unless`).
 """
 
-from course_lib.simt import cfg, layout
+from course_lib.simt import cfg, lane_access, layout
 from course_lib.simt.affine import UNIFORM, VECTOR, Analysis, constant
 from course_lib.simt.code import Code, declarations
+from course_lib.simt.fast_divergent import Divergent
 from course_lib.simt.fast_memory import MemoryGroups
-from course_lib.simt.instruction import Imm
+from course_lib.simt.fast_registers import Registers
 from course_lib.simt.ops import OPS, compute
 from course_lib.simt.pairs import Pair, Pairs
-from course_lib.simt.program import SPECIAL
 
 HEADER = ("fast", "registers", "functions", "params", "shared", "shared_bytes", "steps", "resume", "worker", "mask", "alive",
           "barrier", "block")
-WORKER = ("dynamic", "fast_executed", "deopts")
+WORKER = ("dynamic", "fast_executed", "deopts", "executed", "threads", "sites")
 LARGE = 150  # blocks of code; beyond this only loops are worth the time that LLVM takes for fast code
 
 
-class Fast:
+class Fast(Registers):
     """Translates a Program; `text()` is IR that defines `i32 @fast(ptr warp)`.
 
     Afterwards `places` tells where registers live in the fast part of a warp, `static` what each execution of an access
@@ -33,9 +33,10 @@ class Fast:
         self.scalar = Code(lanes=None)
         self.vector = Code(shared=self.scalar)
         self.nbytes, self.places, self.static = 0, {}, {}
-        self.values, self.dirty, self.current = {}, set(), None
+        self.values, self.dirty, self.current, self.active = {}, set(), None, None
         self.pairs = Pairs(self)
         self.memory = MemoryGroups(self)
+        self.divergent = Divergent(self)
         self.chains = self.find_chains()
 
     def find_chains(self):
@@ -80,20 +81,17 @@ class Fast:
             start += [f"  %q.{name} = getelementptr ptr, ptr %functions, i64 {i}", f"  %f.{name} = load ptr, ptr %q.{name}"]
         start += ["  %where = load i32, ptr %p.resume", f"  switch i32 %where, label %nowhere [ {heads} ]", "nowhere:",
                   "  unreachable"]
-        body = "\n".join([*self.memory.constants.values(), *start, *code.lines, "}"])
+        outside = [lane_access.declared(self.program), *self.memory.constants.values(), *self.divergent.records.values()]
+        body = "\n".join([*outside, *start, *code.lines, "}"])
         return body + "\n" + declarations(body)
 
     def chain(self, head, blocks):
-        code = self.scalar
         self.values, self.dirty, self.current = {}, set(), blocks[0]
         self.pairs.forget()
         self.memory.plan(blocks)
         size = sum(len(b.instructions) for b in blocks)
         self.bump("fast_executed", head, 1)
-        steps = code.op("load i64, ptr %p.steps")
-        left = code.op(f"sub i64 {steps}, {size}")
-        self.leave_unless(code.op(f"icmp sge i64 {left}, 0"))
-        code.do(f"store i64 {left}, ptr %p.steps")
+        self.take_steps(size)
         for block in blocks:
             self.current = block
             for i, ins in enumerate(block.instructions):
@@ -102,6 +100,13 @@ class Fast:
         if last.last is None and not cfg.is_barrier(last.instructions[-1]):
             self.save(self.live_out(last))
             self.jump(last, last.successors[0])
+
+    def take_steps(self, count):
+        """Take instructions off the warp's budget; masked code reports the end of it."""
+        code = self.scalar
+        left = code.op(f"sub i64 {code.op('load i64, ptr %p.steps')}, {count}")
+        self.leave_unless(code.op(f"icmp sge i64 {left}, 0"))
+        code.do(f"store i64 {left}, ptr %p.steps")
 
     def bump(self, array, index, amount):
         """Add to one of the worker's counters, 8 bytes each."""
@@ -121,102 +126,18 @@ class Fast:
         stay, leave = code.fresh("stay"), code.fresh("leave")
         code.do(f"br i1 {ok}, label %{stay}, label %{leave}")
         code.label(leave)
-        self.save(self.current.live_in, final=False)
-        self.bump("deopts", 2 * self.current.index, 1)
-        self.depart(self.current.index)
+        if self.active is not None:
+            self.divergent.leave()
+        else:
+            self.save(self.current.live_in, final=False)
+            self.bump("deopts", 2 * self.current.index, 1)
+            self.depart(self.current.index)
         code.label(stay)
 
     def depart(self, block):
         """Return to the runtime; all lanes go on at `block` in masked code."""
         self.call("branch", "void", "ptr %w", f"i32 {block}", f"i32 {block}", f"i32 {block}", "i32 -1")
         self.scalar.do(f"ret i32 {layout.DIVERGED}")
-
-    # -- registers ---------------------------------------------------------------------------------
-    def save(self, alive, final=True):
-        """Write the registers that this chain changed and that are still needed to memory."""
-        for name in sorted(self.dirty & set(alive)):
-            self.store(name, self.values[name])
-        if final:
-            self.dirty = set()
-
-    def live_out(self, block):
-        return frozenset().union(*(self.program.blocks[s].live_in for s in block.successors))
-
-    def slot(self, name):
-        """Return (pointer into the register file, type) of a register."""
-        offset, t = self.program.slots[name]
-        return self.scalar.op(f"getelementptr i8, ptr %registers, i64 {offset}"), t
-
-    def uniform_place(self, name):
-        if name in SPECIAL[:3]:
-            return self.scalar.op(f"getelementptr i8, ptr %p.block, i64 {4 * SPECIAL.index(name)}")
-        return self.scalar.op(f"getelementptr i8, ptr %fast, i64 {self.place(('u', name), 8)}")
-
-    def read(self, name):
-        """Return a register's value: a scalar name, a Pair or a vector name, by its kind."""
-        if name not in self.values:
-            kind, t, code = self.kinds.kinds[name], self.program.slots[name][1], self.scalar
-            if kind == VECTOR:
-                pointer = self.slot(name)[0]
-                if t == "i1":
-                    value = code.op(f"bitcast i32 {code.op(f'load i32, ptr {pointer}')} to <32 x i1>")
-                else:
-                    value = code.op(f"load <32 x {t}>, ptr {pointer}, align 64")
-            else:
-                value = code.op(f"load {t}, ptr {self.uniform_place(name)}")
-                if kind != UNIFORM:
-                    value = Pair(value, kind[1], int(t[1:]))
-            self.values[name] = value
-        return self.values[name]
-
-    def store(self, name, value):
-        kind, t, code = self.kinds.kinds[name], self.program.slots[name][1], self.scalar
-        if kind == VECTOR:
-            pointer = self.slot(name)[0]
-            if t == "i1":
-                code.do(f"store i32 {code.op(f'bitcast <32 x i1> {value} to i32')}, ptr {pointer}")
-            else:
-                code.do(f"store <32 x {t}> {value}, ptr {pointer}, align 64")
-            return
-        scalar = value.u if isinstance(value, Pair) else value
-        if t == "i1":
-            scalar, t = code.op(f"zext i1 {scalar} to i64"), "i64"
-        code.do(f"store {t} {scalar}, ptr {self.uniform_place(name)}")
-
-    def scalar_value(self, operand, wanted):
-        """Return a uniform operand as a scalar of type `wanted`."""
-        if isinstance(operand, Imm):
-            if wanted in ("i1", "imm"):
-                return str(operand.value) if wanted == "imm" else ("true" if operand.value else "false")
-            return str(operand.value & ((1 << int(wanted[1:])) - 1))
-        value, t = self.read(operand.name), self.program.slots[operand.name][1]
-        return self.fit(self.scalar, value, t, wanted, operand.negated)
-
-    def vector_value(self, operand, wanted):
-        """Return any operand as 32 lanes of type `wanted`."""
-        if isinstance(operand, Imm):
-            text = self.scalar_value(operand, wanted)
-            return text if wanted == "imm" else self.vector.const(wanted, text)
-        t, kind = self.program.slots[operand.name][1], self.kinds.kind(operand)
-        value = self.read(operand.name)
-        if kind == UNIFORM:
-            value = self.spread(value, t)
-        elif kind != VECTOR:
-            value = self.pairs.full(value)
-        return self.fit(self.vector, value, t, wanted, operand.negated)
-
-    @staticmethod
-    def fit(code, value, t, wanted, negated=False):
-        if negated:
-            return code.binary("xor", "i1", value, code.const("i1", "true"))
-        if wanted in (t, "imm"):
-            return value
-        return code.cast("trunc" if int(t[1:]) > int(wanted[1:]) else "zext", t, value, wanted)
-
-    def spread(self, value, t):
-        """Copy a scalar into all lanes."""
-        first = self.scalar.op(f"insertelement <32 x {t}> poison, {t} {value}, i32 0")
-        return self.scalar.op(f"shufflevector <32 x {t}> {first}, <32 x {t}> poison, <32 x i32> zeroinitializer")
 
     # -- instructions ------------------------------------------------------------------------------
     def instruction(self, block, ins, number):
@@ -229,7 +150,8 @@ class Fast:
         if cfg.is_barrier(ins):
             return self.barrier(block, number)
         if name in ("ld", "ldu", "st"):
-            return self.memory.access(ins, number)
+            where = self.memory if self.active is None or {"param", "const"} & set(ins.opcode) else self.divergent
+            return where.access(ins, number)
         kinds = self.kinds.results(ins, number)
         targets = cfg.destinations(ins)
         if targets and self.kinds.is_known(ins):
@@ -308,8 +230,13 @@ class Fast:
             apart = code.fresh("apart")
             code.do(f"switch i32 {bits}, label %{apart} [ i32 -1, label %{labels[0]} i32 0, label %{labels[1]} ]")
             code.label(apart)
-            self.call("branch", "void", "ptr %w", f"i32 {block.index}", f"i32 {yes}", f"i32 {no}", f"i32 {bits}")
-            code.do(f"ret i32 {layout.DIVERGED}")
+            region = self.divergent.region(block)
+            if region is not None:
+                self.divergent.emit(block, region, bits)
+                self.jump(block, region.join)
+            else:
+                self.call("branch", "void", "ptr %w", f"i32 {block.index}", f"i32 {yes}", f"i32 {no}", f"i32 {bits}")
+                code.do(f"ret i32 {layout.DIVERGED}")
         for label, target in zip(labels, (yes, no)):
             code.label(label)
             self.jump(block, target)

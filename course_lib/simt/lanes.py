@@ -4,7 +4,7 @@ Each register is a vector of 32 values in memory. Each instruction is a call to 
 which computes all lanes and keeps the result in the active ones. Loads, stores, counting and control are the runtime's.
 """
 
-from course_lib.simt import cfg, layout
+from course_lib.simt import cfg, lane_access, layout
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.instruction import Imm, Reg, Vec, type_bytes
 from course_lib.simt.ops import OPS, compute
@@ -35,6 +35,10 @@ class _Lanes:
         head += ["  %regs = load ptr, ptr %p.registers", "  %table = load ptr, ptr %p.functions", "  %params = load ptr, ptr %p.params"]
         for i, name in enumerate(layout.FUNCTIONS):
             head += [f"  %q.{name} = getelementptr ptr, ptr %table, i64 {i}", f"  %f.{name} = load ptr, ptr %q.{name}"]
+        head += [f"  %p.worker = getelementptr i8, ptr %w, i64 {layout.at('worker')}",
+                 "  %worker = load ptr, ptr %p.worker",
+                 f"  %p.sites = getelementptr i8, ptr %worker, i64 {layout.at('sites', layout.Worker)}",
+                 "  %sites = load ptr, ptr %p.sites"]
         head += ["  br label %dispatch", "dispatch:", "  %b = call i32 %f.next_block(ptr %w)",
                  "  switch i32 %b, label %leave [ " + " ".join(f"i32 {b.index}, label %b{b.index}" for b in self.program.blocks) + " ]",
                  "leave:", "  %end = icmp eq i32 %b, -1", "  %budget = icmp eq i32 %b, -2",
@@ -45,7 +49,7 @@ class _Lanes:
                  f"  %s2 = select i1 %end, i32 {layout.EXITED}, i32 %s1", "  ret i32 %s2",
                  "failed:", f"  ret i32 {layout.FAILED}"]
         body = "\n".join([*head, *code.lines, "}"])
-        everything = "\n".join([*self.constants.values(), *(t for _, t in self.helpers.values()), body])
+        everything = "\n".join([lane_access.declared(self.program), *self.constants.values(), *(t for _, t in self.helpers.values()), body])
         return everything + "\n" + declarations(everything)
 
     def instruction(self, block, ins, number):
@@ -68,7 +72,8 @@ class _Lanes:
 
     def effect(self, ins, number):
         if is_memory(ins):
-            failed = self.code.op(f"call i32 %f.memory_access(ptr %w, ptr {self.record('a', self.program.accesses[number], number)})")
+            record = self.record("a", self.program.accesses[number], number)
+            failed = lane_access.call(self.code, self.program, number, record, "%sites")
             return self.fail_if(failed)
         if ins.opcode[0] in cfg.CROSS:
             return self.code.do(f"call void %f.cross_lanes(ptr %w, ptr {self.record('x', self.program.crossings[number], number)})")

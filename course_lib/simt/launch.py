@@ -197,6 +197,9 @@ class Execution:
         if self.racecheck:
             cells = (run.shared_bytes >> run.granule_shift) + 1
             worker.shadow = self.pin(aligned(cells * ctypes.sizeof(layout.Cell)))
+        sites = aligned(layout.SITE_BYTES * len(self.program.accesses), 64)
+        sites[:] = 0
+        worker.sites = self.pin(sites)
         hazards = (layout.Hazard * layout.MAX_HAZARDS)()
         worker.hazards = self.pin(hazards)
         limit = TRACE_RECORDS if self.trace[1] else 0

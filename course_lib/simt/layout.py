@@ -45,21 +45,24 @@ Launch = structure(
 )
 Worker = structure(
     "Worker", (u64, "launch warps shared local shadow executed threads dynamic fast_executed deopts"),
-    (u64, "records record_limit record_count hazards hazard_count"),
+    (u64, "records record_limit record_count hazards hazard_count sites"),
     (u32, "fault fault_access fault_lane fault_warp fault_block*3 fault_code_block"),
     (u64, "fault_address block_number"), (u32, "epoch tracing"),
 )
 Warp = structure(
     "Warp", (u32, "mask alive exists index state resume sync traced"),
     (u64, "launch worker functions pending bits registers fast local"), (i64, "steps"),
-    (u32, "block*3 no_fast in_fast barrier slice parked parked_at spare"), (u64, "params constants shared shared_bytes"),
+    (u32, "block*3 no_fast in_fast barrier slice parked parked_at careful"), (u64, "params constants shared shared_bytes"),
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
-STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross)
+Site = structure("Site", (i64, "lane*32"), (u64, "lo span shift"), (u32, "mask waves phases row"), (u8, "sectors*32"))
+STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross, Site)
+SITE_BYTES = 384  # a Site, rounded up to 64
 MAX_HAZARDS = 512
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",
-             "pattern_sectors", "pattern_waves", "cross_lanes")
+             "pattern_sectors", "pattern_waves", "cross_lanes", "wait_lanes",
+             "find_site", "count_site", "new_site")
 TESTED = ("count_sectors", "count_wavefronts", "sizes")  # further functions that tests call
 
 

@@ -210,4 +210,4 @@ def test_four_processes_and_an_empty_cache(folder):
     files = list(folder.glob("*/*/*"))
     assert {p.suffix for p in files} == {".o"}
     assert all(native.read_object(p) is not None for p in files)
-    assert len(files) % 8 == 1, "the runtime, and as many objects for each of eight kernels"
+    assert len(files) > 2 * 8, "the runtime, two objects for each of eight kernels, and those that several share"

@@ -14,13 +14,20 @@ def matrices(m, n, k):
     return (rng.standard_normal(shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n)))
 
 
+def start(source, name, grid, block, args, traced=False, **how):
+    """Launch on one worker; `traced` records every warp."""
+    warps, blocks = -(-int(np.prod(block)) // 32), int(np.prod(grid))
+    trace = [(b, w) for b in range(blocks) for w in range(warps)] if traced else ()
+    return simt.launch(source, name, grid, block, args, workers=1, trace=trace, **how)
+
+
 def gemm(source, name, shape, grid, block, **how):
     """Run a kernel with the course's arguments; return (C, report)."""
     m, n, k = shape
     A, B, C = matrices(m, n, k)
     i, f = np.int32, np.float32
     args = [i(m), i(n), i(k), f(1.5), A, i(k), B, i(n), f(0.5), C, i(n)]
-    return C, simt.launch(source, name, grid, block, args, workers=1, **how)
+    return C, start(source, name, grid, block, args, **how)
 
 
 def same(fast, masked):
@@ -31,8 +38,13 @@ def same(fast, masked):
 
 
 def both(run):
-    """Run with fast code, and with masked code alone: a traced launch has no fast code."""
-    same(run(), run(trace=[(0, 0)]))
+    """Run with fast code, with masked code, and with masked code whose every access goes through the runtime.
+
+    A launch whose warps take turns has no fast code, and one that is traced has no access code of its own either.
+    """
+    plain = run(traced=True)
+    same(run(), plain)
+    same(run(warp_order="interleaved"), plain)
 
 
 @pytest.mark.parametrize("tile", TILES, ids=str)
@@ -52,6 +64,15 @@ def test_from_global_memory(name, block):
         both(lambda shape=shape, grid=grid, **how: gemm(kernels.get(name).source, name, shape, grid, block, **how))
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(("name", "sizes"), [("sgemm_1d_tile", (32, 32, 8, 4, 1)), ("sgemm_2d_tile", (32, 64, 8, 4, 4))])
+def test_thread_tiles(name, sizes, shape):
+    BM, BN, BK, TM, TN = sizes
+    defines = dict(zip(("BM", "BN", "BK", "TM", "TN") if TN > 1 else ("BM", "BN", "BK", "TM"), sizes))
+    both(lambda **how: gemm(kernels.get(name).source, name, shape, (-(-shape[1] // BN), -(-shape[0] // BM)), (BN // TN, BM // TM),
+                            defines=defines, **how))
+
+
 BODIES = {
     "a row per warp": "s[(i / 128) * 64 + (i % 32) / 4 * 2] = i; __syncthreads(); out[n] = s[(i / 128) * 64 + (i % 32) / 4 * 2];",
     "a row per two warps": "int w = i / 32, r = w / 2 * 64 + w % 2 * 32; s[r + (i % 32 ^ 5)] = i; __syncthreads(); out[n] = s[r + i % 32];",
@@ -61,6 +82,7 @@ BODIES = {
     "nested": "int v = in[n]; if (v & 1) { v += 3; if (v & 4) v *= in[i]; } out[n] = v;",
     "a loop of some": "int v = 0; for (int k = 0; k < (i & 7); ++k) v += in[n] >> k; out[n] = v;",
     "a loop with a guard": "int v = 0; for (int k = 0; k < 9; ++k) { if ((i & 31) + k < 31) v += in[n + k]; v ^= k; } out[n] = v;",
+    "a guarded load, then apart": "int v = 0; if (i & 2) v = in[n]; if (i < 33) { __syncwarp(); v += s[i + 3] = 4; } out[n] = v;",
     "out at once": "if (i >= 40) return; s[i] = in[n]; out[n] = s[i] + 1;",
     "reduction": "s[i] = in[n]; __syncthreads(); for (int d = 64; d; d /= 2) { if (i < d) s[i] += s[i + d]; __syncthreads(); } "
                  "if (i == 0) out[b] = s[0];",
@@ -73,7 +95,7 @@ def body(text, threads, **how):
     source = f'extern "C" __global__ void f(const int* in, int* out) {{ __shared__ int s[512]; ' \
              f"const int i = threadIdx.x, b = blockIdx.x, n = b * 256 + i;\n{text}\n}}"
     out = np.arange(1024, dtype=np.int32)
-    return out, simt.launch(source, "f", 3, threads, [np.arange(7, 1031, dtype=np.int32) * 77 % 1009, out], workers=1, **how)
+    return out, start(source, "f", 3, threads, [np.arange(7, 1031, dtype=np.int32) * 77 % 1009, out], **how)
 
 
 @pytest.mark.parametrize("threads", [256, 200, 32, 7])

@@ -5,6 +5,10 @@ __device__ __forceinline__ void wait_at(Warp* w, u32 block, u32 mask) {
     ((u64*)w->bits)[block / 64] |= 1ull << (block & 63);
 }
 
+extern "C" __device__ void wait_lanes(Warp* w, u32 block, u32 mask) {
+    if (mask) wait_at(w, block, mask);
+}
+
 // Send the lanes of `taken` to one block and the others to the other.
 extern "C" __device__ void branch(Warp* w, u32 block, u32 yes, u32 no, u32 taken) {
     const u32 stay = w->mask & ~taken;

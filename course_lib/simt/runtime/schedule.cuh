@@ -40,6 +40,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->slice = 0;
     w->parked = 0;
     w->traced = traced;
+    w->careful = traced || L->racecheck;
     w->steps = L->max_steps;
     const u32* pair = (const u32*)L->special;
 #pragma unroll 1

@@ -42,6 +42,13 @@ struct Pattern {               // what fast code keeps about the lane part of an
     u32 waves[2][4], phases[2][4];        // by store, log2(bytes / 4); 0: not counted yet
 };
 
+struct Site {                  // what an access of some lanes met last; lane_access.py reads it
+    i64 lane[LANES];                      // address minus that of the first active lane; 0 for the others
+    u64 lo, span, shift;                  // addresses [lo, lo + span) are good; host minus device address
+    u32 mask, waves, phases, row;         // row: neighbouring lanes lie side by side
+    u8 sectors[32];                       // by the first address mod 32; 0: not counted yet
+};
+
 struct Hazard { u32 kind, first, second, block[3], first_thread, second_thread; u64 address, count; };
 
 struct Cell {                  // shadow of one granule of shared memory
@@ -66,7 +73,7 @@ struct Launch {
 
 struct Worker {
     u64 launch, warps, shared, local, shadow, executed, threads, dynamic, fast_executed, deopts;
-    u64 records, record_limit, record_count, hazards, hazard_count;
+    u64 records, record_limit, record_count, hazards, hazard_count, sites;
     u32 fault, fault_access, fault_lane, fault_warp, fault_block[3], fault_code_block;
     u64 fault_address, block_number;
     u32 epoch, tracing;
@@ -77,14 +84,14 @@ struct Warp {
     u64 launch, worker, functions, pending, bits, registers, fast, local;
     i64 steps;
     u32 block[3], no_fast;
-    u32 in_fast, barrier, slice, parked, parked_at, spare;
+    u32 in_fast, barrier, slice, parked, parked_at, careful;   // careful: traced or racecheck, every access through memory_access
     u64 params, constants, shared, shared_bytes;
 };
 
 extern "C" __device__ u32 sizes(u32 which) {
     return which == 0 ? sizeof(Array) : which == 1 ? sizeof(Access) : which == 2 ? sizeof(Live) : which == 3 ? sizeof(Hazard)
          : which == 4 ? sizeof(Cell) : which == 5 ? sizeof(Record) : which == 6 ? sizeof(Launch) : which == 7 ? sizeof(Worker)
-         : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : sizeof(Cross);
+         : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : which == 10 ? sizeof(Cross) : sizeof(Site);
 }
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }
