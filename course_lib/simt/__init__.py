@@ -6,13 +6,17 @@
 """
 
 from course_lib.simt.errors import (
+    AssertionFailed,
     CompileError,
     DivergentBarrier,
+    InvalidTarget,
+    KernelTrap,
     LaunchError,
     Misaligned,
     OutOfBounds,
     PtxSyntaxError,
     SimtError,
+    StackOverflow,
     StepBudgetExceeded,
     UnsupportedInstruction,
 )
@@ -20,6 +24,7 @@ from course_lib.simt.launch import launch
 from course_lib.simt.report import DeviceArray, Hazard, Report, SharedVariable, TraceRecord
 
 __all__ = [
-    "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "LaunchError", "Misaligned", "OutOfBounds", "PtxSyntaxError",
-    "Report", "SharedVariable", "SimtError", "StepBudgetExceeded", "TraceRecord", "UnsupportedInstruction", "launch",
+    "AssertionFailed", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "InvalidTarget", "KernelTrap", "LaunchError",
+    "Misaligned", "OutOfBounds", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded",
+    "TraceRecord", "UnsupportedInstruction", "launch",
 ]

@@ -81,7 +81,7 @@ class Arguments:
         init = bytearray(variable.init or b"")
         for offset, name, addend in variable.pointers:
             if name not in self.program.places:
-                raise LaunchError(f"The initial value of {variable.name} names {name!r}, which is no variable of the source.")
+                raise LaunchError(f"The initial value of {variable.name} names {name!r}, which is no variable or function of the source.")
             space, at = self.program.places[name]
             address = at + addend + (layout.CONSTANT_WINDOW if space == "const" else 0)
             init[offset:offset + 8] = address.to_bytes(8, "little")

@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import toolchain
-from course_lib.simt import fuse, lane_access, lanes, layout, native, ptx, scalar
+from course_lib.simt import fuse, lane_access, lanes, layout, native, ptx, scalar, special
 from course_lib.simt.affine import VECTOR
 from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.fast import Fast
-from course_lib.simt.program import SPECIAL, prepare
+from course_lib.simt.program import prepare
+from course_lib.simt.special import SPECIAL
 
-RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "schedule")
+RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "calls",
+           "schedule")
 KEPT = 256  # compiled kernels held in memory
 _kernels = OrderedDict()
 _lock = threading.Lock()
@@ -98,6 +100,7 @@ class Runtime:
         code = native.cached_object(native.cache_key("runtime", text, own_source()), lambda: native.compile_ir(self.translate(text)))
         self.library = native.Library([code], ["run_blocks", *layout.FUNCTIONS, *layout.TESTED])
         self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
+        self.host_of = self.library.function("host_of", ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, *[ctypes.c_uint64] * 2)
         self.table = np.array([self.library.address(f) for f in layout.FUNCTIONS], np.uint64)
 
     @staticmethod
@@ -171,12 +174,13 @@ class Kernel:
             if name in self.program.slots:
                 yield number, self.program.slots[name][0]
 
-    def fill_special(self, registers, warp, block, grid):
+    def fill_special(self, registers, warp, block, grid, sizes):
         """Write the special registers and constants of one warp into its register file."""
-        values = special_values(warp, block, grid)
+        values = special.values(warp, block, grid) | sizes
         for name, (offset, t) in self.program.slots.items():
             if name in values:
-                registers[offset:offset + 128].view(np.uint32)[:] = values[name]
+                nbytes = int(t[1:]) // 8
+                registers[offset:offset + nbytes * layout.LANES].view(f"u{nbytes}")[:] = values[name]
             elif name.startswith("#"):
                 nbytes = int(t[1:]) // 8
                 value = int(name.partition(":")[2]) & ((1 << 8 * nbytes) - 1)
@@ -185,7 +189,7 @@ class Kernel:
 
     def fill_fast(self, raw, warp, block, grid):
         """Write the uniform special registers and the constant lane parts of one warp into its fast memory."""
-        values = special_values(warp, block, grid)
+        values = special.values(warp, block, grid)
         for key, offset in self.translator.places.items():
             if key[0] == "u" and key[1] in values:
                 raw[offset:offset + 8].view(np.uint64)[:] = np.ravel(values[key[1]])[0]
@@ -218,21 +222,3 @@ class Kernel:
 def own_source():
     """Return the text of this package, which decides how the runtime is translated."""
     return "".join(path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")))
-
-
-def special_values(warp, block, grid):
-    """Return name -> value or (32,) array of the special registers of a warp; ghost lanes repeat lane 0."""
-    lane = np.arange(layout.LANES, dtype=np.uint32)
-    threads = block[0] * block[1] * block[2]
-    linear = warp * layout.LANES + lane
-    linear = np.where(linear < threads, linear, warp * layout.LANES)
-    one = np.uint32(1)
-    values = {"%laneid": lane, "%warpid": warp, "%nwarpid": -(-threads // layout.LANES), "%warpsize": layout.LANES,
-              "%tid.x": linear % block[0], "%tid.y": linear // block[0] % block[1], "%tid.z": linear // (block[0] * block[1]),
-              "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one}
-    values["%lanemask_le"] = values["%lanemask_eq"] | values["%lanemask_lt"]
-    values["%lanemask_gt"] = ~values["%lanemask_le"]
-    values["%lanemask_ge"] = ~values["%lanemask_lt"]
-    for i, axis in enumerate("xyz"):
-        values[f"%ntid.{axis}"], values[f"%nctaid.{axis}"] = block[i], grid[i]
-    return values

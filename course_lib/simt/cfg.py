@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass, field
 
-from course_lib.simt.instruction import Instruction, Mem, Reg, Sym, Vec, type_bytes
+from course_lib.simt.errors import PtxSyntaxError
+from course_lib.simt.instruction import Instruction, Mem, Reg, Vec, type_bytes
+from course_lib.simt.special import CLOCKS
 
-ENDS = ("bra", "ret", "exit", "trap", "brx")
+ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
 BARRIERS = ("bar", "barrier")
 CROSS = ("shfl", "vote", "match", "redux", "activemask")
 ATOMICS = ("atom", "red")
-STORES = ("st", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep")
+STORES = ("st", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call")
 
 
 @dataclass
@@ -79,20 +81,22 @@ def inputs(ins):
     return found
 
 
-def build(function):
+def build(function, first=0):
     """Split a function into blocks, in an order that makes lanes of a warp meet again early.
 
     The order is a weak topological one (Bourdoncle): every block comes before its successors except on the way back to
     a loop's head, and the blocks of a loop are neighbours. A warp that always runs its lowest waiting block therefore
     finishes a loop with all lanes before any lane goes on behind it.
 
+    `first` is the number of the function's first instruction.
+
     Returns
     -------
     list of Block
     """
-    blocks, labels = split(function)
+    blocks, labels = split(function, first)
     for block in blocks:
-        block.successors = successors(block, blocks, labels)
+        block.successors = successors(block, function, labels)
     order, looped = weak_topological_order(blocks)
     for index in looped:
         blocks[index].loop = True
@@ -109,6 +113,8 @@ def can_be_fast(ins):
     """Say whether fast code knows an instruction: no guards but on branches, no local or generic memory."""
     if ins.guard is not None:
         return ins.opcode[0] == "bra"
+    if any(isinstance(o, Reg) and o.name in CLOCKS for o in ins.operands):
+        return False
     if ins.opcode[0] in CROSS or ins.opcode[0] in ATOMICS:
         return False
     if ins.opcode[0] in ("ld", "ldu", "st"):
@@ -117,7 +123,7 @@ def can_be_fast(ins):
         param = "param" in ins.opcode or "const" in ins.opcode
         base = ins.operands[ins.opcode[0] != "st"].base
         return not (param and base is not None) and not ("shared" in ins.opcode and type_bytes(ins.opcode[-1]) < 4)
-    return ins.opcode[0] not in ("bar", "barrier") or is_barrier(ins)
+    return ins.opcode[0] not in ("bar", "barrier", "call", "brx", "trap", "brkpt") and "func" not in ins.opcode or is_barrier(ins)
 
 
 def may_leave(ins, bases):
@@ -138,9 +144,9 @@ def widens(ins):
     return "wide" in ins.opcode and ins.opcode[-1] in ("s32", "u32")
 
 
-def split(function):
+def split(function, first=0):
     blocks, labels, pending, current = [], {}, [], None
-    number, bases = 0, set()
+    number, bases = first, set()
     for item in function.body:
         if not isinstance(item, Instruction):
             pending.append(item)
@@ -161,26 +167,29 @@ def split(function):
         number += 1
         if item.opcode[0] in ENDS or is_barrier(item):
             current = None
-    if pending or not blocks or not (blocks[-1].last and blocks[-1].last.opcode[0] in ENDS and not blocks[-1].last.guard):
+    if pending or not blocks or falls_through(blocks[-1]):
         end = Block(len(blocks), number, [Instruction(("ret",), (), None, 0)])
         labels.update(dict.fromkeys(pending, end.index))
         blocks.append(end)
     return blocks, labels
 
 
-def successors(block, blocks, labels):
-    last, following = block.last, block.index + 1
-    if last is None:
-        return [following]
-    after = [following] if last.guard else []
-    if last.opcode[0] == "bra":
-        target = last.operands[0]
-        name = target.name if isinstance(target, Sym) else None
+def falls_through(block):
+    """Say whether lanes may go on from a block to the one behind it."""
+    return block.last is None or block.last.opcode[0] == "call" or block.last.guard is not None
+
+
+def successors(block, function, labels):
+    after, last = [block.index + 1] if falls_through(block) else [], block.last
+    names = []
+    if last is not None and last.opcode[0] == "bra":
+        names = [getattr(last.operands[0], "name", None)]
+    elif last is not None and last.opcode[0] == "brx":
+        names = function.directives.get(last.operands[1].name, (None,))
+    for name in names:
         if name not in labels:
-            from course_lib.simt.errors import PtxSyntaxError
             raise PtxSyntaxError(f"A branch goes to {name!r}, which is no label of this function.")
-        return [labels[name]] + after
-    return after
+    return [labels[name] for name in names] + after
 
 
 def weak_topological_order(blocks):

@@ -56,7 +56,7 @@ def collect(program, executed, threads, dynamic, divergent):
     for block in program.blocks:
         for i, ins in enumerate(block.instructions):
             number = block.first + i
-            guarded = ins.guard is not None and ins.opcode[0] not in ("bra", "ret", "exit")
+            guarded = ins.guard is not None and ins.opcode[0] not in ("bra", "brx", "ret", "exit", "call")
             times = dynamic[number, 6] if guarded else executed[block.index]
             lanes = dynamic[number, 7] if guarded else threads[block.index]
             add(ins.line, EXECUTED, times)

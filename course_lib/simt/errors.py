@@ -36,5 +36,21 @@ class DivergentBarrier(SimtError):
     """Some threads of a warp wait at a barrier that others of its living threads do not reach."""
 
 
+class StackOverflow(SimtError):
+    """Calls nested too deeply: a thread's frames do not fit its stack; carries kernel, line, block, thread, limit in bytes."""
+
+
+class InvalidTarget(SimtError):
+    """A call through a pointer that leads to no function that fits, or a branch through an index beyond its table."""
+
+
+class KernelTrap(SimtError):
+    """A thread executed `trap` (in CUDA C `__trap()`); carries kernel, line, block, thread."""
+
+
+class AssertionFailed(SimtError):
+    """An `assert` of the kernel was false; carries assertion, file, line, function, block, thread."""
+
+
 class StepBudgetExceeded(SimtError):
     """A warp executed more instructions than `max_steps`: most likely an endless loop; `line` is where it was."""

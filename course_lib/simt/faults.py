@@ -1,9 +1,20 @@
 """Turn a fault record of the runtime into an exception whose message says what happened, where, and what to look at."""
 
+import ctypes
+
 import numpy as np
 
-from course_lib.simt import layout
-from course_lib.simt.errors import DivergentBarrier, Misaligned, OutOfBounds, StepBudgetExceeded
+from course_lib.simt import calls, layout
+from course_lib.simt.errors import (
+    AssertionFailed,
+    DivergentBarrier,
+    InvalidTarget,
+    KernelTrap,
+    Misaligned,
+    OutOfBounds,
+    StackOverflow,
+    StepBudgetExceeded,
+)
 
 
 def explain(run, worker):
@@ -32,6 +43,8 @@ def explain(run, worker):
         return DivergentBarrier(
             f"{place(facts)} waits at __syncthreads() while other warps of its block wait at the one in line "
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
+    if fault in CALLS:
+        return CALLS[fault](run, worker, ins, facts)
     access = run.program.accesses[worker.fault_access]
     facts |= {"address": worker.fault_address, "width": access.width * access.count, "operation": ins.name}
     verb = "writes" if access.kind else "reads"
@@ -43,6 +56,42 @@ def explain(run, worker):
         array = nearest(run, worker.fault_address)
         return OutOfBounds(f"{place(facts)} writes to {array.name}, which was given as a read-only array.", array=array.name, **facts)
     return out_of_bounds(run, access, ins, verb, facts)
+
+
+def stack_overflow(run, worker, ins, facts):
+    facts["limit"] = calls.STACK_BYTES
+    return StackOverflow(
+        f"{place(facts)} calls too deeply: {worker.fault_address} bytes of its stack are in use, and the next frame does not fit into "
+        f"{calls.STACK_BYTES}. Check that the recursion ends, or make a loop of it.", **facts)
+
+
+def invalid_target(run, worker, ins, facts):
+    if ins.opcode[0] == "brx":
+        return InvalidTarget(f"{place(facts)} branches to entry {worker.fault_address} of a shorter table.", index=worker.fault_address, **facts)
+    known = run.program.linked.callees.values()
+    name = next((c.name for c in known if calls.FUNCTIONS_AT + 16 * c.number == worker.fault_address), None)
+    what = f"the address {worker.fault_address:#x}, where no function lies" if name is None else \
+        f"{name}, which takes or returns something else, or is not defined"
+    return InvalidTarget(f"{place(facts)} calls {what}. Check that the pointer was set, and with a function of its own type.",
+                         address=worker.fault_address, function=name, **facts)
+
+
+def trap(run, worker, ins, facts):
+    return KernelTrap(f"{place(facts)} executed {ins.name}: the kernel stopped itself.", **facts)
+
+
+def assertion(run, worker, ins, facts):
+    """The message of `__assertfail(message, file, line, function, size of a character)`; its parameters lie in the caller's frame."""
+    warp = run.warp_address(worker, worker.fault_warp)
+    values = []
+    for offset, nbytes in ins.operands[1].params:
+        values.append(int.from_bytes(ctypes.string_at(worker.fault_address + offset, nbytes), "little"))
+    texts = [(run.output.string(warp, worker.fault_lane, values[i]) or b"").decode("utf-8", "replace") for i in (0, 1, 3)]
+    facts |= {"line": values[2] or ins.line, "assertion": texts[0], "file": texts[1], "function": texts[2]}
+    return AssertionFailed(f"{place(facts)}: the assertion `{texts[0]}` of {texts[2]} is false ({texts[1]}:{values[2]}).", **facts)
+
+
+CALLS = {"stack overflow": stack_overflow, "invalid target": invalid_target, "trap": trap, "assertion": assertion}
 
 
 def place(facts):

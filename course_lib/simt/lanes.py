@@ -9,6 +9,7 @@ from course_lib.simt.code import Code, declarations
 from course_lib.simt.instruction import Imm, Reg, Vec, type_bytes
 from course_lib.simt.ops import OPS, compute
 from course_lib.simt.program import is_memory
+from course_lib.simt.special import CLOCKS
 
 
 def lower(program):
@@ -54,8 +55,18 @@ class _Lanes:
 
     def instruction(self, block, ins, number):
         name = ins.opcode[0]
+        for register in cfg.sources(ins):
+            if register.name in CLOCKS:
+                nbytes, first = CLOCKS[register.name]
+                ahead = len(block.instructions) - (number - block.first)  # instructions counted already, though still to come
+                self.code.do(f"call void %f.read_clock(ptr %w, i32 {self.program.slots[register.name][0]}, i32 {nbytes}, i32 {first}, "
+                             f"i32 {ahead})")
         if name == "bra":
             return self.branch(block, ins)
+        if name == "call":
+            return self.call(ins, number)
+        if name == "brx":
+            return self.branch_indexed(block, ins, number)
         if name in ("ret", "exit"):
             return self.leave(block, ins)
         if cfg.is_barrier(ins):
@@ -69,6 +80,8 @@ class _Lanes:
         code.do(f"call void %f.count_guarded(ptr %w, i32 {number})")
         self.effect(ins, number)
         code.do(f"store i32 {saved}, ptr %p.mask")
+        if name == "trap":
+            self.go(block, block.successors[0])
 
     def effect(self, ins, number):
         if is_memory(ins):
@@ -77,6 +90,9 @@ class _Lanes:
             return self.fail_if(failed)
         if ins.opcode[0] in cfg.CROSS:
             return self.code.do(f"call void %f.cross_lanes(ptr %w, ptr {self.record('x', self.program.crossings[number], number)})")
+        if ins.opcode[0] in ("trap", "brkpt"):
+            self.fail_if(self.code.op(f"call i32 %f.trap(ptr %w, i32 {number})"))
+            return self.code.do("br label %dispatch") if ins.opcode[0] == "trap" and ins.guard is None else None
         if ins.opcode[0] == "ld":
             return self.load_parameter(ins)
         if ins.opcode[0] in ("bar", "barrier"):  # bar.warp.sync
@@ -230,6 +246,10 @@ class _Lanes:
 
     def leave(self, block, ins):
         code = self.code
+        if "func" in ins.opcode:
+            lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
+            code.do(f"call void %f.return_function(ptr %w, i32 {lanes})")
+            return code.do("br label %dispatch") if ins.guard is None else self.go(block, block.successors[0])
         mask, alive = code.op("load i32, ptr %p.mask"), code.op("load i32, ptr %p.alive")
         gone = mask if ins.guard is None else code.op(f"and i32 {mask}, {self.predicate(ins.guard)}")
         kept = code.op(f"xor i32 {gone}, -1")
@@ -238,6 +258,25 @@ class _Lanes:
             return code.do("br label %dispatch")
         code.do(f"store i32 {code.op(f'and i32 {mask}, {kept}')}, ptr %p.mask")
         self.go(block, block.successors[0])
+
+    def call(self, ins, number):
+        lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
+        self.fail_if(self.code.op(f"call i32 %f.call_function(ptr %w, i32 {self.program.calls[3][number]}, i32 {lanes})"))
+        self.code.do("br label %dispatch")
+
+    def branch_indexed(self, block, ins, number):
+        targets = block.successors if ins.guard is None else block.successors[:-1]
+        name, words = f"@t{number}", [len(targets), *targets]
+        self.constants[name] = f"{name} = internal constant [{len(words)} x i32] [{', '.join(f'i32 {v}' for v in words)}]"
+        lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
+        slot = self.program.slots[ins.operands[0].name][0]
+        self.fail_if(self.code.op(f"call i32 %f.branch_indexed(ptr %w, i32 {number}, i32 {slot}, ptr {name}, i32 {lanes})"))
+        if ins.guard is None:
+            return self.code.do("br label %dispatch")
+        mask = self.code.op("load i32, ptr %p.mask")
+        kept = self.code.op(f"and i32 {mask}, {self.code.op(f'xor i32 {lanes}, -1')}")
+        self.code.do(f"store i32 {kept}, ptr %p.mask")
+        self.go(block, block.successors[-1])
 
     def barrier(self, block, number):
         failed = self.code.op(f"call i32 %f.arrive(ptr %w, i32 {number}, i32 {block.successors[0]})")

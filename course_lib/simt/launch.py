@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from course_lib.simt import build, counters, faults, layout, results
+from course_lib.simt import build, calls, counters, faults, layout, output, results, special
 from course_lib.simt.arguments import Arguments
 from course_lib.simt.errors import LaunchError
 from course_lib.simt.memory import GLOBAL_VARIABLES, aligned
@@ -164,17 +164,33 @@ class Execution:
         run.fastable, run.live_start, run.live = (self.pin(t) for t in kernel.tables())
         run.warp_order = self.pin(self.order)
         run.shared_bytes, run.local_bytes = self.shared_bytes, program.local_bytes
-        self.place_warp(run)
         special = [(number, slot) for number, slot in kernel.special_slots()]
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
+        self.describe_calls(run)
         run.params = run.constants = self.pin(self.given.constants)
         run.constant_bytes = self.given.constants.nbytes
+        self.place_warp(run)
         self.stop = np.zeros(1, np.uint32)
         run.stop = self.pin(self.stop)
         return run
+
+    def describe_calls(self, run):
+        """Functions, calls and the stack; without any, a kernel's local memory is its own frame."""
+        self.output = output.Output(self.kernel.runtime.host_of)
+        run.entry_block, run.kernel_frame = self.program.entry_block, self.program.local_bytes
+        if not self.program.linked.calls:
+            return
+        found, callees, data, _ = self.program.calls
+        run.calls, run.callees = self.pin((layout.Call * max(len(found), 1))(*found)), self.pin((layout.Callee * len(callees))(*callees))
+        run.callee_count, run.call_data = len(callees), self.pin(np.array(data or [(0, 0)], np.uint32))
+        run.stack_bytes = calls.STACK_BYTES
+        run.local_bytes = up(run.kernel_frame, 16) + calls.STACK_BYTES
+        run.kernel_frame = up(run.kernel_frame, 16)
+        run.frame_slot = self.program.slots[calls.FRAME.name][0]
+        run.print = ctypes.cast(self.output.callback, ctypes.c_void_p).value
 
     def place_warp(self, run):
         """Offsets inside the memory of one warp: header, pending masks, registers, fast registers, local memory."""
@@ -185,7 +201,8 @@ class Execution:
             setattr(run, f"{name}_offset", at)
             at = up(at + nbytes)
         self.local_offset = at
-        run.warp_bytes = up(at + up(run.local_bytes, 16) * layout.LANES)
+        self.stack_offset = up(at + up(run.local_bytes, 16) * layout.LANES)
+        run.warp_bytes = up(self.stack_offset + (run.stack_bytes + 8) * layout.LANES)
 
     def make_worker(self):
         """Return a Worker with its own counters, shared memory and warps."""
@@ -221,10 +238,16 @@ class Execution:
         warp.pending, warp.bits = base + run.pending_offset, base + run.bits_offset
         warp.registers, warp.fast = base + run.register_offset, base + run.fast_offset
         warp.local, warp.shared = base + self.local_offset, worker.shared
+        warp.stack = base + self.stack_offset
         warp.params, warp.constants, warp.shared_bytes = run.params, run.params, run.shared_bytes
         registers = raw[run.register_offset:run.fast_offset]
-        self.kernel.fill_special(registers, index, self.block, self.grid)
+        sizes = special.sizes(self.program.shared_bytes, self.shared_bytes - self.program.shared_bytes)
+        self.kernel.fill_special(registers, index, self.block, self.grid, sizes)
         self.kernel.fill_fast(raw[run.fast_offset:], index, self.block, self.grid)
+
+    def warp_address(self, worker, index):
+        """Return where a worker's warp lies."""
+        return worker.warps + index * self.launch.warp_bytes
 
     # -- execution ---------------------------------------------------------------------------------
     def execute(self, workers, progress):
@@ -236,7 +259,9 @@ class Execution:
         failed = Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
         if failed:
             number, worker = min(failed, key=lambda f: f[0])
-            raise faults.explain(self, worker)
+            error = faults.explain(self, worker)
+            error.output = self.output.text()
+            raise error
         if any(w.record.record_count > TRACE_RECORDS for w in self.workers):
             raise LaunchError(f"The trace has more than {TRACE_RECORDS} records; trace fewer warps or a smaller problem.")
         self.given.memory.write_back()

@@ -8,9 +8,9 @@ from ctypes import c_uint64 as u64
 
 LANES = 32
 FAULTS = ("none", "out of bounds", "misaligned", "divergent barrier", "step budget", "read only",
-          "barrier mismatch", "stopped")
+          "barrier mismatch", "stopped", "stack overflow", "invalid target", "trap", "assertion")
 HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
-SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4}
+SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "frame": 5}
 UNIFORM, SPLIT, UNIFORM_PREDICATE = range(3)
 EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED = range(6)
 SHARED_WINDOW, LOCAL_WINDOW, CONSTANT_WINDOW = 0x1000000, 0x2000000, 0x3000000
@@ -37,11 +37,14 @@ Hazard = structure("Hazard", (u32, "kind first second block*3 first_thread secon
 Cell = structure("Cell", (u32, "fields*12"))
 Record = structure("Record", (u32, "step block warp access mask event"), (u64, "address*32"))
 Cross = structure("Cross", (u32, "kind flavour bytes number result predicate a b c mask"))
+Call = structure("Call", (u32, "number next frame target slot returns params saved data spare"))
+Callee = structure("Callee", (u32, "block frame returns params data builtin"))
 Launch = structure(
     "Launch", (u32, "grid*3 block*3 threads warps blocks_of_code arrays"),
     (u64, "array masked fast block_size fastable live_start live warp_order shared_bytes local_bytes warp_bytes"),
     (u64, "pending_offset bits_offset register_offset fast_offset special specials"), (i64, "max_steps"),
     (u32, "racecheck granule_shift trace_pairs interleaved"), (u64, "trace_pair params constants constant_bytes stop"),
+    (u64, "calls callees callee_count call_data stack_bytes kernel_frame print"), (u32, "entry_block frame_slot"),
 )
 Worker = structure(
     "Worker", (u64, "launch warps shared local shadow executed threads dynamic fast_executed deopts"),
@@ -52,18 +55,19 @@ Worker = structure(
 Warp = structure(
     "Warp", (u32, "mask alive exists index state resume sync traced"),
     (u64, "launch worker functions pending bits registers fast local"), (i64, "steps"),
-    (u32, "block*3 no_fast in_fast barrier slice parked parked_at careful"), (u64, "params constants shared shared_bytes"),
+    (u32, "block*3 no_fast in_fast barrier slice parked parked_at careful"), (u64, "params constants shared shared_bytes stack"),
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
 Site = structure("Site", (i64, "lane*32"), (u64, "lo span shift"), (u32, "mask waves phases row"), (u8, "sectors*32"))
-STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross, Site)
+STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross, Site, Call, Callee)
 SITE_BYTES = 384  # a Site, rounded up to 64
 MAX_HAZARDS = 512
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",
              "pattern_sectors", "pattern_waves", "cross_lanes", "wait_lanes",
-             "find_site", "count_site", "new_site")
-TESTED = ("count_sectors", "count_wavefronts", "sizes")  # further functions that tests call
+             "find_site", "count_site", "new_site",
+             "call_function", "return_function", "branch_indexed", "trap", "read_clock")
+TESTED = ("count_sectors", "count_wavefronts", "sizes", "host_of")  # further functions that Python calls
 
 
 def at(field, owner=Warp):

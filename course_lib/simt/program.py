@@ -11,17 +11,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.simt import cfg, crosslane, fuse, layout, verify
+from course_lib.simt import bodies, calls, cfg, crosslane, fuse, layout, verify
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.memory import GLOBAL_VARIABLES
 from course_lib.simt.ops import OPS, ir_type
+from course_lib.simt.special import REFUSED, SPECIAL, kind
 
 WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const": layout.CONSTANT_WINDOW}
-SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
-           "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid", "%nwarpid", "%lanemask_eq", "%lanemask_lt",
-           "%lanemask_le", "%lanemask_gt", "%lanemask_ge", "%warpsize")
-CONTROL = ("bra", "ret", "exit", "bar", "barrier", "ld", "ldu", "st", *cfg.CROSS, *cfg.ATOMICS)
+CONTROL = ("bra", "ret", "exit", "bar", "barrier", "ld", "ldu", "st", "call", "brx", "trap", "brkpt", *cfg.CROSS, *cfg.ATOMICS)
 PARAM_BYTES = 4352  # room for parameters at the start of constant memory
 ALIGN = 64
 
@@ -49,6 +47,9 @@ class Program:
     accesses: dict = field(default_factory=dict)  # instruction number -> layout.Access
     crossings: dict = field(default_factory=dict)  # instruction number -> layout.Cross
     max_threads: int = 1024
+    entry_block: int = 0
+    linked: calls.Linked = None
+    calls: tuple = ()  # layout.Call, layout.Callee, (offset, bytes) pairs, instruction number -> index of its Call
 
     def atomics(self):
         """Say whether blocks may meet in memory: then they run one after another, so that results repeat."""
@@ -69,30 +70,28 @@ def prepare(module, entry, split=None):
     if entry not in kernels:
         known = ", ".join(kernels) or "none"
         raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
+    linked = calls.link(module, entry)
+    for function in linked.functions.values():
+        for ins in function.body:
+            if isinstance(ins, Instruction):
+                refuse_unknown(ins)
+        verify.check(function, SPECIAL)
     function = module.functions[entry]
-    for ins in function.body:
-        if isinstance(ins, Instruction):
-            refuse_unknown(ins)
-    verify.check(function, SPECIAL, {p.name: p.nbytes for p in function.params})
-    places, sizes, shared, constants = place_variables(module, function)
+    places, sizes, shared, constants = place_variables(module, linked)
     params, offset = [], 0
     for p in function.params:
         offset = -(-offset // p.align) * p.align
         params.append((p.name, offset, p.nbytes))
         places[p.name] = ("param", offset)
         offset += p.nbytes
-    rewritten = [sink(rewrite(i, places), function) if isinstance(i, Instruction) else i for i in function.body]
-    function = dataclasses.replace(function, body=rewritten)
-    blocks = cfg.build(function)
-    slots, register_bytes = place_registers(function, rewritten)
-    instructions = [i for i in rewritten if isinstance(i, Instruction)]
-    instructions.append(Instruction(("ret",), (), None, 0))  # cfg.split ends a text with it that does not end by itself
-    threads = function.directives.get("maxntid") or function.directives.get("reqntid") or (1024,)
-    limit = 1
-    for n in threads:
-        limit *= n
-    program = Program(entry, instructions, blocks, slots, register_bytes, params, shared, sizes["shared"],
-                      sizes["local"], constants, places, sizes["const"], max_threads=limit)
+    parts = {name: body_of(linked, name, places) for name in linked.functions}
+    blocks, instructions, entry_block = join(linked, parts)
+    registers = dataclasses.replace(parts[entry], registers={k: v for part in parts.values() for k, v in part.registers.items()})
+    registers.registers[calls.FRAME.name] = "b64"
+    slots, register_bytes = place_registers(registers, instructions, linked.calls)
+    program = Program(entry, instructions, blocks, slots, register_bytes, params, shared, sizes["shared"], linked.frames[entry],
+                      constants, places, sizes["const"], max_threads=most_threads(function), entry_block=entry_block, linked=linked)
+    program.calls = bodies.tables(linked, blocks, slots)
     for block in blocks:
         for i, ins in enumerate(block.instructions):
             if is_memory(ins):
@@ -104,14 +103,54 @@ def prepare(module, entry, split=None):
     return program
 
 
-def place_variables(module, function):
+def body_of(linked, name, places):
+    """Return a function with its instructions rewritten: registers renamed, no symbol left in an operand."""
+    function = bodies.rename(linked, name, SPECIAL)
+    body = [sink(rewrite(bodies.in_frame(i, linked.places[name], function.kernel), places), function)
+            if isinstance(i, Instruction) else i for i in function.body]
+    return dataclasses.replace(function, body=body)
+
+
+def join(linked, parts):
+    """Return (blocks, instructions, index of the kernel's first block); blocks of callees come before those of callers.
+
+    So lanes inside a function run before the lanes that wait behind its call, and all go on together.
+    """
+    instructions, built, blocks = [], {}, []
+    for name, function in parts.items():
+        built[name] = cfg.build(function, len(instructions))
+        instructions += [i for i in function.body if isinstance(i, Instruction)]
+        instructions.append(Instruction(("ret",), (), None, 0))  # cfg.split ends a text with it that does not end by itself
+    for name in linked.order:
+        first = len(blocks)
+        for block in built[name]:
+            block.index += first
+            block.successors = [s + first for s in block.successors]
+        blocks += built[name]
+        if name in linked.callees:
+            linked.callees[name].block = first
+    return blocks, instructions, len(blocks) - len(built[linked.order[-1]])
+
+
+def most_threads(function):
+    """Return how many threads a block may have by the kernel's own declaration."""
+    limit = 1
+    for n in function.directives.get("maxntid") or function.directives.get("reqntid") or (1024,):
+        limit *= n
+    return limit
+
+
+def place_variables(module, linked):
     """Give each variable an offset in its space; constants come behind the room for parameters."""
     places, shared, constants = {}, [], {}
-    sizes = {"shared": 0, "local": 0, "const": PARAM_BYTES, "global": 0}
-    used = referenced(function)
-    for variable in [*module.variables.values(), *function.variables.values()]:
+    sizes = {"shared": 0, "const": PARAM_BYTES, "global": 0}
+    used = set().union(*(referenced(f) for f in linked.functions.values()))
+    inner = [v for f in linked.functions.values() for v in f.variables.values()]
+    for name, callee in linked.callees.items():
+        places[name] = ("code", calls.FUNCTIONS_AT + 16 * callee.number)
+    for variable in [*module.variables.values(), *inner]:
         space = variable.space
-        if space not in sizes or space in ("shared", "local") and variable.name not in used:
+        if space not in sizes or space == "shared" and variable.name not in used:
             continue
         at = -(-sizes[space] // variable.align) * variable.align
         places[variable.name] = (space, at + (GLOBAL_VARIABLES if space == "global" else 0))
@@ -226,16 +265,20 @@ def refuse_unknown(ins):
     known = ins.opcode[0] in OPS or ins.opcode[0] in CONTROL
     if ins.opcode[0] in ("bar", "barrier"):
         known = "sync" in ins.opcode and (ins.guard is None) and len(ins.operands) == 1
+    strange = [r.name for r in cfg.sources(ins) if REFUSED.fullmatch(r.name)] if known else []
+    if strange:
+        raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the special register {strange[0]}.",
+                                     opcode=ins.name, line=ins.line)
     if not known:
         raise UnsupportedInstruction(
             f"{at_line(ins)}the simulator does not know the instruction {ins.name}.", opcode=ins.name, line=ins.line)
 
 
-def place_registers(function, body):
+def place_registers(function, body, calls_something):
     slots, offset = {}, 0
+    if calls_something:
+        slots[calls.FRAME.name], offset = (0, "i64"), 8 * layout.LANES
     for ins in body:
-        if not isinstance(ins, Instruction):
-            continue
         for item, t in crosslane.constants(ins):
             slots[f"#{t}:{item.value}"] = (offset, t)
             offset += ALIGN * 4
@@ -249,14 +292,14 @@ def place_registers(function, body):
             if name in slots or name == "_":
                 continue
             if name.startswith("%") and name in SPECIAL:
-                t = "i32"
+                t = kind(name)
             else:
-                kind = function.register_type(name)
-                if kind is None:
+                declared = function.register_type(name)
+                if declared is None:
                     raise UnsupportedInstruction(
                         f"{at_line(ins)}{ins.name} uses {name}, which is neither declared nor a special register that "
                         "the simulator knows.", opcode=ins.name, line=ins.line)
-                t = ir_type(kind)
+                t = ir_type(declared)
             slots[name] = (offset, t)
             nbytes = 4 if t == "i1" else int(t[1:]) // 8 * layout.LANES
             offset += -(-nbytes // ALIGN) * ALIGN

@@ -44,6 +44,7 @@ class _Parser(Tokens):
         self.line = 0
         self.main_file = None
         self.scopes, self.renamed = 0, {}  # registers of inner scopes: name as written -> name of its own
+        self.variables = {}  # the same for variables whose name was taken
         self.module = Module()
 
     # -- module level ------------------------------------------------------------------------------
@@ -206,8 +207,8 @@ class _Parser(Tokens):
         if depth > DEEPEST:
             raise self.error("braces are nested too deeply")
         self.scopes += 1
-        number, outer, first = self.scopes, self.renamed, len(function.body)
-        self.renamed = dict(outer)
+        number, outer, first = self.scopes, (self.renamed, self.variables), len(function.body)
+        self.renamed, self.variables = dict(self.renamed), dict(self.variables)
         while not self.accept("}"):
             word = self.take()
             if word == "{":
@@ -218,6 +219,11 @@ class _Parser(Tokens):
                 variable = self.variable(word[1:])
                 if word == ".param":
                     self.take(";")
+                if depth and variable.name in function.variables:
+                    self.variables[variable.name] = f"{variable.name}@{number}"
+                    variable = dataclasses.replace(variable, name=f"{variable.name}@{number}")
+                elif depth:
+                    self.variables.pop(variable.name, None)
                 function.variables[variable.name] = variable
             elif word == "@" or not word.startswith(".") and self.peek() != ":":
                 self.instruction(function, word)
@@ -229,7 +235,7 @@ class _Parser(Tokens):
                     function.body.append(word)
             elif not self.debug_directive(word):
                 raise self.error(f"unknown directive {word!r}", self.places[self.at - 1])
-        self.renamed = outer
+        self.renamed, self.variables = outer
         if depth:
             self.own_labels(function, first, number)
 
@@ -309,7 +315,7 @@ class _Parser(Tokens):
         self.take()
         if word.startswith("%") or word == "_" or word in self.renamed:
             return self.named(word)
-        return Sym(word, self.offset())
+        return Sym(self.variables.get(word, word), self.offset())
 
     def named(self, word, negated=False):
         """Return the register of that name in the current scope."""
@@ -329,7 +335,7 @@ class _Parser(Tokens):
             found = Mem(None, self.integer())
         else:
             self.take()
-            base = self.named(word) if word.startswith("%") or word in self.renamed else Sym(word)
+            base = self.named(word) if word.startswith("%") or word in self.renamed else Sym(self.variables.get(word, word))
             found = Mem(base, self.offset())
         self.take("]")
         return found

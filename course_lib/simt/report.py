@@ -95,6 +95,7 @@ class Report:
     seconds_compile: float = 0.0
     seconds_run: float = 0.0
     ptx: str = field(default="", repr=False)
+    output: str = field(default="", repr=False)  # what the kernel printed, by block, then in the order of execution
     cubin: bytes = field(default=b"", repr=False)
 
     @functools.cached_property

@@ -13,7 +13,7 @@ def report(run, seconds_compile, seconds_run):
     total, lines = counters.collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
     shared = tuple(SharedVariable(*v) for v in run.program.shared)
     return Report(run.program.entry, total, lines, counters.LEVEL, hazards(run), trace(run), tuple(run.arrays), shared,
-                  total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.kernel.cubin)
+                  total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin)
 
 
 def hazards(run):

@@ -52,7 +52,7 @@ class _Function:
             code.label(f"b{block.index}")
             for ins in block.instructions:
                 self.instruction(ins, block)
-            if block.last is None:
+            if block.last is None or block.last.opcode[0] == "call":
                 code.do(f"br label %b{block.successors[0]}")
         arguments = ", ".join(f"{ir_type_of(p)} %a{i}" for i, p in enumerate(function.params))
         head = f"define {return_type(function)} @{symbol(function.name)}({arguments}) nounwind {{"

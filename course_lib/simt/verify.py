@@ -6,14 +6,14 @@ from course_lib.simt import cfg
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.ops import OPS, ir_type
+from course_lib.simt.special import kind as special_kind
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128")
-SPECIAL_64 = ("%clock64", "%globaltimer")
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
 
 
-def check(function, special, param_bytes):
-    """Check the body of a kernel.
+def check(function, special):
+    """Check the body of a kernel or function.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def check(function, special, param_bytes):
     if len(set(labels)) < len(labels):
         twice = next(name for name in labels if labels.count(name) > 1)
         raise PtxSyntaxError(f"The label {twice!r} stands twice in {function.name}.", line=line_after(function, twice))
-    verifier = _Verifier(function, special, set(labels), param_bytes)
+    verifier = _Verifier(function, special, set(labels))
     for item in function.body:
         if isinstance(item, Instruction):
             verifier.instruction(item)
@@ -38,8 +38,11 @@ def line_after(function, label):
 
 
 class _Verifier:
-    def __init__(self, function, special, labels, param_bytes):
-        self.function, self.special, self.labels, self.param_bytes = function, special, labels, param_bytes
+    def __init__(self, function, special, labels):
+        self.function, self.special, self.labels = function, special, labels
+        self.given = {p.name: p.nbytes for p in function.params if function.kernel}  # cannot be written
+        variables = [*function.params, *function.returns, *(v for v in function.variables.values() if v.space == "param")]
+        self.param_bytes = {p.name: p.nbytes for p in variables}
 
     def fail(self, ins, why):
         raise PtxSyntaxError(f"{f'line {ins.line}: ' if ins.line else ''}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
@@ -58,6 +61,15 @@ class _Verifier:
             self.memory(ins)
         elif name in OPS:
             self.arithmetic(ins)
+        elif name == "brx":
+            if len(ins.operands) != 2 or self.register(ins, ins.operands[0]) != "i32" or ins.operands[1].name not in self.function.directives:
+                self.fail(ins, "it takes an index register and the label of a .branchtargets list")
+        elif name == "call":
+            if not ins.operands or isinstance(ins.operands[-1], Mem):
+                self.fail(ins, "it takes results, a function and parameters")
+            target = ins.operands[isinstance(ins.operands[0], Vec)]
+            if not isinstance(target, (Sym, Reg)) or isinstance(target, Reg) and self.register(ins, target) != "i64":
+                self.fail(ins, "it takes the name of a function or a 64-bit register")
         elif name == "bra":
             target = ins.operands[0]
             if len(ins.operands) != 1 or not isinstance(target, Sym) or target.name not in self.labels:
@@ -66,7 +78,7 @@ class _Verifier:
     def register(self, ins, operand):
         """Return the LLVM type of a register operand."""
         if operand.name in self.special:
-            return "i32"
+            return special_kind(operand.name)
         kind = self.function.register_type(operand.name)
         if kind is None:
             self.fail(ins, f"the register {operand.name} was not declared")
@@ -111,6 +123,8 @@ class _Verifier:
 
     def fits(self, ins, operand, t, wider):
         have = self.register(ins, operand)
+        if operand.name in self.special and have == "i32" and t == "i16":  # the lower half, as PTX allows
+            return
         if t == "imm" or (have == "i1") != (t == "i1") or (int(have[1:]) < int(t[1:]) if wider else have != t):
             self.fail(ins, f"the register {operand.name} has {have[1:]} bits, {t[1:] if t != 'imm' else 'a literal'} is wanted")
 
@@ -140,8 +154,8 @@ class _Verifier:
             have = self.register(ins, where.base)
             if have != "i64" and not (have == "i32" and {"shared", "local", "const"} & set(ins.opcode)):
                 self.fail(ins, f"the address register {where.base.name} has {have[1:]} bits")
-        if "param" in ins.opcode:
-            if ins.opcode[0] == "st":
+        if any(p.startswith("param") for p in ins.opcode):
+            if ins.opcode[0] == "st" and (not isinstance(where.base, Sym) or where.base.name in self.given):
                 self.fail(ins, "the parameters of a kernel cannot be written")
             if isinstance(where.base, Sym):
                 at = self.param_bytes.get(where.base.name)

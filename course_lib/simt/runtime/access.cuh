@@ -20,7 +20,7 @@ extern "C" __device__ u32 memory_access(Warp* w, const Access* a) {
         for (u32 l = 0; l < LANES; ++l) address[l] -= window_of(space);
     if (resolve(w, a, space, address, host)) return 1;
     count(k, a, space, mask, address);
-    if (w->traced) record(w, a->number, 0, address);
+    if (w->traced && space != FRAME) record(w, a->number, 0, address);
     if (space == SHARED && ((const Launch*)w->launch)->racecheck) check_hazards(w, a, address);
     if (a->kind == ATOMIC) {
         change(w, a, host);

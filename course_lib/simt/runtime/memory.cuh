@@ -104,8 +104,9 @@ __device__ __noinline__ u32 resolve(Warp* w, const Access* a, u32 space, u64* ad
         if (space == SHARED) {
             if (at + bytes > L->shared_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
             host[l] = w->shared + at;
-        } else if (space == LOCAL) {
-            if (at + bytes > L->local_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
+        } else if (space == LOCAL || space == FRAME) {
+            const u64 top = L->stack_bytes ? ((const u32*)w->stack)[l] : L->local_bytes;
+            if (at + bytes > top || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
             host[l] = w->local + l * ((L->local_bytes + 15) & ~15ull) + at;
         } else if (space == CONSTANT) {
             if (at + bytes > L->constant_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);

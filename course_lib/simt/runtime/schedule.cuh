@@ -50,7 +50,8 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
 #pragma unroll 1
         for (u32 l = 0; l < LANES; ++l) write_slot(w, pair[2 * i + 1], 4, l, w->block[which]);
     }
-    wait_at(w, 0, w->exists);
+    clear_stack(w);
+    wait_at(w, L->entry_block, w->exists);
 }
 
 __device__ __noinline__ u32 is_traced(const Launch* L, u64 block, u32 warp) {

@@ -10,10 +10,11 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 enum { LANES = 32, FULL = 0xffffffffu, MAX_HAZARDS = 512 };
-enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT };
+enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT, FRAME };   // FRAME: parameters in local memory
 enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED };
-enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED };
+enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
+             STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
@@ -32,6 +33,12 @@ struct Cross {                 // one instruction that moves values between lane
     u32 kind, flavour, bytes, number;
     u32 result, predicate, a, b, c, mask;   // ~0: there is none
 };
+
+struct Call {                  // one call instruction; its data: (offset in the frame, bytes) of results and parameters, (slot, bytes) to save
+    u32 number, next, frame, target, slot, returns, params, saved, data, spare;   // target ~0: address in `slot`
+};
+
+struct Callee { u32 block, frame, returns, params, data, builtin; };   // block ~0: not defined
 
 struct Live { u32 kind, bytes, fast, slot, lanes, pattern; };   // pattern: where its Pattern lies, 0 for constant lanes
 
@@ -69,6 +76,8 @@ struct Launch {
     u32 racecheck, granule_shift, trace_pairs, interleaved;
     u64 trace_pair;            // pairs (linear block, warp)
     u64 params, constants, constant_bytes, stop;
+    u64 calls, callees, callee_count, call_data, stack_bytes, kernel_frame, print;   // stack_bytes 0: the kernel calls nothing
+    u32 entry_block, frame_slot;
 };
 
 struct Worker {
@@ -85,13 +94,14 @@ struct Warp {
     i64 steps;
     u32 block[3], no_fast;
     u32 in_fast, barrier, slice, parked, parked_at, careful;   // careful: traced or racecheck, every access through memory_access
-    u64 params, constants, shared, shared_bytes;
+    u64 params, constants, shared, shared_bytes, stack;
 };
 
 extern "C" __device__ u32 sizes(u32 which) {
     return which == 0 ? sizeof(Array) : which == 1 ? sizeof(Access) : which == 2 ? sizeof(Live) : which == 3 ? sizeof(Hazard)
          : which == 4 ? sizeof(Cell) : which == 5 ? sizeof(Record) : which == 6 ? sizeof(Launch) : which == 7 ? sizeof(Worker)
-         : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : which == 10 ? sizeof(Cross) : sizeof(Site);
+         : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : which == 10 ? sizeof(Cross) : which == 11 ? sizeof(Site)
+         : which == 12 ? sizeof(Call) : sizeof(Callee);
 }
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }
