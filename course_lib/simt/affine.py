@@ -155,8 +155,10 @@ class Analysis:
         if given[0] == given[1] == UNIFORM:
             return UNIFORM
         at = 0 if given[0] == UNIFORM else 1
-        factor = ins.operands[1 + at]
-        return self.scaled(given[1 - at], factor.value if isinstance(factor, Imm) else None, bits, fresh)
+        factor = ins.operands[1 + at].value if isinstance(ins.operands[1 + at], Imm) else None
+        if factor is not None and "wide" in ins.opcode and ins.opcode[-1] == "u32":
+            factor %= 1 << 32  # compilers write 2863311531 as -1431655765
+        return self.scaled(given[1 - at], factor, bits, fresh)
 
     @staticmethod
     def scaled(kind, factor, bits, fresh):

@@ -3,11 +3,10 @@
 import dataclasses
 
 from course_lib.simt import cfg, layout
-from course_lib.simt.calls import BUILTINS, FRAME, INDIRECT, Site
+from course_lib.simt.calls import BUILTINS, FRAME, INDIRECT, Site, align
 from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec
 from course_lib.simt.special import ALIASES
-
 
 RETURN = Instruction(("ret", "func"), (), None, 0)
 
@@ -115,7 +114,7 @@ def tables(linked, blocks, slots):
             continue
         number, (target, where) = block.first + len(block.instructions) - 1, block.last.operands
         saved = to_save(linked, where.caller, blocks[block.successors[0]], slots)
-        record = layout.Call(number, block.successors[0], linked.frames[where.caller], INDIRECT, 0, len(where.returns),
+        record = layout.Call(number, block.successors[0], align(linked.frames[where.caller], 16), INDIRECT, 0, len(where.returns),
                              len(where.params), len(saved), len(data))
         if isinstance(target, Reg):
             record.slot = slots[target.name][0]

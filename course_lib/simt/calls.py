@@ -14,7 +14,7 @@ from course_lib.simt.instruction import Instruction, Reg, Sym, Vec
 FRAME = Reg("%_frame")
 FUNCTIONS_AT = 0xF00000  # address of the first function; they lie 16 apart, where no memory is
 BUILTINS = ("vprintf", "__assertfail")
-BUILTIN_PARTS = {"vprintf": ((4,), (8, 8)), "__assertfail": ((), (8, 8, 4, 8, 8))}
+HEAP = ("malloc", "free")
 STACK_BYTES = 16384  # of a thread, for the frames of functions and once more for what calls save
 INDIRECT = 0xFFFFFFFF
 
@@ -69,14 +69,16 @@ def link(module, entry):
     """
     linked = Linked({entry: module.functions[entry]})
     addressed = taken(module)
-    edges, todo = {}, [entry]
-    while todo:
-        name = todo.pop()
-        edges[name] = callees_of(module, module.functions[name], addressed)
-        for other in edges[name]:
-            if other not in linked.functions and module.functions[other].defined:
-                linked.functions[other] = module.functions[other]
-                todo.append(other)
+    edges = {}
+    for through_pointers in (False, True):  # what is called by name has to be there
+        todo = list(linked.functions)
+        while todo:
+            name = todo.pop()
+            edges[name] = callees_of(module, module.functions[name], addressed if through_pointers else set(), not through_pointers)
+            for other in edges[name]:
+                if other not in linked.functions and module.functions[other].defined:
+                    linked.functions[other] = module.functions[other]
+                    todo.append(other)
     linked.order = callees_first(edges, entry)
     for name, function in linked.functions.items():
         lay_out(linked, name, function)
@@ -101,7 +103,7 @@ def taken(module):
     return names & set(module.functions)
 
 
-def callees_of(module, function, addressed):
+def callees_of(module, function, addressed, strict):
     found = set()
     for ins in function.body:
         if isinstance(ins, Instruction) and ins.opcode[0] == "call":
@@ -109,7 +111,7 @@ def callees_of(module, function, addressed):
             if isinstance(target, Reg):
                 found |= addressed
             else:
-                found.add(known(module, ins, target.name))
+                found.add(known(module, ins, target.name, strict))
     return found
 
 
@@ -118,15 +120,23 @@ def target_of(ins):
     return ins.operands[isinstance(ins.operands[0], Vec)]
 
 
-def known(module, ins, name):
-    """Return a called function's name; refuse what is neither defined nor built in."""
+def known(module, ins, name, strict):
+    """Return a called function's name; when `strict`, refuse what is neither defined nor built in.
+
+    What only functions behind a pointer call (`free` in a virtual destructor, say) is refused if it is ever called.
+    """
     function = module.functions.get(name)
     if function is None or function.kernel:
         raise PtxSyntaxError(f"line {ins.line}: {ins.name}: {name!r} is no function of this module.", line=ins.line, opcode=ins.name)
-    if function.defined or name in BUILTINS:
-        return name
-    why = {"malloc": "memory from the device's heap", "free": "memory from the device's heap"}.get(name, "it is not defined in the source")
-    raise UnsupportedInstruction(f"line {ins.line}: the simulator has no function {name} ({why}).", opcode=f"call {name}", line=ins.line)
+    if not function.defined and name not in BUILTINS and strict:
+        raise missing(ins, name)
+    return name
+
+
+def missing(ins, name):
+    """Return the error for a call of a function without definition."""
+    why = "memory from the device's heap" if name in HEAP else "it is not defined in the source"
+    return UnsupportedInstruction(f"line {ins.line}: the simulator has no function {name} ({why}).", opcode=f"call {name}", line=ins.line)
 
 
 def reachable(edges, start):
@@ -168,7 +178,7 @@ def parts_of(function, name):
             places.append((offset, p.nbytes))
             offset += p.nbytes
         found.append(tuple(places))
-    return found[0], found[1], align(offset, 16)
+    return found[0], found[1], offset
 
 
 def lay_out(linked, name, function):
@@ -178,9 +188,10 @@ def lay_out(linked, name, function):
         returns, params, offset = parts_of(function, name)
         for variable, (at, _) in zip([*function.returns, *function.params], returns + params):
             places[variable.name] = ("frame", at)
-    for variable in function.variables.values():
-        if variable.space in ("param", "local"):
-            offset = align(offset, variable.align)
-            places[variable.name] = ("frame", offset)
-            offset += variable.nbytes
-    linked.places[name], linked.frames[name] = places, align(offset, 16)
+    for space in ("param", "local"):  # arrays last: what lies behind them is outside
+        for variable in function.variables.values():
+            if variable.space == space:
+                offset = align(offset, variable.align)
+                places[variable.name] = ("frame", offset)
+                offset += variable.nbytes
+    linked.places[name], linked.frames[name] = places, offset

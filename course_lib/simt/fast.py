@@ -134,10 +134,10 @@ class Fast(Registers):
             self.depart(self.current.index)
         code.label(stay)
 
-    def depart(self, block):
+    def depart(self, block, status=layout.DIVERGED):
         """Return to the runtime; all lanes go on at `block` in masked code."""
         self.call("branch", "void", "ptr %w", f"i32 {block}", f"i32 {block}", f"i32 {block}", "i32 -1")
-        self.scalar.do(f"ret i32 {layout.DIVERGED}")
+        self.scalar.do(f"ret i32 {status}")
 
     # -- instructions ------------------------------------------------------------------------------
     def instruction(self, block, ins, number):
@@ -248,5 +248,5 @@ class Fast(Registers):
         if block.successors[0] in self.chains:
             code.do(f"store i32 {block.successors[0]}, ptr %p.resume")
             code.do(f"ret i32 {layout.BARRIER}")
-        else:  # masked code does the waiting
-            self.depart(block.successors[0])
+        else:  # masked code goes on behind the barrier
+            self.depart(block.successors[0], layout.PARTED)

@@ -15,6 +15,7 @@ from course_lib.simt.errors import (
     StackOverflow,
     StepBudgetExceeded,
 )
+from course_lib.simt.instruction import Reg
 
 
 def explain(run, worker):
@@ -67,8 +68,11 @@ def stack_overflow(run, worker, ins, facts):
 
 def invalid_target(run, worker, ins, facts):
     if ins.opcode[0] == "brx":
-        return InvalidTarget(f"{place(facts)} branches to entry {worker.fault_address} of a shorter table.", index=worker.fault_address, **facts)
+        index = worker.fault_address
+        return InvalidTarget(f"{place(facts)} branches to entry {index} of a shorter table.", index=index, **facts)
     known = run.program.linked.callees.values()
+    if not isinstance(ins.operands[0], Reg):
+        return calls.missing(ins, ins.operands[0].name)
     name = next((c.name for c in known if calls.FUNCTIONS_AT + 16 * c.number == worker.fault_address), None)
     what = f"the address {worker.fault_address:#x}, where no function lies" if name is None else \
         f"{name}, which takes or returns something else, or is not defined"

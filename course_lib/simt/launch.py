@@ -188,7 +188,6 @@ class Execution:
         run.callee_count, run.call_data = len(callees), self.pin(np.array(data or [(0, 0)], np.uint32))
         run.stack_bytes = calls.STACK_BYTES
         run.local_bytes = up(run.kernel_frame, 16) + calls.STACK_BYTES
-        run.kernel_frame = up(run.kernel_frame, 16)
         run.frame_slot = self.program.slots[calls.FRAME.name][0]
         run.print = ctypes.cast(self.output.callback, ctypes.c_void_p).value
 

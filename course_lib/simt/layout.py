@@ -12,7 +12,7 @@ FAULTS = ("none", "out of bounds", "misaligned", "divergent barrier", "step budg
 HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
 SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "frame": 5}
 UNIFORM, SPLIT, UNIFORM_PREDICATE = range(3)
-EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED = range(6)
+EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, PARTED = range(7)
 SHARED_WINDOW, LOCAL_WINDOW, CONSTANT_WINDOW = 0x1000000, 0x2000000, 0x3000000
 COUNTS = 8  # per access: executed, threads, sectors, wavefronts, phases, global, guarded, guarded threads
 

@@ -152,16 +152,16 @@ def integer(letter, size, flags, precision, given):
 def real(letter, flags, precision, value):
     """Format a, e, f, g in lower or upper case."""
     if letter in "aA" and value == value and abs(value) != float("inf"):
-        body = hexadecimal(value, precision)
+        body = hexadecimal(value, precision, "#" in flags)
         mark = "+" if "+" in flags else " " if " " in flags else ""
         body = body if body[0] == "-" else mark + body
         return body.upper() if letter == "A" else body
     marks = "".join(f for f in "+ #" if f in flags)
-    body = f"%{marks}{'' if precision is None else f'.{precision}'}{letter if letter not in 'aA' else 'ef'['A' == letter]}" % value
+    body = f"%{marks}{'' if precision is None else f'.{precision}'}{letter if letter not in 'aA' else 'f'}" % value
     return body.upper() if letter in "FEGA" else body
 
 
-def hexadecimal(value, precision):
+def hexadecimal(value, precision, point):
     """Format a finite number as C's %a: one digit, the fraction without closing zeros, the exponent of two."""
     bits, = struct.unpack("<Q", struct.pack("<d", value))
     sign, exponent, fraction = "-" if bits >> 63 else "", bits >> 52 & 0x7FF, bits & ((1 << 52) - 1)
@@ -177,4 +177,4 @@ def hexadecimal(value, precision):
     else:
         digits = format(fraction, "013x")
         digits = digits.rstrip("0") if precision is None else digits.ljust(precision, "0")
-    return f"{sign}0x{lead}{'.' + digits if digits else ''}p{power:+d}"
+    return f"{sign}0x{lead}{'.' if digits or point else ''}{digits}p{power:+d}"

@@ -6,6 +6,7 @@ from course_lib.simt import cfg
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.ops import OPS, ir_type
+from course_lib.simt.special import ALIASES
 from course_lib.simt.special import kind as special_kind
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128")
@@ -62,7 +63,8 @@ class _Verifier:
         elif name in OPS:
             self.arithmetic(ins)
         elif name == "brx":
-            if len(ins.operands) != 2 or self.register(ins, ins.operands[0]) != "i32" or ins.operands[1].name not in self.function.directives:
+            index, targets = ins.operands
+            if self.register(ins, index) != "i32" or targets.name not in self.function.directives:
                 self.fail(ins, "it takes an index register and the label of a .branchtargets list")
         elif name == "call":
             if not ins.operands or isinstance(ins.operands[-1], Mem):
@@ -77,7 +79,7 @@ class _Verifier:
 
     def register(self, ins, operand):
         """Return the LLVM type of a register operand."""
-        if operand.name in self.special:
+        if operand.name in self.special or operand.name in ALIASES:
             return special_kind(operand.name)
         kind = self.function.register_type(operand.name)
         if kind is None:

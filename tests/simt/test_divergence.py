@@ -211,3 +211,41 @@ ret;
         found = [counters[f"smsp__sass_thread_inst_executed_op_{m}_pred_on.sum"] for m in ("ffma", "fadd", "fmul")]
         assert found == [43 + threads, threads - 43, 0]
         assert counters[EXECUTED] == 2 * 6 + 2 + 1
+
+
+def test_a_barrier_in_front_of_what_only_masked_code_runs():
+    """The warp waits there too, although it leaves fast code at that place."""
+    out, _ = run("""extern "C" __global__ void f(int* out) {
+        __shared__ int box[128];
+        int x = threadIdx.x;
+        for (int k = 0; k < 4; ++k) {
+            box[threadIdx.x] = x;
+            __syncthreads();
+            atomicAdd(&out[threadIdx.x], box[(threadIdx.x + 32) % 128]);
+            __syncthreads();
+            x = __shfl_xor_sync(~0u, x, 1) * 3 + box[127 - threadIdx.x];
+            __syncthreads();
+        }
+    }""", n=128, threads=128)
+    x, total, i = np.arange(128), np.zeros(128, int), np.arange(128)
+    for _ in range(4):
+        total += x[(i + 32) % 128]
+        x = x[i ^ 1] * 3 + x[::-1]
+    assert (out == total).all()
+
+
+def test_unsigned_division_by_a_constant_in_a_loop():
+    """Compilers write the factor 2863311531 of a 32-bit product with 64 bits as a negative number."""
+    out, _ = run("""extern "C" __global__ void f(int* out) {
+        unsigned x = 0;
+        for (unsigned k = 0; k < 5; ++k) {
+            x = x * 7 + (threadIdx.x + k) % 3 + (threadIdx.x + x) / 7u;
+            out[threadIdx.x] += (threadIdx.x + k) % 3 == 0;
+        }
+        out[threadIdx.x] += x * 10;
+    }""")
+    i = np.arange(64)
+    x = ones = 0 * i
+    for k in range(5):
+        x, ones = x * 7 + (i + k) % 3 + (i + x) // 7, ones + ((i + k) % 3 == 0)
+    assert (out == ones + x * 10).all()

@@ -49,7 +49,7 @@ def test_a_text_that_ends_too_early(cut):
 
 WRONG = {  # body (or, with a dict, module-level text) -> why it is not found today
     "bra NOWHERE;": None, "bra %r1;": None, "L:\nL:": None,
-    "mov.b32 %unknown1, 1;": None, "frob.b32 %r1, %r2;": None, "mov.u32 %r1, %smid;": None, "ld.param.u64 %d1, [nope];": None,
+    "mov.b32 %unknown1, 1;": None, "frob.b32 %r1, %r2;": None, "mov.u32 %r1, %envreg3;": None, "ld.param.u64 %d1, [nope];": None,
     "mov.u64 %d1, nope;": None, "call nothing;": None, "bar.sync;": None,
     "add.s32 %r1, %r2;": None, "add %r1, %r2, %r3;": None, "cvt.u32 %r1, %r2;": None, "st.global.b32 %r1, %r2;": None,
     "ld.global.b32 %r1, %d1;": None, "ld.global.b32 5, [%d1];": None, "lop3.b32 %r1, %r2, %r3, %r4, %r5;": None,

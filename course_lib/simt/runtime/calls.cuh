@@ -122,6 +122,7 @@ extern "C" __device__ u32 call_function(Warp* w, u32 index, u32 lanes) {
         }
         const Callee* f = &((const Callee*)L->callees)[which];
         if (f->builtin == CODE) {
+            if (f->block == NOWHERE) return fault(w, INVALID_TARGET, c->number, l, FUNCTIONS_AT + 16 * which);
             if (enter(w, c, which, index, l)) return 1;
         } else {
             if (call_builtin(w, c, f, l)) return 1;

@@ -22,7 +22,12 @@ __device__ __noinline__ u32 run_warp(Warp* w) {
                 w->no_fast = 1;
             }
         } else {
-            w->state = status == BARRIER ? WAITING : status == YIELDED ? READY : DONE;
+            if (status == PARTED) {
+                leave_fast(w);
+                w->in_fast = 0;
+                w->no_fast = 1;
+            }
+            w->state = status == BARRIER || status == PARTED ? WAITING : status == YIELDED ? READY : DONE;
             return status == FAILED;
         }
     }

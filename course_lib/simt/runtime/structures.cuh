@@ -12,7 +12,7 @@ typedef long long i64;
 enum { LANES = 32, FULL = 0xffffffffu, MAX_HAZARDS = 512 };
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT, FRAME };   // FRAME: parameters in local memory
 enum State { READY, WAITING, DONE };
-enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED };
+enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, PARTED };   // PARTED: at a barrier, and from there in masked code
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
