@@ -6,7 +6,7 @@ Inside a chain a register is a value: a scalar, a Pair (`u + V`) or a vector, by
 from course_lib.simt.affine import UNIFORM, VECTOR
 from course_lib.simt.instruction import Imm
 from course_lib.simt.pairs import Pair
-from course_lib.simt.program import SPECIAL
+from course_lib.simt.special import SPECIAL
 
 
 class Registers:
