@@ -1,0 +1,76 @@
+// sgemm_vectorized.cu -- four floats with every load, from global memory and from shared
+//
+// Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float32
+// Idea      128 bits a load: a quarter of the instructions for the same bytes; A's tile is kept transposed for it
+// Launch    grid (ceil(N/BN), ceil(M/BM)), block (BM/TM * BN/TN): TM x TN elements of C per thread
+// Shared    4 * BK * (BM+4 + BN) bytes per block
+// Strides   lda, ldb, ldc: elements from one row to the next
+// Edges     any M, N, K below 2^31 elements a matrix; rows that are not 16-byte aligned are read float by float
+// Lesson    notebooks/15_library.ipynb      Next  sgemm_warp_tile.cu
+#ifndef BM            // the launcher passes all five with -D, or none
+#define BM 128
+#define BN 128
+#define BK 8
+#define TM 8
+#define TN 8
+#endif
+#define THREADS (BM / TM * (BN / TN))
+static_assert(BM % TM == 0 && BN % TN == 0, "thread tiles fill the block tile");
+static_assert(TM % 4 == 0 && TN % 4 == 0 && BK % 4 == 0, "a vector is four floats");
+static_assert(THREADS <= 1024, "a block has at most 1024 threads");
+static_assert(4 * BK * (BM + 4 + BN) <= 48 * 1024, "As and Bs share the 48 KiB of static shared memory of a block");
+
+// Four floats of a row from p on, of which `left` are inside the matrix; the others are 0.
+__device__ __forceinline__ float4 load4(const float* p, int left, bool aligned) {
+    if (aligned && left >= 4) return *reinterpret_cast<const float4*>(p);
+    return make_float4(left > 0 ? p[0] : 0.0f, left > 1 ? p[1] : 0.0f, left > 2 ? p[2] : 0.0f, left > 3 ? p[3] : 0.0f);
+}
+
+__device__ __forceinline__ bool aligned16(const float* matrix, int ld) {
+    return reinterpret_cast<size_t>(matrix) % 16 == 0 && ld % 4 == 0;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+sgemm_vectorized(int M, int N, int K, float alpha, const float* A, int lda,
+                 const float* B, int ldb, float beta, float* C, int ldc) {
+    __shared__ __align__(16) float As[BK][BM + 4];   // transposed: a thread's rows are neighbours; padded for the stores
+    __shared__ __align__(16) float Bs[BK][BN];
+    const int t = threadIdx.x;
+    const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
+    const int thread_row = t / (BN / TN) * TM, thread_col = t % (BN / TN) * TN;
+    const bool a16 = aligned16(A, lda), b16 = aligned16(B, ldb);
+    float acc[TM][TN] = {};
+
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        for (int v = t; v < BM * BK / 4; v += THREADS) {
+            const int i = v / (BK / 4), k = v % (BK / 4) * 4, row = block_row + i;
+            const float4 a = load4(&A[row * lda + k0 + k], row < M ? K - k0 - k : 0, a16);
+            As[k][i] = a.x, As[k + 1][i] = a.y, As[k + 2][i] = a.z, As[k + 3][i] = a.w;
+        }
+        for (int v = t; v < BK * BN / 4; v += THREADS) {
+            const int k = v / (BN / 4), j = v % (BN / 4) * 4, col = block_col + j;
+            *reinterpret_cast<float4*>(&Bs[k][j]) = load4(&B[(k0 + k) * ldb + col], k0 + k < K ? N - col : 0, b16);
+        }
+        __syncthreads();                       // nobody reads before both tiles are complete
+
+        for (int k = 0; k < BK; ++k) {
+            float a[TM], b[TN];                // a column of A and a row of B: TM + TN loads feed TM * TN products
+            for (int i = 0; i < TM; i += 4)
+                *reinterpret_cast<float4*>(&a[i]) = *reinterpret_cast<const float4*>(&As[k][thread_row + i]);
+            for (int j = 0; j < TN; j += 4)
+                *reinterpret_cast<float4*>(&b[j]) = *reinterpret_cast<const float4*>(&Bs[k][thread_col + j]);
+            for (int i = 0; i < TM; ++i)
+                for (int j = 0; j < TN; ++j) acc[i][j] += a[i] * b[j];
+        }
+        __syncthreads();                       // nobody overwrites before all have read
+    }
+
+    for (int i = 0; i < TM; ++i)
+        for (int j = 0; j < TN; ++j) {
+            const int row = block_row + thread_row + i, col = block_col + thread_col + j;
+            if (row < M && col < N) {
+                float* c = &C[row * ldc + col];
+                *c = alpha * acc[i][j] + (beta == 0.0f ? 0.0f : beta * *c);   // beta 0: C is not read
+            }
+        }
+}
