@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from course_lib.kernels.catalog import ceil_div
+from course_lib.kernels.kernel import ceil_div
 
 SECTORS_LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 LARGEST_TILE = 128       # per axis; keeps a check at about a second

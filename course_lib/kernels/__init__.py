@@ -4,7 +4,8 @@
 (32, 16, 1)
 """
 
-from course_lib.kernels.catalog import KERNELS, Kernel, get
+from course_lib.kernels.catalog import KERNELS, get
+from course_lib.kernels.kernel import Kernel
 from course_lib.kernels.parameters import Parameter, Rule
 from course_lib.kernels.user import UserKernel
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.kernels.catalog import Kernel, get
+from course_lib.kernels.catalog import get
+from course_lib.kernels.kernel import Kernel
 
 SGEMM = ("int M", "int N", "int K", "float alpha", "const float* A", "int lda",
          "const float* B", "int ldb", "float beta", "float* C", "int ldc")

@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.kernels import KERNELS, get
-from course_lib.kernels.catalog import FOLDER
+from course_lib.kernels.kernel import FOLDER
 
 HEADER = ("Computes", "Idea", "Launch", "Shared", "Edges", "Lesson")
 
@@ -90,6 +90,17 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_2d_tile", {"TM": 16, "TN": 16}, ["16 × 16 = 256 sums for a thread", "TN can be up to 8"]),
     ("sgemm_2d_tile", {"BM": 256, "BN": 256}, ["65536 sums for a block", "with BM = 256, BN can be up to 128"]),
     ("sgemm_2d_tile", {"BK": 49}, ["50176 bytes", "BK can be up to 48"]),
+    ("sgemm_padded", {"TILE": 33}, ["TILE = 33 is too large"]),
+    ("sgemm_unrolled", {"TILE": 8}, ["UNROLL = 16 is more than TILE = 8", "UNROLL can be up to 8"]),
+    ("sgemm_vectorized", {"TN": 2}, ["TN = 2 is no multiple of 4", "4 or 4"]),
+    ("sgemm_vectorized", {"BK": 52}, ["54080 bytes", "BK can be up to 47"]),
+    ("sgemm_warp_tile", {"WM": 128}, ["WM/TM × WN/TN = 16 × 4 lanes", "halve WM or WN"]),
+    ("sgemm_warp_tile", {"WM": 32}, ["= 4 × 4 lanes", "double WM or WN"]),
+    ("sgemm_warp_tile", {"WM": 256, "BM": 256, "WN": 8}, ["32 × 1 lanes", "both must be even"]),
+    ("sgemm_warp_tile", {"WM": 48}, ["WM = 48 does not divide BM = 128", "96 or 144"]),
+    ("sgemm_warp_tile", {"BM": 64, "BN": 64, "BK": 4, "WM": 32, "WN": 16, "TM": 4, "TN": 4}, ["256 threads", "take a larger BK"]),
+    ("sgemm_warp_tile", {"WM": 16, "WN": 32, "TM": 4, "TN": 4, "BN": 256}, ["2048 threads a block", "larger warp tiles"]),
+    ("sgemm_double_buffered", {"BK": 32}, ["66560 bytes", "BK can be up to 23"]),
 ])
 def test_a_wrong_parameter_is_named_with_what_would_be_right(name, parameters, words):
     kernel = get(name)
@@ -115,7 +126,7 @@ def test_all_broken_rules_are_listed_with_their_reason():
     tiled = get("sgemm_tiled")
     assert len(tiled.problems(BM=64, BN=64, BK=128)) == 2
     assert len(get("sgemm_2d_tile").problems(BM=1000, BN=1000, BK=99, TM=16, TN=9)) == 6
-    assert all(len(rule.why) > 40 and ("<=" in rule.text or "%" in rule.text) for k in KERNELS.values() for rule in k.rules)
+    assert all(len(rule.why) > 40 and any(sign in rule.text for sign in ("<=", "%", "==")) for k in KERNELS.values() for rule in k.rules)
 
 
 def test_numpy_integers_are_taken_and_become_plain():

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from course_lib.kernels import KERNELS
 from course_lib.run import mismatch, run
 
-NAMES = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled", "sgemm_1d_tile", "sgemm_2d_tile")
+SQUARE = ({}, {"TILE": 32}, {"TILE": 5}, {"TILE": 1})
+WARP = ({}, {"BM": 32, "BN": 64, "BK": 16, "WM": 32, "WN": 16, "TM": 4, "TN": 4},
+        {"BM": 64, "BN": 32, "BK": 12, "WM": 64, "WN": 32, "TM": 8, "TN": 8})
 SIZES = {
     "sgemm_swapped": ({}, {"bx": 7, "by": 5}, {"bx": 1, "by": 64}, {"bx": 1024, "by": 1}),
     "sgemm_naive": ({}, {"bx": 7, "by": 5}, {"bx": 1, "by": 64}, {"bx": 1024, "by": 1}),
@@ -15,7 +18,14 @@ SIZES = {
                       {"BM": 2, "BN": 33, "BK": 40, "TM": 2}, {"BM": 1, "BN": 1, "BK": 1, "TM": 1}),
     "sgemm_2d_tile": ({}, {"BM": 16, "BN": 32, "BK": 8, "TM": 2, "TN": 4}, {"BM": 15, "BN": 14, "BK": 5, "TM": 3, "TN": 7},
                       {"BM": 4, "BN": 66, "BK": 20, "TM": 4, "TN": 2}, {"BM": 1, "BN": 1, "BK": 1, "TM": 1, "TN": 1}),
+    "sgemm_uncoalesced": SQUARE, "sgemm_coalesced": SQUARE,
+    "sgemm_padded": (*SQUARE, {"TILE": 8, "PAD": 3}, {"PAD": 0}),
+    "sgemm_unrolled": ({}, {"TILE": 32, "UNROLL": 1}, {"TILE": 5, "UNROLL": 3}, {"TILE": 1, "UNROLL": 1}),
+    "sgemm_vectorized": ({}, {"BM": 32, "BN": 16, "BK": 12, "TM": 4, "TN": 4}, {"BM": 8, "BN": 32, "BK": 4, "TM": 4, "TN": 8}),
+    "sgemm_warp_tile": WARP,
+    "sgemm_double_buffered": WARP,
 }
+NAMES = tuple(KERNELS)
 CASES = [(name, values) for name in NAMES for values in SIZES[name]]
 SHAPES = [(1, 1, 1), (17, 1, 33), (1, 17, 5), (15, 17, 16), (33, 31, 32), (31, 33, 2), (53, 29, 37)]
 

@@ -1,0 +1,138 @@
+"""What the catalog says about one kernel: its file, its idea, what the reader may choose, and how it is launched."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course_lib.errors import CourseError
+from course_lib.kernels.parameters import Parameter, Rule, check_grid
+
+FOLDER = Path(__file__).parent
+
+
+def ceil_div(a, b):
+    """Divide and round up.
+
+    >>> ceil_div(33, 32)
+    2
+    """
+    return -(-a // b)
+
+
+def _nothing(p):
+    return 0
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of the course, and all that is needed to launch it.
+
+    Attributes
+    ----------
+    name, entry : str
+        What the reader calls it; the name of the function in the file.
+    path : Path
+        The `.cu` file.
+    idea, lesson : str
+        One line; the name of the notebook that teaches it, empty as long as none does.
+    parameters : tuple of Parameter
+    rules : tuple of Rule
+    passes : tuple of str
+        Parameters that reach the compiler with -D; the others only shape the block.
+    dtype : str
+        Element type of A, B and C.
+    """
+
+    name: str
+    path: Path = field(repr=False)
+    entry: str
+    idea: str
+    lesson: str
+    parameters: tuple[Parameter, ...] = field(repr=False)
+    rules: tuple[Rule, ...] = field(repr=False)
+    passes: tuple[str, ...] = field(repr=False)
+    block_of: Callable[[Mapping[str, int]], tuple[int, int, int]] = field(repr=False)
+    grid_of: Callable[[int, int, Mapping[str, int]], tuple[int, int, int]] = field(repr=False)
+    shared_of: Callable[[Mapping[str, int]], int] = field(repr=False, default=_nothing)
+    dtype: str = "float32"
+
+    @property
+    def source(self):
+        """Return the CUDA C text."""
+        return self.path.read_text(encoding="utf-8")
+
+    def problems(self, **parameters):
+        """Return every reason why these parameters cannot run, as sentences; empty when they can.
+
+        Parameters that are not named keep their defaults.
+
+        >>> from course_lib.kernels import get
+        >>> for line in get("sgemm_tiled").problems(BM=64, BN=64, BK=128): print(line)
+        BN × BM = 64 × 64 = 4096 threads a block, but at most 1024 are allowed: with BM = 64, BN can be up to 16
+        tiles of 64 × 128 and 128 × 64 floats take 65536 bytes, but at most 49152 (48 KiB) of shared memory \
+are allowed: with BM = 64 and BN = 64, BK can be up to 96
+        """
+        known = {p.name: p for p in self.parameters}
+        wrong = [self._unknown(name) for name in parameters if name not in known]
+        values = {name: parameters.get(name, p.default) for name, p in known.items()}
+        ranges = [s for name, p in known.items() if (s := p.problem(values[name]))]
+        if wrong or ranges:
+            return tuple(wrong + ranges)       # a rule needs sensible numbers before it can be asked
+        values = {name: int(value) for name, value in values.items()}
+        return tuple(s for rule in self.rules if (s := rule.problem(values)))
+
+    def check(self, **parameters):
+        """Return all parameters, defaults filled in, as plain ints.
+
+        Raises
+        ------
+        CourseError
+            Names each value that is wrong and what would be right.
+        """
+        wrong = self.problems(**parameters)
+        if wrong:
+            raise CourseError("\n".join([f"{self.name}: {wrong[0]}", *wrong[1:]]),
+                              kernel=self.name, parameters=parameters, problems=wrong)
+        return {p.name: int(parameters.get(p.name, p.default)) for p in self.parameters}
+
+    def block(self, **parameters):
+        """Return the threads of a block along x, y, z."""
+        return self.block_of(self.check(**parameters))
+
+    def grid(self, M, N, **parameters):
+        """Return the blocks of the grid along x, y, z that cover an M × N result.
+
+        >>> from course_lib.kernels import get
+        >>> get("sgemm_tiled").grid(100, 33, BM=32, BN=16)
+        (3, 4, 1)
+        """
+        grid = self.grid_of(M, N, self.check(**parameters))
+        check_grid(self.name, grid)
+        return grid
+
+    def shared_bytes(self, **parameters):
+        """Return the bytes of static shared memory that a block declares."""
+        return self.shared_of(self.check(**parameters))
+
+    def defines(self, **parameters):
+        """Return what the compiler gets with -D."""
+        values = self.check(**parameters)
+        return {name: values[name] for name in self.passes}
+
+    def flops(self, M, N, K):
+        """Return the floating-point operations of the product: a multiplication and an addition, MNK times."""
+        return 2 * M * N * K
+
+    def _unknown(self, name):
+        names = [p.name for p in self.parameters]
+        close = close_names(name, names)
+        return f"{name} is no parameter of {self.name}{close or ': it has ' + ', '.join(names)}"
+
+
+def close_names(name, names):
+    by_lower = {n.lower(): n for n in names}
+    if str(name).lower() in by_lower:
+        return f": did you mean {by_lower[name.lower()]}?"
+    found = difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.6)
+    return f": did you mean {' or '.join(by_lower[n] for n in found)}?" if found else ""
