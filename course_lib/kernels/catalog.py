@@ -1,10 +1,10 @@
 """The catalog of all kernels: `get(name)` finds one."""
 
 from course_lib.errors import CourseError
-from course_lib.kernels import ladder
+from course_lib.kernels import ladder, wang
 from course_lib.kernels.kernel import close_names
 
-KERNELS = {kernel.name: kernel for kernel in ladder.kernels()}
+KERNELS = {kernel.name: kernel for family in (ladder, wang) for kernel in family.kernels()}
 
 
 def get(name):

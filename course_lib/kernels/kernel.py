@@ -9,6 +9,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels.parameters import Parameter, Rule, check_grid
 
 FOLDER = Path(__file__).parent
+REALS = {"float32": "float", "float64": "double"}
 
 
 def ceil_div(a, b):
@@ -42,6 +43,10 @@ class Kernel:
         Parameters that reach the compiler with -D; the others only shape the block.
     dtype : str
         Element type of A, B and C.
+    takes_real : bool
+        The file is for any element type, which it gets as REAL.
+    passes_as : mapping
+        Macros that are not called like their parameter (bx: BX).
     """
 
     name: str
@@ -56,6 +61,8 @@ class Kernel:
     grid_of: Callable[[int, int, Mapping[str, int]], tuple[int, int, int]] = field(repr=False)
     shared_of: Callable[[Mapping[str, int]], int] = field(repr=False, default=_nothing)
     dtype: str = "float32"
+    takes_real: bool = field(repr=False, default=False)
+    passes_as: Mapping[str, str] = field(repr=False, default_factory=dict)
 
     @property
     def source(self):
@@ -116,9 +123,15 @@ are allowed: with BM = 64 and BN = 64, BK can be up to 96
         return self.shared_of(self.check(**parameters))
 
     def defines(self, **parameters):
-        """Return what the compiler gets with -D."""
+        """Return what the compiler gets with -D.
+
+        >>> from course_lib.kernels import get
+        >>> get("sgemm_ilp").defines()
+        {'REAL': 'float', 'TILE': 32, 'OUT': 4}
+        """
         values = self.check(**parameters)
-        return {name: values[name] for name in self.passes}
+        real = {"REAL": REALS[self.dtype]} if self.takes_real else {}
+        return real | {self.passes_as.get(name, name): values[name] for name in self.passes}
 
     def flops(self, M, N, K):
         """Return the floating-point operations of the product: a multiplication and an addition, MNK times."""

@@ -221,3 +221,36 @@ def warps_rule():
                 "or a smaller block tile")
 
     return Rule(f"32 * BM/WM * BN/WN <= {MAX_THREADS}", WHY_THREADS, lambda p: count(p) <= MAX_THREADS, says)
+
+
+def outputs_per_thread_rule(most):
+    """Return the rule that the TA/by × TB/bx sums of a thread fit into its registers.
+
+    >>> outputs_per_thread_rule(64).problem({"TA": 64, "TB": 64, "bx": 4, "by": 8})
+    'TA/by × TB/bx = 8 × 16 = 128 sums for a thread, but at most 64 fit into its registers: take larger bx or by, or a smaller tile'
+    """
+
+    def counts(p):
+        return p["TA"] // p["by"], p["TB"] // p["bx"]
+
+    def says(p):
+        rows, cols = counts(p)
+        return (f"TA/by × TB/bx = {rows} × {cols} = {rows * cols} sums for a thread, but at most {most} fit into its registers: "
+                "take larger bx or by, or a smaller tile")
+
+    return Rule(f"TA/by * TB/bx <= {most}", WHY_SUMS, lambda p: math.prod(counts(p)) <= most, says)
+
+
+def outputs_tiles_rule(item_bytes):
+    """Return the rule that a TA × TW and a TW × TB tile of elements of `item_bytes` bytes fit in static shared memory."""
+
+    def size(p):
+        return item_bytes * p["TW"] * (p["TA"] + p["TB"])
+
+    def says(p):
+        largest = MAX_STATIC_SHARED // (item_bytes * (p["TA"] + p["TB"]))
+        right = f"TW can be up to {largest}" if largest else "take a smaller TA or TB"
+        return (f"tiles of {p['TA']} × {p['TW']} and {p['TW']} × {p['TB']} elements of {item_bytes} bytes take {size(p)} bytes, "
+                f"but at most {MAX_STATIC_SHARED} (48 KiB) of shared memory are allowed: {right}")
+
+    return Rule(f"{item_bytes} * TW * (TA + TB) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)

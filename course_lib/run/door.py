@@ -27,7 +27,7 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
     ----------
     kernel : str, Kernel or Path
         A name of the catalog; or your own: a `UserKernel`, CUDA text, or the path of a `.cu` file.
-    A, B, C : (M, K), (K, N), (M, N) float32 arrays
+    A, B, C : (M, K), (K, N), (M, N) arrays of the kernel's element type, mostly float32
         NumPy or CuPy. Rows may be padded (slices of wider arrays): the kernel then gets their stride as lda,
         ldb, ldc, and NaN between the rows. The given C is not changed. Without C the answer starts as NaN, so
         that an element which the kernel forgets, or reads although beta is 0, shows.

@@ -55,8 +55,8 @@ class Problem:
     A: Matrix
     B: Matrix
     C: Matrix
-    alpha: np.float32
-    beta: np.float32
+    alpha: np.floating
+    beta: np.floating
     cupy: bool
 
     def arguments(self, A, B, C):
@@ -93,7 +93,7 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32"):
         raise CourseError(f"A is {M} × {K} and B is {inner} × {N}: B must have as many rows as A has columns, {K}")
     if C is not None and C.shape != (M, N):
         raise CourseError(f"C is {C.shape[0]} × {C.shape[1]}, but A ({M} × {K}) times B ({K} × {N}) is {M} × {N}")
-    alpha, beta = _number("alpha", alpha), _number("beta", beta)
+    alpha, beta = (_number(name, value, np.dtype(dtype)) for name, value in (("alpha", alpha), ("beta", beta)))
     if C is None and beta != 0:
         raise CourseError(f"beta = {beta} adds to C, but no C is given: give C, or leave beta at 0")
     if C is None:
@@ -155,7 +155,7 @@ def _matrix(name, array):
     return matrix
 
 
-def _number(name, value):
+def _number(name, value, dtype):
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise CourseError(f"{name} = {value!r} is a {type(value).__name__}, not a real number")
     try:
@@ -163,8 +163,8 @@ def _number(name, value):
     except OverflowError:
         exact = 1e308 if value > 0 else -1e308      # a whole number beyond every float
     with np.errstate(over="ignore"):
-        number = np.float32(exact)
+        number = dtype.type(exact)
     if np.isinf(number) and not math.isinf(exact):
-        largest = float(np.finfo(np.float32).max)
-        raise CourseError(f"{name} = {exact:.3g} is too large for float32: the largest is {largest:.2e}")
+        largest = float(np.finfo(dtype).max)
+        raise CourseError(f"{name} = {exact:.3g} is too large for {dtype}: the largest is {largest:.2e}")
     return number

@@ -50,11 +50,14 @@ def test_defaults_and_choices_are_allowed(kernel):
 @pytest.mark.parametrize(("M", "N"), [(1, 1), (17, 100), (64, 64), (65, 31)])
 def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
     grid, block, values = kernel.grid(M, N), kernel.block(), kernel.check()
-    tile = values.get("BN", block[0]), values.get("BM", block[1])
+    tile = values.get("BN", values.get("TB", block[0])), values.get("BM", values.get("TA", block[1] * values.get("OUT", 1)))
     cols, rows = (M, N) if kernel.name == "sgemm_swapped" else (N, M)
     assert cols <= grid[0] * tile[0] < cols + tile[0]
     assert rows <= grid[1] * tile[1] < rows + tile[1]
-    assert block[0] * block[1] * values.get("TM", 1) * values.get("TN", 1) == tile[0] * tile[1]
+    outputs = values.get("TM", 1) * values.get("TN", 1) * values.get("OUT", 1)
+    if "TA" in values:
+        outputs = (values["TA"] // values["by"]) * (values["TB"] // values["bx"])
+    assert block[0] * block[1] * outputs == tile[0] * tile[1]
 
 
 def test_swapped_and_naive_differ_in_two_lines_of_code():

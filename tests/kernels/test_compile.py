@@ -17,7 +17,8 @@ def test_the_file_compiles_alone_without_a_word(kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_the_file_alone_has_the_catalogs_defaults(kernel):
-    alone, launched = (compile_cuda(kernel.source, defines=d).ptx for d in ({}, kernel.defines()))
+    real = {"REAL": "float"} if kernel.takes_real and kernel.dtype == "float32" else {}
+    alone, launched = (compile_cuda(kernel.source, defines=d).ptx for d in (real, kernel.defines()))
     assert alone == launched
 
 
@@ -27,13 +28,18 @@ THREAD_TILES = [
     ("sgemm_2d_tile", {}), ("sgemm_2d_tile", {"BM": 15, "BN": 14, "BK": 5, "TM": 3, "TN": 7}),
     ("sgemm_2d_tile", {"BM": 256, "BN": 128}), ("sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 48}),
     ("sgemm_2d_tile", {"BM": 16, "BN": 8, "TM": 16}), ("sgemm_2d_tile", {"BM": 32, "BN": 32, "TM": 1, "TN": 1}),
+    ("sgemm_padded", {}), ("sgemm_padded", {"TILE": 32, "PAD": 16}), ("sgemm_unrolled", {"UNROLL": 1}), ("sgemm_uncoalesced", {}),
+    ("sgemm_vectorized", {}), ("sgemm_vectorized", {"BM": 256, "BN": 128}), ("sgemm_vectorized", {"BK": 44}),
+    ("sgemm_warp_tile", {}), ("sgemm_warp_tile", {"WM": 64, "WN": 64, "TM": 16}), ("sgemm_double_buffered", {}),
+    ("sgemm_ilp", {"OUT": 16}), ("dgemm_ilp", {"OUT": 8}), ("sgemm_outputs", {"bx": 8, "by": 8}), ("dgemm_outputs", {}),
+    ("dgemm_outputs", {"TA": 128, "TB": 64, "TW": 32, "by": 32}), ("sgemm_outputs", {"TA": 128, "TB": 128, "TW": 48}),
 ]
 
 
 @pytest.mark.parametrize(("name", "values"), THREAD_TILES)
 def test_sums_are_in_registers_and_tiles_in_shared_memory(name, values):
     kernel = get(name)
-    found = resources(compile_cuda(kernel.source, defines=kernel.defines(**values)).cubin)[name]
+    found = resources(compile_cuda(kernel.source, defines=kernel.defines(**values)).cubin)[kernel.entry]
     assert found.static_shared_bytes == kernel.shared_bytes(**values)
     assert found.local_bytes == 0, "nothing is spilled"
     assert found.max_threads == math.prod(kernel.block(**values))
@@ -44,12 +50,17 @@ def test_sums_are_in_registers_and_tiles_in_shared_memory(name, values):
     ("sgemm_1d_tile", {"BM": 1024, "TM": 64}), ("sgemm_1d_tile", {"BK": 97}),
     ("sgemm_2d_tile", {"TM": 7}), ("sgemm_2d_tile", {"TN": 3}), ("sgemm_2d_tile", {"TM": 2, "TN": 2}),
     ("sgemm_2d_tile", {"TM": 16, "TN": 16}), ("sgemm_2d_tile", {"BM": 256, "BN": 256}), ("sgemm_2d_tile", {"BK": 49}),
+    ("sgemm_unrolled", {"TILE": 8}), ("sgemm_vectorized", {"BK": 52}), ("sgemm_vectorized", {"TN": 2}),
+    ("sgemm_warp_tile", {"WM": 128}), ("sgemm_warp_tile", {"WM": 48}), ("sgemm_warp_tile", {"WM": 256, "BM": 256, "WN": 8}),
+    ("sgemm_warp_tile", {"BM": 64, "BN": 64, "BK": 4, "WM": 32, "WN": 16, "TM": 4, "TN": 4}),
+    ("sgemm_warp_tile", {"WM": 16, "WN": 32, "TM": 4, "TN": 4, "BN": 256}), ("sgemm_double_buffered", {"BK": 32}),
+    ("dgemm_ilp", {"OUT": 3}), ("dgemm_outputs", {"TA": 60}), ("dgemm_outputs", {"TW": 49}),
 ])
 def test_a_thread_tile_that_the_catalog_refuses_the_compiler_refuses_too(name, values):
     kernel = get(name)
     assert kernel.problems(**values)
     with pytest.raises(CompileError, match="static assert|static_assert"):
-        compile_cuda(kernel.source, defines=kernel.check() | values)
+        compile_cuda(kernel.source, defines=kernel.defines() | {kernel.passes_as.get(n, n): v for n, v in values.items()})
 
 
 @pytest.mark.parametrize(("BM", "BN", "BK"), [(32, 32, 32), (5, 7, 3), (16, 64, 153), (1, 1, 6144), (32, 32, 192)])

@@ -25,21 +25,29 @@ SIZES = {
     "sgemm_warp_tile": WARP,
     "sgemm_double_buffered": WARP,
 }
+for letter in "sd":
+    SIZES |= {
+        f"{letter}gemm_thread": ({}, {"bx": 7, "by": 5}),
+        f"{letter}gemm_block": SQUARE,
+        f"{letter}gemm_ilp": ({}, {"TILE": 16, "OUT": 16}, {"TILE": 6, "OUT": 3}),
+        f"{letter}gemm_outputs": ({}, {"TA": 32, "TB": 16, "TW": 8, "bx": 4, "by": 16}, {"TA": 5, "TB": 21, "TW": 7, "bx": 3, "by": 5},
+                                  {"TA": 1, "TB": 1, "TW": 1, "bx": 1, "by": 1}),
+    }
 NAMES = tuple(KERNELS)
 CASES = [(name, values) for name in NAMES for values in SIZES[name]]
 SHAPES = [(1, 1, 1), (17, 1, 33), (1, 17, 5), (15, 17, 16), (33, 31, 32), (31, 33, 2), (53, 29, 37)]
 
 
-def matrices(M, N, K, pads=(0, 0, 0)):
+def matrices(name, M, N, K, pads=(0, 0, 0)):
     rng = np.random.default_rng([M, N, K])
     shapes = ((M, K), (K, N), (M, N))
-    return [rng.standard_normal((r, c + pad)).astype(np.float32)[:, :c] for (r, c), pad in zip(shapes, pads, strict=True)]
+    return [rng.standard_normal((r, c + pad)).astype(KERNELS[name].dtype)[:, :c] for (r, c), pad in zip(shapes, pads, strict=True)]
 
 
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_every_shape(name, values):
     for M, N, K in SHAPES:
-        A, B, _ = matrices(M, N, K)
+        A, B, _ = matrices(name, M, N, K)
         result = run(name, A, B, backend="sim", **values)
         assert mismatch(result.C, A, B) is None, (M, N, K)
 
@@ -47,7 +55,7 @@ def test_every_shape(name, values):
 @pytest.mark.parametrize(("name", "values"), CASES)
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 1), (-1.5, 0.25), (0, 2), (3, 0)])
 def test_padded_rows_and_factors(name, values, alpha, beta):
-    A, B, C = matrices(19, 23, 18, pads=(3, 1, 5))
+    A, B, C = matrices(name, 19, 23, 18, pads=(3, 1, 5))
     if beta == 0:
         C[...] = np.nan                       # must not be read
     result = run(name, A, B, C, alpha=alpha, beta=beta, backend="sim", **values)
@@ -58,13 +66,13 @@ def test_padded_rows_and_factors(name, values, alpha, beta):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_races(name):
-    A, B, _ = matrices(40, 33, 70)
+    A, B, _ = matrices(name, 40, 33, 70)
     assert run(name, A, B, racecheck=True, backend="sim").hazards == ()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_large_rectangle_of_primes(name):
-    A, B, C = matrices(997, 1009, 1013, pads=(2, 0, 1))
+    A, B, C = matrices(name, 997, 1009, 1013, pads=(2, 0, 1))
     result = run(name, A, B, C, alpha=0.5, beta=-2, backend="sim")
     assert mismatch(result.C, A, B, C, alpha=0.5, beta=-2) is None

@@ -1,0 +1,59 @@
+"""The kernels of Wang and Jin's report, from a thread per element to many outputs a thread, in double and in float."""
+
+from course_lib.kernels.kernel import FOLDER, REALS, Kernel, ceil_div
+from course_lib.kernels.ladder import BLOCK_XY
+from course_lib.kernels.parameters import MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
+from course_lib.kernels.rules import divides_rule, outputs_per_thread_rule, outputs_tiles_rule, sums_rule, threads_rule
+
+TILE = Parameter("TILE", "rows and columns of a tile", 32, high=32, choices=(4, 8, 16, 32))
+OUT = Parameter("OUT", "elements of C a thread computes", 4, high=32, choices=(1, 2, 4, 8, 16))
+OUTPUTS = (
+    Parameter("TA", "rows of C a block computes", 64, choices=(16, 32, 64, 128)),
+    Parameter("TB", "columns of C a block computes", 64, choices=(16, 32, 64, 128)),
+    Parameter("TW", "columns of A a block loads at a time", 16, high=3072, choices=(4, 8, 16, 32)),
+    Parameter("bx", "threads of a block along x", 16, choices=(4, 8, 16, 32)),
+    Parameter("by", "threads of a block along y", 16, choices=(4, 8, 16, 32)),
+)
+BYTES = {"float32": 4, "float64": 8}
+
+
+def kernels():
+    """Yield the four kernels, in double precision as in the report and in single precision."""
+    for dtype in ("float64", "float32"):
+        yield from _family(dtype, {"float64": "d", "float32": "s"}[dtype])
+
+
+def _family(dtype, letter):
+    shared = {"lesson": "", "dtype": dtype, "takes_real": True}
+    size = BYTES[dtype]
+    yield Kernel(
+        f"{letter}gemm_thread", FOLDER / "gemm_thread.cu", "gemm_thread",
+        idea=f"a thread per element, in {REALS[dtype]}",
+        parameters=BLOCK_XY, rules=(threads_rule("bx", "by"),), passes=(),
+        block_of=lambda p: (p["bx"], p["by"], 1),
+        grid_of=lambda M, N, p: (ceil_div(N, p["bx"]), ceil_div(M, p["by"]), 1), **shared)
+    yield Kernel(
+        f"{letter}gemm_block", FOLDER / "gemm_block.cu", "gemm_block",
+        idea=f"square tiles in shared memory, in {REALS[dtype]}",
+        parameters=(TILE,), rules=(threads_rule("TILE", "TILE"),), passes=("TILE",),
+        block_of=lambda p: (p["TILE"], p["TILE"], 1),
+        grid_of=lambda M, N, p: (ceil_div(N, p["TILE"]), ceil_div(M, p["TILE"]), 1),
+        shared_of=lambda p: 2 * size * p["TILE"] ** 2, **shared)
+    yield Kernel(
+        f"{letter}gemm_ilp", FOLDER / "gemm_ilp.cu", "gemm_ilp",
+        idea=f"OUT elements of a column for each thread, in {REALS[dtype]}: sums that do not wait for one another",
+        parameters=(TILE, OUT), rules=(divides_rule("TILE", "OUT"),), passes=("TILE", "OUT"),
+        block_of=lambda p: (p["TILE"], p["TILE"] // p["OUT"], 1),
+        grid_of=lambda M, N, p: (ceil_div(N, p["TILE"]), ceil_div(M, p["TILE"]), 1),
+        shared_of=lambda p: 2 * size * p["TILE"] ** 2, **shared)
+    yield Kernel(
+        f"{letter}gemm_outputs", FOLDER / "gemm_outputs.cu", "gemm_outputs",
+        idea=f"a TA × TB tile of C, TA/by × TB/bx outputs a thread, in {REALS[dtype]}; a fast and a guarded path",
+        parameters=OUTPUTS,
+        rules=(divides_rule("TA", "by"), divides_rule("TB", "bx"), threads_rule("bx", "by"),
+               sums_rule(("TA", "TB"), MAX_SUMS_OF_BLOCK * 4 // size, "a block"), outputs_per_thread_rule(MAX_SUMS_OF_THREAD * 4 // size),
+               outputs_tiles_rule(size)),
+        passes=("TA", "TB", "TW", "bx", "by"), passes_as={"bx": "BX", "by": "BY"},
+        block_of=lambda p: (p["bx"], p["by"], 1),
+        grid_of=lambda M, N, p: (ceil_div(N, p["TB"]), ceil_div(M, p["TA"]), 1),
+        shared_of=lambda p: size * p["TW"] * (p["TA"] + p["TB"]), **shared)
