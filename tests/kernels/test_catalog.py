@@ -103,7 +103,6 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_warp_tile", {"WM": 48}, ["WM = 48 does not divide BM = 128", "96 or 144"]),
     ("sgemm_warp_tile", {"BM": 64, "BN": 64, "BK": 4, "WM": 32, "WN": 16, "TM": 4, "TN": 4}, ["256 threads", "take a larger BK"]),
     ("sgemm_warp_tile", {"WM": 16, "WN": 32, "TM": 4, "TN": 4, "BN": 256}, ["2048 threads a block", "larger warp tiles"]),
-    ("sgemm_double_buffered", {"BK": 32}, ["66560 bytes", "BK can be up to 23"]),
 ])
 def test_a_wrong_parameter_is_named_with_what_would_be_right(name, parameters, words):
     kernel = get(name)
