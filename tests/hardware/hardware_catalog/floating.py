@@ -15,6 +15,7 @@ def fused(a, b, c, form, dtype):
     """Return a * b + c with one rounding, special values as IEEE 754 has them."""
     with np.errstate(all="ignore"):
         plain = a * b + c
+    plain = np.where(np.isfinite(a) & np.isfinite(b) & ~np.isfinite(c), c, plain)  # the product may be too large for the type
     exact = [rounded(Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)), form) if np.isfinite([x, y, z]).all() else p
              for x, y, z, p in zip(a, b, c, plain)]
     return np.array([p if e == 0 and p == 0 else e for e, p in zip(exact, plain)], dtype)
