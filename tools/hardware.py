@@ -9,6 +9,7 @@ with the simulator by the tests, on any machine.
 """
 
 import datetime
+import hashlib
 import json
 import re
 import shutil
@@ -21,7 +22,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(ROOT / "tests" / "hardware")]
 
-from hardware_catalog import CASES  # noqa: E402
+from hardware_catalog import CASES, wrong  # noqa: E402
 
 STACK = 8192            # bytes of stack a thread, for the recursive ones
 PATIENCE = 120          # seconds for all kernels, run without the profiler
@@ -34,6 +35,8 @@ METRICS = (
     + ["smsp__inst_executed.sum", "smsp__sass_branch_targets_threads_divergent.sum"]
     + [f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum" for op in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
 )
+EXACT = METRICS[:4] + [LSU.format(what, "global", op) for what in ("t_requests", "t_sectors") for op in ("ld", "st")]
+BORING = re.compile("smsp__inst_executed_op|_lgds|_memory_|lookup")     # told in other words already
 # What else may tell something; only those that this version of Nsight Compute knows are asked for.
 CURIOUS = re.compile(
     r"l1tex__t_(?:requests|sectors)_pipe_lsu_mem_global_op_(?:red|atom|ldgsts|ldgsts_cache_\w+)"
@@ -131,7 +134,7 @@ def record(folder, out):
     raw.mkdir(parents=True, exist_ok=True)
     failed = run_all(folder, raw)
     ran = [n for n in CASES if n not in failed]
-    outputs, wrong = collect(ran, raw)
+    outputs, bad = collect(ran, raw)
     shutil.rmtree(raw)
     np.savez_compressed(out / "outputs.npz", **outputs)
     ncu = find_ncu()
@@ -139,16 +142,15 @@ def record(folder, out):
     driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
     told = {"device": properties["name"].decode(), "driver": driver.stdout.strip(), "date": datetime.date.today().isoformat(),
             "ncu": version_of(ncu), "nvrtc": json.loads((folder / "nvrtc.json").read_text()),
-            "made_by": "tools/hardware.py; ncu --clock-control none", "failed": failed, "wrong": wrong, "kernels": {}}
+            "made_by": "tools/hardware.py; ncu --clock-control none", "failed": failed, "wrong": bad, "kernels": {}}
     (out / "hardware.json").write_text(json.dumps(told, indent=1))
     told["kernels"] = profile(folder, ran, metrics(ncu), ncu, out)
     (out / "hardware.json").write_text(json.dumps(told, indent=1))
-    return f"{len(told['kernels'])} kernels recorded, {len(failed)} failed ({list(failed)}), {len(wrong)} wrong: {wrong}"
+    return f"{len(told['kernels'])} kernels recorded, {len(failed)} failed ({list(failed)}), {len(bad)} wrong: {bad}"
 
 
 def collect(names, raw):
     """Read the outputs back and compare them with the references: ({key: array}, {name: what is wrong})."""
-    from hardware_catalog import wrong
     outputs, bad = {}, {}
     for name in names:
         _, want = CASES[name].arguments()
@@ -164,13 +166,29 @@ def collect(names, raw):
 
 
 def keep(out):
-    """Take a record over into tests/data."""
+    """Take a record over into tests/data: counters, a digest of each output, and those that the references do not give to the bit."""
     told = json.loads((out / "hardware.json").read_text())
-    kernels = told.pop("kernels")
-    lines = [f'  "{name}": {json.dumps({m: n for m, n in counts.items() if n or m in METRICS})}' for name, counts in kernels.items()]
-    text = json.dumps({**told, "kernels": {}}, indent=1).replace('"kernels": {}', '"kernels": {\n' + ",\n".join(lines) + "}")
+    kernels, unlike = told.pop("kernels"), {}
+    told["outputs"], told["wrong"] = digests, wrong_ones = {}, {}
+    with np.load(out / "outputs.npz") as outputs:
+        for key in outputs.files:
+            name, _, argument = key.rpartition(".")
+            found, expected = outputs[key], CASES[name].arguments()[1].get(int(argument))
+            digests[key] = digest(found)
+            if expected is not None and len(wrong(found, expected, CASES[name].tolerance)):
+                wrong_ones[key] = "differs from the reference"
+            if expected is None or digest(np.asarray(expected).astype(found.dtype)) != digests[key]:
+                unlike[key] = found
+    counted = [f'  "{name}": {json.dumps({m: n for m, n in counts.items() if m in EXACT or n and not BORING.search(m)})}'
+               for name, counts in kernels.items()]
+    text = json.dumps({**told, "kernels": {}}, indent=1).replace('"kernels": {}', '"kernels": {\n' + ",\n".join(counted) + "}")
     (ROOT / "tests" / "data" / "h200_kernels.json").write_text(text + "\n")
-    shutil.copy(out / "outputs.npz", ROOT / "tests" / "data" / "h200_kernels.npz")
+    np.savez_compressed(ROOT / "tests" / "data" / "h200_kernels.npz", **unlike)
+
+
+def digest(array):
+    """Return the SHA-256 of an array's bytes."""
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
 if __name__ == "__main__":
