@@ -12,7 +12,7 @@ NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 
-.PHONY: help lab test test-all test-slow lint units notebooks drift exercises clean python dev
+.PHONY: help lab test test-all test-slow lint units notebooks drift exercises bench clean python dev
 .NOTPARALLEL:
 
 help:  ## list these targets
@@ -52,6 +52,9 @@ drift: dev  ## fail when exercises/ is not what solutions/ gives
 
 exercises: dev  ## make exercises/ anew from solutions/
 	$(BIN)/python -m course_lib.grading.generate
+
+bench: dev  ## measure how fast the simulator is. BENCH_ARGS="--quick --json FILE --numba-python PATH"
+	$(BIN)/python -m course_lib.bench simt $(BENCH_ARGS)
 
 clean:  ## remove .venv and everything that was built; your notebooks and grades stay
 	rm -rf .venv build .pytest_cache .ruff_cache .import_linter_cache *.egg-info

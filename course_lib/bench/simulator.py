@@ -1,0 +1,182 @@
+"""How fast the simulator is: kernels on one worker and on all, compilation, racecheck, and numba's simulator beside it."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from course_lib import kernels, simt, toolchain
+from course_lib.bench.machine import load_average, this_machine
+from course_lib.bench.records import Measurement, Result
+from course_lib.bench.timing import Spread, repeat
+from course_lib.errors import CourseError
+from course_lib.simt import build
+from course_lib.simt.workers import available_cores
+
+TILE_16 = ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
+TILE_32 = ("sgemm_tiled", {"BM": 32, "BN": 32, "BK": 32})
+REGISTERS = ("sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8})
+SPEED = (("sgemm_swapped", {"bx": 16, "by": 16}), ("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32,
+         ("sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}), REGISTERS)
+COMPILED = (("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32, REGISTERS)
+RACES = (TILE_16, TILE_32, REGISTERS)
+NUMBA_TILE = Path(__file__).with_name("numba_tile.py")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure: N of the speeds and of racecheck, N on numba's simulator, and how often each."""
+
+    N: int = 512
+    N_races: int = 256
+    N_numba: int = 32
+    repeats: int = 9
+    repeats_compile: int = 5
+
+    @classmethod
+    def quick(cls):
+        """Return a plan of a few seconds, whose figures are too rough to quote."""
+        return cls(N=128, N_races=128, N_numba=16, repeats=3, repeats_compile=1)
+
+
+class Launch:
+    """A kernel of the catalog with square matrices, ready to run."""
+
+    def __init__(self, name, parameters, N):
+        self.kernel, self.parameters, self.N = kernels.get(name), parameters, N
+        rng = np.random.default_rng(N)
+        self.A, self.B = (rng.standard_normal((N, N)).astype(np.float32) for _ in range(2))
+        self.C = np.full((N, N), np.nan, np.float32)
+
+    def __call__(self, **how):
+        n, one, zero = np.int32(self.N), np.float32(1), np.float32(0)
+        args = [n, n, n, one, self.A, n, self.B, n, zero, self.C, n]
+        kernel, p = self.kernel, self.parameters
+        return simt.launch(kernel.path, kernel.entry, kernel.grid(self.N, self.N, **p), kernel.block(**p), args,
+                           defines=kernel.defines(**p), **how)
+
+    def check(self):
+        """Raise a CourseError unless C is A B within the rounding of N additions."""
+        exact = self.A.astype(np.float64) @ self.B
+        bound = self.N * 2.0**-23 * (np.abs(self.A).astype(np.float64) @ np.abs(self.B))
+        if not (np.abs(self.C - exact) <= bound).all():
+            raise CourseError(f"{self.kernel.name} at N = {self.N} gave a wrong answer, so its speed says nothing")
+
+
+def measure(plan, *, numba_python=None, say=lambda text: None):
+    """Measure everything in a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    numba_python : str, optional
+        A Python that has numba; default this one.
+    say : callable
+        Gets a line of text before each part.
+
+    Returns
+    -------
+    Result
+    """
+    before, found = load_average(), []
+    for name, parameters in SPEED:
+        say(f"{name}, N = {plan.N}")
+        found += speed(name, parameters, plan)
+    for name, parameters in COMPILED:
+        say(f"compiling {name}")
+        found += compilation(name, parameters, plan.repeats_compile)
+    for name, parameters in RACES:
+        say(f"racecheck of {name}, N = {plan.N_races}")
+        found += racecheck(name, parameters, plan)
+    say("numba's CUDA simulator")
+    found += numba(plan, numba_python or sys.executable)
+    conditions = {"load_before": before, "repeats": plan.repeats, "repeats_compile": plan.repeats_compile}
+    return Result("simt", date.today().isoformat(), this_machine(), conditions, tuple(found))
+
+
+def speed(name, parameters, plan):
+    """Time launches on one worker, by CPU and by wall clock, and on all workers by wall clock."""
+    launch, cores = Launch(name, parameters, plan.N), available_cores()
+    cpu = repeat({1: lambda: launch(workers=1)}, plan.repeats, clock=time.process_time)
+    wall = repeat({n: (lambda n=n: launch(workers=n)) for n in sorted({1, cores})}, plan.repeats)
+    launch.check()
+    work = launch.kernel.flops(plan.N, plan.N, plan.N)
+    rows = [("cpu", n, s) for n, s in cpu.items()] + [("wall", n, s) for n, s in wall.items()]
+    return [Measurement("run", name, parameters, plan.N, spread, clock, work, {"workers": n}) for clock, n, spread in rows]
+
+
+def racecheck(name, parameters, plan):
+    """Time launches on one worker without and with the search for races."""
+    launch = Launch(name, parameters, plan.N_races)
+    found = repeat({races: (lambda races=races: launch(workers=1, racecheck=races)) for races in (False, True)},
+                   max(3, plan.repeats // 2), clock=time.process_time)
+    launch.check()
+    work = launch.kernel.flops(plan.N_races, plan.N_races, plan.N_races)
+    return [Measurement("races", name, parameters, plan.N_races, spread, "cpu", work, {"racecheck": races})
+            for races, spread in found.items()]
+
+
+@contextmanager
+def empty_cache():
+    """Keep compiled objects in an empty folder meanwhile."""
+    before = os.environ.get("COURSE_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["COURSE_CACHE"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["COURSE_CACHE"]
+            else:
+                os.environ["COURSE_CACHE"] = before
+
+
+def compilation(name, parameters, repeats):
+    """Time NVRTC, our translation, both, and loading from the disk, for a kernel that the process has not seen.
+
+    A macro that the kernel does not use makes every repeat a new request.
+    """
+    kernel, samples = kernels.get(name), {"nvrtc": [], "translate": [], "compile": [], "load": []}
+    block, now = kernel.block(**parameters), time.process_time
+
+    def make(defines):
+        return build.build(kernel.path, kernel.entry, block=block, defines=defines)
+
+    build.runtime()                            # a process loads it once
+    toolchain.compile_cuda("__global__ void first() {}")
+    for i in range(repeats):
+        with empty_cache():
+            new = {**kernel.defines(**parameters), "REPEAT": time.perf_counter_ns()}
+            start = now()
+            toolchain.compile_cuda(kernel.source, name=kernel.path.name, defines=new)
+            middle = now()
+            make(new)
+            end = now()
+            make({**new, "AGAIN": i})
+            again = now()
+        for what, seconds in zip(samples, (middle - start, end - middle, end - start, again - end)):
+            samples[what].append(seconds)
+    return [Measurement(what, kernel.name, parameters, 0, Spread.of(found), "cpu") for what, found in samples.items()]
+
+
+def numba(plan, python):
+    """Time a 16 × 16 tile on numba's CUDA simulator; return no measurement when that Python has no numba."""
+    try:
+        done = subprocess.run([python, NUMBA_TILE, str(plan.N_numba), "3"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise CourseError(f"{python} cannot be run: {error.strerror}", python=python) from None
+    if done.returncode != 0:
+        if "No module named 'numba'" in done.stderr:
+            return []
+        raise CourseError(f"numba's simulator failed under {python}:\n{done.stderr[-500:]}", python=python)
+    told = json.loads(done.stdout)
+    return [Measurement("numba", TILE_16[0], TILE_16[1], plan.N_numba, Spread.of(told["seconds"]), "cpu",
+                        2 * plan.N_numba**3, {"version": told["version"]})]
