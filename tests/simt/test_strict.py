@@ -59,15 +59,15 @@ def test_one_byte_outside(kind, size, missing):
 def test_a_matrix_that_is_one_element_short(name, matrix):
     N = 20
     kernel = kernels.get(name)
-    data = {m: np.zeros(N * N - (m == matrix), FLT) for m in "ABC"}
-    values = {"BM": 16, "BN": 16, "BK": 16, "TM": 4, "TN": 4, "bx": 16, "by": 16}
-    parameters = {p.name: values[p.name] for p in kernel.parameters}
-    args = [INT(N), INT(N), INT(N), FLT(1), data["A"], INT(N), data["B"], INT(N), FLT(0), data["C"], INT(N)]
-    error = fault(simt.OutOfBounds, kernel.source, args, grid=kernel.grid(N, N, **parameters), block=kernel.block(**parameters),
-                  name=kernel.entry, defines=kernel.defines(**parameters))
-    assert (error.array, error.index, error.bounds) == (matrix, N * N - 1, (0, N * N - 1))
-    assert f"{matrix}[" in kernel.source.splitlines()[error.line - 1] or matrix == "C"
-    assert error.address == (N * N - 1) * 4 + error.address // (1 << 40) * (1 << 40)
+    kind = np.dtype(kernel.dtype).type
+    data = {m: np.zeros(N * N - (m == matrix), kind) for m in "ABC"}
+    args = [INT(N), INT(N), INT(N), kind(1), data["A"], INT(N), data["B"], INT(N), kind(0), data["C"], INT(N)]
+    error = fault(simt.OutOfBounds, kernel.source, args, grid=kernel.grid(N, N), block=kernel.block(), name=kernel.entry,
+                  defines=kernel.defines())
+    assert (error.array, error.bounds) == (matrix, (0, N * N - 1))
+    assert error.index <= N * N - 1 < error.index + error.width // kind().itemsize
+    assert matrix == "C" or any(word in kernel.source.splitlines()[error.line - 1] for word in (f"{matrix}[", "float4"))
+    assert error.address % (1 << 40) == error.index * kind().itemsize
 
 
 def test_an_overrun_never_lands_in_the_next_array():
