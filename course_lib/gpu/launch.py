@@ -54,6 +54,11 @@ def load(compiled, entry):
     GpuError
         When the driver cannot load it.
     """
+    return _function(_module(compiled), entry)
+
+
+def _module(compiled):
+    """Return CuPy's module of a cubin; it reads the file when something is first asked of it."""
     import cupy
 
     cubin = compiled if isinstance(compiled, bytes) else compiled.cubin
@@ -61,15 +66,19 @@ def load(compiled, entry):
     path = Path(_folder().name) / f"{hashlib.sha256(cubin).hexdigest()}.cubin"
     if not path.exists():
         path.write_bytes(cubin)
+    return cupy.RawModule(path=str(path))
+
+
+def _function(module, entry):
     try:
-        function = cupy.RawModule(path=str(path)).get_function(entry)
+        function = module.get_function(entry)
         function.compile()       # load now, so that a refusal is reported here
     except Exception as error:
         raise explain(error, entry) from None
     return function
 
 
-def launch(compiled, entry, grid, block, args, *, dynamic_shared=0):
+def launch(compiled, entry, grid, block, args, *, dynamic_shared=0, constants=None):
     """Launch a kernel once and wait for it.
 
     Parameters
@@ -85,6 +94,8 @@ def launch(compiled, entry, grid, block, args, *, dynamic_shared=0):
         scalars of the kernel's own types: `np.int32(5)`, `np.float32(1)`.
     dynamic_shared : int
         Bytes of shared memory a block asks for at launch.
+    constants : mapping, optional
+        NumPy arrays for `__constant__` variables, by name.
 
     Returns
     -------
@@ -95,7 +106,7 @@ def launch(compiled, entry, grid, block, args, *, dynamic_shared=0):
 
     try:
         on_device = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
-        function = prepare(compiled, entry, dynamic_shared)
+        function = prepare(compiled, entry, dynamic_shared, constants)
         function(triple(grid), triple(block), tuple(on_device), shared_mem=dynamic_shared)
         cupy.cuda.get_current_stream().synchronize()
         for given, there in zip(args, on_device, strict=True):
@@ -108,11 +119,18 @@ def launch(compiled, entry, grid, block, args, *, dynamic_shared=0):
     return tuple(a for a in args if isinstance(a, np.ndarray) or is_cupy(a))
 
 
-def prepare(compiled, entry, dynamic_shared):
-    """Load a function and let it use as much dynamic shared memory as asked for."""
-    function = load(compiled, entry)
+def prepare(compiled, entry, dynamic_shared, constants=None):
+    """Load a function, let it use as much dynamic shared memory as asked for, and fill its `__constant__` variables."""
+    import cupy
+
+    module = _module(compiled)
+    function = _function(module, entry)
     if dynamic_shared > STATIC_SHARED_LIMIT:
         function.max_dynamic_shared_size_bytes = dynamic_shared
+    for name, value in (constants or {}).items():
+        value = np.ascontiguousarray(value)
+        there = cupy.ndarray(value.shape, value.dtype, module.get_global(name))
+        there.set(value)
     return function
 
 

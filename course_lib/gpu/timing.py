@@ -69,7 +69,8 @@ def seconds(value):
     return f"{value:.3f} s"
 
 
-def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, repeats=25, warmup=3, budget_s=1.0):
+def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, constants=None, repeats=25, warmup=3,
+                budget_s=1.0):
     """Measure a kernel with CUDA events, after warming up.
 
     The data stay on the device and in its caches, as they do in a training loop; NumPy arrays are copied there
@@ -77,7 +78,7 @@ def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, repeats
 
     Parameters
     ----------
-    compiled, entry, grid, block, args, dynamic_shared
+    compiled, entry, grid, block, args, dynamic_shared, constants
         As for `launch`.
     repeats : int
         Samples at most; 5 are taken, then more as long as `budget_s` seconds allow.
@@ -93,7 +94,7 @@ def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, repeats
 
     try:
         on_device = tuple(cupy.array(a) if isinstance(a, np.ndarray) else a for a in args)
-        function = prepare(compiled, entry, dynamic_shared)
+        function = prepare(compiled, entry, dynamic_shared, constants)
         stream = cupy.cuda.Stream(non_blocking=True)
         cupy.cuda.get_current_stream().synchronize()      # the copies above ran on another stream
         with stream:

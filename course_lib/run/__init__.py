@@ -5,8 +5,9 @@
 """
 
 from course_lib.run.accuracy import Mismatch, matches, max_error, mismatch, reference, tolerance
-from course_lib.run.door import choose_backend, resolve, run
-from course_lib.run.result import RunResult, counter_name, line_table, per_line
+from course_lib.run.door import resolve, run
+from course_lib.run.launch import Job, choose_backend, execute
+from course_lib.run.result import LaunchResult, RunResult, counter_name, line_table, per_line
 
-__all__ = ["Mismatch", "RunResult", "choose_backend", "counter_name", "line_table", "matches", "max_error", "mismatch",
-           "per_line", "reference", "resolve", "run", "tolerance"]
+__all__ = ["Job", "LaunchResult", "Mismatch", "RunResult", "choose_backend", "counter_name", "execute", "line_table", "matches",
+           "max_error", "mismatch", "per_line", "reference", "resolve", "run", "tolerance"]

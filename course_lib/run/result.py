@@ -27,22 +27,16 @@ def counter_name(what, kind):
 
 
 @dataclass(frozen=True)
-class RunResult:
-    """One kernel, one input, one answer.
+class LaunchResult:
+    """What every launch tells, whatever its kernel computes.
 
     Attributes
     ----------
     kernel : Kernel
     parameters : dict
         Every parameter, defaults filled in.
-    M, N, K, lda, ldb, ldc : int
-        Sizes, and elements from one row to the next in A, B and C on the device.
     grid, block : tuple of int
         Along x, y, z.
-    C : (M, N) array
-        The answer in an array of its own without padding, of the kind that was given (NumPy or CuPy).
-    stray_writes : int
-        Elements between the rows of a padded C that the kernel wrote though they are none of its business.
     backend, label : str
         "gpu" or "sim"; "measured on NVIDIA H200" or "simulated".
     time : Timing or None
@@ -65,16 +59,8 @@ class RunResult:
 
     kernel: Kernel
     parameters: dict[str, int]
-    M: int
-    N: int
-    K: int
-    lda: int
-    ldb: int
-    ldc: int
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    C: Any = field(repr=False)
-    stray_writes: int
     backend: str
     label: str
     time: Timing | None
@@ -89,16 +75,6 @@ class RunResult:
     trace: tuple = field(repr=False)
     arrays: tuple = field(repr=False)
     shared: tuple = field(repr=False)
-
-    @property
-    def flops(self):
-        """Return the floating-point operations of the product, 2 M N K."""
-        return self.kernel.flops(self.M, self.N, self.K)
-
-    @property
-    def gflops(self):
-        """Return 10**9 floating-point operations per second, or None without a measured time."""
-        return self.flops / self.time.median_s / 1e9 if self.time else None
 
     def count(self, what, kind="load"):
         """Return a count: what is "requests", "sectors", "wavefronts", "conflicts" or "shared instructions".
@@ -117,7 +93,16 @@ class RunResult:
 
     def rows(self):
         """Return the table as (what, value) pairs of strings."""
-        return tuple(_rows(self))
+        values = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        return ((self.kernel.name, values), *self.head_rows(), *_launch_rows(self), *self.tail_rows())
+
+    def head_rows(self):
+        """Return the rows on what was computed."""
+        return ()
+
+    def tail_rows(self):
+        """Return the rows on what was noticed."""
+        return ()
 
     def __repr__(self):
         """Return the table as text; on the simulator it is the same in every run."""
@@ -132,22 +117,62 @@ class RunResult:
         return f"<table>{cells}</table>"
 
 
-def _rows(r):
-    values = ", ".join(f"{name} = {value}" for name, value in r.parameters.items())
-    yield r.kernel.name, values
-    yield "C", f"{r.M} × {r.N}, K = {r.K}, {r.label}"
-    gx, gy, _ = r.grid
-    bx, by, _ = r.block
-    yield "launch", f"grid {gx} × {gy}, block {bx} × {by}: {gx * gy * bx * by} threads for {r.M * r.N} elements"
-    if r.time:
-        yield "time", f"{r.time}, {r.gflops:.1f} GFLOP/s"
+@dataclass(frozen=True, repr=False)
+class RunResult(LaunchResult):
+    """One matrix product: one kernel, one input, one answer.
+
+    Attributes, beside those of every launch
+    ----------------------------------------
+    M, N, K, lda, ldb, ldc : int
+        Sizes, and elements from one row to the next in A, B and C on the device.
+    C : (M, N) array
+        The answer in an array of its own without padding, of the kind that was given (NumPy or CuPy).
+    stray_writes : int
+        Elements between the rows of a padded C that the kernel wrote though they are none of its business.
+    """
+
+    M: int
+    N: int
+    K: int
+    lda: int
+    ldb: int
+    ldc: int
+    C: Any = field(repr=False)
+    stray_writes: int
+
+    @property
+    def flops(self):
+        """Return the floating-point operations of the product, 2 M N K."""
+        return self.kernel.flops(self.M, self.N, self.K)
+
+    @property
+    def gflops(self):
+        """Return 10**9 floating-point operations per second, or None without a measured time."""
+        return self.flops / self.time.median_s / 1e9 if self.time else None
+
+    def head_rows(self):
+        """Return the rows on what was computed."""
+        gx, gy, _ = self.grid
+        bx, by, _ = self.block
+        rows = [("C", f"{self.M} × {self.N}, K = {self.K}, {self.label}"),
+                ("launch", f"grid {gx} × {gy}, block {bx} × {by}: {gx * gy * bx * by} threads for {self.M * self.N} elements")]
+        if self.time:
+            rows.append(("time", f"{self.time}, {self.gflops:.1f} GFLOP/s"))
+        return tuple(rows)
+
+    def tail_rows(self):
+        """Return the rows on what was noticed."""
+        if not self.stray_writes:
+            return ()
+        return (("padding of C", f"{self.stray_writes} elements between the rows were overwritten"),)
+
+
+def _launch_rows(r):
     if r.counters is not None:
         yield from _counter_rows(r)
     yield from _resource_rows(r)
     if r.hazards is not None:
         yield "hazards", _hazards(r.hazards)
-    if r.stray_writes:
-        yield "padding of C", f"{r.stray_writes} elements between the rows were overwritten"
 
 
 def _counter_rows(r):

@@ -18,9 +18,9 @@ def acted(monkeypatch):
     """Replace what touches the GPU; return the list of what was done to it."""
     done = []
 
-    def launch(compiled, entry, grid, block, args, dynamic_shared=0):
+    def launch(compiled, entry, grid, block, args, dynamic_shared=0, constants=None):
         done.append("launch")
-        simt.launch(compiled.ptx, entry, grid, block, args)
+        simt.launch(compiled.ptx, entry, grid, block, args, constants=constants)
 
     def time_kernel(compiled, entry, grid, block, args, **options):
         done.append("time")

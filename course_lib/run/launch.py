@@ -1,0 +1,189 @@
+"""Carry out one launch of any kernel of the course, on either backend."""
+
+import math
+import os
+from dataclasses import dataclass, field
+
+from course_lib import gpu, simt, toolchain
+from course_lib.arch import DEFAULT_DEVICE, DEVICES, Device, device
+from course_lib.errors import CourseError
+from course_lib.kernels import Kernel
+from course_lib.model.occupancy import occupancy
+from course_lib.run.progress import shown
+
+BACKENDS = ("sim", "gpu")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A kernel with everything that a launch needs.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    values : dict
+        Its parameters, checked.
+    arguments : tuple
+        NumPy arrays and NumPy scalars, one for each parameter of the kernel. The arrays are not changed.
+    outputs : tuple of int
+        Which of the arguments the kernel writes.
+    grid, block : tuple of int
+        Along x, y, z.
+    constants : dict
+        Arrays for the `__constant__` variables of the source, by name.
+    """
+
+    kernel: Kernel
+    values: dict
+    arguments: tuple
+    outputs: tuple
+    grid: tuple
+    block: tuple
+    constants: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Done:
+    """The arrays that a launch wrote, and what a `LaunchResult` says about it."""
+
+    outputs: tuple
+    facts: dict
+
+
+def execute(job, *, backend=None, racecheck=False, trace=(), counters=True, device=None, warp_order="forward", progress=None):
+    """Launch a kernel; the options are those of `run`.
+
+    Returns
+    -------
+    Done
+
+    Raises
+    ------
+    CourseError
+    """
+    where = choose_backend(backend)
+    target = _target(device, where)
+    compiled = _compile(job, target.arch)
+    resources = _resources(compiled, job.kernel)
+    fits = _fits(job, resources, target.device)
+    report, time, outputs = None, None, None
+    # The simulator goes first, also with a GPU: it stops a kernel that would leave its arrays or never end.
+    if where == "sim" or counters or racecheck or trace:
+        with shown(progress) as report_progress:
+            report, outputs = _simulate(job, target.arch, racecheck=racecheck, trace=trace, warp_order=warp_order,
+                                        progress=report_progress)
+    if where == "gpu":
+        time, outputs = _measure(job, compiled)
+    facts = {"kernel": job.kernel, "parameters": job.values, "grid": job.grid, "block": job.block, "backend": where,
+             "label": target.label, "time": time, "resources": resources, "occupancy": fits, "device": target.device.name}
+    return Done(outputs, facts | _observed(report, racecheck))
+
+
+def choose_backend(backend=None):
+    """Return "gpu" or "sim": what is asked for, else COURSE_BACKEND, else a GPU when one works.
+
+    Raises
+    ------
+    CourseError
+        For another word, or with the reason why the GPU that is asked for cannot be used.
+
+    >>> choose_backend("sim")
+    'sim'
+    """
+    asked = backend if backend is not None else os.environ.get("COURSE_BACKEND") or None
+    if asked is None:
+        return "gpu" if gpu.probe().usable else "sim"
+    source = "backend" if backend is not None else "the environment variable COURSE_BACKEND"
+    if asked not in BACKENDS:
+        raise CourseError(f"{source} is {asked!r}, but the backends are 'sim' and 'gpu'", backend=asked)
+    if asked == "gpu" and not gpu.probe().usable:
+        raise CourseError(f"{source} asks for the GPU, but it cannot be used: {gpu.probe().reason}. "
+                          "Run with backend='sim'", backend=asked, reason=gpu.probe().reason)
+    return asked
+
+
+def _compile(job, arch):
+    name = job.kernel.path.name if job.kernel.path else f"{job.kernel.name}.cu"
+    return toolchain.compile_cuda(job.kernel.source, name=name, arch=arch, defines=job.kernel.defines(**job.values))
+
+
+def _fresh(job):
+    """Return the arguments with copies of the arrays that the kernel writes."""
+    return [a.copy() if i in job.outputs else a for i, a in enumerate(job.arguments)]
+
+
+def _simulate(job, arch, **options):
+    """Return the simulator's report, and the arrays as the kernel left them."""
+    arguments = _fresh(job)
+    report = simt.launch(job.kernel.source, job.kernel.entry, job.grid, job.block, arguments,
+                         defines=job.kernel.defines(**job.values), constants=job.constants, arch=arch, **options)
+    return report, tuple(arguments[i] for i in job.outputs)
+
+
+def _measure(job, compiled):
+    """Return the time on the GPU, and the arrays after a launch of its own."""
+    arguments = [gpu.to_device(a) if getattr(a, "ndim", 0) else a for a in _fresh(job)]
+    shape = (compiled, job.kernel.entry, job.grid, job.block, arguments)
+    gpu.launch(*shape, constants=job.constants)
+    outputs = tuple(gpu.to_host(arguments[i]) for i in job.outputs)      # before timing, which runs the kernel again and again
+    return gpu.time_kernel(*shape, constants=job.constants), outputs
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What runs or is modelled: what to compile for, its row in the device table, how results are labelled."""
+
+    arch: str
+    device: Device
+    label: str
+
+
+def _target(name, where):
+    """Choose the device: the one that is named, else the GPU that runs, else the default of the table."""
+    if where == "gpu":
+        status = gpu.probe()
+        return _Target(status.arch, device(name) if name else _live(status), f"measured on {status.name}")
+    chosen = device(name) if name else DEFAULT_DEVICE
+    return _Target(_compiled_for(chosen), chosen, "simulated")
+
+
+def _resources(compiled, kernel):
+    found = toolchain.resources(compiled)
+    if kernel.entry not in found:
+        raise CourseError(f"the compiler left out the kernel {kernel.entry}: is it inside an #if that is not true?",
+                          kernel=kernel.name, entry=kernel.entry)
+    return found[kernel.entry]
+
+
+def _fits(job, resources, on):
+    """Return the occupancy, or refuse a block of which not even one fits."""
+    threads = math.prod(job.block)
+    found = occupancy(on, threads, resources.registers, resources.static_shared_bytes)
+    if found.blocks == 0:
+        raise CourseError(f"a block of {threads} threads with {resources.registers} registers each needs more than {on.name} "
+                          f"has ({found.limiter}): take a smaller block", kernel=job.kernel.name, limiter=found.limiter)
+    return found
+
+
+def _live(status):
+    """Return the table's row of the GPU that runs, or of one with its compute capability, or the default."""
+    by_name = [d for d in DEVICES.values() if d.name in (status.name, status.name.removeprefix("NVIDIA "))]
+    by_cc = [d for d in DEVICES.values() if d.cc == status.cc]
+    return next(iter(by_name + by_cc), DEFAULT_DEVICE)
+
+
+def _compiled_for(chosen):
+    """Return the architecture to compile for: the device's own, or the oldest that the compiler still knows."""
+    number = 10 * chosen.cc[0] + chosen.cc[1]
+    known = toolchain.supported_architectures()
+    return f"sm_{number if number in known else min(known)}"
+
+
+def _observed(report, racecheck):
+    """Return the fields of a `LaunchResult` that the simulator fills."""
+    if report is None:
+        return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None,
+                "trace": (), "arrays": (), "shared": ()}
+    return {"counters": report.counters, "counters_label": "simulated", "lines": report.lines, "level": report.level,
+            "hazards": report.hazards if racecheck else None,
+            "trace": report.trace, "arrays": report.arrays, "shared": report.shared}
