@@ -9,11 +9,13 @@ from course_lib.simt.errors import (
     AssertionFailed,
     CompileError,
     DivergentBarrier,
+    InvalidOperand,
     InvalidTarget,
     KernelTrap,
     LaunchError,
     Misaligned,
     OutOfBounds,
+    PartialWarp,
     PtxSyntaxError,
     SimtError,
     StackOverflow,
@@ -24,7 +26,7 @@ from course_lib.simt.launch import launch
 from course_lib.simt.report import DeviceArray, Hazard, Report, SharedVariable, TraceRecord
 
 __all__ = [
-    "AssertionFailed", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "InvalidTarget", "KernelTrap", "LaunchError",
-    "Misaligned", "OutOfBounds", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded",
-    "TraceRecord", "UnsupportedInstruction", "launch",
+    "AssertionFailed", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "InvalidOperand", "InvalidTarget", "KernelTrap",
+    "LaunchError", "Misaligned", "OutOfBounds", "PartialWarp", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow",
+    "StepBudgetExceeded", "TraceRecord", "UnsupportedInstruction", "launch",
 ]

@@ -18,7 +18,7 @@ from course_lib.simt.program import prepare
 from course_lib.simt.special import SPECIAL
 
 RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "calls",
-           "schedule")
+           "async", "fused", "tensor", "schedule")
 KEPT = 256  # compiled kernels held in memory
 _kernels = OrderedDict()
 _lock = threading.Lock()

@@ -10,7 +10,8 @@ ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
 BARRIERS = ("bar", "barrier")
 CROSS = ("shfl", "vote", "match", "redux", "activemask")
 ATOMICS = ("atom", "red")
-STORES = ("st", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call")
+TENSOR = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
+STORES = ("st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call")
 
 
 @dataclass
@@ -39,9 +40,14 @@ def is_barrier(ins):
     return ins.opcode[0] in BARRIERS and "warp" not in ins.opcode and "arrive" not in ins.opcode
 
 
+def is_async(ins):
+    """Say whether an instruction copies asynchronously by itself (`cp.async`, not the bulk copies) or waits for such copies."""
+    return ins.opcode[:2] == ("cp", "async") and len(ins.opcode) > 2 and ins.opcode[2] in ("ca", "cg", "commit_group", "wait_group", "wait_all")
+
+
 def destinations(ins):
     """Return the registers that an instruction writes."""
-    if not ins.operands or ins.opcode[0] in STORES:
+    if not ins.operands or ins.opcode[0] in STORES or ins.opcode[:2] == ("wmma", "store"):
         return []
     if ins.opcode[0] in ("setp", "shfl", "match"):
         count = results(ins)
@@ -115,7 +121,7 @@ def can_be_fast(ins):
         return ins.opcode[0] == "bra"
     if any(isinstance(o, Reg) and o.name in CLOCKS for o in ins.operands):
         return False
-    if ins.opcode[0] in CROSS or ins.opcode[0] in ATOMICS:
+    if ins.opcode[0] in CROSS or ins.opcode[0] in ATOMICS or ins.opcode[0] in TENSOR or ins.opcode[0] == "cp":
         return False
     if ins.opcode[0] in ("ld", "ldu", "st"):
         if not {"global", "shared", "param", "const"} & set(ins.opcode):

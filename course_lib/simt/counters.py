@@ -17,10 +17,12 @@ MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", 
         ("mul", "f32"): "fmul", ("fma", "f64"): "dfma", ("mad", "f64"): "dfma", ("add", "f64"): "dadd",
         ("sub", "f64"): "dadd", ("mul", "f64"): "dmul"}
 DIRECTIONS = ("ld", "st")
+TENSOR = "sm__inst_executed_pipe_tensor_op_{}.sum"
+TENSOR_PIPES = ("hmma", "dmma", "imma")
 NAMES = tuple(
     [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
-    + [DIVERGENT]
+    + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES]
 )
 LEVEL = {name: "hardware" if "mem_global" in name else "PTX level" for name in NAMES}
 
@@ -65,6 +67,8 @@ def collect(program, executed, threads, dynamic, divergent):
                 add(ins.line, THREAD_OPS.format(math), lanes)
             if is_memory(ins) and program.accesses[number].kind < 2:
                 add_access(add, program.accesses[number], ins, dynamic[number])
+            elif number in program.tensors:
+                add_tensor(add, program.tensors[number], ins, dynamic[number], times)
         if divergent[block.index]:
             add(block.instructions[-1].line, DIVERGENT, divergent[block.index])
     return total, dict(sorted(lines.items()))
@@ -78,6 +82,23 @@ def add_access(add, access, ins, n):
     add(ins.line, SHARED_CONFLICTS.format(direction), n[3] - n[4])
     if n[3] or access.space == layout.SPACES["shared"]:
         add(ins.line, SHARED_EXECUTED.format(direction), n[0])
+
+
+def add_tensor(add, tensor, ins, n, times):
+    """Count a matrix instruction or an asynchronous copy.
+
+    `cp.async` is a global request with its sectors, and a store to shared memory; it is no global load instruction.
+    """
+    if tensor.pipe:
+        add(ins.line, TENSOR.format(tensor.pipe), times * tensor.machine_instructions)
+    elif tensor.function == "copy_async":
+        add(ins.line, GLOBAL_REQUESTS.format("ld"), n[5])
+        add(ins.line, GLOBAL_SECTORS.format("ld"), n[2])
+        add(ins.line, SHARED_WAVEFRONTS.format("st"), n[3])
+        add(ins.line, SHARED_CONFLICTS.format("st"), n[3] - n[4])
+        add(ins.line, SHARED_EXECUTED.format("st"), n[0])
+    elif tensor.access is not None:
+        add_access(add, tensor.access, ins, n)
 
 
 def empty(program):

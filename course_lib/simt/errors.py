@@ -52,5 +52,13 @@ class AssertionFailed(SimtError):
     """An `assert` of the kernel was false; carries assertion, file, line, function, block, thread."""
 
 
+class PartialWarp(SimtError):
+    """A matrix instruction that not all 32 lanes of a warp execute together; carries kernel, line, block, and a missing thread."""
+
+
+class InvalidOperand(SimtError):
+    """An operand that the instruction does not allow: a stride, a copy's size, an address that differs between lanes."""
+
+
 class StepBudgetExceeded(SimtError):
     """A warp executed more instructions than `max_steps`: most likely an endless loop; `line` is where it was."""

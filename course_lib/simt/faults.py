@@ -8,10 +8,12 @@ from course_lib.simt import calls, layout
 from course_lib.simt.errors import (
     AssertionFailed,
     DivergentBarrier,
+    InvalidOperand,
     InvalidTarget,
     KernelTrap,
     Misaligned,
     OutOfBounds,
+    PartialWarp,
     StackOverflow,
     StepBudgetExceeded,
 )
@@ -46,9 +48,15 @@ def explain(run, worker):
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
     if fault in CALLS:
         return CALLS[fault](run, worker, ins, facts)
+    if worker.fault_access in run.program.tensors and fault not in ("out of bounds", "misaligned", "read only"):
+        return of_tensor(fault, worker, ins, facts)
     access = run.program.accesses[worker.fault_access]
     facts |= {"address": worker.fault_address, "width": access.width * access.count, "operation": ins.name}
-    verb = "writes" if access.kind else "reads"
+    verb = "writes" if access.kind and not (ins.opcode[0] == "cp" and worker.fault_address >= layout.CONSTANT_WINDOW) else "reads"
+    if fault == "misaligned" and ins.opcode[0] == "wmma" and worker.fault_address % facts["width"] == 0:
+        return Misaligned(
+            f"{place(facts)}: the matrix starts at address {worker.fault_address:#x}, which is no multiple of 32 bytes, as {ins.name} "
+            "wants it. Declare shared arrays with __align__(32) and start tiles at such elements.", **facts)
     if fault == "misaligned":
         return Misaligned(
             f"{place(facts)} {verb} {facts['width']} bytes at address {worker.fault_address:#x}, which is no multiple of "
@@ -96,6 +104,22 @@ def assertion(run, worker, ins, facts):
 
 
 CALLS = {"stack overflow": stack_overflow, "invalid target": invalid_target, "trap": trap, "assertion": assertion}
+
+
+def of_tensor(fault, worker, ins, facts):
+    """Return the exception for a fault that only matrix instructions and asynchronous copies have."""
+    value = worker.fault_address
+    if fault == "partial warp":
+        return PartialWarp(
+            f"{place(facts)} is missing: all 32 threads of a warp must execute {ins.name} together. Move it out of the branch, and use "
+            "whole warps in the block.", operation=ins.name, **facts)
+    if fault == "lanes differ":
+        why = "has another address or stride than thread 0 of its warp: a matrix has one. Compute both from the warp's number alone"
+    elif fault == "stride":
+        why = f"has the stride {value}: the rows of the matrix must lie a multiple of 16 bytes apart. Choose another leading dimension"
+    else:
+        why = f"asks to read {value} bytes, which is more than the copy's size. Clamp it"
+    return InvalidOperand(f"{place(facts)}: {ins.name} {why}.", operation=ins.name, value=value, **facts)
 
 
 def place(facts):

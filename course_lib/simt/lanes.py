@@ -10,6 +10,7 @@ from course_lib.simt.instruction import Imm, Reg, Vec, type_bytes
 from course_lib.simt.ops import OPS, compute
 from course_lib.simt.program import is_memory
 from course_lib.simt.special import CLOCKS
+from course_lib.simt.tensor import map_bytes
 
 
 def lower(program):
@@ -93,11 +94,20 @@ class _Lanes:
         if ins.opcode[0] in ("trap", "brkpt"):
             self.fail_if(self.code.op(f"call i32 %f.trap(ptr %w, i32 {number})"))
             return self.code.do("br label %dispatch") if ins.opcode[0] == "trap" and ins.guard is None else None
+        if number in self.program.tensors:
+            return self.tensor(self.program.tensors[number], number)
         if ins.opcode[0] == "ld":
             return self.load_parameter(ins)
         if ins.opcode[0] in ("bar", "barrier"):  # bar.warp.sync
             return self.code.do("call void %f.sync_warp(ptr %w)")
         self.compute(ins)
+
+    def tensor(self, found, number):
+        """Call the runtime for a matrix instruction or an asynchronous copy: its Access, its record and its maps."""
+        given = [] if found.function != "access_tile" else [self.record("a", found.access, number)]
+        given.append(self.record("t", found.record, number))
+        given += [self.raw("m", part, map_bytes(part)) for part in found.maps]
+        self.fail_if(self.code.op(f"call i32 %f.{found.function}(ptr %w, " + ", ".join(f"ptr {g}" for g in given) + ")"))
 
     # -- arithmetic --------------------------------------------------------------------------------
     def compute(self, ins):
@@ -215,12 +225,15 @@ class _Lanes:
 
     def record(self, letter, structure, number):
         """Return the name of a constant that holds a record for the runtime."""
-        key = (letter, number)
-        if key not in self.constants:
-            raw = bytes(structure)
+        return self.raw(letter, number, bytes(structure))
+
+    def raw(self, letter, key, raw):
+        """Return the name of a constant with these bytes; the same key names the same constant."""
+        if (letter, key) not in self.constants:
+            name = f"@{letter}{key if isinstance(key, int) else len(self.constants)}"
             text = "".join(f"\\{b:02x}" for b in raw)
-            self.constants[key] = f'@{letter}{number} = internal constant [{len(raw)} x i8] c"{text}", align 8'
-        return f"@{letter}{number}"
+            self.constants[letter, key] = f'{name} = internal constant [{len(raw)} x i8] c"{text}", align 8'
+        return self.constants[letter, key].split(" ")[0]
 
     def predicate(self, register):
         value = self.code.op(f"load i32, ptr {self.slot(register)}")

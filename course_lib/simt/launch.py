@@ -216,6 +216,8 @@ class Execution:
         sites = aligned(layout.SITE_BYTES * len(self.program.accesses), 64)
         sites[:] = 0
         worker.sites = self.pin(sites)
+        if any(t.function == "copy_async" for t in self.program.tensors.values()):
+            worker.queues = self.pin(aligned(ctypes.sizeof(layout.Queue) * self.warps))
         hazards = (layout.Hazard * layout.MAX_HAZARDS)()
         worker.hazards = self.pin(hazards)
         limit = TRACE_RECORDS if self.trace[1] else 0

@@ -8,7 +8,8 @@ from ctypes import c_uint64 as u64
 
 LANES = 32
 FAULTS = ("none", "out of bounds", "misaligned", "divergent barrier", "step budget", "read only",
-          "barrier mismatch", "stopped", "stack overflow", "invalid target", "trap", "assertion")
+          "barrier mismatch", "stopped", "stack overflow", "invalid target", "trap", "assertion", "partial warp", "lanes differ",
+          "stride", "copy size")
 HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
 SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "frame": 5}
 UNIFORM, SPLIT, UNIFORM_PREDICATE = range(3)
@@ -50,7 +51,7 @@ Worker = structure(
     "Worker", (u64, "launch warps shared local shadow executed threads dynamic fast_executed deopts"),
     (u64, "records record_limit record_count hazards hazard_count sites"),
     (u32, "fault fault_access fault_lane fault_warp fault_block*3 fault_code_block"),
-    (u64, "fault_address block_number"), (u32, "epoch tracing"),
+    (u64, "fault_address block_number"), (u32, "epoch tracing"), (u64, "queues"),
 )
 Warp = structure(
     "Warp", (u32, "mask alive exists index state resume sync traced"),
@@ -59,14 +60,29 @@ Warp = structure(
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
 Site = structure("Site", (i64, "lane*32"), (u64, "lo span shift"), (u32, "mask waves phases row"), (u8, "sectors*32"))
-STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross, Site, Call, Callee)
+Tile = structure(
+    "Tile", (u32, "kind number mode element neighbours distinct copies per_register register_bytes row_major turned stride default_stride"),
+    (u32, "slot*8"),
+)
+Map = structure("Map", (u32, "count"), (u8, "row*512 column*512"))
+Product = structure(
+    "Product", (u32, "number m n k split kind c_half d_half saturate signed_a signed_b a_registers b_registers c_registers d_registers"),
+    (u32, "a*8 b*8 c*8 d*8"),
+)
+Copy = structure("Copy", (Access, "target source"), (u32, "number bytes from_size size_slot ignore_slot ignore_negated"))
+CopyGroup = structure("CopyGroup", (u32, "kind left"))
+InFlight = structure("InFlight", (u32, "mask number bytes pad group*32"), (u64, "target*32 data*64"))
+Queue = structure("Queue", (u32, "committed*32 first count"), (InFlight, "copy*256"))
+STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross, Site, Call, Callee, Tile, Map, Product,
+              Copy, CopyGroup, InFlight, Queue)
 SITE_BYTES = 384  # a Site, rounded up to 64
 MAX_HAZARDS = 512
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",
              "pattern_sectors", "pattern_waves", "cross_lanes", "wait_lanes",
              "find_site", "count_site", "new_site",
-             "call_function", "return_function", "branch_indexed", "trap", "read_clock")
+             "call_function", "return_function", "branch_indexed", "trap", "read_clock",
+             "access_tile", "multiply", "copy_async", "copy_group")
 TESTED = ("count_sectors", "count_wavefronts", "sizes", "host_of")  # further functions that Python calls
 
 

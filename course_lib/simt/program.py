@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.simt import bodies, calls, cfg, crosslane, fuse, layout, verify
+from course_lib.simt import asynchronous, bodies, calls, cfg, crosslane, fuse, layout, tensor, verify
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.memory import GLOBAL_VARIABLES
@@ -46,6 +46,7 @@ class Program:
     constant_bytes: int
     accesses: dict = field(default_factory=dict)  # instruction number -> layout.Access
     crossings: dict = field(default_factory=dict)  # instruction number -> layout.Cross
+    tensors: dict = field(default_factory=dict)  # instruction number -> tensor.Tensor
     max_threads: int = 1024
     entry_block: int = 0
     linked: calls.Linked = None
@@ -98,6 +99,8 @@ def prepare(module, entry, split=None):
                 program.accesses[block.first + i] = describe(program, ins, block.first + i)
             elif ins.opcode[0] in cfg.CROSS:
                 program.crossings[block.first + i] = crosslane.cross(program, ins, block.first + i)
+            elif tensor.knows(ins) or asynchronous.knows(ins):
+                describe_tensor(program, ins, block.first + i)
     for number, size in fuse.plan(program).items():
         program.accesses[number].tag = size
     return program
@@ -262,7 +265,7 @@ def is_memory(ins):
 
 
 def refuse_unknown(ins):
-    known = ins.opcode[0] in OPS or ins.opcode[0] in CONTROL
+    known = ins.opcode[0] in OPS or ins.opcode[0] in CONTROL or tensor.knows(ins) or asynchronous.knows(ins)
     if ins.opcode[0] in ("bar", "barrier"):
         known = "sync" in ins.opcode and (ins.guard is None) and len(ins.operands) == 1
     strange = [r.name for r in cfg.sources(ins) if REFUSED.fullmatch(r.name)] if known else []
@@ -315,6 +318,14 @@ def data_items(ins):
 def constant_slot(item, ins):
     """Name the slot that holds a constant to be stored; its value is written when a warp is set up."""
     return f"#{ir_type(ins.opcode[-1])}:{item.value}"
+
+
+def describe_tensor(program, ins, number):
+    """Keep the Tensor of a matrix instruction or asynchronous copy, and its Access if it has one."""
+    found = (tensor if tensor.knows(ins) else asynchronous).describe(program, ins, number)
+    program.tensors[number] = found
+    if found.access is not None:
+        program.accesses[number] = found.access
 
 
 def describe(program, ins, number):

@@ -353,6 +353,6 @@ class _Parser(Tokens):
             value = -float(word) if negative else float(word)
             return Imm(int.from_bytes(struct.pack("<d", value), "little"), 8)
         value = number(word)
-        if value >= 1 << (63 if negative else 64):
+        if value > 1 << 63 if negative else value >= 1 << 64:
             raise self.error(f"{word} does not fit into 64 bits", self.places[self.at - 1])
         return Imm(-value if negative else value)

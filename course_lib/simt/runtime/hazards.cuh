@@ -29,6 +29,7 @@ __device__ __forceinline__ bool unordered(const Worker* k, const Warp* w, u32 me
     return (thread - 1) / LANES != w->index || sync == w->sync;
 }
 
+enum { IN_FLIGHT = 2 };             // mark in Cell.written: an asynchronous copy goes there that has not been waited for
 enum { BY_ATOMIC = 0x80000000u };   // mark in Cell.write_access; atomics are ordered among themselves
 
 // An atomic reads and writes; it races with plain accesses alone.
@@ -48,6 +49,10 @@ __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32
 }
 
 __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 store, u32 me, u32 access, u64 address, u32 same) {
+    if (c->written & IN_FLIGHT) {   // not even in order for the thread that copies
+        log_hazard(k, store ? WAW : RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
+        return;
+    }
     if (store) {
         if (!same && unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
             log_hazard(k, WAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);

@@ -85,6 +85,7 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
         for (u32 b = 0; b < L->blocks_of_code; ++b) ((u32*)w->pending)[b] = 0;
 #pragma unroll 1
         for (u32 b = 0; b < (L->blocks_of_code + 63) / 64; ++b) ((u64*)w->bits)[b] = 0;
+        clear_queue(w);
         start_warp(k, L, i, L->trace_pairs ? is_traced(L, number, i) : 0);
     }
 }

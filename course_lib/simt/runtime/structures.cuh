@@ -14,7 +14,7 @@ enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT, FRAME };   // FRAME: para
 enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, PARTED };   // PARTED: at a barrier, and from there in masked code
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
-             STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION };
+             STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
@@ -39,6 +39,32 @@ struct Call {                  // one call instruction; its data: (offset in the
 };
 
 struct Callee { u32 block, frame, returns, params, data, builtin; };   // block ~0: not defined
+
+struct Tile {                  // one access of a whole warp to a matrix; fragments.py says what lies where
+    u32 kind, number, mode, element, neighbours, distinct, copies, per_register, register_bytes, row_major, turned;
+    u32 stride, default_stride, slot[8];  // stride: register with the elements between rows, ~0: default_stride
+};
+
+struct Map { u32 count; u8 row[512], column[512]; };   // element e of lane l at 16 * l + e
+
+struct Product {               // one D = A * B + C
+    u32 number, m, n, k, split, kind, c_half, d_half, saturate, signed_a, signed_b;
+    u32 a_registers, b_registers, c_registers, d_registers, a[8], b[8], c[8], d[8];
+};
+
+struct Copy {                  // one cp.async
+    Access target, source;
+    u32 number, bytes, from_size, size_slot, ignore_slot, ignore_negated;
+};
+
+struct CopyGroup { u32 kind, left; };
+
+struct InFlight {              // a cp.async that some lanes have not waited for
+    u32 mask, number, bytes, pad, group[LANES];
+    u64 target[LANES], data[2 * LANES];
+};
+
+struct Queue { u32 committed[LANES], first, count; InFlight copy[256]; };   // a ring
 
 struct Live { u32 kind, bytes, fast, slot, lanes, pattern; };   // pattern: where its Pattern lies, 0 for constant lanes
 
@@ -86,6 +112,7 @@ struct Worker {
     u32 fault, fault_access, fault_lane, fault_warp, fault_block[3], fault_code_block;
     u64 fault_address, block_number;
     u32 epoch, tracing;
+    u64 queues;                // one Queue a warp, when the kernel copies asynchronously
 };
 
 struct Warp {
@@ -101,7 +128,9 @@ extern "C" __device__ u32 sizes(u32 which) {
     return which == 0 ? sizeof(Array) : which == 1 ? sizeof(Access) : which == 2 ? sizeof(Live) : which == 3 ? sizeof(Hazard)
          : which == 4 ? sizeof(Cell) : which == 5 ? sizeof(Record) : which == 6 ? sizeof(Launch) : which == 7 ? sizeof(Worker)
          : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : which == 10 ? sizeof(Cross) : which == 11 ? sizeof(Site)
-         : which == 12 ? sizeof(Call) : sizeof(Callee);
+         : which == 12 ? sizeof(Call) : which == 13 ? sizeof(Callee) : which == 14 ? sizeof(Tile) : which == 15 ? sizeof(Map)
+         : which == 16 ? sizeof(Product) : which == 17 ? sizeof(Copy) : which == 18 ? sizeof(CopyGroup)
+         : which == 19 ? sizeof(InFlight) : sizeof(Queue);
 }
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }
