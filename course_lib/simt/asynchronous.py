@@ -42,7 +42,8 @@ def copy(program, ins, number):
         raise refuse(ins)
     if "L2__cache_hint" in hints:
         operands = operands[:-1]  # the policy says nothing about results
-    if len(operands) not in (3, 4) or not isinstance(operands[2], Imm) or operands[2].value not in ((4, 8, 16) if words[2] == "ca" else (16,)):
+    sizes = (4, 8, 16) if words[2] == "ca" else (16,)
+    if len(operands) not in (3, 4) or not isinstance(operands[2], Imm) or operands[2].value not in sizes:
         raise malformed(ins, "it takes [shared], [global], the size 4, 8 or 16 (cg: 16), and what may be left out")
     size = operands[2].value
     record = layout.Copy(number=number, bytes=size, from_size=size, size_slot=NONE, ignore_slot=NONE)

@@ -42,7 +42,7 @@ def is_barrier(ins):
 
 def is_async(ins):
     """Say whether an instruction copies asynchronously by itself (`cp.async`, not the bulk copies) or waits for such copies."""
-    return ins.opcode[:2] == ("cp", "async") and len(ins.opcode) > 2 and ins.opcode[2] in ("ca", "cg", "commit_group", "wait_group", "wait_all")
+    return ins.opcode[:2] == ("cp", "async") and ins.opcode[2:3] in (("ca",), ("cg",), ("commit_group",), ("wait_group",), ("wait_all",))
 
 
 def destinations(ins):

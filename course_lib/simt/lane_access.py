@@ -18,7 +18,7 @@ SPACES = (layout.SPACES["global"], layout.SPACES["shared"])
 def form(access):
     """Return what distinguishes the code of one access from another's, or None when the runtime serves it."""
     wide_enough = access.space == SPACES[0] or access.width >= 4
-    if access.kind > 1 or access.space not in SPACES or not wide_enough or not access.has_address:
+    if access.kind > 1 or access.space not in SPACES or not wide_enough or not access.has_address or not access.item_bytes:
         return None
     loads = access.kind == 0
     return (access.kind, access.space, access.width, access.count, access.sign if loads else 0, access.address_bytes,

@@ -245,7 +245,8 @@ def matrices(program, ins, number):
     tile = layout.Tile(kind=STMATRIX if store else LDMATRIX, number=number, mode=ROWS, element=2, distinct=count, copies=1,
                        per_register=2, register_bytes=4, turned=trans)
     tile.slot[:count] = slots(program, ins, data.items if isinstance(data, Vec) else (data,), count, 4)
-    access = layout.Access(kind=STORE if store else LOAD, space=layout.SPACES[space_of(ins)], width=16, count=1, line=ins.line, number=number)
+    access = layout.Access(kind=STORE if store else LOAD, space=layout.SPACES[space_of(ins)], width=16, count=1, line=ins.line,
+                           number=number)
     address(program, ins, where, access)
     return Tensor("access_tile", tile, access, (fragments.accumulator(8, 8, "f16"),))
 

@@ -38,8 +38,9 @@ extern "C" __global__ void k(const TYPE* A, const TYPE* B, const OUT* Cin, OUT* 
 #ifdef STAGED
     __shared__ __align__(32) TYPE As[TILE_M * TILE_K], Bs[TILE_K * TILE_N];
     __shared__ __align__(32) OUT Cs[TILE_M * TILE_N];
-    const bool row_a = sizeof(wmma::LAYOUT_A) && IS_ROW_A, row_b = IS_ROW_B;
-    for (int i = threadIdx.x; i < TILE_M * TILE_N; i += 32) Cs[i] = Cin[IS_ROW_C ? i / TILE_N * ldc + i % TILE_N : i / TILE_M * ldc + i % TILE_M];
+    const bool row_a = IS_ROW_A, row_b = IS_ROW_B;
+    for (int i = threadIdx.x; i < TILE_M * TILE_N; i += 32)
+        Cs[i] = Cin[IS_ROW_C ? i / TILE_N * ldc + i % TILE_N : i / TILE_M * ldc + i % TILE_M];
     __syncthreads();
     wmma::load_matrix_sync(c, Cs, IS_ROW_C ? TILE_N : TILE_M, LAYOUT_C);
 #else
@@ -64,7 +65,8 @@ extern "C" __global__ void k(const TYPE* A, const TYPE* B, const OUT* Cin, OUT* 
 #ifdef STAGED
     wmma::store_matrix_sync(Cs, c, IS_ROW_C ? TILE_N : TILE_M, LAYOUT_C);
     __syncthreads();
-    for (int i = threadIdx.x; i < TILE_M * TILE_N; i += 32) D[IS_ROW_C ? i / TILE_N * ldc + i % TILE_N : i / TILE_M * ldc + i % TILE_M] = Cs[i];
+    for (int i = threadIdx.x; i < TILE_M * TILE_N; i += 32)
+        D[IS_ROW_C ? i / TILE_N * ldc + i % TILE_N : i / TILE_M * ldc + i % TILE_M] = Cs[i];
 #else
     wmma::store_matrix_sync(D, c, ldc, LAYOUT_C);
 #endif
@@ -77,7 +79,8 @@ def wmma_defines(shape, kind, out, rows, staged):
     types = {"f16": ("__half", "__half"), "bf16": ("__nv_bfloat16", "__nv_bfloat16"), "tf32": ("float", "wmma::precision::tf32"),
              "f64": ("double", "double"), "s8": ("signed char", "signed char"), "u8": ("unsigned char", "unsigned char")}
     names = {"f16": "__half", "f32": "float", "f64": "double", "s32": "int"}
-    found = {"TILE_M": shape[0], "TILE_N": shape[1], "TILE_K": shape[2], "TYPE": types[kind][0], "FACTOR": types[kind][1], "OUT": names[out]}
+    found = {"TILE_M": shape[0], "TILE_N": shape[1], "TILE_K": shape[2], "TYPE": types[kind][0], "FACTOR": types[kind][1],
+             "OUT": names[out]}
     for name, row in zip("ABC", rows):
         found[f"LAYOUT_{name}"] = f"{'' if name != 'C' else 'wmma::mem_'}{'row' if row else 'col'}_major"
         found[f"IS_ROW_{name}"] = int(row)

@@ -81,7 +81,8 @@ def encode(values, kind):
 def layout_a(kind, m, k):
     """Return a function (lane, element) -> (row, column) of A, and the elements per lane."""
     if kind == "f64":
-        return {(8, 4): lambda g, t, i: (g, t), (16, 4): lambda g, t, i: (g + 8 * i, t), (16, 8): lambda g, t, i: (g + 8 * (i % 2), t + 4 * (i // 2)),
+        return {(8, 4): lambda g, t, i: (g, t), (16, 4): lambda g, t, i: (g + 8 * i, t),
+                (16, 8): lambda g, t, i: (g + 8 * (i % 2), t if i < 2 else t + 4),
                 (16, 16): lambda g, t, i: (g + 8 * (i % 2), t + 4 * (i // 2))}[m, k]
     if kind == "tf32":
         return {4: lambda g, t, i: (g + 8 * i, t), 8: lambda g, t, i: (g + 8 * (i in (1, 3)), t if i < 2 else t + 4)}[k]
