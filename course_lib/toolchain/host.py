@@ -1,0 +1,231 @@
+"""C programs on the reader's own machine: compile to a shared library, keep it on disk, load it, call it with arrays."""
+
+import ctypes
+import functools
+import hashlib
+import os
+import re
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+from course_lib.errors import CourseError
+from course_lib.toolchain.diagnostics import CompileError, Diagnostic
+from course_lib.toolchain.host_compiler import SUFFIX, host_compiler
+
+VERSION = "1"
+CACHE_BYTES = 64 << 20     # of libraries on disk; the oldest go first
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_MESSAGE = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<severity>fatal error|error|warning|note): "
+                      r"(?P<message>.*)")
+_UNDEFINED = re.compile(r"undefined reference to [`'](?P<gnu>\w+)'|undefined symbol: (?P<lld>\w+)|\"_(?P<apple>\w+)\", referenced from")
+
+
+@dataclass(frozen=True)
+class HostProgram:
+    """A shared library made from one C text.
+
+    Attributes
+    ----------
+    name : str
+        What the text is called.
+    path : Path
+    compiler : str
+        The compiler's version line.
+    options : tuple of str
+        What it was called with.
+    warnings : tuple of Diagnostic
+    """
+
+    name: str
+    path: Path
+    compiler: str
+    options: tuple[str, ...] = field(repr=False)
+    warnings: tuple[Diagnostic, ...] = field(repr=False)
+
+    def function(self, name, *arguments, result=None):
+        """Return a function of the library; ctypes types of its arguments and result. Python's lock is released inside.
+
+        Raises
+        ------
+        CourseError
+            When the library cannot be loaded or has no such function.
+        """
+        library = _load(str(self.path))
+        try:
+            return ctypes.CFUNCTYPE(result, *arguments)((name, library))
+        except AttributeError:
+            raise CourseError(f"{self.name} has no function {name} that others may call: "
+                              "is it spelled so, and not static?", name=name) from None
+
+
+def compile_c(source, *, name="program.c", defines=None, options=(), openmp=False, as_written=False, texts=None):
+    """Compile C11 for this machine into a shared library.
+
+    The same request again is answered from disk. Safe with several threads and several processes.
+
+    Parameters
+    ----------
+    source : str
+        C text.
+    name : str
+        What messages call it.
+    defines : mapping of str to int or str, optional
+        Macros, passed with -D.
+    options : sequence of str
+        Further options of the compiler.
+    openmp, as_written : bool
+        Turn OpenMP on; keep the compiler from swapping loops.
+    texts : mapping of str to str, optional
+        For a source put together with #line: what each name in it stands for, so that messages can show the line.
+
+    Returns
+    -------
+    HostProgram
+
+    Raises
+    ------
+    CompileError
+        When the compiler refuses the text; holds its messages with the reader's own line numbers.
+    CourseError
+        When there is no compiler, or none that can do OpenMP.
+    """
+    _check(source, name, defines or {})
+    compiler = host_compiler()
+    extra = (*(compiler.openmp() if openmp else ()), *(compiler.as_written if as_written else ()),
+             *(f"-D{macro}={value}" for macro, value in (defines or {}).items()), *options)
+    path = cache_folder() / f"{_key(source, name, compiler, extra)}{SUFFIX}"
+    said = _kept(path)
+    if said is None:
+        path, said = _build(compiler, source, name, extra, path, texts or {name: source})
+    found = parse_c_log(said, texts or {name: source})
+    return HostProgram(name, path, compiler.version, compiler.options + extra, tuple(d for d in found if d.severity == "warning"))
+
+
+def _build(compiler, source, name, extra, path, texts):
+    """Compile to a file beside `path` and give it that name when it is complete."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CourseError(f"the folder for compiled programs, {path.parent}, cannot be made ({error.strerror}): "
+                          "set the environment variable COURSE_CACHE to one that can be written") from None
+    part = path.with_name(f"{uuid.uuid4().hex}.part{SUFFIX}")
+    try:
+        succeeded, said = compiler.compile(source, part, extra, name)
+        if not succeeded:
+            raise _failure(name, said, texts)
+        part.with_suffix(".log").write_text(said, encoding="utf-8")
+        os.replace(part.with_suffix(".log"), path.with_suffix(".log"))
+        os.replace(part, path)          # the library comes last: where it is, its log is
+    except OSError as error:
+        raise CourseError(f"the compiled program cannot be kept in {path.parent} ({error.strerror}): "
+                          "set the environment variable COURSE_CACHE to a folder that can be written") from None
+    finally:
+        for left in (part, part.with_suffix(".log")):
+            left.unlink(missing_ok=True)
+    _trim(path.parent)
+    return path, said
+
+
+def _failure(name, said, texts):
+    found = parse_c_log(said, texts)
+    if any(d.severity == "error" for d in found):
+        return CompileError.from_diagnostics(name, found, said)
+    missing = sorted({m["gnu"] or m["lld"] or m["apple"] for m in _UNDEFINED.finditer(said)})
+    if missing:
+        message = f"{', '.join(missing)}: called, but defined nowhere"
+        return CompileError.from_diagnostics(name, (Diagnostic(None, "error", message, ""),), said)
+    last = (said.strip().splitlines() or ["the compiler said nothing"])[-1]
+    return CompileError.from_diagnostics(name, (Diagnostic(None, "error", last[:500], ""),), said)
+
+
+def parse_c_log(log, texts):
+    """Read the messages of GCC or Clang.
+
+    Parameters
+    ----------
+    log : str
+    texts : mapping of str to str
+        Name to text, for the lines that messages are about.
+
+    Returns
+    -------
+    tuple of Diagnostic
+
+    >>> parse_c_log("k.c:2:5: error: expected ';' before '}' token", {"k.c": "{\\n  x}"})[0].source_line
+    '  x}'
+    """
+    found = []
+    for line in log.splitlines():
+        if not (match := _MESSAGE.fullmatch(line)):
+            continue
+        number, text = int(match["line"]), texts.get(match["file"], "").split("\n")
+        own = text[number - 1].rstrip() if number <= len(text) else ""
+        column = int(match["column"] or 0)
+        exact = own.isascii() and "\t" not in own and 0 < column <= len(own) + 1       # else compilers count differently
+        found.append(Diagnostic(number, match["severity"].split()[-1], match["message"], own,
+                                column if exact else None, match["file"]))
+    return tuple(found)
+
+
+def cache_folder():
+    """Return the folder for compiled programs: under $COURSE_CACHE, or the user's cache folder."""
+    user = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(os.environ.get("COURSE_CACHE") or os.path.join(user, "warp-by-warp")).absolute() / f"host-{VERSION}"
+
+
+def _kept(path):
+    """Return what the compiler said when it made this library, or None when there is none that loads."""
+    try:
+        said = path.with_suffix(".log").read_text(encoding="utf-8")
+        os.utime(path)
+        _load(str(path))
+        return said
+    except (OSError, CourseError):      # damaged, or made for another system: made anew
+        return None
+
+
+@functools.lru_cache(maxsize=256)
+def _load(path):
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        raise CourseError(f"the compiled program cannot be loaded ({error}): is {Path(path).parent} on a disk "
+                          "that forbids programs? COURSE_CACHE names another folder", path=path) from None
+
+
+def _key(*parts):
+    """Name a library by all that it depends on: text, options, compiler, and this CPU (a home may be shared)."""
+    machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    return hashlib.sha256("\0".join(map(repr, machine + parts)).encode()).hexdigest()[:40]
+
+
+def _trim(folder):
+    """Delete the least recently used libraries beyond CACHE_BYTES; another process may do the same."""
+    files = []
+    for path in folder.glob(f"*{SUFFIX}"):
+        try:
+            files.append((path.stat().st_mtime, path.stat().st_size, path))
+        except OSError:
+            continue
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files):
+        if total <= CACHE_BYTES:
+            return
+        path.unlink(missing_ok=True)
+        path.with_suffix(".log").unlink(missing_ok=True)
+        total -= size
+
+
+def _check(source, name, defines):
+    if not isinstance(source, str):
+        raise CourseError(f"the source must be C text, a str, not {type(source).__name__}")
+    if "\0" in source:
+        raise CourseError(f"{name} holds a NUL character: is it a text file?")
+    if not str(name) or re.search(r"[\0\r\n]", str(name)):
+        raise CourseError(f"the name of the source must be a single line, not {name!r}")
+    for macro in defines:
+        if not (isinstance(macro, str) and _IDENTIFIER.fullmatch(macro)):
+            raise CourseError(f"{macro!r} cannot be defined: a macro's name is letters, digits and _, not a digit first")
