@@ -4,14 +4,13 @@
 'ikj'
 """
 
-import difflib
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.kernels.catalog import Kernel
+from course_lib.kernels.kernel import Kernel, close_names
 from course_lib.kernels.parameters import Parameter, Rule
 
 FOLDER = Path(__file__).parent / "host"
@@ -166,6 +165,5 @@ def cpu_kernel(name):
     """
     if isinstance(name, str) and name in CPU_KERNELS:
         return CPU_KERNELS[name]
-    close = difflib.get_close_matches(str(name).lower(), CPU_KERNELS, n=3, cutoff=0.6)
-    right = f"did you mean {' or '.join(close)}?" if close else f"the programs are {', '.join(CPU_KERNELS)}"
-    raise CourseError(f"there is no CPU program {name!r}: {right}", kernel=name)
+    close = close_names(name, list(CPU_KERNELS)) or f": the programs are {', '.join(CPU_KERNELS)}"
+    raise CourseError(f"there is no CPU program {name!r}{close}", kernel=name)

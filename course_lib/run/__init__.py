@@ -2,12 +2,18 @@
 
     from course_lib.run import run
     run("sgemm_tiled", A, B, BM=16, BN=16, BK=16)
+
+and for programs on this machine's CPU `run_cpu("gemm_packed", A, B, threads=2)` and `count_lines("gemm_ijk", A, B)`.
 """
 
 from course_lib.run.accuracy import Mismatch, matches, max_error, mismatch, reference, tolerance
+from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
+from course_lib.run.cpu_result import CpuResult
 from course_lib.run.door import resolve, run
 from course_lib.run.launch import Job, choose_backend, execute
+from course_lib.run.lines import LineCount, count_lines
 from course_lib.run.result import LaunchResult, RunResult, counter_name, line_table, per_line
 
-__all__ = ["Job", "LaunchResult", "Mismatch", "RunResult", "choose_backend", "counter_name", "execute", "line_table", "matches",
-           "max_error", "mismatch", "per_line", "reference", "resolve", "run", "tolerance"]
+__all__ = ["CpuResult", "Job", "LaunchResult", "LineCount", "Mismatch", "RunResult", "build_cpu", "choose_backend",
+           "count_lines", "counter_name", "execute", "line_table", "matches", "max_error", "mismatch", "per_line", "reference",
+           "resolve", "resolve_cpu", "run", "run_cpu", "tolerance"]

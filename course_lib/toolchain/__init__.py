@@ -1,20 +1,40 @@
-"""NVIDIA's compiler and disassembler, without a GPU: CUDA C to PTX, cubin, SASS and resource use."""
+"""NVIDIA's compiler and disassembler, without a GPU: CUDA C to PTX, cubin, SASS and resource use.
+
+And the machine's own C compiler, for the programs that run on the CPU.
+"""
 
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
+from course_lib.toolchain.host import HostProgram, compile_c
+from course_lib.toolchain.host_call import CrashedError, call_apart, gemm_arguments, gemm_call
+from course_lib.toolchain.host_compiler import HostCompiler, host_compiler
+from course_lib.toolchain.host_cpu import Blas, blas, blas_threads, cpu_count, cpu_name
 from course_lib.toolchain.loops import Loop, count, loops
 from course_lib.toolchain.nvrtc import Compiled, compile_cuda, nvrtc_version, supported_architectures
 from course_lib.toolchain.resources import Resources, resources
 from course_lib.toolchain.sass import SassInstruction, sass
 
 __all__ = [
+    "Blas",
     "CompileError",
     "Compiled",
+    "CrashedError",
     "Diagnostic",
+    "HostCompiler",
+    "HostProgram",
     "Loop",
     "Resources",
     "SassInstruction",
+    "blas",
+    "blas_threads",
+    "call_apart",
+    "compile_c",
     "compile_cuda",
     "count",
+    "cpu_count",
+    "cpu_name",
+    "gemm_arguments",
+    "gemm_call",
+    "host_compiler",
     "loops",
     "nvrtc_version",
     "parse_log",

@@ -28,6 +28,7 @@ with open(task["memory"], "r+b") as file:
 try:
     import resource
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
     resource.setrlimit(resource.RLIMIT_AS, (task["bytes"], task["bytes"]))
 except (ImportError, ValueError, OSError):
     pass
@@ -38,7 +39,7 @@ function = getattr(ctypes.CDLL(task["library"]), task["function"])
 function.restype = ctypes.c_int if task["result"] else None
 answer = function(*values)
 memory.flush()
-sys.stdout.flush()
+ctypes.CDLL(None).fflush(None) if sys.platform != "win32" else None
 with open(task["answer"], "w") as file:
     json.dump(answer, file)
 """
@@ -117,7 +118,8 @@ def call_apart(program, entry, kinds, values, *, status=False, limit_s=20.0, mem
     limit_s : float
         Seconds until the process is ended.
     memory : int
-        Bytes of address space that the process may have beside the arrays, where the system can limit it.
+        Bytes of address space that the process may have beside the arrays, where the system can limit it. It may write
+        files, its printed text among them, of 1 MiB.
 
     Returns
     -------
@@ -161,16 +163,19 @@ def _place(values):
 
 def _run(task, name, limit_s):
     command = [sys.executable, "-I", "-S", "-c", _CHILD]
+    printed = Path(task["answer"]).with_name("printed")
     try:
-        done = subprocess.run(command, input=json.dumps(task).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=limit_s, check=False)
+        with open(printed, "wb") as file:
+            done = subprocess.run(command, input=json.dumps(task).encode(), stdout=file, stderr=file, timeout=limit_s, check=False)
     except subprocess.TimeoutExpired:
         raise CrashedError(f"{name} did not end within {limit_s:g} s: does a loop count past its end?", signal=None) from None
+    with open(printed, "rb") as file:
+        said = file.read(10_000).decode(errors="replace")
     if not Path(task["answer"]).exists():
         number = _WINDOWS.get(done.returncode & 0xFFFFFFFF, -done.returncode if done.returncode < 0 else None)
         reason = _SIGNALS.get(number, f"it ended with status {done.returncode}")
-        raise CrashedError(f"{name} was stopped: {reason}", signal=number, said=done.stderr.decode(errors="replace")[-2000:])
-    return done.stdout.decode(errors="replace")[:10_000]
+        raise CrashedError(f"{name} was stopped: {reason}", signal=number, said=said)
+    return said
 
 
 def _check(A, B, C):

@@ -1,0 +1,146 @@
+"""How many cache lines a loop fetches: a cache that forgets what was used longest ago, in plain Python.
+
+A model, not a measurement: one level, no prefetching, every miss fetches a line. `course_lib.run.count_lines` runs the
+same cache in C, under the reader's own loops; the two share no code and must agree.
+"""
+
+import itertools
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from course_lib.errors import CourseError
+
+MATRICES = ("A", "B", "C")
+
+
+@dataclass(frozen=True)
+class CacheShape:
+    """A cache.
+
+    Attributes
+    ----------
+    size, line : int
+        Bytes in all, bytes of a line.
+    ways : int or None
+        Lines that a set holds, as in an 8-way cache; None: every line may lie anywhere (fully associative).
+
+    >>> CacheShape().lines, CacheShape(ways=8).sets
+    (512, 64)
+    """
+
+    size: int = 32 * 1024
+    line: int = 64
+    ways: int | None = None
+
+    def __post_init__(self):
+        if self.line < 8 or self.line & (self.line - 1):
+            raise CourseError(f"a cache line of {self.line} bytes: it must be a power of two, at least 8")
+        if self.size < self.line or self.size % self.line:
+            raise CourseError(f"a cache of {self.size} bytes: it must be a multiple of its lines of {self.line} bytes")
+        if self.ways is not None and (self.ways < 1 or self.lines % self.ways):
+            raise CourseError(f"{self.lines} lines cannot be shared out to sets of {self.ways}: "
+                              f"ways must divide {self.lines}")
+
+    @property
+    def lines(self):
+        """Return how many lines the cache holds."""
+        return self.size // self.line
+
+    @property
+    def sets(self):
+        """Return among how many sets they are shared out; a line's set is its number modulo this."""
+        return self.lines // (self.ways or self.lines)
+
+    def __str__(self):
+        ways = "fully associative" if self.ways is None else f"{self.ways}-way"
+        return f"{self.size // 1024} KiB, {ways}, lines of {self.line} bytes, least recently used goes first"
+
+
+class LineCounter:
+    """A cache to which accesses to A, B and C are shown one by one.
+
+    The matrices lie one behind the other, each beginning with a line of its own. In which order a compiler fetches the
+    operands of one statement is its own choice, so accesses to different matrices in a row count as simultaneous, A
+    before B before C.
+
+    Parameters
+    ----------
+    shapes : three (rows, cols, leading dimension)
+    itemsize : int
+        Bytes of an element.
+    cache : CacheShape
+
+    Attributes
+    ----------
+    fetched, accesses : list of int
+        Of A, B and C.
+
+    >>> counter = LineCounter([(1, 32, 32)] * 3, 4, CacheShape())
+    >>> for k in range(32): counter.touch(0, 0, k)
+    >>> counter.finish().fetched
+    [2, 0, 0]
+    """
+
+    def __init__(self, shapes, itemsize, cache):
+        self.shapes, self.itemsize, self.cache = shapes, itemsize, cache
+        self.sets = [OrderedDict() for _ in range(cache.sets)]
+        self.fetched, self.accesses = [0, 0, 0], [0, 0, 0]
+        self.first, self.pending, start = [], {}, 0
+        for rows, cols, ld in shapes:
+            self.first.append(start)
+            start += -(-((rows - 1) * ld + cols) * itemsize // cache.line)
+
+    def touch(self, matrix, row, col):
+        """Show an access to element (row, col) of matrix 0, 1 or 2."""
+        rows, cols, ld = self.shapes[matrix]
+        if not (0 <= row < rows and 0 <= col < cols):
+            raise CourseError(f"{MATRICES[matrix]}({row}, {col}) does not exist: "
+                              f"{MATRICES[matrix]} has {rows} rows and {cols} columns")
+        if matrix in self.pending:
+            self.finish()
+        self.pending[matrix] = self.first[matrix] + (row * ld + col) * self.itemsize // self.cache.line
+
+    def finish(self):
+        """Let the accesses that count as simultaneous reach the cache; return the counter."""
+        for matrix in sorted(self.pending):
+            line = self.pending[matrix]
+            lines = self.sets[line % len(self.sets)]
+            self.accesses[matrix] += 1
+            if line not in lines:
+                self.fetched[matrix] += 1
+                if len(lines) == self.cache.lines // self.cache.sets:
+                    lines.popitem(last=False)
+                lines[line] = None
+            lines.move_to_end(line)
+        self.pending.clear()
+        return self
+
+
+def loop_accesses(order, M, N, K):
+    """Yield (matrix, row, col) of C(i, j) += A(i, k) * B(k, j) in loops of an order such as "ikj".
+
+    >>> list(loop_accesses("ijk", 1, 1, 2))
+    [(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 1), (1, 1, 0), (2, 0, 0)]
+    """
+    if sorted(order) != ["i", "j", "k"]:
+        raise CourseError(f"{order!r} is no order of the loops i, j, k")
+    place = [order.index(letter) for letter in "ijk"]
+    last = [{"i": M, "j": N, "k": K}[letter] for letter in order]
+    for steps in itertools.product(*map(range, last)):
+        i, j, k = (steps[p] for p in place)
+        yield 0, i, k
+        yield 1, k, j
+        yield 2, i, j
+
+
+def blocked_accesses(M, N, K, BI, BJ, BK):
+    """Yield the accesses of gemm_blocked: blocks in the order i, j, k, and within a block i, k, j."""
+    for i0 in range(0, M, BI):
+        for j0 in range(0, N, BJ):
+            for k0 in range(0, K, BK):
+                for i in range(i0, min(i0 + BI, M)):
+                    for k in range(k0, min(k0 + BK, K)):
+                        for j in range(j0, min(j0 + BJ, N)):
+                            yield 0, i, k
+                            yield 1, k, j
+                            yield 2, i, j

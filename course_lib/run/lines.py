@@ -1,0 +1,187 @@
+"""Count the cache lines that a program fetches: its own text, with A(i, k), B(k, j), C(i, j) going through a cache."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_lib import toolchain
+from course_lib.errors import CourseError
+from course_lib.kernels import CpuKernel
+from course_lib.kernels.cpu import FOLDER
+from course_lib.model.cache_lines import MATRICES, CacheShape, LineCounter, blocked_accesses, loop_accesses
+from course_lib.run.cpu import resolve_cpu
+from course_lib.run.inputs import problem
+
+MOST_PYTHON = 2**21      # multiply-adds that are counted without a C compiler: some five seconds
+MOST_ACCESSES = 2**33    # of a program until it is ended
+LIMIT_S = 60
+
+
+@dataclass(frozen=True)
+class LineCount:
+    """What a program asked of the cache.
+
+    Attributes
+    ----------
+    kernel : CpuKernel
+    parameters : dict
+    M, N, K : int
+    dtype : str
+    cache : CacheShape
+    fetched, accesses : dict
+        For "A", "B", "C": lines fetched, and accesses through the macro.
+    C : (M, N) array
+        What the program computed while its lines were counted.
+    counted_by : str
+        "c" or "python".
+    """
+
+    kernel: CpuKernel
+    parameters: dict[str, int]
+    M: int
+    N: int
+    K: int
+    dtype: str
+    cache: CacheShape
+    fetched: dict[str, int]
+    accesses: dict[str, int]
+    C: np.ndarray = field(repr=False)
+    counted_by: str
+
+    label = "counted in a model of a cache"
+
+    @property
+    def total(self):
+        """Return the lines fetched for all three matrices."""
+        return sum(self.fetched.values())
+
+    @property
+    def per_multiply_add(self):
+        """Return lines fetched, divided by M N K."""
+        return self.total / (self.M * self.N * self.K)
+
+    def __repr__(self):
+        """Return a table as text."""
+        rows = [f"{self.kernel.name}: C is {self.M} × {self.N}, K = {self.K}, {self.dtype}; {self.cache}",
+                "matrix     accesses  lines fetched"]
+        rows += [f"{name:<6} {self.accesses[name]:>12} {self.fetched[name]:>14}" for name in MATRICES]
+        return "\n".join([*rows, f"all    {sum(self.accesses.values()):>12} {self.total:>14}: "
+                                 f"{self.per_multiply_add:.4f} lines per multiply-add ({self.label})"])
+
+
+def count_lines(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, cache=None, by=None, most=MOST_ACCESSES, limit_s=LIMIT_S,
+                **parameters):
+    """Run a program on a model of a cache, and count the lines it fetches for each matrix.
+
+    Parameters
+    ----------
+    kernel : str or CpuKernel
+        One of the six loop orders, gemm_blocked, or C text of your own that reaches the matrices by A(i, k), B(k, j),
+        C(i, j) (`course_lib.kernels.own_program`). C = beta C, which comes first, is not counted.
+    A, B, C, alpha, beta
+        As for `run_cpu`.
+    cache : CacheShape, optional
+        Default 32 KiB, fully associative, lines of 64 bytes.
+    by : "c", "python" or None
+        Who counts. None: C, or Python for a program of the catalog when there is no C compiler. The counts are the same.
+    most : int
+        Accesses after which the program is ended.
+    limit_s : float
+        Seconds after which it is ended.
+
+    Returns
+    -------
+    LineCount
+
+    Raises
+    ------
+    CourseError
+        Without a C compiler for a text of your own; when the text does not compile, leaves a matrix or does not end.
+    """
+    kernel, cache = resolve_cpu(kernel), cache or CacheShape()
+    values = kernel.check(**parameters)
+    if not kernel.counted:
+        raise CourseError(f"{kernel.name} does not reach its matrices by A(i, k), B(k, j), C(i, j) alone, so its cache lines "
+                          "cannot be counted: take one of the loop orders, gemm_blocked or loops of your own")
+    dtype = "float64" if getattr(A, "dtype", None) == np.float64 else "float32"
+    task = problem(A, B, C, alpha, beta, dtype)
+    by = by or _who(kernel)
+    if by not in ("c", "python"):
+        raise CourseError(f"by = {by!r}: lines are counted by 'c' or by 'python'")
+    fetched, accesses = (_in_c(kernel, values, task, dtype, cache, most, limit_s) if by == "c"
+                         else _in_python(kernel, values, task, cache))
+    return LineCount(kernel, values, task.M, task.N, task.K, dtype, cache, dict(zip(MATRICES, fetched, strict=True)),
+                     dict(zip(MATRICES, accesses, strict=True)), np.array(task.C.view(), order="C"), by)
+
+
+def _who(kernel):
+    try:
+        toolchain.host_compiler()
+    except CourseError:
+        if kernel.text is not None:
+            raise
+        return "python"
+    return "c"
+
+
+def _in_c(kernel, values, task, dtype, cache, most, limit_s):
+    """Count in C, in a process of its own; return (fetched, accesses) and leave the result in the task's C."""
+    name = next(iter(kernel.texts), None) or kernel.path.name
+    program = toolchain.compile_c(
+        _counting_text(kernel, name), name=name, as_written=True, texts=kernel.texts or {name: kernel.source},
+        defines={**kernel.defines(dtype, **values), "PROGRAM": kernel.entry})
+    buffers = [task.A.buffer, task.B.buffer, task.C.buffer]
+    kinds, arguments = toolchain.gemm_arguments(task.A.view(), task.B.view(), task.C.view(), task.alpha, task.beta)
+    where = iter(buffers)
+    arguments = [next(where) if kind == "array" else value for kind, value in zip(kinds, arguments, strict=True)]
+    out = np.zeros(11, np.int64)
+    arguments += [cache.line, cache.sets, cache.lines // cache.sets, most, out]
+    status, _ = toolchain.call_apart(program, "run_counted", [*kinds, *["long"] * 4, "array"], arguments, status=True,
+                                     limit_s=limit_s)
+    if status:
+        raise CourseError("there is no memory for the lists of the cache: take smaller matrices")
+    _explain(name, task, [int(x) for x in out[6:]], most, kernel)
+    if not out[3:6].any():
+        raise CourseError(f"{name} reaches no element by A(i, k), B(k, j) or C(i, j), so nothing is counted")
+    return [int(x) for x in out[:3]], [int(x) for x in out[3:6]]
+
+
+def _counting_text(kernel, name):
+    """Put the program between the counting macros and the function that runs it."""
+    pieces = (("count_lines.h", (FOLDER / "count_lines.h").read_text(encoding="utf-8")), (name, kernel.source),
+              ("count_lines_end.h", (FOLDER / "count_lines_end.h").read_text(encoding="utf-8")))
+    return "".join(f'#line 1 "{piece}"\n{text}\n' for piece, text in pieces)
+
+
+def _explain(name, task, end, most, kernel):
+    reason, number, row, col, line = end
+    if not reason:
+        return
+    matrix = (task.A, task.B, task.C)[number]
+    text = (kernel.texts.get(name) or kernel.source).split("\n")
+    shown = f"\n    {line:>4} | {text[line - 1].rstrip()}" if 0 < line <= len(text) else ""
+    if reason == 2:
+        raise CourseError(f"{name}, line {line}: ended after {most} accesses, {most / (task.M * task.N * task.K):.0f} for each "
+                          f"multiply-add: does a loop count past its end?{shown}", line=line)
+    raise CourseError(f"{name}, line {line}: {matrix.name}({row}, {col}) does not exist, {matrix.name} has {matrix.rows} rows "
+                      f"and {matrix.cols} columns{shown}", line=line, matrix=matrix.name, row=row, col=col)
+
+
+def _in_python(kernel, values, task, cache):
+    """Count in Python, and compute C with NumPy; return (fetched, accesses)."""
+    sizes = task.M, task.N, task.K
+    if kernel.text is not None:
+        raise CourseError("a text of your own is counted by C, not by Python: `by` must be 'c'")
+    if task.M * task.N * task.K > MOST_PYTHON:
+        raise CourseError(f"without a C compiler {task.M} × {task.N} × {task.K} multiply-adds take too long to count: "
+                          "take N up to 128")
+    steps = loop_accesses(kernel.order, *sizes) if kernel.order else blocked_accesses(*sizes, **values)
+    shapes = [(m.rows, m.cols, m.ld) for m in (task.A, task.B, task.C)]
+    counter = LineCounter(shapes, task.A.buffer.itemsize, cache)
+    for step in steps:
+        counter.touch(*step)
+    counter.finish()
+    C = task.C.view()
+    product = task.alpha * (task.A.view() @ task.B.view())
+    C[...] = product if task.beta == 0 else product + task.beta * C
+    return counter.fetched, counter.accesses

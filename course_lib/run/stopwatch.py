@@ -1,0 +1,49 @@
+"""Measure how long a call takes on this CPU."""
+
+import math
+import time
+
+from course_lib.gpu import Timing
+
+SAMPLE = 1e-3          # seconds that one sample should last; the clock and the call itself cost about a microsecond
+FEWEST = 5             # samples
+
+
+def time_call(call, before=None, *, repeats=25, warmup=2, budget_s=1.0, clock=time.perf_counter):
+    """Measure a callable, after warming up: its data are then in the caches as far as they fit.
+
+    Parameters
+    ----------
+    call : callable
+    before : callable, optional
+        Run before each sample and not measured: puts back what `call` changes.
+    repeats : int
+        Samples at most; 5 are taken, then more as long as `budget_s` seconds allow. A call that takes longer than
+        `budget_s` by itself is measured 3 times, its warm-up among them.
+    warmup : int
+        Calls before the first sample, fewer when they alone take `budget_s` seconds.
+    clock : callable
+        Seconds.
+
+    Returns
+    -------
+    Timing
+        Per call.
+    """
+    def sample(launches):
+        if before:
+            before()
+        start = clock()
+        for _ in range(launches):
+            call()
+        return max(clock() - start, 1e-9) / launches
+
+    warm = [sample(1)]
+    while len(warm) < max(1, warmup) and sum(warm) < budget_s:
+        warm.append(sample(1))
+    first = min(warm)
+    if first >= budget_s:
+        return Timing.of(warm + [sample(1) for _ in range(3 - len(warm))], warmup=0)
+    launches = 1 if before else max(1, math.ceil(SAMPLE / first))
+    count = min(max(1, repeats), max(FEWEST, int(budget_s / (first * launches))))
+    return Timing.of([sample(launches) for _ in range(count)], warmup=len(warm), launches=launches)
