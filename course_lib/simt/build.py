@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import toolchain
-from course_lib.simt import fuse, lane_access, lanes, layout, native, ptx, scalar, special
-from course_lib.simt.affine import VECTOR
+from course_lib.simt import fast_race, lane_access, lanes, layout, native, ptx, scalar, special
 from course_lib.simt.errors import CompileError, LaunchError
-from course_lib.simt.fast import Fast
+from course_lib.simt.fast_code import FastCode
 from course_lib.simt.program import prepare
 from course_lib.simt.special import SPECIAL
 
@@ -131,42 +130,18 @@ class Kernel:
         text_of_lanes = lanes.lower(self.program)
         code = native.cached_object(native.cache_key("lanes", text_of_lanes),
                                     lambda: native.compile_ir(text_of_lanes, level=0, passes=False))
-        self.translator = Fast(self.program, block)
-        text_of_fast = self.translator.text()
-        fast = native.cached_object(native.cache_key("fast", text_of_fast), lambda: native.compile_ir(text_of_fast, passes=False))
-        accesses = [lane_access.compiled(shape) for shape in sorted(lane_access.forms(self.program))]
-        self.library = native.Library([code, fast, *accesses], ["masked", "fast"])
-        self.masked, self.fast = self.library.address("masked"), self.library.address("fast")
-        self.live_tables = self.describe_live()
-        self.fast_bytes = self.translator.nbytes + 64
+        self.accesses = [lane_access.compiled(shape) for shape in sorted(lane_access.forms(self.program))]
+        self.library = native.Library([code, *self.accesses], ["masked"])
+        self.masked, self.variants = self.library.address("masked"), {}
         shared = [a.width for a in self.program.accesses.values() if a.space in (0, layout.SPACES["shared"])]
         self.granule_shift = {1: 0, 2: 1}.get(min(shared, default=4), 2)
 
-    def tables(self):
-        """Return (fastable, live_start, live): what the runtime needs to change between fast and masked code."""
-        return self.live_tables
-
-    def describe_live(self):
-        blocks, fast = self.program.blocks, self.translator
-        fastable, start, entries = np.zeros(len(blocks), np.uint32), [0], []
-        for block in blocks:
-            fastable[block.index] = block.index in fast.chains
-            for name in sorted(block.live_in - set(SPECIAL)):
-                kind, (slot, t) = fast.kinds.kinds[name], self.program.slots[name]
-                if kind is None or kind == VECTOR:
-                    continue
-                entry = layout.Live(fast=fast.place(("u", name), 8), slot=slot)
-                if t == "i1":
-                    entry.kind = layout.UNIFORM_PREDICATE
-                else:
-                    bits = int(t[1:])
-                    entry.kind, entry.bytes = layout.UNIFORM, bits // 8
-                    if kind[0] == "S":
-                        entry.kind, entry.lanes = layout.SPLIT, fast.pairs.lanes_place(kind[1], bits)
-                        entry.pattern = fast.pairs.pattern_place(kind[1], bits)
-                entries.append(entry)
-            start.append(len(entries))
-        return fastable, np.array(start, np.uint32), (layout.Live * max(len(entries), 1))(*entries)
+    def fast(self, racecheck):
+        """Return the FastCode that counts, or the one that searches for hazards too; None when there is none."""
+        if racecheck not in self.variants:
+            possible = not racecheck or fast_race.possible(self.program, self.granule_shift)
+            self.variants[racecheck] = FastCode(self.program, self.block, self.accesses, racecheck) if possible else None
+        return self.variants[racecheck]
 
     def special_slots(self):
         """Yield (which, slot) of the special registers that change from block to block."""
@@ -186,37 +161,6 @@ class Kernel:
                 value = int(name.partition(":")[2]) & ((1 << 8 * nbytes) - 1)
                 raw = np.frombuffer(value.to_bytes(nbytes, "little") * layout.LANES, np.uint8)
                 registers[offset:offset + raw.size] = raw
-
-    def fill_fast(self, raw, warp, block, grid):
-        """Write the uniform special registers and the constant lane parts of one warp into its fast memory."""
-        values = special.values(warp, block, grid)
-        for key, offset in self.translator.places.items():
-            if key[0] == "u" and key[1] in values:
-                raw[offset:offset + 8].view(np.uint64)[:] = np.ravel(values[key[1]])[0]
-            elif key[0] == "lanes" and key[1][0] == "const":
-                kind = np.int32 if key[2] == 32 else np.int64
-                raw[offset:offset + 4 * key[2]].view(kind)[:] = key[1][1]
-
-    def add_fast_counts(self, sums):
-        """Add what fast code counted per chain to the counts per block and per access, in place."""
-        for head, chain in self.translator.chains.items():
-            times = sums["fast_executed"][head]
-            for block in chain:
-                times = times - sums["deopts"][block.index, 0]
-                if times:
-                    sums["executed"][block.index] += times
-                    sums["threads"][block.index] += times * layout.LANES
-                    self.add_accesses(block, times, sums["dynamic"])
-
-    def add_accesses(self, block, times, dynamic):
-        for i in range(len(block.instructions)):
-            number = block.first + i
-            access = self.program.accesses.get(number)
-            if access is not None and access.tag != fuse.ABSORBED:
-                waves, phases = self.translator.static.get(number, (0, 0))
-                dynamic[number, :2] += (times, times * layout.LANES)
-                dynamic[number, 3:5] += (times * waves, times * phases)
-                dynamic[number, 5] += times * (access.space == layout.SPACES["global"])
 
 
 def own_source():

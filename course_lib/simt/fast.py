@@ -11,12 +11,13 @@ from course_lib.simt.affine import UNIFORM, VECTOR, Analysis, constant
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.fast_divergent import Divergent
 from course_lib.simt.fast_memory import MemoryGroups
+from course_lib.simt.fast_race import Race
 from course_lib.simt.fast_registers import Registers
 from course_lib.simt.ops import OPS, compute
 from course_lib.simt.pairs import Pair, Pairs
 
 HEADER = ("fast", "registers", "functions", "params", "shared", "shared_bytes", "steps", "resume", "worker", "mask", "alive",
-          "barrier", "block")
+          "barrier", "block", "index", "sync")
 WORKER = ("dynamic", "fast_executed", "deopts", "executed", "threads", "sites")
 LARGE = 150  # blocks of code; beyond this only loops are worth the time that LLVM takes for fast code
 
@@ -28,7 +29,7 @@ class Fast(Registers):
     adds to the counters, and `chains` which blocks are counted together.
     """
 
-    def __init__(self, program, block):
+    def __init__(self, program, block, racecheck=False):
         self.program, self.kinds = program, Analysis(program, block)
         self.scalar = Code(lanes=None)
         self.vector = Code(shared=self.scalar)
@@ -37,6 +38,7 @@ class Fast(Registers):
         self.pairs = Pairs(self)
         self.memory = MemoryGroups(self)
         self.divergent = Divergent(self)
+        self.race = Race(self) if racecheck else None
         self.chains = self.find_chains()
 
     def find_chains(self):
@@ -81,13 +83,16 @@ class Fast(Registers):
             start += [f"  %q.{name} = getelementptr ptr, ptr %functions, i64 {i}", f"  %f.{name} = load ptr, ptr %q.{name}"]
         start += ["  %where = load i32, ptr %p.resume", f"  switch i32 %where, label %nowhere [ {heads} ]", "nowhere:",
                   "  unreachable"]
-        outside = [lane_access.declared(self.program), *self.memory.constants.values(), *self.divergent.records.values()]
+        searching = self.race.constants.values() if self.race else ()
+        outside = [*searching, lane_access.declared(self.program), *self.memory.constants.values(), *self.divergent.records.values()]
         body = "\n".join([*outside, *start, *code.lines, "}"])
         return body + "\n" + declarations(body)
 
     def chain(self, head, blocks):
         self.values, self.dirty, self.current = {}, set(), blocks[0]
         self.pairs.forget()
+        if self.race:
+            self.race.begin()
         self.memory.plan(blocks)
         size = sum(len(b.instructions) for b in blocks)
         self.bump("fast_executed", head, 1)

@@ -34,6 +34,10 @@ class Group:
     def offsets(self):
         return [offset(i) for _, i in self.members]
 
+    def extent(self):
+        """Bytes from the beginning of the first access to the end of the last one, in one lane."""
+        return max(offset(i) + nbytes(i) for _, i in self.members) - min(self.offsets())
+
 
 def offset(ins):
     return ins.operands[ins.opcode[0] != "st"].offset
@@ -76,6 +80,8 @@ class MemoryGroups:
         if group.pair is None:
             self.open(group)
         place = self.code.op(f"getelementptr i8, ptr {group.pointer}, i64 {offset(ins)}")
+        if self.fast.race and group.space == "shared":
+            self.fast.race.access(group, ins, number)
         if ins.opcode[0] == "st":
             self.store(group, ins, place)
         else:
@@ -110,6 +116,8 @@ class MemoryGroups:
             shift = self.window(group, first, end)
             group.pointer = code.op(f"inttoptr i64 {code.op(f'add i64 {wide}, {shift}')} to ptr")
         group.address = wide
+        if self.fast.race and group.space == "shared":
+            self.fast.race.opened(group, first, end)
         self.count(group)
 
     def base(self, group):

@@ -96,6 +96,7 @@ class Execution:
         self.arrays = self.given.arrays
         self.trace = self.trace_pairs(trace)
         self.order, self.interleaved = self.warp_sequence(warp_order), warp_order == "interleaved"
+        self.fast = None if self.trace[1] or self.interleaved else kernel.fast(bool(racecheck))
         self.launch = self.describe_launch()
         self.workers = []
 
@@ -159,9 +160,10 @@ class Execution:
         run.threads, run.warps, run.blocks_of_code = self.threads, self.warps, len(program.blocks)
         run.array, run.arrays = self.array_table()
         run.masked = kernel.masked
-        run.fast = 0 if self.racecheck or self.trace[1] or self.interleaved else kernel.fast
+        if self.fast is not None:
+            run.fast = self.fast.address
+            run.fastable, run.live_start, run.live = (self.pin(t) for t in (self.fast.fastable, self.fast.live_start, self.fast.live))
         run.block_size = self.pin(np.array([len(b.instructions) for b in program.blocks], np.uint32))
-        run.fastable, run.live_start, run.live = (self.pin(t) for t in kernel.tables())
         run.warp_order = self.pin(self.order)
         run.shared_bytes, run.local_bytes = self.shared_bytes, program.local_bytes
         special = [(number, slot) for number, slot in kernel.special_slots()]
@@ -196,7 +198,7 @@ class Execution:
         blocks = len(self.program.blocks)
         at = up(ctypes.sizeof(layout.Warp))
         for name, nbytes in (("pending", 4 * blocks), ("bits", 8 * (blocks // 64 + 1)), ("register", self.program.register_bytes),
-                             ("fast", self.kernel.fast_bytes)):
+                             ("fast", self.fast.nbytes if self.fast else 0)):
             setattr(run, f"{name}_offset", at)
             at = up(at + nbytes)
         self.local_offset = at
@@ -211,8 +213,7 @@ class Execution:
             setattr(worker, name, self.pin(array))
         worker.shared = self.pin(aligned(run.shared_bytes + 8))
         if self.racecheck:
-            cells = (run.shared_bytes >> run.granule_shift) + 1
-            worker.shadow = self.pin(aligned(cells * ctypes.sizeof(layout.Cell)))
+            self.add_shadow(worker)
         sites = aligned(layout.SITE_BYTES * len(self.program.accesses), 64)
         sites[:] = 0
         worker.sites = self.pin(sites)
@@ -230,6 +231,15 @@ class Execution:
         steps = layout.at("steps")
         return Worker(worker, arrays, hazards, records, warps.reshape(self.warps, -1)[:, steps:steps + 8].view(np.int64))
 
+    def add_shadow(self, worker):
+        """Give a worker what racecheck keeps about shared memory; see runtime/hazards.cuh."""
+        cells = (self.launch.shared_bytes >> self.launch.granule_shift) + 1
+        worker.shadow = self.pin(aligned(cells * ctypes.sizeof(layout.Cell)))
+        worker.epochs = self.pin(aligned(up(4 * cells)))
+        worker.lines = self.pin(aligned(4 * (self.launch.shared_bytes // layout.LINE_BYTES + 1)))
+        worker.notes = worker.next_note = self.pin(aligned(layout.NOTE_BYTES + 1024))
+        worker.last_note, worker.cells_used = worker.notes + layout.NOTE_BYTES, 1
+
     def set_up_warp(self, raw, index, worker):
         run, base = self.launch, raw.ctypes.data
         raw[:] = 0
@@ -244,7 +254,8 @@ class Execution:
         registers = raw[run.register_offset:run.fast_offset]
         sizes = special.sizes(self.program.shared_bytes, self.shared_bytes - self.program.shared_bytes)
         self.kernel.fill_special(registers, index, self.block, self.grid, sizes)
-        self.kernel.fill_fast(raw[run.fast_offset:], index, self.block, self.grid)
+        if self.fast is not None:
+            self.fast.fill(raw[run.fast_offset:], special.values(index, self.block, self.grid))
 
     def warp_address(self, worker, index):
         """Return where a worker's warp lies."""

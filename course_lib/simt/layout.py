@@ -52,6 +52,7 @@ Worker = structure(
     (u64, "records record_limit record_count hazards hazard_count sites"),
     (u32, "fault fault_access fault_lane fault_warp fault_block*3 fault_code_block"),
     (u64, "fault_address block_number"), (u32, "epoch tracing"), (u64, "queues"),
+    (u64, "epochs lines notes next_note last_note cells_used"),
 )
 Warp = structure(
     "Warp", (u32, "mask alive exists index state resume sync traced"),
@@ -60,6 +61,7 @@ Warp = structure(
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
 Site = structure("Site", (i64, "lane*32"), (u64, "lo span shift"), (u32, "mask waves phases row"), (u8, "sectors*32"))
+Note = structure("Note", (u64, "lanes"), (i64, "base"), (u64, "access"), (u32, "sync warp"))
 Tile = structure(
     "Tile", (u32, "kind number mode element neighbours distinct copies per_register register_bytes row_major turned stride default_stride"),
     (u32, "slot*8"),
@@ -74,15 +76,18 @@ CopyGroup = structure("CopyGroup", (u32, "kind left"))
 InFlight = structure("InFlight", (u32, "mask number bytes pad group*32"), (u64, "target*32 data*64"))
 Queue = structure("Queue", (u32, "committed*32 first count"), (InFlight, "copy*256"))
 STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross, Site, Call, Callee, Tile, Map, Product,
-              Copy, CopyGroup, InFlight, Queue)
+              Copy, CopyGroup, InFlight, Queue, Note)
 SITE_BYTES = 384  # a Site, rounded up to 64
 MAX_HAZARDS = 512
+NOTE_BYTES = 1 << 18  # of notes between two barriers; more are settled at once
+LINE_BYTES = 128  # of shared memory for which one reading is noted
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",
              "pattern_sectors", "pattern_waves", "cross_lanes", "wait_lanes",
              "find_site", "count_site", "new_site",
              "call_function", "return_function", "branch_indexed", "trap", "read_clock",
-             "access_tile", "multiply", "copy_async", "copy_group")
+             "access_tile", "multiply", "copy_async", "copy_group",
+             "check_exactly", "settle", "mark_lines", "lines_read")
 TESTED = ("count_sectors", "count_wavefronts", "sizes", "host_of")  # further functions that Python calls
 
 

@@ -9,7 +9,8 @@ from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
 def report(run, seconds_compile, seconds_run):
     """Return the Report of a finished run (an Execution)."""
     sums = {name: sum(w.arrays[name].astype(np.int64) for w in run.workers) for name in run.workers[0].arrays}
-    run.kernel.add_fast_counts(sums)
+    if run.fast is not None:
+        run.fast.add_counts(sums)
     total, lines = counters.collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
     shared = tuple(SharedVariable(*v) for v in run.program.shared)
     return Report(run.program.entry, total, lines, counters.LEVEL, hazards(run), trace(run), tuple(run.arrays), shared,

@@ -11,6 +11,7 @@ enum { MOST_COPIES = 256 };
 __device__ __noinline__ void touch(Warp* w, u32 number, u32 store, u32 lane, u64 address, u32 bytes) {
     Worker* k = (Worker*)w->worker;
     const u32 shift = ((const Launch*)w->launch)->granule_shift;
+    settle(k);
 #pragma unroll 1
     for (u64 g = address >> shift; g <= (address + bytes - 1) >> shift; ++g)
         check_cell(k, w, &((Cell*)k->shadow)[g], store, w->index * LANES + lane + 1, number, g << shift, 0);
@@ -23,7 +24,7 @@ __device__ __noinline__ void mark_flight(Warp* w, u64 address, u32 bytes, u32 fl
     for (u64 g = address >> shift; g <= (address + bytes - 1) >> shift; ++g) {
         Cell* c = &((Cell*)k->shadow)[g];
         c->written = flying ? IN_FLIGHT : 1;
-        c->write_epoch = k->epoch + 1;
+        c->write_epoch = ((u32*)k->epochs)[g] = k->epoch + 1;
         c->write_sync = w->sync;
     }
 }

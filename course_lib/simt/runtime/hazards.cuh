@@ -1,5 +1,9 @@
 // hazards.cuh -- accesses to shared memory that nothing puts in order
 
+// Cells hold what is known about each granule exactly. Fast code looks at less: `epochs` has the barrier epoch of the last
+// write to each granule, `lines` that of the last reading of each 128 bytes. When these rule a hazard out, the access is only
+// noted. A barrier of the whole block makes the notes worthless; before anybody looks at a cell they are settled, in order.
+
 __device__ __noinline__ void log_hazard(Worker* k, u32 kind, u32 first, u32 second, u32 a, u32 b, u64 address) {
     Hazard* log = (Hazard*)k->hazards;
 #pragma unroll 1
@@ -32,9 +36,12 @@ __device__ __forceinline__ bool unordered(const Worker* k, const Warp* w, u32 me
 enum { IN_FLIGHT = 2 };             // mark in Cell.written: an asynchronous copy goes there that has not been waited for
 enum { BY_ATOMIC = 0x80000000u };   // mark in Cell.write_access; atomics are ordered among themselves
 
+enum { LINE_BYTES = 128 };
+
 // An atomic reads and writes; it races with plain accesses alone.
 __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
-    if (!c->written) log_hazard(k, UNINITIALISED, access, access, me, me, address);
+    k->cells_used = 1;
+    if (!((u32*)k->epochs)[c - (Cell*)k->shadow]) log_hazard(k, UNINITIALISED, access, access, me, me, address);
     if (!(c->write_access & BY_ATOMIC) && unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
         log_hazard(k, WAW, c->write_access, access, c->writer, me, address);
     if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
@@ -43,12 +50,13 @@ __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32
         log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
     c->written = 1;
     c->writer = me;
-    c->write_epoch = k->epoch + 1;
+    c->write_epoch = ((u32*)k->epochs)[c - (Cell*)k->shadow] = k->epoch + 1;
     c->write_sync = w->sync;
     c->write_access = access | BY_ATOMIC;
 }
 
 __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 store, u32 me, u32 access, u64 address, u32 same) {
+    k->cells_used = 1;
     if (c->written & IN_FLIGHT) {   // not even in order for the thread that copies
         log_hazard(k, store ? WAW : RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
         return;
@@ -62,12 +70,13 @@ __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 s
             log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
         c->written = 1;
         c->writer = me;
-        c->write_epoch = k->epoch + 1;
+        c->write_epoch = ((u32*)k->epochs)[c - (Cell*)k->shadow] = k->epoch + 1;
         c->write_sync = w->sync;
         c->write_access = access;
         return;
     }
-    if (!c->written) log_hazard(k, UNINITIALISED, access, access, me, me, address);
+    ((u32*)k->lines)[address / LINE_BYTES] = k->epoch + 1;
+    if (!((u32*)k->epochs)[c - (Cell*)k->shadow]) log_hazard(k, UNINITIALISED, access, access, me, me, address);
     if (unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
         log_hazard(k, RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
     if (c->read_epoch != k->epoch + 1 || c->reader == me) {
@@ -81,4 +90,50 @@ __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 s
         c->read_access2 = access;
         c->read_sync2 = w->sync;
     }
+}
+
+__device__ __noinline__ void apply_note(Worker* k, const Note* n, const u64* address, u32 shift) {
+    Warp* w = (Warp*)(k->warps + (n->warp & 0x7fffffffu) * ((const Launch*)k->launch)->warp_bytes);
+    const Access* a = (const Access*)n->access;
+    const u32 sync = w->sync;
+    w->sync = n->sync;
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l)
+#pragma unroll 1
+        for (u64 g = address[l] >> shift; g <= (address[l] + a->width * a->count - 1) >> shift; ++g)
+            check_cell(k, w, &((Cell*)k->shadow)[g], a->kind == STORE, w->index * LANES + l + 1, a->number, g << shift, 0);
+    w->sync = sync;
+}
+
+// Bring the cells up to date.
+extern "C" __device__ void settle(Worker* k) {
+    const u32 shift = ((const Launch*)k->launch)->granule_shift;
+    u64 address[LANES], at = k->notes;
+#pragma unroll 1
+    while (at < k->next_note) {
+        const Note* n = (const Note*)at;
+        const u32 bytes = n->warp >> 31 ? 8 : 4;
+        at += sizeof(Note);
+        const u64 lanes = n->lanes ? n->lanes : at;
+        if (!n->lanes) at += bytes * LANES;
+#pragma unroll 1
+        for (u32 l = 0; l < LANES; ++l)
+            address[l] = n->base + (bytes == 8 ? ((const i64*)lanes)[l] : (i64)((const int*)lanes)[l]);
+        apply_note(k, n, address, shift);
+    }
+    k->next_note = k->notes;
+}
+
+// Note that the bytes [first, end) of shared memory are read in this epoch.
+extern "C" __device__ void mark_lines(Worker* k, u64 first, u64 end) {
+#pragma unroll 1
+    for (u64 i = first / LINE_BYTES; i <= (end - 1) / LINE_BYTES; ++i) ((u32*)k->lines)[i] = k->epoch + 1;
+}
+
+// May any of the bytes [first, end) have been read in this epoch?
+extern "C" __device__ u32 lines_read(const Worker* k, u64 first, u64 end) {
+#pragma unroll 1
+    for (u64 i = first / LINE_BYTES; i <= (end - 1) / LINE_BYTES; ++i)
+        if (((const u32*)k->lines)[i] == k->epoch + 1) return 1;
+    return 0;
 }

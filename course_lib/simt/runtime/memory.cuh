@@ -125,6 +125,7 @@ __device__ __noinline__ void check_hazards(Warp* w, const Access* a, const u64* 
     Worker* k = (Worker*)w->worker;
     const u32 shift = ((const Launch*)w->launch)->granule_shift, bytes = a->width * a->count;
     Cell* cells = (Cell*)k->shadow;
+    settle(k);
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left), me = w->index * LANES + l + 1;
@@ -145,6 +146,15 @@ __device__ __noinline__ void check_hazards(Warp* w, const Access* a, const u64* 
             for (u32 i = 0; i < a->count; ++i)
                 store_bytes(w->shared + address[l] + i * a->width, a->width, read_slot(w, a->item[i], a->item_bytes, l));
     }
+}
+
+// An access of fast code that may be part of a hazard; registers to be stored are in the register file.
+extern "C" __device__ void check_exactly(Warp* w, const Access* a, i64 base, const void* lanes, u32 bytes) {
+    u64 address[LANES];
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l)
+        address[l] = base + (lanes ? bytes == 8 ? ((const i64*)lanes)[l] : (i64)((const int*)lanes)[l] : 0);
+    check_hazards(w, a, address);
 }
 
 __device__ __noinline__ void count(Worker* k, const Access* a, u32 space, u32 mask, const u64* address) {

@@ -67,14 +67,26 @@ __device__ __noinline__ u32 is_traced(const Launch* L, u64 block, u32 warp) {
     return 0;
 }
 
+// A new block: nobody has touched its shared memory.
+__device__ __noinline__ void forget_accesses(Worker* k, const Launch* L) {
+    const u64 cells = (L->shared_bytes >> L->granule_shift) + 1;
+    k->next_note = k->notes;
+#pragma unroll 1
+    for (u64 i = 0; i < cells; i += 2) ((u64*)k->epochs)[i / 2] = 0;
+#pragma unroll 1
+    for (u64 i = 0; i <= L->shared_bytes / LINE_BYTES; ++i) ((u32*)k->lines)[i] = 0;
+    if (k->cells_used)
+#pragma unroll 1
+        for (u64 i = 0; i < cells * sizeof(Cell); i += 8) *(u64*)(k->shadow + i) = 0;
+    k->cells_used = 0;
+}
+
 __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number) {
     k->block_number = number;
     k->epoch = 0;
 #pragma unroll 1
     for (u64 i = 0; i < L->shared_bytes; i += 8) *(u64*)(k->shared + i) = 0x7fbadbad7fbadbadull;
-    if (L->racecheck)
-#pragma unroll 1
-        for (u64 i = 0; i < ((L->shared_bytes >> L->granule_shift) + 1) * sizeof(Cell); i += 8) *(u64*)(k->shadow + i) = 0;
+    if (L->racecheck) forget_accesses(k, L);
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
@@ -94,6 +106,7 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
 __device__ __noinline__ u32 release(Worker* k, const Launch* L) {
     Warp* first = 0;
     ++k->epoch;
+    k->next_note = k->notes;   // what was read or written before this barrier cannot be part of a hazard any more
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);

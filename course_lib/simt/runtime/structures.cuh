@@ -90,6 +90,13 @@ struct Cell {                  // shadow of one granule of shared memory
     u32 reader2, read_access2, read_sync2, written;
 };
 
+struct Note {                  // an access of a whole warp that fast code found free of hazards; see hazards.cuh
+    u64 lanes;                            // host address of the lane part; 0: it follows this note
+    i64 base;
+    u64 access;                           // host address of the Access
+    u32 sync, warp;                       // bit 31 of warp: lanes of 8 bytes, else 4
+};
+
 struct Record { u32 step, block, warp, access, mask, event; u64 address[LANES]; };
 
 struct Launch {
@@ -113,6 +120,7 @@ struct Worker {
     u64 fault_address, block_number;
     u32 epoch, tracing;
     u64 queues;                // one Queue a warp, when the kernel copies asynchronously
+    u64 epochs, lines, notes, next_note, last_note, cells_used;   // racecheck, see hazards.cuh
 };
 
 struct Warp {
@@ -130,7 +138,7 @@ extern "C" __device__ u32 sizes(u32 which) {
          : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : which == 10 ? sizeof(Cross) : which == 11 ? sizeof(Site)
          : which == 12 ? sizeof(Call) : which == 13 ? sizeof(Callee) : which == 14 ? sizeof(Tile) : which == 15 ? sizeof(Map)
          : which == 16 ? sizeof(Product) : which == 17 ? sizeof(Copy) : which == 18 ? sizeof(CopyGroup)
-         : which == 19 ? sizeof(InFlight) : sizeof(Queue);
+         : which == 19 ? sizeof(InFlight) : which == 20 ? sizeof(Queue) : sizeof(Note);
 }
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }
