@@ -1,0 +1,129 @@
+"""Run every kernel with other versions of NVIDIA's compiler: its PTX differs from version to version, the answers must not.
+
+    python tools/nvrtc_versions.py install 12.9     put that version into build/nvrtc-12.9 (pip, about 10 s)
+    python tools/nvrtc_versions.py run 12.9         run all kernels with it; a JSON object with what is wrong comes last
+
+`pinned` stands for the version that the course is installed with (constraints.txt).
+"""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(ROOT / "tests" / "hardware")]
+
+# What constraints.txt cannot hold, since it has one version of each: compiler, headers, and bindings where the interface differs.
+VERSIONS = {
+    "12.9": ("cuda-bindings==12.9.10", "nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-runtime-cu12==12.9.79",
+             "nvidia-cuda-nvcc-cu12==12.9.86", "nvidia-cuda-cccl-cu12==12.9.27"),
+    "13.0": ("nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-runtime==13.0.96", "nvidia-cuda-crt==13.0.88", "nvidia-cuda-cccl==13.0.85"),
+}
+
+
+def folder(version):
+    """Return where a version is installed."""
+    return ROOT / "build" / f"nvrtc-{version}"
+
+
+def install(version):
+    """Install a version with pip unless it is there.
+
+    Raises
+    ------
+    RuntimeError
+        With pip's last words, when there is no package index to ask.
+    """
+    done = folder(version) / "installed"
+    if done.exists() and done.read_text() == repr(VERSIONS[version]):
+        return
+    answer = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--upgrade", "--only-binary=:all:",
+                             "--target", str(folder(version)), *VERSIONS[version]], capture_output=True, text=True, timeout=280)
+    if answer.returncode:
+        raise RuntimeError(f"pip cannot install NVRTC {version}: {answer.stderr.strip()[-300:]}")
+    done.write_text(repr(VERSIONS[version]))
+
+
+def run(version):
+    """Run all kernels in a process of its own; return {"nvrtc": [major, minor], "kernels": count, "wrong": {name: why}}."""
+    path = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    if version != "pinned":
+        path.insert(0, str(folder(version)))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), "COURSE_BACKEND": "sim"}
+    answer = subprocess.run([sys.executable, __file__, "here", version], capture_output=True, text=True, timeout=900, env=environment)
+    if answer.returncode:
+        raise RuntimeError(answer.stderr[-2000:])
+    return json.loads(answer.stdout.strip().splitlines()[-1])
+
+
+def load(version):
+    """Load a version's libraries before anything looks for them; the dynamic linker then finds these."""
+    for pattern in ("libnvrtc-builtins.so.*", "libnvrtc.so.*"):
+        for library in sorted(folder(version).glob(f"nvidia/**/lib/{pattern}")):
+            if "alt" not in library.name:
+                ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+
+
+def here(version):
+    """Run all kernels in this process."""
+    if version != "pinned":
+        load(version)
+    from course_lib import toolchain
+    told = {"nvrtc": list(toolchain.nvrtc_version()), "kernels": 0, "wrong": {}}
+    for name, check in checks():
+        told["kernels"] += 1
+        try:
+            why = check()
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+        if why:
+            told["wrong"][name] = str(why)[:300]
+    return told
+
+
+def checks():
+    """Yield (name, function that returns what is wrong or None): the recorded kernels and the course's own."""
+    from course_lib.kernels import KERNELS
+    from hardware_catalog import CASES
+    for case in CASES.values():
+        yield case.name, lambda case=case: recorded(case)
+    for name in KERNELS:
+        yield f"course: {name}", lambda name=name: own(name)
+
+
+def recorded(case):
+    """Hold a kernel of tests/hardware to its reference."""
+    import numpy as np
+    from course_lib import simt
+    from hardware_catalog import KERNELS, wrong
+    args, expected = case.arguments()
+    simt.launch(KERNELS / f"{case.name}.cu", case.name, case.grid, case.block, args, dynamic_shared=case.dynamic_shared,
+                constants=case.constants or {})
+    bad = {i: len(wrong(args[i], np.asarray(want), case.tolerance)) for i, want in expected.items()}
+    return ", ".join(f"argument {i}: {n} elements differ" for i, n in bad.items() if n)
+
+
+def own(name):
+    """Hold a kernel of the course to float64."""
+    import numpy as np
+    from course_lib.kernels import KERNELS
+    from course_lib.run import mismatch
+    from course_lib.run import run as launch
+    rng = np.random.default_rng(5)
+    for M, N, K in ((67, 45, 39), (128, 64, 32)):
+        A, B = (rng.standard_normal(shape).astype(KERNELS[name].dtype) for shape in ((M, K), (K, N)))
+        found = mismatch(launch(name, A, B, backend="sim").C, A, B)
+        if found:
+            return found
+    return None
+
+
+if __name__ == "__main__":
+    task, which = sys.argv[1:]
+    if task == "install":
+        install(which)
+    else:
+        print(json.dumps((here if task == "here" else run)(which)))
