@@ -86,8 +86,9 @@ def here(version):
 
 def checks():
     """Yield (name, function that returns what is wrong or None): the recorded kernels and the course's own."""
-    from course_lib.kernels import KERNELS
     from hardware_catalog import CASES
+
+    from course_lib.kernels import KERNELS
     for case in CASES.values():
         yield case.name, lambda case=case: recorded(case)
     for name in KERNELS:
@@ -97,8 +98,9 @@ def checks():
 def recorded(case):
     """Hold a kernel of tests/hardware to its reference."""
     import numpy as np
-    from course_lib import simt
     from hardware_catalog import KERNELS, wrong
+
+    from course_lib import simt
     args, expected = case.arguments()
     simt.launch(KERNELS / f"{case.name}.cu", case.name, case.grid, case.block, args, dynamic_shared=case.dynamic_shared,
                 constants=case.constants or {})
@@ -109,6 +111,7 @@ def recorded(case):
 def own(name):
     """Hold a kernel of the course to float64."""
     import numpy as np
+
     from course_lib.kernels import KERNELS
     from course_lib.run import mismatch
     from course_lib.run import run as launch
