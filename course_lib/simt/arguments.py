@@ -1,6 +1,8 @@
 """The arguments of a launch: checked against the kernel's parameters and laid out in constant and device memory."""
 
 import ctypes
+import reprlib
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -9,6 +11,13 @@ from course_lib.simt.errors import LaunchError
 from course_lib.simt.memory import DeviceMemory, aligned, byte_bounds
 
 MOST_VARIABLES = 1 << 30
+
+
+def listed(args):
+    """Return the arguments of a launch as a list."""
+    if isinstance(args, (str, bytes, dict, np.ndarray)) or not isinstance(args, Iterable):
+        raise LaunchError(f"args must be a list with one NumPy array or scalar for each parameter of the kernel, not {reprlib.repr(args)}.")
+    return list(args)
 
 
 class Arguments:
@@ -20,25 +29,43 @@ class Arguments:
 
     def __init__(self, kernel, args, values):
         self.kernel, self.program = kernel, kernel.program
+        args = [np.asarray(a) if isinstance(a, np.ndarray) else a for a in listed(args)]
+        self.check(args)
         self.memory = DeviceMemory([a for a in args if isinstance(a, np.ndarray)])
         self.arrays = []
         self.constants = self.fill_constants(args)
+        if not isinstance(values, Mapping):
+            raise LaunchError(f'constants must map names to values, like {{"weights": array}}, not {reprlib.repr(values)}.')
         self.variables = self.fill_variables(self.constants, values)
+
+    def check(self, args):
+        """Refuse arguments that are too many, too few, or of a type that no kernel can take."""
+        if len(args) != len(self.program.params):
+            raise LaunchError(f"{self.program.entry} takes {len(self.program.params)} arguments, {len(args)} were given.")
+        for i, arg in enumerate(args):
+            kind = getattr(arg, "dtype", None)
+            if isinstance(kind, np.dtype) and (kind.hasobject or kind.kind in "UMm"):
+                raise LaunchError(f"Argument {i} ({self.name(i)}) holds {kind}; a kernel takes numbers and structures of them.")
+            if isinstance(kind, np.dtype) and not kind.isnative:
+                raise LaunchError(f"Argument {i} ({self.name(i)}) has the other byte order ({kind}); convert it: "
+                                  "x.astype(x.dtype.newbyteorder(\"=\")).")
+
+    def name(self, i):
+        """Return what the source calls parameter `i`, or what PTX calls it."""
+        names = self.kernel.parameter_names
+        return names[i] if i < len(names) else self.program.params[i][0]
 
     def fill_constants(self, args):
         """Constant memory: the parameters first, then the `__constant__` variables."""
         params = self.program.params
-        if len(args) != len(params):
-            raise LaunchError(f"{self.program.entry} takes {len(params)} arguments, {len(args)} were given.")
         data = aligned(max(self.program.constant_bytes, 8))
         data[:] = 0
-        for i, (arg, (name, offset, nbytes)) in enumerate(zip(args, params)):
-            name = self.kernel.parameter_names[i] if i < len(self.kernel.parameter_names) else name
-            raw = self.parameter_bytes(arg, name, nbytes, i)
+        for i, (arg, (_, offset, nbytes, kind)) in enumerate(zip(args, params)):
+            raw = self.parameter_bytes(arg, self.name(i), nbytes, i, kind)
             data[offset:offset + nbytes] = np.frombuffer(raw, np.uint8)
         return data
 
-    def parameter_bytes(self, arg, name, nbytes, i):
+    def parameter_bytes(self, arg, name, nbytes, i, kind):
         """Return the bytes of argument `i` as the kernel finds them."""
         if isinstance(arg, np.ndarray):
             if nbytes != 8:
@@ -47,11 +74,14 @@ class Arguments:
             self.arrays.append(described)
             return np.uint64(described.address + arg.ctypes.data - byte_bounds(arg)[0]).tobytes()
         if not isinstance(arg, (np.generic, ctypes.Structure)):
-            raise LaunchError(f"Argument {i} ({name}) is {arg!r}, a Python {type(arg).__name__}; give a NumPy scalar such as "
+            raise LaunchError(f"Argument {i} ({name}) is {reprlib.repr(arg)}, a Python {type(arg).__name__}; give a NumPy scalar such as "
                               "np.int32(…) or np.float32(…), or a NumPy array.")
         raw = bytes(arg) if isinstance(arg, ctypes.Structure) else arg.tobytes()
         if len(raw) != nbytes:
             raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes, {type(arg).__name__} has {len(raw)}.")
+        if isinstance(arg, np.generic) and (kind[0] == "f" and arg.dtype.kind in "iub" or kind[0] in "us" and arg.dtype.kind == "f"):
+            wanted, right = ("a floating-point number", "float") if kind[0] == "f" else ("an integer", "int")
+            raise LaunchError(f"Argument {i} ({name}) is {wanted} in the kernel, and {arg!r} was given: write np.{right}{8 * nbytes}(…).")
         return raw
 
     def fill_variables(self, data, values):
@@ -66,7 +96,7 @@ class Arguments:
             init = self.initial_bytes(variable)
             target[at:at + len(init)] = np.frombuffer(init, np.uint8)
             if name in values:
-                raw = np.ascontiguousarray(values[name]).tobytes()
+                raw = self.value_bytes(name, values[name])
                 if len(raw) > variable.nbytes:
                     raise LaunchError(f"{name} holds {variable.nbytes} bytes, {len(raw)} were given.")
                 target[at:at + len(raw)] = np.frombuffer(raw, np.uint8)
@@ -75,6 +105,12 @@ class Arguments:
             raise LaunchError(f"The source has no variable named {sorted(unknown)[0]!r} (it has: "
                               f"{', '.join(self.program.constants) or 'none'}).")
         return variables
+
+    def value_bytes(self, name, value):
+        value = np.ascontiguousarray(value)
+        if value.dtype.hasobject or value.dtype.kind in "UMm" or not value.dtype.isnative:
+            raise LaunchError(f"constants: {name} is given {value.dtype}; give numbers in an array of the variable's own type.")
+        return value.tobytes()
 
     def initial_bytes(self, variable):
         """Return a variable's initial value, addresses of other variables filled in."""

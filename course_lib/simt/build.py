@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import toolchain
+from course_lib.errors import CourseError
 from course_lib.simt import fast_race, lane_access, lanes, layout, native, ptx, scalar, special
 from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.fast_code import FastCode
@@ -51,7 +52,10 @@ def read(source):
         path = Path(source)
         if not path.is_file():
             raise LaunchError(f"There is no file {str(source)!r}.", path=str(source))
-        return path.read_text(), path.name
+        try:
+            return path.read_text(encoding="utf-8"), path.name
+        except (OSError, UnicodeDecodeError) as error:
+            raise LaunchError(f"The file {str(source)!r} cannot be read as text: {error}.", path=str(source)) from None
     return str(source), "kernel.cu"
 
 
@@ -64,6 +68,8 @@ def translate(text, name, defines, arch, options):
         return compiled.ptx, compiled.cubin
     except toolchain.CompileError as error:
         raise CompileError(str(error), **error.facts) from None
+    except CourseError as error:
+        raise LaunchError(str(error), **error.facts) from None
 
 
 def parameter_names(text, entry):

@@ -87,6 +87,7 @@ class Variable:
     nbytes: int
     init: bytes | None = None
     pointers: tuple = ()  # (byte offset, symbol, addend) of addresses inside the initial value
+    kind: str = ""  # of its elements, as PTX writes it: "f32"
 
 
 @dataclass

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from course_lib.simt import build, calls, counters, faults, layout, output, results, special
+from course_lib.simt import build, calls, counters, faults, layout, limits, output, results, special
 from course_lib.simt.arguments import Arguments
 from course_lib.simt.errors import LaunchError
 from course_lib.simt.memory import GLOBAL_VARIABLES, aligned
@@ -13,7 +13,8 @@ from course_lib.simt.workers import MOST_THREADS, Sharing, Worker, available_cor
 
 MAX_STEPS = 50_000_000  # warp instructions of one warp
 TRACE_RECORDS = 400_000
-MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # along x, y, z; CUDA C++ Programming Guide, "Compute Capabilities"
+STEPS_WORDS = "a positive number of warp instructions, or None for 50,000,000"
+WORKERS_WORDS = "a positive integer, or None for one for each CPU core"
 
 
 def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, constants=None, racecheck=False,
@@ -60,25 +61,13 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
         One of its subclasses; see course_lib.simt.errors.
     """
     started = time.perf_counter()
-    kernel = build.build(source, entry, block=triple(block, "block"), defines=defines, arch=arch, options=tuple(options))
+    grid, block = limits.triple(grid, "grid"), limits.triple(block, "block")
+    limits.check_kinds(source, entry, arch, progress)
+    kernel = build.build(source, entry, block=block, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
-    run = Execution(kernel, triple(grid, "grid"), triple(block, "block"), args, dynamic_shared, constants, racecheck,
-               max_steps or MAX_STEPS, warp_order, trace)
+    run = Execution(kernel, grid, block, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
     run.execute(workers, progress)
     return results.report(run, compiled - started, time.perf_counter() - compiled)
-
-
-def triple(value, name):
-    """Return (x, y, z) of a launch dimension."""
-    values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
-    if not 1 <= len(values) <= 3 or not all(is_positive(v) for v in values):
-        raise LaunchError(f"{name} is {value!r}; it must be one to three positive integers, e.g. (16, 16).", value=value)
-    return tuple(int(v) for v in values) + (1,) * (3 - len(values))
-
-
-def is_positive(value):
-    """Tell whether a value is an integer, and no bool, above 0."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 0
 
 
 class Execution:
@@ -88,35 +77,17 @@ class Execution:
         self.kernel, self.program, self.grid, self.block = kernel, kernel.program, grid, block
         self.threads = block[0] * block[1] * block[2]
         self.warps = -(-self.threads // layout.LANES)
-        self.check(dynamic_shared)
-        self.shared_bytes = self.program.shared_bytes + dynamic_shared
+        self.shared_bytes = self.program.shared_bytes + limits.check_sizes(self.program, grid, block, dynamic_shared)
         self.keep = []
-        self.racecheck, self.max_steps = racecheck, max_steps
-        self.given = Arguments(kernel, args, constants or {})
+        self.racecheck = bool(racecheck)
+        self.max_steps = MAX_STEPS if max_steps is None else min(limits.positive(max_steps, "max_steps", STEPS_WORDS), limits.LARGEST)
+        self.given = Arguments(kernel, args, {} if constants is None else constants)
         self.arrays = self.given.arrays
-        self.trace = self.trace_pairs(trace)
-        self.order, self.interleaved = self.warp_sequence(warp_order), warp_order == "interleaved"
+        self.trace = limits.trace_pairs(trace, grid, self.warps)
+        self.order, self.interleaved = limits.warp_sequence(warp_order, self.warps), warp_order == "interleaved"
         self.fast = None if self.trace[1] or self.interleaved else kernel.fast(bool(racecheck))
         self.launch = self.describe_launch()
         self.workers = []
-
-    # -- checks ------------------------------------------------------------------------------------
-    def check(self, dynamic_shared):
-        limit = min(1024, self.program.max_threads)
-        if self.threads > limit:
-            why = "its __launch_bounds__" if limit < 1024 else "the hardware"
-            raise LaunchError(f"A block of {'×'.join(map(str, self.block))} = {self.threads} threads is more than {why} "
-                              f"allows ({limit}).", threads=self.threads, limit=limit)
-        for axis, blocks, most in zip("xyz", self.grid, MOST_BLOCKS):
-            if blocks > most:
-                raise LaunchError(f"A grid may have at most {most:,} blocks along {axis}, not {blocks:,}.", blocks=blocks, limit=most)
-        if self.block[2] > 64:
-            raise LaunchError(f"A block may have at most 64 threads along z, not {self.block[2]}.")
-        if self.program.shared_bytes > 49152:
-            raise LaunchError(f"Static shared memory of {self.program.shared_bytes} bytes; a block may declare at most 49152.")
-        if dynamic_shared < 0 or self.program.shared_bytes + dynamic_shared > 232448:
-            raise LaunchError(f"{self.program.shared_bytes} static and {dynamic_shared} dynamic bytes of shared memory; "
-                              "a block may have at most 232448 in all.")
 
     # -- memory ------------------------------------------------------------------------------------
     def array_table(self):
@@ -134,26 +105,6 @@ class Execution:
         return thing.ctypes.data if isinstance(thing, np.ndarray) else ctypes.addressof(thing)
 
     # -- the runtime's structures ------------------------------------------------------------------
-    def trace_pairs(self, trace):
-        pairs = []
-        for place, warp in trace:
-            x, y, z = (tuple(place) + (0, 0, 0))[:3] if isinstance(place, (tuple, list)) else (place, 0, 0)
-            number = x + self.grid[0] * (y + self.grid[1] * z)
-            if not 0 <= number < self.grid[0] * self.grid[1] * self.grid[2] or not 0 <= warp < self.warps:
-                raise LaunchError(f"trace asks for block {place}, warp {warp}; the grid has {self.grid} blocks of {self.warps} warps.")
-            pairs.append((number, warp))
-        return np.array(pairs or [(0, 0)], np.uint64), len(pairs)
-
-    def warp_sequence(self, order):
-        sequence = np.arange(self.warps, dtype=np.uint32)
-        if order == "reverse":
-            return sequence[::-1].copy()
-        if order in ("forward", "interleaved"):
-            return sequence
-        if isinstance(order, (int, np.integer)):
-            return np.random.default_rng(order).permutation(sequence)
-        raise LaunchError(f'warp_order is {order!r}; use "forward", "reverse", "interleaved" or a number.')
-
     def describe_launch(self):
         program, kernel, run = self.program, self.kernel, layout.Launch()
         run.grid[:], run.block[:] = self.grid, self.block
@@ -264,9 +215,8 @@ class Execution:
     # -- execution ---------------------------------------------------------------------------------
     def execute(self, workers, progress):
         total = self.grid[0] * self.grid[1] * self.grid[2]
-        if workers is not None and not is_positive(workers):
-            raise LaunchError(f"workers is {workers!r}; it must be a positive integer, or None for one for each CPU core.")
-        workers = 1 if self.program.atomics() else min(workers or available_cores(), MOST_THREADS, total)
+        workers = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
+        workers = 1 if self.program.atomics() else min(workers, MOST_THREADS, total)
         self.workers = [self.make_worker() for _ in range(workers)]
         failed = Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
         if failed:

@@ -37,7 +37,7 @@ class Program:
     blocks: list
     slots: dict
     register_bytes: int
-    params: list  # (name, offset, nbytes)
+    params: list  # (name, offset, nbytes, kind)
     shared: list  # SharedVariable-like (name, offset, nbytes)
     shared_bytes: int
     local_bytes: int
@@ -82,7 +82,7 @@ def prepare(module, entry, split=None):
     params, offset = [], 0
     for p in function.params:
         offset = -(-offset // p.align) * p.align
-        params.append((p.name, offset, p.nbytes))
+        params.append((p.name, offset, p.nbytes, p.kind if p.nbytes == type_bytes(p.kind) else "b8"))
         places[p.name] = ("param", offset)
         offset += p.nbytes
     parts = {name: body_of(linked, name, places) for name in linked.functions}

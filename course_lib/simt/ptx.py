@@ -141,7 +141,7 @@ class _Parser(Tokens):
             init, pointers = self.initial(kind, nbytes)
         if space != "param":
             self.take(";")
-        return Variable(word, space, align or size, nbytes, init, pointers)
+        return Variable(word, space, align or size, nbytes, init, pointers, kind)
 
     def initial(self, kind, nbytes):
         size, data, pointers = type_bytes(kind), b"", []

@@ -1,0 +1,134 @@
+"""What a launch may be asked for: each value is checked and put into the runtime's form, or refused in one sentence."""
+
+import operator
+import reprlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.simt.errors import LaunchError
+
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # along x, y, z; CUDA C++ Programming Guide, "Compute Capabilities"
+MOST_THREADS, MOST_Z, MOST_STATIC, MOST_SHARED = 1024, 64, 49152, 232448  # a block: threads, threads along z, bytes of shared memory
+LARGEST = 2**62  # warp instructions
+
+
+def integer(value):
+    """Return an int, or None for what is none; a bool is none."""
+    try:
+        return None if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:
+        return None
+
+
+def positive(value, name, words):
+    """Return an int above 0.
+
+    >>> positive(np.int8(3), "workers", "a positive integer")
+    3
+    """
+    number = integer(value)
+    if number is None or number < 1:
+        raise LaunchError(f"{name} is {reprlib.repr(value)}; it must be {words}.", value=value)
+    return number
+
+
+def triple(value, name):
+    """Return (x, y, z) of a launch dimension."""
+    values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) and np.ndim(value) else (value,)
+    numbers = [integer(v) for v in values]
+    if not 1 <= len(values) <= 3 or any(n is None or n < 1 for n in numbers):
+        raise LaunchError(f"{name} is {reprlib.repr(value)}; it must be one to three positive integers, e.g. (16, 16).", value=value)
+    return tuple(numbers) + (1,) * (3 - len(numbers))
+
+
+def check_kinds(source, entry, arch, progress):
+    """Refuse a source, a kernel's name or an architecture that is no text, and a progress that cannot be called."""
+    if progress is not None and not callable(progress):
+        raise LaunchError(f"progress must be a function of (blocks done, blocks in all), not {reprlib.repr(progress)}.")
+    if not isinstance(source, str | Path):
+        raise LaunchError(f"source must be CUDA C or PTX text or a path, not a {type(source).__name__}.")
+    if not isinstance(arch, str):
+        raise LaunchError(f'arch must be an architecture like "sm_90", not {reprlib.repr(arch)}.', arch=arch)
+    if not isinstance(entry, str):
+        raise LaunchError(f"entry must be the name of a kernel, not {reprlib.repr(entry)}.", entry=entry)
+    if isinstance(source, str) and any(0xD800 <= ord(letter) < 0xE000 for letter in source):
+        raise LaunchError("The source holds half a character (a lone surrogate); it was decoded wrongly.")
+
+
+def compiler_options(options):
+    """Return the options for the compiler as a tuple."""
+    if isinstance(options, str | bytes) or not isinstance(options, Iterable):
+        raise LaunchError(f'options must be a sequence of strings, like ["-use_fast_math"], not {reprlib.repr(options)}.')
+    options = tuple(options)
+    if not all(isinstance(option, str) for option in options):
+        raise LaunchError(f'options must be a sequence of strings, like ["-use_fast_math"], not {reprlib.repr(options)}.')
+    return options
+
+
+def macros(defines):
+    """Return the macros as a dict of texts, in which 1, 1.0 and True differ as far as the compiler sees them differ."""
+    if defines is None:
+        return {}
+    if not isinstance(defines, Mapping) or not all(isinstance(name, str) for name in defines):
+        raise LaunchError(f'defines must map names to values, like {{"BM": 32}}, not {reprlib.repr(defines)}.')
+    return {name: str(int(value) if isinstance(value, bool | np.bool_) else value) for name, value in defines.items()}
+
+
+def check_sizes(program, grid, block, dynamic_shared):
+    """Refuse what no GPU could launch; return the bytes of dynamic shared memory."""
+    threads = block[0] * block[1] * block[2]
+    limit = min(MOST_THREADS, program.max_threads)
+    if threads > limit:
+        why = "its __launch_bounds__" if limit < MOST_THREADS else "the hardware"
+        raise LaunchError(f"A block of {'×'.join(map(str, block))} = {threads} threads is more than {why} allows ({limit}).",
+                          threads=threads, limit=limit)
+    for axis, blocks, most in zip("xyz", grid, MOST_BLOCKS):
+        if blocks > most:
+            raise LaunchError(f"A grid may have at most {most:,} blocks along {axis}, not {blocks:,}.", blocks=blocks, limit=most)
+    if block[2] > MOST_Z:
+        raise LaunchError(f"A block may have at most {MOST_Z} threads along z, not {block[2]}.")
+    if program.shared_bytes > MOST_STATIC:
+        raise LaunchError(f"Static shared memory of {program.shared_bytes} bytes; a block may declare at most {MOST_STATIC}.")
+    dynamic = integer(dynamic_shared)
+    if dynamic is None:
+        raise LaunchError(f"dynamic_shared is {reprlib.repr(dynamic_shared)}; it must be a number of bytes.")
+    if dynamic < 0 or program.shared_bytes + dynamic > MOST_SHARED:
+        raise LaunchError(f"{program.shared_bytes} static and {dynamic} dynamic bytes of shared memory; "
+                          f"a block may have at most {MOST_SHARED} in all.")
+    return dynamic
+
+
+def trace_pairs(trace, grid, warps):
+    """Return the traced (linear block, warp) pairs as a flat uint64 array, and how many there are."""
+    if not isinstance(trace, Iterable) or isinstance(trace, str | Mapping):
+        raise LaunchError(f"trace must be a list of (block, warp) pairs, not {reprlib.repr(trace)}.")
+    pairs = []
+    for pair in trace:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise LaunchError(f"trace must hold (block, warp) pairs, not {reprlib.repr(pair)}.")
+        place, warp = pair
+        given = list(place) if isinstance(place, tuple | list) else [place]
+        numbers = [integer(v) for v in (*given, warp)]
+        if None in numbers or not 1 <= len(given) <= 3:
+            raise LaunchError(f"trace asks for block {reprlib.repr(place)}, warp {reprlib.repr(warp)}; a block is (x, y, z) or a number, "
+                              "a warp a number.")
+        *where, index = numbers
+        number = sum(v * step for v, step in zip(where, (1, grid[0], grid[0] * grid[1])))
+        inside = all(0 <= v < most for v, most in zip(where, grid)) if isinstance(place, tuple | list) else True
+        if not inside or not 0 <= number < grid[0] * grid[1] * grid[2] or not 0 <= index < warps:
+            raise LaunchError(f"trace asks for block {place}, warp {warp}; the grid has {grid} blocks of {warps} warps.")
+        pairs.append((number, index))
+    return np.array(pairs or [(0, 0)], np.uint64), len(pairs)
+
+
+def warp_sequence(order, warps):
+    """Return the order in which the warps of a block take their turns, a uint32 array."""
+    sequence = np.arange(warps, dtype=np.uint32)
+    if isinstance(order, str) and order in ("forward", "interleaved", "reverse"):
+        return sequence[::-1].copy() if order == "reverse" else sequence
+    seed = integer(order)
+    if seed is None or seed < 0:
+        raise LaunchError(f'warp_order is {reprlib.repr(order)}; use "forward", "reverse", "interleaved" or a number from 0 on.')
+    return np.random.default_rng(seed).permutation(sequence)
