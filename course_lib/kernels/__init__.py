@@ -5,11 +5,13 @@
 (32, 16, 1)
 """
 
-from course_lib.kernels.catalog import KERNELS, get
+from course_lib.kernels.catalog import ALL, KERNELS, get
 from course_lib.kernels.cpu import CPU_KERNELS, CpuKernel, cpu_kernel
 from course_lib.kernels.cpu_user import own_program
 from course_lib.kernels.kernel import Kernel
 from course_lib.kernels.parameters import Parameter, Rule
 from course_lib.kernels.user import UserKernel
 
-__all__ = ["CPU_KERNELS", "CpuKernel", "KERNELS", "Kernel", "Parameter", "Rule", "UserKernel", "cpu_kernel", "get", "own_program"]
+__all__ = [
+    "ALL", "CPU_KERNELS", "CpuKernel", "KERNELS", "Kernel", "Parameter", "Rule", "UserKernel", "cpu_kernel", "get", "own_program",
+]

@@ -1,10 +1,11 @@
-"""The catalog of all kernels: `get(name)` finds one."""
+"""The catalog of all kernels: `get(name)` finds one, `KERNELS` holds those that multiply matrices, `ALL` every one."""
 
 from course_lib.errors import CourseError
-from course_lib.kernels import ladder, wang
+from course_lib.kernels import ladder, mxv, wang
 from course_lib.kernels.kernel import close_names
 
-KERNELS = {kernel.name: kernel for family in (ladder, wang) for kernel in family.kernels()}
+ALL = {kernel.name: kernel for family in (ladder, wang, mxv) for kernel in family.kernels()}
+KERNELS = {name: kernel for name, kernel in ALL.items() if kernel.kind == "product"}
 
 
 def get(name):
@@ -18,7 +19,7 @@ def get(name):
     >>> get("sgemm_naive").idea
     'a thread per element, everything from global memory'
     """
-    if isinstance(name, str) and name in KERNELS:
-        return KERNELS[name]
-    close = close_names(name, list(KERNELS)) or f": the kernels are {', '.join(KERNELS)}"
+    if isinstance(name, str) and name in ALL:
+        return ALL[name]
+    close = close_names(name, list(ALL)) or f": the kernels are {', '.join(KERNELS)}"
     raise CourseError(f"there is no kernel {name!r}{close}", kernel=name)

@@ -43,6 +43,8 @@ class Kernel:
         Parameters that reach the compiler with -D; the others only shape the block.
     dtype : str
         Element type of A, B and C.
+    kind : str
+        What it computes: "product" (C = alpha A B + beta C), "vectors" (one matrix times many vectors), "transpose" or "sum".
     takes_real : bool
         The file is for any element type, which it gets as REAL.
     passes_as : mapping
@@ -58,9 +60,10 @@ class Kernel:
     rules: tuple[Rule, ...] = field(repr=False)
     passes: tuple[str, ...] = field(repr=False)
     block_of: Callable[[Mapping[str, int]], tuple[int, int, int]] = field(repr=False)
-    grid_of: Callable[[int, int, Mapping[str, int]], tuple[int, int, int]] = field(repr=False)
+    grid_of: Callable[..., tuple[int, int, int]] = field(repr=False)
     shared_of: Callable[[Mapping[str, int]], int] = field(repr=False, default=_nothing)
     dtype: str = "float32"
+    kind: str = "product"
     takes_real: bool = field(repr=False, default=False)
     passes_as: Mapping[str, str] = field(repr=False, default_factory=dict)
 
@@ -107,14 +110,16 @@ are allowed: with BM = 64 and BN = 64, BK can be up to 96
         """Return the threads of a block along x, y, z."""
         return self.block_of(self.check(**parameters))
 
-    def grid(self, M, N, **parameters):
-        """Return the blocks of the grid along x, y, z that cover an M × N result.
+    def grid(self, *sizes, **parameters):
+        """Return the blocks of the grid along x, y, z that cover the result.
+
+        `sizes`: rows and columns of the result (M, N); for kernels of many vectors their number.
 
         >>> from course_lib.kernels import get
         >>> get("sgemm_tiled").grid(100, 33, BM=32, BN=16)
         (3, 4, 1)
         """
-        grid = self.grid_of(M, N, self.check(**parameters))
+        grid = self.grid_of(*sizes, self.check(**parameters))
         check_grid(self.name, grid)
         return grid
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib import gpu
+from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, UserKernel, get
 from course_lib.kernels.user import is_source
 from course_lib.run.inputs import problem
@@ -53,6 +54,8 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
         For everything that a reader can get wrong, one sentence that names the value and what would be right.
     """
     kernel = resolve(kernel)
+    if kernel.kind != "product":
+        raise CourseError(f"{kernel.name} does not multiply matrices; run_{kernel.kind} runs it", kernel=kernel.name)
     values = kernel.check(**parameters)
     task = problem(A, B, C, alpha, beta, kernel.dtype)
     job = Job(kernel, values, task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), (OUTPUT,),

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.kernels import KERNELS, get
+from course_lib.kernels import ALL, KERNELS, get
 from course_lib.kernels.kernel import FOLDER
 
 HEADER = ("Computes", "Idea", "Launch", "Shared", "Edges", "Lesson")
 
 
 def test_every_kernel_file_is_in_the_catalog():
-    assert {k.path.name for k in KERNELS.values()} == {p.name for p in FOLDER.glob("*.cu")}
+    assert {k.path.name for k in ALL.values()} == {p.name for p in FOLDER.glob("*.cu")}
 
 
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
 def test_header_is_short_and_complete(kernel):
     header = kernel.source.split("\n\n")[0].split("#ifndef")[0].split("extern")[0]
     lines = [line for line in header.splitlines() if line.startswith("//")]
@@ -31,14 +31,14 @@ def test_header_is_short_and_complete(kernel):
         assert "notebooks/" not in header
 
 
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
 def test_every_barrier_says_what_it_protects(kernel):
     for line in kernel.source.splitlines():
-        if "__syncthreads()" in line:
-            assert re.search(r"__syncthreads\(\);\s+// \w+", line), line
+        if "__syncthreads()" in line or "__syncwarp()" in line:
+            assert re.search(r"__sync(threads|warp)\(\);\s+// \w+", line), line
 
 
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
 def test_defaults_and_choices_are_allowed(kernel):
     assert kernel.problems() == ()
     for parameter in kernel.parameters:
@@ -93,6 +93,12 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_2d_tile", {"TM": 16, "TN": 16}, ["16 × 16 = 256 sums for a thread", "TN can be up to 8"]),
     ("sgemm_2d_tile", {"BM": 256, "BN": 256}, ["65536 sums for a block", "with BM = 256, BN can be up to 128"]),
     ("sgemm_2d_tile", {"BK": 49}, ["50176 bytes", "BK can be up to 48"]),
+    ("mxv_g_only", {"M": 128, "N": 128, "threads": 2048}, ["threads = 2048 is too large"]),
+    ("mxv_vec_ld", {"N": 6}, ["N = 6 is no multiple of 4", "4 or 8"]),
+    ("mxv_vls", {"M": 8}, ["M = 8, N = 16", "16, 32"]), ("mxv_vls", {"threads": 100}, ["it can be 128"]),
+    ("mxv_sh", {"CHUNK": 12, "threads": 1024}, ["CHUNK = 12 does not divide threads = 1024"]),
+    ("mxv_sh", {"CHUNK": 16, "threads": 1024}, ["69632 bytes", "CHUNK can be up to 11"]),
+    ("mxv_sh_ochunk", {"CHUNK": 3}, ["CHUNK = 3 does not divide 32"]), ("mxv_sh_ochunk", {"M": 12}, ["CHUNK = 8 does not divide M = 12"]),
     ("sgemm_padded", {"TILE": 33}, ["TILE = 33 is too large"]),
     ("sgemm_unrolled", {"TILE": 8}, ["UNROLL = 16 is more than TILE = 8", "UNROLL can be up to 8"]),
     ("sgemm_vectorized", {"TN": 2}, ["TN = 2 is no multiple of 4", "4 or 4"]),
@@ -128,7 +134,7 @@ def test_all_broken_rules_are_listed_with_their_reason():
     tiled = get("sgemm_tiled")
     assert len(tiled.problems(BM=64, BN=64, BK=128)) == 2
     assert len(get("sgemm_2d_tile").problems(BM=1000, BN=1000, BK=99, TM=16, TN=9)) == 6
-    assert all(len(rule.why) > 40 and any(sign in rule.text for sign in ("<=", "%", "==")) for k in KERNELS.values() for rule in k.rules)
+    assert all(len(rule.why) > 40 and any(sign in rule.text for sign in ("<=", "%", "==")) for k in ALL.values() for rule in k.rules)
 
 
 def test_numpy_integers_are_taken_and_become_plain():

@@ -4,18 +4,18 @@ import math
 
 import pytest
 
-from course_lib.kernels import KERNELS, get
+from course_lib.kernels import ALL, get
 from course_lib.toolchain import CompileError, compile_cuda, resources
 
 
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
 def test_the_file_compiles_alone_without_a_word(kernel):
     compiled = compile_cuda(kernel.source, name=kernel.path.name)
     assert compiled.log.strip() == ""
     assert kernel.entry in resources(compiled.cubin)
 
 
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
 def test_the_file_alone_has_the_catalogs_defaults(kernel):
     real = {"REAL": "float"} if kernel.takes_real and kernel.dtype == "float32" else {}
     alone, launched = (compile_cuda(kernel.source, defines=d).ptx for d in (real, kernel.defines()))
@@ -28,7 +28,8 @@ THREAD_TILES = [
     ("sgemm_2d_tile", {}), ("sgemm_2d_tile", {"BM": 15, "BN": 14, "BK": 5, "TM": 3, "TN": 7}),
     ("sgemm_2d_tile", {"BM": 256, "BN": 128}), ("sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 48}),
     ("sgemm_2d_tile", {"BM": 16, "BN": 8, "TM": 16}), ("sgemm_2d_tile", {"BM": 32, "BN": 32, "TM": 1, "TN": 1}),
-    ("sgemm_padded", {}), ("sgemm_padded", {"TILE": 32, "PAD": 16}), ("sgemm_unrolled", {"UNROLL": 1}), ("sgemm_uncoalesced", {}),
+    ("mxv_vls", {"threads": 512}), ("mxv_sh", {"threads": 512}), ("mxv_sh_ochunk", {}), ("sgemm_padded", {}),
+    ("sgemm_padded", {"TILE": 32, "PAD": 16}), ("sgemm_unrolled", {"UNROLL": 1}), ("sgemm_uncoalesced", {}),
     ("sgemm_vectorized", {}), ("sgemm_vectorized", {"BM": 256, "BN": 128}), ("sgemm_vectorized", {"BK": 44}),
     ("sgemm_warp_tile", {}), ("sgemm_warp_tile", {"WM": 64, "WN": 64, "TM": 16}),
     ("sgemm_ilp", {"OUT": 16}), ("dgemm_ilp", {"OUT": 8}), ("sgemm_outputs", {"bx": 8, "by": 8}), ("dgemm_outputs", {}),
@@ -54,7 +55,8 @@ def test_sums_are_in_registers_and_tiles_in_shared_memory(name, values):
     ("sgemm_warp_tile", {"WM": 128}), ("sgemm_warp_tile", {"WM": 48}), ("sgemm_warp_tile", {"WM": 256, "BM": 256, "WN": 8}),
     ("sgemm_warp_tile", {"BM": 64, "BN": 64, "BK": 4, "WM": 32, "WN": 16, "TM": 4, "TN": 4}),
     ("sgemm_warp_tile", {"WM": 16, "WN": 32, "TM": 4, "TN": 4, "BN": 256}),
-    ("dgemm_ilp", {"OUT": 3}), ("dgemm_outputs", {"TA": 60}), ("dgemm_outputs", {"TW": 49}),
+    ("mxv_vec_ld", {"N": 6}), ("mxv_vls", {"M": 8}), ("mxv_sh", {"CHUNK": 16, "threads": 1024}), ("mxv_sh_ochunk", {"CHUNK": 3}),
+    ("mxv_sh_ochunk", {"M": 12}), ("dgemm_ilp", {"OUT": 3}), ("dgemm_outputs", {"TA": 60}), ("dgemm_outputs", {"TW": 49}),
 ])
 def test_a_thread_tile_that_the_catalog_refuses_the_compiler_refuses_too(name, values):
     kernel = get(name)
@@ -83,7 +85,7 @@ def test_what_the_catalog_refuses_the_compiler_refuses_too(values):
         compile_cuda(tiled.source, defines=values)
 
 
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
 def test_the_largest_block_has_enough_registers(kernel):
     found = resources(compile_cuda(kernel.source, defines=kernel.defines()).cubin)[kernel.entry]
     threads = math.prod(kernel.block()) if kernel.passes else 1024
