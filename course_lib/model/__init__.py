@@ -1,20 +1,48 @@
 """Pure arithmetic about GPUs; no kernel runs here. An independent reference for the simulator."""
 
+from course_lib.model import gt200, interval, lee, matvec
 from course_lib.model.banks import conflicts, phases, shared_wavefronts
 from course_lib.model.coalescing import sectors
+from course_lib.model.device_peaks import Balance, balance
 from course_lib.model.inputs import InputError
+from course_lib.model.latency import bytes_in_flight, round_cycles, threads_in_flight, warps_to_hide
 from course_lib.model.occupancy import Occupancy, occupancy
-from course_lib.model.roofline import attainable, knee, peak
+from course_lib.model.old_banks import bank_table, half_warp_steps, kepler_wavefronts
+from course_lib.model.roofline import attainable, elements_per_second, knee, operations_per_element, peak
+from course_lib.model.segments import bus_bytes, effective_bandwidth, transactions, useful_share
+from course_lib.model.speedup import amdahl, least_share, saved_ms
 
 __all__ = [
+    "Balance",
     "InputError",
     "Occupancy",
+    "amdahl",
     "attainable",
+    "balance",
+    "bank_table",
+    "bus_bytes",
+    "bytes_in_flight",
     "conflicts",
+    "effective_bandwidth",
+    "elements_per_second",
+    "gt200",
+    "half_warp_steps",
+    "interval",
+    "kepler_wavefronts",
     "knee",
+    "least_share",
+    "lee",
+    "matvec",
     "occupancy",
+    "operations_per_element",
     "peak",
     "phases",
+    "round_cycles",
+    "saved_ms",
     "sectors",
     "shared_wavefronts",
+    "threads_in_flight",
+    "transactions",
+    "useful_share",
+    "warps_to_hide",
 ]

@@ -62,6 +62,46 @@ def knee(device, double=False, bandwidth_gb_s=None):
     return peak(device, double) / _bandwidth(device, bandwidth_gb_s)
 
 
+def elements_per_second(bandwidth_gb_s, element_bytes=8):
+    """Return how many numbers the memory delivers, in 10^9 a second.
+
+    Source: Wang and Jin, Q5.a: 240 GB/s are 30 Gdouble/s.
+
+    >>> elements_per_second(240), elements_per_second(154)
+    (30.0, 19.25)
+    """
+    if not bandwidth_gb_s > 0 or not element_bytes > 0:
+        raise InputError(f"the bandwidth is {bandwidth_gb_s!r} GB/s and an element {element_bytes!r} bytes, but both are positive")
+    return bandwidth_gb_s / element_bytes
+
+
+def operations_per_element(gflops, bandwidth_gb_s, element_bytes=8):
+    """Return q: the operations per number loaded at which memory of this bandwidth allows `gflops`.
+
+    With the peak it is the knee in operations per element; with a measured speed, the least reuse that explains it.
+
+    Parameters
+    ----------
+    gflops, bandwidth_gb_s : float
+        10^9 operations and bytes a second.
+    element_bytes : int
+        8 for float64.
+
+    Raises
+    ------
+    InputError, a ValueError
+        On a bandwidth or a size that is not positive.
+
+    Source: Wang and Jin, Q5.a and Q5.b.
+
+    >>> from course_lib.arch import device
+    >>> k80 = peak(device("Tesla K80"), double=True)
+    >>> [round(operations_per_element(*pair), 1) for pair in ((k80, 240), (693, 240), (k80, 154), (693, 154))]
+    [45.7, 23.1, 71.2, 36.0]
+    """
+    return gflops / elements_per_second(bandwidth_gb_s, element_bytes)
+
+
 def _bandwidth(device, measured):
     if measured is None:
         return device.bandwidth_gb_s

@@ -1,0 +1,219 @@
+"""Chien's cost model of SGEMM on GT200 (CC 1.3), and the resources his methods take.
+
+Source of everything here: Chien, "Hand-Tuned SGEMM on GT200 GPU", 2010; sections and tables as named. Cycles are of the
+cores' clock. He measures throughput in cycles per warp: the issue of one instruction for 32 threads.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from course_lib.arch import WARP
+from course_lib.model.inputs import InputError, whole
+from course_lib.model.occupancy import occupancy
+
+SMS = 30
+CLOCK_GHZ = 1.3                 # Tesla C1060 as printed; NVIDIA's board specification says 1.296
+MEMORY_LATENCY = 530            # cycles, g_L of 1.1.3.1
+MAD, MAD_SHARED, MOV = 4, 6, 4  # cycles a warp; Table 5
+PARAMETER_BYTES = 80            # shared memory of the arguments: b[16][17] starts at 0x50 (4.2, Step 3)
+FLOAT = 4                       # bytes
+
+
+@dataclass(frozen=True)
+class Method:
+    """One of his kernels.
+
+    Attributes
+    ----------
+    name : str
+    threads, registers : int
+        Of a block; of a thread (Table 12).
+    vectors : int
+        Vectors of A that share one element of B; a thread adds up `vectors` rows of C.
+    block_y : int
+        BLOCK_SIZE_Y, columns of C a block computes, b_N.
+    vector_length : int
+        Rows that one vector covers: the threads of a block.
+    moves : bool
+        Elements of B go to a register first ("variant"); else multiply-adds read shared memory.
+    argument_bytes : int
+        Shared memory that the arguments take.
+    """
+
+    name: str
+    threads: int
+    registers: int
+    vectors: int
+    block_y: int
+    moves: bool
+    argument_bytes: int = PARAMETER_BYTES
+
+    @property
+    def rows(self):
+        """Rows of C a block computes, b_M."""
+        return self.threads * self.vectors
+
+    @property
+    def shared_bytes(self):
+        """Bytes of b[16][BLOCK_SIZE_Y + 1] and of the arguments; Table 12."""
+        return FLOAT * 16 * (self.block_y + 1) + self.argument_bytes
+
+    def active_threads(self, device):
+        """Return the threads that an SM of `device` holds at a time."""
+        return occupancy(device, self.threads, self.registers, self.shared_bytes).blocks * self.threads
+
+    def operations(self):
+        """Return the operations per multiply-add as Fractions: Tables 8 and 12.
+
+        >>> {name: str(count) for name, count in METHODS["method 2"].operations().items()}
+        {'load A': '1/24', 'load B': '1/256', 'shared to register': '1/2', 'MAD shared': '0', 'MAD': '1'}
+        """
+        return {"load A": Fraction(1, self.block_y), "load B": Fraction(1, self.rows),
+                "shared to register": Fraction(self.moves, self.vectors),
+                "MAD shared": Fraction(not self.moves), "MAD": Fraction(self.moves)}
+
+    def cycles_per_mad(self):
+        """Return the issue cycles per multiply-add of a warp, without loads of A and B.
+
+        >>> {name: str(m.cycles_per_mad()) for name, m in METHODS.items()}
+        {'volkov': '6', 'volkov_variant': '8', 'method 1 by nvcc': '6', 'method 1': '6', \
+'method 2': '6', 'method 3': '6', 'method 4': '5'}
+        """
+        cost = self.operations()
+        return MAD_SHARED * cost["MAD shared"] + MAD * cost["MAD"] + MOV * cost["shared to register"]
+
+
+METHODS = {method.name: method for method in (
+    Method("volkov", 64, 30, 1, 16, False),
+    Method("volkov_variant", 64, 32, 1, 16, True),      # registers as printed in 3.4
+    Method("method 1 by nvcc", 64, 47, 2, 16, False),   # registers as printed in section 4
+    Method("method 1", 64, 48, 2, 16, True),            # from here on the variants that move
+    Method("method 2", 128, 63, 2, 24, True),
+    Method("method 3", 64, 64, 2, 24, True),
+    Method("method 4", 64, 80, 4, 16, True, argument_bytes=88),    # 1176 bytes as printed
+)}
+
+
+def cycles_per_thread(instructions, active_threads, latency=MEMORY_LATENCY):
+    """Return what one thread pays for a load or store: its share of the latency, and its instructions' issue (3.1).
+
+    >>> round(float(cycles_per_thread(1, 512)), 2), round(float(cycles_per_thread(2, 512)), 2)
+    (1.16, 1.29)
+    """
+    active = whole("active_threads", active_threads, 1, 1024, "an SM of GT200 holds")
+    return Fraction(latency) / active + Fraction(MOV * instructions, WARP)
+
+
+def predicted_gflops(method, active_threads, clock_ghz=CLOCK_GHZ, sms=SMS, latency=MEMORY_LATENCY):
+    """Return the GFLOP/s that his model predicts for large square matrices (3.1, Example 1).
+
+    Parameters
+    ----------
+    method : Method or str
+    active_threads : int
+        On one SM.
+    clock_ghz : float
+    sms, latency : int
+        Multiprocessors; cycles of a load from global memory.
+
+    Raises
+    ------
+    InputError, a ValueError
+        For an unknown method or a number of threads that no SM holds.
+
+    >>> round(predicted_gflops("volkov", 512), 2)      # printed: 278.57, from 1.16 and 0.02
+    278.48
+    """
+    if not isinstance(method, Method):
+        if method not in METHODS:
+            raise InputError(f"there is no method {method!r}: there are {', '.join(METHODS)}", method=method)
+        method = METHODS[method]
+    for_a = cycles_per_thread(1, active_threads, latency)       # global memory to a register
+    for_b = cycles_per_thread(2, active_threads, latency)       # and on to shared memory
+    cycles = for_a / method.block_y + for_b / method.rows + method.cycles_per_mad() / WARP
+    return 2 * sms * clock_ghz / float(cycles)
+
+
+def transfer_ratio(first, second, device):
+    """Return what loads of A and B cost under `second` relative to `first`: transfers over active threads (section 10).
+
+    >>> from course_lib.arch import device
+    >>> round(transfer_ratio("method 1", "method 2", device("Tesla C1060")), 2)
+    0.81
+    """
+    def cost(method):
+        done = method.operations()
+        return (done["load A"] + done["load B"]) / method.active_threads(device)
+
+    return float(cost(METHODS[second]) / cost(METHODS[first]))
+
+
+def transaction_cycles(floats=16, issue=2, fixed=500, core_ghz=CLOCK_GHZ, memory_ghz=0.8, channel_bits=64):
+    """Return the cycles of one read of `floats` through one channel (1.1.3.1): issue, fixed cost, data.
+
+    As printed, the channel moves 64 bits a memory clock; the board's 102 GB/s take two transfers a clock.
+
+    >>> transaction_cycles(16), transaction_cycles(32, issue=4)
+    (515.0, 530.0)
+    """
+    clocks = floats * FLOAT * 8 / channel_bits
+    return issue + fixed + clocks * core_ghz / memory_ghz
+
+
+def peaks(cores, clock_mhz):
+    """Return GFLOP/s with dual issue (3 a clock), without (2), and in double precision (2 on an eighth); Table 1.
+
+    >>> [round(value, 1) for value in peaks(240, 1242)]
+    [894.2, 596.2, 74.5]
+    """
+    return cores * clock_mhz * 3 / 1e3, cores * clock_mhz * 2 / 1e3, cores * clock_mhz * 2 / 8e3
+
+
+def memory_bandwidth(memory_mhz, bus_bits):
+    """Return 10^9 bytes a second of a memory that transfers twice a clock; Table 1.
+
+    >>> [round(memory_bandwidth(*pair), 1) for pair in ((999, 448), (1242, 512), (800, 512))]
+    [111.9, 159.0, 102.4]
+    """
+    return memory_mhz * 1e6 * 2 * bus_bits / 8 / 1e9
+
+
+def guard_share(instructions=67, block_y=16):
+    """Return "check A" over multiply-adds, times the M block rows: what each guarded load of A costs (section 8).
+
+    >>> guard_share(2), guard_share()
+    (0.125, 4.1875)
+    """
+    return instructions * 4 / block_y / MAD
+
+
+def cubin_lines(assembly_lines, pairs):
+    """Return the lines of a cubin, two 64-bit instructions each; 32-bit ones come in pairs (Remark 8).
+
+    >>> cubin_lines(1391, 4)
+    694
+    """
+    return -(-(assembly_lines - pairs) // 2)
+
+
+def shared_bytes_for(active_threads, device, method="volkov"):
+    """Return the least shared memory of a block that lets only `active_threads` be active, as for Tables 6, 7 and 11.
+
+    Raises
+    ------
+    InputError, a ValueError
+        When no amount of shared memory gives that number.
+
+    >>> from course_lib.arch import device
+    >>> [shared_bytes_for(threads, device("Tesla C1060")) for threads in (384, 320, 256, 192)]
+    [2049, 2561, 3073, 4097]
+    """
+    used = METHODS[method]
+    for shared in range(used.shared_bytes, device.limits.shared_per_block + 1):
+        found = occupancy(device, used.threads, used.registers, shared).blocks * used.threads
+        if found == active_threads:
+            return shared
+        if found < active_threads:
+            break
+    raise InputError(f"{used.name} cannot run with {active_threads!r} active threads: blocks of {used.threads} threads",
+                     active_threads=active_threads)

@@ -1,0 +1,82 @@
+"""The columns of Koppelman's tables: a constant M x N matrix times S vectors of float32, timed.
+
+Source of everything here: Koppelman, homework on `vtx-xform-size`, Program Output. He counts a fused multiply-add as one
+operation ("GF"), where the rest of the course counts two.
+"""
+
+from course_lib.model.inputs import InputError
+
+FLOAT = 4              # bytes
+MIBION = 1 << 20       # his word for 2^20 vectors
+
+
+def _seconds(seconds):
+    if not seconds > 0:
+        raise InputError(f"the time is {seconds!r}, but it is a positive number of seconds")
+    return seconds
+
+
+def gigafmas(seconds, S=MIBION, M=16, N=16):
+    """Return his GF: S M N multiply-adds over the time, in 10^9 a second.
+
+    >>> round(gigafmas(2598e-6), 2)
+    103.32
+    """
+    return S * M * N / _seconds(seconds) / 1e9
+
+
+def gigabytes(seconds, S=MIBION, M=16, N=16):
+    """Return his GB/s: every input read and every output written once, 4 S (M + N) bytes, in 10^9 a second.
+
+    >>> round(gigabytes(2598e-6), 2)
+    51.66
+    """
+    return FLOAT * S * (M + N) / _seconds(seconds) / 1e9
+
+
+def write_rate(seconds, S=MIBION, M=16):
+    """Return the rate at which the output alone is written, 4 S M bytes, in 10^9 bytes a second.
+
+    >>> round(write_rate(24520e-6), 1)
+    2.7
+    """
+    return FLOAT * S * M / _seconds(seconds) / 1e9
+
+
+def instructions_per_fma(instructions, S=MIBION, M=16, N=16):
+    """Return his I/F: executed instructions of threads over the multiply-adds that are needed.
+
+    >>> instructions_per_fma(2 * 16 * 16, S=1)
+    2.0
+    """
+    return instructions / (S * M * N)
+
+
+def least_instructions_per_fma(M=16, N=16):
+    """Return the I/F of a kernel that only loads, multiplies and stores: 1 + 1/M + 1/N.
+
+    >>> least_instructions_per_fma(), least_instructions_per_fma(8, 8)
+    (1.125, 1.25)
+    """
+    return (M * N + M + N) / (M * N)
+
+
+def request_utilisation(useful_bytes, moved_bytes):
+    """Return the share of what load requests move that the kernel asked for.
+
+    >>> request_utilisation(4, 32), request_utilisation(16, 32)
+    (0.125, 0.5)
+    """
+    if not 0 <= useful_bytes <= moved_bytes or not moved_bytes:
+        raise InputError(f"{useful_bytes!r} useful bytes of {moved_bytes!r} is no share")
+    return useful_bytes / moved_bytes
+
+
+def bar(gigabytes_per_s, device, width=40):
+    """Return stars, `width` of them at the bandwidth of the device.
+
+    >>> from course_lib.arch import device
+    >>> bar(22, device("Quadro M2200"))
+    '*********'
+    """
+    return "*" * max(0, int(width * gigabytes_per_s / device.bandwidth_gb_s))

@@ -1,0 +1,83 @@
+"""Arithmetic of speed-ups: Amdahl's law, iterations a second, what a part of the work costs."""
+
+import math
+
+from course_lib.model.inputs import InputError
+
+
+def _positive(**values):
+    for name, value in values.items():
+        if not (value > 0 and math.isfinite(value)):
+            raise InputError(f"{name} is {value!r}, but it is a positive number", name=name, value=value)
+
+
+def amdahl(share, factor):
+    """Return the speed-up of the whole when a `share` of its time becomes `factor` times faster.
+
+    Parameters
+    ----------
+    share : float
+        0 to 1, of the time before.
+    factor : float
+        Positive; infinity for a part that vanishes.
+
+    Raises
+    ------
+    InputError, a ValueError
+
+    Source: G. Amdahl, "Validity of the single processor approach", 1967.
+
+    >>> amdahl(0.5, 2), amdahl(0.75, float("inf"))
+    (1.3333333333333333, 4.0)
+    """
+    if not 0 <= share <= 1 or not factor > 0:
+        raise InputError(f"a share of {share!r} made {factor!r} times faster: a share is 0 to 1, a factor positive")
+    rest = 1 - share + share / factor
+    return math.inf if rest == 0 else 1 / rest
+
+
+def least_share(speedup):
+    """Return the share of the time that a part must have had if removing time from it made the whole `speedup` times faster.
+
+    Wong's training runs 15 iterations a second with his product and 45 with cuBLAS: his takes at least two thirds.
+
+    >>> round(least_share(45 / 15), 4)
+    0.6667
+    """
+    _positive(speedup=speedup)
+    if speedup < 1:
+        raise InputError(f"a speed-up of {speedup!r} is a slow-down; it is at least 1 here", speedup=speedup)
+    return 1 - 1 / speedup
+
+
+def saved_ms(before_per_s, after_per_s):
+    """Return the milliseconds that one iteration became shorter.
+
+    >>> round(saved_ms(14.5, 15), 2), round(saved_ms(15, 45), 1)
+    (2.3, 44.4)
+    """
+    _positive(before_per_s=before_per_s, after_per_s=after_per_s)
+    return 1e3 / before_per_s - 1e3 / after_per_s
+
+
+def loads_per_element(tile):
+    """Return loads of global memory per multiply-add operand with tiles of `tile` x `tile`, over those without tiles.
+
+    Each element in shared memory is read `tile` times. Source: Wong, section D.
+
+    >>> loads_per_element(16)
+    0.0625
+    """
+    _positive(tile=tile)
+    return 1 / tile
+
+
+def caffe_inv_rate(iteration, base=0.01, gamma=1e-4, power=0.75):
+    """Return Caffe's learning rate under the policy "inv": base (1 + gamma t)^-power.
+
+    The defaults are those of Caffe's LeNet example, which yield the rate that Wong's log prints.
+
+    >>> round(caffe_inv_rate(9900), 8)
+    0.00596843
+    """
+    return base * (1 + gamma * iteration) ** -power

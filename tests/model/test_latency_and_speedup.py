@@ -1,0 +1,52 @@
+"""Little's law and Amdahl's, against a queue that is served step by step and times that are added up."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.model import InputError, amdahl, bytes_in_flight, least_share, round_cycles, saved_ms, threads_in_flight, warps_to_hide
+
+
+@given(st.integers(1, 16), st.integers(1, 60), st.integers(1, 8))
+def test_warps_take_turns(warps, latency, issue):
+    """Round robin by hand: a warp may issue when its last result is there and the unit is free."""
+    ready, now, rounds = [0] * warps, 0, 40
+    for _ in range(rounds):
+        for warp in range(warps):
+            now = max(now, ready[warp])
+            ready[warp] = now + max(latency, issue)
+            now += issue
+    expected = round_cycles(32 * warps, latency, issue)
+    assert now == pytest.approx(rounds * expected, abs=warps * issue + latency)
+    assert (warps >= warps_to_hide(latency, issue)) == (warps * issue >= latency)
+
+
+def test_bytes_in_flight():
+    assert bytes_in_flight(100, 500, 1000) == pytest.approx(100e9 * 500e-9)
+    assert threads_in_flight(100, 500, 1000, 4) == 12500
+
+
+@given(st.floats(0, 1), st.floats(0.1, 1e6))
+def test_amdahl_adds_up_the_times(share, factor):
+    assert amdahl(share, factor) == pytest.approx(1 / (share / factor + (1 - share)))
+    assert amdahl(share, math.inf) >= amdahl(share, factor) - 1e-9
+
+
+@given(st.floats(1, 1e4))
+def test_the_least_share_is_what_vanishing_yields(speedup):
+    assert amdahl(least_share(speedup), math.inf) == pytest.approx(speedup)
+
+
+def test_milliseconds_saved():
+    assert saved_ms(10, 20) == pytest.approx(50)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: amdahl(1.1, 2), lambda: amdahl(0.5, 0), lambda: amdahl(math.nan, 2), lambda: least_share(0.5), lambda: saved_ms(0, 1),
+    lambda: bytes_in_flight(0, 1, 1), lambda: warps_to_hide(1, math.nan), lambda: round_cycles(0, 1, 1),
+])
+def test_bad_input_is_named(call):
+    with pytest.raises(InputError):
+        call()
