@@ -152,3 +152,5 @@ def _wide():
         block_of=lambda p: (p["BN"] // p["TN"] * (p["BM"] // p["TM"]), 1, 1),
         grid_of=_tile_grid, shared_of=lambda p: 4 * p["BK"] * (p["BM"] + 4 + p["BN"]))
     yield _warp_kernel("sgemm_warp_tile", "a tile for every warp: its lanes share what they read from shared memory", TILE_WARP, 1)
+    yield _warp_kernel("sgemm_double_buffered", "the next tiles are on their way while these are multiplied",
+                       tuple(replace(p, default={"BK": 16, "WM": 32, "WN": 64}.get(p.name, p.default)) for p in TILE_WARP), 2)

@@ -93,6 +93,7 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_2d_tile", {"TM": 16, "TN": 16}, ["16 × 16 = 256 sums for a thread", "TN can be up to 8"]),
     ("sgemm_2d_tile", {"BM": 256, "BN": 256}, ["65536 sums for a block", "with BM = 256, BN can be up to 128"]),
     ("sgemm_2d_tile", {"BK": 49}, ["50176 bytes", "BK can be up to 48"]),
+    ("sgemm_double_buffered", {"BK": 32}, ["66560 bytes", "BK can be up to 23"]),
     ("mxv_g_only", {"M": 128, "N": 128, "threads": 2048}, ["threads = 2048 is too large"]),
     ("mxv_vec_ld", {"N": 6}, ["N = 6 is no multiple of 4", "4 or 8"]),
     ("mxv_vls", {"M": 8}, ["M = 8, N = 16", "16, 32"]), ("mxv_vls", {"threads": 100}, ["it can be 128"]),
