@@ -1,9 +1,7 @@
 """Compile a kernel for this machine and keep it: CUDA C -> PTX (NVRTC) -> LLVM IR (ours) -> machine code (LLVM)."""
 
 import ctypes
-import functools
 import re
-import threading
 from collections import OrderedDict
 from pathlib import Path
 
@@ -21,7 +19,9 @@ RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "
            "async", "fused", "tensor", "schedule")
 KEPT = 256  # compiled kernels held in memory
 _kernels = OrderedDict()
-_lock = threading.Lock()
+_runtimes = []
+_runtime_lock = native.fork_safe_lock()
+_lock = native.fork_safe_lock()
 
 
 def build(source, entry, *, block=(1, 1, 1), defines=None, arch="sm_90", options=()):
@@ -118,10 +118,12 @@ class Runtime:
         return self.library.function(name, result, *arguments)
 
 
-@functools.cache
 def runtime():
     """Return the process's Runtime."""
-    return Runtime()
+    with _runtime_lock:  # threads that begin together wait for one of them
+        if not _runtimes:
+            _runtimes.append(Runtime())
+    return _runtimes[0]
 
 
 class Kernel:

@@ -17,9 +17,19 @@ CACHE_BYTES = 256 << 20  # of the disk cache; the oldest objects go first
 CHECKSUM_BYTES = 32  # before the object code in each file
 HALF_WRITTEN_SECONDS = 3600  # age at which a file that was never finished is deleted
 VERSION = "2"
-_lock = threading.RLock()
 _written = {"bytes": CACHE_BYTES}  # since the folder was last trimmed; the first write of a process trims
 _names = iter(range(1 << 60))
+
+
+def fork_safe_lock():
+    """Return a lock that is free whenever the process forks: a child would inherit one that nobody there releases."""
+    lock = threading.RLock()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
+
+
+_lock = fork_safe_lock()
 
 
 @functools.cache
