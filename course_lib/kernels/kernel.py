@@ -44,7 +44,8 @@ class Kernel:
     dtype : str
         Element type of A, B and C.
     kind : str
-        What it computes: "product" (C = alpha A B + beta C), "vectors" (one matrix times many vectors), "transpose" or "sum".
+        What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C) or
+        "vectors" (one matrix times many vectors).
     takes_real : bool
         The file is for any element type, which it gets as REAL.
     passes_as : mapping

@@ -22,7 +22,8 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
     kernel : str, Kernel or Path
         A name of the catalog; or your own: a `UserKernel`, CUDA text, or the path of a `.cu` file.
     A, B, C : (M, K), (K, N), (M, N) arrays of the kernel's element type, mostly float32
-        NumPy or CuPy. Rows may be padded (slices of wider arrays): the kernel then gets their stride as lda,
+        NumPy or CuPy; a kernel with TRANSA = 1 takes A as (K, M), with TRANSB = 1 B as (N, K).
+        Rows may be padded (slices of wider arrays): the kernel then gets their stride as lda,
         ldb, ldc, and NaN between the rows. The given C is not changed. Without C the answer starts as NaN, so
         that an element which the kernel forgets, or reads although beta is 0, shows.
     alpha, beta : float
@@ -57,7 +58,7 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
     if kernel.kind != "product":
         raise CourseError(f"{kernel.name} does not multiply matrices; run_{kernel.kind} runs it", kernel=kernel.name)
     values = kernel.check(**parameters)
-    task = problem(A, B, C, alpha, beta, kernel.dtype)
+    task = problem(A, B, C, alpha, beta, kernel.dtype, tuple(bool(values.get(t, 0)) for t in ("TRANSA", "TRANSB")))
     job = Job(kernel, values, task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), (OUTPUT,),
               kernel.grid(task.M, task.N, **values), kernel.block(**values))
     done = execute(job, backend=backend, racecheck=racecheck, trace=trace, counters=counters, device=device,

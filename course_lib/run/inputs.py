@@ -65,7 +65,7 @@ class Problem:
                 B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
 
 
-def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32"):
+def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, False)):
     """Check matrices and numbers, and copy them into buffers of the device's layout.
 
     Parameters
@@ -74,6 +74,8 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32"):
         NumPy or CuPy; rows may be padded (slices of wider arrays), elements of a row must be neighbours.
         C may be left out when beta is 0.
     alpha, beta : real numbers
+    turned : (bool, bool)
+        Whether A is given transposed, as (K, M), and B as (N, K).
 
     Returns
     -------
@@ -87,25 +89,27 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32"):
     """
     named = {"A": A, "B": B} | ({} if C is None else {"C": C})
     for name, array in named.items():
-        _check_array(name, array, np.dtype(dtype))
-    (M, K), (inner, N) = A.shape, B.shape
+        check_array(name, array, np.dtype(dtype))
+    (M, K), (inner, N) = (array.shape[::-1] if turn else array.shape for array, turn in zip((A, B), turned, strict=True))
     if inner != K:
-        raise CourseError(f"A is {M} × {K} and B is {inner} × {N}: B must have as many rows as A has columns, {K}")
+        raise CourseError(f"A is {M} × {K} and B is {inner} × {N}{' once turned' if any(turned) else ''}: "
+                          f"B must have as many rows as A has columns, {K}")
     if C is not None and C.shape != (M, N):
         raise CourseError(f"C is {C.shape[0]} × {C.shape[1]}, but A ({M} × {K}) times B ({K} × {N}) is {M} × {N}")
-    alpha, beta = (_number(name, value, np.dtype(dtype)) for name, value in (("alpha", alpha), ("beta", beta)))
+    alpha, beta = (number(name, value, np.dtype(dtype)) for name, value in (("alpha", alpha), ("beta", beta)))
     if C is None and beta != 0:
         raise CourseError(f"beta = {beta} adds to C, but no C is given: give C, or leave beta at 0")
     if C is None:
         _check_size("C", M, N, N)
         result = Matrix("C", M, N, N, np.full(M * N, np.nan, dtype))
     else:
-        result = _matrix("C", C)
+        result = matrix("C", C)
     cupy = any(map(gpu.is_cupy, named.values()))
-    return Problem(M, N, K, _matrix("A", A), _matrix("B", B), result, alpha, beta, cupy)
+    return Problem(M, N, K, matrix("A", A), matrix("B", B), result, alpha, beta, cupy)
 
 
-def _check_array(name, array, dtype):
+def check_array(name, array, dtype):
+    """Refuse what is not a matrix of this type with neighbouring elements in its rows."""
     if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
         raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
                           f"make one with np.array({name}, dtype=np.{dtype})")
@@ -147,15 +151,17 @@ def _leading(array):
     return array.strides[0] // array.itemsize if rows > 1 else cols
 
 
-def _matrix(name, array):
+def matrix(name, array):
+    """Return a matrix in a buffer of the device's layout; what lies between its rows becomes NaN."""
     (rows, cols), ld = array.shape, _leading(array)
     buffer = np.full((rows - 1) * ld + cols, np.nan, array.dtype)
-    matrix = Matrix(name, rows, cols, ld, buffer)
-    matrix.view()[...] = gpu.to_host(array)
-    return matrix
+    made = Matrix(name, rows, cols, ld, buffer)
+    made.view()[...] = gpu.to_host(array)
+    return made
 
 
-def _number(name, value, dtype):
+def number(name, value, dtype):
+    """Return a real number rounded to `dtype`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise CourseError(f"{name} = {value!r} is a {type(value).__name__}, not a real number")
     try:
@@ -163,8 +169,8 @@ def _number(name, value, dtype):
     except OverflowError:
         exact = 1e308 if value > 0 else -1e308      # a whole number beyond every float
     with np.errstate(over="ignore"):
-        number = dtype.type(exact)
-    if np.isinf(number) and not math.isinf(exact):
+        rounded = dtype.type(exact)
+    if np.isinf(rounded) and not math.isinf(exact):
         largest = float(np.finfo(dtype).max)
         raise CourseError(f"{name} = {exact:.3g} is too large for {dtype}: the largest is {largest:.2e}")
-    return number
+    return rounded

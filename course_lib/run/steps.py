@@ -1,0 +1,143 @@
+"""Kernels that are a step of a product: transposition, bare multiplication, sum; and Wong's unfused product made of them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from course_lib.errors import CourseError
+from course_lib.kernels import Kernel, get
+from course_lib.run.inputs import check_array, matrix, number
+from course_lib.run.launch import Job, execute
+from course_lib.run.result import LaunchResult
+
+FLOAT = np.dtype(np.float32)
+
+
+@dataclass(frozen=True, repr=False)
+class StepResult(LaunchResult):
+    """What a launch of one step gave.
+
+    Attributes, beside those of every launch
+    ----------------------------------------
+    out : (rows, cols) array
+    flops, bytes : int
+        Floating-point operations; bytes that it must read and write at least.
+    """
+
+    out: Any = field(repr=False)
+    flops: int
+    bytes: int
+
+    @property
+    def gb_s(self):
+        """Return 10**9 bytes a second, or None without a measured time."""
+        return self.bytes / self.time.median_s / 1e9 if self.time else None
+
+    def head_rows(self):
+        """Return the rows on what was computed."""
+        rows = [("result", f"{self.out.shape[0]} × {self.out.shape[1]}, {self.label}"),
+                ("launch", f"grid {self.grid[0]} × {self.grid[1]}, block {self.block[0]} × {self.block[1]}")]
+        if self.time:
+            rows.append(("time", f"{self.time}, {self.gb_s:.1f} GB/s"))
+        return tuple(rows)
+
+
+def run_transpose(kernel, values, **options):
+    """Transpose a matrix with one kernel.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        A kernel of this kind: `transpose`, `transpose_plain`.
+    values : (rows, cols) float32 array
+        Rows may be padded.
+    **options
+        As for `run`, and parameters of the kernel.
+
+    Returns
+    -------
+    StepResult
+    """
+    kernel = _of_kind(kernel, "transpose")
+    given = _matrix("values", values)
+    out = np.full(given.rows * given.cols, np.nan, FLOAT)
+    arguments = (np.int32(given.rows), np.int32(given.cols), given.buffer, np.int32(given.ld), out, np.int32(given.rows))
+    return _step(kernel, arguments, 4, (given.cols, given.rows), (given.rows, given.cols), 0, 8 * given.rows * given.cols, options)
+
+
+def run_multiply(kernel, A, B, **options):
+    """Compute A B; parameters, options and result as for `run_transpose`."""
+    kernel = _of_kind(kernel, "multiply")
+    a, b = _matrix("A", A), _matrix("B", B)
+    if a.cols != b.rows:
+        raise CourseError(f"A is {a.rows} × {a.cols} and B is {b.rows} × {b.cols}: B must have as many rows as A has columns, {a.cols}")
+    M, N, K = a.rows, b.cols, a.cols
+    out = np.full(M * N, np.nan, FLOAT)
+    arguments = (*map(np.int32, (M, N, K)), a.buffer, np.int32(a.ld), b.buffer, np.int32(b.ld), out, np.int32(N))
+    return _step(kernel, arguments, 7, (M, N), (M, N), 2 * M * N * K, 4 * (M * K + K * N + M * N), options)
+
+
+def run_sum(kernel, P, C=None, *, alpha=1.0, beta=0.0, **options):
+    """Compute alpha P + beta C; C may be left out when beta is 0."""
+    kernel = _of_kind(kernel, "sum")
+    p = _matrix("P", P)
+    if C is None and beta != 0:
+        raise CourseError(f"beta = {beta} adds to C, but no C is given: give C, or leave beta at 0")
+    c = _matrix("C", np.full((p.rows, p.cols), np.nan, FLOAT) if C is None else C)
+    if (c.rows, c.cols) != (p.rows, p.cols):
+        raise CourseError(f"P is {p.rows} × {p.cols} and C is {c.rows} × {c.cols}: they must have one shape")
+    alpha, beta = number("alpha", alpha, FLOAT), number("beta", beta, FLOAT)
+    shape, size = (p.rows, p.cols), p.rows * p.cols
+    arguments = (np.int32(p.rows), np.int32(p.cols), alpha, p.buffer, np.int32(p.ld), beta, c.buffer, np.int32(c.ld))
+    moved = 4 * size * (2 if beta == 0 else 3)
+    return _step(kernel, arguments, 6, shape, shape, size * (1 if beta == 0 else 3), moved, options, c)
+
+
+def run_unfused(A, B, C=None, *, alpha=1.0, beta=0.0, turned=(False, False), **options):
+    """Compute alpha op(A) op(B) + beta C as Wong first did: transpose what is turned, multiply, add.
+
+    Parameters
+    ----------
+    A, B, C, alpha, beta
+        As for `run`; A is (K, M) when turned[0], B is (N, K) when turned[1].
+    turned : (bool, bool)
+    **options
+        As for `run`, without parameters of a kernel.
+
+    Returns
+    -------
+    tuple of StepResult
+        One for each kernel; the last one's `out` is the answer.
+    """
+    steps, operands = [], []
+    for array, turn in zip((A, B), turned, strict=True):
+        if turn:
+            steps.append(run_transpose("transpose", array, **options))
+        operands.append(steps[-1].out if turn else array)
+    steps.append(run_multiply("sgemm_multiply", *operands, **options))
+    steps.append(run_sum("matrix_sum", steps[-1].out, C, alpha=alpha, beta=beta, **options))
+    return tuple(steps)
+
+
+def _of_kind(kernel, kind):
+    kernel = kernel if isinstance(kernel, Kernel) else get(kernel)
+    if kernel.kind != kind:
+        raise CourseError(f"{kernel.name} is not for this: its kind is {kernel.kind!r}, not {kind!r}", kernel=kernel.name)
+    return kernel
+
+
+def _matrix(name, array):
+    check_array(name, array, FLOAT)
+    return matrix(name, array)
+
+
+def _step(kernel, arguments, output, shape, covered, flops, moved, options, layout=None):
+    """Launch; `covered` is what the grid must cover, `layout` the Matrix of the output when its rows are padded."""
+    names = ("backend", "racecheck", "trace", "counters", "device", "warp_order", "progress")
+    launch = {name: options.pop(name) for name in names if name in options}
+    values = kernel.check(**options)
+    job = Job(kernel, values, arguments, (output,), kernel.grid(*covered, **values), kernel.block(**values))
+    done = execute(job, **launch)
+    out = done.outputs[0].reshape(shape) if layout is None else np.array(layout.view(done.outputs[0]))
+    return StepResult(out=out, flops=flops, bytes=moved, **done.facts)
