@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from launching import INT, launch
 
-from course_lib.simt import build, native
+from course_lib.simt import build, lane_access, native
 
 KEY = "ab" + "0" * 62
 
@@ -172,6 +172,7 @@ def test_damaged_objects_do_no_harm(folder):
         path.write_bytes(raw if n else raw[:200])
     assert all(native.read_object(path) is None for path in files)
     build._kernels.clear()
+    lane_access.compiled.cache_clear()
     assert run(7001)
     assert all(native.read_object(path) is not None for path in files)
 
@@ -191,7 +192,15 @@ print("done", flush=True)
 """.replace("SOURCE", SOURCE)
 
 
-def test_four_processes_and_an_empty_cache(folder):
+def test_four_processes_and_an_empty_cache(tmp_path, monkeypatch):
+    runtime = {}
+    find = native.cached_object
+    monkeypatch.setattr(native, "cached_object", lambda key, produce: runtime.setdefault(key, find(key, produce)))
+    build.Runtime()                                        # the one thing that is not made anew: it takes seconds
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("COURSE_CACHE", str(folder))
+    for key, data in runtime.items():
+        native.keep_object(place(key), data)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     children = [subprocess.Popen([sys.executable, "-c", CHILD, str(i)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True, env=environment) for i in range(4)]
