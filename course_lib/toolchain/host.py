@@ -116,7 +116,7 @@ def _build(compiler, source, name, extra, path, texts):
         succeeded, said = compiler.compile(source, part, extra, name)
         if not succeeded:
             raise _failure(name, said, texts)
-        part.with_suffix(".log").write_text(said, encoding="utf-8")
+        part.with_suffix(".log").write_text(f"{_digest(part)}\n{said}", encoding="utf-8")
         os.replace(part.with_suffix(".log"), path.with_suffix(".log"))
         os.replace(part, path)          # the library comes last: where it is, its log is
     except OSError as error:
@@ -179,12 +179,18 @@ def cache_folder():
 def _kept(path):
     """Return what the compiler said when it made this library, or None when there is none that loads."""
     try:
-        said = path.with_suffix(".log").read_text(encoding="utf-8")
+        digest, _, said = path.with_suffix(".log").read_text(encoding="utf-8").partition("\n")
+        if digest != _digest(path):     # damaged; to load half a library would end this process
+            return None
         os.utime(path)
         _load(str(path))
         return said
-    except (OSError, CourseError):      # damaged, or made for another system: made anew
+    except (OSError, ValueError, CourseError):
         return None
+
+
+def _digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @functools.lru_cache(maxsize=256)
