@@ -80,6 +80,18 @@ def test_loops_of_ones_own_count_as_the_catalogs():
 
 
 @needs_c
+def test_how_a_compiler_orders_the_operands_changes_no_count():
+    body = """for (int i = 0; i < M; ++i) for (int j = 0; j < N; ++j) for (int k = 0; k < K; ++k) {
+        if (k % 2) { REAL a = A(i, k); REAL b = B(k, j); C(i, j) += a * b; }
+        else { REAL* c = &C(i, j); REAL b = B(k, j); *c += A(i, k) * b; }
+    }"""
+    A, B, _ = matrices(5, 17, 7)
+    for lines in (1, 2, 3, 5):
+        cache = CacheShape(size=lines * 64)
+        assert count_lines(body, A, B, cache=cache).fetched == count_lines("gemm_ijk", A, B, cache=cache, by="python").fetched
+
+
+@needs_c
 def test_a_sum_kept_in_a_variable_asks_nothing_for_c():
     body = """for (int i = 0; i < M; ++i) for (int j = 0; j < N; ++j) {
         REAL sum = 0;
