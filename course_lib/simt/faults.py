@@ -49,14 +49,15 @@ def explain(run, worker):
     if fault in CALLS:
         return CALLS[fault](run, worker, ins, facts)
     if worker.fault_access in run.program.tensors and fault not in ("out of bounds", "misaligned", "read only"):
-        return of_tensor(fault, worker, ins, facts)
+        return of_tensor(fault, run, worker, ins, facts)
     access = run.program.accesses[worker.fault_access]
     facts |= {"address": worker.fault_address, "width": access.width * access.count, "operation": ins.name}
     verb = "writes" if access.kind and not (ins.opcode[0] == "cp" and worker.fault_address >= layout.CONSTANT_WINDOW) else "reads"
-    if fault == "misaligned" and ins.opcode[0] == "wmma" and worker.fault_address % facts["width"] == 0:
+    if fault == "misaligned" and ins.opcode[0] == "wmma":
+        wanted = run.program.tensors[worker.fault_access].record.aligned
         return Misaligned(
-            f"{place(facts)}: the matrix starts at address {worker.fault_address:#x}, which is no multiple of 32 bytes, as {ins.name} "
-            "wants it. Declare shared arrays with __align__(32) and start tiles at such elements.", **facts)
+            f"{place(facts)}: the matrix starts at address {worker.fault_address:#x}, which is no multiple of "
+            f"{max(wanted, facts['width'])} bytes, as {ins.name} wants it. Declare shared arrays with __align__(32) and start tiles at such elements.", **facts)
     if fault == "misaligned":
         return Misaligned(
             f"{place(facts)} {verb} {facts['width']} bytes at address {worker.fault_address:#x}, which is no multiple of "
@@ -106,7 +107,7 @@ def assertion(run, worker, ins, facts):
 CALLS = {"stack overflow": stack_overflow, "invalid target": invalid_target, "trap": trap, "assertion": assertion}
 
 
-def of_tensor(fault, worker, ins, facts):
+def of_tensor(fault, run, worker, ins, facts):
     """Return the exception for a fault that only matrix instructions and asynchronous copies have."""
     value = worker.fault_address
     if fault == "partial warp":
@@ -116,7 +117,8 @@ def of_tensor(fault, worker, ins, facts):
     if fault == "lanes differ":
         why = "has another address or stride than thread 0 of its warp: a matrix has one. Compute both from the warp's number alone"
     elif fault == "stride":
-        why = f"has the stride {value}: the rows of the matrix must lie a multiple of 16 bytes apart. Choose another leading dimension"
+        wanted = run.program.tensors[worker.fault_access].record.aligned
+        why = f"has the stride {value}: the matrix's rows must lie a multiple of {wanted} bytes apart. Choose another leading dimension"
     else:
         why = f"asks to read {value} bytes, which is more than the copy's size. Clamp it"
     return InvalidOperand(f"{place(facts)}: {ins.name} {why}.", operation=ins.name, value=value, **facts)

@@ -63,8 +63,8 @@ Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spar
 Site = structure("Site", (i64, "lane*32"), (u64, "lo span shift"), (u32, "mask waves phases row"), (u8, "sectors*32"))
 Note = structure("Note", (u64, "lanes"), (i64, "base"), (u64, "access"), (u32, "sync warp"))
 Tile = structure(
-    "Tile", (u32, "kind number mode element neighbours distinct copies per_register register_bytes row_major turned stride default_stride"),
-    (u32, "slot*8"),
+    "Tile", (u32, "kind number mode element neighbours distinct copies per_register register_bytes row_major turned"),
+    (u32, "stride default_stride aligned slot*8"),
 )
 Map = structure("Map", (u32, "count"), (u8, "row*512 column*512"))
 Product = structure(

@@ -21,6 +21,7 @@ LOAD, STORE = 0, 1  # layout.Access.kind
 BLOCKED, LDMATRIX, STMATRIX, MOVMATRIX = range(4)
 VECTORS, TURNED, SINGLES, ROWS = range(4)
 NONE = 0xFFFFFFFF
+MOST_ALIGNED = 16  # bytes: the manual wants rows to start at multiples of a fragment's size, CUDA's guide at multiples of 16 bytes
 HALVES = (("f16", "f16", "f16"), ("f16", "f32", "f32"))
 MMA = {  # shape -> the (factor, C, D) types that mma.sync takes here
     "m16n8k16": (*HALVES, ("bf16", "f32", "f32"), ("f64",) * 3, ("i8", "s32", "s32")),
@@ -183,7 +184,8 @@ def wmma_access(program, ins, number):
     mode, width = pieces(part, order, size, space == "shared" and which in "ab" and kind != "tf32" and size < 4)
     tile = layout.Tile(kind=BLOCKED, number=number, mode=mode, element=size, neighbours=width // size if mode == VECTORS else 1,
                        distinct=part.distinct, copies=part.copies, per_register=part.per_register,
-                       register_bytes=part.register_bytes, row_major=order == "row", turned=(order == "row") != part.along_rows)
+                       register_bytes=part.register_bytes, row_major=order == "row", turned=(order == "row") != part.along_rows,
+                       aligned=min(part.registers * part.register_bytes, MOST_ALIGNED))
     tile.slot[:part.registers] = registers(program, ins, data, part)
     stride(program, ins, operands[2] if len(operands) == 3 else None, tile, numbers(shape), which, order)
     access = layout.Access(kind=STORE if store else LOAD, space=layout.SPACES[space], width=width, count=1, line=ins.line, number=number)

@@ -12,10 +12,6 @@ import numpy as np
 LEAST = {"f16": -14, "bf16": -126, "tf32": -126, "f32": -126}  # exponent of subnormal numbers
 
 
-def power(e):
-    return Fraction(2) ** e
-
-
 def exponent(value, kind):
     """Return the exponent field's meaning: floor(log2 |value|), not below that of subnormal numbers."""
     return max(math.frexp(value)[1] - 1, LEAST[kind])
@@ -29,27 +25,39 @@ def fused(a, b, c, kind, out):
         return 0x7FFFFFFF if out == "f32" else 0x7FFF
     if math.isinf(plain):
         return (0x7F800000 if plain > 0 else 0xFF800000) if out == "f32" else (0x7C00 if plain > 0 else 0xFC00)
-    terms = [(Fraction(x) * Fraction(y), exponent(x, kind) + exponent(y, kind)) for x, y in zip(a, b) if x and y]
-    terms += [(Fraction(c), exponent(c, out))] if c else []
-    top = max([e for _, e in terms] + [-126])
-    total = sum(math.trunc(value * power(25 - top)) for value, _ in terms)
-    return rounded(Fraction(total) * power(top - 25), out)
+    terms = [(*product(x, y), exponent(x, kind) + exponent(y, kind)) for x, y in zip(a, b) if x and y]
+    terms += [(*product(c, 1.0), exponent(c, out))] if c else []
+    top = max([e for _, _, e in terms] + [-126])
+    total = sum(cut(whole, e + 25 - top) for whole, e, _ in terms)
+    return rounded(total, top - 25, out)
 
 
-def rounded(value, out):
-    """Return the bits of an exact value, towards zero as float32 or to nearest even as float16."""
-    sign, value = value < 0, abs(value)
+def product(x, y):
+    """Return the product of two floats as (whole number, exponent of 2)."""
+    (mx, ex), (my, ey) = math.frexp(x), math.frexp(y)
+    return int(mx * 2**53) * int(my * 2**53), ex + ey - 106
+
+
+def cut(whole, e):
+    """Return whole * 2^e without its fraction."""
+    size = abs(whole) << e if e >= 0 else abs(whole) >> -e
+    return -size if whole < 0 else size
+
+
+def rounded(whole, e, out):
+    """Return the bits of whole * 2^e, towards zero as float32 or to nearest even as float16."""
+    if whole == 0:
+        return 0
+    sign, size = whole < 0, abs(whole)
     bits, least, most = (23, -126, 127) if out == "f32" else (10, -14, 15)
-    e = least
-    while value >= power(e + 1):
-        e += 1
-    if e > most:
-        field = (most * 2 + 1) << bits
-    else:
-        scaled = value * power(bits - e)
-        whole = math.trunc(scaled) if out == "f32" else round(scaled)
-        field = whole + ((e - least) << bits) if e > least or whole >> bits else whole
-    return field | sign << (31 if out == "f32" else 15)
+    unit = max(size.bit_length() - 1 + e, least) - bits  # of the last place
+    kept = cut(size, e - unit)
+    if out == "f16":
+        rest = Fraction(size) * Fraction(2) ** (e - unit) - kept
+        kept += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and kept % 2)
+    field = kept + ((unit + bits - least) << bits)  # a carry out of the fraction raises the exponent
+    infinite = (most * 2 + 1) << bits
+    return min(field, infinite) | sign << (31 if out == "f32" else 15)
 
 
 def multiply(A, B, C, kind, out, step):

@@ -42,7 +42,8 @@ struct Callee { u32 block, frame, returns, params, data, builtin; };   // block 
 
 struct Tile {                  // one access of a whole warp to a matrix; fragments.py says what lies where
     u32 kind, number, mode, element, neighbours, distinct, copies, per_register, register_bytes, row_major, turned;
-    u32 stride, default_stride, slot[8];  // stride: register with the elements between rows, ~0: default_stride
+    u32 stride, default_stride;           // register with the elements between rows, ~0: default_stride
+    u32 aligned, slot[8];                 // bytes of which the start and the stride must be multiples
 };
 
 struct Map { u32 count; u8 row[512], column[512]; };   // element e of lane l at 16 * l + e

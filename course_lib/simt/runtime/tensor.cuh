@@ -143,8 +143,8 @@ extern "C" __device__ u32 access_tile(Warp* w, const Access* a, const Tile* t, c
     for (u32 l = 1; l < LANES; ++l)
         if (address[l] != address[0] || (t->stride != ~0u && (u32)read_slot(w, t->stride, 4, l) != stride))
             return fault(w, LANES_DIFFER, t->number, l, address[l]);
-    if (stride * t->element & 15) return fault(w, STRIDE, t->number, 0, stride);
-    if (address[0] & 31) return fault(w, MISALIGNED, t->number, 0, address[0]);
+    if (stride * t->element & (t->aligned - 1)) return fault(w, STRIDE, t->number, 0, stride);
+    if (address[0] & (t->aligned - 1)) return fault(w, MISALIGNED, t->number, 0, address[0]);
     return elements(w, a, t, m, space, address[0], stride);
 }
 
