@@ -52,12 +52,14 @@ def explain(run, worker):
         return of_tensor(fault, run, worker, ins, facts)
     access = run.program.accesses[worker.fault_access]
     facts |= {"address": worker.fault_address, "width": access.width * access.count, "operation": ins.name}
-    verb = "writes" if access.kind and not (ins.opcode[0] == "cp" and worker.fault_address >= layout.CONSTANT_WINDOW) else "reads"
+    from_global = ins.opcode[0] == "cp" and worker.fault_address >= layout.CONSTANT_WINDOW
+    verb = "writes" if access.kind and not from_global else "reads"
     if fault == "misaligned" and ins.opcode[0] == "wmma":
         wanted = run.program.tensors[worker.fault_access].record.aligned
         return Misaligned(
             f"{place(facts)}: the matrix starts at address {worker.fault_address:#x}, which is no multiple of "
-            f"{max(wanted, facts['width'])} bytes, as {ins.name} wants it. Declare shared arrays with __align__(32) and start tiles at such elements.", **facts)
+            f"{max(wanted, facts['width'])} bytes, as {ins.name} wants it. Declare shared arrays with __align__(32) and start tiles "
+            "at such elements.", **facts)
     if fault == "misaligned":
         return Misaligned(
             f"{place(facts)} {verb} {facts['width']} bytes at address {worker.fault_address:#x}, which is no multiple of "

@@ -66,7 +66,7 @@ def test_a_matrix_that_is_one_element_short(name, matrix):
                   defines=kernel.defines())
     assert (error.array, error.bounds) == (matrix, (0, N * N - 1))
     assert error.index <= N * N - 1 < error.index + error.width // kind().itemsize
-    assert matrix == "C" or any(word in kernel.source.splitlines()[error.line - 1] for word in (f"{matrix}[", "float4"))
+    assert matrix == "C" or any(word in kernel.source.splitlines()[error.line - 1] for word in (f"{matrix}[", "float4", "cp.async"))
     assert error.address % (1 << 40) == error.index * kind().itemsize
 
 
