@@ -72,6 +72,17 @@ def request_utilisation(useful_bytes, moved_bytes):
     return useful_bytes / moved_bytes
 
 
+def staged_bytes(threads, floats):
+    """Return the shared memory of a block that keeps `floats` of each thread there.
+
+    4 of each thread in `mxv_vls`, a chunk of 8 and one of padding in `mxv_sh`, one in `mxv_sh_ochunk`.
+
+    >>> [staged_bytes(1024, floats) for floats in (4, 8 + 1, 1)]
+    [16384, 36864, 4096]
+    """
+    return FLOAT * threads * floats
+
+
 def bar(gigabytes_per_s, device, width=40):
     """Return stars, `width` of them at the bandwidth of the device.
 

@@ -79,6 +79,19 @@ def occupancy(device, threads_per_block, registers, shared_bytes):
     return Occupancy(blocks, blocks * warps, blocks * warps / limits.warps, limiter, allowed)
 
 
+def max_threads(device, registers, shared_bytes=0):
+    """Return the most threads, in whole warps, that one block of such a kernel can have.
+
+    Parameters, errors and source as for `occupancy`.
+
+    >>> from course_lib.arch import device
+    >>> [max_threads(device("Quadro M2200"), registers) for registers in (32, 64, 65, 128)]
+    [1024, 1024, 896, 512]
+    """
+    sizes = range(device.limits.threads_per_block, 0, -WARP)
+    return next((n for n in sizes if occupancy(device, n, registers, shared_bytes).blocks), 0)
+
+
 def _up(n, unit):
     """Round up to a multiple."""
     return -(-n // unit) * unit

@@ -1,0 +1,82 @@
+"""Write docs/seeds.md: every figure of the five documents beside ours.
+
+    python tools/seeds.py           write the table of figures anew; the rest of the page stays as it is
+    python tools/seeds.py --check   exit with 1 when the page is not what this would write
+"""
+
+import importlib
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]
+
+from course_lib.data.documents import TITLES  # noqa: E402
+from course_lib.model.figures import figures  # noqa: E402
+
+PAGE = ROOT / "docs" / "seeds.md"
+BEGIN, END = "<!-- figures: written by tools/seeds.py -->", "<!-- end of figures -->"
+TESTS = {    # room of the function -> its own test; every row is held by tests/model/test_seeds.py besides
+    "latency": "test_latency_and_speedup", "speedup": "test_latency_and_speedup", "device_peaks": "test_device_peaks",
+    "figures": "test_seeds", "arch": "test_arch", "old_banks": "test_old_banks",
+}
+
+
+def resolve(name):
+    """Return the object that a dotted name below course_lib means.
+
+    >>> resolve("model.gt200.predicted_gflops").__name__
+    'predicted_gflops'
+    """
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(["course_lib", *parts[:cut]]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+def judge_of(function):
+    """Return the test file of the module in which a function is written.
+
+    >>> judge_of("model.gt200.predicted_gflops"), judge_of("model.effective_bandwidth")
+    ('test_gt200', 'test_segments')
+    """
+    home = getattr(resolve(function), "__module__", None)
+    room = home.rpartition(".")[2] if home and home.startswith("course_lib") else function.split(".")[1]
+    return TESTS.get(room, f"test_{room}")
+
+
+def table():
+    """Return the page's tables, one for each document."""
+    lines = []
+    for letter, title in TITLES.items():
+        rows = figures(letter)
+        lines += ["", f"### {letter}: {title}", "", f"{len(rows)} figures.", "",
+                  "| place | what | as printed | exact | how | function | test | remark |", "|---|---|--:|--:|---|---|---|---|"]
+        lines += ["| " + " | ".join([f.place, f.what, f.printed, f.exact_text, f.how, f"`{f.function}`", f"`{judge_of(f.function)}`",
+                                     f.remark]) + " |" for f in rows]
+    return "\n".join([f"{len(figures())} figures in all.", *lines])
+
+
+def page(text):
+    """Return the page's text with the tables written anew."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+def main(arguments):
+    text = PAGE.read_text(encoding="utf-8")
+    if "--check" in arguments:
+        return int(page(text) != text)
+    PAGE.write_text(page(text), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
