@@ -29,7 +29,8 @@ class Figure:
     how : str
         "agrees": the exact value rounds to the printed one. "cut off": digits were dropped. "from rounded inputs": the
         inputs are printed with few digits, and `low` to `high`, what they allow, meets the printed one. "rounded on the
-        way": an intermediate value was rounded, `route` is what then comes out. "about": the text says so itself, and is within a quarter. "off": none of these.
+        way": an intermediate value was rounded, `route` is what then comes out. "about": the text
+        says so itself, and is within a quarter. "off": none of these.
     low, high, route : float or None
     remark : str
         What went wrong, or which value was rounded.

@@ -101,7 +101,8 @@ def _memory():
     yield _row("9.1", "partitions that 64 rows of A touch", "1", Fraction(64 * 4, 256), "gt200.METHODS")
     yield _row("9.1", "partitions that the 128 rows of method 6 touch", "2", Fraction(128 * 4, 256), "gt200.METHODS")
     yield _row("4.3", "floats in a segment of 128 bytes", "32", 128 // 4, "segments.SEGMENT_BYTES")
-    yield _row("4.4.1", "the same, said again", "16", 128 // 4, "segments.SEGMENT_BYTES", how=OFF, remark="128 bytes are 32 floats, as 4.3 says")
+    yield _row("4.4.1", "the same, said again", "16", 128 // 4, "segments.SEGMENT_BYTES", how=OFF,
+               remark="128 bytes are 32 floats, as 4.3 says")
 
 
 def _bandwidth():

@@ -61,7 +61,7 @@ def _resources():
             yield _row("resource usage", f"{name}: shared memory of 1024 threads, bytes", str(shared),
                        matvec.staged_bytes(1024, STAGED[name]), "matvec.staged_bytes")
     most = max(r for r in range(256) if occupancy(M2200, 1024, r, 0).blocks)
-    yield _row("Program Output", "registers from which on a block is limited to fewer than 1024 threads: more than", "64", most, "occupancy")
+    yield _row("Program Output", "registers beyond which a block has fewer than 1024 threads", "64", most, "occupancy")
     yield _row("Using vtx-xform-size", "vectors in a mibion", "1048576", matvec.MIBION, "matvec.MIBION")
 
 
@@ -73,7 +73,8 @@ def _launches():
                    Fraction(matvec.request_utilisation(USEFUL[share], 32)), "matvec.request_utilisation")
     yield _row("Program Output", "least I/F \"for M = N = 8\"", "1.125", matvec.least_instructions_per_fma(8, 8),
                "matvec.least_instructions_per_fma", how=OFF, remark="1.25 for 8; 1.125 belongs to M = N = 16")
-    yield _row("Program Output", "least I/F for M = N = 16", "1.125", matvec.least_instructions_per_fma(), "matvec.least_instructions_per_fma")
+    yield _row("Program Output", "least I/F for M = N = 16", "1.125", matvec.least_instructions_per_fma(),
+               "matvec.least_instructions_per_fma")
     yield _row("Program Output", "I/F when 2NM instructions are executed for each vector", "2.00",
                matvec.instructions_per_fma(2 * 16 * 16, S=1), "matvec.instructions_per_fma")
 

@@ -4,7 +4,7 @@ from course_lib.arch import device
 from course_lib.data import documents
 from course_lib.model.figures import ABOUT, CUT, ROUTE, Figure
 from course_lib.model.roofline import elements_per_second, operations_per_element, peak
-from course_lib.model.tiles import blocks, outputs_per_thread, tile_bytes, waste
+from course_lib.model.tiles import outputs_per_thread, tile_bytes, waste
 
 K80 = device("Tesla K80")
 
