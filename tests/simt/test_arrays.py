@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from launching import FLT, INT, fault, launch
-from ptx_text import bug
 
 from course_lib import simt
 
@@ -71,7 +70,6 @@ def test_negative_strides():
     assert error.thread == (32, 0, 0)
 
 
-@bug("one of the spaces of a generic access is taken for all lanes")
 def test_lanes_of_one_access_in_different_spaces():
     source = """extern "C" __global__ void f(int* out, int* data) {
         __shared__ int s[32];
@@ -81,8 +79,53 @@ def test_lanes_of_one_access_in_different_spaces():
         out[threadIdx.x] = *p;
     }"""
     out = np.zeros(32, INT)
-    launch(source, [out, np.arange(32, dtype=INT)])
+    report = launch(source, [out, np.arange(32, dtype=INT)])
     assert out.tolist() == [1031 - i if i & 1 else i for i in range(32)]
+    counters = report.lines[6]
+    assert counters["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 1
+    assert counters["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 4
+    assert counters["smsp__sass_inst_executed_op_shared_ld.sum"] == counters["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"] == 1
+
+
+@pytest.mark.parametrize("how", [{}, {"racecheck": True}, {"trace": [(0, 0)]}, {"warp_order": "interleaved"}], ids=str)
+def test_generic_accesses_to_every_space_at_once(how):
+    """Loads, stores and atomics of global, shared, local and constant memory by one instruction; the pointers chase themselves."""
+    source = """__constant__ int fixed[32] = {5, 6, 7, 8, 9};
+    __device__ int own[32];
+    struct Node { Node* next; int value; };
+    __device__ __noinline__ void touch(int* p, const int* q, int i) { *p += i + *q; if (i % 3) atomicAdd(p, 1000); }
+    extern "C" __global__ void f(int* out, int* data) {
+        const int i = threadIdx.x;
+        __shared__ int s[40]; __shared__ Node shared_node[32];
+        int mine[3] = {10, 20, 30};
+        s[i] = 7 * i; own[i] = -i;
+        Node a{nullptr, i};
+        shared_node[i] = Node{&a, 100 + i};
+        __syncwarp();
+        int* p = i % 5 == 0 ? &s[31 - i] : i % 5 == 1 ? &data[i] : i % 5 == 2 ? &mine[i % 3] : &own[i];
+        const int* q = i % 4 == 0 ? &fixed[i % 8] : i % 4 == 1 ? &mine[1] : &data[40];
+        touch(p, q, i);
+        __syncwarp();
+        Node* n = i & 1 ? &shared_node[i] : &a;
+        int sum = 0;
+        for (; n; n = n->next) sum += n->value;
+        out[i] = mine[0] + mine[1] + mine[2] + sum * 10000;
+        if (i == 0) for (int k = 0; k < 32; ++k) { out[32 + k] = s[k]; out[64 + k] = own[k]; }
+    }"""
+    out, data = np.zeros(96, INT), np.arange(100, 141, dtype=INT)
+    report = launch(source, [out, data], **how)
+    mine, s, own, expected = {}, [7 * i for i in range(32)], [-i for i in range(32)], np.arange(100, 141)
+    fixed = [5, 6, 7, 8, 9, 0, 0, 0]
+    for i in range(32):
+        local = mine[i] = [10, 20, 30]
+        q = fixed[i % 8] if i % 4 == 0 else 20 if i % 4 == 1 else 140
+        where, at = ((s, 31 - i), (expected, i), (local, i % 3), (own, i), (own, i))[i % 5]
+        where[at] += i + q + 1000 * (i % 3 != 0)
+    assert (data == expected).all()
+    assert out[32:64].tolist() == s
+    assert out[64:].tolist() == own
+    assert out[:32].tolist() == [sum(mine[i]) + 10000 * (100 + 2 * i if i & 1 else i) for i in range(32)]
+    assert not report.hazards
 
 
 # -- memory of the module ----------------------------------------------------------------------------------------------

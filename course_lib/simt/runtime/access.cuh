@@ -1,23 +1,10 @@
 // access.cuh -- one memory instruction of a warp
 
-// Execute one load, store or atomic for the active lanes of a warp. Returns 1 after a fault.
-extern "C" __device__ u32 memory_access(Warp* w, const Access* a) {
-    u64 address[LANES], host[LANES];
+// The active lanes access one space; addresses are offsets in it. Returns 1 after a fault.
+__device__ __noinline__ u32 access_space(Warp* w, const Access* a, u32 space, u64* address) {
+    u64 host[LANES];
     Worker* k = (Worker*)w->worker;
     const u32 mask = w->mask;
-    if (!mask) return 0;
-    const u32 first = lowest(mask);
-#pragma unroll 1
-    for (u32 l = 0; l < LANES; ++l)
-        address[l] = (a->has_address ? read_slot(w, a->address, a->address_bytes, l) : 0) + a->offset;
-    if (a->address_bytes == 4)
-#pragma unroll 1
-        for (u32 l = 0; l < LANES; ++l) address[l] &= 0xffffffffu;
-    u32 space = a->space;
-    if (space == GENERIC) space = space_of(address[first]);
-    if (a->space == GENERIC)
-#pragma unroll 1
-        for (u32 l = 0; l < LANES; ++l) address[l] -= window_of(space);
     if (resolve(w, a, space, address, host)) return 1;
     count(k, a, space, mask, address);
     if (w->traced && space != FRAME) record(w, a->number, 0, address);
@@ -42,4 +29,38 @@ extern "C" __device__ u32 memory_access(Warp* w, const Access* a) {
             }
     }
     return 0;
+}
+
+// Execute one load, store or atomic for the active lanes of a warp. Returns 1 after a fault.
+// A generic access whose lanes lie in several spaces is one instruction: each space serves its lanes, the lowest lane's first.
+extern "C" __device__ u32 memory_access(Warp* w, const Access* a) {
+    u64 address[LANES];
+    const u32 mask = w->mask;
+    if (!mask) return 0;
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l)
+        address[l] = (a->has_address ? read_slot(w, a->address, a->address_bytes, l) : 0) + a->offset;
+    if (a->address_bytes == 4)
+#pragma unroll 1
+        for (u32 l = 0; l < LANES; ++l) address[l] &= 0xffffffffu;
+    if (a->space != GENERIC) return access_space(w, a, a->space, address);
+    u64* executed = (u64*)((Worker*)w->worker)->dynamic + 8 * a->number;
+    const u64 before = executed[0];
+    u32 failed = 0;
+#pragma unroll 1
+    for (u32 rest = mask; rest && !failed; rest &= ~w->mask) {
+        const u32 space = space_of(address[lowest(rest)]);
+        u32 here = 0;
+#pragma unroll 1
+        for (u32 left = rest; left; left &= left - 1)
+            if (space_of(address[lowest(left)]) == space) {
+                here |= left & -left;
+                address[lowest(left)] -= window_of(space);
+            }
+        w->mask = here;
+        failed = access_space(w, a, space, address);
+    }
+    w->mask = mask;
+    executed[0] = before + 1;
+    return failed;
 }
