@@ -15,8 +15,8 @@ from course_lib.simt.fast_code import FastCode
 from course_lib.simt.program import prepare
 from course_lib.simt.special import SPECIAL
 
-RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "calls",
-           "async", "fused", "tensor", "schedule")
+RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
+           "calls", "async", "fused", "tensor", "schedule")
 KEPT = 256  # compiled kernels held in memory
 _kernels = OrderedDict()
 _runtimes = []

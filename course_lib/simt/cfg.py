@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from course_lib.simt.errors import PtxSyntaxError
-from course_lib.simt.instruction import Instruction, Mem, Reg, Vec, type_bytes
+from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Vec, type_bytes
 from course_lib.simt.special import CLOCKS
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
@@ -11,7 +11,7 @@ BARRIERS = ("bar", "barrier")
 CROSS = ("shfl", "vote", "match", "redux", "activemask")
 ATOMICS = ("atom", "red")
 TENSOR = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
-STORES = ("st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call")
+STORES = ("st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call", "membar", "fence")
 
 
 @dataclass
@@ -45,9 +45,15 @@ def is_async(ins):
     return ins.opcode[:2] == ("cp", "async") and ins.opcode[2:3] in (("ca",), ("cg",), ("commit_group",), ("wait_group",), ("wait_all",))
 
 
+def is_warp_barrier(ins):
+    """Say whether an instruction makes lanes wait for others of their warp."""
+    return ins.opcode[:2] == ("bar", "warp")
+
+
 def destinations(ins):
     """Return the registers that an instruction writes."""
-    if not ins.operands or ins.opcode[0] in STORES or ins.opcode[:2] == ("wmma", "store"):
+    writes = ins.opcode[0] not in STORES or ins.opcode[0] in BARRIERS and "red" in ins.opcode
+    if not ins.operands or not writes or ins.opcode[:2] == ("wmma", "store"):
         return []
     if ins.opcode[0] in ("setp", "shfl", "match"):
         count = results(ins)
@@ -129,7 +135,9 @@ def can_be_fast(ins):
         param = "param" in ins.opcode or "const" in ins.opcode
         base = ins.operands[ins.opcode[0] != "st"].base
         return not (param and base is not None) and not ("shared" in ins.opcode and type_bytes(ins.opcode[-1]) < 4)
-    return ins.opcode[0] not in ("bar", "barrier", "call", "brx", "trap", "brkpt") and "func" not in ins.opcode or is_barrier(ins)
+    if is_barrier(ins):  # the block's own, with all its threads
+        return "sync" in ins.opcode and ins.operands == (Imm(0),)
+    return ins.opcode[0] not in (*BARRIERS, "call", "brx", "trap", "brkpt", "nanosleep") and "func" not in ins.opcode
 
 
 def may_leave(ins, bases):
@@ -171,7 +179,7 @@ def split(function, first=0):
         bases -= {r.name for r in destinations(item)}
         current.instructions.append(item)
         number += 1
-        if item.opcode[0] in ENDS or is_barrier(item):
+        if item.opcode[0] in ENDS or is_barrier(item) or is_warp_barrier(item):
             current = None
     if pending or not blocks or falls_through(blocks[-1]):
         end = Block(len(blocks), number, [Instruction(("ret",), (), None, 0)])

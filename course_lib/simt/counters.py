@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.simt import layout
+from course_lib.simt import cfg, layout
 from course_lib.simt.program import is_memory
 
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
@@ -58,7 +58,7 @@ def collect(program, executed, threads, dynamic, divergent):
     for block in program.blocks:
         for i, ins in enumerate(block.instructions):
             number = block.first + i
-            guarded = ins.guard is not None and ins.opcode[0] not in ("bra", "brx", "ret", "exit", "call")
+            guarded = ins.guard is not None and ins.opcode[0] not in ("bra", "brx", "ret", "exit", "call", *cfg.BARRIERS)
             times = dynamic[number, 6] if guarded else executed[block.index]
             lanes = dynamic[number, 7] if guarded else threads[block.index]
             add(ins.line, EXECUTED, times)

@@ -46,6 +46,8 @@ def explain(run, worker):
         return DivergentBarrier(
             f"{place(facts)} waits at __syncthreads() while other warps of its block wait at the one in line "
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
+    if fault in ("barrier misuse", "stuck lanes"):
+        return barrier_fault(fault, worker.fault_address, run, facts)
     if fault in CALLS:
         return CALLS[fault](run, worker, ins, facts)
     if worker.fault_access in run.program.tensors and fault not in ("out of bounds", "misaligned", "read only"):
@@ -68,6 +70,23 @@ def explain(run, worker):
         array = nearest(run, worker.fault_address)
         return OutOfBounds(f"{place(facts)} writes to {array.name}, which was given as a read-only array.", array=array.name, **facts)
     return out_of_bounds(run, access, ins, verb, facts)
+
+
+def barrier_fault(fault, value, run, facts):
+    """Errors of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
+    above, value = value >> 32, value & 0xFFFFFFFF
+    if fault == "stuck lanes":
+        facts |= {"mask": value, "other_line": run.program.instructions[above].line}
+        return DivergentBarrier(
+            f"{place(facts)} waits at __syncwarp({value:#010x}) for lanes that wait elsewhere (line {facts['other_line']}) and cannot come. "
+            "All lanes that a mask names must reach a __syncwarp with the same mask.", **facts)
+    why = {1: f"names barrier {value}; a block has barriers 0 to 15",
+           2: f"waits for {value} threads; the number must be a multiple of 32, from 32 to 1024",
+           3: "names another barrier or number of threads than other lanes of its warp",
+           4: f"gives another number of threads than the warps that came before ({value})",
+           5: f"arrives at barrier {value} with only a part of its warp; bar.arrive is for whole warps",
+           6: f"waits at __syncwarp({value:#010x}), a mask that does not name its own lane"}[above]
+    return DivergentBarrier(f"{place(facts)} {why}.", value=value, **facts)
 
 
 def stack_overflow(run, worker, ins, facts):

@@ -75,7 +75,7 @@ def join_chain(chain, known, joined):
                 base = ins.operands[1].base
                 key = (base.name if base is not None else None, type_bytes(ins.opcode[2]))
                 groups.setdefault(key, {}).setdefault(ins.operands[1].offset, block.first + i)
-            elif ins.opcode[0] in ("st", *cfg.ATOMICS) and "global" not in ins.opcode or cfg.is_barrier(ins):
+            elif ins.opcode[0] in ("st", *cfg.ATOMICS) and "global" not in ins.opcode or ins.opcode[0] in cfg.BARRIERS:
                 join_groups(groups, known, joined)
             for register in cfg.destinations(ins):
                 for key in [k for k in groups if k[0] == register.name]:

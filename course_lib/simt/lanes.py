@@ -30,7 +30,8 @@ class _Lanes:
             code.label(f"b{block.index}")
             for i, ins in enumerate(block.instructions):
                 self.instruction(block, ins, block.first + i)
-            if block.last is None and not (block.instructions and cfg.is_barrier(block.instructions[-1])):
+            last = block.instructions[-1]
+            if block.last is None and not cfg.is_barrier(last) and not cfg.is_warp_barrier(last):
                 self.go(block, block.successors[0])
         head = ["define i32 @masked(ptr %w) nounwind {", "entry:"]
         head += [f"  %p.{f} = getelementptr i8, ptr %w, i64 {layout.at(f)}" for f in ("mask", "alive", "registers", "functions", "params")]
@@ -70,8 +71,8 @@ class _Lanes:
             return self.branch_indexed(block, ins, number)
         if name in ("ret", "exit"):
             return self.leave(block, ins)
-        if cfg.is_barrier(ins):
-            return self.barrier(block, number)
+        if cfg.is_barrier(ins) or cfg.is_warp_barrier(ins):
+            return self.barrier(block, ins, number)
         if ins.guard is None:
             return self.effect(ins, number)
         code = self.code
@@ -98,8 +99,10 @@ class _Lanes:
             return self.tensor(self.program.tensors[number], number)
         if ins.opcode[0] == "ld":
             return self.load_parameter(ins)
-        if ins.opcode[0] in ("bar", "barrier"):  # bar.warp.sync
-            return self.code.do("call void %f.sync_warp(ptr %w)")
+        if ins.opcode[0] in cfg.BARRIERS:  # bar.arrive
+            return self.fail_if(self.code.op(f"call i32 %f.arrive_only(ptr %w, ptr {self.record('b', self.program.barriers[number], number)})"))
+        if ins.opcode[0] in ("membar", "fence", "nanosleep"):
+            return None
         self.compute(ins)
 
     def tensor(self, found, number):
@@ -286,12 +289,26 @@ class _Lanes:
         self.fail_if(self.code.op(f"call i32 %f.branch_indexed(ptr %w, i32 {number}, i32 {slot}, ptr {name}, i32 {lanes})"))
         if ins.guard is None:
             return self.code.do("br label %dispatch")
+        self.others_go_on(lanes, block)
+
+    def others_go_on(self, lanes, block):
+        """The active lanes that are not in `lanes` go on behind the block."""
         mask = self.code.op("load i32, ptr %p.mask")
         kept = self.code.op(f"and i32 {mask}, {self.code.op(f'xor i32 {lanes}, -1')}")
         self.code.do(f"store i32 {kept}, ptr %p.mask")
         self.go(block, block.successors[-1])
 
-    def barrier(self, block, number):
-        failed = self.code.op(f"call i32 %f.arrive(ptr %w, i32 {number}, i32 {block.successors[0]})")
+    def barrier(self, block, ins, number):
+        code, after = self.code, block.successors[0]
+        lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
+        if cfg.is_warp_barrier(ins):
+            mask = ins.operands[0]
+            slot = self.program.slots[mask.name if isinstance(mask, Reg) else f"#i32:{mask.value}"][0]
+            failed = code.op(f"call i32 %f.sync_warp(ptr %w, i32 {number}, i32 {slot}, i32 {after}, i32 {lanes})")
+        else:
+            record = self.record("b", self.program.barriers[number], number)
+            failed = code.op(f"call i32 %f.arrive(ptr %w, ptr {record}, i32 {after}, i32 {lanes})")
         self.fail_if(failed)
-        self.code.do("br label %dispatch")
+        if ins.guard is None:
+            return code.do("br label %dispatch")
+        self.others_go_on(lanes, block)

@@ -9,7 +9,7 @@ from ctypes import c_uint64 as u64
 LANES = 32
 FAULTS = ("none", "out of bounds", "misaligned", "divergent barrier", "step budget", "read only",
           "barrier mismatch", "stopped", "stack overflow", "invalid target", "trap", "assertion", "partial warp", "lanes differ",
-          "stride", "copy size")
+          "stride", "copy size", "barrier misuse", "stuck lanes")
 HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
 SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "frame": 5}
 UNIFORM, SPLIT, UNIFORM_PREDICATE = range(3)
@@ -39,6 +39,7 @@ Cell = structure("Cell", (u32, "fields*12"))
 Record = structure("Record", (u32, "step block warp access mask event"), (u64, "address*32"))
 Cross = structure("Cross", (u32, "kind flavour bytes number result predicate a b c mask"))
 Call = structure("Call", (u32, "number next frame target slot returns params saved data spare"))
+Bar = structure("Bar", (u32, "number id id_slot count count_slot counted arrive plain reduce result predicate negated"))
 Callee = structure("Callee", (u32, "block frame returns params data builtin"))
 Launch = structure(
     "Launch", (u32, "grid*3 block*3 threads warps blocks_of_code arrays"),
@@ -52,15 +53,17 @@ Worker = structure(
     (u64, "records record_limit record_count hazards hazard_count sites"),
     (u32, "fault fault_access fault_lane fault_warp fault_block*3 fault_code_block"),
     (u64, "fault_address block_number"), (u32, "epoch tracing"), (u64, "queues"),
-    (u64, "epochs lines notes next_note last_note cells_used"),
+    (u64, "epochs lines notes next_note last_note cells_used"), (u32, "bar_arrived*16 bar_expected*16"),
 )
 Warp = structure(
     "Warp", (u32, "mask alive exists index state resume sync traced"),
     (u64, "launch worker functions pending bits registers fast local"), (i64, "steps"),
-    (u32, "block*3 no_fast in_fast barrier slice parked parked_at careful"), (u64, "params constants shared shared_bytes stack"),
+    (u32, "block*3 no_fast in_fast barrier slice parked parked_at careful"), (u64, "params constants shared shared_bytes stack bar"),
+    (u32, "bar_id bar_count bar_true bar_lanes synced unused park_next*32 sync_next*32 sync_mask*32 sync_at*32"),
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
 Site = structure("Site", (i64, "lane*32"), (u64, "lo span shift"), (u32, "mask waves phases row"), (u8, "sectors*32"))
+Bar = structure("Bar", (u32, "number id id_slot count count_slot counted arrive plain reduce result predicate negated"))
 Note = structure("Note", (u64, "lanes"), (i64, "base"), (u64, "access"), (u32, "sync warp"))
 Tile = structure(
     "Tile", (u32, "kind number mode element neighbours distinct copies per_register register_bytes row_major turned"),
@@ -76,7 +79,7 @@ CopyGroup = structure("CopyGroup", (u32, "kind left"))
 InFlight = structure("InFlight", (u32, "mask number bytes pad group*32"), (u64, "target*32 data*64"))
 Queue = structure("Queue", (u32, "committed*32 first count"), (InFlight, "copy*256"))
 STRUCTURES = (Array, Access, Live, Hazard, Cell, Record, Launch, Worker, Warp, Pattern, Cross, Site, Call, Callee, Tile, Map, Product,
-              Copy, CopyGroup, InFlight, Queue, Note)
+              Copy, CopyGroup, InFlight, Queue, Note, Bar)
 SITE_BYTES = 384  # a Site, rounded up to 64
 MAX_HAZARDS = 512
 NOTE_BYTES = 1 << 18  # of notes between two barriers; more are settled at once
@@ -87,7 +90,7 @@ FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "co
              "find_site", "count_site", "new_site",
              "call_function", "return_function", "branch_indexed", "trap", "read_clock",
              "access_tile", "multiply", "copy_async", "copy_group",
-             "check_exactly", "settle", "mark_lines", "lines_read")
+             "check_exactly", "settle", "mark_lines", "lines_read", "arrive_only")
 TESTED = ("count_sectors", "count_wavefronts", "sizes", "host_of")  # further functions that Python calls
 
 

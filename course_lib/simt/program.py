@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.simt import asynchronous, bodies, calls, cfg, crosslane, fuse, layout, tensor, verify
+from course_lib.simt import asynchronous, barriers, bodies, calls, cfg, crosslane, fuse, layout, tensor, verify
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.memory import GLOBAL_VARIABLES
@@ -19,7 +19,7 @@ from course_lib.simt.ops import OPS, ir_type
 from course_lib.simt.special import REFUSED, SPECIAL, kind
 
 WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const": layout.CONSTANT_WINDOW}
-CONTROL = ("bra", "ret", "exit", "bar", "barrier", "ld", "ldu", "st", "call", "brx", "trap", "brkpt", *cfg.CROSS, *cfg.ATOMICS)
+CONTROL = ("bra", "ret", "exit", "bar", "barrier", "ld", "ldu", "st", "call", "brx", "trap", "brkpt", "membar", "fence", "nanosleep", *cfg.CROSS, *cfg.ATOMICS)
 PARAM_BYTES = 4352  # room for parameters at the start of constant memory
 ALIGN = 64
 
@@ -47,6 +47,7 @@ class Program:
     accesses: dict = field(default_factory=dict)  # instruction number -> layout.Access
     crossings: dict = field(default_factory=dict)  # instruction number -> layout.Cross
     tensors: dict = field(default_factory=dict)  # instruction number -> tensor.Tensor
+    barriers: dict = field(default_factory=dict)  # instruction number -> layout.Bar
     max_threads: int = 1024
     entry_block: int = 0
     linked: calls.Linked = None
@@ -92,6 +93,7 @@ def prepare(module, entry, split=None):
     slots, register_bytes = place_registers(registers, instructions, linked.calls)
     program = Program(entry, instructions, blocks, slots, register_bytes, params, shared, sizes["shared"], linked.frames[entry],
                       constants, places, sizes["const"], max_threads=most_threads(function), entry_block=entry_block, linked=linked)
+    program.barriers = barriers.records(program)
     program.calls = bodies.tables(linked, blocks, slots)
     for block in blocks:
         for i, ins in enumerate(block.instructions):
@@ -266,8 +268,8 @@ def is_memory(ins):
 
 def refuse_unknown(ins):
     known = ins.opcode[0] in OPS or ins.opcode[0] in CONTROL or tensor.knows(ins) or asynchronous.knows(ins)
-    if ins.opcode[0] in ("bar", "barrier"):
-        known = "sync" in ins.opcode and (ins.guard is None) and len(ins.operands) == 1
+    if ins.opcode[0] in ("bar", "barrier", "membar", "fence", "nanosleep"):
+        known = barriers.knows(ins)
     strange = [r.name for r in cfg.sources(ins) if REFUSED.fullmatch(r.name)] if known else []
     if strange:
         raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the special register {strange[0]}.",
@@ -282,7 +284,7 @@ def place_registers(function, body, calls_something):
     if calls_something:
         slots[calls.FRAME.name], offset = (0, "i64"), 8 * layout.LANES
     for ins in body:
-        for item, t in crosslane.constants(ins):
+        for item, t in (*crosslane.constants(ins), *barriers.constants(ins)):
             slots[f"#{t}:{item.value}"] = (offset, t)
             offset += ALIGN * 4
         if ins.opcode[0] == "st":

@@ -21,6 +21,9 @@ extern "C" __device__ void branch(Warp* w, u32 block, u32 yes, u32 no, u32 taken
     if (stay) wait_at(w, no, stay);
 }
 
+__device__ u32 release_lanes(Warp* w);
+__device__ u32 stuck_lanes(Warp* w);
+
 // Choose the lowest block at which lanes wait, count it, and make those lanes the active ones.
 // Returns its number, or -1: no lane left, -2: step budget used up, -3: all lanes together, go on in fast code,
 // -4: the next warp's turn, -5: all that live wait at a barrier.
@@ -54,8 +57,15 @@ extern "C" __device__ int next_block(Warp* w) {
         ((u64*)k->threads)[b] += __popc(mask);
         return b;
     }
+    if (w->synced) {
+        if (release_lanes(w)) return next_block(w);
+        stuck_lanes(w);
+        return -2;
+    }
     if (!w->parked) return -1;
-    wait_at(w, w->parked_at, w->parked);
+#pragma unroll 1
+    for (u32 left = w->parked; left; left &= left - 1) wait_at(w, w->park_next[lowest(left)], left & -left);
+    w->bar_lanes = w->parked;
     w->parked = 0;
     return -5;
 }
@@ -66,21 +76,6 @@ extern "C" __device__ void count_guarded(Warp* w, u32 n) {
     c[6] += w->mask != 0;
     c[7] += __popc(w->mask);
 }
-
-// The active lanes reach a barrier and stay there until no lane of the warp is left that could still come.
-extern "C" __device__ u32 arrive(Warp* w, u32 access, u32 next) {
-    if (w->parked && w->barrier != access) {
-        fault(w, DIVERGENT_BARRIER, access, lowest(w->mask), w->barrier);
-        return 1;
-    }
-    if (w->traced) record(w, access, 1, 0);
-    w->barrier = access;
-    w->parked |= w->mask;
-    w->parked_at = next;
-    return 0;
-}
-
-extern "C" __device__ void sync_warp(Warp* w) { ++w->sync; }
 
 // Turn the registers of fast code into full lane vectors for the blocks at which lanes now wait.
 __device__ __noinline__ void leave_fast(Warp* w) {

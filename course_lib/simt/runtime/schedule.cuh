@@ -22,12 +22,14 @@ __device__ __noinline__ u32 run_warp(Warp* w) {
                 w->no_fast = 1;
             }
         } else {
+            const u32 from_fast = w->in_fast;
             if (status == PARTED) {
                 leave_fast(w);
                 w->in_fast = 0;
                 w->no_fast = 1;
             }
-            w->state = status == BARRIER || status == PARTED ? WAITING : status == YIELDED ? READY : DONE;
+            if (status == BARRIER || status == PARTED) return stop_warp(w, from_fast);
+            w->state = status == YIELDED ? READY : DONE;
             return status == FAILED;
         }
     }
@@ -43,7 +45,8 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->no_fast = 0;
     w->in_fast = 0;
     w->slice = 0;
-    w->parked = 0;
+    w->parked = w->synced = 0;
+    w->bar_true = 0;
     w->traced = traced;
     w->careful = traced || L->racecheck;
     w->steps = L->max_steps;
@@ -85,6 +88,8 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
     k->block_number = number;
     k->epoch = 0;
 #pragma unroll 1
+    for (u32 i = 0; i < BARRIERS; ++i) k->bar_arrived[i] = 0;
+#pragma unroll 1
     for (u64 i = 0; i < L->shared_bytes; i += 8) *(u64*)(k->shared + i) = 0x7fbadbad7fbadbadull;
     if (L->racecheck) forget_accesses(k, L);
 #pragma unroll 1
@@ -100,22 +105,6 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
         clear_queue(w);
         start_warp(k, L, i, L->trace_pairs ? is_traced(L, number, i) : 0);
     }
-}
-
-// Every living warp waits: let them go on, unless they wait at different barriers.
-__device__ __noinline__ u32 release(Worker* k, const Launch* L) {
-    Warp* first = 0;
-    ++k->epoch;
-    k->next_note = k->notes;   // what was read or written before this barrier cannot be part of a hazard any more
-#pragma unroll 1
-    for (u32 i = 0; i < L->warps; ++i) {
-        Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
-        if (w->state != WAITING) continue;
-        if (first && w->barrier != first->barrier) return fault(w, BARRIER_MISMATCH, w->barrier, 0, first->barrier);
-        if (!first) first = w;
-        w->state = READY;
-    }
-    return 0;
 }
 
 // Run the thread blocks [first, last). Returns 0, or 1 after a fault described in the worker.

@@ -14,7 +14,8 @@ enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT, FRAME };   // FRAME: para
 enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, PARTED };   // PARTED: at a barrier, and from there in masked code
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
-             STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE };
+             STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
+             BARRIER_MISUSE, STUCK_LANES };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
@@ -66,6 +67,11 @@ struct InFlight {              // a cp.async that some lanes have not waited for
 };
 
 struct Queue { u32 committed[LANES], first, count; InFlight copy[256]; };   // a ring
+
+struct Bar {                   // one barrier instruction of a block; operands as numbers, or in a register when its slot is not ~0
+    u32 number, id, id_slot, count, count_slot, counted, arrive, plain;   // plain: __syncthreads(), the same for all threads
+    u32 reduce, result, predicate, negated;                               // 0 no reduction, 1 popc, 2 and, 3 or
+};
 
 struct Live { u32 kind, bytes, fast, slot, lanes, pattern; };   // pattern: where its Pattern lies, 0 for constant lanes
 
@@ -122,6 +128,7 @@ struct Worker {
     u32 epoch, tracing;
     u64 queues;                // one Queue a warp, when the kernel copies asynchronously
     u64 epochs, lines, notes, next_note, last_note, cells_used;   // racecheck, see hazards.cuh
+    u32 bar_arrived[16], bar_expected[16];   // per barrier: threads that have come, and how many are to come
 };
 
 struct Warp {
@@ -130,7 +137,9 @@ struct Warp {
     i64 steps;
     u32 block[3], no_fast;
     u32 in_fast, barrier, slice, parked, parked_at, careful;   // careful: traced or racecheck, every access through memory_access
-    u64 params, constants, shared, shared_bytes, stack;
+    u64 params, constants, shared, shared_bytes, stack, bar;
+    u32 bar_id, bar_count, bar_true, bar_lanes;   // where the warp waits: barrier, threads (0: all), lanes with a true predicate, lanes
+    u32 synced, unused, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp
 };
 
 extern "C" __device__ u32 sizes(u32 which) {
@@ -139,7 +148,7 @@ extern "C" __device__ u32 sizes(u32 which) {
          : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : which == 10 ? sizeof(Cross) : which == 11 ? sizeof(Site)
          : which == 12 ? sizeof(Call) : which == 13 ? sizeof(Callee) : which == 14 ? sizeof(Tile) : which == 15 ? sizeof(Map)
          : which == 16 ? sizeof(Product) : which == 17 ? sizeof(Copy) : which == 18 ? sizeof(CopyGroup)
-         : which == 19 ? sizeof(InFlight) : which == 20 ? sizeof(Queue) : sizeof(Note);
+         : which == 19 ? sizeof(InFlight) : which == 20 ? sizeof(Queue) : which == 21 ? sizeof(Note) : sizeof(Bar);
 }
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }

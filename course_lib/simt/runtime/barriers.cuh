@@ -1,0 +1,177 @@
+// barriers.cuh -- where threads wait for each other: the 16 barriers of a block, and __syncwarp
+//
+// A warp arrives at a block's barrier when all its living lanes have come, and counts as 32 threads. A barrier with a number
+// of threads opens when that many have come; one without, when all living warps of the block wait at it.
+
+enum { BARRIERS = 16 };
+enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
+
+__device__ __forceinline__ u32 misuse(Warp* w, u32 what, const Bar* b, u32 lane, u32 value) {
+    return fault(w, BARRIER_MISUSE, b->number, lane, (u64)what << 32 | value);
+}
+
+// The number and the count that the lanes name, the same in all of them. Returns 1 after a fault.
+__device__ __noinline__ u32 operands_of(Warp* w, const Bar* b, u32 lanes, u32* id, u32* count) {
+    const u32 first = lowest(lanes);
+    *id = b->id_slot == ~0u ? b->id : read_slot(w, b->id_slot, 4, first);
+    *count = b->count_slot == ~0u ? b->count : read_slot(w, b->count_slot, 4, first);
+#pragma unroll 1
+    for (u32 left = lanes; left; left &= left - 1) {
+        const u32 l = lowest(left);
+        if (b->id_slot != ~0u && read_slot(w, b->id_slot, 4, l) != *id ||
+            b->count_slot != ~0u && read_slot(w, b->count_slot, 4, l) != *count) return misuse(w, MIXED_LANES, b, l, *id);
+    }
+    if (*id >= BARRIERS) return misuse(w, NO_SUCH_BARRIER, b, first, *id);
+    if (b->counted && (*count % LANES || *count == 0 || *count > 1024)) return misuse(w, NO_SUCH_COUNT, b, first, *count);
+    return 0;
+}
+
+// Lanes reach a barrier and stay there until no lane of the warp is left that could still come.
+extern "C" __device__ u32 arrive(Warp* w, const Bar* b, u32 next, u32 lanes) {
+    u32 id, count;
+    lanes &= w->mask;
+    if (!lanes) return 0;
+    if (operands_of(w, b, lanes, &id, &count)) return 1;
+    const Bar* before = (const Bar*)w->bar;
+    if (w->parked && (w->bar_id != id || w->bar_count != count || before->number != b->number &&
+                      (b->plain || before->plain || b->reduce || before->reduce)))
+        return fault(w, DIVERGENT_BARRIER, b->number, lowest(lanes), w->barrier);
+    if (w->traced) record(w, b->number, 1, 0);
+    if (!w->parked) w->bar_true = 0;
+    w->barrier = b->number;
+    w->bar = (u64)b;
+    w->bar_id = id;
+    w->bar_count = count;
+    w->parked |= lanes;
+    if (b->reduce) w->bar_true |= (b->negated ? ~bits_of(w, b->predicate) : bits_of(w, b->predicate)) & lanes;
+#pragma unroll 1
+    for (u32 left = lanes; left; left &= left - 1) w->park_next[lowest(left)] = next;
+    return 0;
+}
+
+// Open a barrier: the warps that wait at it go on, with the result of a reduction over their lanes.
+__device__ __noinline__ void open(Worker* k, const Launch* L, u32 id) {
+    u32 count = 0, all = 1, living = 0, waiting = 0;
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
+        living += w->state != DONE;
+        if (w->state != WAITING || w->bar_id != id) continue;
+        ++waiting;
+        count += __popc(w->bar_true);
+        all &= w->bar_true == w->bar_lanes;
+    }
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
+        if (w->state != WAITING || w->bar_id != id) continue;
+        w->state = READY;
+        const Bar* b = (const Bar*)w->bar;
+        if (!b || !b->reduce || b->result == ~0u) continue;
+#pragma unroll 1
+        for (u32 left = w->bar_lanes; left; left &= left - 1) {
+            if (b->reduce == 1) write_slot(w, b->result, 4, lowest(left), count);
+            else put_bit(w, b->result, lowest(left), b->reduce == 2 ? all : count != 0);
+        }
+    }
+    k->bar_arrived[id] = 0;
+    if (waiting == living) {
+        ++k->epoch;
+        k->next_note = k->notes;   // what was read or written before cannot be part of a hazard any more
+    }
+}
+
+// Count a warp's arrival at a barrier with a number of threads; open it when they are all there.
+__device__ __noinline__ u32 count_arrival(Warp* w, const Launch* L, u32 id, u32 count, u32 number) {
+    Worker* k = (Worker*)w->worker;
+    if (k->bar_arrived[id] && k->bar_expected[id] != count)
+        return fault(w, BARRIER_MISUSE, number, lowest(w->exists), (u64)MIXED_COUNTS << 32 | k->bar_expected[id]);
+    k->bar_expected[id] = count;
+    k->bar_arrived[id] += LANES;
+    if (k->bar_arrived[id] >= count) open(k, L, id);
+    return 0;
+}
+
+// bar.arrive: count the warp and go on.
+extern "C" __device__ u32 arrive_only(Warp* w, const Bar* b) {
+    u32 id, count;
+    if (!w->mask) return 0;
+    if (operands_of(w, b, w->mask, &id, &count)) return 1;
+    if (w->mask != w->alive) return misuse(w, PART_OF_WARP, b, lowest(w->mask), id);
+    if (w->traced) record(w, b->number, 1, 0);
+    return count_arrival(w, (const Launch*)w->launch, id, count, b->number);
+}
+
+// A warp has stopped at a barrier, in fast code or not.
+__device__ __noinline__ u32 stop_warp(Warp* w, u32 from_fast) {
+    w->state = WAITING;
+    if (from_fast) {
+        w->bar = 0;
+        w->bar_id = w->bar_count = 0;
+        return 0;
+    }
+    return w->bar_count ? count_arrival(w, (const Launch*)w->launch, w->bar_id, w->bar_count, w->barrier) : 0;
+}
+
+// No warp can run: open the barrier at which all that live wait, or say which ones keep each other waiting.
+__device__ __noinline__ u32 release(Worker* k, const Launch* L) {
+    Warp* first = 0;
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
+        if (w->state != WAITING) continue;
+        if (!first) first = w;
+        const Bar *a = (const Bar*)first->bar, *b = (const Bar*)w->bar;
+        const u32 plain = !a || !b || a->plain || b->plain;
+        if (w->bar_count || w->bar_id != first->bar_id || plain && w->barrier != first->barrier)
+            return fault(w, BARRIER_MISMATCH, w->barrier, lowest(w->exists), first->barrier);
+    }
+    open(k, L, first->bar_id);
+    return 0;
+}
+
+// -- barriers of a warp ---------------------------------------------------------------------------------------------------
+// Let the lanes go on whose partners have all come: the living lanes that their mask names wait with the same mask.
+__device__ __noinline__ u32 release_lanes(Warp* w) {
+    u32 freed = 0;
+#pragma unroll 1
+    for (u32 left = w->synced; left; left &= left - 1) {
+        const u32 mask = w->sync_mask[lowest(left)];
+        u32 there = 0;
+#pragma unroll 1
+        for (u32 o = w->synced; o; o &= o - 1)
+            if (w->sync_mask[lowest(o)] == mask) there |= o & -o;
+        if (!(mask & w->alive & ~there)) freed |= left & -left;
+    }
+#pragma unroll 1
+    for (u32 left = freed; left; left &= left - 1) wait_at(w, w->sync_next[lowest(left)], left & -left);
+    w->synced &= ~freed;
+    w->sync += freed != 0;
+    return freed;
+}
+
+// bar.warp.sync: the active lanes wait for those that the mask in `slot` names.
+extern "C" __device__ u32 sync_warp(Warp* w, u32 number, u32 slot, u32 next, u32 lanes) {
+    lanes &= w->mask;
+#pragma unroll 1
+    for (u32 left = lanes; left; left &= left - 1) {
+        const u32 l = lowest(left), mask = read_slot(w, slot, 4, l);
+        if (!(mask >> l & 1)) return fault(w, BARRIER_MISUSE, number, l, (u64)NOT_IN_MASK << 32 | mask);
+        w->sync_mask[l] = mask;
+        w->sync_next[l] = next;
+        w->sync_at[l] = number;
+    }
+    w->synced |= lanes;
+    release_lanes(w);
+    return 0;
+}
+
+// All lanes that live wait for others of their warp which wait elsewhere.
+__device__ __noinline__ u32 stuck_lanes(Warp* w) {
+    const u32 l = lowest(w->synced), missing = w->sync_mask[l] & w->alive;
+    u32 other = w->parked ? w->barrier : w->sync_at[l];
+#pragma unroll 1
+    for (u32 left = missing & w->synced; left; left &= left - 1)
+        if (w->sync_mask[lowest(left)] != w->sync_mask[l]) other = w->sync_at[lowest(left)];
+    return fault(w, STUCK_LANES, w->sync_at[l], l, (u64)other << 32 | w->sync_mask[l]);
+}
