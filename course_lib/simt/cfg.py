@@ -26,6 +26,8 @@ class Block:
     head: bool = True  # False: fast code only gets here from the block before
     fast: bool = True  # False: holds an instruction that only masked code can run
     loop: bool = False  # part of a loop
+    loop_head: int | None = None  # the block where the innermost loop around this one begins
+    polls: bool = False  # may go round a loop until another thread has changed memory
 
     @property
     def last(self):
@@ -109,16 +111,25 @@ def build(function, first=0):
     blocks, labels = split(function, first)
     for block in blocks:
         block.successors = successors(block, function, labels)
-    order, looped = weak_topological_order(blocks)
-    for index in looped:
-        blocks[index].loop = True
+    order, loops = weak_topological_order(blocks)
+    for head, members in sorted(loops.items(), key=lambda item: -len(item[1])):
+        for index in members:
+            blocks[index].loop, blocks[index].loop_head = True, head
     place = {old: new for new, old in enumerate(order)}
     ordered = [blocks[old] for old in order]
     for new, block in enumerate(ordered):
         block.index = new
         block.successors = [place[s] for s in block.successors]
+        block.loop_head = place.get(block.loop_head)
+        block.polls = (block.loop or not function.kernel) and any(looks(ins) for ins in block.instructions)
+        block.fast = block.fast and not block.polls
     liveness(ordered)
     return ordered
+
+
+def looks(ins):
+    """Say whether an instruction reads memory in the expectation that other threads change it."""
+    return ins.opcode[0] == "atom" or ins.opcode[0] == "ld" and bool({"volatile", "relaxed", "acquire", "mmio"} & set(ins.opcode))
 
 
 def can_be_fast(ins):
@@ -207,8 +218,8 @@ def successors(block, function, labels):
 
 
 def weak_topological_order(blocks):
-    """Return (block indices in Bourdoncle's order, indices inside loops); unreachable blocks are left out."""
-    number, stack, order, looped = {}, [], [], set()
+    """Return (block indices in Bourdoncle's order, loop head -> indices in the loop); unreachable blocks are left out."""
+    number, stack, order, loops = {}, [], [], {}
     counter = [0]
 
     def component(vertex):
@@ -235,7 +246,7 @@ def weak_topological_order(blocks):
                     number[element] = 0
                     element = stack.pop()
                 partition.insert(0, component(vertex))
-                looped.update(partition[0])
+                loops[vertex] = partition[0]
             else:
                 partition.insert(0, [vertex])
         return head
@@ -250,7 +261,7 @@ def weak_topological_order(blocks):
         visit(0, order)
     finally:
         sys.setrecursionlimit(limit)
-    return flatten(order), looped
+    return flatten(order), loops
 
 
 def liveness(blocks):

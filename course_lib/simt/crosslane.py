@@ -48,7 +48,9 @@ def atomic(program, ins, access):
 def cross(program, ins, number):
     """Return the Cross record of a shuffle, vote, match, reduction or activemask."""
     name, record = ins.opcode[0], layout.Cross(number=number, predicate=NONE, bytes=4)
-    record.kind = KINDS.index(name)
+    record.kind, record.mask = KINDS.index(name), NONE
+    if "sync" in ins.opcode:  # the last operand names the lanes that take part
+        record.mask = slot(program, ins.operands[-1], "i32")
     targets = cfg.destinations(ins)
     record.result = program.slots[targets[0].name][0] if targets else NONE
     given = ins.operands[cfg.results(ins) if name in ("shfl", "match") else 1:]

@@ -19,6 +19,10 @@ from course_lib.simt.errors import (
 )
 from course_lib.simt.instruction import Reg
 
+ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
+WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
+         "another: a block may wait for an earlier one, never for a later one.")
+
 
 def explain(run, worker):
     """Return the exception for the fault in `worker`."""
@@ -28,10 +32,11 @@ def explain(run, worker):
     facts = {"kernel": run.program.entry, "block": block, "thread": thread}
     if fault == "step budget":
         facts["line"] = loop_line(run.program, worker.fault_code_block)
+        waits = waits_for_others(run.program, worker.fault_code_block)
         return StepBudgetExceeded(
             f"{place(facts)}: a warp has executed more than {run.max_steps:,} instructions and is still here. "
-            "Most likely a loop never ends: check that its variable changes and its condition can become false.",
-            max_steps=run.max_steps, **facts)
+            f"{WAITS if waits else ENDLESS}",
+            max_steps=run.max_steps, waits=waits, **facts)
     if fault == "stopped":
         return KeyboardInterrupt()
     ins = run.program.instructions[worker.fault_access]
@@ -43,6 +48,10 @@ def explain(run, worker):
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
     if fault == "barrier mismatch":
         facts["other_line"] = run.program.instructions[worker.fault_address].line
+        if any(not run.program.barriers[n].plain for n in (worker.fault_access, worker.fault_address)):
+            return DivergentBarrier(
+                f"{place(facts)} waits at {ins.name}, as another warp does in line {facts['other_line']}, and no warp can go on. "
+                "As many threads as a barrier names must come to it, and all of the block where it names none.", **facts)
         return DivergentBarrier(
             f"{place(facts)} waits at __syncthreads() while other warps of its block wait at the one in line "
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
@@ -78,7 +87,7 @@ def barrier_fault(fault, value, run, facts):
     if fault == "stuck lanes":
         facts |= {"mask": value, "other_line": run.program.instructions[above].line}
         return DivergentBarrier(
-            f"{place(facts)} waits at __syncwarp({value:#010x}) for lanes that wait elsewhere (line {facts['other_line']}) and cannot come. "
+            f"{place(facts)} waits at __syncwarp({value:#010x}) for lanes that wait elsewhere, in line {facts['other_line']}. "
             "All lanes that a mask names must reach a __syncwarp with the same mask.", **facts)
     why = {1: f"names barrier {value}; a block has barriers 0 to 15",
            2: f"waits for {value} threads; the number must be a multiple of 32, from 32 to 1024",
@@ -152,7 +161,18 @@ def place(facts):
 
 
 def loop_line(program, block):
-    return next((i.line for i in program.blocks[block].instructions if i.line), 0)
+    """Return the line of the innermost loop around a block: where it decides to go round again."""
+    head = program.blocks[block].loop_head
+    inside = [b for b in program.blocks if b.loop_head == head] if head is not None else []
+    back = [b.last.line for b in inside if head in b.successors and b.last is not None and b.last.line]
+    first = program.blocks[block if head is None else head]
+    return back[0] if back else next((i.line for i in [*first.instructions, *program.blocks[block].instructions] if i.line), 0)
+
+
+def waits_for_others(program, block):
+    """Say whether the innermost loop around a block looks at memory that other threads may change."""
+    head = program.blocks[block].loop_head
+    return program.blocks[block].polls or head is not None and any(b.polls for b in program.blocks if b.loop_head == head)
 
 
 def space_name(access, addresses):

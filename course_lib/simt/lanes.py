@@ -100,7 +100,8 @@ class _Lanes:
         if ins.opcode[0] == "ld":
             return self.load_parameter(ins)
         if ins.opcode[0] in cfg.BARRIERS:  # bar.arrive
-            return self.fail_if(self.code.op(f"call i32 %f.arrive_only(ptr %w, ptr {self.record('b', self.program.barriers[number], number)})"))
+            record = self.record("b", self.program.barriers[number], number)
+            return self.fail_if(self.code.op(f"call i32 %f.arrive_only(ptr %w, ptr {record})"))
         if ins.opcode[0] in ("membar", "fence", "nanosleep"):
             return None
         self.compute(ins)

@@ -125,6 +125,7 @@ class Execution:
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
         self.describe_calls(run)
+        run.polls = self.pin(np.array([b.polls for b in program.blocks], np.uint8))
         run.params = run.constants = self.pin(self.given.constants)
         run.constant_bytes = self.given.constants.nbytes
         self.place_warp(run)

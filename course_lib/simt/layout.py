@@ -46,20 +46,21 @@ Launch = structure(
     (u64, "array masked fast block_size fastable live_start live warp_order shared_bytes local_bytes warp_bytes"),
     (u64, "pending_offset bits_offset register_offset fast_offset special specials"), (i64, "max_steps"),
     (u32, "racecheck granule_shift trace_pairs interleaved"), (u64, "trace_pair params constants constant_bytes stop"),
-    (u64, "calls callees callee_count call_data stack_bytes kernel_frame print"), (u32, "entry_block frame_slot"),
+    (u64, "calls callees callee_count call_data stack_bytes kernel_frame print"), (u32, "entry_block frame_slot"), (u64, "polls"),
 )
 Worker = structure(
     "Worker", (u64, "launch warps shared local shadow executed threads dynamic fast_executed deopts"),
     (u64, "records record_limit record_count hazards hazard_count sites"),
     (u32, "fault fault_access fault_lane fault_warp fault_block*3 fault_code_block"),
     (u64, "fault_address block_number"), (u32, "epoch tracing"), (u64, "queues"),
-    (u64, "epochs lines notes next_note last_note cells_used"), (u32, "bar_arrived*16 bar_expected*16"),
+    (u64, "epochs lines notes next_note last_note cells_used"),
+    (u32, "floor named known*1024 bar_known*512 bar_arrived*16 bar_expected*16"),
 )
 Warp = structure(
     "Warp", (u32, "mask alive exists index state resume sync traced"),
     (u64, "launch worker functions pending bits registers fast local"), (i64, "steps"),
     (u32, "block*3 no_fast in_fast barrier slice parked parked_at careful"), (u64, "params constants shared shared_bytes stack bar"),
-    (u32, "bar_id bar_count bar_true bar_lanes synced unused park_next*32 sync_next*32 sync_mask*32 sync_at*32"),
+    (u32, "bar_id bar_count bar_true bar_lanes synced skip patience spun park_next*32 sync_next*32 sync_mask*32 sync_at*32"),
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
 Site = structure("Site", (i64, "lane*32"), (u64, "lo span shift"), (u32, "mask waves phases row"), (u8, "sectors*32"))

@@ -19,7 +19,8 @@ from course_lib.simt.ops import OPS, ir_type
 from course_lib.simt.special import REFUSED, SPECIAL, kind
 
 WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const": layout.CONSTANT_WINDOW}
-CONTROL = ("bra", "ret", "exit", "bar", "barrier", "ld", "ldu", "st", "call", "brx", "trap", "brkpt", "membar", "fence", "nanosleep", *cfg.CROSS, *cfg.ATOMICS)
+CONTROL = ("bra", "brx", "call", "ret", "exit", "trap", "brkpt", "bar", "barrier", "membar", "fence", "nanosleep", "ld", "ldu", "st",
+           *cfg.CROSS, *cfg.ATOMICS)
 PARAM_BYTES = 4352  # room for parameters at the start of constant memory
 ALIGN = 64
 
@@ -131,6 +132,7 @@ def join(linked, parts):
         for block in built[name]:
             block.index += first
             block.successors = [s + first for s in block.successors]
+            block.loop_head = None if block.loop_head is None else block.loop_head + first
         blocks += built[name]
         if name in linked.callees:
             linked.callees[name].block = first

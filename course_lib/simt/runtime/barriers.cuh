@@ -49,6 +49,27 @@ extern "C" __device__ u32 arrive(Warp* w, const Bar* b, u32 next, u32 lanes) {
     return 0;
 }
 
+// A warp's knowledge goes to a barrier when it arrives, and from there to all that wait when it opens. Every arrival begins
+// a new epoch, so that what a warp does behind it is told from what it did before.
+__device__ __noinline__ void tell(Worker* k, const Warp* w, u32 id) {
+    if (!k->named) {
+        k->named = 1;
+#pragma unroll 1
+        for (u32 i = 0; i < 1024; ++i) k->known[i] = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < 512; ++i) k->bar_known[i] = 0;
+    }
+#pragma unroll 1
+    for (u32 o = 0; o < 32; ++o)
+        k->bar_known[id * 32 + o] = max(k->bar_known[id * 32 + o], o == w->index ? k->epoch + 1 : k->known[w->index * 32 + o]);
+    ++k->epoch;
+}
+
+__device__ __noinline__ void learn(Worker* k, const Warp* w, u32 id) {
+#pragma unroll 1
+    for (u32 o = 0; o < 32; ++o) k->known[w->index * 32 + o] = max(k->known[w->index * 32 + o], k->bar_known[id * 32 + o]);
+}
+
 // Open a barrier: the warps that wait at it go on, with the result of a reduction over their lanes.
 __device__ __noinline__ void open(Worker* k, const Launch* L, u32 id) {
     u32 count = 0, all = 1, living = 0, waiting = 0;
@@ -66,6 +87,7 @@ __device__ __noinline__ void open(Worker* k, const Launch* L, u32 id) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
         if (w->state != WAITING || w->bar_id != id) continue;
         w->state = READY;
+        if (w->bar_count) learn(k, w, id);
         const Bar* b = (const Bar*)w->bar;
         if (!b || !b->reduce || b->result == ~0u) continue;
 #pragma unroll 1
@@ -74,9 +96,12 @@ __device__ __noinline__ void open(Worker* k, const Launch* L, u32 id) {
             else put_bit(w, b->result, lowest(left), b->reduce == 2 ? all : count != 0);
         }
     }
+    if (k->bar_arrived[id])
+#pragma unroll 1
+        for (u32 o = 0; o < 32; ++o) k->bar_known[id * 32 + o] = 0;
     k->bar_arrived[id] = 0;
     if (waiting == living) {
-        ++k->epoch;
+        k->floor = ++k->epoch;
         k->next_note = k->notes;   // what was read or written before cannot be part of a hazard any more
     }
 }
@@ -86,6 +111,7 @@ __device__ __noinline__ u32 count_arrival(Warp* w, const Launch* L, u32 id, u32 
     Worker* k = (Worker*)w->worker;
     if (k->bar_arrived[id] && k->bar_expected[id] != count)
         return fault(w, BARRIER_MISUSE, number, lowest(w->exists), (u64)MIXED_COUNTS << 32 | k->bar_expected[id]);
+    tell(k, w, id);
     k->bar_expected[id] = count;
     k->bar_arrived[id] += LANES;
     if (k->bar_arrived[id] >= count) open(k, L, id);

@@ -21,6 +21,21 @@ extern "C" __device__ void branch(Warp* w, u32 block, u32 yes, u32 no, u32 taken
     if (stay) wait_at(w, no, stay);
 }
 
+// Lanes that go round a loop and look at memory others may change get tired of it after so many visits that changed nothing.
+// Then the other warps have their turn, and after them the lanes that wait behind that loop, as on hardware since Volta.
+enum { PATIENCE = 4096 };
+
+// The lowest block from `first` on at which lanes wait, or ~0.
+__device__ __forceinline__ u32 lowest_block(const Warp* w, u32 first, u32 words) {
+    const u64* bits = (const u64*)w->bits;   // a bit for each block
+#pragma unroll 1
+    for (u32 i = first / 64; i < words; ++i) {
+        const u64 here = i == first / 64 ? bits[i] & ~0ull << (first & 63) : bits[i];
+        if (here) return i * 64 + __ffsll(here) - 1;
+    }
+    return ~0u;
+}
+
 __device__ u32 release_lanes(Warp* w);
 __device__ u32 stuck_lanes(Warp* w);
 
@@ -33,10 +48,21 @@ extern "C" __device__ int next_block(Warp* w) {
     const u32 words = (L->blocks_of_code + 63) / 64;
     u64* bits = (u64*)w->bits;
     if (L->interleaved && !(w->slice ^= 1)) return -4;
-#pragma unroll 1
-    for (u32 i = 0; i < words; ++i) {
-        if (!bits[i]) continue;
-        const u32 b = i * 64 + __ffsll(bits[i]) - 1;
+    u32 b = lowest_block(w, w->skip, words);
+    if (b == ~0u && w->skip) {
+        w->skip = 0;
+        b = lowest_block(w, 0, words);
+    }
+    if (b != ~0u && ((const u8*)L->polls)[b]) {
+        if (w->spun != ((const u32*)w->pending)[b]) w->patience = PATIENCE;
+        w->spun = ((const u32*)w->pending)[b];
+        if (!w->patience--) {
+            w->patience = PATIENCE;
+            w->skip = lowest_block(w, b + 1, words) == ~0u ? 0 : b + 1;
+            return -4;
+        }
+    }
+    if (b != ~0u) {
         u32* pending = &((u32*)w->pending)[b];
         const u32 mask = *pending;
         if (mask == FULL && L->fast && !w->no_fast && ((const u32*)L->fastable)[b]) {
@@ -45,7 +71,7 @@ extern "C" __device__ int next_block(Warp* w) {
         }
         w->no_fast = 0;
         *pending = 0;
-        bits[i] &= bits[i] - 1;
+        bits[b / 64] &= ~(1ull << (b & 63));
         w->mask = mask;
         w->steps -= ((const u32*)L->block_size)[b];
         if (w->steps < 0) {

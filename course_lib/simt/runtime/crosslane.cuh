@@ -70,9 +70,7 @@ __device__ __noinline__ void reduce(Warp* w, const Cross* x) {
     for (u32 left = w->mask; left; left &= left - 1) write_slot(w, x->result, 4, lowest(left), total);
 }
 
-extern "C" __device__ void cross_lanes(Warp* w, const Cross* x) {
-    if (!w->mask) return;
-    ++w->sync;
+__device__ __noinline__ void cross_group(Warp* w, const Cross* x) {
     if (x->kind == SHUFFLE) shuffle(w, x);
     else if (x->kind == VOTE) vote(w, x);
     else if (x->kind == MATCH) match(w, x);
@@ -80,4 +78,25 @@ extern "C" __device__ void cross_lanes(Warp* w, const Cross* x) {
     else
 #pragma unroll 1
         for (u32 left = w->mask; left; left &= left - 1) write_slot(w, x->result, 4, lowest(left), w->mask);
+}
+
+// The active lanes, those with one member mask together: two halves of a warp may vote apart by one instruction.
+extern "C" __device__ void cross_lanes(Warp* w, const Cross* x) {
+    const u32 mask = w->mask;
+    if (!mask) return;
+    ++w->sync;
+    if (x->mask == ~0u || x->kind == SHUFFLE) return cross_group(w, x);   // a shuffle moves values before any is written
+    u32 members[LANES];   // the result may be the register of the masks
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l) members[l] = read_slot(w, x->mask, 4, l);
+#pragma unroll 1
+    for (u32 rest = mask; rest; rest &= ~w->mask) {
+        u32 here = 0;
+#pragma unroll 1
+        for (u32 left = rest; left; left &= left - 1)
+            if (members[lowest(left)] == members[lowest(rest)]) here |= left & -left;
+        w->mask = here;
+        cross_group(w, x);
+    }
+    w->mask = mask;
 }

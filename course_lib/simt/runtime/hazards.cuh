@@ -29,8 +29,10 @@ __device__ __noinline__ void log_hazard(Worker* k, u32 kind, u32 first, u32 seco
 
 // Has nothing separated an earlier access (thread, epoch, sync) from this one of `me`?
 __device__ __forceinline__ bool unordered(const Worker* k, const Warp* w, u32 me, u32 thread, u32 epoch, u32 sync) {
-    if (!thread || thread == me || epoch != k->epoch + 1) return false;
-    return (thread - 1) / LANES != w->index || sync == w->sync;
+    if (!thread || thread == me || epoch <= k->floor) return false;
+    const u32 other = (thread - 1) / LANES;
+    if (k->named && epoch <= k->known[w->index * 32 + other]) return false;
+    return other != w->index || sync == w->sync;
 }
 
 enum { IN_FLIGHT = 2 };             // mark in Cell.written: an asynchronous copy goes there that has not been waited for

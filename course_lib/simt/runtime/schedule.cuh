@@ -46,7 +46,8 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->in_fast = 0;
     w->slice = 0;
     w->parked = w->synced = 0;
-    w->bar_true = 0;
+    w->bar_true = w->skip = w->spun = 0;
+    w->patience = PATIENCE;
     w->traced = traced;
     w->careful = traced || L->racecheck;
     w->steps = L->max_steps;
@@ -86,7 +87,7 @@ __device__ __noinline__ void forget_accesses(Worker* k, const Launch* L) {
 
 __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number) {
     k->block_number = number;
-    k->epoch = 0;
+    k->epoch = k->floor = k->named = 0;
 #pragma unroll 1
     for (u32 i = 0; i < BARRIERS; ++i) k->bar_arrived[i] = 0;
 #pragma unroll 1
@@ -120,9 +121,13 @@ extern "C" __device__ u32 run_blocks(Worker* k, u64 first, u64 last) {
             for (u32 i = 0; i < L->warps; ++i) {
                 Warp* w = (Warp*)(k->warps + ((const u32*)L->warp_order)[i] * L->warp_bytes);
                 if (w->state == READY && run_warp(w)) return 1;
-                ready += w->state == READY;
-                waiting += w->state == WAITING;
                 if (*(volatile u32*)L->stop) return fault(w, STOPPED, 0, 0, 0);
+            }
+#pragma unroll 1
+            for (u32 i = 0; i < L->warps; ++i) {
+                const u32 state = ((Warp*)(k->warps + i * L->warp_bytes))->state;
+                ready += state == READY;
+                waiting += state == WAITING;
             }
             if (!ready && waiting && release(k, L)) return 1;
         } while (ready || waiting);

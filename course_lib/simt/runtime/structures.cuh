@@ -118,6 +118,7 @@ struct Launch {
     u64 params, constants, constant_bytes, stop;
     u64 calls, callees, callee_count, call_data, stack_bytes, kernel_frame, print;   // stack_bytes 0: the kernel calls nothing
     u32 entry_block, frame_slot;
+    u64 polls;                 // per block of code: 1 when it may wait in a loop for another thread
 };
 
 struct Worker {
@@ -128,6 +129,8 @@ struct Worker {
     u32 epoch, tracing;
     u64 queues;                // one Queue a warp, when the kernel copies asynchronously
     u64 epochs, lines, notes, next_note, last_note, cells_used;   // racecheck, see hazards.cuh
+    u32 floor, named;          // accesses up to epoch `floor` lie before a barrier of all warps; named: other barriers were used
+    u32 known[32 * 32], bar_known[16 * 32];   // per warp: up to which epoch it has waited for each other one; the same per barrier
     u32 bar_arrived[16], bar_expected[16];   // per barrier: threads that have come, and how many are to come
 };
 
@@ -139,7 +142,7 @@ struct Warp {
     u32 in_fast, barrier, slice, parked, parked_at, careful;   // careful: traced or racecheck, every access through memory_access
     u64 params, constants, shared, shared_bytes, stack, bar;
     u32 bar_id, bar_count, bar_true, bar_lanes;   // where the warp waits: barrier, threads (0: all), lanes with a true predicate, lanes
-    u32 synced, unused, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp
+    u32 synced, skip, patience, spun, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp
 };
 
 extern "C" __device__ u32 sizes(u32 which) {
