@@ -64,7 +64,6 @@ Warp = structure(
 )
 Pattern = structure("Pattern", (i64, "lo hi bits segment*4"), (u32, "stride spare"), (u8, "sectors*128"), (u32, "waves*8 phases*8"))
 Site = structure("Site", (i64, "lane*32"), (u64, "lo span shift"), (u32, "mask waves phases row"), (u8, "sectors*32"))
-Bar = structure("Bar", (u32, "number id id_slot count count_slot counted arrive plain reduce result predicate negated"))
 Note = structure("Note", (u64, "lanes"), (i64, "base"), (u64, "access"), (u32, "sync warp"))
 Tile = structure(
     "Tile", (u32, "kind number mode element neighbours distinct copies per_register register_bytes row_major turned"),

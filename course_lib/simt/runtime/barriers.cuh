@@ -96,11 +96,12 @@ __device__ __noinline__ void open(Worker* k, const Launch* L, u32 id) {
             else put_bit(w, b->result, lowest(left), b->reduce == 2 ? all : count != 0);
         }
     }
-    if (k->bar_arrived[id])
+    const u32 counted = k->bar_arrived[id] != 0;
+    if (counted)
 #pragma unroll 1
         for (u32 o = 0; o < 32; ++o) k->bar_known[id * 32 + o] = 0;
     k->bar_arrived[id] = 0;
-    if (waiting == living) {
+    if (waiting == (counted ? L->warps : living)) {
         k->floor = ++k->epoch;
         k->next_note = k->notes;   // what was read or written before cannot be part of a hazard any more
     }
