@@ -86,7 +86,8 @@ class Execution:
         self.trace = limits.trace_pairs(trace, grid, self.warps)
         self.order, self.interleaved = limits.warp_sequence(warp_order, self.warps), warp_order == "interleaved"
         copies = any(t.function == "copy_async" for t in self.program.tensors.values())
-        exact = self.trace[1] or self.interleaved or racecheck and copies  # an asynchronous copy is open beyond a barrier's epoch
+        named = any(b.counted for b in self.program.barriers.values())
+        exact = self.trace[1] or self.interleaved or racecheck and (copies or named)  # both are beyond a barrier's epoch
         self.fast = None if exact else kernel.fast(bool(racecheck))
         self.launch = self.describe_launch()
         self.workers = []
