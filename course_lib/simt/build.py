@@ -9,10 +9,11 @@ import numpy as np
 
 from course_lib import toolchain
 from course_lib.errors import CourseError
-from course_lib.simt import fast_race, lane_access, lanes, layout, native, ptx, scalar, special
+from course_lib.simt import fast_code, fast_race, kept, lane_access, lanes, layout, native, ptx, scalar, special
 from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.fast_code import FastCode
 from course_lib.simt.program import prepare
+from course_lib.simt.slim import slim
 from course_lib.simt.special import SPECIAL
 
 RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
@@ -63,9 +64,13 @@ def translate(text, name, defines, arch, options):
     """Return (PTX, machine code of the GPU) of a text; for PTX by hand there is no machine code, b""."""
     if re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\b", text, re.DOTALL):
         return text, b""
-    try:
+    def compile_now():
         compiled = toolchain.compile_cuda(text, name=name, arch=arch, defines=defines, options=tuple(options))
         return compiled.ptx, compiled.cubin
+    try:
+        if not kept.stands_alone(text, defines, options):
+            return compile_now()
+        return kept.keep("ptx", (text, name, arch, sorted((defines or {}).items()), options, kept.compiler_version()), compile_now)
     except toolchain.CompileError as error:
         raise CompileError(str(error), **error.facts) from None
     except CourseError as error:
@@ -102,7 +107,7 @@ class Runtime:
     def __init__(self):
         folder = Path(__file__).with_name("runtime")
         text = "\n".join((folder / f"{part}.cuh").read_text() for part in RUNTIME)
-        code = native.cached_object(native.cache_key("runtime", text, own_source()), lambda: native.compile_ir(self.translate(text)))
+        code = native.cached_object(native.cache_key("runtime", kept.own_source()), lambda: native.compile_ir(self.translate(text)))
         self.library = native.Library([code], ["run_blocks", *layout.FUNCTIONS, *layout.TESTED])
         self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
         self.host_of = self.library.function("host_of", ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, *[ctypes.c_uint64] * 2)
@@ -130,25 +135,36 @@ class Kernel:
     """One kernel, translated and loaded."""
 
     def __init__(self, text, entry, names, block, cubin=b""):
-        self.ptx, self.parameter_names, self.block, self.cubin = text, names, block, cubin
-        self.program = prepare(ptx.parse(text), entry)
+        self.ptx, self.entry, self.parameter_names, self.block, self.cubin = text, entry, names, block, cubin
+        self.prepared = None  # the whole Program, when something had to be translated
+        self.program, code, forms = kept.keep("lanes", (text, entry), self.translate)
         self.runtime = runtime()
         self.run_blocks = self.runtime.run_blocks
         self.function_table = self.runtime.table.ctypes.data
-        text_of_lanes = lanes.lower(self.program)
-        code = native.cached_object(native.cache_key("lanes", text_of_lanes),
-                                    lambda: native.compile_ir(text_of_lanes, level=0, passes=False))
-        self.accesses = [lane_access.compiled(shape) for shape in sorted(lane_access.forms(self.program))]
+        self.accesses = [lane_access.compiled(shape) for shape in forms]
         self.library = native.Library([code, *self.accesses], ["masked"])
         self.masked, self.variants = self.library.address("masked"), {}
         shared = [a.width for a in self.program.accesses.values() if a.space in (0, layout.SPACES["shared"])]
         self.granule_shift = {1: 0, 2: 1}.get(min(shared, default=4), 2)
 
+    def translate(self):
+        """Return what a launch needs of the Program, the object of its masked code, and the forms of its accesses."""
+        program = self.prepared = prepare(ptx.parse(self.ptx), self.entry)
+        code = native.compile_ir(lanes.lower(program), level=0, passes=False)
+        return slim(program), code, sorted(lane_access.forms(program))
+
+    def translate_fast(self, racecheck):
+        self.prepared = self.prepared or prepare(ptx.parse(self.ptx), self.entry)
+        return fast_code.translate(self.prepared, self.block, racecheck)
+
     def fast(self, racecheck):
         """Return the FastCode that counts, or the one that searches for hazards too; None when there is none."""
         if racecheck not in self.variants:
-            possible = not racecheck or fast_race.possible(self.program, self.granule_shift)
-            self.variants[racecheck] = FastCode(self.program, self.block, self.accesses, racecheck) if possible else None
+            found = None
+            if not racecheck or fast_race.possible(self.program, self.granule_shift):
+                found = FastCode(kept.keep("fast", (self.ptx, self.entry, self.block, racecheck),
+                                           lambda: self.translate_fast(racecheck)), self.accesses)
+            self.variants[racecheck] = found
         return self.variants[racecheck]
 
     def special_slots(self):
@@ -169,8 +185,3 @@ class Kernel:
                 value = int(name.partition(":")[2]) & ((1 << 8 * nbytes) - 1)
                 raw = np.frombuffer(value.to_bytes(nbytes, "little") * layout.LANES, np.uint8)
                 registers[offset:offset + raw.size] = raw
-
-
-def own_source():
-    """Return the text of this package, which decides how the runtime is translated."""
-    return "".join(path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")))

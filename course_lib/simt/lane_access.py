@@ -6,9 +6,7 @@ one per access and worker. Whatever is out of the ordinary (a fault, a trace, ra
 is left to the runtime, before anything has been changed.
 """
 
-import functools
-
-from course_lib.simt import layout, native
+from course_lib.simt import kept, layout, native
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.fuse import ABSORBED
 
@@ -53,11 +51,10 @@ def call(code, program, number, record, sites):
     return code.op(f"call i32 @{name_of(shape)}(ptr %w, ptr {record}, ptr {place})")
 
 
-@functools.cache
 def compiled(shape):
     """Return object code that defines `i32 @access_…(ptr warp, ptr access, ptr site)`; it returns 1 after a fault."""
-    text = _Access(*shape).text(name_of(shape))
-    return native.cached_object(native.cache_key("access", text), lambda: native.compile_ir(text))
+    return native.cached_object(native.cache_key("access", kept.own_source(), name_of(shape)),
+                                lambda: native.compile_ir(_Access(*shape).text(name_of(shape))))
 
 
 class _Access:

@@ -116,7 +116,8 @@ class Execution:
         run.masked = kernel.masked
         if self.fast is not None:
             run.fast = self.fast.address
-            run.fastable, run.live_start, run.live = (self.pin(t) for t in (self.fast.fastable, self.fast.live_start, self.fast.live))
+            fast = self.fast.translated
+            run.fastable, run.live_start, run.live = (self.pin(t) for t in (fast.fastable, fast.live_start, fast.live))
         run.block_size = self.pin(np.array([len(b.instructions) for b in program.blocks], np.uint32))
         run.warp_order = self.pin(self.order)
         run.shared_bytes, run.local_bytes = self.shared_bytes, program.local_bytes
@@ -153,7 +154,7 @@ class Execution:
         blocks = len(self.program.blocks)
         at = up(ctypes.sizeof(layout.Warp))
         for name, nbytes in (("pending", 4 * blocks), ("bits", 8 * (blocks // 64 + 1)), ("register", self.program.register_bytes),
-                             ("fast", self.fast.nbytes if self.fast else 0)):
+                             ("fast", self.fast.translated.nbytes if self.fast else 0)):
             setattr(run, f"{name}_offset", at)
             at = up(at + nbytes)
         self.local_offset = at
