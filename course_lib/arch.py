@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from course_lib.errors import CourseError
 
+CONSTANT_BYTES = 65536     # of `__constant__` memory; all CUDA devices
 WARP = 32                  # threads that execute together; all CUDA devices
 SECTOR_BYTES = 32          # unit of global memory traffic between L1 and L2; since Maxwell (CC 5.0)
 BANKS = 32                 # banks of shared memory; 16 before Fermi (CC 2.0)
@@ -71,6 +72,11 @@ LIMITS = {
     (8, 9):  Limits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
     (9, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   228 * KIB, 227 * KIB, 128,  KIB),
     (12, 0): Limits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+}
+# Single- and double-precision units of an SM; "CUDA C++ Programming Guide", Arithmetic Instructions, throughput per clock.
+UNITS = {
+    (1, 3): (8, 1), (3, 0): (192, 8), (3, 5): (192, 64), (3, 7): (192, 64), (5, 2): (128, 4), (6, 1): (128, 4), (7, 0): (64, 32),
+    (7, 5): (64, 2), (8, 0): (64, 32), (8, 6): (128, 2), (8, 9): (128, 2), (9, 0): (128, 64), (12, 0): (128, 2),
 }
 MAX_REGISTERS_PER_BLOCK = 65536    # CC 3.0 and up; the same table
 

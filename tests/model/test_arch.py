@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.arch import DEFAULT_DEVICE, DEVICES, LIMITS, WARP, device
+from course_lib.arch import DEFAULT_DEVICE, DEVICES, LIMITS, UNITS, WARP, device
 from course_lib.errors import CourseError
 
 # GFLOP/s as the data sheets print them: single, double precision.
@@ -27,6 +27,12 @@ def test_every_row_has_a_source_and_limits(d):
     assert d.limits is LIMITS[d.cc]
     assert d.threads_per_sm == d.limits.warps * WARP
     assert d.balance == pytest.approx(d.peak_gflops / d.bandwidth_gb_s)
+
+
+@pytest.mark.parametrize("d", DEVICES.values(), ids=DEVICES)
+def test_every_chip_has_the_units_of_its_capability(d):
+    assert UNITS[d.cc] == (d.cores_per_sm, d.cores_per_sm * d.dp_ratio)
+    assert set(UNITS) == set(LIMITS)
 
 
 @pytest.mark.parametrize("limits", LIMITS.values(), ids=[f"CC {a}.{b}" for a, b in LIMITS])

@@ -5,7 +5,7 @@ import pytest
 from course_lib.arch import DEVICES
 from course_lib.data import Record, Recording, load
 from course_lib.errors import CourseError
-from course_lib.plots import describe_ladder, device_report, ladder, ladder_table
+from course_lib.plots import describe_ladder, device_report, homework_report, ladder, ladder_table
 
 RECORDING = Recording("NVIDIA X", "1.2", "2026-01-02", (
     Record("one", 1000, {}, 2e-3, 1.9e-3, 2.1e-3, 1000.0),
@@ -25,6 +25,15 @@ def test_device_report_has_a_column_per_device_and_computed_peaks():
 @pytest.mark.parametrize("name", DEVICES)
 def test_every_device_can_be_reported(name):
     assert len(device_report(name).rows) == 12
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_the_homeworks_report_agrees_with_the_table(name):
+    d, words = DEVICES[name], homework_report(name)
+    assert [line.partition(": ")[0] for line in words.splitlines()] == ["GPU 0"] * 5
+    assert f"PEAK: {d.peak_gflops / 2:.0f} SP GFLOPS {d.peak_gflops_double / 2:.0f} DP GFLOPS" in words
+    assert f"COMP/COMM: {2 * d.balance:.1f} SP" in words
+    assert "GLOBAL MEM" not in words
 
 
 def test_unknown_device_lists_those_there_are():
