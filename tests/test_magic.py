@@ -1,10 +1,12 @@
 """`%%cuda`: the text lands under its name, and a message names the line of the cell."""
 
 import pytest
+from cpu_tools import matrices, needs_c
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_lib import magic
 from course_lib.errors import CourseError
+from course_lib.run import count_lines, mismatch, run_cpu
 from course_lib.toolchain import CompileError
 
 CELL = 'extern "C" __global__ void one(float* x) { *x = 1.0f; }\n'
@@ -57,3 +59,29 @@ def test_a_text_without_a_kernel():
 def test_a_cell_that_is_no_kernel():
     with pytest.raises(CourseError, match="begins with %%cuda NAME"):
         magic.from_cell("print(1)")
+
+
+LOOPS = "for (int i = 0; i < M; ++i)\n    for (int k = 0; k < K; ++k)\n        C(i, 0) += A(i, k) * B(k, 0);\n"
+
+
+@needs_c
+def test_a_cell_of_c_becomes_a_program_for_the_cpu(shell, capsys):
+    assert shell.run_cell("%%c mine\n" + LOOPS).success
+    assert capsys.readouterr().out == "mine: compiled\n"
+    assert shell.user_ns["mine"] == "// %%c mine\n" + LOOPS
+    assert magic.from_cell("%%c mine\n" + LOOPS) == ("mine", shell.user_ns["mine"])
+    A, B, _ = matrices(3, 1, 5)
+    assert mismatch(run_cpu(shell.user_ns["mine"], A, B, timed=False).C, A, B) is None
+
+
+@needs_c
+def test_an_error_in_c_names_the_line_of_the_cell(shell, capsys):
+    assert not shell.run_cell("%%c mine\n" + LOOPS.replace("B(k, 0)", "b")).success
+    assert "mine does not compile (1 error)\nline 4: error" in capsys.readouterr().out
+
+
+@needs_c
+def test_an_index_outside_names_the_line_of_the_cell(shell):
+    shell.run_cell("%%c mine\n" + LOOPS.replace("k < K", "k <= K"))
+    with pytest.raises(CourseError, match=r"mine, line 4: A\(0, 5\) does not exist"):
+        count_lines(shell.user_ns["mine"], *matrices(3, 1, 5)[:2])

@@ -2,6 +2,7 @@
 
 from course_lib.errors import CourseError
 from course_lib.kernels import ladder, mxv, wang, wong
+from course_lib.kernels.cpu import CPU_KERNELS
 from course_lib.kernels.kernel import close_names
 
 ALL = {kernel.name: kernel for family in (ladder, wang, wong, mxv) for kernel in family.kernels()}
@@ -21,5 +22,7 @@ def get(name):
     """
     if isinstance(name, str) and name in ALL:
         return ALL[name]
+    if isinstance(name, str) and name in CPU_KERNELS:
+        raise CourseError(f"{name} is a program for the CPU: run it with run_cpu({name!r}, A, B)", kernel=name)
     close = close_names(name, list(ALL)) or f": the kernels are {', '.join(KERNELS)}"
     raise CourseError(f"there is no kernel {name!r}{close}", kernel=name)

@@ -8,6 +8,7 @@ from course_lib.kernels.cpu import ARGUMENTS, THREADS, CpuKernel
 SIGNATURE = ", ".join(ARGUMENTS)
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _FUNCTION = re.compile(r"\b(?:void|int)\s+(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>\s*int\s+\w+\s*,[^()]*)\)\s*\{")
+_CELL = re.compile(r"// %%c (\w+)\n")
 _FRAME = """\
 #include <stddef.h>
 #ifndef REAL
@@ -39,7 +40,7 @@ def is_c_source(kernel):
     return isinstance(kernel, str) and any(mark in kernel for mark in "\n;{(")
 
 
-def own_program(source, name="your program"):
+def own_program(source, name=None):
     """Make a CPU program from the reader's C text.
 
     Parameters
@@ -48,14 +49,15 @@ def own_program(source, name="your program"):
         Either a whole function (M, N, K, alpha, A, lda, B, ldb, beta, C, ldc[, threads]) in REAL, float or double; or
         only the loops that add A B to C, in which A(i, k), B(k, j) and C(i, j) are elements, M, N, K, alpha and
         min(a, b) are known, and C already holds beta C.
-    name : str
-        What messages call the text.
+    name : str, optional
+        What messages call the text; default what a cell's `%%c NAME` says, or "your program".
 
     Raises
     ------
     CourseError
         When the text holds a function, but none that takes these arguments.
     """
+    name = name or (_CELL.match(source) or ["", "your program"])[1]
     bare = _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source)
     functions = list(_FUNCTION.finditer(bare))
     if not functions:

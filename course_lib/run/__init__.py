@@ -8,6 +8,7 @@ and for programs on this machine's CPU `run_cpu("gemm_packed", A, B, threads=2)`
 
 from course_lib.run.accuracy import Mismatch, matches, max_error, mismatch, reference, tolerance
 from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
+from course_lib.run.cpu_peak import CpuPeak, cpu_peak
 from course_lib.run.cpu_result import CpuResult
 from course_lib.run.door import resolve, run
 from course_lib.run.launch import Job, choose_backend, execute
@@ -18,7 +19,7 @@ from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
     "CpuResult", "Job", "LaunchResult", "LineCount", "Mismatch", "RunResult", "StepResult", "VectorsResult", "build_cpu",
-    "choose_backend", "count_lines", "counter_name", "execute", "line_table", "matches", "max_error", "mismatch", "per_line",
+    "choose_backend", "count_lines", "counter_name", "cpu_peak", "execute", "line_table", "matches", "max_error", "mismatch", "per_line",
     "reference", "resolve", "resolve_cpu", "run", "run_cpu", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors",
     "tolerance",
 ]

@@ -1,0 +1,48 @@
+"""The roofs of the CPU: the programs compute what they say; the speeds are numbers, and their size is no matter of a test."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from cpu_tools import needs_c
+
+from course_lib.errors import CourseError
+from course_lib.run import cpu_peak
+from course_lib.run.cpu_peak import CHAINS, VECTORS, CpuPeak, _program
+
+
+@needs_c
+@pytest.mark.parametrize("vector", VECTORS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_programs_do_the_work_that_is_counted(dtype, vector):
+    program, lanes = _program(dtype, vector), vector // np.dtype(dtype).itemsize
+    real = {"float32": ctypes.c_float, "float64": ctypes.c_double}[dtype]
+    x = np.arange(CHAINS * lanes).astype(dtype)
+    program.function("multiply_add", ctypes.c_longlong, real, real, ctypes.c_void_p)(3, 2.0, 1.0, x.ctypes.data)
+    assert (x == 8 * np.arange(CHAINS * lanes) + 7).all()
+    data, out = np.arange(5.0 * CHAINS * lanes).astype(dtype), np.empty(CHAINS * lanes, dtype)
+    read_all = program.function("read_all", ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p, ctypes.c_void_p)
+    read_all(2, data.size, data.ctypes.data, out.ctypes.data)
+    assert (out == 2 * data.reshape(5, -1).sum(axis=0)).all()
+
+
+@needs_c
+def test_a_peak_is_told_with_where_it_was_measured():
+    peak = cpu_peak("float64", threads=2, sizes_kib=(16, 256), budget_s=0.005)
+    assert (peak.dtype, peak.threads, list(peak.bandwidth)) == ("float64", 2, [16, 256])
+    assert peak.gflops > 0
+    assert min(peak.bandwidth.values()) > 0
+    assert peak.label.startswith("measured on ")
+    assert peak.vector in VECTORS
+
+
+def test_the_roofline_is_the_lower_roof():
+    peak = CpuPeak("float32", 1, 100.0, 32, {24: 400.0, 98304: 20.0}, "")
+    assert [peak.bound(q) for q in (0.5, 5, 50)] == [10, 100, 100]
+    assert peak.bound(0.1, 24) == 40
+
+
+@pytest.mark.parametrize("arguments", [{"dtype": "int32"}, {"threads": 0}])
+def test_wrong_arguments_are_named(arguments):
+    with pytest.raises(CourseError, match=next(iter(arguments))):
+        cpu_peak(**arguments)
