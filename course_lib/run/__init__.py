@@ -18,8 +18,8 @@ from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpos
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
-    "CpuResult", "Job", "LaunchResult", "LineCount", "Mismatch", "RunResult", "StepResult", "VectorsResult", "build_cpu",
-    "choose_backend", "count_lines", "counter_name", "cpu_peak", "execute", "line_table", "matches", "max_error", "mismatch", "per_line",
-    "reference", "resolve", "resolve_cpu", "run", "run_cpu", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors",
-    "tolerance",
+    "CpuPeak", "CpuResult", "Job", "LaunchResult", "LineCount", "Mismatch", "RunResult", "StepResult", "VectorsResult",
+    "build_cpu", "choose_backend", "count_lines", "counter_name", "cpu_peak", "execute", "line_table", "matches", "max_error",
+    "mismatch", "per_line", "reference", "resolve", "resolve_cpu", "run", "run_cpu", "run_multiply", "run_sum", "run_transpose",
+    "run_unfused", "run_vectors", "tolerance",
 ]

@@ -24,7 +24,7 @@
 #define NC 1024
 #endif
 #define MAX_THREADS 1024
-enum { NR = NV * VB / sizeof(REAL) };
+enum { LANES = VB / sizeof(REAL), NR = NV * LANES };
 _Static_assert(MC % MR == 0 && NC % NR == 0, "blocks are made of whole strips");
 
 typedef REAL vec __attribute__((vector_size(VB)));
@@ -35,7 +35,8 @@ static void micro(int kc, REAL alpha, const REAL* restrict a, const REAL* restri
     vec sum[MR][NV] = {{{0}}};
     for (int k = 0; k < kc; ++k, a += MR, b += NR) {
         vec bk[NV];
-        memcpy(bk, b, sizeof bk);
+        for (int v = 0; v < NV; ++v)
+            memcpy(&bk[v], &b[v * LANES], VB);
         for (int r = 0; r < MR; ++r)
             for (int v = 0; v < NV; ++v)
                 sum[r][v] += a[r] * bk[v];

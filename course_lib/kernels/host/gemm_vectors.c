@@ -19,7 +19,7 @@
 _Static_assert(VB % sizeof(REAL) == 0 && (VB & (VB - 1)) == 0, "a vector is a power of two of bytes, whole elements");
 
 typedef REAL vec __attribute__((vector_size(VB)));
-enum { NR = NV * VB / sizeof(REAL) };
+enum { LANES = VB / sizeof(REAL), NR = NV * LANES };
 
 void gemm_vectors(int M, int N, int K, REAL alpha, const REAL* restrict A, int lda,
                   const REAL* restrict B, int ldb, REAL beta, REAL* restrict C, int ldc) {
@@ -32,7 +32,8 @@ void gemm_vectors(int M, int N, int K, REAL alpha, const REAL* restrict A, int l
             vec sum[MR][NV] = {{{0}}};
             for (int k = 0; k < K; ++k) {
                 vec b[NV];
-                memcpy(b, &B[(size_t)k * ldb + j0], sizeof b);
+                for (int v = 0; v < NV; ++v)
+                    memcpy(&b[v], &B[(size_t)k * ldb + j0 + v * LANES], VB);
                 for (int r = 0; r < MR; ++r)
                     for (int v = 0; v < NV; ++v)
                         sum[r][v] += a[r][k] * b[v];

@@ -27,10 +27,11 @@ void read_all(long long times, long long n, const REAL* data, REAL* out) {      
     vec sum[CHAINS] = {{0}};
     for (long long t = 0; t < times; ++t)
         for (long long i = 0; i < n; i += CHAINS * LANES) {
-            vec x[CHAINS];
-            memcpy(x, &data[i], sizeof x);
-            for (int c = 0; c < CHAINS; ++c)
-                sum[c] += x[c];
+            for (int c = 0; c < CHAINS; ++c) {
+                vec x;
+                memcpy(&x, &data[i + c * LANES], sizeof x);
+                sum[c] += x;
+            }
         }
     memcpy(out, sum, sizeof sum);
 }
