@@ -117,7 +117,10 @@ def callees_of(module, function, addressed, strict):
 
 def target_of(ins):
     """Return the operand of a call that says which function: a Sym or a Reg."""
-    return ins.operands[isinstance(ins.operands[0], Vec)]
+    at = int(bool(ins.operands) and isinstance(ins.operands[0], Vec))
+    if at >= len(ins.operands) or not isinstance(ins.operands[at], Sym | Reg):
+        raise PtxSyntaxError(f"line {ins.line}: {ins.name}: it takes results, a function and parameters.", line=ins.line, opcode=ins.name)
+    return ins.operands[at]
 
 
 def known(module, ins, name, strict):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.simt import asynchronous, barriers, bodies, calls, cfg, crosslane, fuse, layout, tensor, verify
-from course_lib.simt.errors import LaunchError, UnsupportedInstruction
+from course_lib.simt.errors import LaunchError, PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.memory import GLOBAL_VARIABLES
 from course_lib.simt.ops import OPS, ir_type
@@ -59,6 +59,16 @@ class Program:
         return any(i.opcode[0] in cfg.ATOMICS and "shared" not in i.opcode for i in self.instructions)
 
 
+def describe_one(program, ins, number):
+    """Note what an instruction does to memory or to other lanes."""
+    if is_memory(ins):
+        program.accesses[number] = describe(program, ins, number)
+    elif ins.opcode[0] in cfg.CROSS:
+        program.crossings[number] = crosslane.cross(program, ins, number)
+    elif tensor.knows(ins) or asynchronous.knows(ins):
+        describe_tensor(program, ins, number)
+
+
 def prepare(module, entry, split=None):
     """Build the Program of the kernel `entry`.
 
@@ -98,12 +108,11 @@ def prepare(module, entry, split=None):
     program.calls = bodies.tables(linked, blocks, slots)
     for block in blocks:
         for i, ins in enumerate(block.instructions):
-            if is_memory(ins):
-                program.accesses[block.first + i] = describe(program, ins, block.first + i)
-            elif ins.opcode[0] in cfg.CROSS:
-                program.crossings[block.first + i] = crosslane.cross(program, ins, block.first + i)
-            elif tensor.knows(ins) or asynchronous.knows(ins):
-                describe_tensor(program, ins, block.first + i)
+            try:
+                describe_one(program, ins, block.first + i)
+            except verify.MALFORMED:
+                raise PtxSyntaxError(f"line {ins.line}: {ins.name}: the operands or types do not fit this instruction.",
+                                     line=ins.line, opcode=ins.name) from None
     for number, size in fuse.plan(program).items():
         program.accesses[number].tag = size
     return program

@@ -116,7 +116,7 @@ class _Parser(Tokens):
                 align = self.integer()
             elif word in (".v2", ".v4"):
                 parts = int(word[2:])
-            elif word.startswith(".") and re.fullmatch(r"\.(?:[busf]\d+|bf16|f16x2|pred)", word):
+            elif word.startswith(".") and re.fullmatch(r"\.(?:[bus](?:8|16|32|64|128)|f(?:16|32|64)|bf16|b?f16x2|pred)", word):
                 kind = word[1:]
             elif word == ".ptr":
                 if self.peek() in (".global", ".shared", ".const", ".local"):
@@ -352,7 +352,10 @@ class _Parser(Tokens):
         if "." in word:
             value = -float(word) if negative else float(word)
             return Imm(int.from_bytes(struct.pack("<d", value), "little"), 8)
-        value = number(word)
+        try:
+            value = number(word)
+        except ValueError:
+            raise self.error(f"{word!r} is no number", self.places[self.at - 1]) from None
         if value > 1 << 63 if negative else value >= 1 << 64:
             raise self.error(f"{word} does not fit into 64 bits", self.places[self.at - 1])
         return Imm(-value if negative else value)

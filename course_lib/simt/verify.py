@@ -56,6 +56,9 @@ class _Verifier:
 
     def checked(self, ins):
         name = ins.opcode[0]
+        strange = next((part for part in ins.opcode[1:] if re.fullmatch(r"[busf]\d+", part) and not TYPES.fullmatch(part)), None)
+        if strange and name not in ("ld", "ldu", "st"):
+            self.fail(ins, f"there is no type .{strange}")
         if ins.guard is not None and self.register(ins, ins.guard) != "i1":
             self.fail(ins, f"the guard {ins.guard.name} is no predicate")
         if name in ("ld", "ldu", "st"):

@@ -25,6 +25,7 @@ def translate(text):
 
 
 SYNTAX = {  # body -> offset of the line that the error names
+    "mov.b32 %r1, 018446744073709551616;": 0,
     "mov.b32 %r1, 1": 1, "mov.b32 %r1 1;": 0, "mov.b32 %r1, (;": 0, "mov.b32 %r1, é;": 0, 'mov.b32 %r1, "text";': 0,
     "\n\nld.global.b32 %r1, [%d1;": 2, "ld.global.b32 %r1, [%d1+x];": 0, "mov.b32 %r1, %r2;\n.frob 7;": 1, ".reg .b32 %x<a>;": 0,
     ".local .align 4 name[8];": 0, ".local .frob .b8 name[8];": 0, "\n.shared .b8 name[];\n.shared .b8 name2[4": 3, ".loc 1 x 2": 0,
@@ -60,7 +61,9 @@ WRONG = {  # body (or, with a dict, module-level text) -> why it is not found to
     "ld.global.b128 %d1, [%d2];": None, "ld.global.v3.b32 {%r1, %r2, %r3}, [%d1];": None,
     "ld.global.v2.b32 {%r1, %r2, %r3}, [%d1];": None, "ld.param.u64 %d1, [a+80];": None, "ld.param.u64 %d1, [a-8];": None,
     "mov.b64 %d1, {%r1, %r2, %r3};": None, "ld.global.b32 %r1, [%p1];": None, "lop3.b32 %r1, %r2, %r3, %r4, 999;": None,
-    "add.s32 %r1, %r2, 1.5;": None,
+    "add.s32 %r1, %r2, 1.5;": None, "atom.global.add.u99 %r1, [%d1], %r1;": None, "shfl.sync.down.b99 %r1, %r1, 1, 31, -1;": None,
+    "call.uni;": None, "call.uni (%r1);": None, "call (%r1), {%r2};": None, "shfl.sync.downb32 %r1, %r1, 1, 31, -1;": None,
+    ".reg .b77 %q; mov.b77 %q, 1;": None, "cvt.u77.u8 %r1, %r1;": None, "red.global.add.f8 [%d1], %r1;": None,
 }
 
 
@@ -75,7 +78,8 @@ MODULE_LEVEL = {
     ".global .b8 x[-4];": None, ".global .align 0 .b8 x[4];": None, ".global .align 3 .b8 x[4];": None,
     ".global .b8 x[99999999999999] = {1};": None, ".global .b8 x[99999999999999];": None, ".global .b8 x[2] = {1, 2, 3};": None,
     ".global .b64 x[1] = {generic(y)};": None, ".global .b8 x[8] = {0xFF(y)};": None, ".global .b8 x[2] = {unknown};": None,
-    ".shared .b8 x[99999999];": None,
+    ".shared .b8 x[99999999];": None, ".global .b77 x;": None, ".global .f8 x[4];": None,
+    ".func (.param .b642147483648 r) g() { ret; }": None,
 }
 
 
