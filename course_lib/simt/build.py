@@ -143,7 +143,7 @@ class Kernel:
         self.function_table = self.runtime.table.ctypes.data
         self.accesses = [lane_access.compiled(shape) for shape in forms]
         self.library = native.Library([code, *self.accesses], ["masked"])
-        self.masked, self.variants = self.library.address("masked"), {}
+        self.masked, self.variants, self.images = self.library.address("masked"), {}, {}
         shared = [a.width for a in self.program.accesses.values() if a.space in (0, layout.SPACES["shared"])]
         self.granule_shift = {1: 0, 2: 1}.get(min(shared, default=4), 2)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.simt import cfg, layout
+from course_lib.simt.memory import aligned
 from course_lib.simt.program import is_memory
 
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
@@ -102,12 +103,16 @@ def add_tensor(add, tensor, ins, n, times):
 
 
 def empty(program):
-    """Return zeroed arrays for one worker: executed, threads, dynamic, fast_executed, deopts."""
+    """Return zeroed arrays for one worker: executed, threads, dynamic, fast_executed, deopts.
+
+    They lie in memory of their own: two workers that write to neighbouring bytes would wait for each other's cache.
+    """
     blocks, instructions = len(program.blocks), max(len(program.instructions), 1) + 1
-    return {
-        "executed": np.zeros(blocks, np.uint64),
-        "threads": np.zeros(blocks, np.uint64),
-        "dynamic": np.zeros((instructions, layout.COUNTS), np.uint64),
-        "fast_executed": np.zeros(blocks, np.uint64),
-        "deopts": np.zeros((blocks, 2), np.uint64),
-    }
+    shapes = {"executed": (blocks,), "threads": (blocks,), "dynamic": (instructions, layout.COUNTS), "fast_executed": (blocks,),
+              "deopts": (blocks, 2)}
+    sizes = [int(np.prod(shape)) for shape in shapes.values()]
+    numbers = aligned(8 * sum(sizes) + 128, 128).view(np.uint64)
+    numbers[:] = 0
+    starts = np.cumsum([0, *sizes])
+    return {name: numbers[start:start + size].reshape(shape)
+            for (name, shape), start, size in zip(shapes.items(), starts, sizes)}

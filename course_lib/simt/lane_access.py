@@ -93,7 +93,7 @@ class _Access:
         code = self.code
         code.lines += ["  %functions = load ptr, ptr %p.functions", "  %regs = load ptr, ptr %p.registers"]
         mask = code.op("load i32, ptr %p.mask")
-        careful = code.op("load i32, ptr %p.careful")
+        careful = code.op(f"and i32 {code.op('load i32, ptr %p.careful')}, {3 if self.shared else 1}")
         self.unless(code.op(f"icmp eq i32 {mask}, 0"), "none")
         self.unless(code.op(f"icmp ne i32 {careful}, 0"), "slow")
         self.lanes = code.op(f"bitcast i32 {mask} to <32 x i1>")

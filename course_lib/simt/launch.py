@@ -8,11 +8,12 @@ import numpy as np
 from course_lib.simt import build, calls, counters, faults, layout, limits, output, results, special
 from course_lib.simt.arguments import Arguments
 from course_lib.simt.errors import LaunchError
-from course_lib.simt.memory import GLOBAL_VARIABLES, aligned
+from course_lib.simt.memory import GLOBAL_VARIABLES, aligned, spare
 from course_lib.simt.workers import MOST_THREADS, Sharing, Worker, available_cores
 
 MAX_STEPS = 50_000_000  # warp instructions of one warp
 TRACE_RECORDS = 400_000
+KEPT_IMAGES = 8  # of the memory of warps, per kernel
 STEPS_WORDS = "a positive number of warp instructions, or None for 50,000,000"
 WORKERS_WORDS = "a positive integer, or None for one for each CPU core"
 
@@ -67,7 +68,9 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
     compiled = time.perf_counter()
     run = Execution(kernel, grid, block, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
     run.execute(workers, progress)
-    return results.report(run, compiled - started, time.perf_counter() - compiled)
+    report = results.report(run, compiled - started, time.perf_counter() - compiled)
+    spare.give([*run.large, *(a.host for a in run.given.memory.allocations)])
+    return report
 
 
 class Execution:
@@ -78,7 +81,7 @@ class Execution:
         self.threads = block[0] * block[1] * block[2]
         self.warps = -(-self.threads // layout.LANES)
         self.shared_bytes = self.program.shared_bytes + limits.check_sizes(self.program, grid, block, dynamic_shared)
-        self.keep = []
+        self.keep, self.large = [], []  # what native code points to; what of it may serve another launch
         self.racecheck = bool(racecheck)
         self.max_steps = MAX_STEPS if max_steps is None else min(limits.positive(max_steps, "max_steps", STEPS_WORDS), limits.LARGEST)
         self.given = Arguments(kernel, args, {} if constants is None else constants)
@@ -163,7 +166,9 @@ class Execution:
 
     def make_worker(self):
         """Return a Worker with its own counters, shared memory and warps."""
-        run, worker, arrays = self.launch, layout.Worker(), counters.empty(self.program)
+        run, arrays = self.launch, counters.empty(self.program)
+        worker = layout.Worker.from_buffer(aligned(up(ctypes.sizeof(layout.Worker), 128), 128))
+        ctypes.memset(ctypes.addressof(worker), 0, ctypes.sizeof(worker))
         worker.launch = ctypes.addressof(run)
         for name, array in arrays.items():
             setattr(worker, name, self.pin(array))
@@ -180,25 +185,50 @@ class Execution:
         limit = TRACE_RECORDS if self.trace[1] else 0
         records = np.empty(limit * ctypes.sizeof(layout.Record), np.uint8)
         worker.records, worker.record_limit = self.pin(records), limit
-        warps = aligned(int(run.warp_bytes) * self.warps, 64)
-        worker.warps = self.pin(warps)
-        for i in range(self.warps):
-            self.set_up_warp(warps[i * run.warp_bytes:(i + 1) * run.warp_bytes], i, worker)
+        warps = self.make_warps(worker)
         steps = layout.at("steps")
-        return Worker(worker, arrays, hazards, records, warps.reshape(self.warps, -1)[:, steps:steps + 8].view(np.int64))
+        return Worker(worker, arrays, hazards, records, warps[:, steps:steps + 8].view(np.int64))
 
     def add_shadow(self, worker):
         """Give a worker what racecheck keeps about shared memory; see runtime/hazards.cuh."""
         cells = (self.launch.shared_bytes >> self.launch.granule_shift) + 1
-        worker.shadow = self.pin(aligned(cells * ctypes.sizeof(layout.Cell)))
+        shadow, notes = aligned(cells * ctypes.sizeof(layout.Cell)), aligned(layout.NOTE_BYTES + 1024)
+        self.large += [shadow, notes]
+        worker.shadow = self.pin(shadow)
         worker.epochs = self.pin(aligned(up(4 * cells)))
         worker.lines = self.pin(aligned(4 * (self.launch.shared_bytes // layout.LINE_BYTES + 1)))
-        worker.notes = worker.next_note = self.pin(aligned(layout.NOTE_BYTES + 1024))
+        worker.notes = worker.next_note = self.pin(notes)
         worker.last_note, worker.cells_used = worker.notes + layout.NOTE_BYTES, 1
 
+    def make_warps(self, worker):
+        """Return the memory of a worker's warps, a row each, with all that is the same at each launch in place."""
+        key = (self.grid, self.shared_bytes, self.fast and self.fast.address, int(self.launch.warp_bytes))
+        image = self.kernel.images.get(key)
+        if image is None:
+            image = self.kernel.images[key] = np.zeros((self.warps, self.local_offset), np.uint8)
+            for i, raw in enumerate(image):
+                self.fill_warp(raw, i)
+            while len(self.kernel.images) > KEPT_IMAGES:
+                self.kernel.images.pop(next(iter(self.kernel.images)), None)
+        raw = aligned(int(self.launch.warp_bytes) * self.warps, 64)
+        self.large.append(raw)
+        worker.warps = self.pin(raw)
+        rows = raw.reshape(self.warps, -1)
+        rows[:, :self.local_offset], rows[:, self.local_offset:] = image, 0
+        for i, row in enumerate(rows):
+            self.set_up_warp(row, i, worker)
+        return rows
+
+    def fill_warp(self, raw, index):
+        """Write a warp's special registers and constants."""
+        run = self.launch
+        sizes = special.sizes(self.program.shared_bytes, self.shared_bytes - self.program.shared_bytes)
+        self.kernel.fill_special(raw[run.register_offset:run.fast_offset], index, self.block, self.grid, sizes)
+        if self.fast is not None:
+            self.fast.fill(raw[run.fast_offset:], special.values(index, self.block, self.grid))
+
     def set_up_warp(self, raw, index, worker):
-        run, base = self.launch, raw.ctypes.data
-        raw[:] = 0
+        run, base = self.launch, worker.warps + index * self.launch.warp_bytes
         warp = layout.Warp.from_buffer(raw)
         warp.index, warp.launch, warp.worker = index, ctypes.addressof(run), ctypes.addressof(worker)
         warp.functions = self.kernel.function_table
@@ -207,11 +237,6 @@ class Execution:
         warp.local, warp.shared = base + self.local_offset, worker.shared
         warp.stack = base + self.stack_offset
         warp.params, warp.constants, warp.shared_bytes = run.params, run.params, run.shared_bytes
-        registers = raw[run.register_offset:run.fast_offset]
-        sizes = special.sizes(self.program.shared_bytes, self.shared_bytes - self.program.shared_bytes)
-        self.kernel.fill_special(registers, index, self.block, self.grid, sizes)
-        if self.fast is not None:
-            self.fast.fill(raw[run.fast_offset:], special.values(index, self.block, self.grid))
 
     def warp_address(self, worker, index):
         """Return where a worker's warp lies."""

@@ -53,8 +53,10 @@ def check_kinds(source, entry, arch, progress):
         raise LaunchError(f'arch must be an architecture like "sm_90", not {reprlib.repr(arch)}.', arch=arch)
     if not isinstance(entry, str):
         raise LaunchError(f"entry must be the name of a kernel, not {reprlib.repr(entry)}.", entry=entry)
-    if isinstance(source, str) and any(0xD800 <= ord(letter) < 0xE000 for letter in source):
-        raise LaunchError("The source holds half a character (a lone surrogate); it was decoded wrongly.")
+    try:
+        str(source).encode()
+    except UnicodeEncodeError:
+        raise LaunchError("The source holds half a character (a lone surrogate); it was decoded wrongly.") from None
 
 
 def compiler_options(options):

@@ -1,5 +1,6 @@
 """Device memory of a launch: array arguments at fixed device addresses, far apart, so that no overrun goes unseen."""
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +11,44 @@ from course_lib.simt.report import DeviceArray
 FIRST_ADDRESS = 1 << 40  # of the first array; each further one starts 1 TiB later
 GLOBAL_VARIABLES = 1 << 39  # where `__device__` variables lie
 ALIGNMENT = 256
+LARGE = 1 << 16  # bytes of a buffer that is worth keeping
+MOST_SPARE, MOST_SIZES = 64 << 20, 32
 
 
 def aligned(nbytes, align=ALIGNMENT):
     """Return an uninitialised uint8 array whose first byte lies at a multiple of `align`."""
-    raw = np.empty(nbytes + align, np.uint8)
+    raw = spare.take(nbytes + align) if nbytes > LARGE else np.empty(nbytes + align, np.uint8)
     start = -raw.ctypes.data % align
     return raw[start:start + nbytes]
+
+
+class Spare:
+    """Large buffers for the next launch of the same size: fresh pages from the system cost more than a small kernel."""
+
+    def __init__(self):
+        self.lock, self.free, self.nbytes = threading.Lock(), {}, 0
+
+    def take(self, nbytes):
+        with self.lock:
+            found = self.free.get(nbytes)
+            if found:
+                self.nbytes -= nbytes
+                return found.pop()
+        return np.empty(nbytes, np.uint8)
+
+    def give(self, buffers):
+        """Take back what `aligned` returned; nobody may use it any more."""
+        with self.lock:
+            for raw in (buffer.base for buffer in buffers):
+                if raw.nbytes > LARGE and self.nbytes + raw.nbytes <= MOST_SPARE:
+                    self.free.setdefault(raw.nbytes, []).append(raw)
+                    self.nbytes += raw.nbytes
+            if len(self.free) > MOST_SIZES:
+                self.free.clear()
+                self.nbytes = 0
+
+
+spare = Spare()
 
 
 @dataclass

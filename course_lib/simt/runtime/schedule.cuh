@@ -49,7 +49,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->bar_true = w->skip = w->spun = 0;
     w->patience = PATIENCE;
     w->traced = traced;
-    w->careful = traced || L->racecheck;
+    w->careful = (traced ? CAREFUL_EVERYWHERE : 0) | (L->racecheck ? CAREFUL_IN_SHARED : 0);
     w->steps = L->max_steps;
     const u32* pair = (const u32*)L->special;
 #pragma unroll 1

@@ -17,6 +17,7 @@ enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
              BARRIER_MISUSE, STUCK_LANES };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
+enum Careful { CAREFUL_EVERYWHERE = 1, CAREFUL_IN_SHARED = 2 };   // traced; racecheck
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
 
@@ -139,7 +140,7 @@ struct Warp {
     u64 launch, worker, functions, pending, bits, registers, fast, local;
     i64 steps;
     u32 block[3], no_fast;
-    u32 in_fast, barrier, slice, parked, parked_at, careful;   // careful: traced or racecheck, every access through memory_access
+    u32 in_fast, barrier, slice, parked, parked_at, careful;   // careful: which accesses all go through memory_access
     u64 params, constants, shared, shared_bytes, stack, bar;
     u32 bar_id, bar_count, bar_true, bar_lanes;   // where the warp waits: barrier, threads (0: all), lanes with a true predicate, lanes
     u32 synced, skip, patience, spun, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp
