@@ -16,7 +16,7 @@ from course_lib.simt.errors import LaunchError, PtxSyntaxError, UnsupportedInstr
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.memory import GLOBAL_VARIABLES
 from course_lib.simt.ops import OPS, ir_type
-from course_lib.simt.special import REFUSED, SPECIAL, kind
+from course_lib.simt.special import REASONS, REFUSED, SPECIAL, kind
 
 WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const": layout.CONSTANT_WINDOW}
 CONTROL = ("bra", "brx", "call", "ret", "exit", "trap", "brkpt", "bar", "barrier", "membar", "fence", "nanosleep", "ld", "ldu", "st",
@@ -283,7 +283,8 @@ def refuse_unknown(ins):
         known = barriers.knows(ins)
     strange = [r.name for r in cfg.sources(ins) if REFUSED.fullmatch(r.name)] if known else []
     if strange:
-        raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the special register {strange[0]}.",
+        why = next((why for start, why in REASONS.items() if strange[0].startswith(start)), "")
+        raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the special register {strange[0]}{why}.",
                                      opcode=ins.name, line=ins.line)
     if not known:
         raise UnsupportedInstruction(

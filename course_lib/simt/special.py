@@ -19,6 +19,9 @@ CLOCKS = {"%clock": (4, 0), "%clock_hi": (4, 32), "%clock64": (8, 0), "%globalti
 WIDE = ("%gridid", "%clock64", "%globaltimer")
 ALIASES = {f"%{n}clusterid.{a}": f"%{n}ctaid.{a}" for n in ("", "n") for a in AXES}  # every block is a cluster of its own
 REFUSED = re.compile(r"%(envreg\d+|pm\d+(_64)?|reserved_smem_\w+|current_graph_exec)")
+REASONS = {"%envreg": ": the driver sets it. If this is grid.sync() of cooperative groups: blocks run one after another here, so they "
+                      "cannot wait for each other",
+           "%reserved_smem": ": shared memory that the system keeps. Cooperative groups need it for tiles of more than a warp"}
 RESERVED = 1024  # bytes of shared memory that the system keeps for itself in every block (CC 8.0 and later)
 
 
