@@ -20,7 +20,7 @@ def form(access):
         return None
     loads = access.kind == 0
     return (access.kind, access.space, access.width, access.count, access.sign if loads else 0, access.address_bytes,
-            access.item_bytes, int(loads and access.tag == ABSORBED))
+            access.item_bytes, int(access.tag == ABSORBED))
 
 
 def forms(program):

@@ -159,8 +159,8 @@ extern "C" __device__ void check_exactly(Warp* w, const Access* a, i64 base, con
 
 __device__ __noinline__ void count(Worker* k, const Access* a, u32 space, u32 mask, const u64* address) {
     u64* n = (u64*)k->dynamic + 8 * a->number;
-    const u32 bytes = a->kind == LOAD && a->tag ? a->tag : a->width * a->count;   // tag of a load: see fuse.py
-    if (a->kind == LOAD && a->tag == 1) return;
+    const u32 bytes = a->kind != ATOMIC && a->tag ? a->tag : a->width * a->count;   // tag of a load or store: see fuse.py
+    if (a->kind != ATOMIC && a->tag == 1) return;
     n[0] += 1;
     n[1] += __popc(mask);
     if (a->kind == ATOMIC) return;

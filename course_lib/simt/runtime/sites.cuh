@@ -42,8 +42,8 @@ extern "C" __device__ void new_site(const Access* a, Site* s) {
     u64* counted = (u64*)s->sectors;
 #pragma unroll 1
     for (u32 i = 0; i < sizeof(s->sectors) / 8; ++i) counted[i] = 0;
-    if (a->space != SHARED || (a->kind == LOAD && a->tag == 1)) return;
+    if (a->space != SHARED || (a->kind != ATOMIC && a->tag == 1)) return;
     u64 address[LANES];
     site_addresses(s, address, 0);
-    s->waves = count_wavefronts(address, s->mask, a->kind == LOAD && a->tag ? a->tag : a->width * a->count, a->kind == LOAD, &s->phases);
+    s->waves = count_wavefronts(address, s->mask, a->kind != ATOMIC && a->tag ? a->tag : a->width * a->count, a->kind == LOAD, &s->phases);
 }
