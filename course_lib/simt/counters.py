@@ -5,12 +5,17 @@ import numpy as np
 from course_lib.simt import cfg, layout
 from course_lib.simt.memory import aligned
 from course_lib.simt.program import is_memory
+from course_lib.simt.tensor import ROWS
 
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 GLOBAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 SHARED_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 SHARED_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 SHARED_EXECUTED = "smsp__sass_inst_executed_op_shared_{}.sum"
+LDSM_EXECUTED = {"ld": "smsp__sass_inst_executed_op_ldsm.sum", "st": "smsp__sass_inst_executed_op_shared_stsm.sum"}
+COPY_EXECUTED = "smsp__sass_inst_executed_op_ldgsts.sum"
+COPY_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"
+COPY_CONFLICTS = "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"
 EXECUTED = "smsp__inst_executed.sum"
 DIVERGENT = "smsp__sass_branch_targets_threads_divergent.sum"
 THREAD_OPS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
@@ -23,7 +28,7 @@ TENSOR_PIPES = ("hmma", "dmma", "imma")
 NAMES = tuple(
     [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
-    + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES]
+    + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS]
 )
 LEVEL = {name: "hardware" if "mem_global" in name else "PTX level" for name in NAMES}
 
@@ -75,31 +80,33 @@ def collect(program, executed, threads, dynamic, divergent):
     return total, dict(sorted(lines.items()))
 
 
-def add_access(add, access, ins, n):
+def add_access(add, access, ins, n, executed=SHARED_EXECUTED):
     direction = DIRECTIONS[access.kind]
     add(ins.line, GLOBAL_REQUESTS.format(direction), n[5])
     add(ins.line, GLOBAL_SECTORS.format(direction), n[2])
     add(ins.line, SHARED_WAVEFRONTS.format(direction), n[3])
     add(ins.line, SHARED_CONFLICTS.format(direction), n[3] - n[4])
     if n[3] or access.space == layout.SPACES["shared"]:
-        add(ins.line, SHARED_EXECUTED.format(direction), n[0])
+        add(ins.line, executed.format(direction), n[0])
 
 
 def add_tensor(add, tensor, ins, n, times):
     """Count a matrix instruction or an asynchronous copy.
 
-    `cp.async` is a global request with its sectors, and a store to shared memory; it is no global load instruction.
+    `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
+    as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
     """
     if tensor.pipe:
         add(ins.line, TENSOR.format(tensor.pipe), times * tensor.machine_instructions)
     elif tensor.function == "copy_async":
         add(ins.line, GLOBAL_REQUESTS.format("ld"), n[5])
         add(ins.line, GLOBAL_SECTORS.format("ld"), n[2])
-        add(ins.line, SHARED_WAVEFRONTS.format("st"), n[3])
-        add(ins.line, SHARED_CONFLICTS.format("st"), n[3] - n[4])
-        add(ins.line, SHARED_EXECUTED.format("st"), n[0])
+        add(ins.line, COPY_WAVEFRONTS, n[3])
+        add(ins.line, COPY_CONFLICTS, n[3] - n[4])
+        add(ins.line, COPY_EXECUTED, n[0])
     elif tensor.access is not None:
-        add_access(add, tensor.access, ins, n)
+        rows = tensor.record.mode == ROWS
+        add_access(add, tensor.access, ins, n, LDSM_EXECUTED[DIRECTIONS[tensor.access.kind]] if rows else SHARED_EXECUTED)
 
 
 def empty(program):

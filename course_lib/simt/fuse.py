@@ -1,11 +1,11 @@
 """Which neighbouring loads, and which stores, the assembler joins into one wider instruction.
 
 PTX loads As[ty][0], As[ty][1], … one by one; the GPU's assembler makes `LDS.64` of two that fill an aligned 8 bytes, and
-`LDS.128` of such a pair and at least one of the two words beside it, when they have the same base register and nothing between them may write there.
-The words may be loaded in different blocks of code if the first of them comes before the others on every way; a loop or a
-barrier ends the search. Stores are joined in one block of code, when they fill all the 8 or 16 bytes. In global memory the assembler
-cannot know how an array is aligned, unless a wider access with the same base register tells it: so parts of structures are joined.
-Requests, instructions, wavefronts and sectors are counted accordingly.
+`LDS.128` of such a pair and at least one of the two words beside it, when they have the same base register and nothing
+between them may write there. The words may be loaded in different blocks of code if the first of them comes before the
+others on every way; a loop or a barrier ends the search. Stores are joined in one block of code, when they fill all the
+8 or 16 bytes. In global memory the assembler cannot know how an array is aligned, unless a wider access with the same base
+register tells it: so parts of structures are joined. Requests, instructions, wavefronts and sectors are counted accordingly.
 
 Source: `ptxas` 12.9, 13.0 and 13.5 as seen in the SASS of small kernels; held to Nsight Compute's counts on an H200.
 """
@@ -117,7 +117,7 @@ class _Group:
         if self.space == "shared":
             return aligned
         told = [nbytes for offset, parts in self.members.items() for _, _, nbytes in parts if offset % nbytes == 0]
-        return max(aligned, *told)
+        return max([aligned, *told])
 
     def join(self, known, dominators, joined):
         aligned = self.alignment(known)

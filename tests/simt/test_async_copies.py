@@ -19,8 +19,8 @@ extern "C" __global__ void copy(const float* x, float* y) {
 """
 EXECUTED = "smsp__inst_executed.sum"
 GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
-SHARED = ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum",
-          "smsp__sass_inst_executed_op_shared_{}.sum")
+SHARED = ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
+          "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum", "smsp__sass_inst_executed_op_ldgsts.sum")
 
 
 def copied(width, wait, zero=0, **how):
@@ -41,8 +41,8 @@ def test_sizes_and_zero_fill(width, zero):
     assert (y == wanted.ravel()).all()
     assert not report.hazards
     requests, sectors = (report.counters[GLOBAL.format(what, "ld")] for what in ("requests", "sectors"))
-    assert (requests, sectors) == (2, 2 * width if zero < width else 0)
-    assert [report.counters[name.format("st")] for name in SHARED] == [2 * width // 4, 0, 2]
+    assert (requests, sectors) == ((2, 2 * width) if zero < width else (0, 0))
+    assert [report.counters[name] for name in SHARED] == [2 * width // 4, 0, 2]
 
 
 @pytest.mark.parametrize("wait", ["", "__pipeline_wait_prior(1)"])
@@ -220,7 +220,7 @@ def test_a_double_buffered_product():
     blocks, steps, warps = 16, 4, 8
     assert report.counters[GLOBAL.format("requests", "ld")] == 2 * blocks * steps * warps
     assert report.counters[GLOBAL.format("sectors", "ld")] == 2 * blocks * steps * warps * 4
-    assert report.counters[SHARED[2].format("st")] == 2 * blocks * steps * warps
+    assert report.counters[SHARED[2]] == 2 * blocks * steps * warps
     right, report = tiled(32, racecheck=True, warp_order="interleaved")
     assert right
     assert not report.hazards
