@@ -124,6 +124,26 @@ def registers_for_latency(interval, registers_per_thread):
     return warps * WARP * registers_per_thread
 
 
+def needs(device, M=16, N=16):
+    """Return what each of the three kernels needs on a Device of the table: the answers to (a), (b) and (c).
+
+    Returns
+    -------
+    dict of str to (L, P, P of an SM, Q)
+        Cycles; threads of the GPU and of an SM that saturate the bandwidth; threads of an SM that saturate issue.
+
+    >>> from course_lib.arch import device
+    >>> for name, row in needs(device("GTX 1080")).items(): print(name, *(round(value) for value in row))
+    K0 672 969 48 269
+    mxv_o_lbuf 3872 5586 279 1549
+    mxv_o_per_thd 497 11471 574 1272
+    """
+    rate = bytes_per_cycle(device)
+    found = {"K0": loaded_first(M, N), "mxv_o_lbuf": in_order(M, N), "mxv_o_per_thd": output_per_thread(M, N)}
+    return {name: (i.latency, i.threads_for_bandwidth(rate), i.threads_for_bandwidth(rate) / device.sms, i.threads_for_issue())
+            for name, i in found.items()}
+
+
 def schedule(program, miss=MISS, hit=HIT, arithmetic=ARITHMETIC, issue_memory=ISSUE_MEMORY, issue_store=1):
     """Issue the instructions of one thread in order and return the cycle at which the last one has been issued.
 

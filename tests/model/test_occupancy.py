@@ -116,6 +116,13 @@ def test_chiens_active_threads_on_gt200(name, threads, registers, shared, active
     ("A100 40GB", 256, 33, 0, 6, ("registers",)),              # 33 * 32 is rounded up to 1280
     ("T4", 1024, 40, 0, 1, ("warps", "registers")),
     ("GTX 690", 192, 63, 0, 5, ("registers",)),
+    ("GTX 690", 256, 20, 2048, 8, ("warps",)),                 # Lee's 16 x 16 block, two tiles of floats
+    ("Tesla K80", 256, 64, 16384, 7, ("shared memory",)),      # Wang and Jin's: 16 x 16 threads, two tiles of 64 x 16 doubles
+    ("Tesla K80", 1024, 32, 16384, 2, ("warps",)),             # their 32 x 32 threads
+    ("Tesla K80", 128, 128, 16384, 7, ("shared memory",)),     # their 16 x 8: twice the registers of a K40
+    ("Tesla K40", 128, 128, 16384, 3, ("shared memory",)),
+    ("Quadro M2200", 1024, 48, 16384, 1, ("registers",)),      # the homework's mxv_vls
+    ("Quadro M2200", 1024, 32, 36864, 2, ("warps", "registers", "shared memory")),      # and its mxv_sh
     ("Tesla C1060", 96, 20, 0, 6, ("registers",)),             # 3 warps take the registers of 4
 ])
 def test_known_configurations(name, threads, registers, shared, blocks, limiters):

@@ -56,6 +56,16 @@ def test_the_slides_column_is_16_way_on_16_banks_8_way_on_32_and_4_way_on_kepler
 
 
 @given(words, masks)
+def test_half_warps_are_served_between_one_step_and_one_a_lane(places, active):
+    steps = half_warp_steps(4 * places, active)
+    for half in (0, 1):
+        mine = places[16 * half:16 * half + 16][active[16 * half:16 * half + 16]]
+        most = max((list(mine % 16).count(bank) for bank in range(16)), default=0)
+        fewest = max((len(set(mine[mine % 16 == bank])) for bank in range(16)), default=0)
+        assert fewest <= steps[half] <= most
+
+
+@given(words, masks)
 def test_kepler_serves_what_is_32_words_apart_in_one_group_together(places, active):
     found = kepler_wavefronts(4 * places, active)
     served = {(int(w) // 64, int(w) % 32) for w in places[active]}

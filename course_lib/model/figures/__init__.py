@@ -87,8 +87,8 @@ class Figure:
     @property
     def exact_text(self):
         """The exact value for a table: a fraction, or a few digits more than the printed ones."""
-        if isinstance(self.exact, Fraction) and "/" in self.printed:
-            return str(self.exact)
+        if "/" in self.printed:
+            return str(Fraction(self.exact).limit_denominator(10**6))
         digits = len(self.printed.rstrip("%").partition(".")[2]) + 2
         number = float(self.exact) * (100 if self.printed.endswith("%") else 1)
         text = f"{number:.{digits}f}".rstrip("0").rstrip(".")

@@ -3,12 +3,14 @@
 import struct
 from fractions import Fraction
 
+import numpy as np
+
 from course_lib.arch import device
 from course_lib.data import documents
 from course_lib.model import gt200
 from course_lib.model.figures import ABOUT, CUT, INPUTS, OFF, ROUTE, Figure
 from course_lib.model.latency import round_cycles, warps_to_hide
-from course_lib.model.segments import column_efficiencies, effective_bandwidth
+from course_lib.model.segments import column_efficiencies, effective_bandwidth, transactions
 
 BOARDS = {"GTX 295": (1242, 999, 448), "GTX 285": (1476, 1242, 512), "Tesla C1060": (1300, 800, 512)}     # MHz, MHz, bits
 TABLE_1 = {"GTX 295": ("894", "596.2", "74.5", "112", "7"), "GTX 285": ("1063", "708.5", "88.6", "159", "8"),
@@ -98,6 +100,7 @@ def _memory():
                route=gt200.cycles_per_thread(1, 512), remark="1.04; 1.16 includes the issue of 1/8 (3.1)")
     yield _row("4.3", "GB/s of a thread with a float a cycle", "5.2", 4 * 1.3, "gt200.CLOCK_GHZ")
     yield _row("4.3", "GB/s of 240 cores", "1248", 240 * 4 * 1.3, "gt200.CLOCK_GHZ")
+    yield _row("1.1.3.1", "floats in a partition of 256 bytes", "64", 256 // 4, "segments.FLOAT")
     yield _row("9.1", "partitions that 64 rows of A touch", "1", Fraction(64 * 4, 256), "gt200.METHODS")
     yield _row("9.1", "partitions that the 128 rows of method 6 touch", "2", Fraction(128 * 4, 256), "gt200.METHODS")
     yield _row("4.3", "floats in a segment of 128 bytes", "32", 128 // 4, "segments.SEGMENT_BYTES")
@@ -109,6 +112,15 @@ def _bandwidth():
     for ld, place, shares in ((72, "4.4.1", "1 2/3 1 2/3"), (68, "4.4.2", "1 4/7 2/3 4/7 1 4/7 2/3 4/7")):
         for column, (share, exact) in enumerate(zip(shares.split(), column_efficiencies(ld), strict=True)):
             yield _row(place, f"useful share of column {column}, lda = 64 + {ld - 64}", share, exact, "segments.column_efficiencies")
+    for column, halves in enumerate((("64", "64"), ("128", "32 32"), ("64", "64"), ("32 32", "128"))):
+        found = transactions(4 * (72 * column + np.arange(32)))
+        for half, sizes in enumerate(halves):
+            mine = [t.size for t in found if t.half == half]
+            place, which = f"Figure {44 + column}", f"column {column}, half-warp {half}"
+            for number, (size, exact) in enumerate(zip(sizes.split(), mine, strict=True), 1):
+                yield _row(place, f"{which}: bytes of transaction {number}", size, exact, "transactions")
+            share = Fraction(64, sum(mine))
+            yield _row(place, f"{which}: effective bandwidth", "50%" if share < 1 else "100%", share, "transactions")
     yield _row("4.4.1", "effective bandwidth with lda = 64 + 8", "5/6", effective_bandwidth(72), "effective_bandwidth")
     yield _row("4.4.1", "the same as a decimal", "0.833", effective_bandwidth(72), "effective_bandwidth")
     yield _row("4.4.2", "effective bandwidth with lda = 64 + 4", "0.7024", effective_bandwidth(68), "effective_bandwidth")

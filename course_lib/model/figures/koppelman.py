@@ -63,6 +63,8 @@ def _resources():
     most = max(r for r in range(256) if occupancy(M2200, 1024, r, 0).blocks)
     yield _row("Program Output", "registers beyond which a block has fewer than 1024 threads", "64", most, "occupancy")
     yield _row("Using vtx-xform-size", "vectors in a mibion", "1048576", matvec.MIBION, "matvec.MIBION")
+    yield _row("Using vtx-xform-size", "mibions in a bibion", "1024", 2**30 // matvec.MIBION, "matvec.MIBION")
+    yield _row("launch table", "blocks, one for each MP", "8", M2200.sms, "occupancy")
 
 
 def _launches():
@@ -86,6 +88,7 @@ def _sweeps():
         yield _timed(place, f"GB/s at {warps} warps, {us} us", rate, us, matvec.gigabytes, "matvec.gigabytes")
         yield _row(place, f"active warps of an MP with one block of {warps} warps", str(active),
                    min(1, occupancy(M2200, 32 * warps, 31, 0).blocks) * warps, "occupancy")
+    yield _row("p mode", "Ld eff of scattered 4-byte loads", "12.5%", matvec.request_utilisation(4, 32), "matvec.request_utilisation")
     for warps, _, us, fmas, _, l2, _, dram, rate in documents.KOPPELMAN_COUNTED.rows:
         place = "p mode"
         yield _timed(place, f"FP at {warps} warps, {us} us", fmas, us, matvec.gigafmas, "matvec.gigafmas")
@@ -100,6 +103,10 @@ def _problem_1_and_2():
     yield _row("Problem 2", "latency of an iteration of K0, M = N = 16, cycles", "672", k0.latency, "interval.loaded_first",
                remark="with its own \"stores every two cycles\" 688 (`interval.schedule`)")
     yield _row("Problem 2", "multiply-adds of K0 for M = N = 16", "256", k0.fp, "interval.loaded_first")
+    yield _row("Problem 2", "SP FP units of a scheduler, 128 over 4", "32", interval.FP_PER_CYCLE // 4, "interval.FP_PER_CYCLE")
+    yield _row("Problem 2", "LDST units of a scheduler, 64 over 4", "16", interval.MEMORY_PER_CYCLE // 4, "interval.MEMORY_PER_CYCLE")
+    yield _row("Problem 2", "cycles between two loads of a warp", "2", 32 / (interval.MEMORY_PER_CYCLE // 4), "interval.ISSUE_MEMORY",
+               remark="printed as \"every two cycles\"")
     yield _row("Problem 2", "N with the fewest threads", "20", interval.best_square(), "interval.best_square")
     program = [("miss", f"L{i}", ()) for i in range(3)] + [("fp", f"F{i}", ("L0",)) for i in range(8)] + [("fp", "F8", ("L1", "F0"))]
     _, issued = interval.schedule(program)

@@ -27,6 +27,7 @@ def rows():
     yield _row("Environment", "threads a block", "1024", GTX.limits.threads_per_block, "occupancy")
     yield _row("Tiling", "16 x 16 tiles of a 32 x 32 matrix", "4", blocks(32, 16), "tiles.blocks", remark="printed as FOUR")
     yield _row("Tiling", "iterations of a block", "2", iterations(32, 16), "tiles.iterations", remark="printed as twice")
+    yield _row("Loop Unrolling", "lines the loop over a tile becomes", "16", iterations(16, 1), "tiles.iterations", remark="written out")
     yield from _banks()
 
 
