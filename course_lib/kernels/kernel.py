@@ -46,6 +46,10 @@ class Kernel:
     kind : str
         What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C) or
         "vectors" (one matrix times many vectors).
+    layout : str
+        "row": elements of a row are neighbours; "column": elements of a column are.
+    sizes_of : callable
+        (M, N, K, parameters) -> a sentence on why the kernel cannot do these sizes, or None.
     takes_real : bool
         The file is for any element type, which it gets as REAL.
     passes_as : mapping
@@ -65,6 +69,8 @@ class Kernel:
     shared_of: Callable[[Mapping[str, int]], int] = field(repr=False, default=_nothing)
     dtype: str = "float32"
     kind: str = "product"
+    layout: str = "row"
+    sizes_of: Callable[..., str | None] = field(repr=False, default=lambda M, N, K, p: None)
     takes_real: bool = field(repr=False, default=False)
     passes_as: Mapping[str, str] = field(repr=False, default_factory=dict)
 

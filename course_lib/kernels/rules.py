@@ -254,3 +254,16 @@ def outputs_tiles_rule(item_bytes):
                 f"but at most {MAX_STATIC_SHARED} (48 KiB) of shared memory are allowed: {right}")
 
     return Rule(f"{item_bytes} * TW * (TA + TB) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
+
+
+def outer_tile_rule(side):
+    """Return the rule that a BK × (side + 1) tile of float32 fits in static shared memory."""
+
+    def size(p):
+        return 4 * p["BK"] * (p[side] + 1)
+
+    def says(p):
+        return (f"a tile of {p['BK']} × {p[side] + 1} floats takes {size(p)} bytes, but at most {MAX_STATIC_SHARED} (48 KiB) of shared "
+                f"memory are allowed: take a smaller {side} or BK")
+
+    return Rule(f"4 * BK * ({side} + 1) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)

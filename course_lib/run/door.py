@@ -23,9 +23,10 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
         A name of the catalog; or your own: a `UserKernel`, CUDA text, or the path of a `.cu` file.
     A, B, C : (M, K), (K, N), (M, N) arrays of the kernel's element type, mostly float32
         NumPy or CuPy; a kernel with TRANSA = 1 takes A as (K, M), with TRANSB = 1 B as (N, K).
-        Rows may be padded (slices of wider arrays): the kernel then gets their stride as lda,
-        ldb, ldc, and NaN between the rows. The given C is not changed. Without C the answer starts as NaN, so
-        that an element which the kernel forgets, or reads although beta is 0, shows.
+        A column-major kernel gets them by columns, copied where they are not.
+        Rows may be padded (slices of wider arrays): the kernel then gets their stride as lda, ldb, ldc, and NaN
+        between the rows. The given C is not changed. Without C the answer starts as NaN, so that an element which
+        the kernel forgets, or reads although beta is 0, shows.
     alpha, beta : float
     backend : "sim", "gpu" or None
         None takes the environment variable COURSE_BACKEND, or else a GPU when one works, or else the simulator.
@@ -58,7 +59,9 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
     if kernel.kind != "product":
         raise CourseError(f"{kernel.name} does not multiply matrices; run_{kernel.kind} runs it", kernel=kernel.name)
     values = kernel.check(**parameters)
-    task = problem(A, B, C, alpha, beta, kernel.dtype, tuple(bool(values.get(t, 0)) for t in ("TRANSA", "TRANSB")))
+    task = problem(A, B, C, alpha, beta, kernel.dtype, tuple(bool(values.get(t, 0)) for t in ("TRANSA", "TRANSB")), kernel.layout)
+    if wrong := kernel.sizes_of(task.M, task.N, task.K, values):
+        raise CourseError(f"{kernel.name}: {wrong}", kernel=kernel.name, M=task.M, N=task.N, K=task.K)
     job = Job(kernel, values, task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), (OUTPUT,),
               kernel.grid(task.M, task.N, **values), kernel.block(**values))
     done = execute(job, backend=backend, racecheck=racecheck, trace=trace, counters=counters, device=device,
@@ -81,5 +84,6 @@ def resolve(kernel):
 
 def _as_given(task, buffer):
     """Return C without padding in memory of its own, as CuPy when the reader gave CuPy."""
-    answer = np.array(task.C.view(buffer), order="C")
+    there = task.C.view(buffer)
+    answer = np.array(there.T if task.column else there, order="C")
     return gpu.to_device(answer) if task.cupy else answer

@@ -47,7 +47,11 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Problem:
-    """C = alpha A B + beta C, checked. `cupy` says whether the reader gave CuPy arrays and gets one back."""
+    """C = alpha A B + beta C, checked.
+
+    `cupy` says whether the reader gave CuPy arrays and gets one back; `column` that elements of a column are
+    neighbours: each `Matrix` then is the transposed one, its leading dimension goes from column to column.
+    """
 
     M: int
     N: int
@@ -58,6 +62,7 @@ class Problem:
     alpha: np.floating
     beta: np.floating
     cupy: bool
+    column: bool = False
 
     def arguments(self, A, B, C):
         """Return SGEMM's arguments, in order, for three buffers."""
@@ -65,7 +70,7 @@ class Problem:
                 B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
 
 
-def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, False)):
+def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, False), layout="row"):
     """Check matrices and numbers, and copy them into buffers of the device's layout.
 
     Parameters
@@ -76,6 +81,8 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, F
     alpha, beta : real numbers
     turned : (bool, bool)
         Whether A is given transposed, as (K, M), and B as (N, K).
+    layout : "row" or "column"
+        How the kernel wants them; a matrix that is not laid out so is copied.
 
     Returns
     -------
@@ -88,8 +95,11 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, F
         One sentence that names the value and what would be right.
     """
     named = {"A": A, "B": B} | ({} if C is None else {"C": C})
+    column = layout == "column"
     for name, array in named.items():
-        check_array(name, array, np.dtype(dtype))
+        _check_kind(name, array, np.dtype(dtype))
+        named[name] = by_columns(array).T if column else array
+        _check_strides(name, named[name])
     (M, K), (inner, N) = (array.shape[::-1] if turn else array.shape for array, turn in zip((A, B), turned, strict=True))
     if inner != K:
         raise CourseError(f"A is {M} × {K} and B is {inner} × {N}{' once turned' if any(turned) else ''}: "
@@ -100,16 +110,30 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, F
     if C is None and beta != 0:
         raise CourseError(f"beta = {beta} adds to C, but no C is given: give C, or leave beta at 0")
     if C is None:
-        _check_size("C", M, N, N)
-        result = Matrix("C", M, N, N, np.full(M * N, np.nan, dtype))
+        rows, cols = (N, M) if column else (M, N)
+        _check_size("C", rows, cols, cols)
+        result = Matrix("C", rows, cols, cols, np.full(M * N, np.nan, dtype))
     else:
-        result = matrix("C", C)
+        result = matrix("C", named["C"])
     cupy = any(map(gpu.is_cupy, named.values()))
-    return Problem(M, N, K, matrix("A", A), matrix("B", B), result, alpha, beta, cupy)
+    return Problem(M, N, K, matrix("A", named["A"]), matrix("B", named["B"]), result, alpha, beta, cupy, column)
+
+
+def by_columns(array):
+    """Return an array with neighbouring elements in its columns: the same one when it has, else a copy."""
+    rows, cols = array.shape
+    across, along = array.strides
+    kept = (rows == 1 or across == array.itemsize) and (cols == 1 or along >= rows * array.itemsize) and (rows > 1 or cols > 1)
+    return array if kept else array.copy(order="F")
 
 
 def check_array(name, array, dtype):
     """Refuse what is not a matrix of this type with neighbouring elements in its rows."""
+    _check_kind(name, array, dtype)
+    _check_strides(name, array)
+
+
+def _check_kind(name, array, dtype):
     if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
         raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
                           f"make one with np.array({name}, dtype=np.{dtype})")
@@ -122,7 +146,6 @@ def check_array(name, array, dtype):
     if 0 in array.shape:
         raise CourseError(f"{name} is {array.shape[0]} × {array.shape[1]}: "
                           "a matrix needs at least one row and one column")
-    _check_strides(name, array)
 
 
 def _check_strides(name, array):
