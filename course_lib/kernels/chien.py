@@ -28,7 +28,8 @@ def _parameters(threads, vectors, cols, gap, guard, flag):
         Parameter("COLS", "columns of C of a block", cols, high=128, choices=(8, 16, 20, 24, 32)),
         Parameter("BK", "columns of A that a tile of B meets", 16, high=64, choices=(4, 8, 16, 32)),
         Parameter("GAP", "vectors of THREADS rows from one of a block's vectors to its next", gap, high=64, choices=(1, 2, 4, 8)),
-        Parameter("GUARD", "how A is guarded: " + ", ".join(f"{i} {g}" for i, g in enumerate(GUARDS)), guard, low=0, high=3, choices=(0, 1, 2, 3)),
+        Parameter("GUARD", "how A is guarded: " + ", ".join(f"{i} {g}" for i, g in enumerate(GUARDS)), guard, low=0, high=3,
+                  choices=(0, 1, 2, 3)),
         Parameter("SEL", "1: one loop for whole and for cut tiles of B", flag, low=0, high=1, choices=(0, 1)),
     )
 

@@ -80,6 +80,7 @@ sgemm_outer(int M, int N, int K, float alpha, const float* A, int lda,
         update<1, GUARD == 1 || GUARD == 2>(K - whole, a, inside, lda, b, c);
     }
 
+#pragma unroll
     for (int v = 0; v < VECTORS; ++v)
 #pragma unroll
         for (int j = 0; j < COLS; ++j) {

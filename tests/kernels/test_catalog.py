@@ -7,6 +7,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS, get
+from course_lib.kernels.chien import _rows
 from course_lib.kernels.kernel import FOLDER
 
 HEADER = ("Computes", "Idea", "Launch", "Shared", "Edges", "Lesson")
@@ -49,15 +50,20 @@ def test_defaults_and_choices_are_allowed(kernel):
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize(("M", "N"), [(1, 1), (17, 100), (64, 64), (65, 31)])
 def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
-    grid, block, values = kernel.grid(M, N), kernel.block(), kernel.check()
-    tile = values.get("BN", values.get("TB", block[0])), values.get("BM", values.get("TA", block[1] * values.get("OUT", 1)))
+    grid, block, p = kernel.grid(M, N), kernel.block(), kernel.check()
     cols, rows = (M, N) if kernel.name == "sgemm_swapped" else (N, M)
-    assert cols <= grid[0] * tile[0] < cols + tile[0]
-    assert rows <= grid[1] * tile[1] < rows + tile[1]
-    outputs = values.get("TM", 1) * values.get("TN", 1) * values.get("OUT", 1)
-    if "TA" in values:
-        outputs = (values["TA"] // values["by"]) * (values["TB"] // values["bx"])
-    assert block[0] * block[1] * outputs == tile[0] * tile[1]
+    if kernel.layout == "column":                     # blocks run along the rows, GAP of them interleaved
+        grid, (width, height, outputs) = (grid[1], grid[0] // p["GAP"]), (p["COLS"], _rows(p), p["VECTORS"] * p["COLS"] * p["GAP"])
+    elif "ROWS" in p:
+        width, height, outputs = p["THREADS"], p["ROWS"], p["ROWS"]
+    elif "TA" in p:
+        width, height, outputs = p["TB"], p["TA"], p["TA"] // p["by"] * (p["TB"] // p["bx"])
+    else:
+        width, height = p.get("BN", block[0]), p.get("BM", block[1] * p.get("OUT", 1))
+        outputs = p.get("TM", 1) * p.get("TN", 1) * p.get("OUT", 1)
+    assert cols <= grid[0] * width < cols + width
+    assert rows <= grid[1] * height < rows + height
+    assert block[0] * block[1] * outputs == width * height
 
 
 def test_swapped_and_naive_differ_in_two_lines_of_code():
