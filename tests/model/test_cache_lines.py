@@ -35,7 +35,7 @@ def test_the_loops_orders_in_a_cache_that_holds_no_column():
 
 
 def test_blocks_are_fetched_once_for_each_use_of_a_block():
-    N, block = 64, 16                                      # three blocks of 16 lines fit into 64 lines
+    N, block = 32, 16                                      # three blocks of 16 lines fit into 64 lines
     found = count(blocked_accesses(N, N, N, block, block, block), shapes(N, N, N), CacheShape(size=64 * 64))
     lines, uses = N * N // 16, N // block
     assert found == [lines * uses, lines * uses, lines]
