@@ -377,3 +377,17 @@ def test_special_registers():
     source = 'extern "C" __global__ void f(int* o) { asm("mov.u32 %0, %envreg3;" : "=r"(o[0])); }'
     error = fault(simt.UnsupportedInstruction, source, [out])
     assert "%envreg3" in str(error)
+
+
+@pytest.mark.parametrize("how", WAYS[:2], ids=str)
+def test_arrays_of_functions_have_bounds(how):
+    """What lies behind the frame of a thread's present function is outside, even where a deeper call has been before."""
+    source = NOINLINE + """FN int deep(int n) { int a[32]; for (int i = 0; i < 32; ++i) a[i] = n; return a[n & 31]; }
+        FN int at(int i) {
+            int mine[6] = {1, 2, 3, 4, 5, 6};
+            return mine[i];
+        }
+        extern "C" __global__ void f(int* out, int n) { out[threadIdx.x] = deep(n) + at(threadIdx.x == 9 ? n : 2); }"""
+    launch(source, [np.zeros(32, INT), INT(5)], **how)
+    error = fault(simt.OutOfBounds, source, [np.zeros(32, INT), INT(6)], **how)
+    assert (error.array, error.line, error.thread) == ("local", 5, (9, 0, 0))
