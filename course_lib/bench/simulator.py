@@ -24,9 +24,10 @@ from course_lib.simt.workers import available_cores
 TILE_16 = ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
 TILE_32 = ("sgemm_tiled", {"BM": 32, "BN": 32, "BK": 32})
 REGISTERS = ("sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8})
+RUNGS = tuple((name, kernels.get(name).check()) for name in ("sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_buffered"))
 SPEED = (("sgemm_swapped", {"bx": 16, "by": 16}), ("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32,
-         ("sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}), REGISTERS)
-COMPILED = (("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32, REGISTERS)
+         ("sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}), REGISTERS, *RUNGS)
+COMPILED = (("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32, REGISTERS, *RUNGS)
 RACES = (TILE_16, TILE_32, REGISTERS)
 NUMBA_TILE = Path(__file__).with_name("numba_tile.py")
 
@@ -36,7 +37,7 @@ class Plan:
     """What to measure: N of the speeds and of racecheck, N on numba's simulator, and how often each."""
 
     N: int = 512
-    N_races: int = 256
+    N_races: int = 512
     N_numba: int = 32
     repeats: int = 9
     repeats_compile: int = 5
@@ -56,12 +57,16 @@ class Launch:
         self.A, self.B = (rng.standard_normal((N, N)).astype(np.float32) for _ in range(2))
         self.C = np.full((N, N), np.nan, np.float32)
 
-    def __call__(self, **how):
+    def defines(self, more):
+        """Return the kernel's macros and some more."""
+        return {**self.kernel.defines(**self.parameters), **more}
+
+    def __call__(self, more=(), **how):
         n, one, zero = np.int32(self.N), np.float32(1), np.float32(0)
         args = [n, n, n, one, self.A, n, self.B, n, zero, self.C, n]
         kernel, p = self.kernel, self.parameters
         return simt.launch(kernel.path, kernel.entry, kernel.grid(self.N, self.N, **p), kernel.block(**p), args,
-                           defines=kernel.defines(**p), **how)
+                           defines=self.defines(dict(more)), **how)
 
     def check(self):
         """Raise a CourseError unless C is A B within the rounding of N additions."""
@@ -140,31 +145,35 @@ def empty_cache():
 
 
 def compilation(name, parameters, repeats):
-    """Time NVRTC, our translation, both, and loading from the disk, for a kernel that the process has not seen.
+    """Time NVRTC, the first launch without it, both, and a first launch that finds everything on the disk.
 
-    A macro that the kernel does not use makes every repeat a new request.
+    The cache is empty but for what the whole process needs, the problem is one element, and a macro that the kernel does not
+    use makes every repeat a new request.
     """
-    kernel, samples = kernels.get(name), {"nvrtc": [], "translate": [], "compile": [], "load": []}
-    block, now = kernel.block(**parameters), time.process_time
-
-    def make(defines):
-        return build.build(kernel.path, kernel.entry, block=block, defines=defines)
-
-    build.runtime()                            # a process loads it once
-    toolchain.compile_cuda("__global__ void first() {}")
-    for i in range(repeats):
+    launch, samples, now = Launch(name, parameters, 1), {"nvrtc": [], "translate": [], "compile": [], "load": []}, time.process_time
+    kernel = launch.kernel
+    launch(workers=1)                          # loads what a process loads once
+    for _ in range(repeats):
+        new = {"REPEAT": time.perf_counter_ns()}
         with empty_cache():
-            new = {**kernel.defines(**parameters), "REPEAT": time.perf_counter_ns()}
+            forget()
             start = now()
-            toolchain.compile_cuda(kernel.source, name=kernel.path.name, defines=new)
+            toolchain.compile_cuda(kernel.source, name=kernel.path.name, defines={n: str(v) for n, v in launch.defines(new).items()})
             middle = now()
-            make(new)
+            launch(workers=1, more=new)
             end = now()
-            make({**new, "AGAIN": i})
+            forget()
             again = now()
-        for what, seconds in zip(samples, (middle - start, end - middle, end - start, again - end)):
+            launch(workers=1, more=new)
+            loaded = now()
+        for what, seconds in zip(samples, (middle - start, end - middle, end - start, loaded - again)):
             samples[what].append(seconds)
     return [Measurement(what, kernel.name, parameters, 0, Spread.of(found), "cpu") for what, found in samples.items()]
+
+
+def forget():
+    """Let the simulator forget the kernels that this process has compiled; the disk keeps them."""
+    build._kernels.clear()
 
 
 def numba(plan, python):

@@ -43,8 +43,8 @@ def compilations(result):
     for total in result.find("compile"):
         parts = [result.find(what, total.kernel, total.parameters)[0] for what in ("nvrtc", "translate", "compile", "load")]
         rows.append((f"{total.kernel}.cu", sizes(total), *(f"{1000 * m.seconds.median:.0f}" for m in parts)))
-    return ("Compiling a kernel that was never seen, CPU milliseconds; the last column finds our objects on the disk and asks NVRTC anew",
-            ("kernel", "block or tile", "NVRTC", "translation", "both", "from the disk"), rows)
+    return ("First launch (one element), CPU milliseconds: of a kernel never seen before, and of one found on the disk",
+            ("kernel", "block or tile", "NVRTC", "translation", "both", "found on the disk"), rows)
 
 
 def races(result):
@@ -87,7 +87,9 @@ def markdown(result):
     load = result.conditions["load_before"]
     versions = ", ".join(f"{name} {version}" for name, version in result.machine.versions.items())
     parts = [f"Measured on {result.date} on {result.machine.label}; {versions}. "
-             + (f"Load average before: {load:.1f}." if load is not None else "")]
+             + (f"Load average before: {load:.1f}." if load is not None else "")
+             + (" Other work took most of the cores meanwhile: look at the CPU times, the wall clock shows the waiting."
+                if load is not None and load > result.machine.cores / 2 else "")]
     for title, header, rows in tables(result):
         lines = [] if not header else ["| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows)]
         parts.append("\n".join([f"**{title}**", "", *lines]).rstrip())
