@@ -72,6 +72,19 @@ def request_utilisation(useful_bytes, moved_bytes):
     return useful_bytes / moved_bytes
 
 
+def times_ideal(gigabytes_per_s, seconds, S=MIBION, N=16):
+    """Return what was read at this rate, over the 4 S N bytes of the input: Problem 1's evidence.
+
+    Beside an L2 cache that helps not at all, DRAM and L2 would show the same number; beside one that keeps every sector
+    until it is used up, DRAM shows 1. `mxv_o_per_thd` with 32 warps, "p mode": the multiprocessors read 8.1 times the
+    input, an eighth of each sector being used, and DRAM delivers it 1.1 times.
+
+    >>> [round(times_ideal(rate, 5364e-6), 1) for rate in (101.8, 14.1)]
+    [8.1, 1.1]
+    """
+    return gigabytes_per_s * 1e9 * _seconds(seconds) / (FLOAT * S * N)
+
+
 def staged_bytes(threads, floats):
     """Return the shared memory of a block that keeps `floats` of each thread there.
 

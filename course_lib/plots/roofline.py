@@ -1,0 +1,83 @@
+"""The roofline of a device, with kernels on it."""
+
+import numpy as np
+
+from course_lib.arch import DEFAULT_DEVICE, Device, device
+from course_lib.errors import CourseError
+from course_lib.model import attainable, knee, peak
+from course_lib.plots import style
+
+
+@style.styled
+def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwidths=None, element_bytes=1, title=None):
+    """Draw the most that memory and arithmetic allow together, on logarithmic axes.
+
+    Parameters
+    ----------
+    which : str or Device
+        A name of the device table, an entry of it, or what `course_lib.gpu.live_device` returns.
+    points : mapping of label to (intensity, GFLOP/s), optional
+        Kernels; intensity in the unit of the axis.
+    double : bool
+        The peak in double precision.
+    bandwidths : mapping of label to 10^9 bytes a second, optional
+        A roof for each; default the data sheet's.
+    element_bytes : int
+        1: the axis counts operations a byte. 8: operations a double, as Wang and Jin's q.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    CourseError
+        For an unknown device, or a point that is not positive.
+
+    >>> wang = roofline("Tesla K80", {"N = 1024": (23.1, 693)}, double=True, element_bytes=8,
+    ...                 bandwidths={"240 GB/s": 240, "154 GB/s": 154})
+    >>> wang.get_legend_handles_labels()[1]
+    ['240 GB/s: knee at 45.7', '154 GB/s: knee at 71.2', 'N = 1024']
+    """
+    d = which if isinstance(which, Device) else device(which)
+    roofs = bandwidths or {f"{d.bandwidth_gb_s:g} GB/s, data sheet": d.bandwidth_gb_s}
+    for label, (intensity, gflops) in (points or {}).items():
+        if not (intensity > 0 and gflops > 0):
+            raise CourseError(f"{label} lies at {intensity} operations and {gflops} GFLOP/s, but both are positive")
+    ax = style.axes(ax, width=9.0, height=5.2)
+    corners = {label: knee(d, double, rate) * element_bytes for label, rate in roofs.items()}
+    spots = [*corners.values(), *(x for x, _ in (points or {}).values())]
+    x = np.geomspace(min(spots) / 16, max(spots) * 8, 200)
+    for i, (label, rate) in enumerate(roofs.items()):
+        here = np.sort(np.append(x, corners[label]))
+        ax.plot(here, attainable(d, here / element_bytes, double, rate), color=style.CYCLE[i], linestyle="-" if i == 0 else "--",
+                label=f"{label}: knee at {corners[label]:.1f}")
+    for i, (label, (intensity, gflops)) in enumerate((points or {}).items()):
+        ax.plot([intensity], [gflops], linestyle="none", marker=style.MARKERS[i % len(style.MARKERS)],
+                color=style.CYCLE[(i + len(roofs)) % len(style.CYCLE)], label=label)
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log", base=2)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:,.3g}" if value < 1000 else f"{value:,.0f}")
+    ax.grid(True)
+    unit = {1: "byte", 4: "float", 8: "double"}.get(element_bytes, f"element of {element_bytes} bytes")
+    kind = "double" if double else "single"
+    ax.set(xlabel=f"operations per {unit} of device memory", ylabel="GFLOP/s",
+           title=title or f"{d.name}: {peak(d, double):,.0f} GFLOP/s in {kind} precision, modelled")
+    ax.legend(loc="lower right")
+    return ax
+
+
+def describe_roofline(which=DEFAULT_DEVICE, points=None, *, double=False, bandwidths=None, element_bytes=1):
+    """Return the alternative text of `roofline`; parameters as there.
+
+    >>> describe_roofline("Tesla K80", {"N = 1024": (23.1, 693)}, double=True, element_bytes=8)
+    'Roofline of Tesla K80: the bound rises to 1,370 GFLOP/s at 45.7; N = 1024 at 23.1 reaches 693 GFLOP/s, 100 % of its bound.'
+    """
+    d = which if isinstance(which, Device) else device(which)
+    rate = next(iter((bandwidths or {"": d.bandwidth_gb_s}).values()))
+    words = [f"Roofline of {d.name}: the bound rises to {peak(d, double):,.0f} GFLOP/s at {knee(d, double, rate) * element_bytes:.1f}"]
+    for label, (intensity, gflops) in (points or {}).items():
+        share = gflops / attainable(d, intensity / element_bytes, double, rate)
+        words.append(f"{label} at {intensity:g} reaches {gflops:,.4g} GFLOP/s, {100 * share:.0f} % of its bound")
+    return "; ".join(words) + "."
