@@ -23,7 +23,7 @@ MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", 
         ("mul", "f32"): "fmul", ("fma", "f64"): "dfma", ("mad", "f64"): "dfma", ("add", "f64"): "dadd",
         ("sub", "f64"): "dadd", ("mul", "f64"): "dmul"}
 DIRECTIONS = ("ld", "st")
-TENSOR = "sm__inst_executed_pipe_tensor_op_{}.sum"
+TENSOR = "smsp__inst_executed_pipe_tensor_op_{}.sum"
 TENSOR_PIPES = ("hmma", "dmma", "imma")
 NAMES = tuple(
     [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)

@@ -105,7 +105,7 @@ def test_floating_point_products_bit_for_bit(name, kind, out):
         values = found.view(np.float32 if out == "f32" else np.float16).astype(float)
         tolerance = (k + 2) * 2.0**-23 * size + ((k + 6) * 2.0**-151 if out == "f32" else 2.0**-10 * abs(exact) + 2.0**-24)
         assert (abs(values - exact)[good] <= tolerance[good]).all()
-    assert report.counters["sm__inst_executed_pipe_tensor_op_hmma.sum"] == len(cases)
+    assert report.counters["smsp__inst_executed_pipe_tensor_op_hmma.sum"] == len(cases)
 
 
 def test_terms_are_cut_off_25_bits_behind_the_largest():
@@ -140,7 +140,7 @@ def test_double_precision_is_a_chain_of_fused_multiply_adds(name):
     D, report = run(f"mma.sync.aligned.{name}.row.col.f64.f64.f64.f64", np.zeros_like(registers[2]), *registers, "dddd")
     found = model.collect(D[0], model.layout_c, (m, n), np.float64)
     assert np.array_equal(found, wanted, equal_nan=True)
-    assert report.counters["sm__inst_executed_pipe_tensor_op_dmma.sum"] == 1
+    assert report.counters["smsp__inst_executed_pipe_tensor_op_dmma.sum"] == 1
 
 
 @pytest.mark.parametrize("saturate", [False, True])
@@ -161,7 +161,7 @@ def test_integers(name, signs, saturate):
     op = f"mma.sync.aligned.{name}.row.col{'.satfinite' * saturate}.s32.{signs[0]}.{signs[1]}.s32"
     D, report = run(op, np.zeros_like(registers[2]), *registers, "rrrr")
     assert (model.collect(D[0], model.layout_c, (m, n), np.int32) == wanted).all()
-    assert report.counters["sm__inst_executed_pipe_tensor_op_imma.sum"] == 1
+    assert report.counters["smsp__inst_executed_pipe_tensor_op_imma.sum"] == 1
 
 
 @pytest.mark.parametrize("op", ["mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32",

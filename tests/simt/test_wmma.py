@@ -19,7 +19,7 @@ STORED = {"f16": np.float16, "bf16": np.uint16, "tf32": np.float32, "f64": np.fl
 STEP = {"f16": 16, "bf16": 16, "tf32": 4}
 LAYOUTS = list(itertools.product([True, False], repeat=3))
 REQUESTS, SECTORS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
-SHARED = ("smsp__sass_inst_executed_op_shared_{}.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum")
+SHARED = ("smsp__sass_inst_executed_op_ldsm.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum")
 
 
 def stored(matrix, row_major, ld, dtype):
@@ -89,7 +89,7 @@ def test_products_from_memory_in_every_layout(shape, kind, out):
         assert not report.hazards
     pipe = {"f64": "dmma", "s8": "imma", "u8": "imma"}.get(kind, "hmma")
     each = {"f64": 1, "tf32": 4}.get(kind, 2)
-    assert report.counters[f"sm__inst_executed_pipe_tensor_op_{pipe}.sum"] == 2 * each
+    assert report.counters[f"smsp__inst_executed_pipe_tensor_op_{pipe}.sum"] == 2 * each
 
 
 def sectors(addresses):
