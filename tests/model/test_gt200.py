@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from course_lib import kernels
 from course_lib.arch import device
 from course_lib.model import InputError, gt200
 
@@ -32,6 +33,14 @@ def test_the_resources_of_table_12():
 ])
 def test_the_costs_of_tables_8_and_12(name, costs):
     assert tuple(gt200.METHODS[name].operations().values()) == costs
+
+
+@pytest.mark.parametrize(("model", "kernel"), [("volkov", "sgemm_volkov"), *((f"method {i}", f"sgemm_method{i}") for i in range(1, 5))])
+def test_our_kernels_have_the_shapes_of_the_model(model, kernel):
+    method, ours = gt200.METHODS[model], kernels.get(kernel)
+    values = ours.check()
+    assert (values["THREADS"], values["VECTORS"], values["COLS"]) == (method.threads, method.vectors, method.block_y)
+    assert ours.shared_bytes() == method.shared_bytes - method.argument_bytes       # today arguments lie in constant memory
 
 
 @pytest.mark.parametrize("active", [384, 320, 256, 192])
