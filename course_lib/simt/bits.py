@@ -122,8 +122,6 @@ def emit_bfi(code, ins, s):
 
 @op("prmt", signature=lambda ins: (("i32",), ("i32",) * 3))
 def emit_prmt(code, ins, s):
-    if len(ins.opcode) > 2:
-        raise NotImplementedError
     both = code.cast("zext", "i32", s[0], "i64")
     upper = code.binary("shl", "i64", code.cast("zext", "i32", s[1], "i64"), code.const("i64", 32))
     both, result = code.binary("or", "i64", both, upper), code.const("i32", 0)

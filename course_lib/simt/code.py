@@ -3,6 +3,8 @@
 import itertools
 import re
 
+from course_lib.simt import rounding
+
 LANES = 32
 
 
@@ -78,11 +80,11 @@ class Code:
 
 
 def declarations(text):
-    """Return the `declare` lines for every `@llvm.…` intrinsic called in a piece of IR text."""
+    """Return the `declare` lines for every `@llvm.…` intrinsic called in a piece of IR text, and the functions of `rounding`."""
     found = {}
     for kind, name, args in re.findall(r"call (<[^>]*>|\{[^}]*\}|\S+) (@llvm\.[\w.]+)\(([^\n]*)\)", text):
         types = []
         for arg in re.findall(r"(<\d+ x \w+>|\bptr\b|\bi\d+\b|\bfloat\b|\bdouble\b|\bhalf\b|\bbfloat\b) [^,]+", args):
             types.append(arg)
         found[name] = f"declare {kind} {name}({', '.join(types)})"
-    return "\n".join(found.values())
+    return "\n".join([*found.values(), rounding.definitions(text)])

@@ -1,5 +1,6 @@
-"""The `cvt` instruction: integers, floats, rounding, saturation."""
+"""The `cvt` instruction: integers, floats, rounding, saturation; `formats.py` rounds to the formats that CPUs lack."""
 
+from course_lib.simt import formats, halves
 from course_lib.simt.instruction import type_bytes
 
 FLOATS = {"f16": "half", "bf16": "i16", "f32": "float", "f64": "double"}  # bfloat16 travels as its bits
@@ -32,19 +33,24 @@ def emit(code, ins, sources):
     """Return the bits of `cvt` applied to `sources`; NotImplementedError for a form that is not covered."""
     target, source = ins.opcode[-2:]
     modes = set(ins.opcode[1:-2])
+    if ins.opcode[1] == "pack":
+        return packed_integers(code, ins, sources)
+    if target.endswith("x2"):
+        return formats.pair(code, target, source, modes, sources)
     if len(sources) != 1:
         raise NotImplementedError
     value = sources[0]
     if source in FLOATS:
-        value = code.op(f"bitcast {code.ty(bits(source))} {value} to {code.ty(FLOATS[source])}")
-        if target in FLOATS:
+        if target in FLOATS or target == "tf32":
             return float_to_float(code, target, source, modes, value)
-        if modes - set(ROUND) - {"ftz", "sat"}:
-            raise NotImplementedError
         return float_to_integer(code, target, source, modes, value)
     if target in FLOATS:
         return integer_to_float(code, target, source, modes, value)
     return integer_to_integer(code, target, source, modes, value)
+
+
+def as_float(code, type_name, value):
+    return code.op(f"bitcast {code.ty(bits(type_name))} {value} to {code.ty(FLOATS[type_name])}")
 
 
 def bits(type_name):
@@ -74,58 +80,15 @@ def clamp(code, target, source, value):
     return value
 
 
-def widen(code, type_name, value):
-    """A half-precision value (of either kind) as a float; exact."""
-    if type_name == "f16":
-        return code.cast("fpext", "half", value, "float")
-    wide = code.binary("shl", "i32", code.cast("zext", "i16", value, "i32"), code.const("i32", 16))
-    return code.cast("bitcast", "i32", wide, "float")
-
-
-def narrow(code, type_name, value):
-    """A float rounded to half precision, to nearest even."""
-    if type_name == "f16":
-        return code.cast("fptrunc", "float", value, "half")
-    bits = code.cast("bitcast", "float", value, "i32")
-    odd = code.binary("and", "i32", code.binary("lshr", "i32", bits, code.const("i32", 16)), code.const("i32", 1))
-    bias = code.binary("add", "i32", odd, code.const("i32", 0x7FFF))
-    top = code.binary("lshr", "i32", code.binary("add", "i32", bits, bias), code.const("i32", 16))
-    nan = code.compare("fcmp uno", "float", value, value)
-    return code.cast("trunc", "i32", code.select(nan, "i32", code.const("i32", 0x7FFF), top), "i16")
-
-
-def to_odd(code, value, error=None):
-    """Round a double to float so that a second rounding cannot go wrong: inexact results get an odd last bit.
-
-    With `error`, the exact value is `value + error`, both doubles, and the result is the double itself made odd.
-    """
-    if error is not None:
-        bits = code.cast("bitcast", "double", value, "i64")
-        zero = code.const("double", "0.0")
-        inexact = code.compare("fcmp one", "double", error, zero)
-        signs = [code.compare("fcmp ogt", "double", v, zero) for v in (error, value)]
-        same = code.compare("icmp eq", "i1", *signs)
-        one = code.const("i64", 1)
-        down = code.binary("sub", "i64", bits, one)
-        toward = code.select(same, "i64", bits, down)
-        return code.cast("bitcast", "i64", code.select(inexact, "i64", code.binary("or", "i64", toward, one), bits), "double")
-    short = code.cast("fptrunc", "double", value, "float")
-    back = code.cast("fpext", "float", short, "double")
-    bits = code.cast("bitcast", "float", short, "i32")
-    one = code.const("i32", 1)
-    beyond = code.compare("fcmp ogt", "double", code.call("fabs", "double", back), code.call("fabs", "double", value))
-    toward = code.select(beyond, "i32", code.binary("sub", "i32", bits, one), bits)
-    inexact = code.compare("fcmp one", "double", back, value)
-    return code.cast("bitcast", "i32", code.select(inexact, "i32", code.binary("or", "i32", toward, one), bits), "float")
-
-
 def float_to_integer(code, target, source, modes, value):
     base = FLOATS[source]
+    if source in halves.KINDS:
+        value, base = halves.widen(code, source, value), "float"
+    else:
+        value = as_float(code, source, value)
+        if "ftz" in modes:
+            value = flush(code, base, value)
     mode = next((m for m in modes if m in ROUND), "rzi")
-    if source in ("f16", "bf16"):
-        value, base = widen(code, source, value), "float"
-    elif "ftz" in modes:
-        value = flush(code, base, value)
     value = code.call(ROUND[mode], base, value)
     how = "fptosi.sat" if target[0] == "s" else "fptoui.sat"
     letter = "f32" if base == "float" else "f64"
@@ -138,57 +101,61 @@ def float_to_integer(code, target, source, modes, value):
     return found
 
 
+def packed_integers(code, ins, sources):
+    """`cvt.pack.sat`: a and b limited to a short type, b at the bottom, a above it, the third source above both."""
+    third = len(sources) == 3
+    kind = ins.opcode[3]
+    n = int(kind[1:])
+    low, top = (-(1 << n - 1), (1 << n - 1) - 1) if kind[0] == "s" else (0, (1 << n) - 1)
+    result = code.binary("shl", "i32", sources[2], code.const("i32", 2 * n)) if third else code.const("i32", 0)
+    for place, value in ((n, sources[0]), (0, sources[1])):
+        value = code.call("smax", "i32", code.call("smin", "i32", value, code.const("i32", top)), code.const("i32", low))
+        value = code.binary("and", "i32", value, code.const("i32", (1 << n) - 1))
+        result = code.binary("or", "i32", result, code.binary("shl", "i32", value, code.const("i32", place)))
+    return result
+
+
 def integer_to_float(code, target, source, modes, value):
-    how = "sitofp" if source[0] == "s" else "uitofp"
-    if modes != {"rn"} or target in ("f16", "bf16") and type_bytes(source) > 4:
-        raise NotImplementedError
-    if target in ("f16", "bf16"):
-        exact = code.cast(how, bits(source), value, "double")
-        found = narrow(code, target, to_odd(code, exact))
-    else:
-        found = code.cast(how, bits(source), value, FLOATS[target])
-    return code.cast("bitcast", FLOATS[target], found, bits(target))
+    how, wide = ("sitofp" if source[0] == "s" else "uitofp"), bits(source)
+    mode = formats.mode_of(modes)
+    if target in halves.KINDS:
+        short = type_bytes(source) <= 4
+        exact = code.cast(how, wide, value, "double") if short else formats.from_integer(code, source, value, "odd", "double")
+        return formats.shrink(code, exact, *halves.KINDS[target], mode, modes)
+    base = FLOATS[target]
+    found = code.cast(how, wide, value, base) if mode == "rn" else formats.from_integer(code, source, value, mode, base)
+    if "sat" in modes:
+        found = saturate(code, base, found)
+    return code.cast("bitcast", base, found, bits(target))
 
 
 def float_to_float(code, target, source, modes, value):
-    mode = next((m for m in modes if m in ROUND), None)
-    narrower = type_bytes(target) < type_bytes(source)
-    if modes - {"rn", "ftz", "sat", mode} or narrower and "rn" not in modes or {source, target} == {"f16", "bf16"}:
-        raise NotImplementedError
+    whole = next((m for m in modes if m in ROUND), None)
+    if source in halves.KINDS and target == source:
+        return same_half(code, target, modes, whole, value)
+    wide = halves.widen(code, source, value) if source in halves.KINDS else as_float(code, source, value)
+    base = "double" if source == "f64" else "float"
     if "ftz" in modes and source == "f32":
-        value = flush(code, "float", value)
-    if mode:
-        if source != target:
-            raise NotImplementedError
-        value = rounded(code, target, mode, value)
-    elif source != target:
-        value = between(code, target, source, value)
-    base = FLOATS[target]
-    if source != target and target != "bf16":
-        value = canonical_nan(code, base, value)
+        wide = flush(code, base, wide)
+    if target == "tf32" or target in halves.KINDS:
+        return formats.short(code, target, base, wide, modes)
+    if whole:
+        wide = code.call(ROUND[whole], base, wide)
+    elif source == "f64" and target == "f32" and formats.mode_of(modes) != "rn":
+        wide, base = code.cast("bitcast", "i32", formats.shrink(code, wide, 8, 23, formats.mode_of(modes), modes), "float"), "float"
+    elif FLOATS[target] != base:
+        wide, base = code.cast("fptrunc" if target == "f32" else "fpext", base, wide, FLOATS[target]), FLOATS[target]
+    if source != target:
+        wide = canonical_nan(code, base, wide)
     if "ftz" in modes and target == "f32" and source != "f32":
-        value = flush(code, "float", value)
+        wide = flush(code, base, wide)
     if "sat" in modes:
-        if target == "bf16":
-            raise NotImplementedError
-        value = saturate(code, base, value)
-    return code.cast("bitcast", base, value, bits(target))
+        wide = saturate(code, base, wide)
+    return code.cast("bitcast", base, wide, bits(target))
 
 
-def rounded(code, type_name, mode, value):
-    """Round to an integral value of the same type."""
-    if type_name in ("f16", "bf16"):
-        return narrow(code, type_name, code.call(ROUND[mode], "float", widen(code, type_name, value)))
-    return code.call(ROUND[mode], FLOATS[type_name], value)
-
-
-def between(code, target, source, value):
-    """Change the precision, rounding to nearest even."""
-    if source in ("f16", "bf16"):
-        value = widen(code, source, value)
-        return value if target == "f32" else code.cast("fpext", "float", value, "double")
-    if target in ("f16", "bf16"):
-        if source == "f64":
-            value = to_odd(code, value)
-        return narrow(code, target, value)
-    return code.cast("fptrunc" if target == "f32" else "fpext", FLOATS[source], value, FLOATS[target])
+def same_half(code, name, modes, whole, value):
+    """`cvt` from f16 or bf16 to itself: to an integral value, or a copy; `.ftz` and `.sat` apply."""
+    if whole:
+        value = halves.narrow(code, name, code.call(ROUND[whole], "float", halves.widen(code, name, value)))
+    return halves.limit(code, name, value, modes)

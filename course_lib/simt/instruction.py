@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
+ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
 
 
 def type_bytes(type_name):
@@ -12,8 +13,8 @@ def type_bytes(type_name):
     >>> [type_bytes(t) for t in ("u8", "f16x2", "bf16", "f64", "b128", "pred")]
     [1, 4, 2, 8, 16, 1]
     """
-    if type_name == "pred":
-        return 1
+    if type_name in ODD_SIZES:
+        return ODD_SIZES[type_name]
     if type_name.endswith("x2"):
         return 2 * type_bytes(type_name[:-2])
     return SIZES[re.search(r"\d+$", type_name).group()]

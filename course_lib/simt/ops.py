@@ -4,22 +4,41 @@ Rules of rounding, NaN and shifts are those of the "PTX ISA" manual, sections "I
 "Data Movement and Conversion Instructions". `bits.py` holds the instructions on bits.
 """
 
-from course_lib.simt import bits, convert
+from course_lib.simt import approximate, bits, carry, choices, convert, fields, halves, hints
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.instruction import Vec, type_bytes
-from course_lib.simt.optable import DIRECTED, FLOATS, OPS, as_bits, as_float, floating, ir_type, is_float, kind, op, same, signed
+from course_lib.simt.instruction import Vec
+from course_lib.simt.optable import (
+    FLOATS,
+    OPS,
+    as_bits,
+    as_float,
+    floating,
+    high,
+    ir_type,
+    is_float,
+    kind,
+    mode_of,
+    op,
+    product,
+    same,
+    signed,
+    wide_type,
+)
+from course_lib.simt.rounding import directed
 
-INTEGER_COMPARES = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
-                    "lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-FLOAT_COMPARES = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge",
-                  "equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge",
-                  "num": "ord", "nan": "uno"}
+
+def rounded(code, ins, operation, base, values):
+    """Apply an arithmetic operation (`fadd`, `sqrt`, `fma`, …) with the rounding that the instruction names."""
+    mode = mode_of(ins)
+    if mode:
+        return directed(code, operation, mode, base, values)
+    return code.binary(operation, base, *values) if operation[0] == "f" and operation != "fma" else code.call(operation, base, *values)
 
 
 def emit_binary(integer, real):
     def emit(code, ins, s):
         if is_float(kind(ins)):
-            return floating(code, ins, s, lambda t, v: code.binary(real, t, *v))
+            return floating(code, ins, s, lambda t, v: rounded(code, ins, real, t, v))
         if "sat" in ins.opcode:
             return (code.call("sadd.sat" if integer == "add" else "ssub.sat", "i32", *s),)
         return (code.binary(integer, ir_type(kind(ins)), *s),)
@@ -30,32 +49,15 @@ op("add", signature=same(2))(emit_binary("add", "fadd"))
 op("sub", signature=same(2))(emit_binary("sub", "fsub"))
 
 
-def wide_type(ins):
-    return f"i{16 * type_bytes(kind(ins))}"
-
-
 def multiply_signature(ins):
     t = ir_type(kind(ins))
     return ((wide_type(ins),) if "wide" in ins.opcode else (t,)), (t, t)
 
 
-def product(code, ins, a, b):
-    """The double-width product of two integers."""
-    t, wide = ir_type(kind(ins)), wide_type(ins)
-    how = "sext" if signed(ins) else "zext"
-    return code.binary("mul", wide, code.cast(how, t, a, wide), code.cast(how, t, b, wide))
-
-
-def high(code, ins, value):
-    t, wide = ir_type(kind(ins)), wide_type(ins)
-    shifted = code.binary("lshr", wide, value, code.const(wide, int(t[1:])))
-    return code.cast("trunc", wide, shifted, t)
-
-
 @op("mul", signature=multiply_signature)
 def emit_mul(code, ins, s):
     if is_float(kind(ins)):
-        return floating(code, ins, s, lambda t, v: code.binary("fmul", t, *v))
+        return floating(code, ins, s, lambda t, v: rounded(code, ins, "fmul", t, v))
     if "wide" in ins.opcode:
         return (product(code, ins, *s),)
     if "hi" in ins.opcode:
@@ -72,36 +74,19 @@ def mad_signature(ins):
 
 @op("mad", "fma", signature=mad_signature)
 def emit_mad(code, ins, s):
-    if kind(ins) in ("f16", "bf16"):
-        return (fused_half(code, ins, s),)
+    if kind(ins) in halves.KINDS:
+        return (halves.fused(code, ins, kind(ins), s),)
     if is_float(kind(ins)):
-        return floating(code, ins, s, lambda t, v: code.call("fma", t, *v))
-    if "sat" in ins.opcode:
-        raise NotImplementedError
+        return floating(code, ins, s, lambda t, v: rounded(code, ins, "fma", t, v))
     dst = mad_signature(ins)[0][0]
     first = emit_mul(code, ins, s[:2])[0]
+    if "sat" in ins.opcode:
+        return (code.call("sadd.sat", dst, first, s[2]),)
     return (code.binary("add", dst, first, s[2]),)
-
-
-def fused_half(code, ins, s):
-    """a * b + c in half precision, rounded once: exact product and sum in double, made odd, then rounded twice."""
-    name = kind(ins)
-    if DIRECTED & set(ins.opcode) or {"ftz", "sat"} & set(ins.opcode):
-        raise NotImplementedError
-    a, b, c = (code.cast("fpext", "float", convert.widen(code, name, as_float(code, name, v)), "double") for v in s)
-    p = code.binary("fmul", "double", a, b)
-    total = code.binary("fadd", "double", p, c)
-    back = code.binary("fsub", "double", total, p)
-    error = code.binary("fadd", "double", code.binary("fsub", "double", p, code.binary("fsub", "double", total, back)),
-                        code.binary("fsub", "double", c, back))
-    odd = convert.to_odd(code, total, error)
-    return as_bits(code, name, convert.narrow(code, name, convert.to_odd(code, odd)))
 
 
 @op("mul24", "mad24", signature=lambda ins: same(2 if ins.opcode[0] == "mul24" else 3)(ins))
 def emit_mul24(code, ins, s):
-    if "sat" in ins.opcode:
-        raise NotImplementedError
     shift = "ashr" if signed(ins) else "lshr"
     eight = code.const("i32", 8)
     a, b = (code.binary(shift, "i32", code.binary("shl", "i32", v, eight), eight) for v in s[:2])
@@ -110,13 +95,27 @@ def emit_mul24(code, ins, s):
         low = code.cast("trunc", "i64", code.binary("lshr", "i64", full, code.const("i64", 16)), "i32")
     else:
         low = code.binary("mul", "i32", a, b)
+    if "sat" in ins.opcode:
+        return (code.call("sadd.sat", "i32", low, s[2]),)
     return (code.binary("add", "i32", low, s[2]) if len(s) == 3 else low,)
+
+
+def divided(code, ins, base, values):
+    """a / b; `div.approx` of a finite number by one beyond 2**126 is zero, as the manual says, and of infinity NaN."""
+    found = rounded(code, ins, "fdiv", base, values)
+    if "approx" not in ins.opcode:
+        return found
+    size = code.call("fabs", base, values[1])
+    large = code.compare("fcmp ogt", base, size, code.const(base, "0x47D0000000000000"))  # 2**126
+    finite = code.compare("fcmp olt", base, size, code.const(base, "0x7FF0000000000000"))
+    tiny = code.binary("fmul", base, values[0], code.call("copysign", base, code.const(base, "0.0"), values[1]))
+    return code.select(code.binary("and", "i1", large, finite), base, tiny, found)
 
 
 @op("div", "rem", signature=same(2))
 def emit_div(code, ins, s):
     if is_float(kind(ins)):
-        return floating(code, ins, s, lambda t, v: code.binary("fdiv", t, *v))
+        return floating(code, ins, s, lambda t, v: divided(code, ins, t, v))
     t = ir_type(kind(ins))
     zero = code.compare("icmp eq", t, s[1], code.const(t, 0))
     divisor = code.select(zero, t, code.const(t, 1), s[1])
@@ -136,27 +135,36 @@ def emit_div(code, ins, s):
 
 @op("min", "max", signature=lambda ins: same(len(ins.operands) - 1)(ins))
 def emit_minmax(code, ins, s):
-    which = ins.opcode[0]
-    if {"relu", "xorsign"} & set(ins.opcode):
-        raise NotImplementedError
-    if is_float(kind(ins)):
-        intrinsic = which + ("imum" if "NaN" in ins.opcode else "imumnum")
+    which, t = ins.opcode[0], ir_type(kind(ins))
+    if not is_float(kind(ins)):
+        found = code.call(("s" if signed(ins) else "u") + which, t, *s)
+        return (code.call("smax", t, found, code.const(t, 0)) if "relu" in ins.opcode else found,)
+    top = 1 << int(t[1:]) - 1
+    given = s
+    if "xorsign" in ins.opcode:  # the smaller or larger magnitude, with the product's sign
+        given = [code.binary("and", t, v, code.const(t, top - 1)) for v in s]
+    intrinsic = which + ("imum" if "NaN" in ins.opcode else "imumnum")
 
-        def fold(t, v):
-            result = v[0]
-            for other in v[1:]:
-                result = code.call(intrinsic, t, result, other)
-            return convert.canonical_nan(code, t, result)
+    def fold(base, v):
+        result = v[0]
+        for other in v[1:]:
+            result = code.call(intrinsic, base, result, other)
+        return convert.canonical_nan(code, base, result)
 
-        return floating(code, ins, s, fold)
-    return (code.call(("s" if signed(ins) else "u") + which, ir_type(kind(ins)), *s),)
+    found = floating(code, ins, given, fold)[0]
+    if "xorsign" in ins.opcode:
+        sign = code.binary("and", t, code.binary("xor", t, s[0], s[1]), code.const(t, top))
+        found = code.binary("or", t, found, sign)
+    return (found,)
 
 
 @op("abs", "neg", signature=same(1))
 def emit_sign(code, ins, s):
     t = ir_type(kind(ins))
     if is_float(kind(ins)):
-        if "ftz" in ins.opcode:
+        if "ftz" in ins.opcode and kind(ins) == "f16":
+            s = (halves.flush(code, "f16", s[0]),)
+        elif "ftz" in ins.opcode:
             value = convert.flush(code, FLOATS[kind(ins)], as_float(code, kind(ins), s[0]))
             s = (as_bits(code, kind(ins), value),)
         bit = 1 << (int(t[1:]) - 1)
@@ -167,76 +175,6 @@ def emit_sign(code, ins, s):
     if ins.opcode[0] == "neg":
         return (negative,)
     return (code.select(code.compare("icmp slt", t, s[0], code.const(t, 0)), t, negative, s[0]),)
-
-
-def compare(code, ins, relation, type_name, a, b):
-    if is_float(type_name):
-        t = FLOATS[type_name]
-        values = [as_float(code, type_name, v) for v in (a, b)]
-        if type_name in ("f16", "bf16"):
-            t, values = "float", [convert.widen(code, type_name, v) for v in values]
-        elif "ftz" in ins.opcode:
-            values = [convert.flush(code, t, v) for v in values]
-        return code.compare(f"fcmp {FLOAT_COMPARES[relation]}", t, *values)
-    how = INTEGER_COMPARES[relation]
-    if how not in ("eq", "ne"):
-        unsigned = relation in ("lo", "ls", "hi", "hs") or type_name[0] in "ub"
-        how = ("u" if unsigned else "s") + how
-    return code.compare(f"icmp {how}", ir_type(type_name), a, b)
-
-
-def setp_signature(ins):
-    combined = any(part in ("and", "or", "xor") for part in ins.opcode)
-    n = len(ins.operands) - 2 - combined
-    t = ir_type(kind(ins))
-    return ("i1",) * n, (t, t) + (("i1",) if combined else ())
-
-
-@op("setp", signature=setp_signature)
-def emit_setp(code, ins, s):
-    first = compare(code, ins, ins.opcode[1], kind(ins), s[0], s[1])
-    how = next((p for p in ins.opcode if p in ("and", "or", "xor")), None)
-    dst = setp_signature(ins)[0]
-    results = [first]
-    if len(dst) == 2:
-        results.append(code.binary("xor", "i1", first, code.const("i1", "true")))
-    if how:
-        results = [code.binary(how, "i1", r, s[2]) for r in results]
-    return tuple(results)
-
-
-def set_signature(ins):
-    combined = len(ins.operands) == 4
-    t = ir_type(kind(ins))
-    return (ir_type(ins.opcode[-2]),), (t, t) + (("i1",) if combined else ())
-
-
-@op("set", signature=set_signature)
-def emit_set(code, ins, s):
-    true = compare(code, ins, ins.opcode[1], kind(ins), s[0], s[1])
-    how = next((p for p in ins.opcode if p in ("and", "or", "xor")), None)
-    if how:
-        true = code.binary(how, "i1", true, s[2])
-    one = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}.get(ins.opcode[-2], -1)
-    t = ir_type(ins.opcode[-2])
-    return (code.select(true, t, code.const(t, one), code.const(t, 0)),)
-
-
-@op("selp", signature=lambda ins: ((ir_type(kind(ins)),), (ir_type(kind(ins)),) * 2 + ("i1",)))
-def emit_selp(code, ins, s):
-    return (code.select(s[2], ir_type(kind(ins)), s[0], s[1]),)
-
-
-@op("slct", signature=lambda ins: ((ir_type(ins.opcode[-2]),), (ir_type(ins.opcode[-2]),) * 2 + ("i32",)))
-def emit_slct(code, ins, s):
-    if kind(ins) == "f32":
-        value = as_float(code, "f32", s[2])
-        if "ftz" in ins.opcode:
-            value = convert.flush(code, "float", value)
-        test = code.compare("fcmp oge", "float", value, code.const("float", "0.0"))
-    else:
-        test = code.compare("icmp sge", "i32", s[2], code.const("i32", 0))
-    return (code.select(test, ir_type(ins.opcode[-2]), s[0], s[1]),)
 
 
 def mov_signature(ins):
@@ -269,27 +207,15 @@ def emit_mov(code, ins, s):
     return (s[0],)
 
 
-@op("cvt", signature=lambda ins: ((ir_type(ins.opcode[-2]),), (ir_type(ins.opcode[-1]),) * (len(ins.operands) - 1)))
+def convert_signature(ins):
+    if ins.opcode[1] == "pack":
+        return ("i32",), ("i32",) * (len(ins.operands) - 1)
+    return (ir_type(ins.opcode[-2]),), (ir_type(ins.opcode[-1]),) * (len(ins.operands) - 1)
+
+
+@op("cvt", signature=convert_signature, whole=True)
 def emit_cvt(code, ins, s):
     return (convert.emit(code, ins, s),)
-
-
-UNARY = {"sqrt": "sqrt", "ex2": "exp2", "lg2": "log2", "sin": "sin", "cos": "cos"}
-
-
-@op(*UNARY, "rcp", "rsqrt", "tanh", signature=same(1))
-def emit_unary(code, ins, s):
-    """Approximate forms are computed to full precision: within the hardware's stated error, not its bits."""
-    def compute(t, v):
-        one = code.const(t, "1.0")
-        if ins.opcode[0] == "rcp":
-            return code.binary("fdiv", t, one, v[0])
-        if ins.opcode[0] == "rsqrt":
-            return code.binary("fdiv", t, one, code.call("sqrt", t, v[0]))
-        if ins.opcode[0] == "tanh":
-            return code.call("tanh", t, v[0])
-        return code.call(UNARY[ins.opcode[0]], t, v[0])
-    return floating(code, ins, s, compute)
 
 
 @op("copysign", signature=same(2))
@@ -324,4 +250,4 @@ def compute(code, ins, sources):
         raise UnsupportedInstruction(f"{line}the simulator does not know the form {ins.name}.", opcode=ins.name, line=ins.line) from None
 
 
-__all__ = ["OPS", "bits", "compute", "ir_type"]
+__all__ = ["OPS", "approximate", "bits", "carry", "choices", "compute", "fields", "hints", "ir_type"]

@@ -9,11 +9,10 @@ instructions reinterpret them. `OPS[opcode]` is a pair of functions:
 
 import dataclasses
 
-from course_lib.simt import convert
+from course_lib.simt import convert, halves, rounding
 from course_lib.simt.instruction import type_bytes
 
 FLOATS = convert.FLOATS
-DIRECTED = {"rz", "rm", "rp", "rna", "relu", "oob"}  # not covered
 OPS = {}
 
 
@@ -36,11 +35,11 @@ def same(n):
     return lambda ins: ((ir_type(kind(ins)),), (ir_type(kind(ins)),) * n)
 
 
-def op(*names, signature):
-    """Register an emitter under each opcode in `names`."""
+def op(*names, signature, whole=False):
+    """Register an emitter under each opcode in `names`; `whole`: it takes packed types (`f16x2`) itself."""
     def register(emit):
         for name in names:
-            OPS[name] = (signature, packed(emit))
+            OPS[name] = (signature, emit if whole else packed(emit))
         return emit
     return register
 
@@ -60,21 +59,22 @@ def as_bits(code, type_name, value):
     return code.cast("bitcast", FLOATS[type_name], value, ir_type(type_name))
 
 
+def mode_of(ins):
+    """Return the directed rounding that an instruction asks for, or None for the nearest even."""
+    return next((part for part in ins.opcode if part in rounding.MODES), None)
+
+
 def floating(code, ins, sources, compute):
     """Run `compute(lane type, float values) -> float value` between two reinterpretations.
 
     Half precision is computed in single precision, which is wide enough for one correctly rounded operation.
     """
     name = kind(ins)
-    if DIRECTED & set(ins.opcode):
-        raise NotImplementedError
-    short = name in ("f16", "bf16")
-    if short and {"ftz", "sat"} & set(ins.opcode):
-        raise NotImplementedError
-    base = "float" if short else FLOATS[name]
+    if name in halves.KINDS:
+        values = [halves.read(code, ins, name, s) for s in sources]
+        return (halves.finish(code, ins, name, halves.narrow(code, name, compute("float", values))),)
+    base = FLOATS[name]
     values = [as_float(code, name, s) for s in sources]
-    if short:
-        values = [convert.widen(code, name, v) for v in values]
     if "ftz" in ins.opcode:
         values = [convert.flush(code, base, v) for v in values]
     result = compute(base, values)
@@ -82,19 +82,15 @@ def floating(code, ins, sources, compute):
         result = convert.flush(code, base, result)
     if "sat" in ins.opcode:
         result = convert.saturate(code, base, result)
-    if short:
-        result = convert.narrow(code, name, result)
     return (as_bits(code, name, result),)
 
 
 def packed(emit):
-    """Wrap an emitter: `f16x2` and `bf16x2` are two operations on halves of 32 bits."""
+    """Wrap an emitter: `f16x2`, `bf16x2`, `s16x2`, `u16x2` are two operations on halves of 32 bits."""
     def both(code, ins, sources):
         name = kind(ins)
         if not name.endswith("x2"):
             return emit(code, ins, sources)
-        if name[:-2] not in FLOATS:
-            raise NotImplementedError
         one = dataclasses.replace(ins, opcode=(*ins.opcode[:-1], name[:-2]))
         sixteen, parts = code.const("i32", 16), []
         for shift in (False, True):
@@ -108,3 +104,20 @@ def packed(emit):
 def signed(ins):
     """Say whether an integer instruction is a signed one."""
     return kind(ins).startswith("s")
+
+
+def wide_type(ins):
+    return f"i{16 * type_bytes(kind(ins))}"
+
+
+def product(code, ins, a, b):
+    """The double-width product of two integers."""
+    t, wide = ir_type(kind(ins)), wide_type(ins)
+    how = "sext" if signed(ins) else "zext"
+    return code.binary("mul", wide, code.cast(how, t, a, wide), code.cast(how, t, b, wide))
+
+
+def high(code, ins, value):
+    t, wide = ir_type(kind(ins)), wide_type(ins)
+    shifted = code.binary("lshr", wide, value, code.const(wide, int(t[1:])))
+    return code.cast("trunc", wide, shifted, t)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.simt import asynchronous, barriers, bodies, calls, cfg, crosslane, fuse, layout, tensor, verify
+from course_lib.simt import asynchronous, barriers, bodies, calls, cfg, coverage, crosslane, fuse, layout, normal, tensor, verify
 from course_lib.simt.errors import LaunchError, PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.memory import GLOBAL_VARIABLES
@@ -84,11 +84,13 @@ def prepare(module, entry, split=None):
         known = ", ".join(kernels) or "none"
         raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
     linked = calls.link(module, entry)
-    for function in linked.functions.values():
+    for name, function in linked.functions.items():
         for ins in function.body:
             if isinstance(ins, Instruction):
                 refuse_unknown(ins)
-        verify.check(function, SPECIAL)
+                coverage.check(ins)
+        linked.functions[name] = normal.normalise(function)
+        verify.check(linked.functions[name], SPECIAL)
     function = module.functions[entry]
     places, sizes, shared, constants = place_variables(module, linked)
     params, offset = [], 0
@@ -279,6 +281,7 @@ def is_memory(ins):
 
 def refuse_unknown(ins):
     known = ins.opcode[0] in OPS or ins.opcode[0] in CONTROL or tensor.knows(ins) or asynchronous.knows(ins)
+    known = known or ins.opcode[0] in ("addc", "subc", "madc")
     if ins.opcode[0] in ("bar", "barrier", "membar", "fence", "nanosleep"):
         known = barriers.knows(ins)
     strange = [r.name for r in cfg.sources(ins) if REFUSED.fullmatch(r.name)] if known else []
@@ -288,7 +291,8 @@ def refuse_unknown(ins):
                                      opcode=ins.name, line=ins.line)
     if not known:
         raise UnsupportedInstruction(
-            f"{at_line(ins)}the simulator does not know the instruction {ins.name}.", opcode=ins.name, line=ins.line)
+            f"{at_line(ins)}the simulator does not know the instruction {ins.name}"
+            f"{coverage.reason(ins.opcode[0])}.", opcode=ins.name, line=ins.line)
 
 
 def place_registers(function, body, calls_something):

@@ -2,14 +2,15 @@
 
 import re
 
-from course_lib.simt import cfg
+from course_lib.simt import cfg, hints
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.ops import OPS, ir_type
 from course_lib.simt.special import ALIASES
 from course_lib.simt.special import kind as special_kind
 
-TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128")
+TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
+UNTYPED = ("isspacep", *hints.NOTHING)
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
 
 
@@ -95,7 +96,7 @@ class _Verifier:
         return t
 
     def arithmetic(self, ins):
-        kind = ins.opcode[1] if ins.opcode[0] == "prmt" and len(ins.opcode) > 1 else ins.opcode[-1]
+        kind = "b64" if ins.opcode[0] in UNTYPED else ins.opcode[-1]
         if not TYPES.fullmatch(kind) or ins.opcode[0] == "cvt" and not TYPES.fullmatch(ins.opcode[-2]):
             self.fail(ins, f"there is no type .{kind if not TYPES.fullmatch(kind) else ins.opcode[-2]}")
         results, wanted = OPS[ins.opcode[0]][0](ins)

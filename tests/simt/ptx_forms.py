@@ -1,6 +1,6 @@
 """The instruction forms that test_ops.py runs.
 
-FORMS must run and be right. REFUSABLE must be right or be refused by name: never run with a modifier ignored.
+All must run and be right; `ptx_forms_more.py` has those that compilers write seldom.
 """
 
 from dataclasses import dataclass
@@ -183,39 +183,7 @@ def literal_forms():
     yield form("mul.wide.u32", "u64", "u32 =4")
 
 
-def rare_forms():
-    """Forms of known opcodes that compilers write seldom: right, or refused."""
-    for name, n in (("add", 2), ("sub", 2), ("mul", 2), ("fma", 3), ("div", 2), ("rcp", 1), ("sqrt", 1)):
-        yield from (form(f"{name}.{r}.{t}", t, " ".join([t] * n)) for r, t in (("rz", "f32"), ("rm", "f64"), ("rp", "f32")))
-    for t in ("f16x2", "bf16x2"):
-        yield from each("add.rn.{t}", (t,), 2)
-        yield from each("mul.rn.{t}", (t,), 2)
-        yield from each("fma.rn.{t}", (t,), 3)
-        yield from each("max.{t}", (t,), 2)
-        yield from each("neg.{t}", (t,), 1)
-        yield from each("abs.{t}", (t,), 1)
-    for t in ("f16", "bf16"):
-        yield form(f"fma.rn.relu.{t}", t, f"{t} {t} {t}")
-        yield form(f"cvt.rn.relu.{t}.f32", t, "f32")
-        yield form(f"cvt.rz.{t}.f32", t, "f32")
-    yield from (form(text, "f16", " ".join(["f16"] * n)) for text, n in (
-        ("add.rn.ftz.f16", 2), ("add.rn.sat.f16", 2), ("fma.rn.sat.f16", 3), ("max.NaN.f16", 2), ("min.ftz.f16", 2)))
-    yield from (form(text, "s32", " ".join(["s32"] * n)) for text, n in (
-        ("mad.hi.sat.s32", 3), ("mad24.hi.sat.s32", 3), ("max.relu.s32", 2), ("min.relu.s32", 2)))
-    yield from (form(text, "b32", "b32 b32") for text in ("add.u16x2", "min.s16x2", "max.u16x2"))
-    yield from (form(f"{name}.xorsign.abs.f32", "f32", "f32 f32") for name in ("min", "max"))
-    yield from (form(f"{name}.f32", "f32", "f32 f32 f32") for name in ("min", "max"))
-    yield from (form(f"prmt.b32.{how}", "b32", "b32 b32 b32") for how in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"))
-    yield from (form(f"cvt.{r}.{f}.{t}", f, t) for r in ("rz", "rm", "rp") for f in FLOATS for t in ("s32", "u64"))
-    yield from (form(f"cvt.{r}.f32.f64", "f32", "f64") for r in ("rz", "rm", "rp"))
-    yield from (form(f"cvt.rn.{f}.{t}", f, t) for f in SMALL_FLOATS for t in ("s64", "u64", "u32", "s8"))
-    yield form("cvt.rn.sat.f32.s32", "f32", "s32")
-    yield form("slct.ftz.b32.f32", "b32", "b32 b32 f32")
-    yield from (form(f"set.lt.{d}.f16", d, "f16 f16") for d in ("f16", "u32"))
-
-
 LITERALS = tuple(literal_forms())
-REFUSABLE = tuple(rare_forms())
 
 
 def known_bug(form):

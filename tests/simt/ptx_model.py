@@ -7,21 +7,24 @@ may also be NAN (any NaN of the type), ANY (the manual leaves it open) or a froz
 import operator
 
 import softfloat as sf
+from ptx_model_bits import BITWISE, ORDERS, VIDEO, dot, find_nth, lop3, lop3_test, mask, sign_extend, video
 from ptx_model_real import convert, real
-from ptx_types import ANY, clamp, cut, signed, width
-from softfloat import FORMATS, NAN
-
-BITWISE = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+from ptx_types import Pair, clamp, cut, signed, width
+from softfloat import FORMATS
 
 
 def evaluate(text, args):
     """Return the tuple of results of one instruction for one thread."""
     parts = text.split(".")
+    if parts[-1] == "relu":
+        parts = [parts[0], "relu", *parts[1:-1]]
     name, kind, flags = parts[0], parts[-1], set(parts[1:])
-    if name in SPECIAL:
+    if name == "lop3" and parts[1] in BITWISE:
+        found = lop3_test(parts, flags, args)
+    elif name in SPECIAL:
         found = SPECIAL[name](parts, flags, args)
-    elif kind in ("f16x2", "bf16x2"):
-        found = halves(text, args)
+    elif kind.endswith("x2"):
+        found = halves(".".join(parts), args)
     elif kind in FORMATS:
         found = real(name, kind, flags, args)
     else:
@@ -102,11 +105,6 @@ def funnel(parts, flags, args):
     return cut(both << n >> 32 if "l" in flags else both >> n, 32)
 
 
-def lop3(parts, flags, args):
-    a, b, c, table = args
-    return sum((table >> ((a >> i & 1) * 4 + (b >> i & 1) * 2 + (c >> i & 1)) & 1) << i for i in range(32))
-
-
 def find(parts, flags, args):
     """`bfind`: the highest bit that differs from the sign."""
     a = signed(args[0], parts[-1])
@@ -153,12 +151,10 @@ def permute(parts, flags, args):
 def halves(text, args):
     """Two numbers of 16 bits in one register."""
     low, high = (evaluate(text[:-2], [a >> s & 0xFFFF for a in args])[0] for s in (0, 16))
-    return ANY if NAN in (low, high) or frozenset in (type(low), type(high)) else high << 16 | low
+    return Pair((low, high))
 
 
 # -- comparisons and choices --------------------------------------------------------------------------------------------
-ORDERS = {"eq": (0,), "ne": (-1, 1), "lt": (-1,), "le": (-1, 0), "gt": (1,), "ge": (0, 1),
-          "lo": (-1,), "ls": (-1, 0), "hi": (1,), "hs": (0, 1)}
 
 
 def relation(how, kind, flags, a, b):
@@ -178,6 +174,9 @@ def relation(how, kind, flags, a, b):
 
 
 def set_predicate(parts, flags, args):
+    if parts[-1].endswith("x2"):
+        kinds = [*parts[:-1], parts[-1][:-2]]
+        return tuple(set_predicate(kinds, flags, [a >> s & 0xFFFF for a in args[:2]] + args[2:])[0] for s in (0, 16))
     true = relation(parts[1], parts[-1], flags, *args[:2])
     joins = [p for p in parts[2:-1] if p in BITWISE]
     both = [int(true), int(not true)]
@@ -185,6 +184,9 @@ def set_predicate(parts, flags, args):
 
 
 def set_value(parts, flags, args):
+    if parts[-1].endswith("x2"):
+        one = {"f16x2": 0x3C00, "bf16x2": 0x3F80}.get(parts[-2], 0xFFFF)
+        return Pair(one if true else 0 for true in set_predicate(parts, flags, args))
     true = set_predicate(parts, flags, args)[0]
     one = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}.get(parts[-2], (1 << width(parts[-2])) - 1)
     return one if true else 0
@@ -220,6 +222,8 @@ def copysign(parts, flags, args):
 
 
 SPECIAL = {
+    "bmsk": mask, "szext": sign_extend, "fns": find_nth, "dp4a": dot, "dp2a": dot,
+    **dict.fromkeys(VIDEO, video),
     "shl": shift, "shr": shift, "shf": funnel, "lop3": lop3, "bfind": find, "bfe": extract, "bfi": insert, "prmt": permute,
     "setp": set_predicate, "set": set_value, "slct": select_sign, "testp": test_property, "cvt": convert, "mov": move,
     "copysign": copysign, "selp": lambda parts, flags, args: args[0] if args[2] else args[1],

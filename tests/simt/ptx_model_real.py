@@ -1,7 +1,7 @@
 """Floating-point instructions of PTX in exact arithmetic: rounding, .ftz, .sat, and conversions."""
 
 import softfloat as sf
-from ptx_types import ROUNDINGS, clamp, cut, limits, signed, width
+from ptx_types import ROUNDINGS, Pair, clamp, cut, limits, signed, width
 from softfloat import FORMATS, NAN
 
 
@@ -28,7 +28,9 @@ def saturated(kind, bits):
 
 
 def rectified(kind, bits):
-    """`.relu`: negative numbers become 0."""
+    """`.relu`: negative numbers become 0, and -0 may."""
+    if bits == 1 << (FORMATS[kind].width - 1):
+        return frozenset((0, bits))
     return bits if bits == NAN or sf.compare(kind, bits, 0) >= 0 else 0
 
 
@@ -64,13 +66,48 @@ REAL = {
 # -- conversions -------------------------------------------------------------------------------------------------------
 def convert(parts, flags, args):
     target, source = parts[-2:]
+    if "pack" in flags:
+        return pack_integers(parts[3], args)
+    if target.endswith("x2"):
+        return pair(target[:-2], source, flags, args)
     if source in FORMATS:
+        if target == "tf32":
+            found = float_to_float(target, source, flags, args[0])
+            return found_bits(found, 13) if found != NAN else 0x7FFFFFFF
         return (float_to_float if target in FORMATS else float_to_integer)(target, source, flags, args[0])
     value = signed(args[0], source)
     if target in FORMATS:
         found = sf.from_integer(target, value, next((r for r in ROUNDINGS if r in flags), "rn"))
         return saturated(target, found) if "sat" in flags else found
     return cut(clamp(value, target) if "sat" in flags else value, width(target))
+
+
+def found_bits(found, shift):
+    """Shift a result, or all of those allowed."""
+    return frozenset(v << shift for v in found) if isinstance(found, frozenset) else found << shift
+
+
+def pack_integers(kind, args):
+    n = int(kind[1:])
+    a, b = (cut(clamp(signed(v, "s32"), kind), n) for v in args[:2])
+    return cut((args[2] if len(args) == 3 else 0) << 2 * n | a << n | b, 32)
+
+
+def pair(target, source, flags, args):
+    """Two numbers in one register; of two sources the first is the upper one."""
+    if source[:-2] in ("e4m3", "e5m2"):
+        return Pair(widened(source[:-2], args[0] >> s & 0xFF, flags) for s in (0, 8))
+    values = [args[0] & 0xFFFF, args[0] >> 16] if source == "f16x2" else [args[1], args[0]]
+    found = [float_to_float(target, source.removesuffix("x2"), flags, v) for v in values]
+    return Pair(0x7F if v == NAN and target in ("e4m3", "e5m2") else v for v in found)
+
+
+def widened(kind, byte, flags):
+    """The half-precision number of an 8-bit one."""
+    if byte & 0x7F == 0x7F and kind == "e4m3":
+        return NAN
+    found = sf.convert("f16", kind, byte)
+    return rectified("f16", found) if "relu" in flags else found
 
 
 def float_to_integer(target, source, flags, bits):
@@ -93,7 +130,10 @@ def float_to_float(target, source, flags, bits):
     whole = next((f[:2] for f in flags if f in ("rni", "rzi", "rmi", "rpi")), None)
     if whole and value != NAN and value[1] != sf.INF:
         value = *sf.integral(value, whole), 0
-    found = sf.pack(target, value, next((r for r in ROUNDINGS if r in flags), "rn"))
+    found = sf.pack(target, value, next((r for r in (*ROUNDINGS, "rna") if r in flags), "rn"))
+    top = 1 << FORMATS[target].width - 1
+    if "satfinite" in flags and found != NAN and found & ~top == FORMATS[target].infinity:
+        found -= 1
     if "ftz" in flags and target == "f32":
         found = sf.flush(target, found)
     return saturated(target, found) if "sat" in flags else rectified(target, found) if "relu" in flags else found

@@ -4,11 +4,20 @@ import re
 from functools import cache
 
 ANY = "anything"  # a result that the manual leaves open
+class Pair:
+    """The lower and upper half of one result, each as a result of its own."""
+
+    def __init__(self, halves):
+        self.halves = tuple(halves)
+
+
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 
 
 @cache
 def width(kind):
+    if kind in ("e4m3x2", "e5m2x2"):
+        return 16
     return 1 if kind == "pred" else 32 if kind.endswith("16x2") else int(re.search(r"\d+$", kind).group())
 
 

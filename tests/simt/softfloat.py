@@ -14,6 +14,7 @@ NAN, INF = "nan", "inf"
 class Format:
     exponent: int  # bits
     fraction: int  # bits
+    beyond: int = 0  # bits of the first magnitude that is no number, where it is not the usual infinity
 
     @property
     def width(self):
@@ -26,10 +27,11 @@ class Format:
 
     @property
     def infinity(self):
-        return ((1 << self.exponent) - 1) << self.fraction
+        return self.beyond or ((1 << self.exponent) - 1) << self.fraction
 
 
-FORMATS = {"f16": Format(5, 10), "bf16": Format(8, 7), "f32": Format(8, 23), "f64": Format(11, 52)}
+FORMATS = {"f16": Format(5, 10), "bf16": Format(8, 7), "f32": Format(8, 23), "f64": Format(11, 52),
+           "tf32": Format(8, 10), "e5m2": Format(5, 2), "e4m3": Format(4, 3, 0x7F)}
 
 
 def unpack(name, bits):
@@ -49,6 +51,8 @@ def away(mode, sign, n, rest, half):
     """Say whether rounding n (with `rest` dropped, `half` being one half) goes up in magnitude."""
     if mode == "rn":
         return rest > half or rest == half and n & 1
+    if mode == "rna":
+        return rest >= half
     return rest > 0 and mode == ("rm" if sign else "rp")
 
 
@@ -71,7 +75,7 @@ def pack(name, value, mode="rn"):
         up = away(mode, sign, n, m - (n << drop), 1 << (drop - 1))
     bits = ((place - f.least) << f.fraction) + n + up
     if bits >= f.infinity:
-        to_infinity = mode == "rn" or mode == ("rm" if sign else "rp")
+        to_infinity = mode in ("rn", "rna") or mode == ("rm" if sign else "rp")
         bits = f.infinity if to_infinity else f.infinity - 1
     return top | bits
 

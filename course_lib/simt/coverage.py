@@ -1,0 +1,101 @@
+"""Which PTX the simulator covers: every opcode with its types and modifiers, and what is refused. The code obeys this table.
+
+A row is `(pattern, operands)`, written as in NVIDIA's "PTX ISA" manual: `[.sat]` may stand there or not, `(u32|s32)` is one of
+these. An instruction whose opcode has rows and whose form fits none of them is refused by name (`check`), so nothing runs that is
+not listed. `tests/simt/test_coverage.py` translates and runs each form that is listed, and looks for opcodes without a row;
+`tools/coverage.py` writes `docs/ptx-coverage.md`.
+
+To add an opcode: put a row into the section of the manual that it stands in. Operands: `d`, `p`, `q` results, `a` … `c` sources, `imm` a
+literal, anything else as it is written. Rows of opcodes that are not in `ops.OPS` need an example in the test.
+"""
+
+import functools
+import itertools
+import re
+
+from course_lib.simt.errors import UnsupportedInstruction
+from course_lib.simt.forms import (
+    ARITHMETIC,
+    BITS_AND_BYTES,
+    COMPARISON,
+    CONTROL,
+    CONVERSION,
+    EXTENDED,
+    FLOATING,
+    HALF,
+    HINTS,
+    MEMORY,
+    REFUSED,
+    VIDEO,
+    WARP,
+)
+
+SECTIONS = {
+    "Integer arithmetic": ARITHMETIC, "Extended precision": EXTENDED, "Logic, shifts, bits and bytes": BITS_AND_BYTES,
+    "Comparison and selection": COMPARISON, "Floating point": FLOATING, "Half precision and bfloat16": HALF,
+    "Moves and conversions": CONVERSION, "Loads, stores and atomics": MEMORY, "Hints, fences and other instructions without a value": HINTS,
+    "Control": CONTROL, "Barriers and exchange between lanes": WARP, "Packed video instructions": VIDEO,
+}
+
+
+def opcodes_of(pattern):
+    """Return the opcodes of a row.
+
+    >>> opcodes_of("add[.sat].s32"), opcodes_of("v(min|max)(2|4).u32")
+    (['add'], ['vmin2', 'vmin4', 'vmax2', 'vmax4'])
+    """
+    parts = re.findall(r"\w+|\([\w|]+\)", re.match(r"(?:\w|\([\w|]+\))+", pattern).group())
+    return ["".join(choice) for choice in itertools.product(*(p.strip("()").split("|") for p in parts))]
+
+
+@functools.cache
+def patterns():
+    """Return {opcode: compiled pattern of all its rows}."""
+    rows = {}
+    for pattern, _ in itertools.chain(*SECTIONS.values()):
+        for opcode in opcodes_of(pattern):
+            rows.setdefault(opcode, []).append(as_expression(pattern))
+    return {name: re.compile("|".join(parts)) for name, parts in rows.items()}
+
+
+def as_expression(pattern):
+    """Return a row's pattern as a regular expression.
+
+    >>> bool(re.fullmatch(as_expression("add[.sat].(s32|u32)"), "add.u32"))
+    True
+    """
+    return pattern.replace(".", r"\.").replace("(", "(?:").replace("[", "(?:").replace("]", ")?")
+
+
+def check(ins):
+    """Refuse an instruction whose form is not in the table.
+
+    Raises
+    ------
+    UnsupportedInstruction
+        Names the form and its source line.
+    """
+    written = ins.name.replace("__", "::")
+    if not covers(written):
+        line = f"line {ins.line}: " if ins.line else ""
+        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}.", opcode=written, line=ins.line)
+
+
+@functools.lru_cache(maxsize=4096)
+def covers(written):
+    """Say whether a form such as `add.sat.s32` is in the table; opcodes without a row are not judged."""
+    found = patterns().get(written.partition(".")[0])
+    return found is None or found.fullmatch(written) is not None
+
+
+def reason(opcode):
+    """Return why an opcode is refused, as a part of a sentence; empty when it is not known at all."""
+    for names, why in REFUSED:
+        if opcode in names.split():
+            return f" ({why})"
+    return ""
+
+
+def refused():
+    """Return {opcode: reason} of the opcodes that are known and refused."""
+    return {name: why for names, why in REFUSED for name in names.split()}
