@@ -7,7 +7,8 @@ vector loads as the access. Only where a hazard is possible, the runtime checks 
 import ctypes
 
 from course_lib.simt import layout
-from course_lib.simt.instruction import Reg, type_bytes
+from course_lib.simt.fast_counting import nbytes
+from course_lib.simt.instruction import Reg
 from course_lib.simt.program import data_items
 
 MOST_LINES = 64  # looked at in one go
@@ -203,11 +204,6 @@ class Race:
         self.fast.call("settle", "void", "ptr %worker")
         code.do(f"br label %{room}")
         code.label(room)
-
-
-def nbytes(ins):
-    """Bytes per lane."""
-    return type_bytes(ins.opcode[-1]) * len(data_items(ins))
 
 
 def distinct(group, size):
