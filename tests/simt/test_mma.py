@@ -70,6 +70,8 @@ def awkward(rng, shape, kind):
     B[rng.random((k, n)) < 0.03] = rng.choice([np.inf, -np.inf, np.nan, 0.0])
     C[rng.random((m, n)) < 0.1] = rng.choice([np.inf, -np.inf, np.nan])
     B[0, rng.random(n) < 0.3] = 0
+    A[0], B[:, 0], C[0, 0] = np.inf, 1, 0
+    A[0, 1:], B[0, 0] = 1, 0  # infinity times zero, and nothing else that is not finite
     yield A, B, C
     A, B, C = (rng.choice([0.0, -0.0, 1.0], size) for size in ((m, k), (k, n), (m, n)))
     yield A, B, C
