@@ -16,6 +16,7 @@ import re
 from course_lib.simt.errors import UnsupportedInstruction
 from course_lib.simt.forms import (
     ARITHMETIC,
+    ASYNCHRONOUS,
     BITS_AND_BYTES,
     COMPARISON,
     CONTROL,
@@ -26,6 +27,7 @@ from course_lib.simt.forms import (
     HINTS,
     MEMORY,
     REFUSED,
+    TENSOR,
     VIDEO,
     WARP,
 )
@@ -35,6 +37,7 @@ SECTIONS = {
     "Comparison and selection": COMPARISON, "Floating point": FLOATING, "Half precision and bfloat16": HALF,
     "Moves and conversions": CONVERSION, "Loads, stores and atomics": MEMORY, "Hints, fences and other instructions without a value": HINTS,
     "Control": CONTROL, "Barriers and exchange between lanes": WARP, "Packed video instructions": VIDEO,
+    "Matrices of a warp": TENSOR, "Asynchronous copies": ASYNCHRONOUS,
 }
 
 
