@@ -10,6 +10,7 @@ from course_lib.simt.special import ALIASES
 from course_lib.simt.special import kind as special_kind
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
+PACKED = re.compile(TYPES.pattern + "|[us][24]")
 UNTYPED = ("isspacep", *hints.NOTHING)
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
 
@@ -57,7 +58,8 @@ class _Verifier:
 
     def checked(self, ins):
         name = ins.opcode[0]
-        strange = next((part for part in ins.opcode[1:] if re.fullmatch(r"[busf]\d+", part) and not TYPES.fullmatch(part)), None)
+        types = TYPES if ins.opcode[:2] != ("cvt", "pack") else PACKED
+        strange = next((part for part in ins.opcode[1:] if re.fullmatch(r"[busf]\d+", part) and not types.fullmatch(part)), None)
         if strange and name not in ("ld", "ldu", "st"):
             self.fail(ins, f"there is no type .{strange}")
         if ins.guard is not None and self.register(ins, ins.guard) != "i1":
