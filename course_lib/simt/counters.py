@@ -30,7 +30,6 @@ NAMES = tuple(
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
     + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS]
 )
-LEVEL = {name: "hardware" if "mem_global" in name else "PTX level" for name in NAMES}
 
 
 def collect(program, executed, threads, dynamic, divergent):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.simt import asynchronous, barriers, bodies, calls, cfg, coverage, crosslane, fuse, layout, normal, tensor, verify
+from course_lib.simt.contract import contract
 from course_lib.simt.errors import LaunchError, PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.memory import GLOBAL_VARIABLES
@@ -125,7 +126,7 @@ def body_of(linked, name, places):
     function = bodies.rename(linked, name, SPECIAL)
     body = [sink(rewrite(bodies.in_frame(i, linked.places[name], function.kernel), places), function)
             if isinstance(i, Instruction) else i for i in function.body]
-    return dataclasses.replace(function, body=body)
+    return contract(dataclasses.replace(function, body=body))
 
 
 def join(linked, parts):

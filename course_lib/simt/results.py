@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.simt import counters, faults, layout
+from course_lib.simt import counters, faults, layout, levels
 from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
 
 
@@ -13,7 +13,9 @@ def report(run, seconds_compile, seconds_run):
         run.fast.add_counts(sums)
     total, lines = counters.collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
     shared = tuple(SharedVariable(*v) for v in run.program.shared)
-    return Report(run.program.entry, total, lines, counters.LEVEL, hazards(run), trace(run), tuple(run.arrays), shared,
+    level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, levels.predict(run.program),
+                          levels.is_sure(run.program, sums["deopts"][:, 1]))
+    return Report(run.program.entry, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin)
 
 
