@@ -62,3 +62,13 @@ def test_most_counters_are_called_the_hardwares():
     assert sum(level[COUNTERS["sectors ld"][1]] == "hardware" for level in told) > 60
     assert sum(level[COUNTERS["wavefronts ld"][1]] == "hardware" for level in told) > 50
     assert all(set(level) == set(simulated(NAMES[0])[2].counters) for level in told)
+
+
+def test_the_page_tells_these_numbers():
+    page = (KERNELS.parents[2] / "docs" / "simulator-hardware.md").read_text()
+    pairs = [pair for name in NAMES for pair in counts(name).values()]
+    exact = [name for name in NAMES if not unlike(name)]
+    assert f"| {len(pairs)} counters | Nsight Compute's readings | {sum(a == b for a, b in pairs)} |" in page
+    assert f"| {len(exact)} kernels; {len(NANS)} more but for which NaN it is; {len(ULPS)} call approximate functions |" in page
+    assert all(f"`{name}`" in page for name in (*COUNTS, *ULPS, *NANS))
+    assert all(RECORD[key] in page for key in ("driver", "date"))
