@@ -1,6 +1,6 @@
 """Check everything that only a real GPU can show, in one call, and leave a record of it.
 
-    python tools/gpu_check.py [--out FOLDER] [--only probe,correct,profile,time,tests,lessons]
+    python tools/gpu_check.py [--out FOLDER] [--only probe,correct,profile,kernels,time,tests,lessons]
 
 Each section reports what it found and never stops the next one. `gpu_check.json` in the output folder ($OUT, or
 build/gpu_check) holds every figure with the device, the driver and the date; a short table comes last on the
@@ -154,8 +154,23 @@ def section_lessons(record):
     return str(found)
 
 
+def section_kernels(record, out):
+    """Run the kernels of tests/hardware, profile them, and compare with the record that the tests use."""
+    import hardware
+
+    from course_lib import gpu
+    hardware.build(out / "cubins", gpu.probe().arch)
+    words = hardware.record(out / "cubins", out / "kernels")
+    now = json.loads((out / "kernels" / "hardware.json").read_text())["kernels"]
+    kept = json.loads((ROOT / "tests" / "data" / "h200_kernels.json").read_text())["kernels"]
+    record["unlike_the_record"] = unlike = {
+        f"{name} {metric}": (kept[name][metric], counts[metric]) for name, counts in now.items()
+        for metric in hardware.EXACT if counts[metric] != kept[name][metric]}
+    return f"{words}; {len(unlike)} counters are not those on record"
+
+
 SECTIONS = {"environment": section_environment, "probe": section_probe, "correct": section_correct,
-            "profile": profile, "time": section_time, "tests": section_tests, "lessons": section_lessons}
+            "profile": profile, "kernels": section_kernels, "time": section_time, "tests": section_tests, "lessons": section_lessons}
 
 
 def main():
@@ -173,7 +188,7 @@ def main():
         print(f"-- {name}", flush=True)
         started = time.perf_counter()
         try:
-            arguments = (record, out) if name == "profile" else (record,)
+            arguments = (record, out) if name in ("profile", "kernels") else (record,)
             record["ok"], record["says"] = True, SECTIONS[name](*arguments)
         except Exception as error:
             record["ok"], record["says"] = False, f"{type(error).__name__}: {error}"

@@ -46,12 +46,12 @@ CURIOUS = re.compile(
     r"|smsp__inst_executed_pipe_(?:tensor|fp64)\w*")
 
 
-def build(folder):
+def build(folder, arch="sm_90"):
     """Compile every kernel; say with which NVRTC."""
     from course_lib import toolchain
     folder.mkdir(parents=True, exist_ok=True)
     for name, case in CASES.items():
-        (folder / f"{name}.cubin").write_bytes(toolchain.compile_cuda(case.source, name=f"{name}.cu", arch="sm_90").cubin)
+        (folder / f"{name}.cubin").write_bytes(toolchain.compile_cuda(case.source, name=f"{name}.cu", arch=arch).cubin)
     (folder / "nvrtc.json").write_text(json.dumps(list(toolchain.nvrtc_version())))
 
 
@@ -146,6 +146,8 @@ def record(folder, out):
     (out / "hardware.json").write_text(json.dumps(told, indent=1))
     told["kernels"] = profile(folder, ran, metrics(ncu), ncu, out)
     (out / "hardware.json").write_text(json.dumps(told, indent=1))
+    if failed or bad:
+        raise RuntimeError(f"{len(failed)} kernels failed, {len(bad)} are wrong: {failed} {bad}"[:2000])
     return f"{len(told['kernels'])} kernels recorded, {len(failed)} failed ({list(failed)}), {len(bad)} wrong: {bad}"
 
 

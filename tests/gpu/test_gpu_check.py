@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from course_lib import gpu, kernels, simt
@@ -12,6 +13,7 @@ from course_lib.run import run
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import gpu_check
+import hardware
 import nsight
 
 FEW = [case for case in nsight.cases([(33, 17, 20)]) if case[1] in ({"bx": 7, "by": 5}, {"BM": 8, "BN": 16, "BK": 24}, {})]
@@ -87,3 +89,27 @@ def test_without_a_gpu_it_says_so_and_goes_on(tmp_path, monkeypatch, capsys):
     assert "probe        WRONG" in out
     assert "environment  right" in out
     assert json.loads((tmp_path / "gpu_check.json").read_text())["sections"]["environment"]["nvrtc"]
+
+
+def test_a_structure_parameter_is_passed_as_its_bytes():
+    case = hardware.CASES["copy_structs"]
+    passed = hardware.by_value(case.arguments()[0][1])
+    assert (passed.shape, passed.dtype.itemsize) == ((), 12)
+    assert passed.tobytes() == bytes(case.arguments()[0][1])
+
+
+def test_the_record_on_file_is_what_keep_writes(tmp_path, monkeypatch):
+    """From what came back from the GPU, `keep` makes the files that the tests read."""
+    kept = json.loads((hardware.ROOT / "tests" / "data" / "h200_kernels.json").read_text())
+    name = "reduce_tree"
+    out = np.array([1.5, 2.5, 3.5, 4.5], np.float32)
+    np.savez(tmp_path / "outputs.npz", **{f"{name}.1": out})
+    (tmp_path / "hardware.json").write_text(json.dumps({**kept, "kernels": {name: kept["kernels"][name]}}))
+    (tmp_path / "tests" / "data").mkdir(parents=True)
+    monkeypatch.setattr(hardware, "ROOT", tmp_path)
+    hardware.keep(tmp_path)
+    told = json.loads((tmp_path / "tests" / "data" / "h200_kernels.json").read_text())
+    assert told["kernels"] == {name: kept["kernels"][name]}
+    assert told["outputs"] == {f"{name}.1": hardware.digest(out)}
+    assert told["wrong"] == {f"{name}.1": "differs from the reference"}
+    assert (np.load(tmp_path / "tests" / "data" / "h200_kernels.npz")[f"{name}.1"] == out).all()
