@@ -57,16 +57,22 @@ def test_one_byte_outside(kind, size, missing):
 @pytest.mark.parametrize("matrix", ["A", "B", "C"])
 @pytest.mark.parametrize("name", list(kernels.KERNELS))
 def test_a_matrix_that_is_one_element_short(name, matrix):
-    N = 20
     kernel = kernels.get(name)
-    kind = np.dtype(kernel.dtype).type
-    data = {m: np.zeros(N * N - (m == matrix), kind) for m in "ABC"}
-    args = [INT(N), INT(N), INT(N), kind(1), data["A"], INT(N), data["B"], INT(N), kind(0), data["C"], INT(N)]
-    error = fault(simt.OutOfBounds, kernel.source, args, grid=kernel.grid(N, N), block=kernel.block(), name=kernel.entry,
+    kind, p = np.dtype(kernel.dtype).type, kernel.check()
+    M, N, K = 20, 20, 20
+    if kernel.sizes_of(M, N, K, p):                    # those that take whole tiles
+        M, N, K = p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"], p["BK"]
+    sizes = {"A": M * K, "B": K * N, "C": M * N}
+    data = {m: np.zeros(size - (m == matrix), kind) for m, size in sizes.items()}
+    ld = (M, K, M) if kernel.layout == "column" else (K, N, N)
+    args = [INT(M), INT(N), INT(K), kind(1), data["A"], INT(ld[0]), data["B"], INT(ld[1]), kind(0), data["C"], INT(ld[2])]
+    error = fault(simt.OutOfBounds, kernel.source, args, grid=kernel.grid(M, N), block=kernel.block(), name=kernel.entry,
                   defines=kernel.defines())
-    assert (error.array, error.bounds) == (matrix, (0, N * N - 1))
-    assert error.index <= N * N - 1 < error.index + error.width // kind().itemsize
-    assert matrix == "C" or any(word in kernel.source.splitlines()[error.line - 1] for word in (f"{matrix}[", "float4", "cp.async"))
+    last = sizes[matrix] - 1
+    assert (error.array, error.bounds) == (matrix, (0, last))
+    assert error.index <= last < error.index + error.width // kind().itemsize
+    reads = (f"{matrix}[", f"*{matrix.lower()}[", "float4", "cp.async")
+    assert matrix == "C" or any(word in kernel.source.splitlines()[error.line - 1] for word in reads)
     assert error.address % (1 << 40) == error.index * kind().itemsize
 
 
