@@ -54,8 +54,11 @@ def test_one_byte_outside(kind, size, missing):
     assert launch(COPY, [data, np.zeros(64, np.uint8), INT(3), INT(0), INT(0)], defines={"TYPE": kind})
 
 
+QUICK = ("sgemm_swapped", "sgemm_tiled", "sgemm_1d_tile", "sgemm_vectorized", "sgemm_double_buffered", "dgemm_outputs", "sgemm_method6")
+
+
 @pytest.mark.parametrize("matrix", ["A", "B", "C"])
-@pytest.mark.parametrize("name", list(kernels.KERNELS))
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in kernels.KERNELS])
 def test_a_matrix_that_is_one_element_short(name, matrix):
     kernel = kernels.get(name)
     kind, p = np.dtype(kernel.dtype).type, kernel.check()
