@@ -9,7 +9,6 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 from course_lib.errors import CourseError
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic
 from course_lib.toolchain.host_compiler import SUFFIX, host_compiler
@@ -203,7 +202,7 @@ def _load(path):
 
 def _key(*parts):
     """Name a library by all that it depends on: text, options, compiler, and this CPU (a home may be shared)."""
-    import llvmlite.binding as llvm      # here, so that compiling CUDA needs no LLVM
+    import llvmlite.binding as llvm  # here, so that compiling CUDA needs no LLVM
 
     machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
     return hashlib.sha256("\0".join(map(repr, machine + parts)).encode()).hexdigest()[:40]
