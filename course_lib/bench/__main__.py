@@ -1,9 +1,10 @@
-"""`python -m course_lib.bench simt`: measure the simulator and print the table."""
+"""`python -m course_lib.bench simt` measures the simulator, `… ladder|sizes|tiles|warps|threads` kernels; each prints a table."""
 
 import argparse
 import sys
 from pathlib import Path
 
+from course_lib.bench import command as sweeps
 from course_lib.bench import records, simulator, tables
 from course_lib.errors import CourseError
 
@@ -18,12 +19,15 @@ def parser():
     simt.add_argument("--json", type=Path, metavar="FILE", help="write the measurements there too")
     simt.add_argument("--markdown", action="store_true", help="print the tables as docs/simulator-speed.md has them")
     simt.add_argument("--numba-python", metavar="PATH", help="a Python that has numba, for the comparison")
+    sweeps.add_parsers(benchmarks)
     return command
 
 
 def main(arguments=None):
     """Run the command; return its exit status."""
     wanted = parser().parse_args(arguments)
+    if wanted.benchmark != "simt":
+        return sweeps.main(wanted)
     plan = simulator.Plan.quick() if wanted.quick else simulator.Plan()
     if wanted.repeats:
         plan = simulator.Plan(**{**vars(plan), "repeats": wanted.repeats})

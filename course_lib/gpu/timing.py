@@ -28,6 +28,8 @@ class Timing:
         Launches in each sample; a sample is divided by it.
     graph : bool
         Whether the launches of a sample were replayed from one CUDA graph.
+    cold : bool
+        Whether the L2 was overwritten before each sample.
     """
 
     median_s: float
@@ -37,6 +39,7 @@ class Timing:
     warmup: int
     launches: int = 1
     graph: bool = False
+    cold: bool = False
 
     @classmethod
     def of(cls, samples, **facts):
@@ -70,7 +73,7 @@ def seconds(value):
 
 
 def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, constants=None, repeats=25, warmup=3,
-                budget_s=1.0):
+                budget_s=1.0, cold=False):
     """Measure a kernel with CUDA events, after warming up.
 
     The data stay on the device and in its caches, as they do in a training loop; NumPy arrays are copied there
@@ -84,6 +87,9 @@ def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, constan
         Samples at most; 5 are taken, then more as long as `budget_s` seconds allow.
     warmup : int
         Launches before the first sample, fewer when they alone take `budget_s` seconds.
+    cold : bool
+        Overwrite twice the L2's size before each sample, which then is a single launch: its data come from DRAM, and a
+        kernel of a few microseconds is measured with the events' own 2 µs.
 
     Returns
     -------
@@ -95,33 +101,54 @@ def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, constan
     try:
         on_device = tuple(cupy.array(a) if isinstance(a, np.ndarray) else a for a in args)
         function = prepare(compiled, entry, dynamic_shared, constants)
-        stream = cupy.cuda.Stream(non_blocking=True)
-        cupy.cuda.get_current_stream().synchronize()      # the copies above ran on another stream
-        with stream:
-            def once():
-                function(triple(grid), triple(block), on_device, shared_mem=dynamic_shared)
-            return _measure(stream, once, repeats, warmup, budget_s)
+        return time_call(lambda stream: function(triple(grid), triple(block), on_device, shared_mem=dynamic_shared),
+                         repeats=repeats, warmup=warmup, budget_s=budget_s, cold=cold)
     except GpuError:
         raise
     except Exception as error:
         raise explain(error, entry, grid, block) from None
 
 
-def _measure(stream, once, repeats, warmup, budget_s):
+def time_call(call, *, repeats=25, warmup=3, budget_s=1.0, cold=False):
+    """Measure what a callable puts on a stream; it gets the stream, which is the current one meanwhile.
+
+    Parameters and result are as for `time_kernel`. When the work is short it is called again while the stream is captured.
+    """
+    import cupy
+
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.get_current_stream().synchronize()      # the caller's arrays were filled on another stream
+    with stream:
+        return _measure(stream, lambda: call(stream), repeats, warmup, budget_s, _flusher() if cold else None)
+
+
+def _flusher():
+    """Return a callable that overwrites more memory than the L2 holds."""
+    import cupy
+
+    l2 = cupy.cuda.Device().attributes["L2CacheSize"]
+    buffer = cupy.zeros(max(2 * l2, 2**25) // 4, cupy.float32)
+
+    def flush():
+        buffer.__iadd__(1)      # reads and writes every line
+    return flush
+
+
+def _measure(stream, once, repeats, warmup, budget_s, flush=None):
     warm = []
     while len(warm) < max(1, warmup) and sum(warm) < budget_s:
-        warm.append(_elapsed(stream, once))
+        warm.append(_elapsed(stream, once, flush))
     first = min(warm)
     launches, graph = 1, None
-    if first < SHORT:
+    if first < SHORT and flush is None:
         launches = min(MOST_LAUNCHES, math.ceil(SAMPLE / first))
         graph = _record(stream, once, launches)
     sample = graph.launch if graph else once
     if graph:
         _elapsed(stream, sample)         # a graph's first launch uploads it
     count = min(repeats, max(5, int(budget_s / (first * launches))))
-    samples = [_elapsed(stream, sample) / launches for _ in range(count)]
-    return Timing.of(samples, warmup=len(warm), launches=launches, graph=graph is not None)
+    samples = [_elapsed(stream, sample, flush) / launches for _ in range(count)]
+    return Timing.of(samples, warmup=len(warm), launches=launches, graph=graph is not None, cold=flush is not None)
 
 
 def _record(stream, once, launches):
@@ -132,10 +159,12 @@ def _record(stream, once, launches):
     return stream.end_capture()
 
 
-def _elapsed(stream, work):
+def _elapsed(stream, work, flush=None):
     import cupy
 
     start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+    if flush:
+        flush()
     start.record(stream)
     work()
     stop.record(stream)

@@ -72,7 +72,7 @@ def measure(monkeypatch):
     def run(cost, **limits):
         clock = Clock(cost)
 
-        def elapsed(stream, work):
+        def elapsed(stream, work, flush=None):
             before = stream.now
             work()
             return stream.now - before

@@ -1,0 +1,162 @@
+"""The commands of `python -m course_lib.bench` that sweep: their arguments, and what they print."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from course_lib.bench import plans, recording
+from course_lib.bench.sweep import sweep
+from course_lib.bench.tasks import L2_STATES
+from course_lib.errors import CourseError
+from course_lib.gpu.timing import seconds
+
+MOST_ROWS = 40
+STOPPED = 130       # exit status after Ctrl-C
+EXECUTED = "smsp__inst_executed.sum"
+PLANS = {
+    "ladder": "every rung of the ladder, at N = 256 … 8192",
+    "sizes": "kernels at many sizes; default Wang and Jin's kernels at their twenty sizes",
+    "tiles": "every combination of a kernel's tile and block sizes; those that break a rule are skipped",
+    "warps": "the homework's kernels of many vectors with 4 to 32 warps a block",
+    "threads": "programs for the CPU with 1, 2, 4, … threads",
+}
+
+
+def add_parsers(benchmarks):
+    """Add a subcommand for each sweep, and those that record."""
+    for name, what in PLANS.items():
+        command = benchmarks.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".",
+                                        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        command.add_argument("--kernels", type=_names, metavar="A,B", help="names of the catalog instead of the usual ones")
+        command.add_argument("--sizes", type=_numbers, metavar="N,N", help="sizes of the matrices, or numbers of vectors")
+        command.add_argument("--backend", choices=("gpu", "sim", "cpu"),
+                             help="gpu: times; sim: counters without times; cpu: programs for the CPU. None: a GPU when one works")
+        command.add_argument("--l2", choices=L2_STATES, default="warm", help="what the L2 holds before a sample, on a GPU")
+        command.add_argument("--budget", type=float, default=1.0, metavar="S", help="seconds to measure each kernel")
+        command.add_argument("--out", type=Path, metavar="FILE", help="keep each record there at once, a line of JSON each")
+        command.add_argument("--resume", action="store_true", help="go on with FILE: what it holds is not measured again")
+        if name == "tiles":
+            command.add_argument("--choose", type=_choice, action="append", default=[], metavar="BM=64,128",
+                                 help="values of a parameter instead of those of its slider; may be repeated")
+        if name in ("warps", "threads"):
+            command.add_argument("--counts", type=_numbers, metavar="4,8", help=f"numbers of {name}")
+    _add_recording(benchmarks)
+
+
+def _add_recording(benchmarks):
+    command = benchmarks.add_parser("record", help="everything that course_lib/data/ shows, on this machine's GPU")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE", help="the records, a line of JSON each")
+    command.add_argument("--resume", action="store_true", help="go on with FILE")
+    command.add_argument("--budget", type=float, default=0.15, metavar="S", help="seconds to measure each kernel")
+    command.add_argument("--deadline", type=float, metavar="S", help="stop after so many seconds; --resume goes on")
+    command = benchmarks.add_parser("keep", help="sort what `record` wrote into course_lib/data/")
+    command.add_argument("file", type=Path)
+
+
+def run(wanted):
+    """Carry out one of these commands; return its exit status."""
+    if wanted.benchmark == "record":
+        print(recording.conditions(), flush=True)
+        left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
+                                say=lambda text: print(text, flush=True))
+        print(f"{left} measurements are left: --resume goes on" if left else "all is recorded")
+        return 0
+    if wanted.benchmark == "keep":
+        print(", ".join(f"{name}.json {count}" for name, count in recording.keep(wanted.file).items()))
+        return 0
+    found = sweep(tasks(wanted), out=wanted.out, resume=wanted.resume)
+    print(text(found, wanted.out))
+    return STOPPED if found.interrupted else 1 if found.failed else 0
+
+
+def tasks(wanted):
+    """Return the tasks that the arguments ask for."""
+    name, kernels, sizes = wanted.benchmark, wanted.kernels, wanted.sizes
+    how = {"backend": wanted.backend, "l2": wanted.l2, "budget_s": wanted.budget}
+    given = {key: value for key, value in (("kernels", kernels), ("sizes", sizes)) if value}
+    if name == "ladder":
+        if kernels:
+            return plans.over_sizes(kernels, sizes or plans.POWERS, **how)
+        return plans.ladder(**given, **how)
+    if name == "sizes":
+        return plans.over_sizes(kernels, sizes or plans.WANG_SIZES, **how) if kernels else plans.wang(**given, **how)
+    if name == "tiles":
+        return [t for kernel in kernels or ("sgemm_tiled",) for size in sizes or (1024,)
+                for t in plans.tiles(kernel, size, dict(wanted.choose), **how)]
+    counts = {"counts": wanted.counts} if wanted.counts else {}
+    if name == "warps":
+        return [t for size in sizes or (plans.VECTORS,) for t in plans.warps(kernels or plans.MXV, size, **counts, **how)]
+    return plans.threads(**given, **counts, **how)
+
+
+def text(found, out=None):
+    """Return a short table of a sweep: all its records, or the fastest of each kernel and size when they are many."""
+    rows = list(found.done)
+    note = ""
+    if len(rows) > MOST_ROWS:
+        fastest = {}
+        for r in rows:
+            best = fastest.setdefault((r.kernel, r.M, r.N, r.K, r.dtype), r)
+            if (r.median_s or 0) < (best.median_s or 0):
+                fastest[r.kernel, r.M, r.N, r.K, r.dtype] = r
+        rows, note = list(fastest.values()), f"the fastest of each kernel and size; {len(found.done)} records in all"
+    lines = _table(rows)
+    lines += [f"{r.kernel} N = {r.N} {_values(r)}: {r.state}, {r.problem}" for r in (found.failed + found.skipped)[:MOST_ROWS // 4]]
+    many = {"failed": len(found.failed), "skipped": len(found.skipped), "not measured again": found.reused,
+            "left when it was stopped": found.planned - len(found.records)}
+    end = [f"{len(found.done)} done", *(f"{count} {what}" for what, count in many.items() if count)]
+    where = {f"{r.device}, driver {r.driver}, {r.date}, L2 {r.l2}" if r.driver else f"{r.device}, {r.date}" for r in found.done}
+    lines += [note] * bool(note) + sorted(where) + [", ".join(end) + (f"; {out}" if out else "")]
+    return "\n".join(lines)
+
+
+def _table(rows):
+    header = ("kernel", "N", "parameters", "median", "quartiles", "GFLOP/s", "GB/s")
+    cells = [header] + [(r.kernel, str(r.N), _values(r), *_times(r), _number(r.gflops), _number(r.gb_s)) for r in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    return ["  ".join(cell.ljust(w) if i in (0, 2) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))).rstrip()
+            for row in cells]
+
+
+def _times(r):
+    if r.median_s is None:
+        return "no time", f"{r.counters[EXECUTED]:,} instructions" if EXECUTED in r.counters else ""
+    return seconds(r.median_s), f"{seconds(r.low_s)} … {seconds(r.high_s)}"
+
+
+def _values(r):
+    return ", ".join(f"{name}={value}" for name, value in r.parameters.items()) or (r.dtype if r.kernel == "cuBLAS" else "")
+
+
+def _number(x):
+    return "" if x is None else f"{x:,.1f}" if x < 100 else f"{x:,.0f}"
+
+
+def _names(text):
+    return tuple(filter(None, text.split(",")))
+
+
+def _numbers(text):
+    try:
+        return tuple(int(word) for word in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 256,512") from None
+
+
+def _choice(text):
+    name, equals, values = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is no choice such as BM=64,128")
+    return name, _numbers(values)
+
+
+def main(wanted):
+    """Run a command and turn errors into a sentence and an exit status."""
+    try:
+        return run(wanted)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; --resume goes on", file=sys.stderr)
+        return STOPPED

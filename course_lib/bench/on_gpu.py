@@ -1,0 +1,147 @@
+"""Measure one task on the GPU: inputs that stay there, time, then a fresh launch whose answer is checked."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from course_lib import gpu, toolchain
+from course_lib.errors import CourseError
+from course_lib.kernels import get
+from course_lib.run.accuracy import mismatch, tolerance
+
+SMALL = 2**27            # multiply-adds up to which NumPy computes the reference, on the CPU
+PROBES = 8               # columns of random numbers that the large reference is held to
+
+
+def measure(task):
+    """Return the fields of a record that a measurement on the GPU fills: times, samples, whether the answer was right."""
+    options = {"budget_s": task.budget_s, "cold": task.l2 == "cold"}
+    if task.kind == "copy":
+        return _copy(task, options)
+    if task.kernel == "cuBLAS":
+        return _library(task, options)
+    kernel = get(task.kernel)
+    compiled = _compiled(task.kernel, tuple(sorted(task.parameters.items())), gpu.probe().arch)
+    make = {"vectors": _vectors, "transpose": _moved, "sum": _moved}.get(task.kind, _product)
+    arguments, output, constants, covered, check = make(task, kernel)
+    shape = (compiled, kernel.entry, kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters), arguments)
+    time = gpu.time_kernel(*shape, constants=constants, **options)
+    arguments[output][...] = np.nan          # what the timed launches left is no proof that this kernel writes every element
+    gpu.launch(*shape, constants=constants)
+    return times(time) | answer(check(arguments[output]))
+
+
+def times(time):
+    """Return the fields of a record that a `Timing` fills."""
+    return {"median_s": time.median_s, "low_s": time.low_s, "high_s": time.high_s, "repeats": time.repeats, "graph": time.graph}
+
+
+def answer(wrong):
+    """Return the fields of a record that say whether an answer was right; `wrong`: a sentence, or None."""
+    return {"correct": wrong is None, "problem": "" if wrong is None else f"the answer is wrong: {wrong}"}
+
+
+@lru_cache(maxsize=512)
+def _compiled(name, parameters, arch):
+    kernel = get(name)
+    return toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=arch, defines=kernel.defines(**dict(parameters)))
+
+
+class Inputs:
+    """A and B of one size on the GPU, and the product in float64 with the size of its terms, once somebody asks.
+
+    Small ones are multiplied by NumPy on the CPU. Large ones by the library in float64 on the GPU, and that is itself held to
+    A (B X) for a few random columns X, which another routine of the library computes in another order.
+    """
+
+    def __init__(self, M, N, K, dtype):
+        rng = np.random.default_rng(M + N + K)
+        self.K, self.dtype, self.small = K, np.dtype(dtype), M * N * K <= SMALL
+        self.host = [rng.standard_normal(shape, self.dtype) for shape in ((M, K), (K, N))]
+        self.A, self.B = (gpu.to_device(x) for x in self.host)
+        if not self.small:
+            self.host = None
+        self._exact = None
+
+    def check(self, C):
+        """Return a sentence on the worst element of a product on the GPU, or None when all are right."""
+        if self.small:
+            wrong = mismatch(gpu.to_host(C), *self.host)
+            return None if wrong is None else str(wrong)
+        exact, allowed = self.exact()
+        excess = abs(C.astype(np.float64) - exact) / allowed
+        wrong = ~(excess <= 1)               # NaN is wrong
+        count = int(wrong.sum())
+        return f"{count} of {C.size} elements are outside what rounding explains" if count else None
+
+    def exact(self):
+        """Return the product in float64, and by how much an element of an answer may miss it."""
+        if self._exact is None:
+            A, B = self.A.astype(np.float64), self.B.astype(np.float64)
+            product, bound = A @ B, tolerance(self.K, self.dtype) + tolerance(self.K, np.float64)
+            probes = gpu.to_device(np.random.default_rng(1).standard_normal((B.shape[1], PROBES)))
+            missed = abs(product @ probes - A @ (B @ probes))
+            if not bool((missed <= 4 * tolerance(self.K, np.float64) * (abs(A) @ (abs(B) @ abs(probes)))).all()):
+                raise CourseError("the library's float64 product, which is the reference here, is itself wrong")
+            self._exact = product, bound * (abs(A) @ abs(B)) + self.K * float(np.finfo(self.dtype).tiny)
+        return self._exact
+
+
+@lru_cache(maxsize=2)
+def inputs(M, N, K, dtype):
+    """Return the `Inputs` of a size; the last two are kept on the GPU."""
+    return Inputs(M, N, K, dtype)
+
+
+def _empty(rows, cols, dtype):
+    return gpu.to_device(np.full((rows, cols), np.nan, dtype))
+
+
+def _product(task, kernel):
+    """Arguments of C = A B, as rows or as columns."""
+    there, (M, N, K) = inputs(task.M, task.N, task.K, task.dtype), (task.M, task.N, task.K)
+    turned = [bool(task.parameters.get(name)) != (kernel.layout == "column") for name in ("TRANSA", "TRANSB")]
+    A, B = (x.T.copy() if turn else x for x, turn in zip((there.A, there.B), turned, strict=True))
+    C = _empty(*((N, M) if kernel.layout == "column" else (M, N)), task.dtype)
+    lda, ldb, ldc = (np.int32(x.shape[1]) for x in (A, B, C))
+    real = np.dtype(task.dtype).type
+    if task.kind == "multiply":
+        arguments, output = [np.int32(M), np.int32(N), np.int32(K), A, lda, B, ldb, C, ldc], 7
+    else:
+        arguments, output = [np.int32(M), np.int32(N), np.int32(K), real(1), A, lda, B, ldb, real(0), C, ldc], 9
+    return arguments, output, None, (M, N), lambda C: there.check(C.T if kernel.layout == "column" else C)
+
+
+def _moved(task, kernel):
+    """Arguments of a transposition, or of alpha P + beta C with alpha 1 and beta 0."""
+    rows, cols = task.M, task.N
+    P = gpu.to_device(np.random.default_rng(rows).standard_normal((rows, cols), np.float32))
+    if task.kind == "transpose":
+        out = _empty(cols, rows, np.float32)
+        arguments, output, right = [np.int32(rows), np.int32(cols), P, np.int32(cols), out, np.int32(rows)], 4, P.T
+    else:
+        out = _empty(rows, cols, np.float32)
+        arguments, output, right = [np.int32(rows), np.int32(cols), np.float32(1), P, np.int32(cols), np.float32(0), out,
+                                    np.int32(cols)], 6, P
+    return arguments, output, None, (rows, cols), lambda out: None if bool((out == right).all()) else "an element is not in its place"
+
+
+def _vectors(task, kernel):
+    """Arguments of one matrix times many vectors, which is a product whose A are the vectors."""
+    S, M, N = task.N, task.parameters["M"], task.parameters["N"]
+    there = inputs(S, M, N, "float32")
+    matrix = np.ascontiguousarray(gpu.to_host(there.B).T)
+    return [np.int32(S), there.A, _empty(S, M, np.float32)], 2, {"matrix": matrix}, (S,), there.check
+
+
+def _library(task, options):
+    there, C = inputs(task.M, task.N, task.K, task.dtype), _empty(task.M, task.N, task.dtype)
+    time = gpu.time_product(there.A, there.B, C, **options)
+    return times(time) | answer(there.check(C))
+
+
+def _copy(task, options):
+    source = gpu.to_device(np.random.default_rng(1).standard_normal((task.M, task.N), np.dtype(task.dtype)))
+    target = _empty(task.M, task.N, task.dtype)
+    time = gpu.time_copy(source, target, **options)
+    return times(time) | answer(None if bool((source == target).all()) else "the copy differs")

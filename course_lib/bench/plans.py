@@ -1,0 +1,161 @@
+"""Which measurements to make: sweeps over sizes, tiles, warps and threads, as lists of tasks.
+
+The sizes, blocks and kernels of the documents are the defaults, so that `sizes()` is Wang and Jin's Table 4 and `warps()` the
+homework's sweep.
+"""
+
+import itertools
+
+from course_lib.bench.tasks import COPY, LIBRARY, task
+from course_lib.errors import CourseError
+from course_lib.kernels import ALL, KERNELS, cpu_kernel, get
+from course_lib.run import choose_backend
+
+WANG_SIZES = (256, 257, 329, 511, 512, 513, 631, 768, 843, 960, 1023, 1024, 1025, 1374, 1536, 1720, 1845, 2047, 2048, 2049)
+POWERS = (256, 512, 1024, 2048, 4096, 8192)
+WANG = tuple(f"{letter}gemm_{idea}" for letter in "ds" for idea in ("thread", "block", "ilp", "outputs"))
+WANG_BLOCKS = ({"bx": 16, "by": 16}, {"bx": 16, "by": 8})
+LADDER = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled", "sgemm_uncoalesced", "sgemm_coalesced", "sgemm_padded", "sgemm_unrolled",
+          "sgemm_1d_tile", "sgemm_2d_tile", "sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_buffered")
+LEE = ("sgemm_naive", "sgemm_tiled", "sgemm_coalesced", "sgemm_padded", "sgemm_unrolled")     # columns of the slides' GPU table
+LEE_CPU = ("gemm_ijk", "gemm_pthreads", "gemm_vectors", "gemm_openmp")
+CHIEN = tuple(name for name, kernel in KERNELS.items() if kernel.path.stem.startswith("sgemm_outer"))
+MXV = tuple(name for name, kernel in ALL.items() if kernel.kind == "vectors")
+WARPS = tuple(range(4, 33, 4))
+VECTORS = 2**20
+COPIED = 16384       # rows and columns of floats of the copy that measures bandwidth: 1 GiB, many times the L2
+MOST = 2000          # tasks of a sweep over tiles
+
+
+def ladder(sizes=POWERS, **how):
+    """Return every rung at every size, from the first rung up, and the library's product on top on a GPU.
+
+    >>> [t.kernel for t in ladder((64,), backend="sim")][:3]
+    ['sgemm_swapped', 'sgemm_naive', 'sgemm_tiled']
+    """
+    return over_sizes(LADDER + ((LIBRARY,) if _on_gpu(how) else ()), sizes, **how)
+
+
+def over_sizes(kernels=WANG, sizes=WANG_SIZES, parameters=None, **how):
+    """Return a task for each size and kernel; sizes change slowest, so that inputs are made once for each.
+
+    Parameters
+    ----------
+    kernels : names
+    sizes : sequence of int or (M, N, K)
+    parameters : mapping of kernel to a sequence of mappings, optional
+        Several variants of a kernel; the others run with their defaults.
+    **how
+        backend, l2, budget_s, dtype as for `task`.
+    """
+    _some(kernels, "kernels"), _some(sizes, "sizes")
+    variants = parameters or {}
+    return [task(name, size, chosen, **how) for size in sizes for name in kernels for chosen in variants.get(name, ({},))]
+
+
+def wang(sizes=WANG_SIZES, kernels=WANG, **how):
+    """Return the kernels of Wang and Jin at their sizes, the last one with both of their blocks, and the library."""
+    tasks = over_sizes(kernels, sizes, {name: WANG_BLOCKS for name in kernels if name.endswith("_outputs")}, **how)
+    library = [task(LIBRARY, size, dtype=dtype, **how) for size in sizes for dtype in ("float64", "float32")] if _on_gpu(how) else []
+    return sorted(tasks + library, key=lambda t: sizes.index(t.N))
+
+
+def tiles(kernel, size=1024, choices=None, **how):
+    """Return a task for every combination of a kernel's parameters; those that break a rule stay in it with their sentence.
+
+    Parameters
+    ----------
+    kernel : name
+    size : int or (M, N, K)
+    choices : mapping of parameter to values, optional
+        The other parameters take the values that their sliders offer.
+
+    Raises
+    ------
+    CourseError
+        For more than 2000 combinations.
+
+    >>> found = tiles("sgemm_naive", 64, {"bx": (8, 64)}, backend="sim")
+    >>> len(found), sum(bool(t.problem) for t in found)
+    (18, 4)
+    """
+    described, choices = get(kernel), dict(choices or {})
+    known = {p.name: p.choices for p in described.parameters}
+    for name in choices:
+        if name not in known:
+            raise CourseError(f"{name} is no parameter of {kernel}: it has {', '.join(known)}", kernel=kernel)
+    values = {name: tuple(choices.get(name, usual)) for name, usual in known.items()}
+    combinations = list(itertools.product(*values.values()))
+    if len(combinations) > MOST:
+        raise CourseError(f"{kernel} has {len(combinations)} combinations of {', '.join(values)}: hold some of them, such as "
+                          f"choices={{'{next(iter(values))}': ({next(iter(values.values()))[0]},)}}, to have at most {MOST}")
+    return [task(kernel, size, dict(zip(values, combination, strict=True)), **how) for combination in combinations]
+
+
+def warps(kernels=MXV, size=VECTORS, counts=WARPS, parameters=None, **how):
+    """Return the homework's sweep: each kernel of many vectors with 4 to 32 warps a block.
+
+    >>> [t.parameters["threads"] for t in warps(["mxv_sh"], 64, (4, 8), backend="sim")]
+    [128, 256]
+    """
+    return [task(name, size, {**(parameters or {}), "threads": 32 * count}, **how) for name in kernels for count in counts]
+
+
+def threads(kernels=None, sizes=(512,), counts=None, **how):
+    """Return programs for the CPU with 1, 2, 4, … threads, up to the cores of this machine unless `counts` are given."""
+    from course_lib.simt.workers import available_cores
+
+    kernels = kernels or ("gemm_pthreads", "gemm_openmp", "gemm_packed", "blas")
+    cores = available_cores()
+    counts = counts or sorted({cores, *(2**i for i in range(cores.bit_length()) if 2**i <= cores)})
+    return [task(name, size, {"threads": count} if cpu_kernel(name).threaded else {}, **how)
+            for size in sizes for name in kernels for count in (counts if cpu_kernel(name).threaded else (1,))]
+
+
+def everything(budget_s=0.15):
+    """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
+    how = {"backend": "gpu", "budget_s": budget_s}
+    up_to_4096 = POWERS[:-1]
+    others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *CHIEN))
+    return {
+        "ladder": ladder(**how),
+        "wang": wang(**how) + wang((4096, 8192), **how),
+        "chien": [task(name, whole_tiles(name, size), **how) for size in POWERS for name in (*CHIEN, LIBRARY)],
+        "mxv": warps(**how),
+        "lee": over_sizes(LEE, up_to_4096, {name: _sixteen(name) for name in LEE}, **how),
+        "wong": over_sizes((*others, "sgemm_multiply", "matrix_sum", "transpose", "transpose_plain"), POWERS, **how),
+        "copy": [task(COPY, COPIED, **how), *over_sizes((COPY,), (1024, 2048, 4096, 8192), **how)],
+        "cold": over_sizes((*LADDER, LIBRARY), (512, 1024), l2="cold", **how),
+        "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {
+            "TA": (32, 64), "TB": (32, 64), "TW": (8, 16), "bx": (8, 16, 32), "by": (8, 16)}, **how)],
+        "lee_cpu": [t for size in (256, 512, 1024) for name in LEE_CPU
+                    for t in threads((name,), (size,), counts=(16,), budget_s=budget_s)],
+    }
+
+
+def whole_tiles(name, size):
+    """Return the sizes for a kernel that tests no index: up to a tenth larger where that makes whole tiles.
+
+    >>> whole_tiles("sgemm_method2", 1024), whole_tiles("sgemm_method1", 1024), whole_tiles("sgemm_method4", 1024)
+    ((1024, 1032, 1024), 1024, 1024)
+    """
+    p = {p.name: p.default for p in get(name).parameters} if name in KERNELS else {}
+    if p.get("GUARD") != 0:
+        return size
+    units = p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"], p["BK"]
+    sizes = tuple(-(-size // unit) * unit for unit in units)
+    return size if set(sizes) == {size} or max(sizes) > 1.1 * size else sizes
+
+
+def _sixteen(name):
+    """Return the 16 × 16 blocks of the slides."""
+    return ({p.name: 16 for p in get(name).parameters if p.name in ("BM", "BN", "BK", "bx", "by", "TILE", "UNROLL")},)
+
+
+def _on_gpu(how):
+    return (how.get("backend") or choose_backend()) == "gpu"
+
+
+def _some(values, what):
+    if not values:
+        raise CourseError(f"there are no {what} to sweep over")

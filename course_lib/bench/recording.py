@@ -1,0 +1,87 @@
+"""Record on a GPU what course_lib/data/ shows to readers without one, and sort such a record into its files."""
+
+import time
+from pathlib import Path
+
+from course_lib import data, gpu
+from course_lib.bench import journal, plans
+from course_lib.bench.sweep import sweep
+from course_lib.data.records import Recording, dumps
+from course_lib.errors import CourseError
+
+CHUNK = 16      # tasks between two looks at the clock
+
+
+def record(out, *, resume=False, budget_s=0.15, deadline_s=None, say=print, groups=None):
+    """Measure everything, the most wanted first; a task that several files want is measured once.
+
+    Parameters
+    ----------
+    out : path
+        A JSON-lines file.
+    resume : bool
+        Go on with it.
+    budget_s : float
+        About how long to measure each kernel.
+    deadline_s : float, optional
+        Seconds after which to stop; `resume` goes on from there.
+    say : callable
+        Gets a line now and then.
+    groups : mapping of name to tasks, optional
+        Default `plans.everything`.
+
+    Returns
+    -------
+    int
+        Tasks that are left.
+    """
+    started, left = time.monotonic(), 0
+    groups = groups or plans.everything(budget_s)
+    for name, tasks in groups.items():
+        for first in range(0, len(tasks), CHUNK):
+            chunk = tasks[first:first + CHUNK]
+            if deadline_s is not None and time.monotonic() - started > deadline_s:
+                left += len(chunk)
+                continue
+            found = sweep(chunk, out=out, resume=resume, progress=False)
+            resume = True
+            for wrong in found.failed:
+                say(f"FAILED {wrong.kernel} N = {wrong.N} {wrong.parameters}: {wrong.problem}")
+            last = found.records[-1]
+            said = f"{last.gflops:.0f} GFLOP/s" if last.gflops else last.problem or f"{last.gb_s or 0:.0f} GB/s"
+            say(f"{time.monotonic() - started:6.1f} s  {name} {first + len(chunk)}/{len(tasks)}  {last.kernel} N = {last.N}: {said}")
+            if found.interrupted:
+                raise KeyboardInterrupt
+    return left
+
+
+def keep(path, folder=None, groups=None):
+    """Write the records of a file to course_lib/data/NAME.json, each group to its own; return {name: how many}.
+
+    Raises
+    ------
+    CourseError
+        When the file holds records of several GPUs or days.
+    """
+    folder, groups = Path(folder or data.FOLDER), groups or plans.everything()
+    records = {r.identity: r for r in journal.read(path) if r.state == "done"}
+    written = {}
+    for name, tasks in groups.items():
+        found = [records[t.identity] for t in tasks if t.identity in records]
+        where = {(r.device, r.driver) for r in found}
+        if len(where) > 1:
+            raise CourseError(f"{path} holds records of {len(where)} machines: {sorted(where)}", where=where)
+        if found:
+            (device, driver), = where
+            recording = Recording(device, driver, max(r.date for r in found), tuple(found))
+            (folder / f"{name}.json").write_text(dumps(recording, made_by="python -m course_lib.bench record"), encoding="utf-8")
+            written[name] = len(found)
+    return written
+
+
+def conditions():
+    """Return a line on the machine: GPU, driver, versions."""
+    status = gpu.probe()
+    if not status.usable:
+        raise CourseError(f"there is no GPU to record on: {status.reason}", reason=status.reason)
+    return f"{status.name}, driver {status.driver}, CUDA {status.cuda}, cuBLAS {gpu.library_version()}"

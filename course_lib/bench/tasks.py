@@ -1,0 +1,144 @@
+"""One measurement to make: a kernel, a problem, parameters, where to run. Plain data, so that any process can carry it out."""
+
+import hashlib
+from dataclasses import dataclass, field
+
+from course_lib.data import Record
+from course_lib.errors import CourseError
+from course_lib.kernels import CPU_KERNELS, Kernel, cpu_kernel, get
+from course_lib.run import choose_backend
+
+LIBRARY, COPY = "cuBLAS", "copy"
+BACKENDS = ("gpu", "sim", "cpu")
+L2_STATES = ("warm", "cold")
+SIZES = {"float32": 4, "float64": 8}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to measure.
+
+    Attributes
+    ----------
+    kernel : str
+        A name of the catalog, "cuBLAS" or "copy".
+    M, N, K : int
+        As in a `Record`.
+    parameters : dict
+        All of them, defaults filled in.
+    kind, dtype, backend, l2, source : str
+        As in a `Record`.
+    budget_s : float
+        About how long to measure.
+    problem : str
+        Why these parameters cannot run; empty when they can.
+    """
+
+    kernel: str
+    M: int
+    N: int
+    K: int
+    parameters: dict
+    kind: str = "product"
+    dtype: str = "float32"
+    backend: str = "gpu"
+    l2: str = "warm"
+    source: str = ""
+    budget_s: float = field(default=1.0, compare=False)
+    problem: str = ""
+
+    def record(self, **found):
+        """Return the record of this task with what was found."""
+        chosen = ("kernel", "M", "N", "K", "parameters", "kind", "dtype", "backend", "l2", "source")
+        return Record(**{name: getattr(self, name) for name in chosen} | found)
+
+    @property
+    def identity(self):
+        """Return what tells this measurement from others; see `Record.identity`."""
+        return self.record().identity
+
+    @property
+    def flops(self):
+        """Return the floating-point operations, a multiply-add as two; 0 where there are none."""
+        M, N, K = self.M, self.N, self.K
+        return {"product": 2 * M * N * K, "multiply": 2 * M * N * K, "sum": M * N, "transpose": 0, "copy": 0,
+                "vectors": 2 * N * self.parameters.get("M", 0) * self.parameters.get("N", 0)}[self.kind]
+
+    @property
+    def bytes(self):
+        """Return the bytes that must be read and written at least: every operand once, the result once."""
+        M, N, K, size = self.M, self.N, self.K, SIZES[self.dtype]
+        product = size * (M * K + K * N + M * N)
+        return {"product": product, "multiply": product, "sum": 2 * size * M * N, "transpose": 2 * size * M * N,
+                "copy": 2 * size * M * N, "vectors": size * N * (self.parameters.get("M", 0) + self.parameters.get("N", 0))}[self.kind]
+
+
+def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0, dtype=None):
+    """Describe one measurement; parameters that cannot run make a task with a `problem` and no exception.
+
+    Parameters
+    ----------
+    kernel : str
+        A name of the catalog of kernels or of CPU programs, "cuBLAS" or "copy".
+    size : int or (M, N, K)
+        Of square matrices; for kernels of many vectors their number.
+    parameters : mapping of str to int, optional
+        The others keep their defaults.
+    backend : "gpu", "sim", "cpu" or None
+        Default "cpu" for a CPU program, else as for `run`.
+    l2 : "warm" or "cold"
+    budget_s : float
+    dtype : "float32" or "float64", optional
+        For CPU programs, the library and the copy; a kernel has its own.
+
+    Raises
+    ------
+    CourseError
+        For a name, a size, a backend or an L2 state that does not exist.
+
+    >>> task("sgemm_naive", 64, {"bx": 64, "by": 64}, backend="sim").problem.partition(",")[0]
+    'bx × by = 64 × 64 = 4096 threads a block'
+    """
+    backend, dtype = _backend(kernel, backend), dtype or "float32"
+    if l2 not in L2_STATES:
+        raise CourseError(f"l2 = {l2!r}: the L2 is 'warm' or 'cold' before a sample")
+    if dtype not in SIZES:
+        raise CourseError(f"dtype = {dtype!r}: the kernels compute in 'float32' or 'float64'")
+    sizes = dict(zip("MNK", size if isinstance(size, tuple) else (size, size, size), strict=True))
+    parameters = dict(parameters or {})
+    for name, value in sizes.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise CourseError(f"{name} = {value!r}: a size is a whole number from 1 on, or three of them, (M, N, K)")
+    rest = {"backend": backend, "l2": l2 if backend == "gpu" else "warm", "budget_s": budget_s}
+    if kernel in (LIBRARY, COPY):
+        return Task(kernel, **sizes, parameters={}, kind="copy" if kernel == COPY else "product", dtype=dtype, **rest)
+    described = cpu_kernel(kernel) if backend == "cpu" else get(kernel)
+    wrong = described.problems(**parameters)
+    values = {p.name: parameters.get(p.name, p.default) for p in described.parameters} | parameters
+    if not wrong and isinstance(described, Kernel):
+        wrong = tuple(filter(None, [described.sizes_of(*(sizes[s] for s in "MNK"), values)]))
+        dtype, rest["kind"] = described.dtype, described.kind
+    return Task(kernel, **sizes, parameters=values, dtype=dtype, source=fingerprint(described.source),
+                problem="; ".join(wrong), **rest)
+
+
+def fingerprint(text):
+    """Return a short hash of a kernel's text; a record whose hash is another one belongs to another kernel.
+
+    >>> fingerprint("")
+    'e3b0c44298fc1c14'
+    """
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _backend(kernel, asked):
+    """Return where a kernel runs."""
+    if asked not in (None, *BACKENDS):
+        raise CourseError(f"backend = {asked!r}: a sweep runs on 'gpu', 'sim' or 'cpu'", backend=asked)
+    if kernel in CPU_KERNELS:
+        if asked in ("gpu", "sim"):
+            raise CourseError(f"{kernel} is a program for the CPU: leave the backend out, or say 'cpu'", backend=asked)
+        return "cpu"
+    if asked == "cpu":
+        raise CourseError(f"{kernel} is no program for the CPU; those are {', '.join(CPU_KERNELS)}", backend=asked)
+    return asked or choose_backend()

@@ -1,0 +1,141 @@
+"""One record for one timed kernel, whoever measured it: sweeps write it, files keep it, plots draw it."""
+
+import json
+from dataclasses import MISSING, dataclass, field, fields
+
+STATES = ("done", "failed", "skipped")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one kernel took for one problem, and where.
+
+    Attributes
+    ----------
+    kernel : str
+        A name of the catalog; "cuBLAS" is NVIDIA's library, "copy" a copy in the GPU's memory.
+    N : int
+        Columns of C; the matrices are square where M and K are not given. Kernels of many vectors: how many vectors.
+    parameters : dict
+        Tile or block sizes, threads.
+    median_s, low_s, high_s : float or None
+        Seconds: the middle sample and the quartiles. None where nothing was timed: on the simulator, or in a failure.
+    gflops : float or None
+        10**9 floating-point operations a second; a multiply-add is two, also where a document counts it as one.
+    M, K : int
+        Rows of C and columns of A; default N. For kernels of many vectors M and K are as N, the matrix is in `parameters`.
+    kind, dtype : str
+        As in the catalog: "product", "transpose", "vectors", …; "float32" or "float64".
+    backend, l2 : str
+        "gpu", "sim" or "cpu"; "warm" (the launch before left its data in the L2) or "cold" (the L2 was overwritten first).
+    device, driver, date : str
+    source : str
+        Hash of the kernel's text.
+    repeats : int
+        Samples.
+    graph : bool
+        Whether a sample was a CUDA graph of many launches.
+    gb_s : float or None
+        10**9 bytes a second: every operand once, the result once.
+    correct : bool or None
+        The answer after timing, held to float64; None when nothing was computed.
+    state, problem : str
+        "done", "failed" or "skipped" (these parameters cannot run), and the sentence that says why.
+    counters : dict
+        Of a run on the simulator.
+    """
+
+    kernel: str
+    N: int
+    parameters: dict
+    median_s: float | None = None
+    low_s: float | None = None
+    high_s: float | None = None
+    gflops: float | None = None
+    M: int = 0
+    K: int = 0
+    kind: str = "product"
+    dtype: str = "float32"
+    backend: str = "gpu"
+    l2: str = "warm"
+    device: str = ""
+    driver: str = ""
+    date: str = ""
+    source: str = ""
+    repeats: int = 0
+    graph: bool = False
+    gb_s: float | None = None
+    correct: bool | None = None
+    state: str = "done"
+    problem: str = ""
+    counters: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        """Make square what is not said to be otherwise."""
+        for name in ("M", "K"):
+            object.__setattr__(self, name, getattr(self, name) or self.N)
+
+    @property
+    def identity(self):
+        """Return what two records of the same measurement share: everything that was chosen."""
+        chosen = json.dumps(self.parameters, sort_keys=True)
+        return self.kernel, self.M, self.N, self.K, chosen, self.dtype, self.backend, self.l2
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The records of one file; `label` is the sentence that goes with every figure drawn from them."""
+
+    device: str
+    driver: str
+    date: str
+    records: tuple
+
+    @property
+    def label(self):
+        """Where and when, e.g. "recorded on NVIDIA H200, 2026-11-21"."""
+        return f"recorded on {self.device}, {self.date}"
+
+    def find(self, kernel=None, N=None, **fields):
+        """Return the records of a kernel, of a size, and with these fields."""
+        return tuple(r for r in self.records if kernel in (None, r.kernel) and N in (None, r.N)
+                     and all(getattr(r, name) == value for name, value in fields.items()))
+
+
+def as_row(record, left_out=()):
+    """Return a record as a dict for JSON: what has its default value, and the fields `left_out`, do not stand in it.
+
+    >>> as_row(Record("sgemm_naive", 64, {"bx": 16}, 1e-3))
+    {'kernel': 'sgemm_naive', 'N': 64, 'parameters': {'bx': 16}, 'median_s': 0.001}
+    """
+    row = {}
+    for entry in fields(Record):
+        value = getattr(record, entry.name)
+        usual = record.N if entry.name in ("M", "K") else entry.default if entry.default is not MISSING else {}
+        if entry.name in ("kernel", "N", "parameters") or (entry.name not in left_out and value != usual):
+            row[entry.name] = rounded(value) if entry.name in ("median_s", "low_s", "high_s", "gflops", "gb_s") else value
+    return row
+
+
+def rounded(x):
+    """Keep five significant digits: more than the spread warrants."""
+    return None if x is None else float(f"{x:.5g}")
+
+
+def dumps(recording, **head):
+    """Write a recording as JSON text, one record a line; device, driver and date stand once in its head."""
+    shared = {"device": recording.device, "driver": recording.driver, "date": recording.date}
+    lines = ",\n".join(json.dumps(as_row(r, left_out=tuple(shared)), ensure_ascii=False) for r in recording.records)
+    return json.dumps(shared | head, ensure_ascii=False)[:-1] + ',\n"records": [\n' + lines + "\n]}\n"
+
+
+def loads(text):
+    """Read what `dumps` wrote.
+
+    >>> made = Recording("a GPU", "1.2", "2026-11-21", (Record("sgemm_naive", 64, {}, 1e-3, device="a GPU"),))
+    >>> loads(dumps(made)).records[0].device
+    'a GPU'
+    """
+    raw = json.loads(text)
+    where = {name: raw[name] for name in ("device", "driver", "date")}
+    return Recording(**where, records=tuple(Record(**(where | row)) for row in raw["records"]))

@@ -1,0 +1,91 @@
+"""NVIDIA's own product and a copy in the GPU's memory, measured as our kernels are."""
+
+import ctypes
+import sys
+from functools import cache
+
+from course_lib.gpu.launch import GpuError, explain
+from course_lib.gpu.timing import time_call
+
+NAMES = {"win32": ("cublas64_13.dll", "cublas64_12.dll")}.get(sys.platform, ("libcublas.so.13", "libcublas.so.12", "libcublas.so"))
+GEMM = {"float32": ("cublasSgemm_v2", ctypes.c_float), "float64": ("cublasDgemm_v2", ctypes.c_double)}
+NOT_TRANSPOSED = 0
+
+
+def time_product(A, B, C, **options):
+    """Measure C = A B by cuBLAS.
+
+    Parameters
+    ----------
+    A, B, C : (M, K), (K, N), (M, N) CuPy arrays
+        Of float32 or float64, without padding; C is written.
+    **options
+        As for `time_call`.
+
+    Returns
+    -------
+    Timing
+
+    Notes
+    -----
+    cuBLAS is called by ctypes: CuPy refuses to call it while a stream is captured, which cuBLAS itself allows. Row-major
+    matrices are its column-major ones turned over, so it is asked for B' A'.
+    """
+    try:
+        (M, K), N, dtype = A.shape, B.shape[1], A.dtype.name
+        library, handle = _cublas()
+        name, real = GEMM[dtype]
+        one, zero = real(1), real(0)
+        a, b, c = (ctypes.c_void_p(x.data.ptr) for x in (A, B, C))
+
+        def call(stream):
+            _checked(library.cublasSetStream_v2(handle, ctypes.c_void_p(stream.ptr)))
+            _checked(getattr(library, name)(handle, NOT_TRANSPOSED, NOT_TRANSPOSED, N, M, K, ctypes.byref(one), b, N, a, K,
+                                            ctypes.byref(zero), c, N))
+        return time_call(call, **options)
+    except GpuError:
+        raise
+    except Exception as error:
+        raise explain(error, "cuBLAS") from None
+
+
+def time_copy(source, target, **options):
+    """Measure a copy from one CuPy array to another in the GPU's memory; options and result as for `time_call`."""
+    def call(stream):
+        target.data.copy_from_device_async(source.data, source.nbytes, stream)
+    try:
+        return time_call(call, **options)
+    except Exception as error:
+        raise explain(error, "copy") from None
+
+
+def library_version():
+    """Return cuBLAS's version, e.g. "13.1.0"."""
+    library, handle = _cublas()
+    version = ctypes.c_int()
+    _checked(library.cublasGetVersion_v2(handle, ctypes.byref(version)))
+    return f"{version.value // 10000}.{version.value // 100 % 100}.{version.value % 100}"
+
+
+@cache
+def _cublas():
+    """Return cuBLAS and a handle of our own; CuPy has loaded the library by then."""
+    import cupy
+
+    cupy.matmul(cupy.ones((2, 2), cupy.float32), cupy.ones((2, 2), cupy.float32))
+    for name in NAMES:
+        try:
+            library = ctypes.CDLL(name)
+            break
+        except OSError:
+            continue
+    else:
+        raise GpuError(f"cuBLAS cannot be loaded ({' or '.join(NAMES)}), though CuPy can be", entry="cuBLAS")
+    handle = ctypes.c_void_p()
+    _checked(library.cublasCreate_v2(ctypes.byref(handle)))
+    return library, handle
+
+
+def _checked(status):
+    if status:
+        raise GpuError(f"cuBLAS answered with status {status}", entry="cuBLAS", cause=str(status))

@@ -1,0 +1,97 @@
+"""One task on a GPU, acted by the simulator: time, a fresh launch, an answer that is checked."""
+
+import numpy as np
+import pytest
+
+from course_lib import gpu
+from course_lib.bench import on_gpu, plans, task
+from course_lib.bench.measure import attempt
+from course_lib.gpu import Timing
+
+N = 32
+SMALL_VECTORS = {"M": 4, "N": 4, "threads": 32, "blocks": 2}
+
+
+@pytest.mark.parametrize(("name", "size", "parameters"), [
+    ("sgemm_naive", (20, 33, 17), {}), ("dgemm_block", (20, 33, 17), {"TILE": 16}), ("sgemm_method6", (20, 33, 17), {}),
+    ("sgemm_op", (20, 33, 17), {"TRANSA": 1}), ("sgemm_op", (20, 33, 17), {"TRANSA": 1, "TRANSB": 1}), ("sgemm_multiply", (20, 33, 17), {}),
+    ("transpose", (20, 33, 17), {"TILE": 16}), ("matrix_sum", (20, 33, 17), {}), ("mxv_g_only", 100, SMALL_VECTORS)])
+def test_every_kind_of_kernel_is_measured_and_right(acted, name, size, parameters):
+    record = attempt(task(name, size, parameters, backend="gpu"))
+    assert (record.state, record.problem, record.correct) == ("done", "", True)
+    assert (record.median_s, record.repeats, record.graph, record.device, record.driver) == (2e-3, 3, True, "NVIDIA X", "1.2")
+    assert [what for what, _ in acted] == ["warm", "launch"], "checked after timing, by a launch of its own"
+    assert record.gb_s > 0
+
+
+def test_speeds_count_two_operations_a_multiply_add_and_each_operand_once(acted):
+    record = attempt(task("sgemm_naive", (20, 33, 17), backend="gpu"))
+    assert record.gflops == pytest.approx(2 * 20 * 33 * 17 / 2e-3 / 1e9)
+    assert record.gb_s == pytest.approx(4 * (20 * 17 + 17 * 33 + 20 * 33) / 2e-3 / 1e9)
+    vectors = attempt(task("mxv_g_only", 100, SMALL_VECTORS, backend="gpu"))
+    assert vectors.gflops == pytest.approx(2 * 100 * 16 / 2e-3 / 1e9)
+    assert vectors.gb_s == pytest.approx(4 * 100 * 8 / 2e-3 / 1e9)
+
+
+@pytest.mark.parametrize("small", [2**27, 0])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_wrong_element_and_nan_are_found_by_both_references(acted, monkeypatch, small, dtype):
+    monkeypatch.setattr(on_gpu, "SMALL", small)
+    there = on_gpu.Inputs(20, 33, 17, dtype)
+    C = there.A @ there.B
+    assert there.check(C) is None
+    C[3, 4] += 1e-4 if dtype == "float32" else 1e-12
+    assert there.check(C).startswith("1 of 660 elements")
+    C[3, 4] = np.nan
+    assert there.check(C).startswith("1 of 660 elements")
+
+
+def test_a_reference_that_is_wrong_is_not_believed(acted, monkeypatch):
+    monkeypatch.setattr(on_gpu, "SMALL", 0)
+
+    class Wrong(np.ndarray):
+        def __matmul__(self, other):
+            product = np.asarray(self) @ np.asarray(other)
+            product[0, 0] += other.shape[1] == 33
+            return product.view(Wrong)
+    there = on_gpu.Inputs(20, 33, 17, "float64")
+    there.A = there.A.view(Wrong)
+    with pytest.raises(Exception, match="itself wrong"):
+        there.exact()
+
+
+def test_a_kernel_that_writes_nothing_is_found_out(acted, monkeypatch):
+    def skip(*shape, **options):
+        acted.append("skipped")
+
+    monkeypatch.setattr(gpu, "launch", skip)
+    monkeypatch.setattr(gpu, "time_kernel", lambda *a, **k: Timing.of([1e-6], warmup=1))
+    record = attempt(task("sgemm_naive", N, backend="gpu"))
+    assert (record.state, record.correct, record.median_s, record.gflops) == ("failed", False, None, None)
+    assert "the answer is wrong" in record.problem
+
+
+def test_the_library_and_a_copy(acted):
+    product = attempt(task("cuBLAS", N, backend="gpu", dtype="float64"))
+    assert (product.correct, product.dtype, product.gflops) == (True, "float64", pytest.approx(2 * N**3 / 1e-3 / 1e9))
+    copy = attempt(task("copy", N, backend="gpu"))
+    assert (copy.correct, copy.gflops, copy.gb_s) == (True, None, pytest.approx(8 * N * N / 1e-3 / 1e9))
+
+
+def test_a_cold_l2_is_asked_for_and_recorded(acted):
+    record = attempt(task("sgemm_naive", N, backend="gpu", l2="cold"))
+    assert acted[0] == ("cold", "sgemm_naive")
+    assert (record.l2, record.graph) == ("cold", False)
+
+
+def test_without_a_gpu_the_record_says_so(monkeypatch):
+    monkeypatch.setattr(gpu, "probe", lambda: gpu.GpuStatus(False, "no driver"))
+    record = attempt(task("sgemm_naive", N, backend="gpu"))
+    assert (record.state, record.problem) == ("failed", "there is no GPU to measure on: no driver")
+
+
+def test_everything_that_is_recorded_can_run_but_for_methods_that_need_whole_tiles():
+    whole = {"sgemm_method2", "sgemm_method3", "sgemm_method4", "sgemm_method7"}
+    for name, tasks in plans.everything().items():
+        assert len({t.identity for t in tasks}) == len(tasks), name
+        assert {t.kernel for t in tasks if t.problem} <= ({"dgemm_outputs"} if name == "blocks" else whole)
