@@ -22,7 +22,7 @@ def refresh(path, timeout_s=300):
     notebook = nbformat.read(path, as_version=4)
     kernel = os.environ | {"COURSE_BACKEND": "sim"}
     with tempfile.TemporaryDirectory() as empty:      # a reader's own predictions do not belong into outputs
-        client = NotebookClient(notebook, timeout=timeout_s, kernel_name="python3", store_widget_state=False,
+        client = NotebookClient(notebook, timeout=timeout_s, kernel_name="python3", store_widget_state=False, coalesce_streams=True,
                                 resources={"metadata": {"path": str(path.parent)}})
         client.execute(env=kernel | {"WARP_BY_WARP_HOME": empty})
     for cell in notebook.cells:

@@ -60,12 +60,16 @@ def test_a_reference_that_is_wrong_is_not_believed(acted, monkeypatch):
         there.exact()
 
 
-def test_a_kernel_that_writes_nothing_is_found_out(acted, monkeypatch):
-    def skip(*shape, **options):
-        acted.append("skipped")
+@pytest.mark.parametrize("timed_writes", [False, True])
+def test_a_last_launch_that_writes_nothing_is_found_out(acted, monkeypatch, timed_writes):
+    launch = gpu.launch
 
-    monkeypatch.setattr(gpu, "launch", skip)
-    monkeypatch.setattr(gpu, "time_kernel", lambda *a, **k: Timing.of([1e-6], warmup=1))
+    def time_kernel(*shape, constants=None, **options):
+        if timed_writes:
+            launch(*shape, constants=constants)
+        return Timing.of([1e-6], warmup=1)
+    monkeypatch.setattr(gpu, "launch", lambda *shape, **options: None)
+    monkeypatch.setattr(gpu, "time_kernel", time_kernel)
     record = attempt(task("sgemm_naive", N, backend="gpu"))
     assert (record.state, record.correct, record.median_s, record.gflops) == ("failed", False, None, None)
     assert "the answer is wrong" in record.problem

@@ -1,0 +1,100 @@
+"""What course_lib/data/ holds: complete, right, labelled, and as fast as it should be."""
+
+import pytest
+
+from course_lib import data, kernels
+from course_lib.bench import plans, recording, task
+from course_lib.bench.journal import Journal
+from course_lib.data.records import Record, Recording, dumps, loads
+from course_lib.errors import CourseError
+
+# GFLOP/s and GB/s: course_lib/arch.py; in double with tensor cores, which cuBLAS uses, as fast as in single ("NVIDIA H200", datasheet).
+H200_SINGLE, H200_DOUBLE, H200_BANDWIDTH = 66908, 66908, 4800
+GROUPS = plans.everything()
+
+
+def gflops(name, kernel, N, **fields):
+    (record,) = data.load(name).find(kernel, N, **fields)
+    return record.gflops
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_each_file_is_complete_and_right(name):
+    found = data.load(name)
+    assert {r.identity for r in found.records} == {t.identity for t in GROUPS[name] if not t.problem}
+    assert all((r.state, r.correct, r.problem) == ("done", True, "") for r in found.records)
+    assert all(r.low_s <= r.median_s <= r.high_s and r.repeats >= 3 for r in found.records)
+    assert all(r.gb_s == pytest.approx(t.bytes / r.median_s / 1e9, rel=1e-3) for r, t in both(name))
+    assert all(r.gflops == pytest.approx(t.flops / r.median_s / 1e9, rel=1e-3) for r, t in both(name) if t.flops)
+
+
+def both(name):
+    """Pair each record with its task."""
+    tasks = {t.identity: t for t in GROUPS[name]}
+    return [(r, tasks[r.identity]) for r in data.load(name).records]
+
+
+@pytest.mark.parametrize("name", [name for name in GROUPS if name != "lee_cpu"])
+def test_each_file_of_the_gpu_is_labelled_and_no_faster_than_the_gpu(name):
+    found = data.load(name)
+    assert (found.device, found.date) == ("NVIDIA H200", "2026-11-21")
+    assert found.driver
+    assert {r.l2 for r in found.records} == {"cold" if name == "cold" else "warm"}
+    assert all(r.gflops < (H200_DOUBLE if r.dtype == "float64" else H200_SINGLE) for r in found.records if r.gflops)
+
+
+def test_every_kernel_of_the_catalog_is_recorded_and_nothing_else_lies_there():
+    assert {r.kernel for name in GROUPS for r in data.load(name).records if r.backend == "gpu"} == {*kernels.ALL, "cuBLAS", "copy"}
+    assert set(data.names()) == set(GROUPS)
+
+
+def test_the_ladder_leads_up_to_the_library():
+    assert gflops("ladder", "sgemm_warp_tile", 4096) >= 45000
+    assert gflops("ladder", "cuBLAS", 4096) == pytest.approx(51000, rel=0.02)
+    assert gflops("wang", "cuBLAS", 4096, dtype="float64") == pytest.approx(58000, rel=0.02)
+    climb = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled", "sgemm_1d_tile", "sgemm_2d_tile", "sgemm_warp_tile", "cuBLAS")
+    speeds = [gflops("ladder", name, 4096) for name in climb]
+    assert speeds == sorted(speeds)
+
+
+def test_copies_and_vectors_stay_below_the_bandwidth():
+    assert 0.8 * H200_BANDWIDTH < data.load("copy").find("copy", plans.COPIED)[0].gb_s < H200_BANDWIDTH
+    assert all(r.gb_s < H200_BANDWIDTH for r in data.load("mxv").records)
+    assert gflops("cold", "cuBLAS", 512) < gflops("ladder", "cuBLAS", 512)
+
+
+def test_both_paths_of_wang_and_jins_kernel_are_there():
+    whole, one_more = ({r.parameters["by"]: r.gflops for r in data.load("wang").find("dgemm_outputs", N)} for N in (1024, 1025))
+    assert set(whole) == set(one_more) == {8, 16}
+    assert all(one_more[by] < whole[by] for by in whole), "the dip at 64 k + 1"
+
+
+def test_a_recording_is_read_back():
+    some = Recording("a GPU", "1.2", "2026-11-21", (
+        Record("sgemm_naive", 64, {"bx": 16}, 1e-3, 9e-4, 1.1e-3, 5.0, device="a GPU", driver="1.2", date="2026-11-21"),
+        Record("mxv_sh", 64, {}, M=32, K=16, device="a GPU", driver="1.2", date="2026-11-21", state="failed", problem="it broke")))
+    assert loads(dumps(some, made_by="a test")) == some
+    assert some.find("mxv_sh", state="failed") == some.records[1:]
+    assert dumps(some).count("\n") == 5
+
+
+def test_recording_goes_on_after_its_deadline_and_is_sorted_into_files(tmp_path, monkeypatch):
+    groups = {name: plans.over_sizes(("sgemm_naive",), sizes, backend="sim") for name, sizes in (("first", (16, 20)), ("second", (20, 24)))}
+    out, said = tmp_path / "all.jsonl", []
+    assert recording.record(out, deadline_s=-1, say=said.append, groups=groups) == 4
+    assert recording.record(out, say=said.append, groups=groups) == 0
+    assert len(Journal(out, resume=True).records) == 3, "a task of two files is measured once"
+    assert "second 2/2  sgemm_naive N = 24" in said[-1]
+    assert recording.keep(out, tmp_path, groups) == {"first": 2, "second": 2}
+    assert [r.N for r in loads((tmp_path / "second.json").read_text()).records] == [20, 24]
+    text = out.read_text()
+    out.write_text(text.replace("simulated", "another", 1))
+    with pytest.raises(CourseError, match="2 machines"):
+        recording.keep(out, tmp_path, groups)
+
+
+def test_whole_tiles():
+    for N in plans.POWERS:
+        for name in plans.CHIEN:
+            t = task(name, plans.whole_tiles(name, N), backend="sim")
+            assert max(t.M, t.N, t.K) <= 1.1 * N
