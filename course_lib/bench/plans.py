@@ -77,7 +77,7 @@ def tiles(kernel, size=1024, choices=None, **how):
 
     >>> found = tiles("sgemm_naive", 64, {"bx": (8, 64)}, backend="sim")
     >>> len(found), sum(bool(t.problem) for t in found)
-    (18, 4)
+    (18, 5)
     """
     described, choices = get(kernel), dict(choices or {})
     known = {p.name: p.choices for p in described.parameters}
