@@ -27,7 +27,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-from nsight import SHAPES, cases, describe, matrices, profile  # noqa: E402
+from nsight import SHAPES, cases, describe, matrices, products, profile  # noqa: E402
 
 
 def section_environment(record):
@@ -57,11 +57,12 @@ def section_probe(record):
 
 def section_correct(record):
     """Hold every case to float64, and its bits to the simulator's."""
+    from course_lib.kernels import get
     from course_lib.run import mismatch, run
     wrong, different, count = [], [], 0
-    for case in cases(SHAPES):
+    for case in (*cases(SHAPES), *products()):
         name, parameters, shape, padding = case
-        A, B, C = matrices(shape, padding)
+        A, B, C = matrices(shape, padding, get(name).dtype)
         for alpha, beta, start in ((1.0, 0.0, None), (-1.5, 0.75, C), (2.0, 0.0, np.full_like(C, np.nan))):
             count += 1
             try:
@@ -70,7 +71,7 @@ def section_correct(record):
                 found = mismatch(there.C, A, B, start, alpha=alpha, beta=beta)
                 if found or there.stray_writes:
                     wrong.append(f"{describe(case)} alpha {alpha} beta {beta}: {found}, stray {there.stray_writes}")
-                if not np.array_equal(there.C.view(np.uint32), here.C.view(np.uint32)):
+                if there.C.tobytes() != here.C.tobytes():
                     different.append(f"{describe(case)} alpha {alpha} beta {beta}")
             except Exception as error:
                 wrong.append(f"{describe(case)}: {type(error).__name__}: {error}")

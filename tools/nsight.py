@@ -25,6 +25,8 @@ MEASURED = {name.format(op): name.format(op) for name in (*GLOBAL, INSTRUCTIONS)
 BLOCKS = ((16, 16), (32, 8), (32, 32), (8, 8), (7, 5), (1, 64), (1024, 1))
 TILES = ((32, 32, 32), (16, 16, 16), (8, 16, 24), (32, 8, 40), (4, 4, 64), (5, 7, 3), (16, 64, 8))
 SHAPES = ((1, 1, 1), (17, 1, 33), (1, 17, 5), (31, 33, 7), (65, 63, 129), (101, 97, 103), (128, 128, 128))
+OTHERS = ((130, 67, 45, 4), (256, 192, 64, 0))      # M, N, K, padding for the kernels beyond the first three
+WHOLE = (2048, 48, 32, 4)                           # for those that take whole tiles only
 PROFILED = ((64, 64, 64), (65, 33, 17), (101, 97, 103), (256, 256, 256), (512, 512, 512))
 
 
@@ -40,13 +42,24 @@ def cases(shapes):
         yield name, {}, (67, 71, 73), 4
 
 
-def matrices(shape, padding):
+def products():
+    """List every other product of the catalog, with its defaults."""
+    from course_lib.kernels import KERNELS
+    for name, kernel in KERNELS.items():
+        if name in ("sgemm_swapped", "sgemm_naive", "sgemm_tiled"):
+            continue
+        takes_all = kernel.sizes_of(*OTHERS[0][:3], kernel.check()) is None
+        for M, N, K, padding in OTHERS if takes_all else (WHOLE,):
+            yield name, {}, (M, N, K), padding
+
+
+def matrices(shape, padding, dtype="float32"):
     """Return A, B, C with rows that are `padding` elements apart; never symmetric, never constant."""
     M, N, K = shape
     rng = np.random.default_rng([M, N, K, padding])
 
     def matrix(rows, cols):
-        return rng.standard_normal((rows, cols + padding)).astype(np.float32)[:, :cols]
+        return rng.standard_normal((rows, cols + padding)).astype(dtype)[:, :cols]
 
     return matrix(M, K), matrix(K, N), matrix(M, N)
 
@@ -65,7 +78,7 @@ def launch_cases(path):
     task = json.loads(Path(path).read_text())
     for name, parameters, shape, padding in task["cases"]:
         kernel = kernels.get(name)
-        sgemm = problem(*matrices(shape, padding), alpha=1.5, beta=0.5)
+        sgemm = problem(*matrices(shape, padding, kernel.dtype), alpha=1.5, beta=0.5, dtype=kernel.dtype, layout=kernel.layout)
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=task["arch"],
                                           defines=kernel.defines(**parameters))
         buffers = [matrix.buffer for matrix in (sgemm.A, sgemm.B, sgemm.C)]
@@ -79,11 +92,11 @@ def profile(record, out):
     ncu = shutil.which("ncu") or next(iter(sorted(map(str, Path("/usr/local").glob("cuda*/bin/ncu")))), None)
     if ncu is None:
         raise RuntimeError("Nsight Compute (ncu) is not on the PATH")
-    wanted = list(cases(PROFILED))
+    wanted = [*cases(PROFILED), *products()]
     path = out / "cases.json"
     path.write_text(json.dumps({"arch": gpu.probe().arch, "cases": wanted}))
     command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
-               "--kernel-name", "regex:^sgemm", "--metrics", ",".join(MEASURED),
+               "--kernel-name", "regex:^s?gemm", "--metrics", ",".join(MEASURED),
                sys.executable, __file__, str(path)]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=420)
     (out / "ncu.csv").write_text(answer.stdout)
@@ -97,14 +110,15 @@ def profile(record, out):
 
 def compare(record, wanted, rows):
     """Run each case on the simulator and set its counters beside the measured ones."""
+    from course_lib.kernels import get
     from course_lib.run import run
     record["rows"], differences, compared = [], [], 0
     for case, row in zip(wanted, rows, strict=True):
         name, parameters, shape, padding = case
-        A, B, C = matrices(shape, padding)
+        A, B, C = matrices(shape, padding, get(name).dtype)
         ours = run(name, A, B, C, alpha=1.5, beta=0.5, backend="sim", **parameters).counters
         entry = {"kernel": name, "parameters": parameters, "shape": shape, "padding": padding, "counters": {}}
-        if not row["Kernel Name"].startswith(name):
+        if not row["Kernel Name"].startswith(get(name).entry):
             raise RuntimeError(f"the order of launches is lost: {row['Kernel Name']} is not {name}")
         for measured, simulated in MEASURED.items():
             there, here = number(row[measured]), ours.get(simulated, 0)
