@@ -44,8 +44,8 @@ class Kernel:
     dtype : str
         Element type of A, B and C.
     kind : str
-        What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C) or
-        "vectors" (one matrix times many vectors).
+        What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C),
+        "vectors" (one matrix times many vectors), or "micro" (a microbenchmark: readings of the clock).
     layout : str
         "row": elements of a row are neighbours; "column": elements of a column are.
     sizes_of : callable

@@ -13,13 +13,14 @@ from course_lib.run.cpu_result import CpuResult
 from course_lib.run.door import resolve, run
 from course_lib.run.launch import Job, choose_backend, execute
 from course_lib.run.lines import LineCount, count_lines
+from course_lib.run.micro import MicroResult, run_micro
 from course_lib.run.result import LaunchResult, RunResult, counter_name, line_table, per_line
 from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpose, run_unfused
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
-    "CpuPeak", "CpuResult", "Job", "LaunchResult", "LineCount", "Mismatch", "RunResult", "StepResult", "VectorsResult",
+    "CpuPeak", "CpuResult", "Job", "LaunchResult", "LineCount", "MicroResult", "Mismatch", "RunResult", "StepResult", "VectorsResult",
     "build_cpu", "choose_backend", "count_lines", "counter_name", "cpu_peak", "execute", "line_table", "matches", "max_error",
-    "mismatch", "per_line", "reference", "resolve", "resolve_cpu", "run", "run_cpu", "run_multiply", "run_sum", "run_transpose",
-    "run_unfused", "run_vectors", "tolerance",
+    "mismatch", "per_line", "reference", "resolve", "resolve_cpu", "run", "run_cpu", "run_micro", "run_multiply", "run_sum",
+    "run_transpose", "run_unfused", "run_vectors", "tolerance",
 ]

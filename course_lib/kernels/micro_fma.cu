@@ -1,0 +1,31 @@
+// micro_fma.cu -- a chain of multiply-adds with operands in registers
+//
+// Computes  out[t] = a after 2 * STEPS times a = a * b + c, from a = in[t]; begin, end: the clock of each warp
+// Idea      each step waits for the last: one warp shows the latency, many warps the throughput
+// Launch    grid 1, block up to 1024 threads
+// Shared    none
+// Edges     STEPS >= 1
+// Lesson    none yet      Next  micro_fma_shared.cu
+#ifndef STEPS         // the launcher passes it with -D, or not
+#define STEPS 256      // multiply-adds between the two readings of the clock, written out
+#endif
+static_assert(STEPS >= 1, "the chain has a step");
+
+extern "C" __global__ void __launch_bounds__(1024)
+micro_fma(const float* in, float b, float c, long long* begin, long long* end, float* out) {
+    const int t = threadIdx.x;
+    float a = in[t];
+    long long start, stop;
+    #pragma unroll 1
+    for (int pass = 0; pass < 2; ++pass) {     // the first fetches the instructions, the second is measured
+        __syncthreads();                       // all warps begin together
+        start = clock64();
+        // volatile: one after another between the clocks, none dropped. Machine code: CS2R, STEPS times FFMA, CS2R
+        #pragma unroll
+        for (int i = 0; i < STEPS; ++i)
+            asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(a) : "f"(b), "f"(c));
+        stop = clock64();
+    }
+    out[t] = a;
+    if (t % 32 == 0) begin[t / 32] = start, end[t / 32] = stop;
+}

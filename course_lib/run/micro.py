@@ -1,0 +1,166 @@
+"""Microbenchmarks: cycles per step, per warp, read from the multiprocessor's clock."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from course_lib.arch import WARP
+from course_lib.errors import CourseError
+from course_lib.kernels import get
+from course_lib.run.launch import Job, choose_backend, execute
+from course_lib.run.result import LaunchResult
+
+LAUNCH = ("backend", "racecheck", "trace", "counters", "device", "warp_order", "progress")
+ONE = np.float32(1)
+
+
+def run_micro(name, **options):
+    """Run a microbenchmark and return what its clocks said.
+
+    Parameters
+    ----------
+    name : str or Kernel
+        `micro_fma`, `micro_fma_shared`, `micro_shared`, `micro_global` or `micro_loads`.
+    **options
+        As for `run`: backend, racecheck, trace, counters (on a GPU default False), device, warp_order, progress; the others
+        are parameters of the kernel, such as `threads=512` or `footprint=2**20`.
+
+    Returns
+    -------
+    MicroResult
+
+    Raises
+    ------
+    CourseError
+        For everything that a reader can get wrong.
+
+    >>> result = run_micro("micro_fma", threads=64, STEPS=32, backend="sim")
+    >>> result.right, result.clock, result.begin.shape
+    (True, 'instructions', (1, 2))
+    """
+    kernel = get(name) if isinstance(name, str) else name
+    if kernel.kind != "micro":
+        raise CourseError(f"{kernel.name} reads no clock: take one of the micro kernels", kernel=kernel.name)
+    launch = {option: options.pop(option) for option in LAUNCH if option in options}
+    launch.setdefault("counters", choose_backend(launch.get("backend")) == "sim")
+    values = kernel.check(**options)
+    inputs, out, expected = INPUTS[kernel.name](values)
+    grid, block = kernel.grid(**values), kernel.block(**values)
+    clocks = [np.full((grid[0], math.ceil(block[0] / WARP)), -1, np.int64) for _ in range(2)]
+    arguments = (*inputs, *clocks, out)
+    written = tuple(range(len(arguments) - 3, len(arguments)))
+    rings = (0,) if kernel.name == "micro_global" else ()
+    done = execute(Job(kernel, values, arguments, (*rings, *written), grid, block), **launch)
+    begin, end, out = done.outputs[-3:]
+    return MicroResult(begin=begin, end=end, out=out, expected=expected, steps=values.get("STEPS", values.get("LOADS")), **done.facts)
+
+
+def _fma(p):
+    a = np.arange(p["threads"], dtype=np.float32)
+    return (a, ONE, ONE), np.full_like(a, np.nan), a + 2 * p["STEPS"]
+
+
+def _fma_shared(p):
+    """Factors of 1 and -1 keep everything a whole number: a float holds it exactly, and each step matters."""
+    a = np.arange(p["threads"], dtype=np.float32)
+    factors = np.where(np.random.default_rng(0).random(p["STEPS"]) < 0.5, -1, 1).astype(np.float32)
+    expected = a.astype(np.int64)
+    for factor in (*factors, *factors):
+        expected = expected * int(factor) + 1
+    return (a, factors, ONE), np.full_like(a, np.nan), expected.astype(np.float32)
+
+
+def _shared(p):
+    t = np.arange(p["threads"])
+    return (np.int32(p["spread"]),), np.full(p["threads"], -1, np.int32), ((t * p["spread"] + 2 * p["STEPS"]) % p["SLOTS"]).astype(np.int32)
+
+
+def _global(p):
+    slots, start = p["footprint"] // p["stride"], np.arange(p["threads"]) // WARP
+    expected = (start % slots + p["jump"] * (p["WARM"] + p["STEPS"])) % slots
+    arguments = (np.zeros(slots * p["stride"] // 8, np.uint64), np.int32(slots), np.int32(p["stride"] // 8), np.int32(p["jump"]))
+    return arguments, np.full(p["threads"], -1, np.int32), expected.astype(np.int32)
+
+
+def _loads(p):
+    words = (np.arange(p["footprint"] // 4) % 1024).astype(np.float32)
+    used = words[:2 * p["blocks"] * p["LOADS"] * p["threads"]].reshape(2, p["blocks"], p["LOADS"], p["threads"])[1]
+    return (words,), np.full((p["blocks"], p["threads"]), np.nan, np.float32), used.sum(axis=1)
+
+
+INPUTS = {"micro_fma": _fma, "micro_fma_shared": _fma_shared, "micro_shared": _shared, "micro_global": _global, "micro_loads": _loads}
+
+
+@dataclass(frozen=True, repr=False)
+class MicroResult(LaunchResult):
+    """What the clocks of a microbenchmark said.
+
+    Attributes, beside those of every launch
+    ----------------------------------------
+    begin, end : (blocks, warps) int64 array
+        The clock of each warp's multiprocessor before and after its steps; see `clock` for the unit.
+    steps : int
+        Steps between the two readings.
+    out, expected : array
+        What the chain arrived at, and where it must arrive when no step is left out.
+    """
+
+    begin: Any = field(repr=False)
+    end: Any = field(repr=False)
+    out: Any = field(repr=False)
+    expected: Any = field(repr=False)
+    steps: int
+
+    @property
+    def clock(self):
+        """Return the unit of `begin` and `end`: "cycles" on a GPU, "instructions" (that the warp has executed) on the simulator."""
+        return "cycles" if self.backend == "gpu" else "instructions"
+
+    @property
+    def right(self):
+        """Return whether every thread arrived where it must."""
+        return bool(np.array_equal(self.out, self.expected))
+
+    @property
+    def counts_per_step(self):
+        """Return the clock's counts per step, fewest and most over the warps; cycles only on a GPU."""
+        each = (self.end - self.begin) / self.steps
+        return float(each.min()), float(each.max())
+
+    @property
+    def cycles_per_step(self):
+        """Return the cycles per step of the fastest and of the slowest warp.
+
+        Raises
+        ------
+        CourseError
+            On the simulator, whose clock counts instructions and knows no time.
+        """
+        if self.clock != "cycles":
+            raise CourseError("the simulator's clock counts the instructions that a warp has executed, it is no time: run on a GPU for "
+                              "cycles, or look at the recorded ones (course_lib/data/micro.json)", backend=self.backend)
+        return self.counts_per_step
+
+    @property
+    def cycles_per_warp(self):
+        """Return the cycles per step, slowest warp, divided by the warps of a multiprocessor: the throughput when there are enough."""
+        return self.cycles_per_step[1] / self.begin.shape[1]
+
+    def gantt(self, block=0):
+        """Return (warp, begin, end) of each warp of a block, in the clock's unit from the first begin: the bars of a Gantt picture."""
+        first = self.begin[block].min()
+        return tuple((w, int(b - first), int(e - first)) for w, (b, e) in enumerate(zip(self.begin[block], self.end[block])))
+
+    def head_rows(self):
+        """Return the rows on what the clocks said, in the form of Chien's Tables 2 and 3."""
+        blocks, warps = self.begin.shape
+        rows = [("launch", f"{blocks} block{'s' * (blocks != 1)} of {self.block[0]} threads, {self.steps} steps; {self.label}")]
+        low, high = self.counts_per_step
+        if self.clock == "cycles":
+            rows += [("minimum time", f"{low:.1f} cycles a step"), ("maximum time", f"{high:.1f} cycles a step"),
+                     ("throughput", f"{self.cycles_per_warp:.2f} cycles a warp and step, {warps} warps")]
+        else:
+            rows.append(("clock", f"{low:.2f} … {high:.2f} instructions a step, as the simulator counts them: no time"))
+        return (*rows, ("chain", "every thread arrived where it must" if self.right else "WRONG: a step was left out"))

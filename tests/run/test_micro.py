@@ -1,0 +1,101 @@
+"""The microbenchmarks: the chain is whole, in the answer and in the machine code, and a counter is not called a time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.kernels import ALL, KERNELS
+from course_lib.run import run, run_micro
+from course_lib.toolchain import compile_cuda, count, sass
+
+NAMES = [name for name, kernel in ALL.items() if kernel.kind == "micro"]
+SMALL = {"micro_global": {"WARM": 8}, "micro_loads": {"LOADS": 4}}
+
+
+def between_the_clocks(name, **values):
+    kernel = ALL[name]
+    code = sass(compile_cuda(kernel.source, defines=kernel.defines(**values)))
+    first, last = (i for i, one in enumerate(code) if one.base == "CS2R" and "CLOCK" in one.text)
+    return code[first + 1:last]
+
+
+@pytest.mark.parametrize(("name", "wanted", "others"), [
+    ("micro_fma", {"FFMA": 256}, 0), ("micro_fma_shared", {"FFMA": 256, "LDS.32": 256}, 0), ("micro_shared", {"LDS.32": 256}, 5),
+    ("micro_global", {"LDG.64": 256}, 5), ("micro_loads", {"LDG.32": 8, "STS.32": 8}, 4)])
+def test_the_machine_code_between_the_clocks_is_the_chain(name, wanted, others):
+    found = count(between_the_clocks(name))
+    assert {what: found[what] for what in wanted} == wanted
+    assert found["instructions"] <= sum(wanted.values()) + others
+
+
+@pytest.mark.parametrize(("name", "opcode"), [("micro_fma", "FFMA"), ("micro_shared", "LDS"), ("micro_global", "LDG")])
+def test_each_step_needs_the_last_ones_result(name, opcode):
+    chain = [one for one in between_the_clocks(name) if one.base == opcode]
+    for before, after in zip(chain, chain[1:]):
+        assert before.operands[0] in after.text.partition(after.operands[0])[2], after.text
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("threads", [1, 32, 33, 1024])
+def test_every_thread_arrives_and_every_warp_has_a_clock(name, threads):
+    result = run_micro(name, threads=threads, backend="sim", **SMALL.get(name, {}))
+    assert result.right
+    assert result.begin.shape == (1, -(-threads // 32))
+    assert (result.end > result.begin).all()
+    assert result.counts_per_step[0] >= 1          # a step is an instruction at least
+    changed = np.array(result.out)
+    changed.flat[-1] += 1
+    assert not replace(result, out=changed).right
+
+
+@pytest.mark.parametrize(("name", "options"), [
+    ("micro_global", {"footprint": 1 << 16, "stride": 8, "jump": 1025}), ("micro_global", {"footprint": 1000, "stride": 24, "jump": 7}),
+    ("micro_global", {"threads": 96, "footprint": 128}), ("micro_shared", {"spread": 32, "SLOTS": 1024}), ("micro_shared", {"spread": 0}),
+    ("micro_loads", {"blocks": 3, "threads": 40, "LOADS": 5}), ("micro_fma_shared", {"STEPS": 1024}), ("micro_fma", {"STEPS": 1})])
+def test_other_parameters_arrive_too(name, options):
+    assert run_micro(name, backend="sim", **({"WARM": 5} if name == "micro_global" else {}), **options).right
+
+
+@pytest.mark.parametrize(("spread", "wavefronts"), [(0, 1), (1, 1), (2, 2), (32, 32)])
+def test_spread_sets_the_conflicts(spread, wavefronts):
+    result = run_micro("micro_shared", spread=spread, STEPS=32, backend="sim")
+    assert result.count("wavefronts") == 2 * 32 * wavefronts
+
+
+def test_a_counter_is_no_time():
+    result = run_micro("micro_fma", backend="sim", STEPS=32)
+    assert result.clock == "instructions"
+    assert result.counts_per_step[0] == pytest.approx(1, abs=0.1)
+    for name in ("cycles_per_step", "cycles_per_warp"):
+        with pytest.raises(CourseError, match="no time"):
+            getattr(result, name)
+    assert "no time" in repr(result)
+    assert "cycles" not in repr(result)
+
+
+def test_cycles_of_a_gpu_are_the_tables_rows():
+    """As if a GPU had measured 8 warps: 2048 to 2304 cycles for 256 steps."""
+    base = run_micro("micro_fma", backend="sim", threads=256)
+    begin = np.full((1, 8), 1000)
+    there = replace(base, backend="gpu", begin=begin, end=begin + 2048 + 256 * (np.arange(8) == 5))
+    assert there.cycles_per_step == (8, 9)
+    assert there.cycles_per_warp == 9 / 8
+    assert there.gantt()[4:6] == ((4, 0, 2048), (5, 0, 2304))
+    assert "maximum time" in repr(there)
+
+
+@pytest.mark.parametrize(("name", "options", "words"), [
+    ("sgemm_tiled", {}, "reads no clock"), ("micro_global", {"stride": 12}, "multiple of 8"),
+    ("micro_loads", {"threads": 1024, "LOADS": 13}, "LOADS can be up to 12"),
+    ("micro_loads", {"blocks": 1000}, "take a footprint of"), ("micro_fma", {"thread": 3}, "did you mean threads")])
+def test_what_does_not_fit_is_said(name, options, words):
+    with pytest.raises(CourseError, match=words):
+        run_micro(name, backend="sim", **options)
+
+
+def test_products_and_microbenchmarks_are_kept_apart():
+    assert not set(NAMES) & set(KERNELS)
+    with pytest.raises(CourseError, match="run_micro"):
+        run("micro_fma", np.ones((2, 2), np.float32), np.ones((2, 2), np.float32), backend="sim")
