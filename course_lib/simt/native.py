@@ -5,6 +5,7 @@ import ctypes
 import functools
 import hashlib
 import os
+import sys
 import threading
 import time
 import uuid
@@ -46,8 +47,13 @@ def target_machine(level=2):
 
 @functools.cache
 def compiler():
-    """Return the process-wide just-in-time linker."""
-    return llvm.create_lljit_compiler(target_machine())
+    """Return the process-wide just-in-time linker.
+
+    JITLink puts all sections of an object side by side. LLVM's older loader asks for memory section by section; in a
+    process with much mapped (a GPU's driver reserves terabytes) they may land too far apart for the 32-bit distances
+    in the code, and LLVM then ends the process.
+    """
+    return llvm.create_lljit_compiler(target_machine(), use_jit_link=sys.platform != "win32")
 
 
 def cache_folder():
