@@ -78,7 +78,8 @@ def launch_cases(path):
     task = json.loads(Path(path).read_text())
     for name, parameters, shape, padding in task["cases"]:
         kernel = kernels.get(name)
-        sgemm = problem(*matrices(shape, padding, kernel.dtype), alpha=1.5, beta=0.5, dtype=kernel.dtype, layout=kernel.layout)
+        sgemm = problem(*matrices(shape, padding, kernel.dtype), alpha=1.5, beta=task.get("beta", 0.5), dtype=kernel.dtype,
+                        layout=kernel.layout)
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=task["arch"],
                                           defines=kernel.defines(**parameters))
         buffers = [matrix.buffer for matrix in (sgemm.A, sgemm.B, sgemm.C)]
@@ -89,9 +90,7 @@ def launch_cases(path):
 def profile(record, out):
     """Hold the simulator's counters to Nsight Compute's, case by case."""
     from course_lib import gpu
-    ncu = shutil.which("ncu") or next(iter(sorted(map(str, Path("/usr/local").glob("cuda*/bin/ncu")))), None)
-    if ncu is None:
-        raise RuntimeError("Nsight Compute (ncu) is not on the PATH")
+    ncu = find_ncu()
     wanted = [*cases(PROFILED), *products()]
     path = out / "cases.json"
     path.write_text(json.dumps({"arch": gpu.probe().arch, "cases": wanted}))
@@ -149,6 +148,14 @@ def parse_ncu(text):
 def number(text):
     """Read a count as ncu writes it: "1,024"."""
     return int(float(text.replace(",", "")))
+
+
+def find_ncu():
+    """Return where Nsight Compute's command is, or raise RuntimeError."""
+    found = shutil.which("ncu") or next(iter(sorted(map(str, Path("/usr/local").glob("cuda*/bin/ncu")))), None)
+    if found is None:
+        raise RuntimeError("Nsight Compute (ncu) is not on the PATH")
+    return found
 
 
 def version_of(tool):

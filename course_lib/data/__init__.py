@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from course_lib.data.readings import NAMES, Readings, readings
 from course_lib.data.records import Record, Recording, loads
 
-__all__ = ["Record", "Recording", "load", "names"]
+__all__ = ["Readings", "Record", "Recording", "load", "names", "readings"]
 
 FOLDER = Path(__file__).parent
 
@@ -19,9 +20,9 @@ def load(name):
 
 
 def names():
-    """Return the names of all recordings.
+    """Return the names of all recordings of times; `readings` has the others.
 
     >>> "ladder" in names()
     True
     """
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.json") if path.stem not in NAMES))

@@ -85,7 +85,7 @@ def _global(p):
 
 
 def _loads(p):
-    words = (np.arange(p["footprint"] // 4) % 1024).astype(np.float32)
+    words = np.resize(np.arange(1021, dtype=np.float32), p["footprint"] // 4)
     used = words[:2 * p["blocks"] * p["LOADS"] * p["threads"]].reshape(2, p["blocks"], p["LOADS"], p["threads"])[1]
     return (words,), np.full((p["blocks"], p["threads"]), np.nan, np.float32), used.sum(axis=1)
 

@@ -44,7 +44,8 @@ def test_each_file_of_the_gpu_is_labelled_and_no_faster_than_the_gpu(name):
 
 
 def test_every_kernel_of_the_catalog_is_recorded_and_nothing_else_lies_there():
-    assert {r.kernel for name in GROUPS for r in data.load(name).records if r.backend == "gpu"} == {*kernels.ALL, "cuBLAS", "copy"}
+    timed = {name for name, kernel in kernels.ALL.items() if kernel.kind != "micro"}       # those read the clock themselves
+    assert {r.kernel for name in GROUPS for r in data.load(name).records if r.backend == "gpu"} == {*timed, "cuBLAS", "copy"}
     assert set(data.names()) == set(GROUPS)
 
 

@@ -1,0 +1,50 @@
+"""Recorded figures that are no times of kernels: readings of the clock, and what Nsight Compute counted."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+NAMES = ("micro", "traffic")     # files that hold rows, not `Record`s
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The rows of one file, each a dict; `label` is the sentence that goes with every figure drawn from them."""
+
+    device: str
+    driver: str
+    date: str
+    made_by: str
+    rows: tuple
+
+    @property
+    def label(self):
+        """Where and when, e.g. "recorded on NVIDIA H200, 2026-11-21"."""
+        return f"recorded on {self.device}, {self.date}"
+
+    def find(self, **values):
+        """Return the rows that hold these values."""
+        return tuple(row for row in self.rows if all(row.get(name) == value for name, value in values.items()))
+
+
+def dumps(readings):
+    """Write readings as JSON text, one row a line."""
+    head = {name: getattr(readings, name) for name in ("device", "driver", "date", "made_by")}
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in readings.rows)
+    return json.dumps(head, ensure_ascii=False)[:-1] + ',\n"rows": [\n' + lines + "\n]}\n"
+
+
+def loads(text):
+    """Read what `dumps` wrote.
+
+    >>> made = Readings("a GPU", "1.2", "2026-11-21", "a test", ({"kernel": "micro_fma", "threads": 1},))
+    >>> loads(dumps(made)) == made, made.find(threads=1) == made.rows
+    (True, True)
+    """
+    raw = json.loads(text)
+    return Readings(**{**raw, "rows": tuple(raw["rows"])})
+
+
+def readings(name):
+    """Return the Readings "micro" (`run_micro`'s tables) or "traffic" (ncu's sectors and bytes of each product at one size)."""
+    return loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))

@@ -1,0 +1,133 @@
+"""Record the microbenchmarks, and what Nsight Compute says about the traffic of every product, on a real GPU.
+
+    python tools/record_micro.py [--out FOLDER] [--only micro,traffic]
+
+Writes micro.json and traffic.json into the output folder ($OUT, or build/micro); copy them into course_lib/data/.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+from nsight import find_ncu, number, parse_ncu, version_of  # noqa: E402
+
+from course_lib.data.readings import Readings, dumps  # noqa: E402
+from course_lib.kernels.micro import TABLE  # noqa: E402
+
+KIB, MIB = 1024, 1024 * 1024
+FOOTPRINTS = tuple(k * KIB for k in (4, 16, 64, 128, 192, 256, 512)) + tuple(m * MIB for m in (1, 2, 4, 8, 16, 32, 48, 64, 128, 256))
+# Nsight Compute's name -> ours: sectors, bytes, instructions, nanoseconds
+TRAFFIC = {
+    "lts__t_sectors.sum": "l2_sectors", "lts__t_sectors_srcunit_tex.sum": "l2_sectors_from_l1",
+    "lts__t_sectors_srcunit_tex_op_read.sum": "l2_sectors_read", "lts__t_sectors_srcunit_tex_op_write.sum": "l2_sectors_written",
+    "dram__bytes_read.sum": "dram_bytes_read", "dram__bytes_write.sum": "dram_bytes_written",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "l1_sectors_read", "smsp__inst_executed.sum": "instructions",
+    "gpu__time_duration.sum": "nanoseconds",
+}
+SIZES = (1024, 1536, 2048)     # of the square matrices: the larger ones where whole tiles must fit
+
+
+def plan():
+    """Yield (kernel, options) of every microbenchmark to record."""
+    for name in ("micro_fma", "micro_fma_shared", "micro_shared"):
+        for threads in TABLE:
+            yield name, {"threads": threads}
+    for spread in (0, 2, 4, 8, 16, 32):
+        yield "micro_shared", {"threads": 32, "spread": spread}
+    for footprint in FOOTPRINTS:
+        for jump in (1, 33) if footprint >= MIB else (1,):
+            yield "micro_global", {"threads": 32, "footprint": footprint, "jump": jump}
+    for threads in TABLE:
+        yield "micro_global", {"threads": threads, "footprint": 4 * MIB}
+        for blocks, footprint in ((1, 32 * MIB), (1, 256 * MIB), (132, 32 * MIB), (132, 256 * MIB)):
+            for loads in (1, 8):
+                yield "micro_loads", {"threads": threads, "LOADS": loads, "blocks": blocks, "footprint": footprint}
+
+
+def micro():
+    """Return a row for each microbenchmark: cycles per step of the fastest and the slowest warp."""
+    from course_lib.run import run_micro
+    rows = []
+    for name, options in plan():
+        result = run_micro(name, backend="gpu", **options)
+        low, high = result.cycles_per_step
+        window = (result.end.max(axis=1) - result.begin.min(axis=1))           # a block's, in cycles of its multiprocessor
+        row = {"kernel": name} | options | {"steps": result.steps, "low": round(low, 3), "high": round(high, 3),
+                                            "per_warp": round(result.cycles_per_warp, 4), "right": result.right}
+        if name == "micro_loads":
+            row |= {"window": int(window.max()), "bytes_per_cycle": round(4 * result.steps * result.block[0] / float(window.mean()), 4)}
+            if options["threads"] == 512 and options["blocks"] == 1:
+                row["gantt"] = result.gantt()
+        rows.append(row)
+    wrong = [row for row in rows if not row["right"]]
+    if wrong:
+        raise RuntimeError(f"{len(wrong)} chains went wrong: {wrong[:3]}")
+    return rows
+
+
+def cases():
+    """List (kernel, {}, (N, N, N), 0) of every product at the first size it can do."""
+    from course_lib.kernels import KERNELS
+    for name, kernel in KERNELS.items():
+        N = next(N for N in SIZES if kernel.sizes_of(N, N, N, kernel.check()) is None)
+        yield name, {}, (N, N, N), 0
+
+
+def traffic(out):
+    """Return a row for each product: what Nsight Compute counts in L2 and DRAM, with all caches empty at its start."""
+    from course_lib import gpu
+    from course_lib.kernels import get
+    wanted, path = list(cases()), out / "traffic_cases.json"
+    path.write_text(json.dumps({"arch": gpu.probe().arch, "cases": wanted, "beta": 0.0}))
+    ncu = find_ncu()
+    command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name", "regex:^[sd]?gemm",
+               "--metrics", ",".join(TRAFFIC), sys.executable, str(ROOT / "tools" / "nsight.py"), str(path)]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    (out / "traffic.csv").write_text(answer.stdout)
+    found = parse_ncu(answer.stdout)
+    if len(found) != len(wanted):
+        raise RuntimeError(f"ncu reported {len(found)} launches of {len(wanted)}: {(answer.stdout + answer.stderr)[-1500:]}")
+    rows = []
+    for (name, _, (N, _, _), _), there in zip(wanted, found, strict=True):
+        if not there["Kernel Name"].startswith(get(name).entry):
+            raise RuntimeError(f"the order of launches is lost: {there['Kernel Name']} is not {name}")
+        rows.append({"kernel": name, "N": N} | {ours: number(there[theirs]) for theirs, ours in TRAFFIC.items() if theirs in there})
+    print(version_of(ncu))
+    return rows
+
+
+def main():
+    """Record what was asked for; one part that fails does not stop the other."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", default=os.environ.get("OUT", ROOT / "build" / "micro"))
+    parser.add_argument("--only", default="micro,traffic")
+    options = parser.parse_args()
+    out = Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    from course_lib import gpu
+    status, good = gpu.probe(), True
+    print(status.reason, status.driver)
+    for part in options.only.split(","):
+        started = time.perf_counter()
+        try:
+            rows = micro() if part == "micro" else traffic(out)
+            head = status.name, status.driver, datetime.date.today().isoformat(), "tools/record_micro.py"
+            (out / f"{part}.json").write_text(dumps(Readings(*head, tuple(rows))))
+            print(f"{part}: {len(rows)} rows in {time.perf_counter() - started:.0f} s", flush=True)
+        except Exception:
+            good = False
+            traceback.print_exc()
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
