@@ -18,6 +18,7 @@ PLANS = {
     "sizes": "kernels at many sizes; default Wang and Jin's kernels at their twenty sizes",
     "tiles": "every combination of a kernel's tile and block sizes; those that break a rule are skipped",
     "warps": "the homework's kernels of many vectors with 4 to 32 warps a block",
+    "active": "Chien's kernels with 192 to 1024 threads at a time on an SM; blocks are given shared memory to keep others off",
     "threads": "programs for the CPU with 1, 2, 4, … threads",
 }
 
@@ -38,7 +39,7 @@ def add_parsers(benchmarks):
         if name == "tiles":
             command.add_argument("--choose", type=_choice, action="append", default=[], metavar="BM=64,128",
                                  help="values of a parameter instead of those of its slider; may be repeated")
-        if name in ("warps", "threads"):
+        if name in ("warps", "active", "threads"):
             command.add_argument("--counts", type=_numbers, metavar="4,8", help=f"numbers of {name}")
     _add_recording(benchmarks)
 
@@ -86,6 +87,8 @@ def tasks(wanted):
     counts = {"counts": wanted.counts} if wanted.counts else {}
     if name == "warps":
         return [t for size in sizes or (plans.VECTORS,) for t in plans.warps(kernels or plans.MXV, size, **counts, **how)]
+    if name == "active":
+        return plans.active(**given, **counts, **how | {"backend": wanted.backend or "gpu"})
     return plans.threads(**given, **counts, **how)
 
 

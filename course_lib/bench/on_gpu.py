@@ -25,9 +25,10 @@ def measure(task):
     make = {"vectors": _vectors, "transpose": _moved, "sum": _moved}.get(task.kind, _product)
     arguments, output, constants, covered, check = make(task, kernel)
     shape = (compiled, kernel.entry, kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters), arguments)
-    time = gpu.time_kernel(*shape, constants=constants, **options)
+    more = {"constants": constants, "dynamic_shared": task.dynamic_shared}
+    time = gpu.time_kernel(*shape, **more, **options)
     arguments[output][...] = np.nan          # what the timed launches left is no proof that this kernel writes every element
-    gpu.launch(*shape, constants=constants)
+    gpu.launch(*shape, **more)
     return times(time) | answer(check(arguments[output]))
 
 

@@ -5,7 +5,9 @@ homework's sweep.
 """
 
 import itertools
+import math
 
+from course_lib.arch import DEFAULT_DEVICE
 from course_lib.bench.tasks import COPY, LIBRARY, task
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS, cpu_kernel, get
@@ -21,6 +23,7 @@ LEE = ("sgemm_naive", "sgemm_tiled", "sgemm_coalesced", "sgemm_padded", "sgemm_u
 LEE_CPU = ("gemm_ijk", "gemm_pthreads", "gemm_vectors", "gemm_openmp")
 CHIEN = tuple(name for name, kernel in KERNELS.items() if kernel.path.stem.startswith("sgemm_outer"))
 MXV = tuple(name for name, kernel in ALL.items() if kernel.kind == "vectors")
+ACTIVE = (1024, 512, 384, 320, 256, 192)      # threads an SM: Chien's, and as many again
 WARPS = tuple(range(4, 33, 4))
 VECTORS = 2**20
 COPIED = 16384       # rows and columns of floats of the copy that measures bandwidth: 1 GiB, many times the L2
@@ -101,6 +104,33 @@ def warps(kernels=MXV, size=VECTORS, counts=WARPS, parameters=None, **how):
     return [task(name, size, {**(parameters or {}), "threads": 32 * count}, **how) for name in kernels for count in counts]
 
 
+def active(kernels=("sgemm_volkov", "sgemm_method1"), sizes=POWERS[:-1], counts=ACTIVE, on=None, **how):
+    """Return Chien's sweep: so many threads at a time on each SM, because every block is given more shared memory than it needs.
+
+    Parameters
+    ----------
+    kernels, sizes, **how
+        As for `over_sizes`, on a GPU.
+    counts : sequence of int
+        Active threads an SM; of those that are no whole blocks as many as there are whole blocks.
+    on : Device, optional
+        Whose shared memory is shared out; default the H200.
+
+    >>> [t.dynamic_shared for t in active(["sgemm_volkov"], (256,), (512, 256), backend="gpu")]
+    [27072, 56256]
+    """
+    limits, tasks = (on or DEFAULT_DEVICE).limits, {}
+    for size in sizes:
+        for name in kernels:
+            per_block, own = math.prod(get(name).block()), get(name).shared_bytes()
+            for count in counts:
+                share = limits.shared // max(1, count // per_block) // limits.shared_unit * limits.shared_unit - limits.shared_reserved
+                share = min(share, limits.shared_per_block)
+                one = task(name, size, dynamic_shared=max(0, share - own), **{"backend": "gpu"} | how)
+                tasks[one.identity] = one
+    return list(tasks.values())
+
+
 def threads(kernels=None, sizes=(512,), counts=None, **how):
     """Return programs for the CPU with 1, 2, 4, … threads, up to the cores of this machine unless `counts` are given."""
     from course_lib.simt.workers import available_cores
@@ -128,7 +158,9 @@ def everything(budget_s=0.15):
         "cold": over_sizes((*LADDER, LIBRARY), (512, 1024), l2="cold", **how),
         "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {
             "TA": (32, 64), "TB": (32, 64), "TW": (8, 16), "bx": (8, 16, 32), "by": (8, 16)}, **how)],
-        "lee_cpu": [t for size in (256, 512, 1024) for name in LEE_CPU
+        "active": active(**how),
+        "threads": threads(sizes=(1024,), counts=(1, 2, 4, 8, 16), budget_s=budget_s),
+        "lee_cpu": [t for size in up_to_4096 for name in LEE_CPU if size <= 1024 or name != "gemm_ijk"
                     for t in threads((name,), (size,), counts=(16,), budget_s=budget_s)],
     }
 

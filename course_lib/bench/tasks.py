@@ -26,7 +26,7 @@ class Task:
         As in a `Record`.
     parameters : dict
         All of them, defaults filled in.
-    kind, dtype, backend, l2, source : str
+    kind, dtype, backend, l2, source, dynamic_shared
         As in a `Record`.
     budget_s : float
         About how long to measure.
@@ -44,12 +44,13 @@ class Task:
     backend: str = "gpu"
     l2: str = "warm"
     source: str = ""
+    dynamic_shared: int = 0
     budget_s: float = field(default=1.0, compare=False)
     problem: str = ""
 
     def record(self, **found):
         """Return the record of this task with what was found."""
-        chosen = ("kernel", "M", "N", "K", "parameters", "kind", "dtype", "backend", "l2", "source")
+        chosen = ("kernel", "M", "N", "K", "parameters", "kind", "dtype", "backend", "l2", "source", "dynamic_shared")
         return Record(**{name: getattr(self, name) for name in chosen} | found)
 
     @property
@@ -73,7 +74,7 @@ class Task:
                 "copy": 2 * size * M * N, "vectors": size * N * (self.parameters.get("M", 0) + self.parameters.get("N", 0))}[self.kind]
 
 
-def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0, dtype=None):
+def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0, dtype=None, dynamic_shared=0):
     """Describe one measurement; parameters that cannot run make a task with a `problem` and no exception.
 
     Parameters
@@ -90,6 +91,8 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
     budget_s : float
     dtype : "float32" or "float64", optional
         For CPU programs, the library and the copy; a kernel has its own.
+    dynamic_shared : int
+        As in a `Record`; on a GPU.
 
     Raises
     ------
@@ -109,7 +112,8 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
     for name, value in sizes.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise CourseError(f"{name} = {value!r}: a size is a whole number from 1 on, or three of them, (M, N, K)")
-    rest = {"backend": backend, "l2": l2 if backend == "gpu" else "warm", "budget_s": budget_s}
+    rest = {"backend": backend, "l2": l2 if backend == "gpu" else "warm", "budget_s": budget_s,
+            "dynamic_shared": dynamic_shared if backend == "gpu" else 0}
     if kernel in (LIBRARY, COPY):
         return Task(kernel, **sizes, parameters={}, kind="copy" if kernel == COPY else "product", dtype=dtype, **rest)
     described = cpu_kernel(kernel) if backend == "cpu" else get(kernel)

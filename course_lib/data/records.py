@@ -31,6 +31,8 @@ class Record:
     device, driver, date : str
     source : str
         Hash of the kernel's text.
+    dynamic_shared : int
+        Bytes of shared memory that each block was given though it needs none: fewer blocks then share an SM.
     repeats : int
         Samples.
     graph : bool
@@ -62,6 +64,7 @@ class Record:
     driver: str = ""
     date: str = ""
     source: str = ""
+    dynamic_shared: int = 0
     repeats: int = 0
     graph: bool = False
     gb_s: float | None = None
@@ -79,7 +82,7 @@ class Record:
     def identity(self):
         """Return what two records of the same measurement share: everything that was chosen."""
         chosen = json.dumps(self.parameters, sort_keys=True)
-        return self.kernel, self.M, self.N, self.K, chosen, self.dtype, self.backend, self.l2
+        return self.kernel, self.M, self.N, self.K, chosen, self.dtype, self.backend, self.l2, self.dynamic_shared
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,8 @@ def prepare(compiled, entry, dynamic_shared, constants=None):
     function = _function(module, entry)
     if dynamic_shared > STATIC_SHARED_LIMIT:
         function.max_dynamic_shared_size_bytes = dynamic_shared
+    if dynamic_shared:
+        function.preferred_shared_memory_carveout = 100     # percent: as many blocks an SM as its shared memory allows
     for name, value in (constants or {}).items():
         value = np.ascontiguousarray(value)
         there = cupy.ndarray(value.shape, value.dtype, module.get_global(name))

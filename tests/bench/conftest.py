@@ -17,7 +17,7 @@ def acted(monkeypatch):
         done.append(("launch", entry))
         simt.launch(compiled.ptx, entry, grid, block, args, constants=constants)
 
-    def time_kernel(compiled, entry, grid, block, args, *, constants=None, budget_s=1.0, cold=False):
+    def time_kernel(compiled, entry, grid, block, args, *, constants=None, dynamic_shared=0, budget_s=1.0, cold=False):
         done.append(("cold" if cold else "warm", entry))
         return Timing.of([1e-3, 2e-3, 3e-3], warmup=3, graph=not cold)
 

@@ -1,12 +1,17 @@
 """One task on a GPU, acted by the simulator: time, a fresh launch, an answer that is checked."""
 
+import math
+
 import numpy as np
 import pytest
 
 from course_lib import gpu
+from course_lib.arch import DEVICES
 from course_lib.bench import on_gpu, plans, task
 from course_lib.bench.measure import attempt
 from course_lib.gpu import Timing
+from course_lib.kernels import get
+from course_lib.model.occupancy import occupancy
 
 N = 32
 SMALL_VECTORS = {"M": 4, "N": 4, "threads": 32, "blocks": 2}
@@ -64,7 +69,7 @@ def test_a_reference_that_is_wrong_is_not_believed(acted, monkeypatch):
 def test_a_last_launch_that_writes_nothing_is_found_out(acted, monkeypatch, timed_writes):
     launch = gpu.launch
 
-    def time_kernel(*shape, constants=None, **options):
+    def time_kernel(*shape, constants=None, dynamic_shared=0, **options):
         if timed_writes:
             launch(*shape, constants=constants)
         return Timing.of([1e-6], warmup=1)
@@ -86,6 +91,19 @@ def test_a_cold_l2_is_asked_for_and_recorded(acted):
     record = attempt(task("sgemm_naive", N, backend="gpu", l2="cold"))
     assert acted[0] == ("cold", "sgemm_naive")
     assert (record.l2, record.graph) == ("cold", False)
+
+
+def test_blocks_are_given_shared_memory_so_that_few_share_an_sm(acted, monkeypatch):
+    given = []
+    monkeypatch.setattr(gpu, "time_kernel", lambda *a, dynamic_shared, **k: given.append(dynamic_shared) or Timing.of([1.0], warmup=1))
+    for one in plans.active(("sgemm_method6",), (32,), (512, 192)):
+        assert attempt(one).dynamic_shared == one.dynamic_shared == given[-1]
+    device = DEVICES["H200"]
+    for name in plans.CHIEN:
+        block, own = math.prod(get(name).block()), get(name).shared_bytes()
+        blocks = dict.fromkeys(count // block for count in plans.ACTIVE)      # once each
+        for wanted, one in zip(blocks, plans.active((name,), (256,)), strict=True):
+            assert occupancy(device, block, 32, own + one.dynamic_shared).blocks == wanted
 
 
 def test_without_a_gpu_the_record_says_so(monkeypatch):
