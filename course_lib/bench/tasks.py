@@ -11,6 +11,7 @@ from course_lib.run import choose_backend
 LIBRARY, COPY = "cuBLAS", "copy"
 BACKENDS = ("gpu", "sim", "cpu")
 L2_STATES = ("warm", "cold")
+KINDS = ("product", "multiply", "sum", "transpose", "vectors")
 SIZES = {"float32": 4, "float64": 8}
 
 
@@ -117,6 +118,8 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
     if kernel in (LIBRARY, COPY):
         return Task(kernel, **sizes, parameters={}, kind="copy" if kernel == COPY else "product", dtype=dtype, **rest)
     described = cpu_kernel(kernel) if backend == "cpu" else get(kernel)
+    if isinstance(described, Kernel) and described.kind not in KINDS:
+        raise CourseError(f"{kernel} is of kind {described.kind!r}, and a sweep measures {', '.join(KINDS)}", kernel=kernel)
     wrong = described.problems(**parameters)
     values = {p.name: parameters.get(p.name, p.default) for p in described.parameters} | parameters
     if not wrong and isinstance(described, Kernel):
