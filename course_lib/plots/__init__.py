@@ -10,13 +10,15 @@ from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
 from course_lib.plots.listing import busiest_line, source_listing
 from course_lib.plots.picture import Picture, render, show
 from course_lib.plots.roofline import describe_roofline, roofline
+from course_lib.plots.speeds import describe_speeds, speeds, speeds_table
 from course_lib.plots.table import Table
 from course_lib.plots.threads import lane_sectors, thread_grid
 from course_lib.plots.tiling import frames, tiling_step
 from course_lib.plots.traces import every_warp, owners, requests, touched_sectors
 
 __all__ = [
-    "Picture", "Table", "bars", "busiest_line", "describe_ladder", "describe_roofline", "device_report", "every_warp", "frames",
-    "homework_report", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "lines", "owners", "render", "requests",
-    "roofline", "show", "source_listing", "thread_grid", "tiling_step", "touched_sectors",
+    "Picture", "Table", "bars", "busiest_line", "describe_ladder", "describe_roofline", "describe_speeds", "device_report",
+    "every_warp", "frames", "homework_report", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "lines", "owners",
+    "render", "requests", "roofline", "show", "source_listing", "speeds", "speeds_table", "thread_grid", "tiling_step",
+    "touched_sectors",
 ]

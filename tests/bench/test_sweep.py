@@ -1,6 +1,10 @@
 """Sweeps: order, failures, files that are taken up again, executors."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
@@ -138,6 +142,26 @@ def test_ctrl_c_keeps_what_is_ready(monkeypatch, tmp_path):
     assert found.interrupted
     assert [r.identity for r in found.records] == [t.identity for t in TASKS[:3]]
     assert len(journal.read(tmp_path / "sweep.jsonl")) == 3
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_the_command_and_resume_finishes(tmp_path):
+    out = tmp_path / "sweep.jsonl"
+    command = [sys.executable, "-m", "course_lib.bench", "sizes", "--kernels", "sgemm_tiled", "--sizes", "64,256,320,384,448,512",
+               "--backend", "sim", "--out", str(out)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    while running.poll() is None and not (out.exists() and out.read_text().count("\n")):
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "left when it was stopped" in said
+    done = journal.read(out)
+    assert 1 <= len(done) < 6
+    again = subprocess.run([*command, "--resume"], capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0
+    assert f"{len(done)} not measured again" in again.stdout
+    assert [r.N for r in journal.read(out)] == [64, 256, 320, 384, 448, 512]
 
 
 def test_a_file_that_is_there_or_is_something_else_is_refused(tmp_path):

@@ -1,0 +1,107 @@
+"""Records of a sweep as curves: speed against the size, or against a tile, a number of warps or of threads."""
+
+from course_lib.errors import CourseError
+from course_lib.plots import style
+from course_lib.plots.table import Table
+
+UNITS = {"gflops": "GFLOP/s", "gb_s": "GB/s"}
+
+
+def curves(records, over="N", what="gflops"):
+    """Return label -> {x: speed}, a curve for each kernel and each choice of its other parameters.
+
+    Parameters
+    ----------
+    records : iterable of course_lib.data.Record
+        Those without a speed are left out.
+    over : str
+        "N", "M", "K", "dynamic_shared" or a parameter such as "threads".
+    what : "gflops" or "gb_s"
+
+    Raises
+    ------
+    CourseError
+        When no record has a speed and such a parameter, or two of a curve have the same x.
+
+    >>> from course_lib.data import load
+    >>> list(curves(load("wang").find("dgemm_outputs")))
+    ['dgemm_outputs, by = 16', 'dgemm_outputs, by = 8']
+    """
+    found = [r for r in records if getattr(r, what) is not None and _x(r, over) is not None]
+    if not found:
+        raise CourseError(f"no record has a speed and {over}", over=over)
+    lines = {}
+    for r in found:
+        line = lines.setdefault(_label(r, found, over), {})
+        if _x(r, over) in line:
+            raise CourseError(f"{r.kernel} has two records at {over} = {_x(r, over)}: choose some, by sweep or by size", kernel=r.kernel)
+        line[_x(r, over)] = getattr(r, what)
+    return lines
+
+
+def _x(record, over):
+    return getattr(record, over) if over in ("N", "M", "K", "dynamic_shared") else record.parameters.get(over)
+
+
+def _label(record, found, over):
+    """Return the kernel's name with what tells its records apart."""
+    alike = [r for r in found if r.kernel == record.kernel]
+    varied = [name for name, value in record.parameters.items() if name != over and any(r.parameters.get(name) != value for r in alike)]
+    words = [f"{name} = {record.parameters[name]}" for name in varied]
+    words += [record.dtype] * (len({r.dtype for r in alike}) > 1) + [f"{record.l2} L2"] * (len({r.l2 for r in alike}) > 1)
+    words += [f"N = {record.N}"] * (over not in "MNK" and len({r.N for r in alike}) > 1)
+    return ", ".join([record.kernel, *words])
+
+
+@style.styled
+def speeds(records, ax=None, *, over="N", what="gflops", title=None, label=""):
+    """Draw a curve for each kernel.
+
+    Parameters
+    ----------
+    records, over, what
+        As for `curves`.
+    ax : Axes, optional
+    title : str, optional
+    label : str
+        Where the figures are from: a Recording's `label`.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    CourseError
+        For more curves than there are colours.
+    """
+    found = curves(records, over, what)
+    if len(found) > len(style.CYCLE):
+        raise CourseError(f"{len(found)} curves are too many to tell apart: choose up to {len(style.CYCLE)}", curves=tuple(found))
+    ax = style.axes(ax, width=9.0, height=4.8)
+    for i, (name, line) in enumerate(found.items()):
+        xs = sorted(line)
+        ax.plot(xs, [line[x] for x in xs], marker=style.MARKERS[i % len(style.MARKERS)], color=style.CYCLE[i], label=name)
+    ax.set_ylim(bottom=0)
+    ax.grid(axis="y")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    ax.set(xlabel=over + (f"\n{label}" if label else ""), ylabel=UNITS[what], title=title or "")
+    ax.legend()
+    return ax
+
+
+def speeds_table(records, over="N", what="gflops", label=""):
+    """Return the numbers of `speeds`: a row for each x, a column for each curve."""
+    found = curves(records, over, what)
+    xs = sorted({x for line in found.values() for x in line})
+    rows = [(str(x), *(f"{line[x]:,.0f}" if x in line else "" for line in found.values())) for x in xs]
+    return Table((over, *found), rows, ", ".join(filter(None, [UNITS[what], label])))
+
+
+def describe_speeds(records, over="N", what="gflops", label=""):
+    """Return the alternative text of `speeds`: each curve's ends and its best."""
+    words = []
+    for name, line in curves(records, over, what).items():
+        best, first, last = max(line, key=line.get), min(line), max(line)
+        words.append(f"{name} from {line[first]:,.0f} at {first} to {line[last]:,.0f} at {last}, best {line[best]:,.0f} at {best}")
+    return f"Curves of {UNITS[what]} over {over}{f', {label}' * bool(label)}: {'; '.join(words)}."

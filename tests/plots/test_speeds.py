@@ -1,0 +1,56 @@
+"""Curves of sweeps: what belongs together, labels that tell apart, numbers beside the picture."""
+
+import pytest
+
+from course_lib.bench import plans
+from course_lib.data import Record, load
+from course_lib.errors import CourseError
+from course_lib.plots import describe_speeds, speeds, speeds_table
+from course_lib.plots.speeds import curves
+
+
+def record(kernel, N, gflops, **parameters):
+    return Record(kernel, N, parameters, 1e-3, 1e-3, 1e-3, gflops)
+
+
+SOME = (record("one", 64, 1.0, bx=8), record("two", 64, 3.0, bx=8), record("two", 64, 4.0, bx=16), record("one", 96, 2.0, bx=8),
+        record("two", 96, 5.0, bx=16), Record("two", 128, {"bx": 64}, state="skipped", problem="too many threads"))
+
+
+def test_a_curve_for_each_kernel_and_each_other_choice():
+    assert curves(SOME) == {"one": {64: 1, 96: 2}, "two, bx = 8": {64: 3}, "two, bx = 16": {64: 4, 96: 5}}
+    assert curves(SOME, "bx") == {"one, N = 64": {8: 1}, "two, N = 64": {8: 3, 16: 4}, "one, N = 96": {8: 2}, "two, N = 96": {16: 5}}
+
+
+def test_the_picture_its_numbers_and_its_words():
+    ax = speeds(SOME, label="recorded somewhere")
+    assert [line.get_label() for line in ax.lines] == ["one", "two, bx = 8", "two, bx = 16"]
+    assert list(ax.lines[2].get_xdata()) == [64, 96]
+    assert list(ax.lines[2].get_ydata()) == [4, 5]
+    assert "recorded somewhere" in ax.get_xlabel()
+    table = speeds_table(SOME)
+    assert table.header == ("N", "one", "two, bx = 8", "two, bx = 16")
+    assert table.rows == [("64", "1", "3", "4"), ("96", "2", "", "5")]
+    assert "two, bx = 16 from 4 at 64 to 5 at 96, best 5 at 96" in describe_speeds(SOME)
+
+
+def test_what_cannot_be_drawn():
+    with pytest.raises(CourseError, match="no record has a speed and TW"):
+        speeds(SOME, over="TW")
+    with pytest.raises(CourseError, match="two records at N = 64"):
+        speeds(SOME + (record("one", 64, 9.0, bx=8),))
+    with pytest.raises(CourseError, match="9 curves are too many"):
+        speeds([record(str(i), 64, 1.0) for i in range(9)])
+
+
+def test_the_recorded_sweeps_can_be_drawn():
+    wang = load("wang")
+    twenty = [r for r in wang.records if r.N in plans.WANG_SIZES and r.dtype == "float64"]
+    assert [line.get_label() for line in speeds(twenty, label=wang.label).lines] == [
+        "dgemm_thread", "dgemm_block", "dgemm_ilp", "dgemm_outputs, by = 16", "dgemm_outputs, by = 8", "cuBLAS"]
+    assert len(speeds_table(twenty).rows) == 20
+    warps = curves(load("mxv").records, "threads", "gb_s")
+    assert list(warps) == list(plans.MXV)
+    assert all(len(line) == 8 for line in warps.values())
+    active = curves(load("active").find("sgemm_volkov"), "dynamic_shared")
+    assert len(active) == 5
