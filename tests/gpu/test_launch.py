@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.gpu import GpuError, Timing, is_cupy, launch, time_kernel, timing
+from course_lib.gpu import GpuError, Timing, is_cupy, launch, time_copy, time_kernel, time_product, timing
 from course_lib.gpu.launch import explain, triple
 
 AXPY = """
@@ -139,3 +139,29 @@ def test_an_entry_that_is_not_there(axpy):
 def test_a_block_that_is_too_large(axpy):
     with pytest.raises(GpuError, match="refused the launch of axpy"):
         launch(axpy, "axpy", 1, 2048, [np.int32(0), np.float32(0), np.ones(1, np.float32), np.ones(1, np.float32)])
+
+
+def test_a_cold_l2_costs_time(axpy):
+    import cupy
+    n = 2**20
+    args = [np.int32(n), np.float32(2), cupy.ones(n, "float32"), cupy.ones(n, "float32")]
+    warm, cold = (time_kernel(axpy, "axpy", n // 256, 256, args, cold=flush) for flush in (False, True))
+    assert (warm.cold, cold.cold, cold.launches, cold.graph) == (False, True, 1, False)
+    assert cold.median_s > warm.median_s
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_library_multiplies_rectangles(gpu, dtype):
+    import cupy
+    A, B = (cupy.random.random(shape).astype(dtype) for shape in ((30, 50), (50, 70)))
+    C = cupy.empty((30, 70), dtype)
+    found = time_product(A, B, C)
+    assert found.graph
+    np.testing.assert_allclose(C.get(), A.get() @ B.get(), rtol=1e-5)
+
+
+def test_a_copy_arrives(gpu):
+    import cupy
+    source, target = cupy.arange(1000, dtype="float32"), cupy.zeros(1000, "float32")
+    assert time_copy(source, target).median_s > 0
+    assert (source == target).all()
