@@ -3,10 +3,10 @@
 A row is `(pattern, operands)`, written as in NVIDIA's "PTX ISA" manual: `[.sat]` may stand there or not, `(u32|s32)` is one of
 these. An instruction whose opcode has rows and whose form fits none of them is refused by name (`check`), so nothing runs that is
 not listed. `tests/simt/test_coverage.py` translates and runs each form that is listed, and looks for opcodes without a row;
-`tools/coverage.py` writes `docs/ptx-coverage.md`.
+`tools/ptx_coverage.py` writes `docs/ptx-coverage.md`.
 
-To add an opcode: put a row into the section of the manual that it stands in. Operands: `d`, `p`, `q` results, `a` … `c` sources, `imm` a
-literal, anything else as it is written. Rows of opcodes that are not in `ops.OPS` need an example in the test.
+To add an opcode: put a row into the section of the manual that it stands in. Operands: `d`, `p`, `q` results, `a` … `e` sources, `imm` a
+literal, anything else as it is written. The test makes an instruction of a form by itself (`tests/simt/coverage_examples.py`).
 """
 
 import functools
@@ -51,6 +51,36 @@ def opcodes_of(pattern):
     return ["".join(choice) for choice in itertools.product(*(p.strip("()").split("|") for p in parts))]
 
 
+def forms_of(pattern):
+    """Yield the forms that a row stands for (loads and stores: half a million).
+
+    >>> list(forms_of("add[.sat].(s32|u32)"))
+    ['add.s32', 'add.u32', 'add.sat.s32', 'add.sat.u32']
+    """
+    return written(parsed(iter(pattern)))
+
+
+def parsed(letters):
+    """Return a pattern (an iterator over its letters) up to its closing bracket as alternatives: lists of letters and alternatives."""
+    found = [[]]
+    for letter in letters:
+        if letter in "([":
+            found[-1].append(([[]] if letter == "[" else []) + parsed(letters))
+        elif letter == "|":
+            found.append([])
+        elif letter in ")]":
+            break
+        else:
+            found[-1].append(letter)
+    return found
+
+
+def written(alternatives):
+    for parts in alternatives:
+        choices = [(part,) if isinstance(part, str) else list(written(part)) for part in parts]
+        yield from map("".join, itertools.product(*choices))
+
+
 @functools.cache
 def patterns():
     """Return {opcode: compiled pattern of all its rows}."""
@@ -86,7 +116,10 @@ def check(ins):
 
 @functools.lru_cache(maxsize=4096)
 def covers(written):
-    """Say whether a form such as `add.sat.s32` is in the table; opcodes without a row are not judged."""
+    """Say whether a form such as `add.sat.s32` is in the table.
+
+    Opcodes without a row are not judged; `program.refuse_unknown` refuses them.
+    """
     found = patterns().get(written.partition(".")[0])
     return found is None or found.fullmatch(written) is not None
 

@@ -234,6 +234,8 @@ def sink(ins, function):
 
 def results_of(ins):
     """Return the result operands as written, `_` among them."""
+    if not ins.operands:
+        return ()
     if ins.opcode[0] == "setp":
         return ins.operands[:cfg.results(ins)]
     return ins.operands[0].items if isinstance(ins.operands[0], Vec) else ins.operands[:1]

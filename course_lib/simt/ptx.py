@@ -337,8 +337,11 @@ class _Parser(Tokens):
             self.take()
             base = self.named(word) if word.startswith("%") or word in self.renamed else Sym(self.variables.get(word, word))
             found = Mem(base, self.offset())
+        more = []
+        while self.accept(","):  # of a texture: [texture, {x, y}]
+            more.append(self.operand())
         self.take("]")
-        return found
+        return Vec((found, *more)) if more else found
 
     def literal(self):
         negative = self.accept("-")
