@@ -10,8 +10,8 @@ from course_lib.kernels import KERNELS, get
 from course_lib.run import run
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_products.json").read_text())
-# The GPU ran what NVRTC 13.0 had compiled. The pinned compiler joins other shared loads of this kernel: its own machine code confirms our count.
-OTHER_CODE = {("sgemm_outputs", "smsp__sass_inst_executed_op_shared_ld.sum")}
+# Here the assembler joins loads beyond our rule, and the report says that its count is no hardware's.
+NOT_CLAIMED = {("sgemm_outputs", "smsp__sass_inst_executed_op_shared_ld.sum")}
 NAMES = {n: n.replace("smsp__sass_l1tex_data_pipe", "l1tex__data_pipe") for n in RECORD["counters"]}
 
 
@@ -32,9 +32,9 @@ def test_requests_sectors_and_wavefronts_are_the_hardwares(row):
     A, B, C = matrices(row["shape"], row["padding"], get(row["kernel"]).dtype)
     ours = run(row["kernel"], A, B, C, alpha=1.5, beta=0.5, backend="sim")
     measured = dict(zip(RECORD["counters"], row["measured"], strict=True))
-    for kernel, name in OTHER_CODE:
+    for kernel, name in NOT_CLAIMED:
         if kernel == row["kernel"]:
-            assert ours.level[name] == "hardware"
+            assert ours.level[name] == "PTX level"
             assert ours.counters[name] != measured.pop(name)
     assert {n: ours.counters[NAMES[n]] for n in measured} == measured
 
