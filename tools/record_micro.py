@@ -41,6 +41,8 @@ def plan():
     for name in ("micro_fma", "micro_fma_shared", "micro_shared"):
         for threads in TABLE:
             yield name, {"threads": threads}
+    for threads in TABLE:
+        yield "micro_fma", {"threads": threads, "REGISTERS": 2}
     for spread in (0, 2, 4, 8, 16, 32):
         yield "micro_shared", {"threads": 32, "spread": spread}
     for footprint in FOOTPRINTS:

@@ -1,6 +1,7 @@
 """The clock-based microbenchmarks: one small thing done STEPS times between two readings of the multiprocessor's clock."""
 
-from course_lib.kernels.kernel import FOLDER, Kernel
+from course_lib.arch import WARP
+from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.parameters import MAX_STATIC_SHARED, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED
 
@@ -8,6 +9,7 @@ KIB = 1024
 TABLE = (1, 32, 64, 128, 192, 256, 384, 512, 768, 1024)      # threads of a block, as in Chien's Tables 2 and 3 and up to today's most
 THREADS = Parameter("threads", "threads of the block", 32, choices=TABLE)
 STEPS = Parameter("STEPS", "steps between the two readings of the clock", 256, high=1024, choices=(32, 64, 128, 256, 512))
+REGISTERS = Parameter("REGISTERS", "registers that a multiply-add reads", 3, low=2, high=3, choices=(2, 3))
 SPREAD = Parameter("spread", "words from the slot of one thread to that of the next", 1, low=0, high=1024, choices=(0, 1, 2, 4, 8, 16, 32))
 SLOTS = Parameter("SLOTS", "words of the ring", 4096, high=MAX_STATIC_SHARED // 4, choices=(1024, 4096))
 RING = (
@@ -19,7 +21,7 @@ RING = (
 LOADS = Parameter("LOADS", "independent loads of each thread", 8, high=48, choices=(1, 2, 4, 8))
 WIDE = (Parameter("threads", "threads of a block", 256, choices=TABLE),
         Parameter("blocks", "blocks of the grid", 1, high=2**20, choices=(1, 66, 132, 264)),
-        Parameter("footprint", "bytes of the array; the loads are at its start", 4 * KIB * KIB, low=4, high=2**30,
+        Parameter("footprint", "bytes of the array; the loads are at its start", 4 * KIB * KIB, low=256, high=2**30,
                   choices=(4 * KIB * KIB, 256 * KIB * KIB)))
 WHY_SLOTS = "a slot holds an address of 8 bytes at a multiple of 8, and the ring is made of whole slots"
 WHY_FRESH = "the measured words must not have been read before, so a block reads others in each of its two passes"
@@ -50,14 +52,14 @@ def kept_rule():
 def loaded_rule():
     """Return the rule that the array holds the words of all blocks, twice."""
     def size(p):
-        return 8 * p["blocks"] * p["LOADS"] * p["threads"]
-    return Rule("8 * blocks * LOADS * threads <= footprint", WHY_FRESH, lambda p: size(p) <= p["footprint"],
+        return 8 * p["blocks"] * p["LOADS"] * ceil_div(p["threads"], WARP) * WARP
+    return Rule("8 * blocks * LOADS * (threads in whole warps) <= footprint", WHY_FRESH, lambda p: size(p) <= p["footprint"],
                 lambda p: f"two passes read {size(p)} bytes, but footprint = {p['footprint']}: take a footprint of {size(p)} or more")
 
 
 def kernels():
     """Yield the microbenchmarks: arithmetic, shared memory, global memory."""
-    yield _kernel("micro_fma", "a chain of multiply-adds with operands in registers", (THREADS, STEPS), ("STEPS",))
+    yield _kernel("micro_fma", "a chain of multiply-adds with operands in registers", (THREADS, STEPS, REGISTERS), ("STEPS", "REGISTERS"))
     yield _kernel("micro_fma_shared", "a chain of multiply-adds with one operand in shared memory", (THREADS, STEPS), ("STEPS",),
                   shared=lambda p: 4 * p["STEPS"])
     yield _kernel("micro_shared", "a ring of addresses in shared memory", (THREADS, STEPS, SPREAD, SLOTS), ("STEPS", "SLOTS"),

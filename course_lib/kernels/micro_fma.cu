@@ -4,12 +4,13 @@
 // Idea      each step waits for the last: one warp shows the latency, many warps the throughput
 // Launch    grid 1, block up to 1024 threads
 // Shared    none
-// Edges     STEPS >= 1
+// Edges     STEPS >= 1; REGISTERS 3, or 2: then c is the number 1, which stands in the instruction
 // Lesson    none yet      Next  micro_fma_shared.cu
-#ifndef STEPS         // the launcher passes it with -D, or not
+#ifndef STEPS         // the launcher passes all with -D, or none
 #define STEPS 256      // multiply-adds between the two readings of the clock, written out
+#define REGISTERS 3    // that a multiply-add reads
 #endif
-static_assert(STEPS >= 1, "the chain has a step");
+static_assert(STEPS >= 1 && (REGISTERS == 2 || REGISTERS == 3), "the chain has a step of two or three registers");
 
 extern "C" __global__ void __launch_bounds__(1024)
 micro_fma(const float* in, float b, float c, long long* begin, long long* end, float* out) {
@@ -23,7 +24,8 @@ micro_fma(const float* in, float b, float c, long long* begin, long long* end, f
         // volatile: one after another between the clocks, none dropped. Machine code: CS2R, STEPS times FFMA, CS2R
         #pragma unroll
         for (int i = 0; i < STEPS; ++i)
-            asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(a) : "f"(b), "f"(c));
+            if (REGISTERS == 3) asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(a) : "f"(b), "f"(c));
+            else asm volatile("fma.rn.f32 %0, %0, %1, 0f3F800000;" : "+f"(a) : "f"(b));
         stop = clock64();
     }
     out[t] = a;

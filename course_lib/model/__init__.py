@@ -2,6 +2,7 @@
 
 from course_lib.model import gt200, interval, lee, matvec
 from course_lib.model.banks import conflicts, phases, shared_wavefronts
+from course_lib.model.bound import Bound, Work, lower_bound, product_sectors
 from course_lib.model.coalescing import sectors
 from course_lib.model.device_peaks import Balance, balance
 from course_lib.model.inputs import InputError
@@ -14,8 +15,10 @@ from course_lib.model.speedup import amdahl, least_share, saved_ms
 
 __all__ = [
     "Balance",
+    "Bound",
     "InputError",
     "Occupancy",
+    "Work",
     "amdahl",
     "attainable",
     "balance",
@@ -32,11 +35,13 @@ __all__ = [
     "knee",
     "least_share",
     "lee",
+    "lower_bound",
     "matvec",
     "occupancy",
     "operations_per_element",
     "peak",
     "phases",
+    "product_sectors",
     "round_cycles",
     "saved_ms",
     "sectors",

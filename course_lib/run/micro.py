@@ -86,7 +86,8 @@ def _global(p):
 
 def _loads(p):
     words = np.resize(np.arange(1021, dtype=np.float32), p["footprint"] // 4)
-    used = words[:2 * p["blocks"] * p["LOADS"] * p["threads"]].reshape(2, p["blocks"], p["LOADS"], p["threads"])[1]
+    row = math.ceil(p["threads"] / WARP) * WARP
+    used = words[:2 * p["blocks"] * p["LOADS"] * row].reshape(2, p["blocks"], p["LOADS"], row)[1, :, :, :p["threads"]]
     return (words,), np.full((p["blocks"], p["threads"]), np.nan, np.float32), used.sum(axis=1)
 
 

@@ -30,6 +30,13 @@ def test_the_machine_code_between_the_clocks_is_the_chain(name, wanted, others):
     assert found["instructions"] <= sum(wanted.values()) + others
 
 
+def test_the_number_of_registers_is_what_is_asked_for():
+    for registers in (2, 3):
+        chain = [one for one in between_the_clocks("micro_fma", REGISTERS=registers) if one.base == "FFMA"]
+        assert len(chain) == 256
+        assert all(sum(word.startswith("R") for word in one.operands[1:]) == registers for one in chain)
+
+
 @pytest.mark.parametrize(("name", "opcode"), [("micro_fma", "FFMA"), ("micro_shared", "LDS"), ("micro_global", "LDG")])
 def test_each_step_needs_the_last_ones_result(name, opcode):
     chain = [one for one in between_the_clocks(name) if one.base == opcode]
@@ -53,7 +60,8 @@ def test_every_thread_arrives_and_every_warp_has_a_clock(name, threads):
 @pytest.mark.parametrize(("name", "options"), [
     ("micro_global", {"footprint": 1 << 16, "stride": 8, "jump": 1025}), ("micro_global", {"footprint": 1000, "stride": 24, "jump": 7}),
     ("micro_global", {"threads": 96, "footprint": 128}), ("micro_shared", {"spread": 32, "SLOTS": 1024}), ("micro_shared", {"spread": 0}),
-    ("micro_loads", {"blocks": 3, "threads": 40, "LOADS": 5}), ("micro_fma_shared", {"STEPS": 1024}), ("micro_fma", {"STEPS": 1})])
+    ("micro_loads", {"blocks": 3, "threads": 40, "LOADS": 5}), ("micro_fma_shared", {"STEPS": 1024}), ("micro_fma", {"STEPS": 1}),
+    ("micro_fma", {"REGISTERS": 2})])
 def test_other_parameters_arrive_too(name, options):
     assert run_micro(name, backend="sim", **({"WARM": 5} if name == "micro_global" else {}), **options).right
 

@@ -1,0 +1,173 @@
+"""A lower bound for a kernel's time, from what it executes and what the device can do at most.
+
+Each term is the time that one part of the device needs for its share of the work when it never waits; the kernel cannot be
+faster than the slowest part. Every term is a model. Parts of a multiprocessor (SM) are charged with the blocks of the SM that
+gets most of them: blocks are not cut in two.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from course_lib.arch import SECTOR_BYTES, UNITS, WARP
+from course_lib.model.inputs import InputError
+
+SCHEDULERS = 4              # of an SM, a warp instruction a cycle each; CUDA C++ Programming Guide, "Compute Capability 7.x" to 9.x
+SHARED_WAVEFRONTS = 1       # a cycle and SM: 32 banks of 4 bytes; CUDA C++ Programming Guide, "Shared Memory"
+L1_SECTORS = 4              # a cycle and SM: 128 bytes, the width of the same data path; Best Practices Guide, "Shared Memory"
+PORT_SECTORS = 2            # a cycle from the L2 into an SM: 64 bytes; A100 white paper, "L2 cache and DRAM bandwidth"
+L2_SECTORS = {(7, 0): 64, (8, 0): 160, (9, 0): 160}    # a cycle, whole L2; A100 white paper: 5120 bytes, V100 2048; H100 taken as A100
+MEANING = {
+    "fma": "multiply-adds on the arithmetic units", "issue": "warp instructions, one a cycle and scheduler",
+    "shared": "shared wavefronts, one a cycle", "L1": "all global sectors through the L1's data path, shared wavefronts beside them",
+    "L2": "sectors that are distinct within a block, once for each block", "DRAM": "sectors that are distinct in the launch, once",
+    "latency": "rounds of loads that wait for one another, by Little's law",
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a launch does; counts are of the whole launch.
+
+    Attributes
+    ----------
+    blocks : int
+        Thread blocks.
+    fmas : float
+        Multiply-adds of warps (32 lanes each).
+    instructions : float
+        Warp instructions of any kind, as the machine code has them.
+    wavefronts : float
+        Of shared loads and stores.
+    sectors : float
+        Of all global requests: 32 bytes each.
+    block_sectors, launch_sectors : float
+        Sectors that are distinct within a block, summed over the blocks; sectors that are distinct in the launch.
+    rounds : float
+        Times that a warp waits for global loads, one after another.
+    resident : int
+        Blocks that an SM holds at a time (occupancy).
+    double : bool
+        Whether the multiply-adds are of float64.
+    """
+
+    blocks: int
+    fmas: float
+    instructions: float
+    wavefronts: float
+    sectors: float
+    block_sectors: float
+    launch_sectors: float
+    rounds: float
+    resident: int
+    double: bool = False
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A modelled lower bound; `terms`: name (see `MEANING`) to seconds."""
+
+    terms: dict[str, float] = field(hash=False)
+
+    @property
+    def seconds(self):
+        """Return the longest term."""
+        return max(self.terms.values())
+
+    @property
+    def binds(self):
+        """Return the name of the longest term."""
+        return max(self.terms, key=self.terms.get)
+
+    @property
+    def slack(self):
+        """Return the second longest term over the longest: near 1, two parts bind."""
+        second, first = sorted(self.terms.values())[-2:]
+        return second / first
+
+
+def busiest(blocks, sms):
+    """Return the blocks of the SM that gets most of them.
+
+    >>> busiest(64, 132), busiest(1024, 132)
+    (1, 8)
+    """
+    return math.ceil(blocks / sms)
+
+
+def lower_bound(work, device, latency_cycles=270.0, clock_mhz=None, bandwidth_gb_s=None):
+    """Return the Bound of a launch.
+
+    Parameters
+    ----------
+    work : Work
+    device : Device
+        Compute capability 7.0 and up.
+    latency_cycles : float
+        Of a load that the L2 answers; 270 is about what `data/micro.json` records for an H200.
+    clock_mhz, bandwidth_gb_s : float, optional
+        Measured ones in place of the table's.
+
+    Raises
+    ------
+    InputError, a ValueError
+        On an older device, a count that is negative or no number, or no block at all.
+
+    Sources: at the constants of this module; Little's law as in `model.latency`.
+
+    A block with 128 × 128 outputs, K = 8: 4096 multiply-adds of warps on an SM that does four a cycle.
+
+    >>> from course_lib.arch import device
+    >>> one = Work(1, 4096, 5000, 512, 256, 256, 256, 1, 2)
+    >>> found = lower_bound(one, device("H200"), clock_mhz=1000)
+    >>> {name: round(seconds * 1e9) for name, seconds in found.terms.items()}
+    {'fma': 1024, 'issue': 1250, 'shared': 512, 'L1': 576, 'L2': 128, 'DRAM': 2, 'latency': 270}
+    >>> found.binds
+    'issue'
+    """
+    _check(work, device, latency_cycles)
+    hertz = (clock_mhz or device.clock_mhz) * 1e6
+    share = busiest(work.blocks, device.sms) / work.blocks          # of all work, on the busiest SM
+    fma_rate = UNITS[device.cc][work.double] / WARP
+    turns = max(1.0, busiest(work.blocks, device.sms) / work.resident)
+    cycles = {
+        "fma": work.fmas * share / fma_rate,
+        "issue": work.instructions * share / SCHEDULERS,
+        "shared": work.wavefronts * share / SHARED_WAVEFRONTS,
+        "L1": share * (work.sectors / L1_SECTORS + work.wavefronts / SHARED_WAVEFRONTS),
+        "L2": max(work.block_sectors * share / PORT_SECTORS, work.block_sectors / L2_SECTORS.get(device.cc, math.inf)),
+        "latency": turns * work.rounds * latency_cycles,
+    }
+    seconds = {name: count / hertz for name, count in cycles.items()}
+    seconds["DRAM"] = work.launch_sectors * SECTOR_BYTES / ((bandwidth_gb_s or device.bandwidth_gb_s) * 1e9)
+    return Bound({name: seconds[name] for name in MEANING})
+
+
+def _check(work, device, latency_cycles):
+    if device.cc < (7, 0):
+        raise InputError(f"{device.name} has compute capability {device.cc[0]}.{device.cc[1]}, but the model knows 7.0 and up: "
+                         "older schedulers issue differently", device=device.name)
+    if work.blocks < 1 or work.resident < 1:
+        raise InputError(f"there are {work.blocks} blocks and {work.resident} fit an SM, but a launch has at least one of each")
+    for name in ("fmas", "instructions", "wavefronts", "sectors", "block_sectors", "launch_sectors", "rounds"):
+        value = getattr(work, name)
+        if not (value >= 0 and math.isfinite(value)):
+            raise InputError(f"{name} is {value!r}, but it is a count from 0 up", name=name, value=value)
+    if not latency_cycles >= 0:
+        raise InputError(f"latency_cycles is {latency_cycles!r}, but it is a number of cycles from 0 up")
+
+
+def product_sectors(rows, cols, M, N, K, element_bytes=4):
+    """Return (block_sectors, launch_sectors) of C = A B with tiles of rows × cols of C, beta 0: analytic.
+
+    A block touches its rows of A, its columns of B and its tile of C once, whatever it does in between; a launch each matrix.
+    Edges of tiles are taken to lie on sectors, as they do for tiles of 8 floats or 4 doubles and matrices of that many.
+
+    Source: counting; held to traces of the simulator by its test.
+
+    >>> product_sectors(16, 16, 64, 64, 64)
+    (4608.0, 1536.0)
+    """
+    per_sector = SECTOR_BYTES / element_bytes
+    blocks = math.ceil(M / rows) * math.ceil(N / cols)
+    inside = rows * K + K * max(cols, per_sector) + rows * max(cols, per_sector)
+    return blocks * inside / per_sector, (M * K + K * N + M * N) / per_sector
