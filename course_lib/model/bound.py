@@ -14,11 +14,13 @@ from course_lib.model.inputs import InputError
 SCHEDULERS = 4              # of an SM, a warp instruction a cycle each; CUDA C++ Programming Guide, "Compute Capability 7.x" to 9.x
 SHARED_WAVEFRONTS = 1       # a cycle and SM: 32 banks of 4 bytes; CUDA C++ Programming Guide, "Shared Memory"
 L1_SECTORS = 4              # a cycle and SM: 128 bytes, the width of the same data path; Best Practices Guide, "Shared Memory"
+L1_LINES = 1                # tags a cycle and SM: sectors of one line of 128 bytes go together; no document says it, sgemm_swapped shows it
 PORT_SECTORS = 2            # a cycle from the L2 into an SM: 64 bytes; A100 white paper, "L2 cache and DRAM bandwidth"
 L2_SECTORS = {(7, 0): 64, (8, 0): 160, (9, 0): 160}    # a cycle, whole L2; A100 white paper: 5120 bytes, V100 2048; H100 taken as A100
 MEANING = {
     "fma": "multiply-adds on the arithmetic units", "issue": "warp instructions, one a cycle and scheduler",
     "shared": "shared wavefronts, one a cycle", "L1": "all global sectors through the L1's data path, shared wavefronts beside them",
+    "tags": "lines of 128 bytes of all global requests, one a cycle",
     "L2": "sectors that are distinct within a block, once for each block", "DRAM": "sectors that are distinct in the launch, once",
     "latency": "rounds of loads that wait for one another, by Little's law",
 }
@@ -38,8 +40,8 @@ class Work:
         Warp instructions of any kind, as the machine code has them.
     wavefronts : float
         Of shared loads and stores.
-    sectors : float
-        Of all global requests: 32 bytes each.
+    sectors, lines : float
+        Of all global requests: pieces of 32 and of 128 bytes, distinct within their request.
     block_sectors, launch_sectors : float
         Sectors that are distinct within a block, summed over the blocks; sectors that are distinct in the launch.
     rounds : float
@@ -55,6 +57,7 @@ class Work:
     instructions: float
     wavefronts: float
     sectors: float
+    lines: float
     block_sectors: float
     launch_sectors: float
     rounds: float
@@ -94,7 +97,7 @@ def busiest(blocks, sms):
     return math.ceil(blocks / sms)
 
 
-def lower_bound(work, device, latency_cycles=270.0, clock_mhz=None, bandwidth_gb_s=None):
+def lower_bound(work, device, latency_cycles=240.0, clock_mhz=None, bandwidth_gb_s=None):
     """Return the Bound of a launch.
 
     Parameters
@@ -103,7 +106,7 @@ def lower_bound(work, device, latency_cycles=270.0, clock_mhz=None, bandwidth_gb
     device : Device
         Compute capability 7.0 and up.
     latency_cycles : float
-        Of a load that the L2 answers; 270 is about what `data/micro.json` records for an H200.
+        Of a load that the L2 answers; 240 is about the least that `data/micro.json` records for an H200.
     clock_mhz, bandwidth_gb_s : float, optional
         Measured ones in place of the table's.
 
@@ -117,10 +120,10 @@ def lower_bound(work, device, latency_cycles=270.0, clock_mhz=None, bandwidth_gb
     A block with 128 × 128 outputs, K = 8: 4096 multiply-adds of warps on an SM that does four a cycle.
 
     >>> from course_lib.arch import device
-    >>> one = Work(1, 4096, 5000, 512, 256, 256, 256, 1, 2)
+    >>> one = Work(1, 4096, 5000, 512, 256, 64, 256, 256, 1, 2)
     >>> found = lower_bound(one, device("H200"), clock_mhz=1000)
     >>> {name: round(seconds * 1e9) for name, seconds in found.terms.items()}
-    {'fma': 1024, 'issue': 1250, 'shared': 512, 'L1': 576, 'L2': 128, 'DRAM': 2, 'latency': 270}
+    {'fma': 1024, 'issue': 1250, 'shared': 512, 'L1': 576, 'tags': 64, 'L2': 128, 'DRAM': 2, 'latency': 240}
     >>> found.binds
     'issue'
     """
@@ -134,6 +137,7 @@ def lower_bound(work, device, latency_cycles=270.0, clock_mhz=None, bandwidth_gb
         "issue": work.instructions * share / SCHEDULERS,
         "shared": work.wavefronts * share / SHARED_WAVEFRONTS,
         "L1": share * (work.sectors / L1_SECTORS + work.wavefronts / SHARED_WAVEFRONTS),
+        "tags": work.lines * share / L1_LINES,
         "L2": max(work.block_sectors * share / PORT_SECTORS, work.block_sectors / L2_SECTORS.get(device.cc, math.inf)),
         "latency": turns * work.rounds * latency_cycles,
     }
@@ -148,7 +152,7 @@ def _check(work, device, latency_cycles):
                          "older schedulers issue differently", device=device.name)
     if work.blocks < 1 or work.resident < 1:
         raise InputError(f"there are {work.blocks} blocks and {work.resident} fit an SM, but a launch has at least one of each")
-    for name in ("fmas", "instructions", "wavefronts", "sectors", "block_sectors", "launch_sectors", "rounds"):
+    for name in ("fmas", "instructions", "wavefronts", "sectors", "lines", "block_sectors", "launch_sectors", "rounds"):
         value = getattr(work, name)
         if not (value >= 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value!r}, but it is a count from 0 up", name=name, value=value)

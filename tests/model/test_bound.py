@@ -1,0 +1,101 @@
+"""The lower bound for time: against cases done by hand, traces of the simulator, and what an H200 recorded."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from course_lib.arch import device
+from course_lib.data import readings
+from course_lib.kernels import get
+from course_lib.model import InputError, Work, lower_bound, product_sectors
+from course_lib.model.bound import MEANING
+from course_lib.run import run
+
+H200 = device("H200")
+NOTHING = Work(blocks=132, fmas=0, instructions=0, wavefronts=0, sectors=0, lines=0, block_sectors=0, launch_sectors=0, rounds=0, resident=1)
+MS = 1e-3
+
+
+@pytest.mark.parametrize(("what", "term", "seconds"), [
+    # at 1000 MHz on 132 SMs: 132 million of each are a million for every SM
+    ({"fmas": 132e6}, "fma", 0.25 * MS), ({"fmas": 132e6, "double": True}, "fma", 0.5 * MS), ({"instructions": 132e6}, "issue", 0.25 * MS),
+    ({"wavefronts": 132e6}, "L1", 1 * MS), ({"sectors": 132e6}, "L1", 0.25 * MS), ({"lines": 132e6}, "tags", 1 * MS),
+    ({"block_sectors": 132e6}, "L2", 132 / 160 * MS), ({"launch_sectors": 150e6}, "DRAM", 1 * MS), ({"rounds": 1000}, "latency", 0.2 * MS),
+    # 133 blocks: one SM has two, and does 2/133 of the work
+    ({"blocks": 133, "fmas": 133e6}, "fma", 0.5 * MS), ({"blocks": 133, "rounds": 1000}, "latency", 0.4 * MS),
+    ({"blocks": 133, "rounds": 1000, "resident": 2}, "latency", 0.2 * MS),
+    # one block alone: its port to the L2 counts, not the whole L2
+    ({"blocks": 1, "block_sectors": 2e6}, "L2", 1 * MS),
+])
+def test_each_term_by_hand(what, term, seconds):
+    found = lower_bound(replace(NOTHING, **what), H200, latency_cycles=200, clock_mhz=1000)
+    assert (found.binds, found.seconds) == (term, pytest.approx(seconds))
+    assert found.terms[term] == found.seconds
+    assert set(found.terms) == set(MEANING)
+
+
+def test_twice_the_clock_is_half_the_time_but_not_of_dram():
+    work = replace(NOTHING, fmas=1e6, launch_sectors=1e6)
+    slow, fast = (lower_bound(work, H200, clock_mhz=clock) for clock in (500, 1000))
+    assert slow.terms["fma"] == 2 * fast.terms["fma"]
+    assert slow.terms["DRAM"] == fast.terms["DRAM"]
+    assert lower_bound(work, H200, bandwidth_gb_s=2400).terms["DRAM"] == 2 * fast.terms["DRAM"]
+
+
+def test_slack_tells_how_near_the_second_is():
+    found = lower_bound(replace(NOTHING, fmas=3e6, instructions=4e6), H200)
+    assert (found.binds, found.slack) == ("issue", pytest.approx(0.75))
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"blocks": 0}, "at least one of each"), ({"resident": 0}, "at least one of each"), ({"fmas": -1}, "fmas is -1"),
+    ({"sectors": math.nan}, "sectors is nan"), ({"lines": math.inf}, "lines is inf")])
+def test_what_is_no_count_is_refused(change, words):
+    with pytest.raises(InputError, match=words):
+        lower_bound(replace(NOTHING, **change), H200)
+    with pytest.raises(InputError, match="latency_cycles"):
+        lower_bound(NOTHING, H200, latency_cycles=math.nan)
+    with pytest.raises(InputError, match="7.0 and up"):
+        lower_bound(NOTHING, device("Tesla K80"))
+
+
+@pytest.mark.parametrize(("name", "values", "rows", "cols", "N"), [
+    ("sgemm_naive", {}, 16, 16, 48), ("sgemm_tiled", {}, 32, 32, 64), ("sgemm_warp_tile", {}, 128, 128, 128), ("sgemm_1d_tile", {}, 64, 64, 64)])
+def test_sectors_of_a_block_are_those_of_a_trace(name, values, rows, cols, N):
+    kernel = get(name)
+    A = np.ones((N, N), np.float32)
+    warps = -(-math.prod(kernel.block(**values)) // 32)
+    result = run(name, A, A, backend="sim", trace=[(0, w) for w in range(warps)], **values)
+    touched = set()
+    for record in result.trace:
+        if record.space == "global":
+            first = record.addresses[record.addresses >= 0]
+            touched |= set((first // 32).tolist()) | set(((first + record.width - 1) // 32).tolist())
+    blocks = math.prod(result.grid)
+    assert blocks * len(touched) == product_sectors(rows, cols, N, N, N)[0]
+
+
+def test_dram_is_the_matrices_once_as_ncu_counts():
+    """Caches empty at the start; C stays in the L2, so only A and B are seen: at 1024, 8 MiB within one percent."""
+    rows = readings("traffic").find(N=1024)
+    assert len(rows) > 25
+    for row in rows:
+        size = 8 if row["kernel"].startswith("d") else 4
+        _, sectors = product_sectors(16, 16, 1024, 1024, 1024, size)
+        assert 32 * sectors * 2 / 3 == pytest.approx(row["dram_bytes_read"], rel=0.01)
+
+
+def test_the_recorded_clocks_are_the_rates_of_the_model():
+    """Two registers: four multiply-adds of warps a cycle; shared loads: one a cycle; a conflict: a cycle for each wavefront."""
+    micro = readings("micro")
+    assert all(row["right"] for row in micro.rows)
+    full, = micro.find(kernel="micro_fma", threads=512, REGISTERS=2)
+    assert full["per_warp"] == pytest.approx(1 / 4, rel=0.05)
+    alone, = micro.find(kernel="micro_fma", threads=1, REGISTERS=2)
+    assert alone["low"] == pytest.approx(4, abs=0.05)
+    loads, = (row for row in micro.find(kernel="micro_shared", threads=1024) if "spread" not in row)
+    assert loads["per_warp"] == pytest.approx(1, rel=0.02)
+    one, two, four, all32 = (micro.find(kernel="micro_shared", threads=32, spread=s)[0]["low"] for s in (0, 2, 4, 32))
+    assert (two - one, four - one, all32 - one) == (2, 6, 62)

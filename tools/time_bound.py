@@ -1,0 +1,182 @@
+"""Write docs/time-bound.md: the modelled lower bound of every recorded product beside its recorded time.
+
+    python tools/time_bound.py           write the page's tables anew; the rest of the page stays as it is
+    python tools/time_bound.py --check   exit with 1 when the page is not what this would write
+"""
+
+import math
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]
+os.environ["COURSE_BACKEND"] = "sim"
+
+from course_lib.arch import device  # noqa: E402
+from course_lib.data import load, readings  # noqa: E402
+from course_lib.kernels import KERNELS, get  # noqa: E402
+from course_lib.model.bound import Work, lower_bound, product_sectors  # noqa: E402
+from course_lib.run import run  # noqa: E402
+from course_lib.toolchain import compile_cuda, loops, sass  # noqa: E402
+
+PAGE = ROOT / "docs" / "time-bound.md"
+BEGIN, END = "<!-- written by tools/time_bound.py -->", "<!-- end of tables -->"
+DEPTHS = (64, 128)                 # two values of K: every count is a straight line in K
+SIZES = (256, 512, 768, 640, 1280, 1536, 2048)     # of C; the first that a kernel covers with whole blocks is simulated
+FILES = ("ladder", "wang", "wong", "chien")
+
+
+@cache
+def counted(name, parameters=()):
+    """Return (counters per block at K = 0, counters per block and unit of K, result) from two simulated launches."""
+    kernel, values = get(name), dict(parameters)
+    p = kernel.check(**values)
+    tile = (p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"]) if kernel.layout == "column" else (1, 1)
+    S = next(S for S in SIZES if kernel.sizes_of(S, S, DEPTHS[0], p) is None and S % tile[0] == S % tile[1] == 0)
+    found = []
+    for K in DEPTHS:
+        result = run(kernel, np.ones((S, K), kernel.dtype), np.ones((K, S), kernel.dtype), backend="sim",
+                     trace=[(0, warp) for warp in range(-(-math.prod(kernel.block(**values)) // 32))], **values)
+        blocks = math.prod(result.grid)
+        found.append({n: c / blocks for n, c in result.counters.items()} | {"lines": lines_of(result)})
+    slope = {n: (found[1][n] - found[0][n]) / (DEPTHS[1] - DEPTHS[0]) for n in found[0]}
+    return {n: found[0][n] - slope[n] * DEPTHS[0] for n in slope}, slope, result
+
+
+def lines_of(result):
+    """Return the lines of 128 bytes, distinct within their request, of the traced block's global requests."""
+    total = 0
+    for record in result.trace:
+        if record.space == "global" and record.width:
+            first = record.addresses[record.addresses >= 0]
+            total += len(np.union1d(first // 128, (first + record.width - 1) // 128))
+    return total
+
+
+@cache
+def inner_loop(name, parameters=()):
+    """Return (instructions per multiply-add, global loads of a turn) of the machine code's loop with most multiply-adds."""
+    kernel, values = get(name), dict(parameters)
+    code = sass(compile_cuda(kernel.source, name=kernel.path.name, defines=kernel.defines(**values)), kernel.entry)
+    fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
+    busy = [loop for loop in loops(code) if loop.counts[fma]]
+    innermost = [loop for loop in busy
+                 if not any(loop.start <= other.start and other.end <= loop.end and other != loop for other in busy)]
+    most = max(innermost, key=lambda loop: loop.counts[fma])
+    turn = max(loop.counts["LDG"] for loop in busy)
+    return most.counts["instructions"] / most.counts[fma], turn
+
+
+def work(name, N, parameters=()):
+    """Return the Work of a product of N × N matrices, beta 0."""
+    kernel, values = get(name), dict(parameters)
+    base, slope, result = counted(name, parameters)
+    grid, threads = kernel.grid(N, N, **values), math.prod(kernel.block(**values))
+    blocks, warps = math.prod(grid), -(-threads // 32)
+
+    def total(what, kinds=("ld", "st")):
+        names = [what.format(kind) for kind in kinds]
+        return blocks * sum(base[n] + slope[n] * N for n in names)
+
+    op = "dfma" if kernel.dtype == "float64" else "ffma"
+    fmas = total("smsp__sass_thread_inst_executed_op_" + op + "_pred_on.sum", ("",)) / 32
+    per_fma, turn = inner_loop(name, parameters)
+    requests = total("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", ("ld",)) / blocks / warps
+    elements = N * N / blocks
+    across = N / grid[0] if kernel.layout == "row" else N / grid[1]      # the side of a block's tile; its area is all that is left
+    size = 8 if op == "dfma" else 4
+    block_sectors, launch_sectors = product_sectors(elements / across, across, N, N, N, size)
+    return Work(blocks, fmas, fmas * per_fma, total("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"),
+                total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"), total("lines", ("",)), block_sectors, launch_sectors,
+                requests / turn if turn else 0.0, result.occupancy.blocks, op == "dfma")
+
+
+def latency():
+    """Return the fewest recorded cycles of a load that the L2 answers."""
+    return min(row["low"] for row in readings("micro").find(kernel="micro_global", footprint=2**20))
+
+
+def recorded(N):
+    """Return the records of all products of N × N matrices, defaults of their parameters, one for each kernel."""
+    found = {}
+    for name in FILES:
+        for r in load(name).find(N=N, kind="product"):
+            if r.kernel in KERNELS and r.state == "done" and r.parameters == get(r.kernel).check() and r.M == r.K == N:
+                found.setdefault(r.kernel, r)
+    return found
+
+
+def comparison(N):
+    """Return rows (kernel, recorded seconds, Bound), fastest first."""
+    on = device("H200")
+    rows = [(name, r.median_s, lower_bound(work(name, N), on, latency())) for name, r in recorded(N).items()]
+    return sorted(rows, key=lambda row: row[1])
+
+
+def time_table(N):
+    """Return the table of one N: recorded, bound, ratio, what binds, every term."""
+    rows = comparison(N)
+    order = {name: i + 1 for i, (name, _, _) in enumerate(sorted(rows, key=lambda row: row[2].seconds))}
+    terms = list(rows[0][2].terms)
+    lines = [f"| kernel | recorded ms | bound ms | bound / recorded | binds | rank recorded | rank bound | {' | '.join(terms)} |",
+             "|---|--:|--:|--:|---|--:|--:|" + "--:|" * len(terms)]
+    for place, (name, seconds, bound) in enumerate(rows, 1):
+        lines.append(f"| `{name}` | {seconds * 1e3:.3f} | {bound.seconds * 1e3:.3f} | {bound.seconds / seconds:.2f} | {bound.binds} | "
+                     f"{place} | {order[name]} | " + " | ".join(f"{bound.terms[t] * 1e3:.3f}" for t in terms) + " |")
+    return "\n".join(lines) + f"\n\n{agreement(rows)}"
+
+
+def agreement(rows):
+    """Return a sentence on how well the bound ranks: pairs in the recorded order, of those that differ by more than 5 %."""
+    pairs = [(a, b) for i, a in enumerate(rows) for b in rows[i + 1:] if b[1] > 1.05 * a[1]]
+    right = sum(b[2].seconds > a[2].seconds for a, b in pairs)
+    return f"Of {len(pairs)} pairs whose recorded times differ by more than 5 %, the bound puts {right} in the recorded order."
+
+
+def traffic_table():
+    """Return the table of the model's sectors and bytes beside Nsight Compute's."""
+    lines = ["| kernel | N | L1 sectors read, simulator / ncu | instructions, loop / ncu | L2 sectors read, model / ncu | "
+             "written, model / ncu | DRAM bytes read, model / ncu | DRAM bytes written, ncu |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    for row in readings("traffic").rows:
+        name, N = row["kernel"], row["N"]
+        ours, size = work(name, N), 8 if get(name).dtype == "float64" else 4
+        base, slope, _ = counted(name)
+        read, stored = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", N * N * size / 32
+        lines.append(f"| `{name}` | {N} | {ours.blocks * (base[read] + slope[read] * N) / row['l1_sectors_read']:.4f} | "
+                     f"{ours.instructions / row['instructions']:.3f} | {(ours.block_sectors - stored) / row['l2_sectors_read']:.3f} | "
+                     f"{stored / row['l2_sectors_written']:.3f} | {2 * N * N * size / row['dram_bytes_read']:.4f} | "
+                     f"{row['dram_bytes_written']} |")
+    return "\n".join(lines)
+
+
+def body():
+    """Return everything between the marks."""
+    parts = [f"Device: H200 at {device('H200').clock_mhz:.0f} MHz; {load('ladder').label}; a load from L2 takes {latency():.0f} cycles."]
+    for N in (4096, 1024):
+        parts += [f"### N = {N}", time_table(N)]
+    parts += ["### The traffic beside Nsight Compute", f"{readings('traffic').label}, caches empty at the start.", traffic_table()]
+    return "\n\n".join(parts)
+
+
+def page(text):
+    """Return the page's text with the tables written anew."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{body()}\n\n{END}{after}"
+
+
+def main(arguments):
+    text = PAGE.read_text(encoding="utf-8")
+    new = page(text)
+    if "--check" in arguments:
+        return int(new != text)
+    PAGE.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
