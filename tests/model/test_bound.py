@@ -14,14 +14,15 @@ from course_lib.model.bound import MEANING
 from course_lib.run import run
 
 H200 = device("H200")
-NOTHING = Work(blocks=132, fmas=0, instructions=0, wavefronts=0, sectors=0, lines=0, block_sectors=0, launch_sectors=0, rounds=0, resident=1)
+NOTHING = Work(blocks=132, fmas=0, instructions=0, wavefronts=0, sectors=0, lines=0, block_sectors=0, launch_sectors=0, rounds=0,
+               resident=1)
 MS = 1e-3
 
 
 @pytest.mark.parametrize(("what", "term", "seconds"), [
     # at 1000 MHz on 132 SMs: 132 million of each are a million for every SM
     ({"fmas": 132e6}, "fma", 0.25 * MS), ({"fmas": 132e6, "double": True}, "fma", 0.5 * MS), ({"instructions": 132e6}, "issue", 0.25 * MS),
-    ({"wavefronts": 132e6}, "L1", 1 * MS), ({"sectors": 132e6}, "L1", 0.25 * MS), ({"lines": 132e6}, "tags", 1 * MS),
+    ({"wavefronts": 132e6, "sectors": 132e6}, "L1", 1.25 * MS), ({"sectors": 132e6}, "L1", 0.25 * MS), ({"lines": 132e6}, "tags", 1 * MS),
     ({"block_sectors": 132e6}, "L2", 132 / 160 * MS), ({"launch_sectors": 150e6}, "DRAM", 1 * MS), ({"rounds": 1000}, "latency", 0.2 * MS),
     # 133 blocks: one SM has two, and does 2/133 of the work
     ({"blocks": 133, "fmas": 133e6}, "fma", 0.5 * MS), ({"blocks": 133, "rounds": 1000}, "latency", 0.4 * MS),
@@ -62,7 +63,8 @@ def test_what_is_no_count_is_refused(change, words):
 
 
 @pytest.mark.parametrize(("name", "values", "rows", "cols", "N"), [
-    ("sgemm_naive", {}, 16, 16, 48), ("sgemm_tiled", {}, 32, 32, 64), ("sgemm_warp_tile", {}, 128, 128, 128), ("sgemm_1d_tile", {}, 64, 64, 64)])
+    ("sgemm_naive", {}, 16, 16, 48), ("sgemm_tiled", {}, 32, 32, 64), ("sgemm_warp_tile", {}, 128, 128, 128),
+    ("sgemm_1d_tile", {}, 64, 64, 64)])
 def test_sectors_of_a_block_are_those_of_a_trace(name, values, rows, cols, N):
     kernel = get(name)
     A = np.ones((N, N), np.float32)
@@ -99,3 +101,10 @@ def test_the_recorded_clocks_are_the_rates_of_the_model():
     assert loads["per_warp"] == pytest.approx(1, rel=0.02)
     one, two, four, all32 = (micro.find(kernel="micro_shared", threads=32, spread=s)[0]["low"] for s in (0, 2, 4, 32))
     assert (two - one, four - one, all32 - one) == (2, 6, 62)
+
+
+@pytest.mark.slow
+def test_the_page_is_what_the_tool_writes():
+    import time_bound
+    text = time_bound.PAGE.read_text(encoding="utf-8")
+    assert time_bound.page(text) == text

@@ -107,3 +107,9 @@ def test_products_and_microbenchmarks_are_kept_apart():
     assert not set(NAMES) & set(KERNELS)
     with pytest.raises(CourseError, match="run_micro"):
         run("micro_fma", np.ones((2, 2), np.float32), np.ones((2, 2), np.float32), backend="sim")
+
+
+def test_the_page_is_what_the_tool_writes():
+    import microbenchmarks
+    text = microbenchmarks.PAGE.read_text(encoding="utf-8")
+    assert microbenchmarks.page(text) == text
