@@ -147,7 +147,7 @@ def test_ctrl_c_keeps_what_is_ready(monkeypatch, tmp_path):
 @pytest.mark.slow
 def test_ctrl_c_stops_the_command_and_resume_finishes(tmp_path):
     out = tmp_path / "sweep.jsonl"
-    command = [sys.executable, "-m", "course_lib.bench", "sizes", "--kernels", "sgemm_tiled", "--sizes", "64,256,320,384,448,512",
+    command = [sys.executable, "-m", "course_lib.bench", "sizes", "--kernels", "sgemm_tiled", "--sizes", "64,1024,1040,1056,1072,1088",
                "--backend", "sim", "--out", str(out)]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     while running.poll() is None and not (out.exists() and out.read_text().count("\n")):
@@ -161,7 +161,7 @@ def test_ctrl_c_stops_the_command_and_resume_finishes(tmp_path):
     again = subprocess.run([*command, "--resume"], capture_output=True, text=True, timeout=120)
     assert again.returncode == 0
     assert f"{len(done)} not measured again" in again.stdout
-    assert [r.N for r in journal.read(out)] == [64, 256, 320, 384, 448, 512]
+    assert [r.N for r in journal.read(out)] == [64, 1024, 1040, 1056, 1072, 1088]
 
 
 def test_a_file_that_is_there_or_is_something_else_is_refused(tmp_path):
