@@ -34,19 +34,20 @@ def _parameters(threads, vectors, cols, gap, guard, flag):
     )
 
 
-def _rows(p):
+def block_rows(p):
+    """Return the rows of C that GAP interleaved blocks cover together."""
     return p["THREADS"] * p["VECTORS"] * p["GAP"]
 
 
 def _sizes(M, N, K, p):
     """Say why this kernel cannot multiply matrices of these sizes, or None."""
     if p["GUARD"] == 0:
-        for name, size, unit in (("M", M, _rows(p)), ("N", N, p["COLS"]), ("K", K, p["BK"])):
+        for name, size, unit in (("M", M, block_rows(p)), ("N", N, p["COLS"]), ("K", K, p["BK"])):
             if size % unit:
                 return (f"it tests no index, so {name} must be a multiple of {unit}, not {size}: pad the matrix to "
                         f"{ceil_div(size, unit) * unit}, or take GUARD = 3")
-    if p["GUARD"] == 2 and _rows(p) > M:
-        return (f"it reads rows beyond the last as long as they lie in A, which takes at least {_rows(p)} rows; A has {M}: "
+    if p["GUARD"] == 2 and block_rows(p) > M:
+        return (f"it reads rows beyond the last as long as they lie in A, which takes at least {block_rows(p)} rows; A has {M}: "
                 "take GUARD = 3")
     return None
 
@@ -60,7 +61,7 @@ def kernels():
             parameters=parameters, passes=tuple(p.name for p in parameters),
             rules=(divides_rule("THREADS", "BK"), sums_rule(("VECTORS", "COLS"), MAX_SUMS_OF_THREAD, "a thread"), outer_tile_rule("COLS")),
             block_of=lambda p: (p["THREADS"], 1, 1),
-            grid_of=lambda M, N, p: (ceil_div(M, _rows(p)) * p["GAP"], ceil_div(N, p["COLS"]), 1),
+            grid_of=lambda M, N, p: (ceil_div(M, block_rows(p)) * p["GAP"], ceil_div(N, p["COLS"]), 1),
             shared_of=lambda p: 4 * p["BK"] * (p["COLS"] + 1))
     yield Kernel(
         "sgemm_outer_rows", FOLDER / "sgemm_outer_rows.cu", "sgemm_outer_rows",

@@ -12,6 +12,7 @@ from course_lib.model.occupancy import occupancy
 from course_lib.run.progress import shown
 
 BACKENDS = ("sim", "gpu")
+OPTIONS = ("backend", "racecheck", "trace", "counters", "device", "warp_order", "progress")    # of `execute`
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,16 @@ class Done:
 
     outputs: tuple
     facts: dict
+
+
+def take_options(options):
+    """Remove the options of `execute` from a dict and return them; the kernel's parameters stay.
+
+    >>> options = {"backend": "sim", "TILE": 16}
+    >>> take_options(options), options
+    ({'backend': 'sim'}, {'TILE': 16})
+    """
+    return {name: options.pop(name) for name in OPTIONS if name in options}
 
 
 def execute(job, *, backend=None, racecheck=False, trace=(), counters=True, device=None, warp_order="forward", progress=None):

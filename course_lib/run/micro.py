@@ -9,10 +9,9 @@ import numpy as np
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.kernels import get
-from course_lib.run.launch import Job, choose_backend, execute
+from course_lib.run.launch import Job, choose_backend, execute, take_options
 from course_lib.run.result import LaunchResult
 
-LAUNCH = ("backend", "racecheck", "trace", "counters", "device", "warp_order", "progress")
 ONE = np.float32(1)
 
 
@@ -43,7 +42,7 @@ def run_micro(name, **options):
     kernel = get(name) if isinstance(name, str) else name
     if kernel.kind != "micro":
         raise CourseError(f"{kernel.name} reads no clock: take one of the micro kernels", kernel=kernel.name)
-    launch = {option: options.pop(option) for option in LAUNCH if option in options}
+    launch = take_options(options)
     launch.setdefault("counters", choose_backend(launch.get("backend")) == "sim")
     values = kernel.check(**options)
     inputs, out, expected = INPUTS[kernel.name](values)

@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
 from course_lib.run.inputs import check_array, matrix, number
-from course_lib.run.launch import Job, execute
+from course_lib.run.launch import Job, execute, take_options
 from course_lib.run.result import LaunchResult
 
 FLOAT = np.dtype(np.float32)
@@ -134,8 +134,7 @@ def _matrix(name, array):
 
 def _step(kernel, arguments, output, shape, covered, flops, moved, options, layout=None):
     """Launch; `covered` is what the grid must cover, `layout` the Matrix of the output when its rows are padded."""
-    names = ("backend", "racecheck", "trace", "counters", "device", "warp_order", "progress")
-    launch = {name: options.pop(name) for name in names if name in options}
+    launch = take_options(options)
     values = kernel.check(**options)
     job = Job(kernel, values, arguments, (output,), kernel.grid(*covered, **values), kernel.block(**values))
     done = execute(job, **launch)

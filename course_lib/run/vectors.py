@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.errors import CourseError
 from course_lib.kernels import get
 from course_lib.run.accuracy import mismatch
-from course_lib.run.launch import Job, execute
+from course_lib.run.launch import Job, execute, take_options
 from course_lib.run.result import LaunchResult
 
 MOST_ELEMENTS = 2**31 - 1      # the kernels index with int
@@ -47,8 +47,7 @@ def run_vectors(kernel, matrix, vectors, **options):
         raise CourseError(f"matrix is {M} × {N} and the vectors have {inner} components: they must have {N}")
     if S * max(M, N) > MOST_ELEMENTS:
         raise CourseError(f"{S} vectors of {max(M, N)} components are more elements than the kernels index ({MOST_ELEMENTS}): take fewer")
-    launch = {name: options.pop(name) for name in ("backend", "racecheck", "trace", "counters", "device", "warp_order", "progress")
-              if name in options}
+    launch = take_options(options)
     values = kernel.check(M=M, N=N, **options)
     out = np.full((S, M), np.nan, np.float32)
     job = Job(kernel, values, (np.int32(S), vectors, out), (2,), kernel.grid(S, **values), kernel.block(**values), {"matrix": matrix})

@@ -32,11 +32,6 @@ def constants(ins):
         yield from ((o, "i32") for o in ins.operands if isinstance(o, Imm))
 
 
-def is_plain(ins):
-    """Say whether fast code can wait at a barrier: the block's own, with all its threads (`__syncthreads()`)."""
-    return "sync" in ins.opcode and len(ins.operands) == 1 and ins.operands[0] == Imm(0) and ins.guard is None
-
-
 def barrier(program, ins, number):
     """Return the Bar record of a barrier of the block."""
     slots, operands = program.slots, list(ins.operands)

@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS, get
-from course_lib.kernels.chien import _rows
+from course_lib.kernels.chien import block_rows
 from course_lib.kernels.kernel import FOLDER
 
 HEADER = ("Computes", "Idea", "Launch", "Shared", "Edges", "Lesson")
@@ -53,7 +53,7 @@ def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
     grid, block, p = kernel.grid(M, N), kernel.block(), kernel.check()
     cols, rows = (M, N) if kernel.name == "sgemm_swapped" else (N, M)
     if kernel.layout == "column":                     # blocks run along the rows, GAP of them interleaved
-        grid, (width, height, outputs) = (grid[1], grid[0] // p["GAP"]), (p["COLS"], _rows(p), p["VECTORS"] * p["COLS"] * p["GAP"])
+        grid, (width, height, outputs) = (grid[1], grid[0] // p["GAP"]), (p["COLS"], block_rows(p), p["VECTORS"] * p["COLS"] * p["GAP"])
     elif "ROWS" in p:
         width, height, outputs = p["THREADS"], p["ROWS"], p["ROWS"]
     elif "TA" in p:
