@@ -1,4 +1,4 @@
-"""What a reader predicted, kept in the reader's own folder so that it outlives a kernel and a fresh checkout.
+"""What a reader predicted and answered, kept in the reader's own folder so that it outlives a kernel and a fresh checkout.
 
 The folder is `$WARP_BY_WARP_HOME`, or else `warp-by-warp` in Jupyter's data folder (`jupyter --data-dir`); the file
 is `answers.json`. Nothing is written until a reader answers, and nothing is sent anywhere.
@@ -17,7 +17,7 @@ def folder():
 
 
 class Answers:
-    """Predictions by key, in a JSON file.
+    """Predictions (numbers) and answers of self-checks (numbers or words) by key, in a JSON file.
 
     A file that cannot be read counts as empty; one that cannot be written leaves the answers in memory, and
     `keep` says so.
@@ -39,8 +39,13 @@ class Answers:
         value = self._load().get(key)
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
+    def recall_words(self, key):
+        """Return the words kept under `key`, or None."""
+        value = self._load().get(key)
+        return value if isinstance(value, str) else None
+
     def keep(self, key, value):
-        """Keep a number under `key`; return whether it will outlive the kernel."""
+        """Keep a number or words under `key`; return whether it will outlive the kernel."""
         self._memory[key] = value
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

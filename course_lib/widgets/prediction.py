@@ -50,11 +50,11 @@ def compare(predicted, actual, unit="", close=0.05):
     >>> print(compare(None, 8.5))
     No prediction this time; it is 8.5.
     """
-    is_text = f"it is {_short(actual)}{' ' + unit if unit else ''}"
+    is_text = f"it is {short(actual)}{' ' + unit if unit else ''}"
     if predicted is None:
         return f"No prediction this time; {is_text}."
-    said = f"You said {_short(predicted)}; {is_text}"
-    if _short(predicted) == _short(actual):
+    said = f"You said {short(predicted)}; {is_text}"
+    if short(predicted) == short(actual):
         return f"{said}: right."
     if actual and abs(predicted - actual) <= close * abs(actual):
         return f"{said}: close. What makes the difference?"
@@ -64,7 +64,12 @@ def compare(predicted, actual, unit="", close=0.05):
     return f"{said}. Where does the difference come from?"
 
 
-def _short(value):
+def short(value):
+    """Write a number with at most six digits.
+
+    >>> short(14336.0), short(1 / 3)
+    ('14336', '0.333333')
+    """
     return f"{value:.6g}"
 
 
@@ -91,7 +96,7 @@ class Prediction(StaticBox):
         self._answers = answers or Answers()
         self.value = self._answers.recall(key)
         self.field = ipywidgets.Text(
-            value="" if self.value is None else _short(self.value), placeholder="your number", description="I predict",
+            value="" if self.value is None else short(self.value), placeholder="your number", description="I predict",
             tooltip=question, continuous_update=False, style={"description_width": "initial"})
         self.button = ipywidgets.Button(description="Commit", tooltip="Keep this number as my prediction",
                                         button_style="primary")
@@ -112,7 +117,7 @@ class Prediction(StaticBox):
             return
         kept = self._answers.keep(self._key, self.value)
         lasts = "" if kept else " (It could not be saved, so it lasts until the kernel stops.)"
-        self.says.value = _line(f"Kept: {_short(self.value)} {self._unit}. Now run the next cells.{lasts}")
+        self.says.value = _line(f"Kept: {short(self.value)} {self._unit}. Now run the next cells.{lasts}")
 
     def reveal(self, actual):
         """Say how the prediction compares with `actual`, here and below the question.

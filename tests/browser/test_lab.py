@@ -53,3 +53,30 @@ def test_lesson_04_runs_and_its_tile_slider_moves_the_counter():
         lesson.shots(SHOTS, "04_tiling-moved", whole=False)
         assert slider.get_attribute("aria-valuetext") != value
         assert counter(after) > counter(before) == stood, "a smaller tile loads each element more often"
+
+
+def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
+    from lab_browser import open_lesson
+
+    with open_lesson(ROOT / "notebooks" / "00_start_here.ipynb") as lesson:
+        assert lesson.run_all() == []
+        check, keys = lesson.page.locator(".wbw-quiz"), lesson.page.keyboard
+        check.scroll_into_view_if_needed()
+        field = check.get_by_role("textbox").first
+        field.focus()
+        keys.type("10000")
+        keys.press("Enter")
+        status = check.get_by_role("status")
+        status.filter(has_text="1 of 5 answered, 0 right").wait_for()
+        for key in ("Tab", "Tab", "Space"):             # over the field's button to the first option
+            keys.press(key)
+        status.filter(has_text="2 of 5 answered, 1 right").wait_for()
+        keys.press("Tab")
+        keys.press("Enter")
+        status.filter(has_text="2 of 5 answered, 0 right").wait_for()
+        lesson.shots(SHOTS, "00_self-check", whole=False)
+        lesson.page.locator(".jp-Notebook a", has_text="occupancy").first.click()
+        heading = lesson.page.locator(".jp-MarkdownViewer h2", has_text="occupancy")
+        heading.wait_for()
+        lesson.settle()
+        assert heading.bounding_box()["y"] < 300, "the glossary did not scroll to the word"
