@@ -1,4 +1,4 @@
-"""What every lesson keeps to, so that it can be read at one sitting and all of its outputs are compared."""
+"""What every lesson keeps to: it has the same parts, can be read at one sitting, and all of its outputs are compared."""
 import json
 import re
 from pathlib import Path
@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
 CELLS, LINES, WORDS, KILOBYTES = 25, 15, 120, 200
+PREDICT = re.compile(r"(\w+) = predict\((.*?)\)\n\1\Z", re.DOTALL)      # the cell's last line shows it
 NOT_A_STUDENTS = re.compile(r"/(?:home|Users|root|work|tmp|build)/[\w.-]+")
 
 
@@ -104,6 +105,68 @@ def output_problems(output, tags):
     return found + image_problems("".join(data.get("text/html", "")))
 
 
+def missing_parts(cells, number, following):
+    """Return what a lesson lacks of the parts that every lesson has.
+
+    Parameters
+    ----------
+    number : str
+        "04".
+    following : str
+        File name of the lesson after it, or of lesson 00 when it is the last.
+    """
+    prose = [source(cell) for cell in cells if cell["cell_type"] == "markdown"]
+    code = [source(cell) for cell in cells if cell["cell_type"] == "code"]
+    tags = [tag for cell in cells for tag in cell.get("metadata", {}).get("tags", ())]
+    return (opening_problems(prose[0] if prose else "", number) + prediction_problems(code, number)
+            + ending_problems(cells, number, following)
+            + ([] if "raises-exception" in tags or any(re.search(r"^#+ .*mistake", text, re.M | re.I) for text in prose)
+               else ["no deliberate mistake: a heading that says so, or a cell tagged raises-exception"]))
+
+
+def opening_problems(text, number):
+    """Return what the first cell lacks: title, minutes, what the lesson needs, objectives."""
+    found = [] if re.match(rf"# {number} \S", text) else [f"the first cell does not begin with `# {number} Title`"]
+    found += [] if re.search(r"^\*\d+ minutes\. Needs .+\.\*$", text, re.M | re.S) else \
+        ["the first cell does not say `*35 minutes. Needs lesson 03; no GPU.*`"]
+    objectives = re.findall(r"^- (?:.*\*\*\w+)", text, re.M)
+    if "After this lesson you can" not in text or len(objectives) < 3:
+        found.append("the first cell does not say what you can do after the lesson: three objectives, their verbs bold")
+    return found
+
+
+def prediction_problems(code, number):
+    """Return what is wrong with a lesson's predictions."""
+    asked = [match for text in code if (match := PREDICT.search(text.rstrip()))]
+    if not asked:
+        return ["no prediction: a cell `guess = predict(question, key=…, unit=…)` with `guess` as its last line"]
+    found = []
+    for match in asked:
+        key = re.search(r'key="([^"]*)"', match[2])
+        found += [] if key and key[1].startswith(f"{number}-") else [f'a prediction has no key="{number}-…"']
+        found += [] if "unit=" in match[2] else ["a prediction has no unit"]
+        revealed = any(re.search(rf"\b{match[1]}\.reveal\(", text) for text in code)
+        found += [] if revealed else [f"{match[1]}.reveal(…) never says what came out"]
+    return found
+
+
+def ending_problems(cells, number, following):
+    """Return what the end of a lesson lacks: the self-check, then key points, then further reading and the next lesson."""
+    texts = [source(cell) for cell in cells]
+    points = [i for i, text in enumerate(texts) if text.startswith("## Key points") and text.count("\n- ") >= 3]
+    asked = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and f'quiz("{number}")' in texts[i]]
+    last = texts[-1] if texts else ""
+    works = re.findall(r"^- [^*]*\*[^*]+\*", last, re.M)
+    found = [] if points else ["no key points: a cell that begins with `## Key points`, with three or more"]
+    found += [] if asked else [f'no self-check: a cell `quiz("{number}")`']
+    found += ["the self-check stands before the key points"] if points and asked and asked[-1] > points[0] else []
+    if not last.startswith("## Further reading") or not 2 <= len(works) <= 4 or "http" in last:
+        found.append("the last cell is not `## Further reading` with two to four works, author and *title*, no addresses")
+    if not re.search(rf"\*\*Next:\*\*.*\]\({re.escape(following)}\)", last, re.S):
+        found.append(f"the last cell does not lead on: **Next:** […]({following})")
+    return found
+
+
 def test_there_are_lessons():
     assert LESSONS
     assert LESSONS[0].name == "00_start_here.ipynb"
@@ -112,6 +175,18 @@ def test_there_are_lessons():
 @each(LESSONS)
 def test_lesson(path):
     assert not (found := problems(read(path), path.stat().st_size)), "\n".join(found)
+
+
+@each(LESSONS)
+def test_lesson_has_its_parts(path):
+    following = LESSONS[(LESSONS.index(path) + 1) % len(LESSONS)].name
+    assert not (found := missing_parts(read(path), path.name[:2], following)), "\n".join(found)
+
+
+def test_no_two_predictions_share_a_key():
+    keys = [key for path in LESSONS for cell in read(path) if cell["cell_type"] == "code"
+            for key in re.findall(r'predict\(.*?key="([^"]*)"', source(cell), re.S)]
+    assert len(keys) == len(set(keys))
 
 
 @each(SOLUTIONS)
@@ -149,3 +224,46 @@ def test_a_cell_that_keeps_the_rules_passes():
              {"cell_type": "code", "execution_count": 2, "source": ["fail()"], "outputs": [wanted],
               "metadata": {"tags": ["raises-exception"]}}]
     assert problems(cells) == []
+
+
+GOOD = (
+    ("markdown", "# 07 Unrolling: what runs?\n\n*25 minutes. Needs lesson 06; no GPU.*\n\nAfter this lesson you can\n\n"
+                 "- **count** instructions;\n- **read** SASS;\n- **say** who unrolled."),
+    ("code", 'guess = predict("How many (about)?", key="07-many", unit="instructions")\nguess'),
+    ("code", "guess.reveal(3)"),
+    ("markdown", "## A deliberate mistake: once too often"),
+    ("code", 'quiz("07")'),
+    ("markdown", "## Key points\n\n- One.\n- Two.\n- Three."),
+    ("markdown", "## Further reading\n\n- Ada, *Notes*.\n- Grace, *Manual*.\n\n**Next:** [08 Register blocking](08_registers.ipynb)."),
+)
+
+
+def lesson(parts=GOOD):
+    """Make cells of pairs of kind and text."""
+    return [{"cell_type": kind, "source": [text], "metadata": {}} for kind, text in parts]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("# 07 ", "# 06 ", "does not begin with"), ("*25 minutes. ", "*Needs time. ", "35 minutes"), ("Needs lesson 06", "Easy", "Needs"),
+    ("- **say** ", "- say ", "three objectives"), ("predict(", "ask(", "no prediction"), ('"07-many"', '"many"', 'key="07-'),
+    (', unit="instructions"', "", "no unit"), ("guess.reveal", "print", "never says"), ("\nguess", "", "no prediction"),
+    ("A deliberate mistake", "Careful", "no deliberate mistake"), ('quiz("07")', 'quiz("06")', "no self-check"),
+    ("## Key points", "## Summary", "no key points"), ("- Three.", "", "no key points"), ("## Further", "## More", "last cell is not"),
+    ("*Manual*", "*Manual*, http://a", "last cell is not"), ("- Grace", "Grace", "last cell is not"), ("**Next:**", "Then", "lead on"),
+    ("08_registers", "09_outer", "lead on")])
+def test_each_part_is_missed(old, new, says):
+    assert missing_parts(lesson(), "07", "08_registers.ipynb") == []
+    assert any(old in text for _, text in GOOD)
+    broken = lesson((kind, text.replace(old, new)) for kind, text in GOOD)
+    assert any(says in text for text in missing_parts(broken, "07", "08_registers.ipynb"))
+
+
+def test_an_error_that_is_meant_counts_as_the_mistake():
+    cells = lesson(part for part in GOOD if "mistake" not in part[1])
+    cells.insert(3, {"cell_type": "code", "source": ["fail()"], "metadata": {"tags": ["raises-exception"]}})
+    assert missing_parts(cells, "07", "08_registers.ipynb") == []
+
+
+def test_a_self_check_after_the_key_points_is_said():
+    cells = lesson(GOOD[:4] + (GOOD[5], GOOD[4], GOOD[6]))
+    assert missing_parts(cells, "07", "08_registers.ipynb") == ["the self-check stands before the key points"]
