@@ -21,7 +21,7 @@ from course_lib.data import load, readings  # noqa: E402
 from course_lib.kernels import KERNELS, get, ladder  # noqa: E402
 from course_lib.model.bound import Work, lower_bound, product_sectors  # noqa: E402
 from course_lib.run import run  # noqa: E402
-from course_lib.toolchain import compile_cuda, loops, sass  # noqa: E402
+from course_lib.toolchain import compile_cuda, inner_loop, loops, sass  # noqa: E402
 
 PAGE = ROOT / "docs" / "time-bound.md"
 BEGIN, END = "<!-- written by tools/time_bound.py -->", "<!-- end of tables -->"
@@ -59,17 +59,13 @@ def lines_of(result):
 
 
 @cache
-def inner_loop(name, parameters=()):
+def per_turn(name, parameters=()):
     """Return (instructions per multiply-add, global loads of a turn) of the machine code's loop with most multiply-adds."""
     kernel, values = get(name), dict(parameters)
+    found = inner_loop(kernel, **values)
     code = sass(compile_cuda(kernel.source, name=kernel.path.name, defines=kernel.defines(**values)), kernel.entry)
-    fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
-    busy = [loop for loop in loops(code) if loop.counts[fma]]
-    innermost = [loop for loop in busy
-                 if not any(loop.start <= other.start and other.end <= loop.end and other != loop for other in busy)]
-    most = max(innermost, key=lambda loop: loop.counts[fma])
-    turn = max(loop.counts["LDG"] for loop in busy)
-    return most.counts["instructions"] / most.counts[fma], turn
+    turn = max(loop.counts["LDG"] for loop in loops(code) if loop.counts[found.fma])
+    return float(found.per_multiply_add("instructions")), turn
 
 
 def work(name, N, parameters=()):
@@ -85,7 +81,7 @@ def work(name, N, parameters=()):
 
     op = "dfma" if kernel.dtype == "float64" else "ffma"
     fmas = total("smsp__sass_thread_inst_executed_op_" + op + "_pred_on.sum", ("",)) / 32
-    per_fma, turn = inner_loop(name, parameters)
+    per_fma, turn = per_turn(name, parameters)
     requests = total("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", ("ld",)) / blocks / warps
     elements = N * N / blocks
     across = N / grid[0] if kernel.layout == "row" else N / grid[1]      # the side of a block's tile; its area is all that is left

@@ -8,6 +8,7 @@ from course_lib.plots.device import device_report, homework_report
 from course_lib.plots.kernel_table import kernel_resources
 from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
 from course_lib.plots.listing import busiest_line, source_listing
+from course_lib.plots.machine_code import inner_loops
 from course_lib.plots.picture import Picture, render, show
 from course_lib.plots.roofline import describe_roofline, roofline
 from course_lib.plots.speeds import describe_speeds, speeds, speeds_table
@@ -18,7 +19,7 @@ from course_lib.plots.traces import every_warp, owners, requests, touched_sector
 
 __all__ = [
     "Picture", "Table", "bars", "busiest_line", "describe_ladder", "describe_roofline", "describe_speeds", "device_report",
-    "every_warp", "frames", "homework_report", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "lines", "owners",
-    "render", "requests", "roofline", "show", "source_listing", "speeds", "speeds_table", "thread_grid", "tiling_step",
-    "touched_sectors",
+    "every_warp", "frames", "homework_report", "inner_loops", "kernel_resources", "ladder", "ladder_table", "lane_sectors",
+    "lines", "owners", "render", "requests", "roofline", "show", "source_listing", "speeds", "speeds_table", "thread_grid",
+    "tiling_step", "touched_sectors",
 ]

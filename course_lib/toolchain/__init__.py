@@ -8,6 +8,7 @@ from course_lib.toolchain.host import HostProgram, compile_c
 from course_lib.toolchain.host_call import CrashedError, call_apart, gemm_arguments, gemm_call
 from course_lib.toolchain.host_compiler import HostCompiler, host_compiler
 from course_lib.toolchain.host_cpu import Blas, blas, blas_threads, cpu_count, cpu_name
+from course_lib.toolchain.inner_loop import InnerLoop, inner_loop
 from course_lib.toolchain.loops import Loop, count, loops
 from course_lib.toolchain.nvrtc import Compiled, compile_cuda, nvrtc_version, supported_architectures
 from course_lib.toolchain.resources import Resources, resources
@@ -21,6 +22,7 @@ __all__ = [
     "Diagnostic",
     "HostCompiler",
     "HostProgram",
+    "InnerLoop",
     "Loop",
     "Resources",
     "SassInstruction",
@@ -35,6 +37,7 @@ __all__ = [
     "gemm_arguments",
     "gemm_call",
     "host_compiler",
+    "inner_loop",
     "loops",
     "nvrtc_version",
     "parse_log",

@@ -22,6 +22,8 @@ class Loop:
         Instructions in its body, inner loops included: "instructions", every opcode without modifiers
         ("FFMA", "DFMA", "BAR", …), and for memory each width in bits too ("LDS", "LDS.32", "LDS.128", "LDG.64", …).
         Absent means 0. An instruction counts once, however often its body was unrolled it is there as often.
+    instructions : tuple of SassInstruction
+        The body, inner loops included.
     """
 
     start: int
@@ -29,6 +31,7 @@ class Loop:
     depth: int
     lines: tuple[int, ...]
     counts: Counter = field(hash=False)
+    instructions: tuple = field(repr=False, hash=False)
 
 
 def loops(instructions):
@@ -67,7 +70,7 @@ def loops(instructions):
         depth = sum(head in other for other, _ in bodies.values())
         inside = [instruction for block in sorted(body) for instruction in blocks[block]]
         lines = sorted({i.line for i in inside if i.line})
-        found.append(Loop(head, blocks[tail][-1].offset, depth, tuple(lines), count(inside)))
+        found.append(Loop(head, blocks[tail][-1].offset, depth, tuple(lines), count(inside), tuple(inside)))
     return tuple(sorted(found, key=lambda loop: (loop.start, -loop.end)))
 
 

@@ -1,0 +1,82 @@
+"""Write docs/machine-code.md: loads from shared memory and multiply-adds in the innermost loops, beside Chien's Tables 8 and 12.
+
+    python tools/machine_code.py           write the page's tables anew; the rest of the page stays as it is
+    python tools/machine_code.py --check   exit with 1 when the page is not what this would write
+
+The day stands in the page; it is today's only when something else in the tables changes.
+"""
+
+import re
+import sys
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]
+
+from course_lib.kernels import get  # noqa: E402
+from course_lib.model.gt200 import METHODS  # noqa: E402
+from course_lib.plots import inner_loops  # noqa: E402
+from course_lib.toolchain import inner_loop, nvrtc_version  # noqa: E402
+
+PAGE = ROOT / "docs" / "machine-code.md"
+BEGIN, END = "<!-- written by tools/machine_code.py -->", "<!-- end of tables -->"
+ARCH = "sm_90"
+OURS = {"volkov": "sgemm_volkov", "volkov_variant": "sgemm_volkov", "method 1 by nvcc": "sgemm_method1", "method 1": "sgemm_method1",
+        "method 2": "sgemm_method2", "method 3": "sgemm_method3", "method 4": "sgemm_method4"}
+LOAD_A = "*a[v]"                 # what the line of the source says that loads an element of A
+
+
+def loads_of_a(found, source):
+    """Return the global loads of the loop that come from the line that loads A."""
+    lines = {number for number, line in enumerate(source.splitlines(), 1) if LOAD_A in line}
+    return sum(i.base == "LDG" and i.line in lines for i in found.loop.instructions)
+
+
+def markdown(table):
+    """Return a Table as Markdown."""
+    heads = "| " + " | ".join(table.header) + " |\n|---" + "|--:" * (len(table.header) - 1) + "|"
+    return "\n".join([heads, *("| " + " | ".join([f"`{row[0]}`", *map(str, row[1:])]) + " |" for row in table.rows)])
+
+
+def beside_chien():
+    """Return the table of what his methods pay for a multiply-add, and what ours do."""
+    lines = ["| method | kernel | load A, his | load A, ours | MAD with a shared operand, his | MOV from shared, his | LDS, ours | "
+             "shared words, ours | MAD of registers, his | FFMA, ours |", "|---|---|" + "--:|" * 8]
+    for name, kernel in OURS.items():
+        his, found = METHODS[name].operations(), inner_loop(kernel, arch=ARCH)
+        ours = Fraction(loads_of_a(found, get(kernel).source), found.multiply_adds)
+        lines.append(f"| {name} | `{kernel}` | {his['load A']} | {ours} | {his['MAD shared']} | {his['shared to register']} | "
+                     f"{found.per_multiply_add('LDS')} | {Fraction(found.shared_words, found.multiply_adds)} | {his['MAD']} | 1 |")
+    return "\n".join(lines)
+
+
+def body(day):
+    """Return everything between the marks."""
+    version = ".".join(map(str, nvrtc_version()))
+    return "\n\n".join([f"NVRTC {version}, {ARCH}, {day}; every parameter at its default.", "### For each multiply-add, beside Chien's "
+                        "Tables 8 and 12", beside_chien(), "### One turn of the innermost loop", markdown(inner_loops(arch=ARCH))])
+
+
+def page(text, today):
+    """Return the page's text with the tables written anew; the day stays when nothing else changes."""
+    before, _, rest = text.partition(BEGIN)
+    old, _, after = rest.partition(END)
+    day = re.search(r"\d{4}-\d\d-\d\d", old)
+    kept = body(day[0] if day else today)
+    new = kept if old.strip() == kept else body(today)
+    return f"{before}{BEGIN}\n\n{new}\n\n{END}{after}"
+
+
+def main(arguments):
+    text = PAGE.read_text(encoding="utf-8")
+    new = page(text, datetime.now(UTC).date().isoformat())
+    if "--check" in arguments:
+        return int(new != text)
+    PAGE.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
