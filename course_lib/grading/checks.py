@@ -13,16 +13,18 @@ import re
 import numpy as np
 
 from course_lib import simt
+from course_lib.check import reports
+from course_lib.check.case import Case
+from course_lib.check.finding import Finding
+from course_lib.check.trials import Outcome, Trials
 from course_lib.errors import CourseError
-from course_lib.grading import reports
-from course_lib.grading.spec import Case, tile_problem
-from course_lib.grading.verdict import Finding, Outcome, Verdict
+from course_lib.grading.spec import tile_problem
+from course_lib.grading.verdict import Verdict
 from course_lib.kernels.user import written_values
 from course_lib.toolchain import CompileError, compile_cuda
 
 _PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)")
 _PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
-ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 
 
 def check(source, spec, *, seed=None):
@@ -85,61 +87,25 @@ class _Run:
         self.lines = source.splitlines()
         self.tile = {name: written_values(source)[name] for name in spec.tile}
         self.cases = spec.cases(self.tile) + (() if seed is None else _drawn(spec, self.tile, seed))
-        self.findings, self.outcomes, self.gates, self.values = {}, [], [], {}
+        self.trials = Trials(spec.operation, self._launch, self.tile, self.lines, self.seed)
+        self.gates, self.values = [], {}
 
     def verdict(self):
         """Run all and return the verdict."""
-        ended = False
-        for case in self.cases:
-            passed = None if ended else self._case(case)
-            self.outcomes.append(Outcome(case.name, str(case), passed))
-            ended = ended or any(kind in ENDS_THE_CHECK for kind, *_ in self.findings)
-        self._read_gates(run=not ended)
-        findings = tuple(self.findings.values())       # in the order of the inputs, from plain to hard
+        self._read_gates(run=self.trials.run(self.cases))
+        findings = tuple(self.trials.findings.values())       # in the order of the inputs, from plain to hard
         passed = not any(finding.severity == "error" for finding in findings)
-        return Verdict(self.spec.title, passed, findings, tuple(self.outcomes), tuple(self.gates), self.values)
+        return Verdict(self.spec.title, passed, findings, tuple(self.trials.outcomes), tuple(self.gates), self.values)
 
     def _launch(self, trial, racecheck=True):
         grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)
         return simt.launch(self.source, self.spec.entry, grid, block, trial.args,
                            racecheck=racecheck, max_steps=self.spec.max_steps)
 
-    def _case(self, case):
-        """Run one input; note what is wrong; return whether it passed."""
-        trial = self.spec.operation.trial(case, self.seed)
-        try:
-            report = self._launch(trial)
-        except simt.SimtError as error:
-            self._note(reports.of_error(error, case, self.lines))
-            return False
-        wrong = self.spec.operation.judge(trial)
-        found = reports.of_hazards(report, case, self.lines, wrong is None)
-        if wrong is not None and not found:        # else the hazard is the reason
-            guess = "" if isinstance(wrong, str) else self._guess(trial, wrong)
-            found.append(reports.of_wrong(wrong, guess, case))
-        for finding in sorted(found, key=reports.urgency):
-            self._note(finding)
-        return not found
-
-    def _note(self, finding):
-        """Keep a finding unless one of its kind and line is there: the first input that shows it is the plainest."""
-        self.findings.setdefault((finding.kind, None if finding.kind == "wrong" else finding.line), finding)
-
-    def _guess(self, trial, wrong):
-        def again(other):
-            try:
-                self._launch(other)
-            except simt.SimtError:
-                return None
-            return other
-
-        return self.spec.operation.guess(trial, wrong, self.tile, again)
-
     def _read_gates(self, run):
         """Read the counters; they mean something only when the result is right."""
         case = self.spec.gate_case(self.tile)
-        trial = self.spec.operation.trial(case, self.seed)
-        report = self._gate_report(trial) if run else None
+        report = self.trials.right_report(case) if run else None
         for gate in self.spec.gates:
             limit = f"at most {gate.limit:.4f} passes, {gate.achievable:.4f} is achievable"
             if report is None:
@@ -150,21 +116,7 @@ class _Run:
             passed = count / work <= gate.limit
             self.gates.append(Outcome(gate.name, f"{count / work:.4f} ({count} / {work}, {case}); {limit}", passed))
             if not passed:
-                self._note(reports.of_gate(gate, count, work, report, self.lines))
-
-    def _gate_report(self, trial):
-        """Return the report of a right launch, or None."""
-        try:
-            report = self._launch(trial, racecheck=False)
-        except simt.SimtError as error:
-            self._note(reports.of_error(error, trial.case, self.lines))
-            return None
-        wrong = self.spec.operation.judge(trial)
-        if wrong is None:
-            return report
-        if not self.findings:
-            self._note(reports.of_wrong(wrong, "", trial.case))
-        return None
+                self.trials.note(_of_gate(gate, count, work, report, self.lines))
 
 
 def _drawn(spec, tile, seed):
@@ -178,3 +130,13 @@ def _drawn(spec, tile, seed):
         alpha, beta = (float(np.float32(x)) for x in rng.uniform(-2, 2, 2))
         cases.append(Case(f"drawn input {number + 1}", *sizes, alpha, beta if number else 0.0, int(rng.integers(0, 7))))
     return tuple(cases)
+
+
+def _of_gate(gate, count, work, report, lines):
+    """Return the finding for a counter that is too high, with the line that counts most."""
+    shares = {line: values[gate.counter] for line, values in report.lines.items() if values.get(gate.counter)}
+    line = max(shares, key=shares.get, default=None)
+    most = f"; this line has {100 * shares[line] / count:.0f} % of them" if line else ""
+    text = (f"{gate.name}: {count / work:.4f} ({count} for {work}), at most {gate.limit:.4f} passes and "
+            f"{gate.achievable:.4f} is achievable{most}. {gate.advice}")
+    return Finding("gate", text.strip(), line, reports.line_text(lines, line), facts={"value": count / work, "shares": shares})

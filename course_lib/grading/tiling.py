@@ -6,8 +6,9 @@ neighbours): 4 / 32 = 0.125. In a tile of BM × BN outputs an element of A serve
 (1 / BN + 1 / BM) / 8. With A alone staged, B's share of the naive kernel, 2 / 32, is left.
 """
 
-from course_lib.grading.sgemm import Sgemm
-from course_lib.grading.spec import SECTORS_LOADED, Gate, Spec, all_cases, gate_case, tile_grid, whole_tile_cases
+from course_lib.check.case import all_cases, gate_case, whole_tile_cases
+from course_lib.check.sgemm import Sgemm
+from course_lib.grading.spec import SECTORS_LOADED, Gate, Spec, tile_grid
 
 NAME = "global sectors loaded per multiply-add"
 REUSE = "Load each element of a tile once into shared memory, and read it there for every multiply-add"

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from html import escape
 
+from course_lib.check.finding import Finding, finding_html
+from course_lib.check.trials import Outcome
 from course_lib.errors import CourseError
 
 MARKS = {True: "✓", False: "✗", None: "–"}
@@ -10,49 +12,6 @@ MARKS = {True: "✓", False: "✗", None: "–"}
 
 class NotPassedError(CourseError):
     """A kernel did not pass; `verdict` says why."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong with a kernel.
-
-    Attributes
-    ----------
-    kind : str
-        "compile", "entry", "launch", "wrong", "hazard", "uninitialised", "out of bounds", "misaligned",
-        "divergent barrier", "endless", "unsupported" or "gate".
-    message : str
-        For the student: what was seen, where, and a way out.
-    line : int or None
-        Line of the kernel's text, from 1.
-    source_line : str
-        That line, or "".
-    severity : str
-        "error" (does not pass) or "warning".
-    facts : dict
-        What a program may want: the case, row, col, counter values, threads.
-    """
-
-    kind: str
-    message: str
-    line: int | None = None
-    source_line: str = ""
-    severity: str = "error"
-    facts: dict = field(default_factory=dict, repr=False, compare=False)
-
-    def __str__(self):
-        where = f"line {self.line}: " if self.line else ""
-        shown = f"\n    {self.line:>4} | {self.source_line}" if self.line and self.source_line.strip() else ""
-        return f"{self.kind}: {where}{self.message}{shown}"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One input that the kernel ran on, or one gate: its name, what it is, and whether it is passed (None: not run)."""
-
-    name: str
-    detail: str
-    passed: bool | None
 
 
 @dataclass(frozen=True)
@@ -93,7 +52,7 @@ class Verdict:
         return "\n".join(lines)
 
     def _repr_html_(self):
-        findings = "".join(_finding_html(finding) for finding in self.findings)
+        findings = "".join(finding_html(finding) for finding in self.findings)
         rows = "".join(
             f"<tr><td>{MARKS[outcome.passed]}</td><td style='text-align:left'>{escape(outcome.name)}</td>"
             f"<td style='text-align:left'>{escape(outcome.detail)}</td></tr>" for outcome in self.cases + self.gates)
@@ -115,11 +74,3 @@ class Verdict:
 def _count(number, noun):
     """Return "1 input", "2 inputs"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _finding_html(finding):
-    where = f", line {finding.line}" if finding.line else ""
-    has_text = where and finding.source_line.strip()
-    shown = f"<pre>{finding.line:>4} | {escape(finding.source_line)}</pre>" if has_text else ""
-    text = escape(finding.message).replace("\n", "<br>")
-    return f"<p><b>{escape(finding.kind)}</b>{where}: {text}</p>{shown}"

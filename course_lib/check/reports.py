@@ -3,7 +3,7 @@
 import re
 
 from course_lib import simt
-from course_lib.grading.verdict import Finding
+from course_lib.check.finding import Finding
 from course_lib.kernels.user import written_values
 
 ORDER = ("compile", "entry", "launch", "unsupported", "endless", "divergent barrier", "out of bounds", "misaligned",
@@ -37,7 +37,7 @@ def of_error(error, case, lines):
     kind = next((kind for cls, kind in _KINDS if isinstance(error, cls)), "launch")
     line = getattr(error, "line", None) or None
     text = _PLACE.sub("", str(error), count=1)
-    return Finding(kind, f"{text} (Input: {case.name}, {case}.)", line, _text(lines, line),
+    return Finding(kind, f"{text} (Input: {case.name}, {case}.)", line, line_text(lines, line),
                    facts={"case": case, "error": error})
 
 
@@ -66,16 +66,6 @@ def of_wrong(wrong, guess, case):
     return Finding("wrong", f"{text}. {guess}" if guess else text, facts=facts)
 
 
-def of_gate(gate, count, work, report, lines):
-    """Return the finding for a counter that is too high, with the line that counts most."""
-    shares = {line: values[gate.counter] for line, values in report.lines.items() if values.get(gate.counter)}
-    line = max(shares, key=shares.get, default=None)
-    most = f"; this line has {100 * shares[line] / count:.0f} % of them" if line else ""
-    text = (f"{gate.name}: {count / work:.4f} ({count} for {work}), at most {gate.limit:.4f} passes and "
-            f"{gate.achievable:.4f} is achievable{most}. {gate.advice}")
-    return Finding("gate", text.strip(), line, _text(lines, line), facts={"value": count / work, "shares": shares})
-
-
 def _race(report, pair, hazards, case, lines, right):
     """Return one finding for all hazards between two lines."""
     first, last = pair
@@ -92,7 +82,7 @@ def _race(report, pair, hazards, case, lines, right):
         luck = "right all the same, by luck of the order in which the warps run" if right else "wrong"
         text = (f"thread {write[1]} writes {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
                 f"both belong to {block}, and {_missing_barrier(first, last, lines)}. The result is {luck}")
-    return Finding("hazard", f"{text} ({times} on input: {case.name}, {case})", last, _text(lines, last),
+    return Finding("hazard", f"{text} ({times} on input: {case.name}, {case})", last, line_text(lines, last),
                    facts={"case": case, "hazards": tuple(hazards)})
 
 
@@ -109,7 +99,7 @@ def _uninitialised(report, hazard, case, lines):
     text = (f"{_element(report, hazard.address, lines)} is read before anybody wrote it (thread {_thread(hazard.first_thread)} "
             f"of block {_thread(hazard.block)}; {hazard.count} times on input: {case.name}, {case}). "
             "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix")
-    return Finding("uninitialised", text, line, _text(lines, line), facts={"case": case, "hazards": (hazard,)})
+    return Finding("uninitialised", text, line, line_text(lines, line), facts={"case": case, "hazards": (hazard,)})
 
 
 def _element(report, address, lines):
@@ -155,5 +145,6 @@ def _thread(index):
     return f"({', '.join(map(str, index if index[2:] != (0,) else index[:2]))})"
 
 
-def _text(lines, number):
+def line_text(lines, number):
+    """Return a line of the text, or "" when there is none of that number."""
     return lines[number - 1].rstrip() if number and number <= len(lines) else ""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.grading.spec import Case
+from course_lib.check.case import Case
 from course_lib.kernels.user import SIGNATURE
 from course_lib.run import accuracy
 

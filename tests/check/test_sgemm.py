@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from course_lib.grading.sgemm import Sgemm, Wrong
-from course_lib.grading.spec import Case, all_cases, gate_case, whole_tile_cases
+from course_lib.check.case import Case, all_cases, gate_case, whole_tile_cases
+from course_lib.check.sgemm import Sgemm, Wrong
 
 TILE = {"BM": 16, "BN": 16, "BK": 16}
 SQUARE = Case("square", 32, 32, 32)

@@ -1,0 +1,47 @@
+"""One thing that a check found in a kernel, as a reader is told it."""
+
+from dataclasses import dataclass, field
+from html import escape
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a kernel.
+
+    Attributes
+    ----------
+    kind : str
+        "compile", "entry", "launch", "wrong", "hazard", "uninitialised", "out of bounds", "misaligned",
+        "divergent barrier", "endless", "unsupported" or "gate".
+    message : str
+        For the student: what was seen, where, and a way out.
+    line : int or None
+        Line of the kernel's text, from 1.
+    source_line : str
+        That line, or "".
+    severity : str
+        "error" (does not pass) or "warning".
+    facts : dict
+        What a program may want: the case, row, col, counter values, threads.
+    """
+
+    kind: str
+    message: str
+    line: int | None = None
+    source_line: str = ""
+    severity: str = "error"
+    facts: dict = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self):
+        where = f"line {self.line}: " if self.line else ""
+        shown = f"\n    {self.line:>4} | {self.source_line}" if self.line and self.source_line.strip() else ""
+        return f"{self.kind}: {where}{self.message}{shown}"
+
+
+def finding_html(finding):
+    """Return a finding as HTML: kind, line, message, the line's text."""
+    where = f", line {finding.line}" if finding.line else ""
+    has_text = where and finding.source_line.strip()
+    shown = f"<pre>{finding.line:>4} | {escape(finding.source_line)}</pre>" if has_text else ""
+    text = escape(finding.message).replace("\n", "<br>")
+    return f"<p><b>{escape(finding.kind)}</b>{where}: {text}</p>{shown}"

@@ -1,0 +1,131 @@
+"""Run one kernel on many inputs and collect what is wrong, each thing once and at the plainest input that shows it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib import simt
+from course_lib.check import reports
+
+ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One input that the kernel ran on, or one gate: its name, what it is, and whether it is passed (None: not run)."""
+
+    name: str
+    detail: str
+    passed: bool | None
+
+
+class Trials:
+    """The launches of one check, and what they showed.
+
+    Parameters
+    ----------
+    operation : object
+        What is computed, as `course_lib.check.sgemm`.
+    launch : callable
+        (trial, racecheck=bool, trace=pairs) -> the simulator's report; it raises `simt.SimtError`.
+    tile : dict
+        BM, BN, BK.
+    lines : sequence of str
+        The kernel's text.
+    seed : int
+    """
+
+    def __init__(self, operation, launch, tile, lines, seed=0):
+        self.operation, self.launch, self.tile, self.lines, self.seed = operation, launch, tile, lines, seed
+        self.findings, self.outcomes = {}, []
+
+    def run(self, cases):
+        """Run all inputs; those after an endless loop and the like are not run. Return whether all were."""
+        ended = False
+        for case in cases:
+            passed = None if ended else self._case(case)
+            self.outcomes.append(Outcome(case.name, str(case), passed))
+            ended = ended or any(kind in ENDS_THE_CHECK for kind, *_ in self.findings)
+        return not ended
+
+    def note(self, finding):
+        """Keep a finding unless one of its kind and line is there: the first input that shows it is the plainest."""
+        self.findings.setdefault((finding.kind, None if finding.kind == "wrong" else finding.line), finding)
+
+    def right_report(self, case, **options):
+        """Return the report of a launch that is right, for its counters, or None: then it is noted what is wrong."""
+        trial = self.operation.trial(case, self.seed)
+        try:
+            report = self.launch(trial, racecheck=False, **options)
+        except simt.SimtError as error:
+            self.note(reports.of_error(error, case, self.lines))
+            return None
+        wrong = self.operation.judge(trial)
+        if wrong is not None and not self.findings:
+            self.note(reports.of_wrong(wrong, "", case))
+        return report if wrong is None else None
+
+    def _case(self, case):
+        """Run one input; note what is wrong; return whether it passed."""
+        trial = self.operation.trial(case, self.seed)
+        try:
+            report = self.launch(trial)
+        except simt.SimtError as error:
+            self.note(reports.of_error(error, case, self.lines))
+            return False
+        wrong = self.operation.judge(trial)
+        found = reports.of_hazards(report, case, self.lines, wrong is None)
+        if wrong is not None and not found:        # else the hazard is the reason
+            guess = "" if isinstance(wrong, str) else self._guess(trial, wrong)
+            found.append(reports.of_wrong(wrong, guess, case))
+        for finding in sorted(found, key=reports.urgency):
+            self.note(finding)
+        return not found
+
+    def _guess(self, trial, wrong):
+        def again(other):
+            try:
+                self.launch(other)
+            except simt.SimtError:
+                return None
+            return other
+
+        return self.operation.guess(trial, wrong, self.tile, again)
+
+
+@dataclass(frozen=True)
+class Store:
+    """Who stored an element of C: source line, block and thread."""
+
+    line: int
+    block: tuple
+    thread: tuple
+
+
+def storing(report, element, block, array="C"):
+    """Find in a traced launch who stored an element last.
+
+    Parameters
+    ----------
+    report : simt.Report
+        Of a launch that traces every warp.
+    element : int
+        Its place in the array.
+    block : (x, y, z)
+        Threads of a block.
+
+    Returns
+    -------
+    Store or None
+        None when nobody did.
+    """
+    target = next(a for a in report.arrays if a.name == array)
+    wanted, found = target.address + element * target.itemsize, None
+    for record in report.trace:
+        if record.space == "global" and record.operation.startswith("st."):
+            here = (record.addresses >= 0) & (record.addresses <= wanted) & (wanted < record.addresses + record.width)
+            for lane in np.flatnonzero(here):
+                number = 32 * record.warp + int(lane)
+                x, y, _ = block
+                found = Store(record.line, tuple(record.block), (number % x, number // x % y, number // x // y))
+    return found
