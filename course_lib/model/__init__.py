@@ -12,12 +12,15 @@ from course_lib.model.old_banks import bank_table, half_warp_steps, kepler_wavef
 from course_lib.model.roofline import attainable, elements_per_second, knee, operations_per_element, peak
 from course_lib.model.segments import bus_bytes, effective_bandwidth, transactions, useful_share
 from course_lib.model.speedup import amdahl, least_share, saved_ms
+from course_lib.model.timeline import Issue, Timeline, timeline
 
 __all__ = [
     "Balance",
     "Bound",
     "InputError",
+    "Issue",
     "Occupancy",
+    "Timeline",
     "Work",
     "amdahl",
     "attainable",
@@ -47,6 +50,7 @@ __all__ = [
     "sectors",
     "shared_wavefronts",
     "threads_in_flight",
+    "timeline",
     "transactions",
     "useful_share",
     "warps_to_hide",

@@ -6,7 +6,7 @@ from course_lib.arch import WARP
 from course_lib.model.inputs import InputError
 
 
-def _positive(**values):
+def positive(**values):
     for name, value in values.items():
         if not (value > 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value!r}, but it is a positive number", name=name, value=value)
@@ -32,7 +32,7 @@ def bytes_in_flight(bandwidth_gb_s, latency_cycles, clock_mhz):
     >>> round(bytes_in_flight(320, 400, 1733))          # GTX 1080, Koppelman's 400 cycles
     73860
     """
-    _positive(bandwidth_gb_s=bandwidth_gb_s, latency_cycles=latency_cycles, clock_mhz=clock_mhz)
+    positive(bandwidth_gb_s=bandwidth_gb_s, latency_cycles=latency_cycles, clock_mhz=clock_mhz)
     return bandwidth_gb_s * 1e9 * latency_cycles / (clock_mhz * 1e6)
 
 
@@ -44,7 +44,7 @@ def threads_in_flight(bandwidth_gb_s, latency_cycles, clock_mhz, bytes_per_threa
     >>> threads_in_flight(320, 400, 1733, 4)
     18466
     """
-    _positive(bytes_per_thread=bytes_per_thread)
+    positive(bytes_per_thread=bytes_per_thread)
     return math.ceil(bytes_in_flight(bandwidth_gb_s, latency_cycles, clock_mhz) / bytes_per_thread)
 
 
@@ -61,7 +61,7 @@ def warps_to_hide(latency_cycles, cycles_per_warp):
     >>> warps_to_hide(34.6, 6), warps_to_hide(31.5, 4)
     (6, 8)
     """
-    _positive(latency_cycles=latency_cycles, cycles_per_warp=cycles_per_warp)
+    positive(latency_cycles=latency_cycles, cycles_per_warp=cycles_per_warp)
     return math.ceil(latency_cycles / cycles_per_warp)
 
 
@@ -75,5 +75,5 @@ def round_cycles(threads, latency_cycles, cycles_per_warp):
     >>> [round_cycles(threads, 34.6, 6) for threads in (1, 192, 512)]
     [34.6, 36, 96]
     """
-    _positive(threads=threads, latency_cycles=latency_cycles, cycles_per_warp=cycles_per_warp)
+    positive(threads=threads, latency_cycles=latency_cycles, cycles_per_warp=cycles_per_warp)
     return max(latency_cycles, math.ceil(threads / WARP) * cycles_per_warp)

@@ -5,6 +5,7 @@
 
 from course_lib.plots.charts import bars, lines
 from course_lib.plots.device import device_report, homework_report
+from course_lib.plots.gantt import clocks, describe_clocks, describe_gantt, gantt
 from course_lib.plots.kernel_table import kernel_resources
 from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
 from course_lib.plots.listing import busiest_line, source_listing
@@ -18,8 +19,8 @@ from course_lib.plots.tiling import frames, tiling_step
 from course_lib.plots.traces import every_warp, owners, requests, touched_sectors
 
 __all__ = [
-    "Picture", "Table", "bars", "busiest_line", "describe_ladder", "describe_roofline", "describe_speeds", "device_report",
-    "every_warp", "frames", "homework_report", "inner_loops", "kernel_resources", "ladder", "ladder_table", "lane_sectors",
-    "lines", "owners", "render", "requests", "roofline", "show", "source_listing", "speeds", "speeds_table", "thread_grid",
-    "tiling_step", "touched_sectors",
+    "Picture", "Table", "bars", "busiest_line", "clocks", "describe_clocks", "describe_gantt", "describe_ladder",
+    "describe_roofline", "describe_speeds", "device_report", "every_warp", "frames", "gantt", "homework_report",
+    "inner_loops", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "lines", "owners", "render", "requests",
+    "roofline", "show", "source_listing", "speeds", "speeds_table", "thread_grid", "tiling_step", "touched_sectors",
 ]

@@ -1,0 +1,110 @@
+"""When warps issue and wait: one scheduler, warps that take turns, each instruction needing the result of its warp's last."""
+
+from dataclasses import dataclass, field
+
+from course_lib.model.inputs import InputError, whole
+from course_lib.model.latency import positive
+
+MOST = 20_000                  # instructions in one timeline
+
+
+@dataclass(frozen=True)
+class Issue:
+    """One instruction of one warp: it takes the scheduler from `start` to `end`, and its result is there at `done`; cycles."""
+
+    warp: int
+    step: int
+    start: float
+    end: float
+    done: float
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The instructions of all warps in the order of their issue.
+
+    Attributes
+    ----------
+    warps : int
+    steps : tuple of (issue, latency)
+        What each warp executes, in cycles.
+    issues : tuple of Issue
+    """
+
+    warps: int
+    steps: tuple
+    issues: tuple = field(repr=False)
+
+    @property
+    def cycles(self):
+        """Return the cycle at which the last result is there."""
+        return max(issue.done for issue in self.issues)
+
+    @property
+    def idle(self):
+        """Return (start, end) of every gap between two issues: then every warp waits."""
+        pairs = zip(self.issues, self.issues[1:])
+        return tuple((before.end, after.start) for before, after in pairs if after.start > before.end)
+
+    @property
+    def hidden(self):
+        """Tell whether the latency is hidden: from the first issue to the last, the scheduler never waits."""
+        return not self.idle
+
+    @property
+    def busy(self):
+        """Return the share of the time from the first issue to the end of the last in which the scheduler issues.
+
+        >>> timeline(3, [(6, 36)] * 8).busy > 0.4, timeline(6, [(6, 36)] * 8).busy
+        (True, 1.0)
+        """
+        return sum(issue.end - issue.start for issue in self.issues) / self.issues[-1].end
+
+
+def timeline(warps, steps):
+    """Let warps take turns on one scheduler and return who issues when.
+
+    Whenever the scheduler is free, that warp issues which has been ready longest, of several the one with the lowest number.
+    A warp is ready when the result of its last instruction is there.
+
+    Parameters
+    ----------
+    warps : int
+    steps : sequence of (issue, latency)
+        Cycles that an instruction of a warp keeps the scheduler, and cycles from its start to its result; latency >= issue.
+
+    Returns
+    -------
+    Timeline
+
+    Raises
+    ------
+    InputError, a ValueError
+        For no warp or step, cycles that are not positive, a latency below its issue, or more than 20,000 instructions.
+
+    Source: Chien, Figures 2 and 6, which take round-robin scheduling for granted.
+
+    >>> chain = timeline(4, [(6, 36)] * 3)           # GT200's multiply-add with a shared operand; six warps would hide it
+    >>> [i.start for i in chain.issues if i.warp == 0], chain.idle
+    ([0, 36, 72], ((24, 36), (60, 72)))
+    """
+    warps = whole("warps", warps, 1, MOST, "a scheduler has")
+    steps = tuple((issue, latency) for issue, latency in steps)
+    if not 0 < len(steps) * warps <= MOST:
+        raise InputError(f"{warps} warps of {len(steps)} instructions: there must be 1 to {MOST} in all", steps=len(steps))
+    for issue, latency in steps:
+        positive(issue=issue, latency=latency)
+        if latency < issue:
+            raise InputError(f"a latency of {latency} cycles is shorter than the issue of {issue}: it counts from the same start")
+    ready, at, free, issues = [0] * warps, [0] * warps, 0, []
+    waiting = set(range(warps))
+    while waiting:
+        warp = min(waiting, key=lambda w: (ready[w], w))
+        issue, latency = steps[at[warp]]
+        start = max(free, ready[warp])
+        free, ready[warp] = start + issue, start + latency
+        issues.append(Issue(warp, at[warp], start, free, ready[warp]))
+        at[warp] += 1
+        if at[warp] == len(steps):
+            waiting.remove(warp)
+    return Timeline(warps, steps, tuple(issues))
