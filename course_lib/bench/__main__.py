@@ -1,4 +1,4 @@
-"""`python -m course_lib.bench simt` measures the simulator, `… ladder|sizes|tiles|warps|threads` kernels; each prints a table."""
+"""`python -m course_lib.bench simt` measures the simulator, `… ladder|sizes|tiles|warps|threads` kernels, `… train` a training run."""
 
 import argparse
 import sys

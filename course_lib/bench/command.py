@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from course_lib.bench import plans, recording
+from course_lib.bench import plans, recording, training
 from course_lib.bench.sweep import sweep
 from course_lib.bench.tasks import L2_STATES
 from course_lib.errors import CourseError
@@ -42,6 +42,7 @@ def add_parsers(benchmarks):
         if name in ("warps", "active", "threads"):
             command.add_argument("--counts", type=_numbers, metavar="4,8", help=f"numbers of {name}")
     _add_recording(benchmarks)
+    training.add_parser(benchmarks)
 
 
 def _add_recording(benchmarks):
@@ -56,6 +57,8 @@ def _add_recording(benchmarks):
 
 def run(wanted):
     """Carry out one of these commands; return its exit status."""
+    if wanted.benchmark == "train":
+        return training.main(wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
@@ -161,5 +164,5 @@ def main(wanted):
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped; --resume goes on", file=sys.stderr)
+        print("stopped" if wanted.benchmark == "train" else "stopped; --resume goes on", file=sys.stderr)
         return STOPPED

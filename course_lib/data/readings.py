@@ -1,10 +1,10 @@
-"""Recorded figures that are no times of kernels: readings of the clock, and what Nsight Compute counted."""
+"""Recorded figures that are no times of kernels: readings of the clock, what Nsight Compute counted, a training run."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
-NAMES = ("micro", "traffic")     # files that hold rows, not `Record`s
+NAMES = ("micro", "traffic", "training")     # files that hold rows, not `Record`s
 
 
 @dataclass(frozen=True)
@@ -46,5 +46,5 @@ def loads(text):
 
 
 def readings(name):
-    """Return the Readings "micro" (`run_micro`'s tables) or "traffic" (ncu's sectors and bytes of each product at one size)."""
+    """Return the Readings "micro" (`run_micro`'s tables), "traffic" (ncu's sectors and bytes of each product at one size) or "training"."""
     return loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))

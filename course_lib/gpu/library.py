@@ -9,7 +9,7 @@ from course_lib.gpu.timing import time_call
 
 NAMES = {"win32": ("cublas64_13.dll", "cublas64_12.dll")}.get(sys.platform, ("libcublas.so.13", "libcublas.so.12", "libcublas.so"))
 GEMM = {"float32": ("cublasSgemm_v2", ctypes.c_float), "float64": ("cublasDgemm_v2", ctypes.c_double)}
-NOT_TRANSPOSED = 0
+NOT_TRANSPOSED, TRANSPOSED = 0, 1
 
 
 def time_product(A, B, C, **options):
@@ -47,6 +47,30 @@ def time_product(A, B, C, **options):
         raise
     except Exception as error:
         raise explain(error, "cuBLAS") from None
+
+
+def bind_product(A, B, C, alpha, beta, turned, stream, pointer=lambda x: x.data.ptr):
+    """Return the call that makes C = alpha op(A) op(B) + beta C by cuBLAS and does not wait.
+
+    Parameters
+    ----------
+    A, B, C : float32 or float64 CuPy arrays
+        Without padding, as they are stored: A is (K, M) when turned[0], B is (N, K) when turned[1]; C is (M, N).
+    turned : (bool, bool)
+    stream : ctypes.c_void_p
+    pointer : callable
+        Gives an array's address.
+    """
+    (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if turned[0] else 1], _cublas(), GEMM[C.dtype.name]
+    ops = [TRANSPOSED if turn else NOT_TRANSPOSED for turn in turned]
+    factors = [part for X in (B, A) for part in (ctypes.c_void_p(pointer(X)), X.shape[1])]     # B' A', as in time_product
+    alpha, beta, gemm = real(alpha), real(beta), getattr(library, name)
+    arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(alpha), *factors, ctypes.byref(beta), ctypes.c_void_p(pointer(C)), N)
+
+    def call():
+        _checked(library.cublasSetStream_v2(handle, stream))
+        _checked(gemm(*arguments))
+    return call
 
 
 def time_copy(source, target, **options):

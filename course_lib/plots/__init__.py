@@ -17,10 +17,19 @@ from course_lib.plots.table import Table
 from course_lib.plots.threads import lane_sectors, thread_grid
 from course_lib.plots.tiling import frames, tiling_step
 from course_lib.plots.traces import every_warp, owners, requests, touched_sectors
+from course_lib.plots.training import (
+    describe_iterations,
+    describe_losses,
+    iterations,
+    iterations_table,
+    losses,
+    step_table,
+)
 
 __all__ = [
-    "Picture", "Table", "bars", "busiest_line", "clocks", "describe_clocks", "describe_gantt", "describe_ladder",
-    "describe_roofline", "describe_speeds", "device_report", "every_warp", "frames", "gantt", "homework_report",
-    "inner_loops", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "lines", "owners", "render", "requests",
-    "roofline", "show", "source_listing", "speeds", "speeds_table", "thread_grid", "tiling_step", "touched_sectors",
+    "Picture", "Table", "bars", "busiest_line", "clocks", "describe_clocks", "describe_gantt", "describe_iterations",
+    "describe_ladder", "describe_losses", "describe_roofline", "describe_speeds", "device_report", "every_warp", "frames",
+    "gantt", "homework_report", "inner_loops", "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table",
+    "lane_sectors", "lines", "losses", "owners", "render", "requests", "roofline", "show", "source_listing", "speeds",
+    "speeds_table", "step_table", "thread_grid", "tiling_step", "touched_sectors",
 ]

@@ -1,0 +1,136 @@
+"""Record a training run on a GPU: losses and iterations a second of separate and fused kernels and of the library."""
+
+import datetime
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from course_lib import gpu
+from course_lib.data.readings import Readings, dumps
+from course_lib.errors import CourseError
+from course_lib.toolchain import cpu_name
+from course_lib.training import CLOSE, KINDS, STEP_CLOSE, Setting, apart, digits, speed, step_error, train
+
+STEPS = 300
+SETTINGS = (Setting(), Setting(hidden=512, batch=256), Setting(hidden=4096, batch=1024))     # in the last, products take most of the time
+MADE_BY = "python -m course_lib.bench train"
+
+
+def ways(settings=SETTINGS, kinds=KINDS):
+    """List (what, products, backend, setting, graph) of all rows: losses with the first setting, then speeds; "exact" is float64."""
+    losses = [("losses", "library", "cpu", settings[0], False)]
+    losses += [("losses", products, "gpu", settings[0], graph) for products in kinds for graph in (False, True)]
+    speeds = [("speed", products, "gpu", setting, graph) for setting in settings for graph in (True, False) for products in kinds]
+    return losses + speeds + [("speed", "library", "cpu", setting, False) for setting in settings]
+
+
+def record(*, deadline_s=None, budget_s=0.5, steps=STEPS, settings=SETTINGS, digits_file=None, progress=True, say=print,
+           clock=time.monotonic):
+    """Measure everything and return it, as far as it is done before the deadline or Ctrl-C.
+
+    Parameters
+    ----------
+    deadline_s : float, optional
+        Seconds after which nothing new is begun.
+    budget_s : float
+        About how long to measure each speed.
+    steps : int
+        Of each run whose losses are kept.
+    settings : sequence of Setting
+    digits_file : path, optional
+        See `digits`.
+    progress : bool
+    say : callable
+        Gets a line for each row.
+    clock : callable
+        Seconds.
+
+    Returns
+    -------
+    Readings, int
+        And how many rows are left.
+
+    Raises
+    ------
+    CourseError
+        Without a GPU, and when a loss or a weight is off: such a run is not recorded.
+    """
+    status = gpu.probe()
+    if not status.usable:
+        raise CourseError(f"there is no GPU to record on: {status.reason}", reason=status.reason)
+    from tqdm.auto import tqdm
+
+    started, wanted, rows, data = clock(), ways(settings), [], digits(path=digits_file)
+    exact = train("library", backend="cpu", dtype="float64", setting=settings[0], steps=steps, data=data)
+    rows.append(_losses(exact, False, 0.0) | {"dtype": "float64"})
+    try:
+        for what, products, backend, setting, graph in tqdm(wanted, disable=not progress, leave=False):
+            if deadline_s is not None and clock() - started > deadline_s:
+                break
+            if what == "losses":
+                run = train(products, backend=backend, setting=setting, steps=steps, data=data, graph=graph)
+                rows.append(_held(_losses(run, graph, apart(run, exact)), "apart", CLOSE))
+            else:
+                error = step_error(products, backend=backend, setting=setting, data=data, graph=graph)
+                found = speed(products, backend=backend, setting=setting, data=data, graph=graph, budget_s=budget_s)
+                rows.append(_held(_speed(found, error), "step_error", STEP_CLOSE))
+            say(line(rows[-1]))
+    except KeyboardInterrupt:
+        say("stopped")
+    made = Readings(status.name, status.driver, datetime.date.today().isoformat(), MADE_BY, tuple(rows))
+    return made, len(wanted) + 1 - len(rows)
+
+
+def _held(row, name, allowed):
+    """Return a row whose error is within its bound."""
+    if not row[name] <= allowed:
+        raise CourseError(f"{row['what']} of {row['products']} on {row['backend']}, hidden {row['hidden']}, batch {row['batch']}: "
+                          f"{name.replace('_', ' ')} {row[name]:.1e}, but rounding explains {allowed:.0e}", row=row)
+    return row
+
+
+def _head(what, run, graph):
+    more = {"cpu": cpu_name()} if run.backend == "cpu" else {}
+    return {"what": what, "products": run.products, "backend": run.backend, "graph": graph} | asdict(run.setting) | more
+
+
+def _losses(run, graph, distance):
+    if run.interrupted:
+        raise KeyboardInterrupt
+    return _head("losses", run, graph) | {"accuracy": round(run.accuracy, 4), "apart": float(f"{distance:.2g}"),
+                                          "losses": [float(f"{x:.6g}") for x in run.losses]}
+
+
+def _speed(found, error):
+    numbers = {name: float(f"{getattr(found, name):.5g}") for name in ("per_s", "low", "high")}
+    return _head("speed", found, found.graph) | numbers | {"repeats": found.repeats, "step_error": float(f"{error:.2g}")}
+
+
+def line(row):
+    """Return one line on a row."""
+    name = f"{row['products']} on {row['backend']}{', graph' * row['graph']}, batch {row['batch']}, hidden {row['hidden']}"
+    if row["what"] == "speed":
+        return f"{name}: {row['per_s']:,.0f} iterations/s ({row['low']:,.0f} … {row['high']:,.0f})"
+    return (f"{name}: loss {row['losses'][0]:.4f} → {np.mean(row['losses'][-10:]):.4f}, {row['accuracy']:.1%} right, "
+            f"{row['apart']:.1e} off float64")
+
+
+def add_parser(benchmarks):
+    """Add `train` to the commands."""
+    command = benchmarks.add_parser("train", help="record a training run: losses and iterations a second of our kernels and the library")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE", help="for course_lib/data/: training.json")
+    command.add_argument("--deadline", type=float, metavar="S", help="begin nothing new after so many seconds")
+    command.add_argument("--budget", type=float, default=0.5, metavar="S", help="seconds to measure each speed")
+    command.add_argument("--digits", type=Path, metavar="FILE", help="scikit-learn's digits.csv.gz, where scikit-learn is not installed")
+
+
+def main(wanted):
+    """Carry out `train`; return the exit status."""
+    wanted.out.parent.mkdir(parents=True, exist_ok=True)
+    found, left = record(deadline_s=wanted.deadline, budget_s=wanted.budget, digits_file=wanted.digits,
+                         say=lambda text: print(text, flush=True))
+    wanted.out.write_text(dumps(found), encoding="utf-8")
+    print(f"{found.label}, driver {found.driver}: {len(found.rows)} rows in {wanted.out}" + (f", {left} are left" if left else ""))
+    return 0

@@ -1,0 +1,80 @@
+"""Work on arrays that stay on the GPU: launches, cuBLAS's products and copies, one after another in one stream."""
+
+import ctypes
+
+import numpy as np
+
+from course_lib.gpu import library
+from course_lib.gpu.launch import explain, prepare, triple
+
+
+class Queue:
+    """A stream of work. Enter it (`with queue:`) before anything is carried out.
+
+    What is bound once can be called again and again, and costs little then: nothing is copied, nobody waits.
+    """
+
+    def __init__(self):
+        import cupy
+
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+
+    def __enter__(self):
+        """Make this stream the current one, behind all that was put on the one before."""
+        import cupy
+
+        cupy.cuda.get_current_stream().synchronize()
+        self.stream.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        """Wait for the work, and go back to the stream before."""
+        try:
+            if error[0] is None:
+                self.wait()
+        finally:
+            self.stream.__exit__(*error)
+
+    def bind(self, compiled, entry, grid, block, args):
+        """Return the call that launches a kernel.
+
+        Parameters
+        ----------
+        compiled : Compiled
+        entry : str
+        grid, block : int or tuple of int
+        args : sequence
+            CuPy arrays and NumPy scalars.
+        """
+        function, grid, block, args = prepare(compiled, entry, 0), triple(grid), triple(block), tuple(args)
+        return lambda: function(grid, block, args)
+
+    def bind_library(self, A, B, C, alpha, beta, turned):
+        """Return the call of cuBLAS that makes C = alpha op(A) op(B) + beta C, of float32 CuPy arrays without padding."""
+        return library.bind_product(A, B, C, alpha, beta, turned, ctypes.c_void_p(self.stream.ptr))
+
+    def copy(self, target, source):
+        """Overwrite a CuPy array with a CuPy or NumPy array of its type and shape."""
+        if isinstance(source, np.ndarray):
+            target.set(np.ascontiguousarray(source, target.dtype))
+        else:
+            target.data.copy_from_device_async(source.data, source.nbytes, self.stream)
+
+    def wait(self):
+        """Return when everything that was put on the stream is done; errors of kernels show here."""
+        try:
+            self.stream.synchronize()
+        except Exception as error:
+            raise explain(error, "a kernel of the training step") from None
+
+    def record(self, work):
+        """Record the work that a callable puts on this stream into a CUDA graph, and return the call that replays it.
+
+        The work is not carried out while it is recorded; it must have been carried out once before.
+        """
+        self.stream.begin_capture()
+        try:
+            work()
+        finally:
+            graph = self.stream.end_capture()
+        return graph.launch

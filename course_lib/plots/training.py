@@ -1,0 +1,153 @@
+"""Training runs as pictures: the loss step by step, iterations a second as bars, and what a step costs as a table."""
+
+import numpy as np
+
+from course_lib.errors import CourseError
+from course_lib.plots import style
+from course_lib.plots.table import Table
+
+SMOOTH = 10         # steps that a drawn loss is the mean of
+DASHES = ("-", "--", ":", "-.")
+
+
+def smooth(losses, steps=SMOOTH):
+    """Return the means of the last `steps` losses; the first of them are means of fewer.
+
+    >>> smooth([4.0, 2.0, 3.0], steps=2).tolist()
+    [4.0, 3.0, 2.5]
+    """
+    total = np.cumsum(np.concatenate([[0.0], losses]))
+    ends = np.arange(1, len(losses) + 1)
+    starts = np.maximum(ends - steps, 0)
+    return (total[ends] - total[starts]) / (ends - starts)
+
+
+@style.styled
+def losses(runs, ax=None, *, title=None, note=None):
+    """Draw the loss of each run over its steps, each point the mean of ten steps.
+
+    Runs that agree lie on each other: each is drawn thinner than the one before and with other dashes, so that all are seen.
+
+    Parameters
+    ----------
+    runs : mapping of label to sequence of number
+        The losses of every step.
+    ax : Axes, optional
+    title, note : str, optional
+        `note` is a line of small type below the axis.
+
+    Returns
+    -------
+    Axes
+    """
+    _some(runs)
+    ax = style.axes(ax, width=9.0, height=4.8)
+    widths = np.linspace(8.0, 2.0, len(runs)) if len(runs) > 1 else [2.5]
+    for i, (label, values) in enumerate(runs.items()):
+        ax.plot(np.arange(1, len(values) + 1), smooth(values), color=style.CYCLE[i % len(style.CYCLE)], linewidth=widths[i],
+                linestyle=DASHES[i % len(DASHES)], label=label)
+    ax.set_ylim(bottom=0)
+    ax.grid(axis="y")
+    ax.set(xlabel="step" + (f"\n{note}" if note else ""), ylabel=f"loss, mean of {SMOOTH} steps", title=title or "")
+    ax.legend()
+    return ax
+
+
+def describe_losses(runs, note=None):
+    """Return the alternative text of `losses`: where each begins and ends, and how far they lie apart."""
+    _some(runs)
+    words = [f"{label} from {smooth(values)[0]:.2f} to {smooth(values)[-1]:.2f} in {len(values)} steps" for label, values in runs.items()]
+    text = f"Curves of the loss{f', {note}' * bool(note)}: {'; '.join(words)}."
+    if len(runs) < 2 or len({len(values) for values in runs.values()}) > 1:
+        return text
+    together = np.array(list(runs.values()))
+    return text + f" Step by step they are at most {np.max(np.ptp(together, axis=0)):.1e} apart."
+
+
+@style.styled
+def iterations(rows, ax=None, *, title=None, note=None):
+    """Draw iterations a second as bars: a group for each network and batch, a bar for each way to multiply.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Speeds of a recording (`readings("training").find(what="speed", graph=True)`), or of your own:
+        products, hidden, batch, per_s, low, high, and backend where both kinds are among them.
+    ax : Axes, optional
+    title, note : str, optional
+
+    Returns
+    -------
+    Axes
+        The axis of iterations a second is logarithmic; lines at the ends of bars are quartiles.
+    """
+    groups, names, values = _grouped(rows)
+    ax = style.axes(ax, width=9.0, height=5.0)
+    width = 0.8 / len(names)
+    for i, name in enumerate(names):
+        found = [(g, values[group, name]) for g, group in enumerate(groups) if (group, name) in values]
+        where = [g + (i - (len(names) - 1) / 2) * width for g, _ in found]
+        heights = [row["per_s"] for _, row in found]
+        spread = [[row["per_s"] - row["low"] for _, row in found], [row["high"] - row["per_s"] for _, row in found]]
+        bars = ax.bar(where, heights, 0.92 * width, yerr=spread, color=style.CYCLE[i], label=name, error_kw={"ecolor": style.INK})
+        ax.bar_label(bars, [f"{h:,.0f}" for h in heights], padding=3, fontsize=11)
+    ax.set_yscale("log")
+    speeds = [row["per_s"] for row in values.values()]
+    ax.set_ylim(10 ** np.floor(np.log10(min(speeds)) - 0.3), 2 * max(speeds))
+    ax.set_xticks(range(len(groups)), [f"{hidden} hidden,\nbatch of {batch}" for hidden, batch in groups])
+    ax.tick_params(axis="x", length=0)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    ax.set(ylabel="iterations a second (log. scale)", xlabel=note or "")
+    ax.set_title(title or "", pad=34)
+    ax.legend(ncols=len(names), loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, columnspacing=1.2)
+    return ax
+
+
+def iterations_table(rows, caption=""):
+    """Return the numbers of `iterations`: a row for each network and batch, a column for each way to multiply."""
+    groups, names, values = _grouped(rows)
+    lines = [(f"{hidden} hidden, batch of {batch}",
+              *(f"{values[(hidden, batch), name]['per_s']:,.0f}" if ((hidden, batch), name) in values else "" for name in names))
+             for hidden, batch in groups]
+    return Table(("iterations a second", *names), lines, caption)
+
+
+def describe_iterations(rows, note=None):
+    """Return the alternative text of `iterations`."""
+    groups, names, values = _grouped(rows)
+    words = [f"with {hidden} hidden neurons and batches of {batch} "
+             + ", ".join(f"{name} {values[(hidden, batch), name]['per_s']:,.0f}" for name in names if ((hidden, batch), name) in values)
+             for hidden, batch in groups]
+    return f"Bars of iterations a second{f', {note}' * bool(note)}: {'; '.join(words)}."
+
+
+def _grouped(rows):
+    """Return the (hidden, batch) in their order, the names of the bars, and the row of each."""
+    rows = list(rows)
+    _some(rows)
+    several = len({row.get("backend") for row in rows}) > 1     # then a name says where
+    groups, names, values = [], [], {}
+    for row in rows:
+        group, name = (row["hidden"], row["batch"]), f"{row['products']} ({row['backend'].upper()})" if several else row["products"]
+        if (group, name) in values:
+            raise CourseError(f"{name} has two speeds with {group[0]} hidden neurons and batches of {group[1]}: "
+                              "choose those with a graph or those without")
+        values[group, name] = row
+        groups += [group] * (group not in groups)
+        names += [name] * (name not in names)
+    return groups, names, values
+
+
+def _some(found):
+    if not found:
+        raise CourseError("there is no training run to show")
+
+
+def step_table(costs):
+    """Return a table of one step's products: kernels and global sectors of each, a pair of columns for each `StepCost`."""
+    header = ["product"] + [f"{cost.products}: {what}" for cost in costs for what in ("kernels", "sectors")]
+    found = [cost.rows() for cost in costs]
+    lines = [(rows[0][0], *(cell for _, kernels, load, store in rows for cell in (kernels.count("+") + 1, f"{load + store:,}")))
+             for rows in zip(*found, strict=True)]
+    lines.append(("the step", *(cell for cost in costs for cell in (cost.kernels, f"{cost.count('sectors'):,}"))))
+    return Table(header, lines, "Global sectors, loads and stores, simulated", marked=(len(lines) - 1,))

@@ -1,0 +1,117 @@
+"""Training without a GPU: arrays are NumPy's; products are NumPy's BLAS, or our kernels on the simulator."""
+
+import numpy as np
+
+from course_lib.run import run, run_unfused
+
+
+class HostLayers:
+    """What happens between the products, in NumPy; each method returns the call that does it, in place."""
+
+    @staticmethod
+    def activate(H, bias):
+        """H = max(H + bias, 0)."""
+        def call():
+            np.add(H, bias, out=H)
+            np.maximum(H, 0, out=H)
+        return call
+
+    @staticmethod
+    def judge(Y, bias, labels, D, losses):
+        """D = (softmax(Y + bias) - labels) / rows; losses = minus the logarithm of what softmax gives the label."""
+        rows = np.arange(len(Y))
+
+        def call():
+            y = Y + bias
+            largest = y.max(axis=1, keepdims=True)
+            e = np.exp(y - largest)
+            total = e.sum(axis=1, keepdims=True)
+            losses[...] = np.log(total[:, 0]) + largest[:, 0] - y[rows, labels]
+            np.divide(e, total, out=D)
+            D[rows, labels] -= 1
+            np.divide(D, len(Y), out=D)
+        return call
+
+    @staticmethod
+    def gate(G, H):
+        """G = 0 where H is 0."""
+        def call():
+            G[~(H > 0)] = 0
+        return call
+
+    @staticmethod
+    def lower(D, bias, rate):
+        """Subtract rate times the sum of D's columns from bias."""
+        def call():
+            bias[...] -= rate * D.sum(axis=0)
+        return call
+
+
+class Host:
+    """This computer's memory, and NumPy's BLAS for the products; also in float64."""
+
+    layers, label, measured = HostLayers, "NumPy's BLAS on this CPU", True
+
+    @staticmethod
+    def put(array):
+        """Return a copy of a NumPy array here."""
+        return np.array(array)
+
+    fetch = put
+
+    @staticmethod
+    def copy(target, source):
+        """Overwrite an array."""
+        target[...] = source
+
+    def wait(self):
+        """Return when all is done, which it is."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def record(self, work):
+        """Return what carries out the work again: the work."""
+        return work
+
+    def product(self, A, B, C, alpha, beta, turned):
+        """Return the call that makes C = alpha op(A) op(B) + beta C."""
+        a, b = (x.T if turn else x for x, turn in zip((A, B), turned, strict=True))
+
+        def call():
+            if beta == 0:
+                np.matmul(a, b, out=C)
+                if alpha != 1:
+                    np.multiply(C, alpha, out=C)
+            else:
+                C[...] = alpha * (a @ b) + beta * C
+        return call
+
+
+class Simulator(Host):
+    """NumPy for all but the products: those are our kernels on the simulator, fused or separate.
+
+    `launches` collects, product by product, which operands were turned and the LaunchResults of its kernels.
+    """
+
+    label, measured = "simulated", False
+
+    def __init__(self, products):
+        self.fused, self.launches = products == "fused", []
+
+    def product(self, A, B, C, alpha, beta, turned):
+        """Return the call that launches the kernels of C = alpha op(A) op(B) + beta C."""
+        def call():
+            given = C if beta else None
+            if self.fused:
+                options = {"TRANSA": int(turned[0]), "TRANSB": int(turned[1])}
+                results = (run("sgemm_op", A, B, given, alpha=alpha, beta=beta, backend="sim", **options),)
+                C[...] = results[0].C
+            else:
+                results = run_unfused(A, B, given, alpha=alpha, beta=beta, turned=turned, backend="sim")
+                C[...] = results[-1].out
+            self.launches.append((turned, results))
+        return call

@@ -1,0 +1,247 @@
+"""Train a network: the loss of every step, and iterations a second."""
+
+import itertools
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_lib.errors import CourseError
+from course_lib.run import choose_backend
+from course_lib.run.stopwatch import time_call
+from course_lib.training.digits import digits
+from course_lib.training.host import Host, Simulator
+from course_lib.training.network import Network, Setting, accuracy, first_weights
+from course_lib.training.on_gpu import OnGpu
+
+KINDS = ("separate", "fused", "library")
+BACKENDS = ("gpu", "cpu", "sim")
+LAP = 50            # steps between two looks at the clock
+STORED = 16         # batches that lie ready while the clock runs
+# How far the losses of two ways to multiply may lie apart in 300 steps. Rounding alone made 1e-7 in most of 72 runs (three rates, eight
+# seeds, 32 to 256 neurons; float32 against float64), and up to 5e-5 where it decided whether a neuron is on.
+CLOSE = 1e-3
+STEP_CLOSE = 1e-3   # of the largest change of a weight, after one step: weights near 1 are rounded to 6e-8, and change by some 1e-3
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a training run gave.
+
+    Attributes
+    ----------
+    products : str
+        "separate", "fused" or "library".
+    backend, label : str
+        "gpu", "cpu" or "sim", and its words for a reader.
+    setting : Setting
+    losses : (steps,) float64 array
+        Mean loss of each step's batch, before the step.
+    accuracy : float
+        Share of the test pictures that are recognised at the end.
+    weights : dict of name to array
+    interrupted : bool
+        Whether Ctrl-C ended it early; all the rest is of the steps that were done.
+    """
+
+    products: str
+    backend: str
+    label: str
+    setting: Setting
+    losses: np.ndarray = field(repr=False)
+    accuracy: float
+    weights: dict = field(repr=False)
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Iterations a second: the middle of several samples and the quartiles.
+
+    `graph` says whether a CUDA graph replayed the step; else its kernels were launched one by one.
+    """
+
+    products: str
+    backend: str
+    label: str
+    setting: Setting
+    graph: bool
+    per_s: float
+    low: float
+    high: float
+    repeats: int
+
+
+def choose(products, backend=None):
+    """Return the backend for a way to multiply, or say why there is none.
+
+    None takes what `run` takes; for the library, which the simulator cannot run, the CPU instead of it.
+
+    Raises
+    ------
+    CourseError
+
+    >>> choose("library", "cpu"), choose("fused", "sim")
+    ('cpu', 'sim')
+    """
+    if products not in KINDS:
+        raise CourseError(f"products = {products!r}: they are {', '.join(map(repr, KINDS))}", products=products)
+    if backend not in (None, *BACKENDS):
+        raise CourseError(f"backend = {backend!r}: training runs on {', '.join(map(repr, BACKENDS))}", backend=backend)
+    if backend is None:
+        backend = choose_backend()
+        return "cpu" if (backend, products) == ("sim", "library") else backend
+    if backend == "cpu" and products != "library":
+        raise CourseError(f"our {products} kernels do not run on the CPU: take backend='sim', or products='library'", products=products)
+    if backend == "sim" and products == "library":
+        raise CourseError("the simulator runs our kernels, not the library: take backend='cpu'", products=products)
+    return backend if backend == "cpu" else choose_backend(backend)
+
+
+def place(products, backend):
+    """Return where the arrays lie and who multiplies."""
+    return {"cpu": lambda: Host(), "sim": lambda: Simulator(products), "gpu": lambda: OnGpu(products)}[backend]()
+
+
+def train(products="library", *, backend=None, setting=None, steps=300, data=None, dtype="float32", graph=False, progress=False):
+    """Train a network on the digits.
+
+    Parameters
+    ----------
+    products : "separate", "fused" or "library"
+        Wong's transposition, product and sum; the fused kernel; cuBLAS or on the CPU NumPy's BLAS.
+    backend : "gpu", "cpu", "sim" or None
+        See `choose`. Take few steps on the simulator.
+    setting : Setting, optional
+    steps : int
+    data : Digits, optional
+    dtype : "float32" or "float64"
+        float64 on the CPU alone.
+    graph : bool
+        On a GPU, replay the step from a CUDA graph.
+    progress : bool
+        Draw a bar when it takes long.
+
+    Returns
+    -------
+    Training
+        Ctrl-C ends it early with what there is.
+
+    >>> run = train(backend="cpu", steps=60)
+    >>> len(run.losses), bool(run.losses[0] > 2 * run.losses[-1])
+    (60, True)
+    """
+    backend, setting, data = choose(products, backend), setting or Setting(), data or digits()
+    if dtype == "float64" and backend != "cpu":
+        raise CourseError(f"our kernels and layers compute in float32 on {backend!r}: float64 needs backend='cpu'", dtype=dtype)
+    where = place(products, backend)
+    network, losses, stopped = Network(setting, where, dtype), [], False
+    with where:
+        try:
+            _learn(network, itertools.islice(data.batches(setting.batch, setting.seed), steps), losses, graph, progress and steps)
+        except KeyboardInterrupt:
+            stopped = True
+        weights = network.weights()
+    right = accuracy(weights, data.test_pictures, data.test_labels)
+    return Training(products, backend, where.label, setting, np.array(losses), right, weights, stopped)
+
+
+def _learn(network, batches, losses, graph, total):
+    """Take a step for each batch, and append its loss."""
+    from tqdm.auto import tqdm
+
+    step = network.step
+    for pictures, labels in tqdm(batches, total=total or None, unit=" steps", delay=1.0, leave=False, disable=not total):
+        network.load(pictures, labels)
+        step()
+        losses.append(network.loss())
+        if graph and len(losses) == 1:
+            step = network.place.record(network.step)       # the first step was taken in the usual way, as a recording needs
+
+
+def speed(products="library", *, backend=None, setting=None, data=None, graph=False, budget_s=1.0):
+    """Measure iterations a second: each lays a batch in place and takes a step; nobody waits for a loss.
+
+    Parameters
+    ----------
+    products, backend, setting, data, graph
+        As for `train`.
+    budget_s : float
+        About how long to measure.
+
+    Returns
+    -------
+    Speed
+
+    Raises
+    ------
+    CourseError
+        On the simulator, whose time says nothing about a GPU.
+    """
+    backend, setting, data = choose(products, backend), setting or Setting(), data or digits()
+    if backend == "sim":
+        raise CourseError("the simulator's time says nothing about a GPU: count with step_cost, or take backend='cpu'")
+    where = place(products, backend)
+    network = Network(setting, where)
+    ready = [(where.put(np.asarray(x, np.float32)), where.put(y)) for x, y in itertools.islice(data.batches(setting.batch), STORED)]
+    with where:
+        network.load(*ready[0])
+        network.step()
+        where.wait()
+        step = where.record(network.step) if graph else network.step
+
+        def lap():
+            for i in range(LAP):
+                network.load(*ready[i % STORED])
+                step()
+            where.wait()
+        time = time_call(lap, budget_s=budget_s)
+    return Speed(products, backend, where.label, setting, graph, LAP / time.median_s, LAP / time.high_s, LAP / time.low_s, time.repeats)
+
+
+def apart(one, other):
+    """Return the largest distance of two runs' losses, step by step; NaN when one has a NaN, so ask `apart(…) <= CLOSE`.
+
+    Raises
+    ------
+    CourseError
+        When the runs differ in length or setting: they then learnt from other batches.
+    """
+    if one.setting != other.setting or len(one.losses) != len(other.losses):
+        raise CourseError(f"these runs cannot be compared: {one.setting}, {len(one.losses)} steps, "
+                          f"and {other.setting}, {len(other.losses)} steps")
+    return float(np.max(np.abs(one.losses - other.losses), initial=0.0))
+
+
+def step_error(products="library", *, backend=None, setting=None, data=None, graph=False):
+    """Take one step and hold the weights to NumPy's in float64.
+
+    Parameters
+    ----------
+    products, backend, setting, data, graph
+        As for `train`.
+
+    Returns
+    -------
+    float
+        Largest error of a weight, relative to the largest change in its array; right when `<= STEP_CLOSE`, NaN when a weight is NaN.
+
+    >>> step_error(backend="cpu") <= STEP_CLOSE
+    True
+    """
+    backend, setting, data = choose(products, backend), setting or Setting(), data or digits()
+    start, batch = first_weights(setting), next(data.batches(setting.batch, setting.seed))
+    where, exact = place(products, backend), Network(setting, Host(), "float64", start)
+    network = Network(setting, where, weights=start)
+    exact.load(*batch)
+    exact.step()
+    with where:
+        network.load(*batch)
+        network.step()
+        if graph:
+            again = where.record(network.step)
+            for name, array in start.items():
+                where.copy(network.arrays[name], array)
+            again()
+        found = network.weights()
+    errors = [np.max(np.abs(found[name] - right)) / np.max(np.abs(right - start[name])) for name, right in exact.weights().items()]
+    return float(np.max(errors))

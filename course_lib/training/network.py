@@ -1,0 +1,153 @@
+"""A network with one hidden layer, trained by plain gradient descent; its five matrix products a step are data.
+
+Weights lie as in Caffe, a row for each output; a batch of pictures comes as columns. So the step needs a product with no
+operand transposed, with the first, with the second, and with both.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.errors import CourseError
+from course_lib.training.digits import CLASSES, PIXELS
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is trained and how: hidden neurons, pictures in a batch, length of a step, seed of the weights and the batches."""
+
+    hidden: int = 128
+    batch: int = 64
+    rate: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self):
+        """Refuse what cannot be trained."""
+        for name in ("hidden", "batch"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise CourseError(f"{name} = {value!r}: a whole number from 1 on", **{name: value})
+        if not 0 < self.rate < float("inf"):
+            raise CourseError(f"rate = {self.rate!r}: a positive number such as 0.1", rate=self.rate)
+
+
+@dataclass(frozen=True)
+class Product:
+    """One product of a step: result = op(A) op(B), or result = result - rate op(A) op(B) when it is an update."""
+
+    result: str
+    A: str
+    B: str
+    turned: tuple[bool, bool]
+    updates: bool = False
+
+    @property
+    def text(self):
+        """Return the product as a formula.
+
+        >>> [p.text for p in PRODUCTS]
+        ['H = Xᵀ W1ᵀ', 'Y = H W2ᵀ', 'G = D W2', 'W2 = W2 - rate Dᵀ H', 'W1 = W1 - rate Gᵀ Xᵀ']
+        """
+        a, b = (name + "ᵀ" * turn for name, turn in zip((self.A, self.B), self.turned, strict=True))
+        return f"{self.result} = {self.result} - rate {a} {b}" if self.updates else f"{self.result} = {a} {b}"
+
+
+PRODUCTS = (
+    Product("H", "X", "W1", (True, True)),
+    Product("Y", "H", "W2", (False, True)),
+    Product("G", "D", "W2", (False, False)),             # before the update: the gradient is that of the weights that were used
+    Product("W2", "D", "H", (True, False), updates=True),
+    Product("W1", "G", "X", (True, True), updates=True),
+)
+LEARNT = ("W1", "b1", "W2", "b2")
+
+
+def first_weights(setting):
+    """Return the weights before the first step by name, float64: normal numbers by He's rule, and 0 for the biases.
+
+    Source: He, Zhang, Ren, Sun, "Delving Deep into Rectifiers" (2015), equation 10.
+
+    >>> {name: array.shape for name, array in first_weights(Setting(hidden=32)).items()}
+    {'W1': (32, 64), 'b1': (32,), 'W2': (10, 32), 'b2': (10,)}
+    """
+    rng = np.random.default_rng(setting.seed)
+    return {"W1": rng.standard_normal((setting.hidden, PIXELS)) * np.sqrt(2 / PIXELS), "b1": np.zeros(setting.hidden),
+            "W2": rng.standard_normal((CLASSES, setting.hidden)) * np.sqrt(2 / setting.hidden), "b2": np.zeros(CLASSES)}
+
+
+class Network:
+    """The arrays of a network on some place, and the calls that make one step.
+
+    Parameters
+    ----------
+    setting : Setting
+    place : Host, Simulator or OnGpu
+        Where the arrays lie and who multiplies.
+    dtype : "float32" or "float64"
+    weights : mapping of name to array, optional
+        To begin with; default `first_weights`.
+
+    Attributes
+    ----------
+    arrays : dict
+        X (64 × batch), labels, H and G (batch × hidden), Y and D (batch × 10), losses (batch), W1, b1, W2, b2.
+    calls : tuple of (str, callable)
+        One step in its order; products are named by their formulas.
+    """
+
+    def __init__(self, setting, place, dtype="float32", weights=None):
+        n, hidden = setting.batch, setting.hidden
+        self.setting, self.place, self.dtype = setting, place, np.dtype(dtype)
+        shapes = {"X": (PIXELS, n), "H": (n, hidden), "G": (n, hidden), "Y": (n, CLASSES), "D": (n, CLASSES), "losses": (n,)}
+        start = {name: np.full(shape, np.nan) for name, shape in shapes.items()} | (weights or first_weights(setting))
+        self.arrays = {name: place.put(np.asarray(array, self.dtype)) for name, array in start.items()}
+        self.arrays["labels"] = place.put(np.zeros(n, np.int32))
+        self.calls = tuple(self._calls())
+
+    def _calls(self):
+        """Yield the step's calls: between the products stand the layers' own works."""
+        a, layers, rate = self.arrays, self.place.layers, self.setting.rate
+        forward, score, back, update2, update1 = ((p.text, self._product(p)) for p in PRODUCTS)
+        yield forward
+        yield "activate", layers.activate(a["H"], a["b1"])
+        yield score
+        yield "judge", layers.judge(a["Y"], a["b2"], a["labels"], a["D"], a["losses"])
+        yield back
+        yield "gate", layers.gate(a["G"], a["H"])
+        yield update2
+        yield "lower b2", layers.lower(a["D"], a["b2"], rate)
+        yield update1
+        yield "lower b1", layers.lower(a["G"], a["b1"], rate)
+
+    def _product(self, p):
+        alpha, beta = (-self.setting.rate, 1.0) if p.updates else (1.0, 0.0)
+        return self.place.product(self.arrays[p.A], self.arrays[p.B], self.arrays[p.result], alpha, beta, p.turned)
+
+    def load(self, pictures, labels):
+        """Lay a batch in place; arrays of the place or NumPy's."""
+        self.place.copy(self.arrays["X"], pictures)
+        self.place.copy(self.arrays["labels"], labels)
+
+    def step(self):
+        """Learn from the batch that lies there."""
+        for _, call in self.calls:
+            call()
+
+    def loss(self):
+        """Return the mean loss of the last step's batch, before the step."""
+        return float(np.mean(self.place.fetch(self.arrays["losses"]), dtype=np.float64))
+
+    def weights(self):
+        """Return the weights as NumPy arrays."""
+        return {name: self.place.fetch(self.arrays[name]) for name in LEARNT}
+
+
+def scores(weights, pictures):
+    """Return the scores (count, 10) of pictures (count, 64), in NumPy and float64."""
+    w = {name: np.asarray(array, np.float64) for name, array in weights.items()}
+    return np.maximum(pictures @ w["W1"].T + w["b1"], 0) @ w["W2"].T + w["b2"]
+
+
+def accuracy(weights, pictures, labels):
+    """Return the share of pictures whose highest score is their label's."""
+    return float(np.mean(np.argmax(scores(weights, pictures), axis=1) == labels))
