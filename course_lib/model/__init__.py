@@ -1,8 +1,8 @@
 """Pure arithmetic about GPUs; no kernel runs here. An independent reference for the simulator."""
 
 from course_lib.model import gt200, interval, lee, matvec
-from course_lib.model.banks import Service, conflicts, phases, services, shared_wavefronts
-from course_lib.model.bound import Bound, Work, lower_bound, product_sectors
+from course_lib.model.banks import conflicts, phases, shared_wavefronts
+from course_lib.model.bound import Bound, Work, busiest, lower_bound, product_sectors
 from course_lib.model.coalescing import sectors
 from course_lib.model.device_peaks import Balance, balance
 from course_lib.model.inputs import InputError
@@ -12,6 +12,7 @@ from course_lib.model.old_banks import bank_table, half_warp_steps, kepler_wavef
 from course_lib.model.roofline import attainable, elements_per_second, knee, operations_per_element, peak
 from course_lib.model.segments import bus_bytes, effective_bandwidth, transactions, useful_share
 from course_lib.model.speedup import amdahl, least_share, saved_ms
+from course_lib.model.tiles import blocks
 from course_lib.model.timeline import Issue, Timeline, timeline
 
 __all__ = [
@@ -20,14 +21,15 @@ __all__ = [
     "InputError",
     "Issue",
     "Occupancy",
-    "Service",
     "Timeline",
     "Work",
     "amdahl",
     "attainable",
     "balance",
     "bank_table",
+    "blocks",
     "bus_bytes",
+    "busiest",
     "bytes_in_flight",
     "conflicts",
     "effective_bandwidth",
@@ -49,7 +51,6 @@ __all__ = [
     "round_cycles",
     "saved_ms",
     "sectors",
-    "services",
     "shared_wavefronts",
     "threads_in_flight",
     "timeline",

@@ -1,10 +1,11 @@
 """What kernels take from a multiprocessor, as Koppelman's homework lists it."""
 
-from course_lib import kernels, toolchain
+from course_lib import kernels
 from course_lib.arch import DEFAULT_DEVICE, Device, device
 from course_lib.errors import CourseError
-from course_lib.model.occupancy import max_threads, occupancy
+from course_lib.model.occupancy import max_threads
 from course_lib.plots.table import Table
+from course_lib.run import footprint
 
 HEADER = ("kernel", "shared", "const", "local", "registers", "max threads", "threads", "warps an SM", "limited by")
 
@@ -44,12 +45,9 @@ def kernel_resources(*names, on=DEFAULT_DEVICE, **parameters):
 
 
 def _row(kernel, on, parameters):
-    compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=f"sm_{on.cc[0]}{on.cc[1]}",
-                                      defines=kernel.defines(**parameters))
-    used = toolchain.resources(compiled)[kernel.entry]
-    x, y, z = kernel.block(**parameters)
+    taken = footprint(kernel, on=on, **parameters)
+    used = taken.resources
     most = max_threads(on, used.registers, used.static_shared_bytes)
     most = min(most, used.max_threads or most)
-    found = occupancy(on, x * y * z, used.registers, used.static_shared_bytes)
     return (kernel.name, used.static_shared_bytes, used.constant_bytes, used.local_bytes, used.registers, most,
-            x * y * z, found.warps, found.limiter)
+            taken.threads, taken.occupancy.warps, taken.occupancy.limiter)

@@ -5,7 +5,6 @@ from course_lib.plots import style
 from course_lib.plots.table import Table
 
 UNITS = {"gflops": "GFLOP/s", "gb_s": "GB/s"}
-WIDE_RANGE, MOST_TICKS = 16, 10       # from this ratio on the x axis is logarithmic; up to so many values are its ticks
 
 
 def curves(records, over="N", what="gflops"):
@@ -70,7 +69,6 @@ def speeds(records, ax=None, *, over="N", what="gflops", title=None, label=""):
     Returns
     -------
     Axes
-        The legend stands beside it, fastest at the largest x first.
 
     Raises
     ------
@@ -80,29 +78,27 @@ def speeds(records, ax=None, *, over="N", what="gflops", title=None, label=""):
     found = curves(records, over, what)
     if len(found) > len(style.CYCLE):
         raise CourseError(f"{len(found)} curves are too many to tell apart: choose up to {len(style.CYCLE)}", curves=tuple(found))
-    ax = style.axes(ax, width=11.0, height=4.8)
-    drawn = {}
+    return draw_curves(found, ax, xlabel=over + (f"\n{label}" if label else ""), ylabel=UNITS[what], title=title)
+
+
+@style.styled
+def draw_curves(found, ax=None, *, xlabel, ylabel, title=None):
+    """Draw what `curves` returns, or any other label -> {x: y}; y begins at 0.
+
+    >>> ax = draw_curves({"K80": {512: 45.0, 513: 30.0}}, xlabel="N", ylabel="% of the peak")
+    >>> ax.lines[0].get_xydata().tolist()
+    [[512.0, 45.0], [513.0, 30.0]]
+    """
+    ax = style.axes(ax, width=9.0, height=4.8)
     for i, (name, line) in enumerate(found.items()):
         xs = sorted(line)
-        drawn[name], = ax.plot(xs, [line[x] for x in xs], marker=style.marker(i), color=style.CYCLE[i], markeredgecolor=style.INK,
-                               markeredgewidth=0.6, label=name)
+        ax.plot(xs, [line[x] for x in xs], marker=style.MARKERS[i % len(style.MARKERS)], color=style.CYCLE[i], label=name)
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    ax.set(xlabel=over + (f"\n{label}" if label else ""), ylabel=UNITS[what], title=title or "")
-    _ticks(ax, sorted({x for line in found.values() for x in line}))
-    style.legend_beside(ax, [drawn[name] for name in sorted(found, key=lambda name: -found[name][max(found[name])])])
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title or "")
+    ax.legend()
     return ax
-
-
-def _ticks(ax, xs):
-    """Name the values themselves where they are few, evenly spread by doubling where they span much."""
-    if min(xs) > 0 and max(xs) >= WIDE_RANGE * min(xs):
-        ax.set_xscale("log", base=2)
-    if len(xs) <= MOST_TICKS:
-        ax.set_xticks(xs)
-        ax.minorticks_off()
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
 
 
 def speeds_table(records, over="N", what="gflops", label=""):

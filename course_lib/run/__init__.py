@@ -11,6 +11,7 @@ from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
 from course_lib.run.cpu_peak import CpuPeak, cpu_peak
 from course_lib.run.cpu_result import CpuResult
 from course_lib.run.door import resolve, run
+from course_lib.run.footprint import Footprint, footprint
 from course_lib.run.launch import Job, choose_backend, execute
 from course_lib.run.lines import LineCount, count_lines
 from course_lib.run.micro import MicroResult, run_micro
@@ -19,8 +20,8 @@ from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpos
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
-    "CpuPeak", "CpuResult", "Job", "LaunchResult", "LineCount", "MicroResult", "Mismatch", "RunResult", "StepResult", "VectorsResult",
-    "build_cpu", "choose_backend", "count_lines", "counter_name", "cpu_peak", "execute", "line_table", "matches", "max_error",
-    "mismatch", "per_line", "reference", "resolve", "resolve_cpu", "run", "run_cpu", "run_micro", "run_multiply", "run_sum",
-    "run_transpose", "run_unfused", "run_vectors", "tolerance",
+    "CpuPeak", "CpuResult", "Footprint", "Job", "LaunchResult", "LineCount", "MicroResult", "Mismatch", "RunResult", "StepResult",
+    "VectorsResult", "build_cpu", "choose_backend", "count_lines", "counter_name", "cpu_peak", "execute", "footprint", "line_table",
+    "matches", "max_error", "mismatch", "per_line", "reference", "resolve", "resolve_cpu", "run", "run_cpu", "run_micro",
+    "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors", "tolerance",
 ]

@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
-from course_lib.plots import bars, every_warp, owners, style, thread_grid
-from course_lib.run import run
+from course_lib.plots import bars, describe_share, every_warp, owners, style, thread_grid, thread_share, thread_share_picture
+from course_lib.run import resolve, run
 from course_lib.widgets.compute import evaluate, inputs
 
 SMALL = {"width": 5.9, "height": 4.4}      # inches: beside a table on a 1280-pixel screen
@@ -67,3 +67,33 @@ def tile_picture(result):
               unit=f"sectors, {result.counters_label}")
     return ax, (f"Global load sectors per multiply-add at N = {result.N}: naive kernel {values['naive, 16 × 16']:.4f}, "
                 f"tiled kernel with {BM} × {BN} tiles {now:.4f}, formula {formula:.4f}.")
+
+
+def one_thread(kernel, **parameters):
+    """Run one block of a register-blocked kernel, and return what thread (3, 0), or the last of a shorter row, computes and reads.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        With parameters BM, BN, BK or TA, TB, TW: the block's tile is then the whole problem.
+
+    Returns
+    -------
+    Share
+
+    >>> one_thread("sgemm_1d_tile", BM=16, BN=16, BK=8, TM=2).outputs
+    ((0, 3), (8, 3))
+    """
+    kernel = resolve(kernel)
+    p = kernel.check(**parameters)
+    M, N, K = (p[name] for name in (("BM", "BN", "BK") if "BM" in p else ("TA", "TB", "TW")))
+    A, B, _ = inputs(M, N, K)
+    traced = run(kernel, A, B, backend="sim", trace=[((0, 0, 0), 0)], **parameters)
+    names = {variable.name for variable in traced.shared}
+    return thread_share(traced, (min(3, traced.block[0] - 1), 0), ("As", "Bs") if "As" in names else ("a", "b"))
+
+
+def share_picture(result):
+    """Draw the outputs of one thread, and what it reads, with the kernel and the tile of `result`."""
+    share = one_thread(result.kernel, **result.parameters)
+    return thread_share_picture(share, style.axes(width=4.6, height=4.4)), describe_share(share)

@@ -146,8 +146,7 @@ class Live(StaticBox):
         timer.start()
 
     def _tick(self):
-        if not self.engine.busy():               # answered while this was on its way
-            self.progress.layout.visibility = "hidden"
+        if not self.engine.busy():
             return
         elapsed = time.perf_counter() - self._asked_at
         self.progress.value = elapsed / (elapsed + self._seconds)

@@ -12,12 +12,13 @@ from course_lib.run import count_lines, run, run_cpu
 from course_lib.widgets import questions, quiz
 from course_lib.widgets.answers import Answers
 from course_lib.widgets.compute import evaluate, inputs
-from course_lib.widgets.pictures import who_writes
+from course_lib.widgets.pictures import one_thread, who_writes
 from course_lib.widgets.self_check import Quiz
 
 LESSONS = sorted(questions.lessons())
 KNOWN = {"np": np, "math": math, "arch": arch, "data": data, "kernels": kernels, "model": model, "run": run, "run_cpu": run_cpu,
-         "count_lines": count_lines, "evaluate": evaluate, "inputs": inputs, "who_writes": who_writes}
+         "count_lines": count_lines, "evaluate": evaluate, "inputs": inputs, "one_thread": one_thread,
+         "who_writes": who_writes}
 CHECKED = [pytest.param(q, id=f"{lesson}-{q.key}") for lesson in LESSONS for q in questions.load(lesson) if q.check]
 
 TINY = """

@@ -1,0 +1,65 @@
+"""What a kernel takes from a multiprocessor, and how much of it fits there: compiled, not run."""
+
+import math
+from dataclasses import dataclass
+
+from course_lib import toolchain
+from course_lib.arch import DEFAULT_DEVICE, Device, device
+from course_lib.model.occupancy import Occupancy, occupancy
+from course_lib.run.door import resolve
+from course_lib.toolchain.resources import Resources
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What one block of a kernel takes on one device.
+
+    Attributes
+    ----------
+    threads : int
+        Of a block.
+    resources : Resources
+        From the machine code.
+    occupancy : Occupancy
+        Modelled; 0 blocks when not even one fits.
+    """
+
+    threads: int
+    resources: Resources
+    occupancy: Occupancy
+
+
+def footprint(kernel, *, on=DEFAULT_DEVICE, **parameters):
+    """Compile a kernel for a device and tell what a block takes of it.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or Path
+        As for `run`.
+    on : str or Device
+        A name of the device table, or an entry of it.
+    **parameters : int
+        Block or tile sizes; the others keep their defaults.
+
+    Returns
+    -------
+    Footprint
+
+    Raises
+    ------
+    CourseError
+        For a kernel, a parameter or a device that is not known, a rule that is broken, or a device that the compiler no longer knows.
+
+    Source: the cubin (`course_lib.toolchain.resources`), and `course_lib.model.occupancy`.
+
+    >>> taken = footprint("sgemm_tiled", BM=16, BN=16, BK=16)
+    >>> taken.threads, taken.resources.static_shared_bytes, taken.resources.spill_store_bytes
+    (256, 2048, 0)
+    """
+    kernel = resolve(kernel)
+    on = on if isinstance(on, Device) else device(on)
+    threads = math.prod(kernel.block(**parameters))
+    compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name if kernel.path else f"{kernel.name}.cu",
+                                      arch=f"sm_{on.cc[0]}{on.cc[1]}", defines=kernel.defines(**parameters))
+    used = toolchain.resources(compiled)[kernel.entry]
+    return Footprint(threads, used, occupancy(on, threads, used.registers, used.static_shared_bytes))

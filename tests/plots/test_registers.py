@@ -1,0 +1,120 @@
+"""Register blocking: words read and outputs of a thread from the kernel's trace, and the pictures of speed and latency."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib import plots
+from course_lib.errors import CourseError
+from course_lib.plots.registers import Share
+from course_lib.run import run
+from course_lib.widgets.compute import inputs
+from course_lib.widgets.pictures import one_thread, share_picture
+
+
+@pytest.mark.parametrize(("kernel", "tile", "per_multiply_add"), [
+    ("sgemm_tiled", {"BM": 8, "BN": 8, "BK": 8}, 2),
+    ("sgemm_1d_tile", {"BM": 16, "BN": 8, "BK": 4, "TM": 4}, 5 / 4),
+    ("sgemm_2d_tile", {"BM": 16, "BN": 32, "BK": 8, "TM": 2, "TN": 4}, 6 / 8),
+    ("sgemm_outputs", {"TA": 32, "TB": 16, "TW": 8, "bx": 4, "by": 4}, 12 / 32),
+    ("sgemm_naive", {"bx": 8, "by": 8}, 0),
+])
+def test_words_read_are_what_the_outputs_share(kernel, tile, per_multiply_add):
+    A, B, _ = inputs(32, 32, 16)
+    plan = run(kernel, A, B, backend="sim", **tile)
+    traced = run(kernel, A, B, backend="sim", trace=plots.every_warp(plan.grid, plan.block), **tile)
+    assert plots.words_read(traced) == per_multiply_add * 32 * 32 * 16
+
+
+def test_words_read_counts_wide_loads_and_active_lanes_only(fakes):
+    wide = fakes.record(0, (0, 0, 0), 0, 1, "ld.shared.v4.f32", 16 * np.arange(8), width=16, space="shared")
+    others = [fakes.record(1, (0, 0, 0), 0, 1, "st.shared.f32", [0], space="shared"),
+              fakes.record(2, (0, 0, 0), 0, 1, "ld.global.f32", [0])]
+    assert plots.words_read(SimpleNamespace(trace=[wide, *others])) == 32
+
+
+def test_words_read_wants_a_trace():
+    with pytest.raises(CourseError, match="trace=every_warp"):
+        plots.words_read(SimpleNamespace(trace=()))
+
+
+def test_one_thread_of_a_two_dimensional_tile():
+    share = one_thread("sgemm_2d_tile", BM=32, BN=64, BK=8, TM=2, TN=4)         # 16 × 16 threads
+    assert (share.rows, share.cols) == (32, 64)
+    assert share.outputs == tuple((row, col) for row in (0, 16) for col in (3, 19, 35, 51))
+    assert (share.a_rows, share.b_cols, share.words) == ((0, 16), (3, 19, 35, 51), 6.0)
+
+
+@pytest.mark.parametrize(("tile", "outputs", "words"), [
+    ({"TA": 32, "TB": 32, "TW": 8, "bx": 8, "by": 8}, 16, 8), ({"TA": 64, "TB": 16, "TW": 4, "bx": 16, "by": 8}, 8, 9)])
+def test_one_thread_of_wang_and_jins_kernel(tile, outputs, words):
+    share = one_thread("sgemm_outputs", **tile)
+    assert (len(share.outputs), share.words) == (outputs, words)
+    assert len({row for row, _ in share.outputs}) + len({col for _, col in share.outputs}) == words
+
+
+def test_one_thread_of_a_block_with_two_columns_of_threads():
+    assert one_thread("sgemm_2d_tile", BM=16, BN=8, BK=4, TM=1, TN=4).outputs == ((0, 1), (0, 3), (0, 5), (0, 7))
+
+
+def test_a_share_is_of_one_block_and_a_traced_warp():
+    A, B, _ = inputs(32, 32, 8)
+    several = run("sgemm_2d_tile", A, B, backend="sim", trace=[(0, 0)], BM=16, BN=16, TM=2, TN=2)
+    with pytest.raises(CourseError, match="2 × 2 blocks"):
+        plots.thread_share(several)
+    one = run("sgemm_2d_tile", A, B, backend="sim", trace=[(0, 0)], BM=32, BN=32, TM=2, TN=2)
+    with pytest.raises(CourseError, match="trace its warp, 2"):
+        plots.thread_share(one, (0, 4))
+
+
+def test_the_picture_has_the_outputs_and_what_they_need():
+    share = Share(48, 24, ((1, 2), (1, 14), (25, 2), (25, 14)), (1, 25), (2, 14), 4.0)
+    ax = plots.thread_share_picture(share)
+    image = np.asarray(ax.images[0].get_array().filled(np.nan))
+    at, wide = 6, 2                                             # where the tile of C begins, and the width of a strip
+    assert image.shape == (54, 30)
+    assert {(r - at, c - at) for r, c in np.argwhere(image[:, :] == 1) if r >= at and c >= at} == set(share.outputs)
+    assert (image[1 + at, at:] >= 0.4).all()
+    assert (image[at:, 14 + at] >= 0.4).all()
+    assert image[2 + at, at] == 0
+    assert [r - at for r in np.flatnonzero(image[:, 0] == 1)] == [1, 25]
+    assert [c - at for c in np.flatnonzero(image[wide - 1] == 1)] == [2, 14]
+    assert ax.get_title(loc="left") == "One thread: 4 outputs, 4 words for each k"
+
+
+def test_the_widgets_picture_is_of_the_position():
+    result = run("sgemm_2d_tile", *inputs(64, 64, 64)[:2], backend="sim", BM=32, BN=32, BK=8, TM=4, TN=2)
+    ax, alt = share_picture(result)
+    assert "One thread: 8 outputs, 6 words" in ax.get_title(loc="left")
+    assert "tile of 32 × 32 elements one thread computes 8" in alt
+
+
+POINTS = [plots.Speed(4, 1.0, 100.0, "a"), plots.Speed(16, 0.5, 300.0, "b"), plots.Speed(4, 0.25, 50.0)]
+
+
+def test_speeds_stand_at_their_occupancy_a_marker_for_each_number_of_outputs():
+    ax = plots.speed_by_occupancy(POINTS, label="made up", title="T")
+    assert [line.get_label() for line in ax.lines] == ["4 outputs a thread", "16 outputs a thread"]
+    assert [line.get_xydata().tolist() for line in ax.lines] == [[[100, 100], [25, 50]], [[50, 300]]]
+    assert len({line.get_marker() for line in ax.lines}) == 2
+    assert {(t.get_text(), t.get_ha()) for t in ax.texts} == {("a", "right"), ("b", "left")}
+    assert ax.get_xlabel().endswith("speeds made up")
+    assert ax.get_ylim()[0] == 0
+
+
+def test_speeds_that_nobody_could_tell_apart_are_refused():
+    with pytest.raises(CourseError, match="9 numbers of outputs"):
+        plots.speed_by_occupancy([plots.Speed(n, 0.5, 1.0) for n in range(1, 10)])
+    with pytest.raises(CourseError, match="0 numbers of outputs"):
+        plots.speed_by_occupancy([])
+
+
+def test_littles_law_is_a_line_and_kernels_are_points():
+    ax = plots.under_way({"few": (8, 1), "many": (16, 64)}, 16)
+    law, few, many = ax.lines
+    assert np.prod(law.get_xydata(), axis=1).tolist() == [16, 16]
+    assert (few.get_xydata().tolist(), many.get_xydata().tolist()) == ([[8, 1]], [[16, 64]])
+    assert [line.get_label() for line in ax.lines] == ["16 multiply-adds under way", "few: 8", "many: 1024"]
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    assert ax.get_ylim()[1] >= 64
