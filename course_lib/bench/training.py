@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import gpu
+from course_lib.bench.measure import sentence
 from course_lib.data.readings import Readings, dumps
 from course_lib.errors import CourseError
 from course_lib.toolchain import cpu_name
@@ -49,38 +50,47 @@ def record(*, deadline_s=None, budget_s=0.5, steps=STEPS, settings=SETTINGS, dig
 
     Returns
     -------
-    Readings, int
-        And how many rows are left.
+    Readings, int, int
+        And how many rows failed, which is said, and how many are left. A run whose loss or weights are off has failed.
 
     Raises
     ------
     CourseError
-        Without a GPU, and when a loss or a weight is off: such a run is not recorded.
+        Without a GPU.
     """
     status = gpu.probe()
     if not status.usable:
         raise CourseError(f"there is no GPU to record on: {status.reason}", reason=status.reason)
     from tqdm.auto import tqdm
 
-    started, wanted, rows, data = clock(), ways(settings), [], digits(path=digits_file)
+    started, wanted, failed, data = clock(), ways(settings), 0, digits(path=digits_file)
     exact = train("library", backend="cpu", dtype="float64", setting=settings[0], steps=steps, data=data)
-    rows.append(_losses(exact, False, 0.0) | {"dtype": "float64"})
+    rows = [_losses(exact, False, 0.0) | {"dtype": "float64"}]
     try:
-        for what, products, backend, setting, graph in tqdm(wanted, disable=not progress, leave=False):
+        for way in tqdm(wanted, disable=not progress, leave=False):
             if deadline_s is not None and clock() - started > deadline_s:
                 break
-            if what == "losses":
-                run = train(products, backend=backend, setting=setting, steps=steps, data=data, graph=graph)
-                rows.append(_held(_losses(run, graph, apart(run, exact)), "apart", CLOSE))
-            else:
-                error = step_error(products, backend=backend, setting=setting, data=data, graph=graph)
-                found = speed(products, backend=backend, setting=setting, data=data, graph=graph, budget_s=budget_s)
-                rows.append(_held(_speed(found, error), "step_error", STEP_CLOSE))
-            say(line(rows[-1]))
+            try:
+                rows.append(_measured(way, exact, data, budget_s))
+                say(line(rows[-1]))
+            except Exception as error:                  # a way that fails costs its own row; Ctrl-C is no Exception
+                failed += 1
+                say(f"FAILED {way[0]} of {way[1]} on {way[2]}{', graph' * way[4]}: {sentence(error)}")
     except KeyboardInterrupt:
         say("stopped")
     made = Readings(status.name, status.driver, datetime.date.today().isoformat(), MADE_BY, tuple(rows))
-    return made, len(wanted) + 1 - len(rows)
+    return made, failed, len(wanted) + 1 - len(rows) - failed
+
+
+def _measured(way, exact, data, budget_s):
+    """Return the row of one of `ways`."""
+    what, products, backend, setting, graph = way
+    how = {"backend": backend, "setting": setting, "data": data, "graph": graph}
+    if what == "losses":
+        run = train(products, steps=len(exact.losses), **how)
+        return _held(_losses(run, graph, apart(run, exact)), "apart", CLOSE)
+    error = step_error(products, **how)
+    return _held(_speed(speed(products, budget_s=budget_s, **how), error), "step_error", STEP_CLOSE)
 
 
 def _held(row, name, allowed):
@@ -127,10 +137,11 @@ def add_parser(benchmarks):
 
 
 def main(wanted):
-    """Carry out `train`; return the exit status."""
+    """Carry out `train`; return the exit status: 1 when a way failed, and the others are written nevertheless."""
     wanted.out.parent.mkdir(parents=True, exist_ok=True)
-    found, left = record(deadline_s=wanted.deadline, budget_s=wanted.budget, digits_file=wanted.digits,
+    found, failed, left = record(deadline_s=wanted.deadline, budget_s=wanted.budget, digits_file=wanted.digits,
                          say=lambda text: print(text, flush=True))
     wanted.out.write_text(dumps(found), encoding="utf-8")
-    print(f"{found.label}, driver {found.driver}: {len(found.rows)} rows in {wanted.out}" + (f", {left} are left" if left else ""))
-    return 0
+    rest = f", {failed} failed" * bool(failed) + f", {left} are left" * bool(left)
+    print(f"{found.label}, driver {found.driver}: {len(found.rows)} rows in {wanted.out}{rest}")
+    return 1 if failed else 0

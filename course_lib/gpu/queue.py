@@ -57,6 +57,7 @@ class Queue:
         """Overwrite a CuPy array with a CuPy or NumPy array of its type and shape."""
         if isinstance(source, np.ndarray):
             target.set(np.ascontiguousarray(source, target.dtype))
+            self.wait()                            # the copy here may be a new array, which must live as long
         else:
             target.data.copy_from_device_async(source.data, source.nbytes, self.stream)
 
@@ -72,9 +73,13 @@ class Queue:
 
         The work is not carried out while it is recorded; it must have been carried out once before.
         """
-        self.stream.begin_capture()
+        self.wait()
         try:
-            work()
-        finally:
-            graph = self.stream.end_capture()
+            self.stream.begin_capture()
+            try:
+                work()
+            finally:
+                graph = self.stream.end_capture()
+        except Exception as error:
+            raise explain(error, "a training step as a graph") from None
         return graph.launch

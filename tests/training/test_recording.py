@@ -7,7 +7,6 @@ from course_lib import data, gpu
 from course_lib.bench import __main__ as command
 from course_lib.bench import training
 from course_lib.data.readings import loads, readings
-from course_lib.errors import CourseError
 from course_lib.gpu import GpuStatus
 from course_lib.training import CLOSE, STEP_CLOSE, Setting
 
@@ -50,8 +49,8 @@ def quick(monkeypatch, acted):
 
 def test_a_record_has_its_form_and_is_read_back(quick, tmp_path):
     said = []
-    found, left = training.record(settings=SMALL, steps=12, progress=False, say=said.append)
-    assert left == 0
+    found, failed, left = training.record(settings=SMALL, steps=12, progress=False, say=said.append)
+    assert (failed, left) == (0, 0)
     check(found, SMALL, 12)
     assert loads(training.dumps(found)) == found
     assert found.find(what="speed", products="fused")[0]["per_s"] == 500
@@ -61,17 +60,40 @@ def test_a_record_has_its_form_and_is_read_back(quick, tmp_path):
 
 
 def test_the_deadline_leaves_the_rest(quick):
-    found, left = training.record(settings=SMALL[:1], steps=2, progress=False, say=lambda text: None, deadline_s=-1)
-    assert (len(found.rows), left) == (1, len(training.ways(SMALL[:1])))
+    found, failed, left = training.record(settings=SMALL[:1], steps=2, progress=False, say=lambda text: None, deadline_s=-1)
+    assert (len(found.rows), failed, left) == (1, 0, len(training.ways(SMALL[:1])))
 
 
 def test_a_run_that_is_off_is_not_recorded(quick, monkeypatch):
-    monkeypatch.setattr(training, "step_error", lambda *a, **k: float("nan"))
-    with pytest.raises(CourseError, match="step error nan, but rounding explains 1e-03"):
-        training.record(settings=SMALL[:1], steps=2, progress=False, say=lambda text: None)
+    said, true = [], training.step_error
+    monkeypatch.setattr(training, "step_error", lambda *a, **k: float("nan") if a[0] == "fused" else true(*a, **k))
+    found, failed, left = training.record(settings=SMALL[:1], steps=2, progress=False, say=said.append)
+    assert (failed, left) == (2, 0)
+    assert not found.find(what="speed", products="fused")
+    assert len(found.find(what="speed", products="separate")) == 2
+    complaint, = (line for line in said if line.startswith("FAILED speed of fused on gpu, graph"))
+    assert "step error nan, but rounding explains 1e-03" in complaint
     monkeypatch.setattr(training, "apart", lambda *a: 0.01)
-    with pytest.raises(CourseError, match="losses of library on cpu"):
-        training.record(settings=SMALL[:1], steps=2, progress=False, say=lambda text: None)
+    found, failed, left = training.record(settings=SMALL[:1], steps=2, progress=False, say=said.append)
+    assert [row.get("dtype") for row in found.find(what="losses")] == ["float64"]
+
+
+def test_a_gpu_that_breaks_or_is_stopped_costs_no_other_row(quick, monkeypatch, tmp_path, capsys):
+    def broken(products, **how):
+        if how["graph"]:
+            raise RuntimeError("cudaErrorStreamCaptureInvalidated")
+        if how["backend"] == "cpu":
+            raise KeyboardInterrupt
+        return 0.0
+    monkeypatch.setattr(training, "step_error", broken)
+    monkeypatch.setattr(training.record, "__kwdefaults__", training.record.__kwdefaults__ | {"settings": SMALL[:1], "steps": 2})
+    assert command.main(["train", "--out", str(tmp_path / "it.json")]) == 1
+    out = capsys.readouterr().out
+    assert out.count("FAILED") == 3
+    assert "stopped" in out
+    assert "3 failed, 1 are left" in out
+    rows = loads((tmp_path / "it.json").read_text()).find(what="speed")
+    assert [(row["products"], row["graph"]) for row in rows] == [("separate", False), ("fused", False), ("library", False)]
 
 
 def test_the_command_writes_a_file_or_says_why_not(quick, tmp_path, monkeypatch, capsys):

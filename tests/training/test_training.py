@@ -1,11 +1,13 @@
 """The network learns, its gradients are right, and who multiplies makes no difference but rounding."""
 
 import itertools
+import os
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from course_lib import gpu
 from course_lib.errors import CourseError
 from course_lib.run import mismatch
 from course_lib.training import (
@@ -258,3 +260,20 @@ def test_who_multiplies_where(monkeypatch, acted):
     assert [choose(products) for products in ("library", "fused", "separate")] == ["cpu", "sim", "sim"]
     monkeypatch.delenv("COURSE_BACKEND")
     assert choose("library") == "gpu", "a GPU when one works"
+
+
+@pytest.fixture(scope="module")
+def real():
+    if os.environ.get("COURSE_BACKEND") == "sim":
+        pytest.skip("COURSE_BACKEND=sim asks for the simulator")
+    if not gpu.probe().usable:
+        pytest.skip(f"no GPU to test on: {gpu.probe().reason}")
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("products", ["separate", "fused", "library"])
+def test_a_real_gpu_learns_as_numpy_does(real, products, graph):
+    exact = train(backend="cpu", steps=40, dtype="float64")
+    assert apart(train(products, backend="gpu", steps=40, graph=graph), exact) <= CLOSE / 10
+    assert step_error(products, backend="gpu", graph=graph) <= STEP_CLOSE
+    assert speed(products, backend="gpu", graph=graph, budget_s=0.01).per_s > 0
