@@ -1,7 +1,7 @@
 """Pure arithmetic about GPUs; no kernel runs here. An independent reference for the simulator."""
 
 from course_lib.model import gt200, interval, lee, matvec
-from course_lib.model.banks import conflicts, phases, shared_wavefronts
+from course_lib.model.banks import Service, conflicts, phases, services, shared_wavefronts
 from course_lib.model.bound import Bound, Work, busiest, lower_bound, product_sectors
 from course_lib.model.coalescing import sectors
 from course_lib.model.device_peaks import Balance, balance
@@ -21,6 +21,7 @@ __all__ = [
     "InputError",
     "Issue",
     "Occupancy",
+    "Service",
     "Timeline",
     "Work",
     "amdahl",
@@ -51,6 +52,7 @@ __all__ = [
     "round_cycles",
     "saved_ms",
     "sectors",
+    "services",
     "shared_wavefronts",
     "threads_in_flight",
     "timeline",

@@ -1,4 +1,6 @@
-"""How many wavefronts one warp's access to shared memory takes."""
+"""How many wavefronts one warp's access to shared memory takes, and which word each could serve."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -6,6 +8,17 @@ from course_lib.arch import BANK_BYTES, BANKS, WARP
 from course_lib.model.inputs import InputError, lanes
 
 KINDS = ("load", "store")
+
+
+@dataclass(frozen=True)
+class Service:
+    """One word of shared memory in one access: its number (byte offset / 4), the lanes that want it, the wavefront (from 1)
+    that serves them, and how many words of the same bank their group of lanes wants in all."""
+
+    word: int
+    lanes: tuple[int, ...]
+    wavefront: int
+    words_in_bank: int
 
 
 def phases(addresses, width, active, kind):
@@ -100,3 +113,37 @@ def conflicts(addresses, width=4, active=None, kind="load"):
     """
     counts = _served(addresses, width, active, kind)
     return sum(counts) - len(counts)
+
+
+def services(addresses, width=4, active=None, kind="load"):
+    """Return which words one access wants, and a wavefront for each.
+
+    The number of wavefronts is the hardware's; their order is not documented. Here the words of a bank are served in the
+    order of their lowest lane, so that the first wavefront has most to do.
+
+    Parameters, errors and source as for `shared_wavefronts`.
+
+    Returns
+    -------
+    tuple of Service
+        Group by group (see `phases`), in the order of the words.
+
+    >>> import numpy as np
+    >>> [(s.word, s.lanes, s.wavefront) for s in services(4 * np.repeat([0, 32, 1, 1], 8))][:2]
+    [(0, (0, 1, 2, 3, 4, 5, 6, 7), 1), (1, (16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31), 1)]
+    """
+    addresses, active = lanes(addresses, width, active)
+    _served(addresses, width, active, kind)                # refuses a wrong kind
+    found, before = [], 0
+    for group in phases(addresses, width, active, kind):
+        wanted = {}
+        for lane in group[active[group]]:
+            for word in range(addresses[lane] // BANK_BYTES, -(-(addresses[lane] + width) // BANK_BYTES)):
+                wanted.setdefault(int(word), []).append(int(lane))
+        queues = {}
+        for word in wanted:                                # in the order of their lowest lane
+            queues.setdefault(word % BANKS, []).append(word)
+        found += [Service(word, tuple(who), before + 1 + queues[word % BANKS].index(word), len(queues[word % BANKS]))
+                  for word, who in sorted(wanted.items())]
+        before += max(map(len, queues.values()), default=0)
+    return tuple(found)

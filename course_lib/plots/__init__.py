@@ -3,11 +3,14 @@
 `show(ax, alt)` puts a figure into a notebook with alternative text.
 """
 
+from course_lib.plots.accesses import describe_sectors, lane_sectors, used_bytes
+from course_lib.plots.banks import bank_counts, bank_grid, describe_banks
 from course_lib.plots.charts import bars, lines
 from course_lib.plots.device import device_report, homework_report
 from course_lib.plots.gantt import clocks, describe_clocks, describe_gantt, gantt
 from course_lib.plots.kernel_table import kernel_resources
 from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
+from course_lib.plots.linked_code import LinkedCode, compare_code, linked_code
 from course_lib.plots.listing import busiest_line, source_listing
 from course_lib.plots.machine_code import inner_loops
 from course_lib.plots.picture import Picture, render, show
@@ -25,7 +28,7 @@ from course_lib.plots.registers import (
 from course_lib.plots.roofline import describe_roofline, roofline
 from course_lib.plots.speeds import describe_speeds, draw_curves, speeds, speeds_table
 from course_lib.plots.table import Table
-from course_lib.plots.threads import lane_sectors, thread_grid
+from course_lib.plots.threads import thread_grid
 from course_lib.plots.tiling import frames, tiling_step
 from course_lib.plots.traces import every_warp, owners, requests, touched_sectors
 from course_lib.plots.training import (
@@ -38,10 +41,12 @@ from course_lib.plots.training import (
 )
 
 __all__ = [
-    "Picture", "Speed", "Table", "bars", "busiest_line", "clocks", "describe_clocks", "describe_gantt", "describe_iterations",
-    "describe_ladder", "describe_losses", "describe_roofline", "describe_share", "describe_speed_by_occupancy", "describe_speeds",
+    "LinkedCode", "Picture", "Speed", "Table", "bank_counts", "bank_grid", "bars", "busiest_line", "clocks", "compare_code",
+    "describe_banks", "describe_clocks", "describe_gantt", "describe_iterations", "describe_ladder", "describe_losses",
+    "describe_roofline", "describe_sectors", "describe_share", "describe_speed_by_occupancy", "describe_speeds",
     "describe_under_way", "device_report", "draw_curves", "every_warp", "frames", "gantt", "homework_report", "inner_loops",
-    "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "lines", "losses", "owners",
-    "render", "requests", "roofline", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "step_table",
-    "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "touched_sectors", "under_way", "words_read",
+    "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "lines", "linked_code",
+    "losses", "owners", "render", "requests", "roofline", "show", "source_listing", "speed_by_occupancy", "speeds",
+    "speeds_table", "step_table", "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "touched_sectors",
+    "under_way", "used_bytes", "words_read",
 ]

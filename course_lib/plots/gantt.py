@@ -150,4 +150,4 @@ def _finish(ax, rows, last, xlabel, shown):
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.set_xlabel(xlabel)
     if shown:
-        ax.legend(handles=shown, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+        style.legend_beside(ax, shown)

@@ -24,11 +24,12 @@ COLUMNS = {
     "global requests": lambda counters: _count(counters, "requests"),
     "sectors / request": _per_request,
     "shared wavefronts": lambda counters: _count(counters, "wavefronts"),
+    "bank conflicts": lambda counters: _count(counters, "conflicts"),
     "instructions, PTX level": lambda counters: counters.get(INSTRUCTIONS, 0),
 }
 
 
-def source_listing(source, lines, *, hazards=(), first=None, last=None, caption="", columns=tuple(COLUMNS)):
+def source_listing(source, lines, *, hazards=(), first=None, last=None, caption="", columns=tuple(COLUMNS), sass=None):
     """Set counters beside the source lines that raised them.
 
     Parameters
@@ -44,6 +45,9 @@ def source_listing(source, lines, *, hazards=(), first=None, last=None, caption=
     caption : str
     columns : sequence of str
         Of `COLUMNS`; one that is empty in all of these lines is left out.
+    sass : mapping of line number to int, optional
+        Machine instructions that the compiler made of the line, each once however often it is executed
+        (`linked_code(…).sass_per_line`): a column of their own.
 
     Returns
     -------
@@ -55,11 +59,11 @@ def source_listing(source, lines, *, hazards=(), first=None, last=None, caption=
         first = next((n for n, line in enumerate(text, 1) if "__global__" in line and not line.startswith("//")), 1)
     last = min(last or len(text), len(text))
     per_line = {n: sum(h.count for h in hazards if n in (h.first_line, h.second_line)) for n in range(first, last + 1)}
-    header = ["line", *columns] + ["hazards"] * bool(hazards) + ["source"]
+    header = ["line", *columns] + ["SASS instructions"] * bool(sass) + ["hazards"] * bool(hazards) + ["source"]
     rows, marked = [], []
     for n in range(first, last + 1):
         counters = lines.get(n, {})
-        cells = [_blank_zero(COLUMNS[column](counters)) for column in columns]
+        cells = [_blank_zero(COLUMNS[column](counters)) for column in columns] + ([_blank_zero(sass.get(n, 0))] if sass else [])
         if per_line[n]:
             marked.append(len(rows))
         rows.append((str(n), *cells) + ((_blank_zero(per_line[n]),) if hazards else ()) + (text[n - 1],))

@@ -44,7 +44,7 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
     for label, (intensity, gflops) in (points or {}).items():
         if not (intensity > 0 and gflops > 0):
             raise CourseError(f"{label} lies at {intensity} operations and {gflops} GFLOP/s, but both are positive")
-    ax = style.axes(ax, width=9.0, height=5.2)
+    ax = style.axes(ax, width=11.0, height=5.2)
     corners = {label: knee(d, double, rate) * element_bytes for label, rate in roofs.items()}
     spots = [*corners.values(), *(x for x, _ in (points or {}).values())]
     x = np.geomspace(min(spots) / 16, max(spots) * 8, 200)
@@ -53,8 +53,8 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
         ax.plot(here, attainable(d, here / element_bytes, double, rate), color=style.CYCLE[i], linestyle="-" if i == 0 else "--",
                 label=f"{label}: knee at {corners[label]:.1f}")
     for i, (label, (intensity, gflops)) in enumerate((points or {}).items()):
-        ax.plot([intensity], [gflops], linestyle="none", marker=style.MARKERS[i % len(style.MARKERS)],
-                color=style.CYCLE[(i + len(roofs)) % len(style.CYCLE)], label=label)
+        ax.plot([intensity], [gflops], linestyle="none", marker=style.marker(i + len(roofs)), markeredgecolor=style.INK,
+                markeredgewidth=0.6, color=style.CYCLE[(i + len(roofs)) % len(style.CYCLE)], label=label, zorder=3)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     for axis in (ax.xaxis, ax.yaxis):
@@ -64,7 +64,7 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
     kind = "double" if double else "single"
     ax.set(xlabel=f"operations per {unit} of device memory", ylabel="GFLOP/s",
            title=title or f"{d.name}: {peak(d, double):,.0f} GFLOP/s in {kind} precision, modelled")
-    ax.legend(loc="lower right")
+    style.legend_beside(ax)
     return ax
 
 

@@ -5,6 +5,7 @@ from course_lib.plots import style
 from course_lib.plots.table import Table
 
 UNITS = {"gflops": "GFLOP/s", "gb_s": "GB/s"}
+WIDE_RANGE, MOST_TICKS = 16, 10       # from this ratio on the x axis is logarithmic; up to so many values are its ticks
 
 
 def curves(records, over="N", what="gflops"):
@@ -69,6 +70,7 @@ def speeds(records, ax=None, *, over="N", what="gflops", title=None, label=""):
     Returns
     -------
     Axes
+        The legend stands beside it, fastest at the largest x first.
 
     Raises
     ------
@@ -89,16 +91,29 @@ def draw_curves(found, ax=None, *, xlabel, ylabel, title=None):
     >>> ax.lines[0].get_xydata().tolist()
     [[512.0, 45.0], [513.0, 30.0]]
     """
-    ax = style.axes(ax, width=9.0, height=4.8)
+    ax = style.axes(ax, width=11.0, height=4.8)
+    drawn = {}
     for i, (name, line) in enumerate(found.items()):
         xs = sorted(line)
-        ax.plot(xs, [line[x] for x in xs], marker=style.MARKERS[i % len(style.MARKERS)], color=style.CYCLE[i], label=name)
+        drawn[name], = ax.plot(xs, [line[x] for x in xs], marker=style.marker(i), color=style.CYCLE[i], markeredgecolor=style.INK,
+                               markeredgewidth=0.6, label=name)
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title or "")
-    ax.legend()
+    _ticks(ax, sorted({x for line in found.values() for x in line}))
+    style.legend_beside(ax, [drawn[name] for name in sorted(found, key=lambda name: -found[name][max(found[name])])])
     return ax
+
+
+def _ticks(ax, xs):
+    """Name the values themselves where they are few, evenly spread by doubling where they span much."""
+    if min(xs) > 0 and max(xs) >= WIDE_RANGE * min(xs):
+        ax.set_xscale("log", base=2)
+    if len(xs) <= MOST_TICKS:
+        ax.set_xticks(xs)
+        ax.minorticks_off()
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
 
 
 def speeds_table(records, over="N", what="gflops", label=""):

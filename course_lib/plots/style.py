@@ -65,6 +65,22 @@ def axes(ax=None, width=9.0, height=4.5):
     return figure.add_subplot()
 
 
+def marker(i):
+    """Return the marker of entry `i` beside colour `CYCLE[i % 8]`: no pair comes twice among 64 entries.
+
+    >>> len({(marker(i), i % 8) for i in range(64)}), marker(0), marker(8)
+    (64, 'o', 's')
+    """
+    return MARKERS[(i + i // len(CYCLE)) % len(MARKERS)]
+
+
+def legend_beside(ax, handles=None):
+    """Set the legend to the right of the drawing, where it covers nothing; small type when it is long."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    return ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3,
+                     fontsize=12 if len(handles) < 14 else 11)
+
+
 def text_on(colour):
     """Return black or white, whichever reads better on `colour`.
 

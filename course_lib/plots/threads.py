@@ -1,12 +1,10 @@
-"""Pictures of who does what: threads over the elements of C, and one warp's request over memory sectors."""
+"""Picture of who does what: threads over the elements of C."""
 
 import matplotlib
 import numpy as np
 from matplotlib.patches import Patch
 
-from course_lib.arch import SECTOR_BYTES
 from course_lib.plots import style
-from course_lib.plots.traces import touched_sectors
 
 WARP_COLOURS = (*style.CYCLE[:7], "#555555")
 
@@ -67,48 +65,4 @@ def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
     if warps > len(shown):
         shown.append(Patch(color="white", label=f"… {warps} in all"))
     ax.legend(handles=shown, loc="upper left", bbox_to_anchor=(1.01, 1), title="in each block", title_fontsize=12)
-    return ax
-
-
-@style.styled
-def lane_sectors(record, ax=None, *, base=None, title=None):
-    """Draw one request: a row per lane, a column per 4-byte word, lines between the 32-byte sectors it fetches.
-
-    Only the sectors that the request touches are drawn, side by side; their addresses are below.
-
-    Parameters
-    ----------
-    record : TraceRecord
-        Of one global load or store.
-    ax : Axes, optional
-    base : int, optional
-        Address counted as zero; default the first sector touched.
-    title : str, optional
-
-    Returns
-    -------
-    Axes
-        Its image has the value 1 where a lane uses a word, 0.35 in the rest of the sectors fetched for it.
-    """
-    sectors = touched_sectors(record)
-    ax = style.axes(ax, width=9.6, height=5.6)
-    words = SECTOR_BYTES // 4
-    image = np.zeros((32, len(sectors) * words))
-    for lane, address in enumerate(np.asarray(record.addresses)):
-        for byte in range(0, record.width if address >= 0 else 0, 4):
-            column = np.searchsorted(sectors, (address + byte) // SECTOR_BYTES) * words
-            image[lane, column:column + words] = np.maximum(image[lane, column:column + words], 0.35)
-            image[lane, column + (address + byte) % SECTOR_BYTES // 4] = 1
-    ax.imshow(image, cmap=matplotlib.colors.LinearSegmentedColormap.from_list("", ["white", "#BFDDF0", style.BLUE]),
-              vmin=0, vmax=1, aspect="auto", interpolation="nearest", extent=(0, image.shape[1], 31.5, -0.5))
-    ax.vlines(np.arange(len(sectors) + 1) * words, -0.5, 31.5, colors=style.GREY, linewidths=1)
-    zero = sectors[0] * SECTOR_BYTES if base is None else base
-    every = -(-len(sectors) // 9)
-    shown = np.arange(0, len(sectors), every)
-    ax.set_xticks(shown * words, [f"{int(s) * SECTOR_BYTES - zero:,}" for s in sectors[shown]])
-    ax.set_yticks(range(0, 32, 4))
-    n = len(sectors)
-    ax.set(xlabel="first byte of the sector (each box is one 32-byte sector)", ylabel="lane",
-           title=title or f"{record.operation}, line {record.line}: one request, {n} sector{'s' * (n != 1)}")
-    ax.spines[:].set_visible(False)
     return ax

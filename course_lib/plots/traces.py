@@ -103,33 +103,63 @@ def every_warp(grid, block):
     return tuple(((x, y, z), w) for z in range(gz) for y in range(gy) for x in range(gx) for w in range(warps))
 
 
-def requests(result, *, array=None, line=None, load=None):
-    """Return the global-memory records of a trace, in order, that meet every condition given.
+def requests(result, *, array=None, line=None, load=None, space="global", block=None, warp=None):
+    """Return the loads and stores of a trace, in order, that meet every condition given.
 
     Parameters
     ----------
-    result : RunResult or any object with `trace` and `arrays`
+    result : RunResult or any object with `trace`, `arrays` and `shared`
     array : str, optional
-        Only accesses inside this kernel parameter's array.
+        Only accesses inside this kernel parameter's array, or this `__shared__` array.
     line : int, optional
         Only this source line.
     load : bool, optional
         Only loads (True) or only stores (False).
+    space : "global" or "shared"
+    block : (x, y, z), optional
+        Only this block's.
+    warp : int, optional
+        Only this warp's, counted in its block.
     """
-    inside = array_of(result, array) if array else None
+    inside = _range(result, array, space) if array else None
     found = []
     for record in result.trace:
-        if record.space != "global" or (line is not None and record.line != line):
+        wanted = {"space": space, "line": line, "block": block, "warp": warp}
+        if any(value is not None and getattr(record, name) != value for name, value in wanted.items()):
             continue
         if load is not None and is_load(record) != load:
             continue
         active = np.asarray(record.addresses)[np.asarray(record.addresses) >= 0]
-        if not len(active):
-            continue
-        if inside and not inside.address <= active[0] < inside.address + inside.nbytes:
-            continue
-        found.append(record)
+        if len(active) and (inside is None or inside[0] <= active[0] < inside[1]):
+            found.append(record)
     return tuple(found)
+
+
+def _range(result, name, space):
+    """Return the first address of an array and the first beyond it."""
+    if space == "global":
+        array = array_of(result, name)
+        return array.address, array.address + array.nbytes
+    for variable in result.shared:
+        if variable.name == name:
+            return variable.offset, variable.offset + variable.nbytes
+    there = ", ".join(v.name for v in result.shared) or "none"
+    raise CourseError(f"the launch has no shared array {name!r}; it has {there}")
+
+
+def name_of(result, record):
+    """Return the name of the array that a request touches first, or "" when it is none that is known.
+
+    Parameters
+    ----------
+    result : RunResult or any object with `arrays` and `shared`
+    record : TraceRecord
+        With an active lane.
+    """
+    active = np.asarray(record.addresses)[np.asarray(record.addresses) >= 0]
+    arrays = [(a.name, a.address, a.nbytes) for a in result.arrays] if record.space == "global" else [
+        (v.name, v.offset, v.nbytes) for v in result.shared]
+    return next((name for name, first, size in arrays if first <= active[0] < first + size), "")
 
 
 def touched_sectors(record):

@@ -114,7 +114,8 @@ def inner_loop(kernel, *, arch="sm_90", **parameters):
     """
     kernel = kernel if isinstance(kernel, Kernel) else get(kernel)
     values = kernel.check(**parameters)
-    compiled = compile_cuda(kernel.source, name=kernel.path.name, arch=arch, defines=kernel.defines(**values))
+    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
+    compiled = compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values))
     fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
     busy = [loop for loop in loops(sass(compiled, kernel.entry)) if loop.counts[fma]]
     if not busy:

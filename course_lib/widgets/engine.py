@@ -149,12 +149,12 @@ class Engine:
         with self._delivering:
             if serial != self._serial:               # overtaken
                 return
+            with self._changed:
+                self._answered = max(self._answered, serial)
             try:
                 self._deliver(outcome)
             except Exception:                        # the next move must still be served
                 logging.getLogger(__name__).exception("could not show the result for %s", outcome.position)
-            with self._changed:
-                self._answered = max(self._answered, serial)
 
     def _unknown_neighbours(self, outcome):
         if self._neighbours is None or outcome.seconds > self._ahead_below_s:

@@ -146,7 +146,8 @@ class Live(StaticBox):
         timer.start()
 
     def _tick(self):
-        if not self.engine.busy():
+        if not self.engine.busy():               # answered while this was on its way
+            self.progress.layout.visibility = "hidden"
             return
         elapsed = time.perf_counter() - self._asked_at
         self.progress.value = elapsed / (elapsed + self._seconds)

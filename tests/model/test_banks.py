@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.errors import CourseError
-from course_lib.model import InputError, conflicts, shared_wavefronts
+from course_lib.model import InputError, conflicts, services, shared_wavefronts
 
 MEASURED = json.loads((Path(__file__).parents[1] / "data" / "wavefronts.json").read_text())["rows"]
 LANES = np.arange(32)
@@ -118,3 +118,15 @@ def test_bad_input_is_named(arguments, words):
         assert isinstance(caught.value, CourseError)
         assert isinstance(caught.value, ValueError)
         assert words in str(caught.value)
+
+
+@given(offsets, masks, st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from(["load", "store"]))
+def test_services_use_the_measured_number_of_wavefronts_and_serve_everyone(index, active, width, kind):
+    found = services(index * width, width, active, kind)
+    assert max((s.wavefront for s in found), default=0) == shared_wavefronts(index * width, width, active, kind)
+    busy = [(s.wavefront, s.word % 32) for s in found]
+    assert len(set(busy)) == len(busy), "a bank serves one word in a wavefront"
+    for lane in LANES[active]:
+        wanted = {(index[lane] * width + byte) // 4 for byte in range(width)}
+        assert {s.word for s in found if lane in s.lanes} == wanted
+    assert not {lane for s in found for lane in s.lanes} - set(LANES[active])

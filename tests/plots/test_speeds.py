@@ -5,7 +5,7 @@ import pytest
 from course_lib.bench import plans
 from course_lib.data import Record, load
 from course_lib.errors import CourseError
-from course_lib.plots import describe_speeds, speeds, speeds_table
+from course_lib.plots import describe_speeds, roofline, speeds, speeds_table
 from course_lib.plots.speeds import curves
 
 
@@ -54,3 +54,34 @@ def test_the_recorded_sweeps_can_be_drawn():
     assert all(len(line) == 8 for line in warps.values())
     active = curves(load("active").find("sgemm_volkov"), "dynamic_shared")
     assert len(active) == 5
+
+
+def inside(ax):
+    """Return whether the legend lies beside the drawing and within the figure."""
+    ax.figure.canvas.draw()
+    box, drawing, figure = (part.get_window_extent() for part in (ax.get_legend(), ax, ax.figure))
+    return box.x0 >= drawing.x1 - 1 and box.x1 <= figure.x1 + 1 and box.y0 >= figure.y0 - 1
+
+
+def test_legends_cover_no_curve_and_are_not_cut_off():
+    ladder = load("ladder")
+    best = [r for r in ladder.records if r.kernel in ("sgemm_naive", "sgemm_double_buffered", "cuBLAS")]
+    assert inside(speeds(best, label=ladder.label))
+    assert inside(speeds(load("mxv").records, over="threads", what="gb_s"))
+    points = {r.kernel: (2 * 4096 / 12, r.gflops) for r in ladder.find(N=4096)}
+    ax = roofline("H200", points)
+    assert inside(ax)
+    looks = [(line.get_marker(), line.get_color()) for line in ax.lines]
+    assert len(set(looks)) == len(looks) == 1 + len(points)
+
+
+def test_the_ticks_are_the_sizes_where_these_are_few():
+    ladder = speeds(load("ladder").find("cuBLAS"))
+    assert ladder.get_xscale() == "log"
+    assert [ladder.xaxis.get_major_formatter()(x) for x in ladder.get_xticks()] == ["256", "512", "1,024", "2,048", "4,096", "8,192"]
+    warps = speeds(load("mxv").records, over="threads", what="gb_s")
+    assert (warps.get_xscale(), list(warps.get_xticks())) == ("linear", list(range(128, 1025, 128)))
+    words = [text.get_text() for text in warps.get_legend().get_texts()]
+    assert (words[0], words[-1]) == ("mxv_vls", "mxv_o_per_thd"), "fastest first"
+    wang = [r for r in load("wang").find("cuBLAS") if r.dtype == "float64" and r.N in plans.WANG_SIZES]
+    assert speeds(wang).get_xscale() == "linear"

@@ -1,0 +1,206 @@
+"""One kernel three times: CUDA C, PTX and SASS, every line of the latter two with the source line that it comes from."""
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from course_lib import toolchain
+from course_lib.errors import CourseError
+from course_lib.plots.table import Table
+from course_lib.run import resolve
+
+_LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s")
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')
+_DIRECTIVE = re.compile(r"\s*(\.loc\b|\.file\b|//|$|[{}()]\s*$|\)\s*$)")
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of PTX or SASS; `line` is the source line it comes from, None when it comes from none."""
+
+    text: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class LinkedCode:
+    """What the compiler made of one kernel.
+
+    Attributes
+    ----------
+    name, words : str
+        Of the kernel; "UNROLL = 1" and so on.
+    arch : str
+        Such as "sm_90".
+    source : tuple of str
+        Its lines.
+    ptx, sass : tuple of CodeLine
+        The kernel's body without declarations of files and lines, so without a path of this machine.
+    loop : toolchain.Loop or None
+        The innermost loop with most multiply-adds, in SASS.
+    fma : str
+        "FFMA", or "DFMA" for float64: the opcode of a multiply-add.
+    step : float or None
+        Instructions per multiply-add of a whole step along K, loads of the tiles and barriers included; None where it is not
+        known. Only this compares loops that are written out in part with one that is gone.
+    """
+
+    name: str
+    words: str
+    arch: str
+    source: tuple[str, ...] = field(repr=False)
+    ptx: tuple[CodeLine, ...] = field(repr=False)
+    sass: tuple[CodeLine, ...] = field(repr=False)
+    loop: object = field(repr=False)
+    fma: str = "FFMA"
+    step: float | None = None
+
+    @property
+    def per_multiply_add(self):
+        """Return the machine instructions per multiply-add in the inner loop, or None when no loop multiplies and adds."""
+        return self.loop.counts["instructions"] / self.loop.counts[self.fma] if self.loop else None
+
+    @property
+    def sass_per_line(self):
+        """Return source line -> machine instructions, each counted once, however often it is executed."""
+        return dict(sorted(Counter(c.line for c in self.sass if c.line).items()))
+
+    @property
+    def lines(self):
+        """Return the source lines that have PTX or SASS."""
+        return tuple(sorted({c.line for c in (*self.ptx, *self.sass) if c.line}))
+
+    @property
+    def busiest(self):
+        """Return the source line of the inner loop with most multiply-adds, or else the one with most machine instructions."""
+        inside = self.loop.lines if self.loop else ()
+        fmas = Counter(c.line for c in self.sass if c.line in inside and f"{self.fma} " in c.text)
+        return max(fmas or self.sass_per_line, key=(fmas or self.sass_per_line).get)
+
+    def says(self):
+        """Return a sentence on the inner loop.
+
+        >>> linked_code("sgemm_unrolled", UNROLL=4).says()[:26]
+        'Inner loop, lines 33 to 34'
+        """
+        if self.loop is None:
+            return f"No loop holds {self.fma}."
+        there, counts = self.loop.lines, self.loop.counts
+        step = f"; a whole step along K: {self.step:.3g}" if self.step else ""
+        return (f"Inner loop, lines {there[0]} to {there[-1]}: {counts['instructions']} instructions for {counts[self.fma]} {self.fma}, "
+                f"{self.per_multiply_add:.3g} a multiply-add{step}.")
+
+
+def linked_code(kernel, *, arch="sm_90", **parameters):
+    """Compile a kernel and link its PTX and SASS to its source.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or Path
+        As for `run`.
+    arch : str
+        Which machine's code.
+    **parameters
+        Of the kernel; the others keep their defaults.
+
+    Returns
+    -------
+    LinkedCode
+
+    Raises
+    ------
+    CourseError
+        For parameters that break a rule, with the rule; when it does not compile; when there is no disassembler.
+
+    Source: NVRTC's `.loc` directives ("PTX ISA", .loc) and nvdisasm's line table.
+
+    >>> code = linked_code("sgemm_unrolled", UNROLL=16)
+    >>> sum("FFMA" in c.text for c in code.sass if c.line == code.busiest)
+    16
+    """
+    kernel = resolve(kernel)
+    values = kernel.check(**parameters)
+    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
+    compiled = toolchain.compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values))
+    code = toolchain.sass(compiled, kernel.entry)
+    fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
+    busy = any(i.base == fma for loop in toolchain.loops(code) for i in loop.instructions)
+    inner = toolchain.inner_loop(kernel, arch=arch, **values).loop if busy else None
+    return LinkedCode(
+        kernel.name, ", ".join(f"{k} = {v}" for k, v in values.items()), arch, tuple(kernel.source.splitlines()),
+        tuple(ptx_lines(compiled.ptx, kernel.entry, name)), tuple(CodeLine(i.text, i.line) for i in code),
+        inner, fma, _step(code, fma, kernel, values, inner))
+
+
+def _step(code, fma, kernel, values, inner):
+    """Return the instructions per multiply-add of one turn of the loop along K, every inner loop run to its end.
+
+    Every instruction of the loop counts, also those behind a branch that is rarely taken.
+    """
+    depth = next((values[name] for name in ("BK", "TW", "TILE") if name in values), None)
+    if inner is None or depth is None or (kernel.kind, kernel.layout) != ("product", "row"):
+        return None
+    many = math.lcm(*filter(None, kernel.block(**values)), *(v for v in values.values() if v)) * 4      # whole tiles, whatever the tile
+    outputs = many * many / (math.prod(kernel.block(**values)) * math.prod(kernel.grid(many, many, **values)))
+    around = [x for x in toolchain.loops(code) if x.start <= inner.start and inner.end <= x.end and x != inner]
+    outer = min(around, key=lambda x: x.end - x.start, default=inner)
+    turns = depth * outputs / inner.counts[fma]
+    if turns != int(turns) or (turns != 1 and outer == inner):
+        return None                                          # a loop that is built otherwise
+    executed = outer.counts["instructions"] + (turns - 1) * inner.counts["instructions"]
+    return executed / (depth * outputs)
+
+
+def ptx_lines(ptx, entry, name):
+    """Return the body of one kernel as CodeLines: declarations, labels and instructions, without .loc and .file.
+
+    Raises
+    ------
+    CourseError
+        When the PTX holds no such kernel.
+    """
+    files = dict(_FILE.findall("\n" + ptx.replace("\n", "\n\n")))
+    own = next((number for number, path in files.items() if re.split(r"[/\\]", path)[-1] == name), "1")
+    start = re.search(rf"\.entry\s+{re.escape(entry)}\s*\(", ptx)
+    if start is None:
+        raise CourseError(f"the PTX holds no kernel {entry!r}", entry=entry)
+    body = ptx[ptx.index("{", start.end()) + 1:]
+    found, line = [], None
+    for text in body.splitlines():
+        if text == "}":
+            break
+        if place := _LOC.match(text):
+            line = int(place[2]) or None if place[1] == own else None
+        elif not _DIRECTIVE.match(text):
+            found.append(CodeLine(text.strip().replace("\t", " "), None if text.strip().startswith(".") else line))
+    return found
+
+
+def compare_code(*codes):
+    """Set the inner loops of several compilations side by side.
+
+    Parameters
+    ----------
+    *codes : LinkedCode
+
+    Returns
+    -------
+    Table
+        Instructions of one turn, by opcode; the last two rows are instructions per multiply-add.
+
+    >>> table = compare_code(linked_code("sgemm_unrolled", UNROLL=1), linked_code("sgemm_unrolled", UNROLL=16))
+    >>> [row[0] for row in table.rows if row[0] in ("FFMA", "per multiply-add")]
+    ['FFMA', 'per multiply-add']
+    """
+    counts = [code.loop.counts if code.loop else {} for code in codes]
+    opcodes = {op: max(c.get(op, 0) for c in counts) for c in counts for op in c if "." not in op and op != "instructions"}
+    rows = [(op, *(c.get(op, 0) for c in counts)) for op in sorted(opcodes, key=opcodes.get, reverse=True)]
+    rows.append(("all", *(c.get("instructions", 0) for c in counts)))
+    for label, values in (("per multiply-add", [code.per_multiply_add for code in codes]),
+                          ("per multiply-add, whole step along K", [code.step for code in codes])):
+        rows.append((label, *("" if value is None else f"{value:.3g}" for value in values)))
+    alike = set.intersection(*(set(code.words.split(", ")) for code in codes)) if len(codes) > 1 else set()
+    heads = [", ".join(w for w in code.words.split(", ") if w not in alike) or code.name for code in codes]
+    caption = f"SASS for {codes[0].arch}: {codes[0].name}"
+    return Table(("one turn of the inner loop", *heads), rows, caption, marked=(len(rows) - 2, len(rows) - 1))

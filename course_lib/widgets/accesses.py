@@ -1,0 +1,224 @@
+"""Choose an access of a running kernel and see its 32 lanes: over sectors when it is global memory, over banks when shared."""
+
+import html
+from dataclasses import dataclass
+
+import ipywidgets
+
+from course_lib.errors import CourseError
+from course_lib.plots import bank_grid, describe_banks, describe_sectors, every_warp, lane_sectors, render
+from course_lib.plots.traces import is_load, is_store, name_of
+from course_lib.run import LaunchResult
+from course_lib.widgets.compute import evaluate
+from course_lib.widgets.engine import Engine
+from course_lib.widgets.static import StaticBox
+
+MOST_BLOCKS = 4            # of a launch are traced: a trace of all would be long
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """One access in the source: its line, whether it loads, the array it touches, the memory and the bytes a lane."""
+
+    line: int
+    store: bool
+    array: str
+    space: str
+    width: int
+
+    def __str__(self):
+        verb = "store to" if self.store else "load of"
+        return f"{verb} {self.array or self.space + ' memory'} ({self.space}, {8 * self.width} bits a lane)"
+
+
+def traced(kernel, N, parameters):
+    """Run a kernel on the simulator with the first blocks of its grid traced.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+    N : int
+        As for `compute.evaluate`.
+    parameters : mapping
+
+    Returns
+    -------
+    LaunchResult
+    """
+    plan = evaluate(kernel, N, parameters, backend="sim")
+    blocks = {(x, y, 0) for x in range(min(2, plan.grid[0])) for y in range(min(MOST_BLOCKS // 2, plan.grid[1]))}
+    warps = every_warp((1, 1), plan.block)
+    return evaluate(kernel, N, parameters, backend="sim", trace=tuple((block, warp) for block in sorted(blocks) for _, warp in warps))
+
+
+def places(result):
+    """Return what can be chosen: {Place: {(block, warp): records}}, in the order of the source.
+
+    Raises
+    ------
+    CourseError
+        When the run was not traced, or accesses no memory.
+    """
+    found = {}
+    for record in result.trace:
+        if record.space not in ("global", "shared") or not record.mask or not (is_load(record) or is_store(record)):
+            continue
+        place = Place(record.line, is_store(record), name_of(result, record), record.space, record.width)
+        found.setdefault(place, {}).setdefault((tuple(record.block), record.warp), []).append(record)
+    if not found:
+        raise CourseError("this run holds no traced access: run the kernel with trace=[((0, 0, 0), 0)], or give accesses() its name")
+    return dict(sorted(found.items()))
+
+
+def draw(record, banks=32):
+    """Return (Axes, alternative text) of one access, as fits its memory."""
+    if record.space == "global":
+        return lane_sectors(record), describe_sectors(record)
+    return bank_grid(record, banks=banks), describe_banks(record, banks)
+
+
+class Accesses(StaticBox):
+    """The chooser; made by `accesses`."""
+
+    def __init__(self, found, source, first, banks):
+        self._places, self._source, self._moving = found, source, False
+        wide = {"width": "auto", "min_width": "420px"}
+        self.line = ipywidgets.Dropdown(options=self._lines(), value=first.line, description="line", layout=wide,
+                                        tooltip="The source line that accesses memory")
+        self.access = ipywidgets.Dropdown(options=self._of_line(first.line), value=first, description="access", layout=wide,
+                                          tooltip="Which access of that line")
+        self.block = ipywidgets.Dropdown(options=[(0, 0, 0)], description="block", layout={"width": "190px"}, tooltip="blockIdx: x, y, z")
+        self.warp = ipywidgets.Dropdown(options=[0], description="warp", layout={"width": "160px"}, tooltip="The warp in its block")
+        self.index = ipywidgets.IntSlider(min=1, max=2, value=1, description="request", layout={"width": "380px"},
+                                          tooltip="Which time this warp came by that line")
+        self.banks = None
+        if len(banks) > 1:
+            self.banks = ipywidgets.ToggleButtons(options=[(f"{n} banks", n) for n in banks], layout={"width": "auto"})
+        self._only = banks[0]
+        self.status, self.image = ipywidgets.HTML(), ipywidgets.HTML()
+        self._offer()
+        self.engine = Engine(self._picture, self._show, idle_s=0.02, neighbours=self._neighbours)
+        for control in self._all():
+            control.observe(self._moved, "value")
+        self._show(self.engine.now(self.position()))
+        lower = [self.block, self.warp, self.index, *([self.banks] if self.banks else [])]
+        super().__init__([ipywidgets.HBox([self.line, self.access], layout={"flex_flow": "row wrap"}),
+                          ipywidgets.HBox(lower, layout={"flex_flow": "row wrap"}), self.status, self.image])
+
+    def _all(self):
+        return [c for c in (self.line, self.access, self.block, self.warp, self.index, self.banks) if c is not None]
+
+    def _lines(self):
+        numbers = dict.fromkeys(place.line for place in self._places)
+        return [(f"{n}  {self._source[n - 1].strip() if 0 < n <= len(self._source) else ''}"[:90], n) for n in numbers]
+
+    def _of_line(self, line):
+        return [(str(place), place) for place in self._places if place.line == line]
+
+    def _offer(self):
+        """Offer the blocks, warps and requests that there are for the chosen access, keeping what still fits."""
+        who = self._places[self.access.value]
+        _options(self.block, list(dict.fromkeys(block for block, _ in who)))
+        _options(self.warp, [warp for block, warp in who if block == self.block.value])
+        most = len(who[self.block.value, self.warp.value])
+        self.index.value = min(self.index.value, most)
+        self.index.max = max(most, 2)                             # a slider needs two ends
+        self.index.layout.visibility = "visible" if most > 1 else "hidden"
+
+    def position(self):
+        """Return (place, block, warp, number of the request from 1, banks): what is asked for now."""
+        banks = self.banks.value if self.banks and self.access.value.space == "shared" and self.access.value.width == 4 else self._only
+        place, block, warp = self.access.value, self.block.value, self.warp.value
+        return place, block, warp, min(self.index.value, len(self._places[place][block, warp])), banks
+
+    def record(self, position=None):
+        """Return the record of the trace that a position stands for; default the present one."""
+        place, block, warp, number, _ = position or self.position()
+        return self._places[place][block, warp][number - 1]
+
+    def _moved(self, change):
+        if self._moving:
+            return
+        self._moving = True                 # what follows from a choice asks for no picture of its own
+        try:
+            if change["owner"] is self.line:
+                _options(self.access, self._of_line(self.line.value))
+            self._offer()
+        finally:
+            self._moving = False
+        self.engine.request(self.position())
+
+    def _neighbours(self, position):
+        place, block, warp, number, banks = position
+        most = len(self._places[place][block, warp])
+        return [(place, block, warp, n, banks) for n in (number + 1, number - 1) if 1 <= n <= most]
+
+    def _picture(self, position):
+        return render(*draw(self.record(position), position[-1]), small=False)
+
+    def _show(self, outcome):
+        place, block, warp, number, _ = outcome.position
+        if outcome.error is not None:
+            self.status.value, self.image.value = f'<p role="alert">{html.escape(str(outcome.error))}</p>', ""
+            return
+        most = len(self._places[place][block, warp])
+        words = f"{place}, line {place.line}, block {block}, warp {warp}, request {number} of {most}. {outcome.value.alt}"
+        self.status.value = f'<div role="status" aria-live="polite" style="max-width:1000px">{html.escape(words)}</div>'
+        self.image.value = outcome.value._repr_html_()
+
+    def close(self):
+        """Close the widget and stop its threads."""
+        self.engine.close()
+        super().close()
+
+    def static_html(self):
+        return self.image.value
+
+    def static_text(self):
+        return f"Accesses of a kernel, to choose from (run this cell to choose). First: {self.access.value}, line {self.line.value}"
+
+
+def _options(dropdown, options):
+    """Offer other options, keeping the value where it is one of them."""
+    values = [o[1] if isinstance(o, tuple) and len(o) == 2 and isinstance(o[0], str) else o for o in options]
+    keep = dropdown.value if dropdown.value in values else values[0]
+    dropdown.options = [o if isinstance(o, tuple) and isinstance(o[0], str) else (str(o), o) for o in options]
+    dropdown.value = keep
+
+
+def accesses(what, *, N=64, banks=(32,), line=None, array=None, **parameters):
+    """Choose source line, access, block, warp and request; see the lanes over sectors or banks.
+
+    Parameters
+    ----------
+    what : LaunchResult or str or Kernel
+        A traced result; or a kernel, which is then run with N × N matrices and the first blocks traced.
+    N : int
+    banks : tuple of 32 and 16
+        With both, a pair of buttons shows an access of 32 bits as a GPU before Fermi serves it.
+    line, array : int, str, optional
+        Where to begin: default the first access in the source.
+    **parameters
+        Of the kernel.
+
+    Returns
+    -------
+    Accesses
+
+    Raises
+    ------
+    CourseError
+        When nothing was traced, no access fits `line` and `array`, or the kernel cannot run so.
+    """
+    result = what if isinstance(what, LaunchResult) else traced(what, N, parameters)
+    found = places(result)
+    return Accesses(found, result.kernel.source.splitlines(), _first(found, line, array), tuple(banks))
+
+
+def _first(found, line, array):
+    """Return the place to begin with: of that line and array when they are named."""
+    for place in found:
+        if line in (None, place.line) and array in (None, place.array):
+            return place
+    there = "; ".join(f"line {p.line}: {p}" for p in found)
+    raise CourseError(f"no traced access fits line = {line}, array = {array!r}; there are {there}")
