@@ -107,6 +107,13 @@ def traffic(out):
     return rows
 
 
+def sources(rows):
+    """Return the hash of the code of every kernel that the rows measured."""
+    from course_lib.bench.fingerprint import fingerprint_of
+    from course_lib.kernels import get
+    return {name: fingerprint_of(get(name)) for name in dict.fromkeys(row["kernel"] for row in rows)}
+
+
 def main():
     """Record what was asked for; one part that fails does not stop the other."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -123,7 +130,7 @@ def main():
         try:
             rows = micro() if part == "micro" else traffic(out)
             head = status.name, status.driver, datetime.date.today().isoformat(), "tools/record_micro.py"
-            (out / f"{part}.json").write_text(dumps(Readings(*head, tuple(rows))))
+            (out / f"{part}.json").write_text(dumps(Readings(*head, tuple(rows), sources(rows))))
             print(f"{part}: {len(rows)} rows in {time.perf_counter() - started:.0f} s", flush=True)
         except Exception:
             good = False

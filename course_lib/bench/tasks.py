@@ -1,8 +1,8 @@
 """One measurement to make: a kernel, a problem, parameters, where to run. Plain data, so that any process can carry it out."""
 
-import hashlib
 from dataclasses import dataclass, field
 
+from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.data import Record
 from course_lib.errors import CourseError
 from course_lib.kernels import CPU_KERNELS, Kernel, cpu_kernel, get
@@ -125,17 +125,8 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
     if not wrong and isinstance(described, Kernel):
         wrong = tuple(filter(None, [described.sizes_of(*(sizes[s] for s in "MNK"), values)]))
         dtype, rest["kind"] = described.dtype, described.kind
-    return Task(kernel, **sizes, parameters=values, dtype=dtype, source=fingerprint(described.source),
+    return Task(kernel, **sizes, parameters=values, dtype=dtype, source=fingerprint_of(described),
                 problem="; ".join(wrong), **rest)
-
-
-def fingerprint(text):
-    """Return a short hash of a kernel's text; a record whose hash is another one belongs to another kernel.
-
-    >>> fingerprint("")
-    'e3b0c44298fc1c14'
-    """
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _backend(kernel, asked):

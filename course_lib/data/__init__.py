@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from course_lib.data.readings import NAMES, Readings, readings
+from course_lib.data.readings import NAMES as READINGS
+from course_lib.data.readings import Readings, readings
 from course_lib.data.records import Record, Recording, loads
 
-__all__ = ["Readings", "Record", "Recording", "load", "names", "readings"]
+__all__ = ["READINGS", "Readings", "Record", "Recording", "load", "names", "readings"]
 
 FOLDER = Path(__file__).parent
 
@@ -25,4 +26,4 @@ def names():
     >>> "ladder" in names()
     True
     """
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.json") if path.stem not in NAMES))
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.json") if path.stem not in READINGS))

@@ -1,7 +1,7 @@
 """Recorded figures that are no times of kernels: readings of the clock, what Nsight Compute counted, a training run."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 NAMES = ("micro", "traffic", "training")     # files that hold rows, not `Record`s
@@ -9,13 +9,17 @@ NAMES = ("micro", "traffic", "training")     # files that hold rows, not `Record
 
 @dataclass(frozen=True)
 class Readings:
-    """The rows of one file, each a dict; `label` is the sentence that goes with every figure drawn from them."""
+    """The rows of one file, each a dict; `label` is the sentence that goes with every figure drawn from them.
+
+    `sources` has the hash of each measured kernel's code, by its name.
+    """
 
     device: str
     driver: str
     date: str
     made_by: str
     rows: tuple
+    sources: dict = field(default_factory=dict, hash=False)
 
     @property
     def label(self):
@@ -29,7 +33,7 @@ class Readings:
 
 def dumps(readings):
     """Write readings as JSON text, one row a line."""
-    head = {name: getattr(readings, name) for name in ("device", "driver", "date", "made_by")}
+    head = {name: getattr(readings, name) for name in ("device", "driver", "date", "made_by", "sources")}
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in readings.rows)
     return json.dumps(head, ensure_ascii=False)[:-1] + ',\n"rows": [\n' + lines + "\n]}\n"
 

@@ -30,7 +30,7 @@ class Record:
         "gpu", "sim" or "cpu"; "warm" (the launch before left its data in the L2) or "cold" (the L2 was overwritten first).
     device, driver, date : str
     source : str
-        Hash of the kernel's text.
+        Hash of the kernel's code: its text without comments and blank lines.
     dynamic_shared : int
         Bytes of shared memory that each block was given though it needs none: fewer blocks then share an SM.
     repeats : int
