@@ -11,7 +11,7 @@ from course_lib import gpu
 from course_lib.bench.measure import sentence
 from course_lib.data.readings import Readings, dumps
 from course_lib.errors import CourseError
-from course_lib.toolchain import cpu_name
+from course_lib.toolchain import cpu_count, cpu_name
 from course_lib.training import CLOSE, KINDS, STEP_CLOSE, Setting, apart, digits, speed, step_error, train
 
 STEPS = 300
@@ -102,7 +102,7 @@ def _held(row, name, allowed):
 
 
 def _head(what, run, graph):
-    more = {"cpu": cpu_name()} if run.backend == "cpu" else {}
+    more = {"cpu": cpu_name(), "threads": cpu_count()} if run.backend == "cpu" else {}
     return {"what": what, "products": run.products, "backend": run.backend, "graph": graph} | asdict(run.setting) | more
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from course_lib.training.on_gpu import OnGpu
 
 KINDS = ("separate", "fused", "library")
 BACKENDS = ("gpu", "cpu", "sim")
-LAP = 50            # steps between two looks at the clock
+LAP = 50            # steps between two looks at the clock, fewer when they would take longer than
+LONGEST = 0.2       # seconds
 STORED = 16         # batches that lie ready while the clock runs
 # How far the losses of two ways to multiply may lie apart in 300 steps. Rounding alone made 1e-7 in most of 72 runs (three rates, eight
 # seeds, 32 to 256 neurons; float32 against float64), and up to 5e-5 where it decided whether a neuron is on.
@@ -184,18 +186,19 @@ def speed(products="library", *, backend=None, setting=None, data=None, graph=Fa
     network = Network(setting, where)
     ready = [(where.put(np.asarray(x, np.float32)), where.put(y)) for x, y in itertools.islice(data.batches(setting.batch), STORED)]
     with where:
-        network.load(*ready[0])
-        network.step()
-        where.wait()
-        step = where.record(network.step) if graph else network.step
-
-        def lap():
-            for i in range(LAP):
+        def laps(step, count):
+            for i in range(count):
                 network.load(*ready[i % STORED])
                 step()
             where.wait()
-        time = time_call(lap, budget_s=budget_s)
-    return Speed(products, backend, where.label, setting, graph, LAP / time.median_s, LAP / time.high_s, LAP / time.low_s, time.repeats)
+        laps(network.step, 1)
+        started = perf_counter()
+        laps(network.step, 1)
+        count = max(1, min(LAP, int(LONGEST / (perf_counter() - started))))
+        step = where.record(network.step) if graph else network.step
+        time = time_call(lambda: laps(step, count), budget_s=budget_s)
+    per_s = [count / seconds for seconds in (time.median_s, time.high_s, time.low_s)]
+    return Speed(products, backend, where.label, setting, graph, *per_s, time.repeats)
 
 
 def apart(one, other):
