@@ -12,7 +12,7 @@ class Finding:
     ----------
     kind : str
         "compile", "entry", "launch", "wrong", "hazard", "uninitialised", "out of bounds", "misaligned",
-        "divergent barrier", "endless", "unsupported" or "gate".
+        "divergent barrier", "endless", "unsupported" or "gate"; of counters "loads", "sectors", "bank conflicts" or "spills".
     message : str
         For the student: what was seen, where, and a way out.
     line : int or None
@@ -21,6 +21,8 @@ class Finding:
         That line, or "".
     severity : str
         "error" (does not pass) or "warning".
+    lesson : str
+        Which lesson explains it, or "".
     facts : dict
         What a program may want: the case, row, col, counter values, threads.
     """
@@ -30,12 +32,13 @@ class Finding:
     line: int | None = None
     source_line: str = ""
     severity: str = "error"
+    lesson: str = ""
     facts: dict = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self):
         where = f"line {self.line}: " if self.line else ""
         shown = f"\n    {self.line:>4} | {self.source_line}" if self.line and self.source_line.strip() else ""
-        return f"{self.kind}: {where}{self.message}{shown}"
+        return f"{self.kind}: {where}{self.message}{_explained(self)}{shown}"
 
 
 def finding_html(finding):
@@ -43,5 +46,11 @@ def finding_html(finding):
     where = f", line {finding.line}" if finding.line else ""
     has_text = where and finding.source_line.strip()
     shown = f"<pre>{finding.line:>4} | {escape(finding.source_line)}</pre>" if has_text else ""
-    text = escape(finding.message).replace("\n", "<br>")
+    text = escape(finding.message + _explained(finding)).replace("\n", "<br>")
     return f"<p><b>{escape(finding.kind)}</b>{where}: {text}</p>{shown}"
+
+
+def _explained(finding):
+    """Return ". See lesson 04, Tiling", without the full stop where the message has its own."""
+    stop = "" if finding.message.endswith((".", ".)")) else "."
+    return f"{stop} See {finding.lesson}" if finding.lesson else ""

@@ -109,7 +109,7 @@ class Sgemm:
         """
         if np.isnan(trial.matrices()[3][wrong.mask]).any():
             return _guess_nan(self, trial, again)
-        return _known_mistake(trial, tile) or _place(trial.case, wrong.mask, tile)
+        return _known_mistake(trial, tile) or _displaced(trial, wrong) or _place(trial.case, wrong.mask, tile)
 
 
 def _flat(rng, rows, cols, pad):
@@ -180,6 +180,24 @@ def _partial_sums(A, B, rest, case, tile):
         yield ("Only the last tile along K is summed: is acc set to 0 in the loop?",
                case.alpha * A[:, last:] @ B[last:] + rest)
         yield "The first tile along K is missing", case.alpha * A[:, BK:] @ B[BK:] + rest
+
+
+def _displaced(trial, wrong):
+    """Say when wrong elements hold what belongs elsewhere, all the same way off, or a multiple of what they should be."""
+    A, B, before, C = (m.astype(np.float64) for m in trial.matrices())
+    right = accuracy.reference(A, B, before, alpha=trial.case.alpha, beta=trial.case.beta)
+    ratio = C[wrong.row, wrong.col] / right[wrong.row, wrong.col] if right[wrong.row, wrong.col] else 0
+    if ratio and _close(C[wrong.mask], ratio * right[wrong.mask]):
+        return f"Each wrong element is {ratio:.4g} times what it should be"
+    for row, col in np.argwhere(np.abs(right - C[wrong.row, wrong.col]) <= wrong.allowed):
+        down, on = int(row) - wrong.row, int(col) - wrong.col
+        here = np.argwhere(wrong.mask)
+        there = here + (down, on)
+        inside = ((there >= 0) & (there < right.shape)).all(axis=1)
+        same = np.abs(C[tuple(here[inside].T)] - right[tuple(there[inside].T)]) <= wrong.allowed
+        if (down, on) != (0, 0) and same.sum() * 2 > len(here):
+            return f"C[{wrong.row}][{wrong.col}] holds what belongs to C[{row}][{col}], and most others are off the same way"
+    return ""
 
 
 def _guess_nan(operation, trial, again):

@@ -8,6 +8,7 @@ from pathlib import Path
 from course_lib.errors import CourseError
 from course_lib.kernels.catalog import get
 from course_lib.kernels.kernel import Kernel
+from course_lib.kernels.rules import threads_rule
 
 SGEMM = ("int M", "int N", "int K", "float alpha", "const float* A", "int lda",
          "const float* B", "int ldb", "float beta", "float* C", "int ldc")
@@ -57,7 +58,7 @@ class UserKernel(Kernel):
         like : str, optional
             The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
             BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN; else sgemm_naive (one thread
-            per element, blocks of bx × by).
+            per element, blocks of bx × by). A tiled text that sets BX and BY too gets blocks of BX × BY threads.
 
         Raises
         ------
@@ -72,8 +73,19 @@ class UserKernel(Kernel):
         written = written_values(text)
         fitted = tuple(dataclasses.replace(p, default=written.get(p.name, p.default)) for p in base.parameters)
         facts = {f.name: getattr(base, f.name) for f in dataclasses.fields(base)}
+        facts |= _own_block(base, written)
         facts |= {"name": name, "entry": name, "path": path, "parameters": fitted, "idea": "your own kernel"}
         return cls(**facts, text=text, like=base.name)
+
+
+def _own_block(base, written):
+    """Return what differs in a tiled kernel that sets its threads by BX and BY: its block, and the rule on its threads."""
+    if base.name != "sgemm_tiled" or not {"BX", "BY"} <= written.keys():
+        return {}
+    block, limit, per_output = {"BX": written["BX"], "BY": written["BY"]}, threads_rule("BX", "BY"), threads_rule("BN", "BM")
+    own = dataclasses.replace(limit, holds=lambda p: limit.holds(block), says=lambda p: limit.says(block))
+    rules = tuple(own if rule.text == per_output.text else rule for rule in base.rules)
+    return {"block_of": lambda p: (block["BX"], block["BY"], 1), "rules": rules}
 
 
 def is_source(kernel):

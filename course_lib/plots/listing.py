@@ -29,7 +29,7 @@ COLUMNS = {
 }
 
 
-def source_listing(source, lines, *, hazards=(), first=None, last=None, caption="", columns=tuple(COLUMNS), sass=None):
+def source_listing(source, lines, *, hazards=(), notes=None, first=None, last=None, caption="", columns=tuple(COLUMNS), sass=None):
     """Set counters beside the source lines that raised them.
 
     Parameters
@@ -40,6 +40,8 @@ def source_listing(source, lines, *, hazards=(), first=None, last=None, caption=
         `result.lines`.
     hazards : sequence of Hazard
         `result.hazards`; their lines are marked, and a column counts them.
+    notes : mapping of line number to str, optional
+        Words for a column "found"; their lines are marked.
     first, last : int, optional
         Lines to show; default from the `__global__` line to the end.
     caption : str
@@ -59,14 +61,15 @@ def source_listing(source, lines, *, hazards=(), first=None, last=None, caption=
         first = next((n for n, line in enumerate(text, 1) if "__global__" in line and not line.startswith("//")), 1)
     last = min(last or len(text), len(text))
     per_line = {n: sum(h.count for h in hazards if n in (h.first_line, h.second_line)) for n in range(first, last + 1)}
-    header = ["line", *columns] + ["SASS instructions"] * bool(sass) + ["hazards"] * bool(hazards) + ["source"]
+    header = ["line", *columns, *["SASS instructions"] * bool(sass), *["hazards"] * bool(hazards), *["found"] * bool(notes), "source"]
     rows, marked = [], []
     for n in range(first, last + 1):
         counters = lines.get(n, {})
         cells = [_blank_zero(COLUMNS[column](counters)) for column in columns] + ([_blank_zero(sass.get(n, 0))] if sass else [])
-        if per_line[n]:
+        said = (notes or {}).get(n, "")
+        if per_line[n] or said:
             marked.append(len(rows))
-        rows.append((str(n), *cells) + ((_blank_zero(per_line[n]),) if hazards else ()) + (text[n - 1],))
+        rows.append((str(n), *cells, *[_blank_zero(per_line[n])] * bool(hazards), *[said] * bool(notes), text[n - 1]))
     return Table(header, rows, caption, mono=(len(header) - 1,), marked=marked)
 
 

@@ -24,6 +24,8 @@ def right(A, B, C, alpha, beta):
 
 
 MISTAKES = [
+    ("Each wrong element is 2 times what it should be", SQUARE, lambda A, B, C, alpha, beta: 2 * A @ B),
+    ("holds what belongs to C[0][1]", SQUARE, lambda A, B, C, alpha, beta: np.roll(A @ B, -1, axis=1)),
     ("operands are swapped", SQUARE, lambda A, B, C, alpha, beta: B @ A),
     ("The product is transposed", SQUARE, lambda A, B, C, alpha, beta: (A @ B).T),
     ("A is read transposed", FACTORS, lambda A, B, C, alpha, beta: right(A.T, B, C, alpha, beta)),

@@ -1,0 +1,148 @@
+"""Check any kernel for C = alpha A B + beta C: what is wrong, where it comes from, and which counters look bad."""
+
+import dataclasses
+
+from course_lib import simt, toolchain
+from course_lib.check import reports
+from course_lib.check.case import all_cases, gate_case, whole_tile_cases
+from course_lib.check.counters import notes
+from course_lib.check.finding import Finding
+from course_lib.check.lessons import lesson_of
+from course_lib.check.report import Report
+from course_lib.check.sgemm import Sgemm
+from course_lib.check.trials import Trials, storing
+from course_lib.errors import CourseError
+from course_lib.kernels import UserKernel
+from course_lib.kernels.user import is_source
+from course_lib.plots import every_warp
+from course_lib.run import resolve
+from course_lib.toolchain import CompileError, compile_cuda
+
+MAX_STEPS = 300_000      # instructions of a warp; a right kernel needs a few thousand on these inputs
+TRACED = 32              # warps of the first block whose accesses are looked at
+
+
+def check(kernel, *, like=None, entry=None, whole_tiles=False, seed=0, **parameters):
+    """Check a kernel on the simulator, on a dozen inputs from plain to hard.
+
+    Parameters
+    ----------
+    kernel : str, Path or Kernel
+        Your own: CUDA text (what `%%cuda` keeps) or the path of a `.cu` file; or a name of the catalog. It takes SGEMM's
+        arguments, float32 and row-major.
+    like : str, optional
+        The catalog kernel that yours is launched like; found from the text when it is left out.
+    entry : str, optional
+        Which of several `__global__` functions.
+    whole_tiles : bool
+        The kernel is only for sizes that its tile divides: leave the other inputs out.
+    seed : int
+        Other numbers in A, B and C.
+    **parameters : int
+        Block or tile sizes; those that the text sets with `#define` need not be given.
+
+    Returns
+    -------
+    Report
+        Shows itself; `right` is True when nothing is wrong, `findings` has what there is.
+
+    Raises
+    ------
+    CourseError
+        For a kernel that computes something else, a file or a name that is not there, a parameter that is none.
+
+    >>> from course_lib import kernels
+    >>> text = kernels.get("sgemm_naive").source
+    >>> check(text.replace("if (row >= M || col >= N) return;", "")).findings[0].kind
+    'out of bounds'
+    """
+    text = kernel if isinstance(kernel, str) and is_source(kernel) and not kernel.endswith((".cu", ".cuh")) else None
+    try:
+        kernel = UserKernel.from_source(kernel, entry=entry, like=like) if is_source(kernel) else resolve(kernel)
+        values = kernel.check(**parameters)
+    except CourseError as error:
+        if text is None or parameters or like or entry:
+            raise
+        return _ended("your kernel", text, [Finding("entry", str(error))])
+    _refuse(kernel, values)
+    sizes = ", ".join(f"{name} = {value}" for name, value in values.items())
+    how = f", launched like {kernel.like}" if isinstance(kernel, UserKernel) else ""
+    return _Check(kernel, values, f"{kernel.name}{how} with {sizes}", seed).report(whole_tile_cases if whole_tiles else all_cases)
+
+
+def _refuse(kernel, values):
+    """Refuse a kernel of the catalog that does not compute a row-major float32 product."""
+    if (kernel.kind, kernel.dtype, kernel.layout) != ("product", "float32", "row") or values.get("TRANSA") or values.get("TRANSB"):
+        raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, in float32 and row-major, are",
+                          kernel=kernel.name)
+
+
+def _ended(title, source, findings, inputs=(), lines=None):
+    findings = tuple(dataclasses.replace(finding, lesson=lesson_of(finding.kind)) for finding in findings)
+    return Report(title, source, findings, tuple(inputs), lines or {})
+
+
+def tile_of(kernel, values):
+    """Return the outputs of a block and the depth of its tiles as BM, BN, BK; BK is 1 where there is none.
+
+    >>> from course_lib import kernels
+    >>> tile_of(kernels.get("sgemm_naive"), {"bx": 32, "by": 4})
+    {'BM': 4, 'BN': 32, 'BK': 1}
+    """
+    gx, gy, _ = kernel.grid(1 << 12, 1 << 12, **values)
+    depth = next((values[name] for name in ("BK", "TW", "TILE") if name in values), 1)
+    return {"BM": (1 << 12) // gy or 1, "BN": (1 << 12) // gx or 1, "BK": depth}
+
+
+class _Check:
+    """The launches of one check."""
+
+    def __init__(self, kernel, values, title, seed):
+        self.kernel, self.values, self.title, self.source = kernel, values, title, kernel.source
+        self.lines, self.tile = self.source.splitlines(), tile_of(kernel, values)
+        self.trials = Trials(Sgemm(), self._launch, self.tile, self.lines, seed)
+
+    def report(self, cases):
+        """Compile, run on all inputs, read the counters."""
+        try:
+            compiled = compile_cuda(self.source, name=self.kernel.name, defines=self.kernel.defines(**self.values))
+        except CompileError as error:
+            return _ended(self.title, self.source, reports.of_compiler(error))
+        resources = toolchain.resources(compiled)[self.kernel.entry]
+        self.trials.run(case for case in cases(self.tile) if self._takes(case))
+        findings = [self._with_place(finding) for finding in self.trials.findings.values()]
+        case = gate_case(self.tile)
+        block = self.kernel.block(**self.values)
+        report = None
+        if not findings and self._takes(case):
+            report = self.trials.right_report(case, trace=every_warp((1, 1), block)[:TRACED])
+            findings = list(self.trials.findings.values())
+        if report is not None:
+            findings += notes(report, resources, case, self.tile, self.lines)
+        return _ended(self.title, self.source, findings, self.trials.outcomes, report.lines if report else None)
+
+    def _takes(self, case):
+        return not self.kernel.sizes_of(case.M, case.N, case.K, self.values)
+
+    def _launch(self, trial, racecheck=True, trace=()):
+        case = trial.case
+        return simt.launch(self.source, self.kernel.entry, self.kernel.grid(case.M, case.N, **self.values),
+                           self.kernel.block(**self.values), trial.args, defines=self.kernel.defines(**self.values),
+                           racecheck=racecheck, trace=trace, max_steps=MAX_STEPS)
+
+    def _with_place(self, finding):
+        """Say which thread stored a wrong element, and in which line."""
+        if finding.kind != "wrong" or "row" not in finding.facts:
+            return finding
+        case, block = finding.facts["case"], self.kernel.block(**self.values)
+        trial = self.trials.operation.trial(case, self.trials.seed)
+        try:
+            traced = self._launch(trial, racecheck=False, trace=every_warp(self.kernel.grid(case.M, case.N, **self.values), block))
+        except simt.SimtError:
+            return finding
+        element = finding.facts["row"] * (case.N + case.pad) + finding.facts["col"]
+        store = storing(traced, element, block)
+        if store is None:
+            return dataclasses.replace(finding, message=f"{finding.message}. No thread stored it")
+        return dataclasses.replace(finding, line=store.line, source_line=reports.line_text(self.lines, store.line),
+                                   message=f"{finding.message}. Thread {store.thread[:2]} of block {store.block[:2]} stored it here")

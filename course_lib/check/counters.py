@@ -1,0 +1,164 @@
+"""Which counters of a right kernel look bad, in which line, and what would be better."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.arch import BANK_BYTES, BANKS, SECTOR_BYTES, WARP
+from course_lib.check.finding import Finding
+from course_lib.check.reports import line_text, plain_name
+from course_lib.run import counter_name
+
+SLACK = 1.05            # a count up to so much above the least is no matter
+REUSE = 1.25            # loads above this multiple of what a block needs
+TURNED = "Let neighbouring lanes take neighbouring elements of a row"
+PAD = "Let the lanes run along a row, or make each row one element longer"
+
+
+@dataclass
+class Access:
+    """What the traced warps did in one line to one array: requests, sectors and bytes of all, a typical one's pattern.
+
+    `step` is the most frequent distance in bytes from a lane to its neighbour, `walks` says that a thread's next
+    request begins where this one ends.
+    """
+
+    line: int
+    kind: str
+    array: str
+    width: int
+    requests: int = 0
+    sectors: int = 0
+    used: int = 0
+    step: int = 0
+    walks: bool = False
+
+
+def notes(report, resources, case, tile, lines):
+    """Return a finding (a warning) for each counter that looks bad.
+
+    Parameters
+    ----------
+    report : simt.Report
+        Of a right launch that traces the warps of a block.
+    resources : Resources
+    case : Case
+    tile : dict
+        BM and BN: outputs of a block.
+    lines : sequence of str
+
+    Returns
+    -------
+    list of Finding
+        Of kind "loads", "sectors", "bank conflicts" or "spills".
+    """
+    seen = accesses(report)
+    found = _loads(report, seen, case, tile) + _sectors(report, seen) + _conflicts(report, seen) + _spills(resources)
+    return [Finding(kind, text, line, line_text(lines, line), "warning") for kind, text, line in found]
+
+
+def accesses(report):
+    """Return an `Access` for each line, kind and array in a trace."""
+    places = [(a.address, a.address + a.nbytes, a.name, "global") for a in report.arrays]
+    places += [(v.offset, v.offset + v.nbytes, plain_name(v.name), "shared") for v in report.shared]
+    groups = defaultdict(list)
+    for record in report.trace:
+        kind = {"ld": "load", "st": "store"}.get(record.operation.split(".")[0])
+        active = record.addresses[record.addresses >= 0]
+        if kind and len(active):
+            name = next((n for low, high, n, space in places if space == record.space and low <= active[0] < high), None)
+            if name:
+                groups[record.line, kind, name, record.width, record.space].append((record, active))
+    return [_access(key, records) for key, records in groups.items()]
+
+
+def _access(key, records):
+    line, kind, array, width, space = key
+    found = Access(line, kind, array, width)
+    for _, active in records:
+        touched = np.unique((active[:, None] + np.arange(width)).ravel())
+        found.requests += 1
+        found.used += len(touched)
+        found.sectors += len(np.unique(touched // SECTOR_BYTES)) if space == "global" else 0
+    # The commonest distance; nothing is said of lanes that want the same.
+    steps = Counter(int(d) for _, active in records for d in np.abs(np.diff(active)) if d)
+    found.step = steps.most_common(1)[0][0] if steps else 0
+    turns = [(a, b) for (a, _), (b, _) in zip(records, records[1:], strict=False) if a.warp == b.warp and a.mask == b.mask]
+    on = sum(bool((b.addresses - a.addresses == width)[a.addresses >= 0].all()) for a, b in turns)
+    found.walks = found.step > width and 2 * on > len(turns) > 0
+    return found
+
+
+def _loads(report, seen, case, tile):
+    """Say that a block loads elements more often than once."""
+    loads = [a for a in seen if a.kind == "load" and a.sectors]
+    times = sum(a.used for a in loads) / (4 * case.K * (tile["BM"] + tile["BN"]))
+    if times <= REUSE:
+        return []
+    name, work = counter_name("sectors", "load"), case.M * case.N * case.K
+    line = max(report.lines, key=lambda n: report.lines[n].get(name, 0))
+    count, share = report.counters[name], report.lines[line].get(name, 0) / report.counters[name]
+    least = (1 / tile["BM"] + 1 / tile["BN"]) / 8
+    return [("loads", f"a block of {tile['BM']} × {tile['BN']} outputs loads what it needs of A and B {times:.1f} times over, which makes "
+             f"{count / work:.4f} sectors for each multiply-add, {100 * share:.0f} % of them in this line. Loaded once, neighbour by "
+             f"neighbour, into shared memory, it would be {least:.4f}", line)]
+
+
+def _sectors(report, seen):
+    """Say which requests touch more sectors than as many neighbouring elements fill."""
+    found = []
+    for access in seen:
+        ideal = access.width * WARP // SECTOR_BYTES
+        if not access.sectors or access.sectors <= SLACK * ideal * access.requests:
+            continue
+        text = (f"{access.array}: {access.sectors / access.requests:.1f} sectors a {access.kind} request; 32 neighbouring elements fill "
+                f"{ideal}, and here {access.used / access.sectors:.0f} of the {SECTOR_BYTES} bytes of a sector are used")
+        text += f". Neighbouring lanes are {access.step} bytes apart" if access.step > access.width else ""
+        text += f", and each thread goes on by {access.width} bytes" if access.walks else ""
+        wide = f", or {access.kind} four at once as a float4" if access.walks and access.width == 4 else ""
+        found.append(("sectors", f"{text}. {TURNED}{wide}", access.line))
+    return found
+
+
+def _conflicts(report, seen):
+    """Say which accesses to shared memory need more wavefronts than without bank conflicts."""
+    found = []
+    for line, counters in sorted(report.lines.items()):
+        for kind in ("load", "store"):
+            all_of_them, more = (counters.get(counter_name(what, kind), 0) for what in ("wavefronts", "conflicts"))
+            if all_of_them <= SLACK * (all_of_them - more):
+                continue
+            here = [a for a in seen if (a.line, a.kind) == (line, kind) and not a.sectors]
+            worst = max(here, key=lambda a: a.step, default=None)
+            where = f"{worst.array}: " if worst else ""
+            found.append(("bank conflicts", f"{where}{all_of_them / (all_of_them - more):.1f} times the wavefronts that a {kind} without "
+                          f"bank conflicts takes ({more} conflicts){_apart(worst)}. {PAD}", line))
+    return found
+
+
+def _apart(access):
+    """Say how far lanes are apart when that alone puts them into few banks.
+
+    >>> _apart(Access(9, "load", "As", 4, step=64))
+    '. Neighbouring lanes are 64 bytes apart, so that a warp meets in 2 of 32 banks'
+    >>> _apart(Access(9, "load", "As", 4, step=132))
+    ''
+    """
+    if not access or access.step <= access.width:
+        return ""
+    words = np.arange(WARP)[:, None] * access.step + np.arange(0, access.width, BANK_BYTES)
+    banks = len(np.unique(words // BANK_BYTES % BANKS))
+    return f". Neighbouring lanes are {access.step} bytes apart, so that a warp meets in {banks} of {BANKS} banks" if banks < BANKS else ""
+
+
+def _spills(resources):
+    """Say that registers did not suffice, or that an array of a thread lies in memory."""
+    if resources.spill_store_bytes or resources.spill_load_bytes:
+        moved = (f"{resources.spill_store_bytes} bytes are stored and {resources.spill_load_bytes} loaded again because a thread's "
+                 f"{resources.registers} registers do not suffice")
+        return [("spills", f"{moved}: compute fewer outputs a thread, or start smaller blocks", None)]
+    if resources.local_bytes:
+        return [("spills", f"{resources.local_bytes} bytes a thread lie in local memory: an array is indexed by what only the run knows. "
+                 "Let every index be known to the compiler, by unrolling", None)]
+    return []

@@ -1,0 +1,85 @@
+"""What a check says: the findings, the inputs, and the source with its counters and marks."""
+
+from dataclasses import dataclass, field
+from html import escape
+
+from course_lib.check.finding import Finding, finding_html
+from course_lib.check.trials import Outcome
+from course_lib.plots import source_listing
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check` found.
+
+    Attributes
+    ----------
+    title : str
+        The kernel, and how it was launched.
+    source : str
+        Its text.
+    findings : tuple of Finding
+        What is wrong, in the order in which to repair it (severity "error"), then counters that look bad ("warning").
+    inputs : tuple of Outcome
+        Every input, and whether the result was right and free of hazards.
+    lines : dict
+        Source line to counters; empty when the kernel is not right.
+    """
+
+    title: str
+    source: str = field(repr=False)
+    findings: tuple[Finding, ...] = ()
+    inputs: tuple[Outcome, ...] = ()
+    lines: dict = field(default_factory=dict, repr=False)
+
+    @property
+    def right(self):
+        """Return whether nothing is wrong; counters may still look bad."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def marks(self):
+        """Return the lines that findings speak of, as a mapping of line to words."""
+        found = {}
+        for finding in self.findings:
+            lines = {finding.line, getattr(finding.facts.get("error"), "other_line", None)}
+            lines |= {line for h in finding.facts.get("hazards", ()) for line in (h.first_line, h.second_line)}
+            for line in lines - {None, 0}:
+                words = found.setdefault(line, [])
+                words += [finding.kind] * (finding.kind not in words)
+        return {line: ", ".join(words) for line, words in sorted(found.items())}
+
+    def listing(self):
+        """Return the source as a `Table`: counters, marks, text."""
+        return source_listing(self.source, self.lines, notes=self.marks, caption=f"{self.title}, simulated")
+
+    def summary(self):
+        """Return the outcome in a sentence."""
+        wrong = sum(finding.severity == "error" for finding in self.findings)
+        bad = len(self.findings) - wrong
+        done = sum(outcome.passed is True for outcome in self.inputs)
+        inputs = f"right on {done} of {len(self.inputs)} inputs" if self.inputs else "it was not run"
+        if wrong:
+            again = ". Repair the first and check again: others may go with it" if wrong > 1 else ""
+            return f"{_things(wrong, 'thing is', 'things are')} wrong; {inputs} (simulated){again}"
+        looks = f"; {_things(bad, 'counter looks', 'counters look')} bad" if bad else ", and no counter looks bad"
+        return f"{'' if bad else 'nothing wrong: '}{inputs}, no hazard{looks} (simulated)"
+
+    def failed(self):
+        """Return lines that name the inputs that are not right, and those that were not run."""
+        names = {passed: [o.name for o in self.inputs if o.passed is passed] for passed in (False, None)}
+        return [f"{words}: {'; '.join(names[passed])}" for passed, words in ((False, "not right"), (None, "not run")) if names[passed]]
+
+    def __repr__(self):
+        lines = [f"{self.title}: {self.summary()}", *map(str, self.findings), *self.failed()]
+        return "\n  ".join(line.replace("\n", "\n  ") for line in lines)
+
+    def _repr_html_(self):
+        found = "".join(map(finding_html, self.findings))
+        failed = "".join(f"<p>{escape(line)}</p>" for line in self.failed())
+        listing = self.listing()._repr_html_() if self.marks or self.lines else ""
+        return f"<p><b>{escape(self.title)}: {escape(self.summary())}</b></p>{found}{failed}{listing}"
+
+
+def _things(number, one, many):
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,208 @@
+"""`check`: wrong kernels get their diagnosis, counters that look bad their line, good kernels nothing."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib import kernels
+from course_lib.check import check, counters
+from course_lib.check.lessons import EXPLAINS, TITLES
+from course_lib.check.trials import Store, storing
+from course_lib.errors import CourseError
+from course_lib.run import matches, run
+from course_lib.widgets.compute import inputs
+
+ROOT = Path(__file__).resolve().parents[2]
+WRONG = sorted((ROOT / "tests/wrong_kernels/04_tiling").glob("*.cu"))
+TILED, NAIVE = kernels.get("sgemm_tiled").source, kernels.get("sgemm_naive").source
+# What only an exercise asks for is a counter here, or nothing.
+INSTEAD = {"gate": "loads"}
+
+
+def header(text):
+    """Return part, kind and words of a wrong kernel's header."""
+    part, reason = (re.search(rf"^// {label} +(.*)$", text, re.MULTILINE)[1] for label in ("Part", "Must fail for"))
+    kind, _, words = reason.partition(": ")
+    return part, kind, words
+
+
+@pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
+def test_a_wrong_kernel_gets_its_diagnosis(path):
+    text = path.read_text(encoding="utf-8")
+    part, kind, words = header(text)
+    report = check(text, whole_tiles=part == "stage")
+    if kind == "entry":
+        assert report.right, "any name will do here"
+        return
+    assert report.right is (kind == "gate")
+    assert any(f.kind == INSTEAD.get(kind, kind) and words in f.message for f in report.findings), report
+    assert all(f.line for f in report.findings), report
+
+
+@pytest.mark.parametrize("name", ["sgemm_tiled", "sgemm_unrolled", "sgemm_ilp", "sgemm_1d_tile", "sgemm_2d_tile"])
+def test_nothing_is_wrong_with_a_good_kernel(name):
+    report = check(name)
+    assert report.right
+    assert report.findings == ()
+    assert "nothing wrong: right on 12 of 12 inputs, no hazard, and no counter looks bad (simulated)" in repr(report)
+    assert len(report.lines) > 3
+    assert "<table" in report._repr_html_()
+
+
+def found(report):
+    """Return (kind, line) of each finding."""
+    return [(f.kind, f.line) for f in report.findings]
+
+
+def line_of(text, part, nth=0):
+    """Return the number of the nth line that holds some text."""
+    return [n for n, line in enumerate(text.splitlines(), 1) if part in line][nth]
+
+
+def test_a_kernel_that_loads_again_and_again():
+    report = check("sgemm_naive")
+    line = line_of(NAIVE, "acc += A")
+    assert found(report) == [("loads", line)]
+    assert "0.1250 sectors for each multiply-add" in report.findings[0].message
+    assert "lesson 04, Tiling" in repr(report)
+    assert report.marks == {line: "loads"}
+
+
+def test_lanes_along_a_column_are_found_at_load_and_store():
+    text = kernels.get("sgemm_swapped").source
+    report = check(text, like="sgemm_swapped")
+    load, store = line_of(text, "acc += A"), line_of(text, "*c = alpha")
+    assert found(report) == [("loads", load), ("sectors", load), ("sectors", store)]
+    assert "A: 16.0 sectors a load request" in report.findings[1].message
+    assert "256 bytes apart, and each thread goes on by 4 bytes" in report.findings[1].message
+    assert "load four at once as a float4" in report.findings[1].message
+    assert "C: 16.0 sectors a store request" in report.findings[2].message
+    assert all("lesson 05, Coalescing" in str(f) for f in report.findings[1:])
+
+
+def test_a_tile_that_is_loaded_once_but_by_columns_has_no_loads_too_many():
+    kinds = [kind for kind, _ in found(check("sgemm_uncoalesced"))]
+    assert "sectors" in kinds
+    assert "loads" not in kinds
+
+
+def test_bank_conflicts_are_found_with_array_and_distance():
+    text = kernels.get("sgemm_coalesced").source
+    report = check("sgemm_coalesced")
+    assert found(report) == [("bank conflicts", line_of(text, "Bs[tx][ty] =")), ("bank conflicts", line_of(text, "* Bs[tx][k]"))]
+    assert "Bs: 8.0 times the wavefronts" in report.findings[0].message
+    assert "64 bytes apart, so that a warp meets in 2 of 32 banks" in report.findings[0].message
+    assert check("sgemm_coalesced").findings[0].lesson == "lesson 06, Bank conflicts and padding"
+
+
+# An odd walk over 64 parts visits each once, and the compiler cannot know where it is.
+def test_an_array_that_the_compiler_cannot_keep_in_registers():
+    text = NAIVE.replace("float acc = 0.0f;", "float acc = 0.0f, part[64] = {};").replace(
+        "acc += A[row * lda + k] * B[k * ldb + col];", "part[(k * row) & 63] += A[row * lda + k] * B[k * ldb + col];").replace(
+        "float* c =", "for (int i = 0; i < 64; ++i) acc += part[(i * (2 * M + 1)) & 63];\n    float* c =")
+    report = check(text)
+    assert report.right
+    assert any(f.kind == "spills" and "256 bytes a thread lie in local memory" in f.message for f in report.findings)
+
+
+def test_registers_that_did_not_suffice():
+    resources = SimpleNamespace(spill_store_bytes=16, spill_load_bytes=32, registers=32, local_bytes=16)
+    (kind, text, line), = counters._spills(resources)
+    assert (kind, line) == ("spills", None)
+    assert "16 bytes are stored and 32 loaded again" in text
+    assert counters._spills(SimpleNamespace(spill_store_bytes=0, spill_load_bytes=0, registers=32, local_bytes=0)) == []
+
+
+def test_a_hazard_marks_both_lines_and_each_wrong_input_is_named():
+    before, barrier, after = TILED.rpartition("__syncthreads();")
+    text = before + after
+    report = check(text)
+    (kind, line), = found(report)
+    reads, writes = line_of(text, "acc += As"), line_of(text, "As[ty][k] =")
+    assert (kind, line) == ("hazard", reads)
+    assert report.marks[reads] == report.marks[writes] == "hazard"
+    assert "not right: square, whole tiles; " in repr(report)
+    html = report._repr_html_()
+    assert html.count('background-color:#fdeacc') >= 2
+    assert "&lt;" in html
+    assert report.lines == {}, "counters of a wrong kernel say nothing"
+
+
+def test_the_first_wrong_element_is_followed_to_its_thread():
+    text = NAIVE.replace("C[row * ldc + col]", "C[row * ldc + (col ^ 1)]")
+    report = check(text)
+    wrong = next(f for f in report.findings if f.kind == "wrong")
+    assert "C[0][0]" in wrong.message
+    assert "Thread (1, 0) of block (0, 0) stored it here" in wrong.message
+    assert wrong.line == line_of(text, "*c = alpha")
+
+
+def test_an_element_that_nobody_stores():
+    text = NAIVE.replace("if (row >= M || col >= N) return;", "if (row >= M || col >= N || row == 2) return;")
+    wrong, = check(text).findings
+    assert "C[2][0]" in wrong.message
+    assert "never written" in wrong.message
+    assert "No thread stored it" in wrong.message
+
+
+@pytest.mark.parametrize(("text", "kind", "says"), [
+    (NAIVE.replace("acc += A", "acc += a"), "compile", 'identifier "a" is undefined'),
+    ("__global__ int x;", "entry", "holds no kernel"),
+    ('extern "C" __global__ void mine(float* x) { }', "entry", "takes 1 arguments, not 11"),
+    ("#define BM 64\n#define BN 64\n" + TILED, "entry", "4096 threads a block"),
+])
+def test_what_cannot_be_run_is_a_finding_too(text, kind, says):
+    report = check(text)
+    assert [f.kind for f in report.findings] == [kind]
+    assert says in report.findings[0].message
+    assert not report.right
+    assert "it was not run" in repr(report)
+    assert report._repr_html_()
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (("dgemm_ilp",), "not checked"), (("sgemm_naif",), "did you mean"), (("transpose",), "not checked"),
+    (("no_such_file.cu",), "cannot be read")])
+def test_what_is_no_kernel_of_this_kind_is_refused(arguments, says):
+    with pytest.raises(CourseError, match=says):
+        check(*arguments)
+
+
+def test_parameters_and_seed_are_passed_on():
+    assert "BM = 8, BN = 32, BK = 16" in check(TILED, BM=8, BN=32, BK=16).title
+    assert check(NAIVE, seed=3, bx=32, by=2).right
+    with pytest.raises(CourseError, match="no parameter"):
+        check(NAIVE, BX=3)
+
+
+def test_a_tiled_kernel_that_sets_its_threads_is_launched_with_them():
+    text = (ROOT / "tests/wrong_kernels/04_tiling/wide_loads_per_output.cu").read_text(encoding="utf-8")
+    A, B, _ = inputs(70, 60, 20)
+    result = run(text, A, B, backend="sim")
+    assert (result.block, result.grid) == ((16, 16, 1), (1, 2, 1))
+    assert matches(result.C, A, B)
+    with pytest.raises(CourseError, match="BX × BY = 64 × 32 = 2048 threads"):
+        run(text.replace("#define BX 16", "#define BX 64").replace("#define BY 16", "#define BY 32"), A, B)
+
+
+def test_a_kind_of_finding_names_a_lesson_that_is_there():
+    for kind, number in EXPLAINS.items():
+        assert number in TITLES, kind
+    for number, title in TITLES.items():
+        for path in (ROOT / "notebooks").glob(f"{number}_*.ipynb"):
+            assert f"# {number} {title.split()[0]}" in path.read_text(encoding="utf-8")
+
+
+def test_the_last_store_of_an_element_counts():
+    def record(line, warp, operation="st.global.f32", space="global"):
+        addresses = np.full(32, -1)
+        addresses[4:8] = 1024 + 4 * np.arange(4)
+        return SimpleNamespace(line=line, block=(1, 0, 0), warp=warp, operation=operation, addresses=addresses, width=4, space=space)
+
+    trace = (record(7, 0), record(9, 1), record(11, 2, "ld.global.f32"), record(12, 2, space="shared"))
+    report = SimpleNamespace(arrays=[SimpleNamespace(name="C", address=1024, itemsize=4)], trace=trace)
+    assert storing(report, 2, (16, 4, 1)) == Store(9, (1, 0, 0), (6, 2, 0))
+    assert storing(report, 4, (16, 4, 1)) is None
