@@ -11,7 +11,7 @@ import keyword
 from course_lib.errors import CourseError
 from course_lib.kernels import own_program
 from course_lib.run import build_cpu
-from course_lib.toolchain import compile_cuda, resources
+from course_lib.toolchain import compile_cuda, no_compiler, resources
 
 
 def load_ipython_extension(shell):
@@ -51,15 +51,19 @@ def c(line, cell, namespace):
     """Keep a cell's C under a name, compile it as a program for the CPU, and print a line.
 
     The cell holds a whole function, or only loops with A(i, k), B(k, j), C(i, j): `course_lib.kernels.own_program` says
-    which arguments and names there are. The name is bound even when the text does not compile.
+    which arguments and names there are. The name is bound even when the text does not compile; without a C compiler the text
+    is kept, and a line says why it is not compiled.
 
     Raises
     ------
     CourseError
-        When the name is none, without a C compiler, or with the compiler's messages and the cell's own line numbers.
+        When the name is none, or with the compiler's messages and the cell's own line numbers.
     """
     name = _name(line, "c")
     namespace[name] = _text(name, cell, "c")
+    if missing := no_compiler():
+        print(f"{name}: kept, not compiled: {missing}")
+        return
     built = build_cpu(own_program(namespace[name]))
     print(f"{name}: compiled")
     for warning in built.warnings:

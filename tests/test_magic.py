@@ -85,3 +85,11 @@ def test_an_index_outside_names_the_line_of_the_cell(shell):
     shell.run_cell("%%c mine\n" + LOOPS.replace("k < K", "k <= K"))
     with pytest.raises(CourseError, match=r"mine, line 4: A\(0, 5\) does not exist"):
         count_lines(shell.user_ns["mine"], *matrices(3, 1, 5)[:2])
+
+
+def test_without_a_compiler_the_text_is_kept(monkeypatch, capsys):
+    monkeypatch.setattr(magic, "no_compiler", lambda: "there is no C compiler")
+    names = {}
+    magic.c("mine", LOOPS, names)
+    assert names["mine"] == "// %%c mine\n" + LOOPS
+    assert capsys.readouterr().out == "mine: kept, not compiled: there is no C compiler\n"

@@ -76,6 +76,17 @@ class CpuKernel:
         return self.path.read_text(encoding="utf-8") if self.path else ""
 
     @property
+    def first_line(self):
+        """Return the number of the source line at which its function begins.
+
+        >>> cpu_kernel("python_ijk").source.splitlines()[cpu_kernel("python_ijk").first_line - 1][:15]
+        'def python_ijk('
+        """
+        starts = ("void", "int", "def")
+        return next(number for number, line in enumerate(self.source.splitlines(), 1)
+                    if line.startswith(starts) and f" {self.entry}(" in line)
+
+    @property
     def threaded(self):
         """Return whether the reader sets a number of threads."""
         return any(p.name == "threads" for p in self.parameters)

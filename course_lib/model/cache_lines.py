@@ -5,8 +5,11 @@ same cache in C, under the reader's own loops; the two share no code and must ag
 """
 
 import itertools
+import math
 from collections import OrderedDict
 from dataclasses import dataclass
+
+import numpy as np
 
 from course_lib.errors import CourseError
 
@@ -51,9 +54,48 @@ class CacheShape:
         """Return among how many sets they are shared out; a line's set is its number modulo this."""
         return self.lines // (self.ways or self.lines)
 
+    def column(self, stride):
+        """Return how many lines of a column the cache can hold, whose elements are `stride` bytes apart.
+
+        Lines that many bytes apart fall into every (stride / line)-th set only, so a power of two leaves most sets unused.
+
+        Raises
+        ------
+        CourseError
+            When the stride is not positive.
+
+        >>> cache = CacheShape(32 * 1024, ways=8)
+        >>> [(N, cache.column(4 * N)) for N in (120, 127, 128, 136)]
+        [(120, 512), (127, 512), (128, 64), (136, 512)]
+        """
+        if not stride > 0:
+            raise CourseError(f"a stride of {stride} bytes: it must be positive")
+        if stride % self.line:          # the lines drift through all sets
+            return self.lines
+        return self.sets // math.gcd(stride // self.line, self.sets) * (self.ways or self.lines)
+
     def __str__(self):
         ways = "fully associative" if self.ways is None else f"{self.ways}-way"
         return f"{self.size // 1024} KiB, {ways}, lines of {self.line} bytes, least recently used goes first"
+
+
+def first_lines(shapes, itemsize, line):
+    """Return the number of the first line of each matrix: they lie one behind the other, each on a line of its own.
+
+    Parameters
+    ----------
+    shapes : sequence of (rows, cols, leading dimension)
+    itemsize, line : int
+        Bytes of an element and of a line.
+
+    >>> first_lines([(2, 20, 20)] * 3, 4, 64)
+    [0, 3, 6]
+    """
+    first, start = [], 0
+    for rows, cols, ld in shapes:
+        first.append(start)
+        start += -(-((rows - 1) * ld + cols) * itemsize // line)
+    return first
 
 
 class LineCounter:
@@ -69,11 +111,16 @@ class LineCounter:
     itemsize : int
         Bytes of an element.
     cache : CacheShape
+    room : int
+        How many accesses are kept in `trace`.
 
     Attributes
     ----------
     fetched, accesses : list of int
         Of A, B and C.
+    trace : list of tuples
+        Of the first `room` accesses: matrix, row, col, line, whether it was fetched, and the line that went for it or -1.
+        Lines are numbered through all three matrices.
 
     >>> counter = LineCounter([(1, 32, 32)] * 3, 4, CacheShape())
     >>> for k in range(32): counter.touch(0, 0, k)
@@ -81,14 +128,12 @@ class LineCounter:
     [2, 0, 0]
     """
 
-    def __init__(self, shapes, itemsize, cache):
+    def __init__(self, shapes, itemsize, cache, room=0):
         self.shapes, self.itemsize, self.cache = shapes, itemsize, cache
+        self.room, self.trace = room, []
         self.sets = [OrderedDict() for _ in range(cache.sets)]
         self.fetched, self.accesses = [0, 0, 0], [0, 0, 0]
-        self.first, self.pending, start = [], {}, 0
-        for rows, cols, ld in shapes:
-            self.first.append(start)
-            start += -(-((rows - 1) * ld + cols) * itemsize // cache.line)
+        self.first, self.pending = first_lines(shapes, itemsize, cache.line), {}
 
     def touch(self, matrix, row, col):
         """Show an access to element (row, col) of matrix 0, 1 or 2."""
@@ -98,20 +143,23 @@ class LineCounter:
                               f"{MATRICES[matrix]} has {rows} rows and {cols} columns")
         if matrix in self.pending:
             self.finish()
-        self.pending[matrix] = self.first[matrix] + (row * ld + col) * self.itemsize // self.cache.line
+        self.pending[matrix] = row, col, self.first[matrix] + (row * ld + col) * self.itemsize // self.cache.line
 
     def finish(self):
         """Let the accesses that count as simultaneous reach the cache; return the counter."""
         for matrix in sorted(self.pending):
-            line = self.pending[matrix]
-            lines = self.sets[line % len(self.sets)]
+            row, col, line = self.pending[matrix]
+            lines, evicted = self.sets[line % len(self.sets)], -1
+            missing = line not in lines
             self.accesses[matrix] += 1
-            if line not in lines:
+            if missing:
                 self.fetched[matrix] += 1
                 if len(lines) == self.cache.lines // self.cache.sets:
-                    lines.popitem(last=False)
+                    evicted = lines.popitem(last=False)[0]
                 lines[line] = None
             lines.move_to_end(line)
+            if len(self.trace) < self.room:
+                self.trace.append((matrix, row, col, line, int(missing), evicted))
         self.pending.clear()
         return self
 
@@ -144,3 +192,60 @@ def blocked_accesses(M, N, K, BI, BJ, BK):
                             yield 0, i, k
                             yield 1, k, j
                             yield 2, i, j
+
+
+def loop_steps(order, M, N, K):
+    """Return arrays i, j, k: what `loop_accesses` walks through, all at once.
+
+    >>> [x.tolist() for x in loop_steps("kij", 1, 2, 2)]
+    [[0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1]]
+    """
+    size = {"i": M, "j": N, "k": K}
+    walked = dict(zip(order, np.indices([size[letter] for letter in order]).reshape(3, -1), strict=True))
+    return walked["i"], walked["j"], walked["k"]
+
+
+def blocked_steps(M, N, K, BI, BJ, BK):
+    """Return arrays i, j, k: what `blocked_accesses` walks through, all at once."""
+    i, j, k = loop_steps("ikj", M, N, K)
+    walk = np.lexsort((j, k, i, k // BK, j // BJ, i // BI))
+    return i[walk], j[walk], k[walk]
+
+
+def count_steps(steps, shapes, itemsize, cache):
+    """Count the lines of C(i, j) += A(i, k) * B(k, j), some ten times faster than a `LineCounter` does it.
+
+    A step that needs the same three lines as the one before changes nothing in the cache, and is left out.
+
+    Parameters
+    ----------
+    steps : arrays i, j, k
+    shapes, itemsize, cache
+        As for `LineCounter`.
+
+    Returns
+    -------
+    list of int
+        Lines fetched of A, B and C.
+
+    >>> count_steps(loop_steps("ikj", 16, 16, 16), [(16, 16, 16)] * 3, 4, CacheShape())
+    [16, 16, 16]
+    """
+    i, j, k = steps
+    where = zip(((i, k), (k, j), (i, j)), shapes, first_lines(shapes, itemsize, cache.line), strict=True)
+    lines = np.stack([first + (row * ld + col) * itemsize // cache.line for (row, col), (_, _, ld), first in where], axis=1)
+    ways = cache.lines // cache.sets
+    if ways >= len(MATRICES):           # else one of the three may have pushed out another
+        lines = lines[np.append(True, (lines[1:] != lines[:-1]).any(axis=1))]
+    lines = lines.ravel()
+    sets, missed = [OrderedDict() for _ in range(cache.sets)], []
+    for at, (line, where) in enumerate(zip(lines.tolist(), (lines % cache.sets).tolist(), strict=True)):
+        held = sets[where]
+        if line in held:
+            held.move_to_end(line)
+        else:
+            missed.append(at)
+            if len(held) == ways:
+                held.popitem(last=False)
+            held[line] = None
+    return np.bincount(np.array(missed) % len(MATRICES), minlength=len(MATRICES)).tolist()

@@ -106,3 +106,12 @@ def speed_ups(slow, fast):
     {4096: 595.9454545454545}
     """
     return {N: slow[N] / fast[N] for N in slow if N in fast}
+
+
+def growth(times):
+    """Return N -> how many times as long it takes as half of N; a product of 2 N^3 operations should take 8 times as long.
+
+    >>> growth({256: 0.06, 1024: 7.17, 2048: 156.19})
+    {2048: 21.783821478382148}
+    """
+    return {N: times[N] / times[N // 2] for N in times if N // 2 in times}

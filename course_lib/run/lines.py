@@ -1,5 +1,6 @@
 """Count the cache lines that a program fetches: its own text, with A(i, k), B(k, j), C(i, j) going through a cache."""
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,12 +9,22 @@ from course_lib import toolchain
 from course_lib.errors import CourseError
 from course_lib.kernels import CpuKernel
 from course_lib.kernels.cpu import FOLDER
-from course_lib.model.cache_lines import MATRICES, CacheShape, LineCounter, blocked_accesses, loop_accesses
+from course_lib.model.cache_lines import (
+    MATRICES,
+    CacheShape,
+    LineCounter,
+    blocked_accesses,
+    blocked_steps,
+    count_steps,
+    loop_accesses,
+    loop_steps,
+)
 from course_lib.run.cpu import resolve_cpu
 from course_lib.run.inputs import problem
 
-MOST_PYTHON = 2**21      # multiply-adds that are counted without a C compiler: some five seconds
+MOST_PYTHON = 2**21      # multiply-adds that are counted without a C compiler: some two seconds
 MOST_ACCESSES = 2**33    # of a program until it is ended
+MOST_TRACED = 2**20      # accesses kept one by one: 24 MB
 LIMIT_S = 60
 
 
@@ -34,6 +45,11 @@ class LineCount:
         What the program computed while its lines were counted.
     counted_by : str
         "c" or "python".
+    trace : (n, 6) int array
+        Of the first n accesses that were asked for: matrix (0, 1, 2), row, col, line, whether it was fetched, and the line
+        that went for it or -1. Lines are numbered through all three matrices.
+    shapes : tuple of (rows, cols, leading dimension)
+        Of A, B and C.
     """
 
     kernel: CpuKernel
@@ -47,6 +63,8 @@ class LineCount:
     accesses: dict[str, int]
     C: np.ndarray = field(repr=False)
     counted_by: str
+    trace: np.ndarray = field(repr=False)
+    shapes: tuple
 
     label = "counted in a model of a cache"
 
@@ -70,7 +88,7 @@ class LineCount:
 
 
 def count_lines(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, cache=None, by=None, most=MOST_ACCESSES, limit_s=LIMIT_S,
-                **parameters):
+                trace=0, **parameters):
     """Run a program on a model of a cache, and count the lines it fetches for each matrix.
 
     Parameters
@@ -88,6 +106,8 @@ def count_lines(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, cache=None, by=Non
         Accesses after which the program is ended.
     limit_s : float
         Seconds after which it is ended.
+    trace : int
+        How many accesses, from the first on, are kept one by one.
 
     Returns
     -------
@@ -108,24 +128,27 @@ def count_lines(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, cache=None, by=Non
     by = by or _who(kernel)
     if by not in ("c", "python"):
         raise CourseError(f"by = {by!r}: lines are counted by 'c' or by 'python'")
-    fetched, accesses = (_in_c(kernel, values, task, dtype, cache, most, limit_s) if by == "c"
-                         else _in_python(kernel, values, task, cache))
+    if not 0 <= trace <= MOST_TRACED:
+        raise CourseError(f"trace = {trace}: up to {MOST_TRACED} accesses can be kept one by one")
+    fetched, accesses, traced = (_in_c(kernel, values, task, dtype, cache, most, limit_s, trace) if by == "c"
+                                 else _in_python(kernel, values, task, cache, trace))
     return LineCount(kernel, values, task.M, task.N, task.K, dtype, cache, dict(zip(MATRICES, fetched, strict=True)),
-                     dict(zip(MATRICES, accesses, strict=True)), np.array(task.C.view(), order="C"), by)
+                     dict(zip(MATRICES, accesses, strict=True)), np.array(task.C.view(), order="C"), by, traced, _shapes(task))
+
+
+def _shapes(task):
+    return tuple((m.rows, m.cols, m.ld) for m in (task.A, task.B, task.C))
 
 
 def _who(kernel):
-    try:
-        toolchain.host_compiler()
-    except CourseError:
-        if kernel.text is not None:
-            raise
-        return "python"
-    return "c"
+    if kernel.text is not None:
+        toolchain.host_compiler()       # or an error: Python cannot run the reader's C
+        return "c"
+    return "python" if toolchain.no_compiler() else "c"
 
 
-def _in_c(kernel, values, task, dtype, cache, most, limit_s):
-    """Count in C, in a process of its own; return (fetched, accesses) and leave the result in the task's C."""
+def _in_c(kernel, values, task, dtype, cache, most, limit_s, trace):
+    """Count in C, in a process of its own; return (fetched, accesses, trace) and leave the result in the task's C."""
     name = next(iter(kernel.texts), None) or kernel.path.name
     program = toolchain.compile_c(
         _counting_text(kernel, name), name=name, as_written=True, texts=kernel.texts or {name: kernel.source},
@@ -134,16 +157,16 @@ def _in_c(kernel, values, task, dtype, cache, most, limit_s):
     kinds, arguments = toolchain.gemm_arguments(task.A.view(), task.B.view(), task.C.view(), task.alpha, task.beta)
     where = iter(buffers)
     arguments = [next(where) if kind == "array" else value for kind, value in zip(kinds, arguments, strict=True)]
-    out = np.zeros(11, np.int64)
-    arguments += [cache.line, cache.sets, cache.lines // cache.sets, most, out]
-    status, _ = toolchain.call_apart(program, "run_counted", [*kinds, *["long"] * 4, "array"], arguments, status=True,
-                                     limit_s=limit_s)
+    out, traced = np.zeros(11, np.int64), np.zeros((max(trace, 1), 6), np.int32)
+    arguments += [cache.line, cache.sets, cache.lines // cache.sets, most, trace, traced, out]
+    status, _ = toolchain.call_apart(program, "run_counted", [*kinds, *["long"] * 5, "array", "array"], arguments,
+                                     status=True, limit_s=limit_s)
     if status:
         raise CourseError("there is no memory for the lists of the cache: take smaller matrices")
     _explain(name, task, [int(x) for x in out[6:]], most, kernel)
     if not out[3:6].any():
         raise CourseError(f"{name} reaches no element by A(i, k), B(k, j) or C(i, j), so nothing is counted")
-    return [int(x) for x in out[:3]], [int(x) for x in out[3:6]]
+    return [int(x) for x in out[:3]], [int(x) for x in out[3:6]], traced[:min(trace, int(out[3:6].sum()))]
 
 
 def _counting_text(kernel, name):
@@ -167,21 +190,22 @@ def _explain(name, task, end, most, kernel):
                       f"and {matrix.cols} columns{shown}", line=line, matrix=matrix.name, row=row, col=col)
 
 
-def _in_python(kernel, values, task, cache):
-    """Count in Python, and compute C with NumPy; return (fetched, accesses)."""
+def _in_python(kernel, values, task, cache, trace):
+    """Count in Python, and compute C with NumPy; return (fetched, accesses, trace)."""
     sizes = task.M, task.N, task.K
     if kernel.text is not None:
         raise CourseError("a text of your own is counted by C, not by Python: `by` must be 'c'")
     if task.M * task.N * task.K > MOST_PYTHON:
         raise CourseError(f"without a C compiler {task.M} × {task.N} × {task.K} multiply-adds take too long to count: "
                           "take N up to 128")
-    steps = loop_accesses(kernel.order, *sizes) if kernel.order else blocked_accesses(*sizes, **values)
-    shapes = [(m.rows, m.cols, m.ld) for m in (task.A, task.B, task.C)]
-    counter = LineCounter(shapes, task.A.buffer.itemsize, cache)
-    for step in steps:
-        counter.touch(*step)
+    about = _shapes(task), task.A.buffer.itemsize, cache
+    steps = loop_steps(kernel.order, *sizes) if kernel.order else blocked_steps(*sizes, **values)
+    fetched, counter = count_steps(steps, *about), LineCounter(*about, room=trace)
+    one_by_one = loop_accesses(kernel.order, *sizes) if kernel.order else blocked_accesses(*sizes, **values)
+    for access in itertools.islice(one_by_one, trace):
+        counter.touch(*access)
     counter.finish()
     C = task.C.view()
     product = task.alpha * (task.A.view() @ task.B.view())
     C[...] = product if task.beta == 0 else product + task.beta * C
-    return counter.fetched, counter.accesses
+    return fetched, [task.M * task.N * task.K] * 3, np.array(counter.trace, np.int32).reshape(-1, 6)

@@ -6,7 +6,7 @@ And the machine's own C compiler, for the programs that run on the CPU.
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.host import HostProgram, compile_c
 from course_lib.toolchain.host_call import CrashedError, call_apart, gemm_arguments, gemm_call
-from course_lib.toolchain.host_compiler import HostCompiler, host_compiler
+from course_lib.toolchain.host_compiler import HostCompiler, host_compiler, no_compiler
 from course_lib.toolchain.host_cpu import Blas, blas, blas_threads, cpu_count, cpu_name
 from course_lib.toolchain.inner_loop import InnerLoop, inner_loop
 from course_lib.toolchain.loops import Loop, count, loops
@@ -38,6 +38,7 @@ __all__ = [
     "gemm_call",
     "host_compiler",
     "inner_loop",
+    "no_compiler",
     "loops",
     "nvrtc_version",
     "parse_log",

@@ -90,6 +90,19 @@ def host_compiler():
     return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
+def no_compiler():
+    """Return why no C program can be built here, or "" when one can.
+
+    >>> no_compiler() == "" or "C compiler" in no_compiler()
+    True
+    """
+    try:
+        host_compiler()
+    except CourseError as error:
+        return str(error)
+    return ""
+
+
 @functools.cache
 def _find(wanted, path):
     """Find a compiler; the arguments are what the answer depends on, and a failure is not kept."""

@@ -55,6 +55,22 @@ def test_lesson_04_runs_and_its_tile_slider_moves_the_counter():
         assert counter(after) > counter(before) == stood, "a smaller tile loads each element more often"
 
 
+def test_lesson_01_runs_and_a_larger_cache_fetches_fewer_lines():
+    from lab_browser import open_lesson
+
+    with open_lesson(ROOT / "notebooks" / "01_triple_loop.ipynb") as lesson:
+        assert lesson.run_all() == []
+        lesson.shots(SHOTS, "01_triple_loop")
+        step, _, cache = (lesson.sliders().nth(i) for i in range(3))
+        lesson.move(step, done=lambda text: "step = 56" in text)
+        stood = counter(lesson.text_around(cache), "lines fetched, all")
+        _, after = lesson.move(cache, done=lambda text: counter(text, "lines fetched, all") not in (None, stood))
+        assert counter(after, "lines fetched, all") < stood, "8 KiB keep a row of A until its next use"
+        lesson.page.locator(".widget-toggle-buttons button", has_text="ikj").nth(1).press("Enter")
+        lesson.page.get_by_text("order = ikj, N = 128, cache = 8 KiB").wait_for()
+        lesson.shots(SHOTS, "01_triple_loop-moved", whole=False)
+
+
 def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
     from lab_browser import open_lesson
 

@@ -140,3 +140,9 @@ def test_no_undefined_behaviour_no_stray_access_no_race(sanitizer, name, real, t
     done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout == "all right\n"
+
+
+@pytest.mark.parametrize("kernel", [k for k in CPU_KERNELS.values() if k.path], ids=lambda k: k.name)
+def test_a_listing_begins_at_the_function(kernel):
+    line = kernel.source.splitlines()[kernel.first_line - 1]
+    assert line.split("(")[0] in {f"{kind} {kernel.entry}" for kind in ("void", "int", "def")}

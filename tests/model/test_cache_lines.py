@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.model.cache_lines import CacheShape, LineCounter, blocked_accesses, loop_accesses
+from course_lib.model.cache_lines import CacheShape, LineCounter, blocked_accesses, blocked_steps, count_steps, loop_accesses, loop_steps
 
 
 def count(steps, shapes, cache, itemsize=4):
@@ -89,3 +89,29 @@ def test_a_cache_that_cannot_be_is_refused(arguments, words):
 def test_an_order_that_is_none_is_refused():
     with pytest.raises(CourseError, match="'iji' is no order"):
         list(loop_accesses("iji", 1, 1, 1))
+
+
+@pytest.mark.parametrize("order", ["ijk", "ikj", "jik", "jki", "kij", "kji"])
+@pytest.mark.parametrize("cache", [CacheShape(64), CacheShape(128), CacheShape(192), CacheShape(512, ways=2), CacheShape(1024),
+                                   CacheShape(2048, ways=4), CacheShape()])
+def test_the_fast_count_is_the_slow_one(order, cache):
+    sizes, about = (9, 35, 22), shapes(9, 35, 22, pad=3)
+    assert count_steps(loop_steps(order, *sizes), about, 4, cache) == count(loop_accesses(order, *sizes), about, cache)
+
+
+@pytest.mark.parametrize("block", [(1, 1, 1), (4, 16, 8), (5, 7, 3), (64, 64, 64)])
+def test_blocks_walk_alike(block):
+    slow = list(blocked_accesses(9, 21, 10, *block))
+    i, j, k = blocked_steps(9, 21, 10, *block)
+    assert [tuple(x) for x in np.stack([i, k]).T.tolist()] == [(row, col) for matrix, row, col in slow if matrix == 0]
+    assert [tuple(x) for x in np.stack([k, j]).T.tolist()] == [(row, col) for matrix, row, col in slow if matrix == 1]
+
+
+def test_how_much_of_a_column_fits_is_what_the_count_says():
+    """A column that fits is fetched once for a line's 16 columns, one that does not for every element."""
+    cache = CacheShape(4096, ways=4)
+    for N in (24, 32, 40, 48, 64, 66, 80):
+        fetched = count_steps(loop_steps("jki", N, N, 1), shapes(N, N, 1), 4, cache)[2]
+        assert (fetched > 2 * N * N / 16) == (cache.column(4 * N) <= N), N
+    with pytest.raises(CourseError, match="positive"):
+        cache.column(0)

@@ -154,3 +154,35 @@ def test_what_cannot_be_counted_is_told(kernel, options, words):
     A, B, _ = matrices(4, 4, 4)
     with pytest.raises(CourseError, match=words):
         count_lines(kernel, A, B, **options)
+
+
+@needs_c
+@pytest.mark.parametrize("name", ["gemm_ijk", "gemm_ikj", "gemm_blocked"])
+def test_the_trace_is_what_was_counted(name):
+    """Both counters keep the same accesses, and held lines, fetched and evicted ones add up."""
+    A, B, C = matrices(5, 21, 7, pads=(1, 3, 0))
+    cache = CacheShape(512)
+    in_c, in_python = (count_lines(name, A, B, C, beta=1.0, cache=cache, by=by, trace=10_000) for by in ("c", "python"))
+    assert in_c.shapes == in_python.shapes == ((5, 7, 8), (7, 21, 24), (5, 21, 21))
+    assert (in_c.trace == in_python.trace).all()
+    assert len(in_c.trace) == 3 * 5 * 21 * 7
+    matrix, row, col, line, fetched, evicted = in_c.trace.T
+    assert {m: int(fetched[matrix == i].sum()) for i, m in enumerate("ABC")} == in_c.fetched
+    held = set()
+    for access in in_c.trace.tolist():
+        assert (access[3] in held) == (not access[4])
+        held = (held | {access[3]}) - {access[5]}
+        assert len(held) <= cache.lines
+    assert (line[matrix == 1] - line[matrix == 1].min() == (row * 24 + col)[matrix == 1] // 16).all()
+
+
+@needs_c
+def test_a_short_trace_and_none():
+    A, B, _ = matrices(4, 4, 4)
+    assert count_lines("gemm_ijk", A, B).trace.shape == (0, 6)
+    assert count_lines("gemm_ijk", A, B, by="python").trace.shape == (0, 6)
+    for by in ("c", "python"):
+        assert count_lines("gemm_ijk", A, B, trace=7, by=by).trace[:, :3].tolist() == [
+            [0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 0, 1], [1, 1, 0], [2, 0, 0], [0, 0, 2]]
+    with pytest.raises(CourseError, match="up to"):
+        count_lines("gemm_ijk", A, B, trace=-1)

@@ -14,6 +14,7 @@
 static struct {
     REAL* data;
     long long rows, cols, ld, first, fetched, accesses, pending;    // first: line; pending: line not yet asked for, or -1
+    long long row, col;             // of the element that is pending
 } matrices_[3];
 static struct {
     long long line, left, sets, ways;
@@ -22,6 +23,8 @@ static struct {
     int *oldest, *newest, *count;   // of each set
 } cache_;
 static struct { long long reason, matrix, row, col, line; } end_;     // reason 0: none, 1: index outside, 2: too many
+static struct { int* rows; long long room, used; } trace_;            // of an access: matrix, row, col, line, fetched, evicted
+static int evicted_;                                                  // line that went for the last one fetched, or -1
 static jmp_buf leave_;
 
 static void unlink_line_(long long set, int line) {
@@ -33,6 +36,7 @@ static void unlink_line_(long long set, int line) {
 static int fetch_(int line) {        // 1 when the line was not in the cache
     const long long set = line % cache_.sets;
     const int missing = !cache_.held[line];
+    evicted_ = -1;
     if (cache_.newest[set] == line && !missing)
         return 0;
     if (!missing) {
@@ -41,6 +45,7 @@ static int fetch_(int line) {        // 1 when the line was not in the cache
         const int victim = cache_.oldest[set];
         unlink_line_(set, victim);
         cache_.held[victim] = 0;
+        evicted_ = victim;
     } else {
         ++cache_.count[set];
     }
@@ -55,9 +60,15 @@ static int fetch_(int line) {        // 1 when the line was not in the cache
 static void finish_pending_(void) {
     for (int m = 0; m < 3; ++m)
         if (matrices_[m].pending >= 0) {
+            const int line = (int)matrices_[m].pending, fetched = fetch_(line);
             ++matrices_[m].accesses;
-            matrices_[m].fetched += fetch_((int)matrices_[m].pending);
+            matrices_[m].fetched += fetched;
             matrices_[m].pending = -1;
+            if (trace_.used < trace_.room) {
+                int* to = &trace_.rows[6 * trace_.used++];
+                to[0] = m, to[1] = (int)matrices_[m].row, to[2] = (int)matrices_[m].col;
+                to[3] = line, to[4] = fetched, to[5] = evicted_;
+            }
         }
 }
 
@@ -70,6 +81,7 @@ static REAL* touch_(int m, long long row, long long col, int line) {
     if (matrices_[m].pending >= 0)
         finish_pending_();
     const long long element = row * matrices_[m].ld + col;
+    matrices_[m].row = row, matrices_[m].col = col;
     matrices_[m].pending = matrices_[m].first + element * (long long)sizeof(REAL) / cache_.line;
     return &matrices_[m].data[element];
 }

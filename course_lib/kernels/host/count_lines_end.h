@@ -2,6 +2,7 @@
 //
 // Returns   0, or 1 when there was no memory for the cache's lists
 // Out       fetched and accesses of A, B, C; then why the program was ended: reason, matrix, row, col, line
+// Trace     the first `room` accesses: matrix, row, col, line, whether it was fetched, the line that went for it or -1
 static void set_up_(int m, const REAL* data, long long rows, long long cols, long long ld, long long* next) {
     matrices_[m].data = (REAL*)data;
     matrices_[m].rows = rows, matrices_[m].cols = cols, matrices_[m].ld = ld, matrices_[m].first = *next;
@@ -10,8 +11,9 @@ static void set_up_(int m, const REAL* data, long long rows, long long cols, lon
 }
 
 int run_counted(int M, int N, int K, REAL alpha, const REAL* a, int lda, const REAL* b, int ldb, REAL beta, REAL* c, int ldc,
-                long long line, long long sets, long long ways, long long most, long long* out) {
+                long long line, long long sets, long long ways, long long most, long long room, int* trace, long long* out) {
     long long lines = 0;
+    trace_.rows = trace, trace_.room = room;
     cache_.line = line, cache_.sets = sets, cache_.ways = ways, cache_.left = most;
     set_up_(0, a, M, K, lda, &lines);
     set_up_(1, b, K, N, ldb, &lines);

@@ -1,0 +1,147 @@
+"""Pictures of cache lines, drawn from the accesses of a program that ran: which lines it fetched, and what it used of them."""
+
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from course_lib.errors import CourseError
+from course_lib.model.cache_lines import MATRICES, first_lines
+from course_lib.plots import style
+
+ABSENT, HELD, FETCHED = "#FFFFFF", style.SKY, style.ORANGE
+
+
+@dataclass(frozen=True)
+class Window:
+    """The state of the cache after some multiply-adds, and what the last ones of them did.
+
+    Attributes
+    ----------
+    step, last : int
+        Multiply-adds until now; how many of them, the last ones, are looked at.
+    line : int
+        Elements of a line.
+    held, fetched, used : dict of "A", "B", "C" to bool arrays
+        For each element: is its line in the cache now; was its line fetched by the last multiply-adds; did one of them use
+        the element itself.
+    misses, uses : dict of "A", "B", "C" to int
+        Lines fetched by the last multiply-adds, and different elements that they used.
+    """
+
+    step: int
+    last: int
+    line: int
+    held: dict
+    fetched: dict
+    used: dict
+    misses: dict
+    uses: dict
+
+
+def line_window(counted, step, last=16):
+    """Return the `Window` after `step` multiply-adds.
+
+    Parameters
+    ----------
+    counted : LineCount
+        From `count_lines` with `trace` large enough: three accesses for each multiply-add.
+    step, last : int
+        1 and up; `last` may be larger than `step`.
+
+    Raises
+    ------
+    CourseError
+        When the trace is too short.
+    """
+    if not 1 <= step <= len(counted.trace) // 3:
+        raise CourseError(f"step {step}: the trace has {len(counted.trace) // 3} multiply-adds, counted from 1")
+    itemsize = counted.C.itemsize
+    per_line = counted.cache.line // itemsize
+    first = first_lines(counted.shapes, itemsize, counted.cache.line)
+    begin = max(0, step - last)
+    trace = counted.trace[:3 * step]
+    held = set()
+    for line, fetched, evicted in trace[:, 3:].tolist():
+        if fetched:
+            held.add(line)
+            held.discard(evicted)
+    recent = trace[3 * begin:]
+    lines = {int(line) for line in recent[recent[:, 4] == 1, 3]}
+    where = {name: _lines_of_elements(shape, start, per_line) for name, shape, start in zip(MATRICES, counted.shapes, first, strict=True)}
+    used = {name: np.zeros(lines_of.shape, bool) for name, lines_of in where.items()}
+    for matrix, row, col in recent[:, :3].tolist():
+        used[MATRICES[matrix]][row, col] = True
+    return Window(step, step - begin, per_line,
+                  {name: np.isin(at, sorted(held)) for name, at in where.items()},
+                  {name: np.isin(at, sorted(lines)) for name, at in where.items()}, used,
+                  {name: int(recent[recent[:, 0] == m, 4].sum()) for m, name in enumerate(MATRICES)},
+                  {name: int(u.sum()) for name, u in used.items()})
+
+
+def _lines_of_elements(shape, first, per_line):
+    """Return the number of the line of each element."""
+    rows, cols, ld = shape
+    return first + (np.arange(rows)[:, None] * ld + np.arange(cols)) // per_line
+
+
+@style.styled
+def cache_lines(window, *, title=None):
+    """Draw A, B and C: lines that the cache holds, lines just fetched, and the elements that were used.
+
+    Parameters
+    ----------
+    window : Window
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+        With three Axes.
+    """
+    figure = style.axes(width=10.6, height=4.5).figure
+    figure.clear()
+    for ax, name in zip(figure.subplots(1, 3), MATRICES, strict=True):
+        _matrix(ax, name, window)
+    figure.suptitle(title or f"after {window.step} multiply-adds", x=0.01, ha="left", fontsize=16)
+    handles = [Line2D([], [], linestyle="none", marker="s", markersize=9, color=style.INK, label=f"used by the last {window.last}"),
+               Patch(facecolor=FETCHED, edgecolor=style.GREY, label="line fetched for them"),
+               Patch(facecolor=HELD, edgecolor=style.GREY, label="line in the cache"),
+               Patch(facecolor=ABSENT, edgecolor=style.GREY, label="line not in the cache")]
+    figure.legend(handles=handles, loc="outside lower left", ncols=4, frameon=False, fontsize=12)
+    return figure
+
+
+def _matrix(ax, name, window):
+    rows, cols = window.used[name].shape
+    code = np.where(window.held[name], 1, 0)
+    code = np.where(window.fetched[name], 2, code)
+    palette = np.array([matplotlib.colors.to_rgb(c) for c in (ABSENT, HELD, FETCHED)])
+    ax.imshow(palette[code], interpolation="nearest", aspect="equal")
+    at_row, at_col = np.nonzero(window.used[name])
+    ax.plot(at_col, at_row, linestyle="none", marker="s", markersize=170 / max(rows, cols), color=style.INK, markeredgewidth=0)
+    ax.hlines(np.arange(rows + 1) - 0.5, -0.5, cols - 0.5, colors=style.GREY, linewidths=0.4)
+    ax.vlines(np.arange(0, cols + 1, window.line) - 0.5, -0.5, rows - 0.5, colors=style.INK, linewidths=1.2)
+    ticks = [0, *range(window.line, cols, window.line), cols - 1]
+    ax.set_xticks(ticks, [str(t) for t in ticks])
+    ax.set_yticks([0, rows - 1])
+    ax.set_title(f"{name}: {_plural(window.misses[name], 'line')} fetched,\n{_plural(window.uses[name], 'element')} used", fontsize=14)
+
+
+def _plural(count, word):
+    """Return "1 line", "2 lines".
+
+    >>> _plural(1, "line"), _plural(0, "line")
+    ('1 line', '0 lines')
+    """
+    return f"{count} {word}{'s' * (count != 1)}"
+
+
+def describe_lines(window):
+    """Return the alternative text of `cache_lines`."""
+    said = [f"{name} {_plural(window.misses[name], 'line')} fetched and {_plural(window.uses[name], 'element')} used"
+            for name in MATRICES]
+    return (f"A, B and C with their lines of {window.line} elements, after {window.step} multiply-adds. "
+            f"In the last {window.last}: {', '.join(said)}.")

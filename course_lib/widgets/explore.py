@@ -1,0 +1,191 @@
+"""Controls on any function of a few choices: a status line, a table now and before, a picture; the latest move wins.
+
+`live` is for kernels on the GPU; this is for what the lessons on the CPU move.
+"""
+
+import html
+import threading
+import time
+from dataclasses import dataclass
+
+import ipywidgets
+
+from course_lib.plots import render
+from course_lib.widgets.compute import alert, facts_table
+from course_lib.widgets.engine import Engine
+from course_lib.widgets.static import StaticBox
+
+SLOW_S, TICK_S = 0.25, 0.1      # a position that takes longer than SLOW_S gets a progress bar, moved every TICK_S
+KNOWN_S = 0.0005                # what takes less was not computed: the function remembered it
+
+
+@dataclass(frozen=True)
+class Control:
+    """One choice: numbers become a slider, words become buttons.
+
+    Attributes
+    ----------
+    name, meaning : str
+        Beside the control; in its tooltip.
+    options : tuple
+        Values, or (label, value) pairs.
+    start
+        The value at the beginning.
+
+    >>> Control("N", "rows", (64, ("many", 128)), 64).words(128)
+    'N = many'
+    """
+
+    name: str
+    meaning: str
+    options: tuple
+    start: object
+
+    @property
+    def pairs(self):
+        """Return (label, value) of each choice."""
+        return tuple(o if isinstance(o, tuple) else (str(o), o) for o in self.options)
+
+    @property
+    def values(self):
+        """Return what can be chosen."""
+        return tuple(value for _, value in self.pairs)
+
+    def words(self, value):
+        """Say a choice."""
+        return f"{self.name} = {next(label for label, known in self.pairs if known == value)}"
+
+    def widget(self):
+        """Return an ipywidget."""
+        tooltip = f"{self.name}: {self.meaning}"
+        if all(isinstance(value, str) for value in self.values):
+            return ipywidgets.ToggleButtons(options=self.pairs, value=self.start, description=self.name, tooltip=tooltip,
+                                            layout={"width": "620px"}, style={"button_width": "auto"})
+        return ipywidgets.SelectionSlider(options=self.pairs, value=self.start, description=self.name, tooltip=tooltip,
+                                          continuous_update=True, layout={"width": "300px"})
+
+
+class Explore(StaticBox):
+    """Controls, a status line, a table, a picture.
+
+    Parameters
+    ----------
+    controls : sequence of Control
+        Their values, in order, are the arguments of `compute`.
+    compute : callable(*values) -> result
+        A CourseError is shown to the reader; it may be a rule that the choice breaks.
+    facts : callable(result) -> mapping of label to text, optional
+        The table's rows.
+    picture : callable(result) -> (Axes, alternative text), optional
+    doing, done : str
+        What the status line says while it computes ("counting"), and afterwards ("counted in a model of a cache").
+    ahead : bool
+        Whether positions one move away are computed when nothing else is to do; not for what is measured.
+    """
+
+    def __init__(self, controls, compute, *, facts=None, picture=None, doing="computing", done="computed", ahead=True):
+        self.controls, self._function, self._facts, self._picture = tuple(controls), compute, facts, picture
+        self._doing, self._done = doing, done
+        self._before, self._now, self._asked_at, self._seconds = None, None, 0.0, 0.5
+        near = self._neighbours if ahead else None
+        self.engine = Engine(lambda position: self._function(*position), self._deliver, neighbours=near)
+        self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=near)
+        self.boxes = {control.name: control.widget() for control in self.controls}
+        self.status, self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
+        self.progress = ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description=doing,
+                                                 layout={"visibility": "hidden", "width": "420px"})
+        for box in self.boxes.values():
+            box.observe(self._moved, "value")
+        self._deliver(self.engine.now(self.position()))
+        if picture and self._failed is None:        # small: it is committed with the notebook
+            self.image.value = render(*picture(self.engine.now(self.position()).value))._repr_html_()
+        wrapping, boxes = {"flex_flow": "row wrap"}, list(self.boxes.values())
+        buttons = [box for box in boxes if isinstance(box, ipywidgets.ToggleButtons)]
+        sliders = ipywidgets.HBox([box for box in boxes if box not in buttons], layout=wrapping)
+        super().__init__([*buttons, sliders, self.status, self.progress,
+                          ipywidgets.HBox([self.table, self.image], layout=wrapping | {"min_height": "300px"})])
+
+    def position(self):
+        """Return the value of each control: what is asked for now."""
+        return tuple(box.value for box in self.boxes.values())
+
+    def describe(self, position):
+        """Say a position in words: "order = ijk, N = 128"."""
+        return ", ".join(control.words(value) for control, value in zip(self.controls, position, strict=True))
+
+    def _moved(self, _change):
+        self._asked_at, position = time.perf_counter(), self.position()
+        if not self.engine.known(position):     # said before the request: its answer may come at once
+            self.status.value = _status(f"{self._doing} {self.describe(position)} …")
+        if not self.engine.request(position):
+            self._later(SLOW_S)
+
+    def _draw(self, position):
+        outcome = self.engine.now(position)
+        if outcome.error is not None:
+            raise outcome.error
+        return render(*self._picture(outcome.value), small=False)
+
+    def _neighbours(self, position):
+        near = []
+        for at, control in enumerate(self.controls):
+            place = control.values.index(position[at])
+            for step in (place + 1, place - 1):
+                if 0 <= step < len(control.values):
+                    near.append((*position[:at], control.values[step], *position[at + 1:]))
+        return near
+
+    def _deliver(self, outcome):
+        self.progress.layout.visibility = "hidden"
+        words, self._failed = self.describe(outcome.position), outcome.error
+        if outcome.error is not None:
+            self.status.value = _status(f"{words} cannot be:") + alert(str(outcome.error))
+            self.table.value = self.image.value = ""
+            return
+        self._seconds = max(outcome.seconds, 0.1)
+        took = "known already" if outcome.cached or outcome.seconds < KNOWN_S else f"{self._done} in {outcome.seconds:.2f} s"
+        self.status.value = _status(f"{words}: {took}")
+        if self._facts:
+            self._before, self._now = self._now, self._facts(outcome.value)
+            self.table.value = facts_table(self._now, self._before)._repr_html_()
+        if self._picture and self._asked_at:        # the numbers first; the picture follows
+            self.drawings.request(outcome.position)
+
+    def _deliver_drawing(self, outcome):
+        if outcome.position == self.position():
+            self.image.value = "" if outcome.error is not None else outcome.value._repr_html_()
+
+    def close(self):
+        """Close the widget and stop its threads."""
+        self.engine.close()
+        self.drawings.close()
+        super().close()
+
+    def _later(self, seconds):
+        timer = threading.Timer(seconds, self._tick)
+        timer.daemon = True
+        timer.start()
+
+    def _tick(self):
+        if not self.engine.busy():
+            return
+        elapsed = time.perf_counter() - self._asked_at
+        self.progress.value = elapsed / (elapsed + self._seconds)
+        self.progress.layout.visibility = "visible"
+        self._later(TICK_S)
+
+    def _caption(self):
+        return f"{self.describe(self.position())} (run this cell to move the controls)"
+
+    def static_html(self):
+        if self._failed is not None:
+            return self.status.value
+        parts = [facts_table(self._now, caption=self._caption())._repr_html_()] if self._now else [f"<p>{self._caption()}</p>"]
+        return "\n".join([*parts, self.image.value])
+
+    def static_text(self):
+        return repr(facts_table(self._now, caption=self._caption())) if self._now else self._caption()
+
+
+def _status(text):
+    return f'<div role="status" aria-live="polite">{html.escape(text)}</div>'
