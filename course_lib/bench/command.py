@@ -51,8 +51,10 @@ def _add_recording(benchmarks):
     command.add_argument("--resume", action="store_true", help="go on with FILE")
     command.add_argument("--budget", type=float, default=0.15, metavar="S", help="seconds to measure each kernel")
     command.add_argument("--deadline", type=float, metavar="S", help="stop after so many seconds; --resume goes on")
-    command = benchmarks.add_parser("keep", help="sort what `record` wrote into course_lib/data/")
-    command.add_argument("file", type=Path)
+    keep = benchmarks.add_parser("keep", help="sort what `record` wrote into course_lib/data/")
+    keep.add_argument("file", type=Path)
+    for one in (command, keep):
+        one.add_argument("--only", type=_names, default=(), metavar="NAME,NAME", help="these files of course_lib/data/ and no other")
 
 
 def run(wanted):
@@ -62,11 +64,12 @@ def run(wanted):
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
-                                say=lambda text: print(text, flush=True))
+                                say=lambda text: print(text, flush=True), groups=recording.chosen(wanted.only, wanted.budget))
         print(f"{left} measurements are left: --resume goes on" if left else "all is recorded")
         return 0
     if wanted.benchmark == "keep":
-        print(", ".join(f"{name}.json {count}" for name, count in recording.keep(wanted.file).items()))
+        kept = recording.keep(wanted.file, groups=recording.chosen(wanted.only))
+        print(", ".join(f"{name}.json {count}" for name, count in kept.items()))
         return 0
     found = sweep(tasks(wanted), out=wanted.out, resume=wanted.resume)
     print(text(found, wanted.out))

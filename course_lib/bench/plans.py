@@ -26,6 +26,7 @@ MXV = tuple(name for name, kernel in ALL.items() if kernel.kind == "vectors")
 ACTIVE = (1024, 512, 384, 320, 256, 192)      # threads an SM: Chien's, and as many again
 WARPS = tuple(range(4, 33, 4))
 VECTORS = 2**20
+PADS = (0, 1, 2, 4, 8)                        # words added to each row of a tile
 COPIED = 16384       # rows and columns of floats of the copy that measures bandwidth: 1 GiB, many times the L2
 MOST = 2000          # tasks of a sweep over tiles
 
@@ -131,6 +132,23 @@ def active(kernels=("sgemm_volkov", "sgemm_method1"), sizes=POWERS[:-1], counts=
     return list(tasks.values())
 
 
+def padding(sizes=(1024, 4096), tiles=(16, 32), **how):
+    """Return transposes and products whose shared tile has rows of several lengths, and what does without padding.
+
+    >>> [t.parameters["PAD"] for t in padding((64,), (32,), backend="sim") if t.kernel == "sgemm_padded"]
+    [0, 1, 2, 4, 8]
+    """
+    tasks = []
+    for size in sizes:
+        for side in tiles:
+            moved = {"TILE": side, "ROWS": 8}
+            tasks += [task("transpose", size, {**moved, "PAD": pad}, **how) for pad in (*PADS, 16)]
+            tasks += [task(name, size, moved, **how) for name in ("transpose_swizzled", "transpose_plain")]
+            tasks += [task("sgemm_padded", size, {"TILE": side, "PAD": pad}, **how) for pad in PADS]
+            tasks.append(task("sgemm_tiled", size, {"BM": side, "BN": side, "BK": side}, **how))
+    return tasks
+
+
 def threads(kernels=None, sizes=(512,), counts=None, **how):
     """Return programs for the CPU with 1, 2, 4, … threads, up to the cores of this machine unless `counts` are given."""
     from course_lib.simt.workers import available_cores
@@ -154,6 +172,7 @@ def everything(budget_s=0.15):
         "mxv": warps(**how),
         "lee": over_sizes(LEE, up_to_4096, {name: _sixteen(name) for name in LEE}, **how),
         "wong": over_sizes((*others, "sgemm_multiply", "matrix_sum", "transpose", "transpose_plain"), POWERS, **how),
+        "padding": padding(**how),
         "copy": [task(COPY, COPIED, **how), *over_sizes((COPY,), (1024, 2048, 4096, 8192), **how)],
         "cold": over_sizes((*LADDER, LIBRARY), (512, 1024), l2="cold", **how),
         "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {

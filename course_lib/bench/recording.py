@@ -79,6 +79,20 @@ def keep(path, folder=None, groups=None):
     return written
 
 
+def chosen(names, budget_s=0.15):
+    """Return some groups of `plans.everything`, or None, which stands for all, when none is named.
+
+    >>> {name: len(tasks) for name, tasks in chosen(["padding"]).items()}
+    {'padding': 56}
+    """
+    if not names:
+        return None
+    groups = plans.everything(budget_s)
+    if unknown := [name for name in names if name not in groups]:
+        raise CourseError(f"there is no recording {unknown[0]!r}: they are {', '.join(groups)}", names=unknown)
+    return {name: groups[name] for name in names}
+
+
 def conditions():
     """Return a line on the machine: GPU, driver, versions."""
     status = gpu.probe()

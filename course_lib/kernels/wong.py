@@ -26,6 +26,20 @@ def tile_rule():
     return Rule(f"4 * TILE * (TILE + PAD) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
+def power_rule():
+    """Return the rule that TILE is a power of two.
+
+    >>> power_rule().problem({"TILE": 24})
+    'TILE = 24 is no power of two: it can be 16 or 32'
+    """
+    def says(p):
+        below = 1 << (p["TILE"].bit_length() - 1)
+        return f"TILE = {p['TILE']} is no power of two: it can be {below} or {2 * below}"
+    why = ("the kernel finds a column by XOR, bit by bit; only when the columns are all the numbers of so many bits "
+           "does the result stay in the row")
+    return Rule("TILE & (TILE - 1) == 0", why, lambda p: not p["TILE"] & (p["TILE"] - 1), says)
+
+
 def _tiles(M, N, p):
     return ceil_div(N, p["TILE"]), ceil_div(M, p["TILE"]), 1
 
@@ -35,6 +49,8 @@ def kernels():
     yield _transposition("transpose_plain", "straight from row to column: the writes run down columns")
     yield _transposition("transpose", "a tile turned in shared memory, with rows PAD words longer", (PAD,), (tile_rule(),),
                          lambda p: 4 * p["TILE"] * (p["TILE"] + p["PAD"]))
+    yield _transposition("transpose_swizzled", "a tile turned in shared memory, its columns mixed by XOR", (), (power_rule(),),
+                         lambda p: 4 * p["TILE"] ** 2)
     yield Kernel(
         "sgemm_multiply", FOLDER / "sgemm_multiply.cu", "sgemm_multiply", idea="the bare product, for those who add afterwards",
         lesson="", kind="multiply", parameters=(TILE,), rules=(threads_rule("TILE", "TILE"),), passes=("TILE",),

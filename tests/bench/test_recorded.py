@@ -4,6 +4,7 @@ import pytest
 
 from course_lib import data, kernels
 from course_lib.bench import plans, recording, task
+from course_lib.bench.__main__ import main
 from course_lib.bench.journal import Journal
 from course_lib.bench.tasks import KINDS
 from course_lib.data.records import Record, Recording, dumps, loads
@@ -11,7 +12,7 @@ from course_lib.errors import CourseError
 
 # GFLOP/s and GB/s: course_lib/arch.py; in double with tensor cores, which cuBLAS uses, as fast as in single ("NVIDIA H200", datasheet).
 H200_SINGLE, H200_DOUBLE, H200_BANDWIDTH = 66908, 66908, 4800
-GROUPS = plans.everything()
+GROUPS = {name: tasks for name, tasks in plans.everything().items() if name != "padding" or name in data.names()}   # padding: planned
 
 
 def gflops(name, kernel, N, **fields):
@@ -46,7 +47,9 @@ def test_each_file_of_the_gpu_is_labelled_and_no_faster_than_the_gpu(name):
 
 def test_every_kernel_of_the_catalog_is_recorded():
     swept = {name for name, kernel in kernels.ALL.items() if kernel.kind in KINDS}
-    assert {r.kernel for name in GROUPS for r in data.load(name).records if r.backend == "gpu"} == {*swept, "cuBLAS", "copy"}
+    planned = {t.kernel for t in plans.padding(backend="gpu")} if "padding" not in GROUPS else set()
+    recorded = {r.kernel for name in GROUPS for r in data.load(name).records if r.backend == "gpu"}
+    assert recorded | planned == {*swept, "cuBLAS", "copy"}
     assert set(data.names()) >= set(GROUPS)
 
 
@@ -99,6 +102,31 @@ def test_recording_goes_on_after_its_deadline_and_is_sorted_into_files(tmp_path,
     out.write_text(text.replace("simulated", "another", 1))
     with pytest.raises(CourseError, match="2 machines"):
         recording.keep(out, tmp_path, groups)
+
+
+def test_some_files_alone_are_recorded_and_kept(tmp_path, monkeypatch, capsys):
+    small = {"first": plans.over_sizes(("sgemm_naive",), (16, 20), backend="sim"),
+             "padding": plans.padding((16,), (16,), backend="sim")}
+    monkeypatch.setattr(plans, "everything", lambda budget_s=0.15: small)
+    monkeypatch.setattr(recording, "conditions", lambda: "no GPU")
+    monkeypatch.setattr(data, "FOLDER", tmp_path)
+    out = str(tmp_path / "some.jsonl")
+    assert main(["record", "--only", "padding", "--out", out]) == 0
+    assert main(["keep", out, "--only", "padding"]) == 0
+    assert "padding.json 14" in capsys.readouterr().out
+    assert not (tmp_path / "first.json").exists()
+    assert {r.kernel for r in loads((tmp_path / "padding.json").read_text()).records} == {t.kernel for t in small["padding"]}
+    assert main(["record", "--only", "pading", "--out", out]) == 1
+    assert "no recording 'pading': they are first, padding" in capsys.readouterr().err
+
+
+def test_padding_covers_what_the_sliders_offer():
+    found = {(t.kernel, t.N, t.parameters["TILE"], t.parameters.get("PAD")) for t in GROUPS.get("padding", plans.padding(backend="gpu"))
+             if "TILE" in t.parameters}
+    for N in (1024, 4096):
+        for side in (16, 32):
+            assert {("transpose", N, side, pad) for pad in (0, 1, 2, 4, 8, 16)} | {("transpose_swizzled", N, side, None)} <= found
+            assert {("sgemm_padded", N, side, pad) for pad in (0, 1, 2, 4, 8)} <= found
 
 
 def test_whole_tiles():

@@ -14,9 +14,11 @@ def matrix(rows, cols, pad=0):
     return rng.standard_normal((rows, cols + pad)).astype(np.float32)[:, :cols]
 
 
-@pytest.mark.parametrize("name", ["transpose", "transpose_plain"])
+@pytest.mark.parametrize("name", ["transpose", "transpose_plain", "transpose_swizzled"])
 @pytest.mark.parametrize("values", [{}, {"TILE": 16, "ROWS": 16}, {"TILE": 12, "ROWS": 3}, {"TILE": 64, "ROWS": 4}])
 def test_transposition(name, values):
+    if name == "transpose_swizzled" and values.get("TILE") == 12:
+        values = {"TILE": 8, "ROWS": 2}
     for rows, cols in SHAPES:
         for pad in (0, 3):
             A = matrix(rows, cols, pad)
@@ -33,6 +35,17 @@ def test_padding_frees_the_banks_and_the_tile_joins_the_sectors():
     assert padded.sectors_per_request("store") == padded.sectors_per_request("load") == 4
     assert bare.count("wavefronts") == 32 * padded.count("wavefronts")
     assert padded.count("conflicts") == 0
+
+
+@pytest.mark.parametrize("TILE", [8, 16, 32, 64])
+def test_mixed_columns_are_free_of_conflicts_and_cost_no_word(TILE):
+    A = matrix(64, 128)
+    mixed = run_transpose("transpose_swizzled", A, backend="sim", TILE=TILE)
+    assert [mixed.count("conflicts", kind) for kind in ("load", "store")] == [0, 0]
+    assert [mixed.count("wavefronts", kind) for kind in ("load", "store")] == [64 * 128 // 32] * 2
+    assert mixed.resources.static_shared_bytes == 4 * TILE * TILE
+    with pytest.raises(CourseError, match="TILE = 24 is no power of two: it can be 16 or 32"):
+        run_transpose("transpose_swizzled", A, backend="sim", TILE=24)
 
 
 @pytest.mark.parametrize("TILE", [16, 32, 5])
