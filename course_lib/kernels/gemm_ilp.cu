@@ -6,7 +6,7 @@
 // Shared    2 * TILE*TILE * sizeof(REAL) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
-// Lesson    none yet      Next  gemm_outputs.cu
+// Lesson    notebooks/08_register_blocking.ipynb      Next  gemm_outputs.cu
 #ifndef REAL
 #define REAL double
 #endif

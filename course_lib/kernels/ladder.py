@@ -87,7 +87,8 @@ def kernels():
     yield from _pairs()
     yield Kernel(
         "sgemm_1d_tile", FOLDER / "sgemm_1d_tile.cu", "sgemm_1d_tile",
-        idea="TM elements of a column for each thread, an element of B used TM times from a register", lesson="",
+        idea="TM elements of a column for each thread, an element of B used TM times from a register",
+        lesson="08_register_blocking",
         parameters=TILE_1D,
         rules=(divides_rule("BM", "TM"), shared_out_threads_rule(("BN",), ("BM", "TM")),
                sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"), tiles_rule("BM", "BN", "BK")),
@@ -96,7 +97,7 @@ def kernels():
         grid_of=_tile_grid, shared_of=_tile_bytes)
     yield Kernel(
         "sgemm_2d_tile", FOLDER / "sgemm_2d_tile.cu", "sgemm_2d_tile",
-        idea="TM × TN elements for each thread, an outer product in registers for each k", lesson="",
+        idea="TM × TN elements for each thread, an outer product in registers for each k", lesson="08_register_blocking",
         parameters=TILE_2D,
         rules=(divides_rule("BM", "TM"), divides_rule("BN", "TN"), shared_out_threads_rule(("BN", "TN"), ("BM", "TM")),
                sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"), sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"),

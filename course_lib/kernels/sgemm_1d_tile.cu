@@ -6,7 +6,7 @@
 // Shared    4 * (BM*BK + BK*BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
-// Lesson    none yet                             Next  sgemm_2d_tile.cu
+// Lesson    notebooks/08_register_blocking.ipynb      Next  sgemm_2d_tile.cu
 #ifndef BM            // the launcher passes all four with -D, or none
 #define BM 64
 #define BN 64

@@ -6,7 +6,7 @@
 // Shared    4 * (BM*BK + BK*BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
-// Lesson    none yet
+// Lesson    notebooks/08_register_blocking.ipynb
 #ifndef BM            // the launcher passes all five with -D, or none
 #define BM 128
 #define BN 128

@@ -24,14 +24,14 @@ def kernels():
 
 
 def _family(dtype, letter):
-    shared = {"lesson": "", "dtype": dtype, "takes_real": True}
+    shared = {"lesson": "08_register_blocking", "dtype": dtype, "takes_real": True}
     size = BYTES[dtype]
     yield Kernel(
         f"{letter}gemm_thread", FOLDER / "gemm_thread.cu", "gemm_thread",
         idea=f"a thread per element, in {REALS[dtype]}",
         parameters=BLOCK_XY, rules=(threads_rule("bx", "by"),), passes=(),
         block_of=lambda p: (p["bx"], p["by"], 1),
-        grid_of=lambda M, N, p: (ceil_div(N, p["bx"]), ceil_div(M, p["by"]), 1), **shared)
+        grid_of=lambda M, N, p: (ceil_div(N, p["bx"]), ceil_div(M, p["by"]), 1), **shared | {"lesson": ""})
     yield Kernel(
         f"{letter}gemm_block", FOLDER / "gemm_block.cu", "gemm_block",
         idea=f"square tiles in shared memory, in {REALS[dtype]}",

@@ -166,8 +166,8 @@ def speed_by_occupancy(points, ax=None, *, title=None, label=""):
     ax = style.axes(ax, width=9.0, height=4.8)
     for i, kind in enumerate(kinds):
         here = [p for p in points if p.outputs == kind]
-        ax.plot([100 * p.occupancy for p in here], [p.gflops for p in here], linestyle="none", marker=style.MARKERS[i],
-                markersize=11, color=style.CYCLE[i], label=f"{kind} output{'s' * (kind != 1)} a thread")
+        ax.plot([100 * p.occupancy for p in here], [p.gflops for p in here], linestyle="none", marker=style.marker(i), markersize=11,
+                color=style.CYCLE[i], markeredgecolor=style.INK, markeredgewidth=0.6, label=f"{kind} output{'s' * (kind != 1)} a thread")
     for p in points:
         if p.name:
             left = p.occupancy > 0.7                  # there is room for the name on this side
@@ -178,7 +178,7 @@ def speed_by_occupancy(points, ax=None, *, title=None, label=""):
     ax.grid(True)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.set(xlabel="occupancy, %, modelled" + (f"\nspeeds {label}" if label else ""), ylabel="GFLOP/s", title=title or "")
-    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    style.legend_beside(ax)
     return ax
 
 
@@ -222,8 +222,9 @@ def under_way(points, needed, ax=None, *, what="multiply-adds", title=None):
     ax.fill_between(x, needed / x, 2**-3, color=style.PALE, zorder=0)
     ax.text(1.15, 0.6, "too few: latency shows", fontsize=12)
     for i, (label, (warps, each)) in enumerate(points.items()):
-        ax.plot([warps], [each], linestyle="none", marker=style.MARKERS[i % len(style.MARKERS)], markersize=11,
-                color=style.CYCLE[i % len(style.CYCLE)], label=f"{label}: {warps * each}", clip_on=False, zorder=3)
+        ax.plot([warps], [each], linestyle="none", marker=style.marker(i), markersize=11,
+                color=style.CYCLE[i % len(style.CYCLE)], markeredgecolor=style.INK, markeredgewidth=0.6, zorder=3, clip_on=False,
+                label=f"{label}: {warps * each}")
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     for axis in (ax.xaxis, ax.yaxis):
@@ -232,7 +233,7 @@ def under_way(points, needed, ax=None, *, what="multiply-adds", title=None):
     ax.set_ylim(0.5, top)
     ax.grid(True)
     ax.set(xlabel="warps of a multiprocessor", ylabel=f"independent {what}\nof a warp", title=title or "")
-    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    style.legend_beside(ax)
     return ax
 
 
