@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib.simt import cfg, layout
+from course_lib.simt.accesses import is_memory
 from course_lib.simt.memory import aligned
-from course_lib.simt.program import is_memory
 from course_lib.simt.tensor import ROWS
 
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"

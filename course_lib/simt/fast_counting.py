@@ -5,9 +5,9 @@ import ctypes
 import numpy as np
 
 from course_lib.simt import layout
+from course_lib.simt.accesses import data_items
 from course_lib.simt.fuse import ABSORBED
 from course_lib.simt.instruction import type_bytes
-from course_lib.simt.program import data_items
 
 
 def offset(ins):

@@ -5,9 +5,9 @@ and stores go through the runtime, which serves the active lanes alone. Everythi
 """
 
 from course_lib.simt import cfg, lane_access, layout, regions
+from course_lib.simt.accesses import data_items
 from course_lib.simt.affine import UNIFORM, VECTOR
 from course_lib.simt.instruction import Reg
-from course_lib.simt.program import data_items
 
 
 class Divergent:

@@ -8,11 +8,11 @@ in memory (vector loads), the same word (a broadcast), or anything else (gather 
 from dataclasses import dataclass, field
 
 from course_lib.simt import cfg
+from course_lib.simt.accesses import data_items
 from course_lib.simt.fast_counting import Counting, nbytes, offset
 from course_lib.simt.fast_moves import Moves
 from course_lib.simt.instruction import Reg, type_bytes
 from course_lib.simt.pairs import Pair
-from course_lib.simt.program import data_items
 
 SCATTERED = -1  # stride of lanes that follow no rule
 

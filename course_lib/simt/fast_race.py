@@ -7,9 +7,9 @@ vector loads as the access. Only where a hazard is possible, the runtime checks 
 import ctypes
 
 from course_lib.simt import layout
+from course_lib.simt.accesses import data_items
 from course_lib.simt.fast_counting import nbytes
 from course_lib.simt.instruction import Reg
-from course_lib.simt.program import data_items
 
 MOST_LINES = 64  # looked at in one go
 GRANULE = 4

@@ -5,25 +5,19 @@ offsets in their space, and `cvta` an addition of the space's window.
 """
 
 import dataclasses
-import re
-import struct
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from course_lib.simt import asynchronous, barriers, bodies, calls, cfg, coverage, crosslane, fuse, layout, normal, tensor, verify
+from course_lib.simt import asynchronous, barriers, bodies, calls, cfg, coverage, fuse, normal, tensor, verify
+from course_lib.simt.accesses import describe_one
 from course_lib.simt.contract import contract
 from course_lib.simt.errors import LaunchError, PtxSyntaxError, UnsupportedInstruction
-from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
-from course_lib.simt.memory import GLOBAL_VARIABLES
-from course_lib.simt.ops import OPS, ir_type
-from course_lib.simt.special import REASONS, REFUSED, SPECIAL, kind
+from course_lib.simt.instruction import Instruction, type_bytes
+from course_lib.simt.ops import OPS
+from course_lib.simt.places import at_line, place_registers, place_variables, rewrite, sink
+from course_lib.simt.special import REASONS, REFUSED, SPECIAL
 
-WINDOWS = {"shared": layout.SHARED_WINDOW, "local": layout.LOCAL_WINDOW, "const": layout.CONSTANT_WINDOW}
 CONTROL = ("bra", "brx", "call", "ret", "exit", "trap", "brkpt", "bar", "barrier", "membar", "fence", "nanosleep", "ld", "ldu", "st",
            *cfg.CROSS, *cfg.ATOMICS)
-PARAM_BYTES = 4352  # room for parameters at the start of constant memory
-ALIGN = 64
 
 
 @dataclass
@@ -58,16 +52,6 @@ class Program:
     def atomics(self):
         """Say whether blocks may meet in memory: then they run one after another, so that results repeat."""
         return any(i.opcode[0] in cfg.ATOMICS and "shared" not in i.opcode for i in self.instructions)
-
-
-def describe_one(program, ins, number):
-    """Note what an instruction does to memory or to other lanes."""
-    if is_memory(ins):
-        program.accesses[number] = describe(program, ins, number)
-    elif ins.opcode[0] in cfg.CROSS:
-        program.crossings[number] = crosslane.cross(program, ins, number)
-    elif tensor.knows(ins) or asynchronous.knows(ins):
-        describe_tensor(program, ins, number)
 
 
 def prepare(module, entry, split=None):
@@ -159,129 +143,6 @@ def most_threads(function):
     return limit
 
 
-def place_variables(module, linked):
-    """Give each variable an offset in its space; constants come behind the room for parameters."""
-    places, shared, constants = {}, [], {}
-    sizes = {"shared": 0, "const": PARAM_BYTES, "global": 0}
-    used = set().union(*(referenced(f) for f in linked.functions.values()))
-    inner = [v for f in linked.functions.values() for v in f.variables.values()]
-    for name, callee in linked.callees.items():
-        places[name] = ("code", calls.FUNCTIONS_AT + 16 * callee.number)
-    for variable in [*module.variables.values(), *inner]:
-        space = variable.space
-        if space not in sizes or space == "shared" and variable.name not in used:
-            continue
-        at = -(-sizes[space] // variable.align) * variable.align
-        places[variable.name] = (space, at + (GLOBAL_VARIABLES if space == "global" else 0))
-        if space == "shared":
-            shared.append((plain_name(variable.name), at, variable.nbytes))
-        if space in ("const", "global"):
-            constants[variable.name] = (space, at, variable)
-        sizes[space] = at + variable.nbytes
-    return places, sizes, shared, constants
-
-
-def plain_name(mangled):
-    """Return the name that the source gives a `__shared__` variable.
-
-    >>> [plain_name(n) for n in ("_ZZ11sgemm_tiledE2As", "_ZZ1fPfE4tile_0", "buffer")]
-    ['As', 'tile', 'buffer']
-    """
-    found = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", mangled)
-    return found.group(2)[:int(found.group(1))] if found else mangled
-
-
-def referenced(function):
-    names = set()
-    for ins in function.body:
-        if isinstance(ins, Instruction):
-            for operand in ins.operands:
-                operand = operand.base if isinstance(operand, Mem) else operand
-                if isinstance(operand, Sym):
-                    names.add(operand.name)
-    return names
-
-
-def rewrite(ins, places):
-    """Replace variable names by addresses and `cvta` by arithmetic."""
-    if ins.opcode[0] in ("bra", "call", "brx"):
-        return ins
-    operands = tuple(literal(resolve(o, places, ins), ins.opcode[-1]) for o in ins.operands)
-    opcode = ins.opcode
-    if opcode[0] == "cvta":
-        kind, space = opcode[-1], opcode[-2]
-        window = WINDOWS.get(space, 0)
-        opcode, operands = ("add", kind), operands + (Imm(-window if "to" in opcode else window),)
-        if not window:
-            opcode, operands = ("mov", kind), operands[:-1]
-    return dataclasses.replace(ins, opcode=opcode, operands=operands)
-
-
-def sink(ins, function):
-    """Replace `_`, a result that nobody wants, by a register that nobody reads."""
-    if ins.opcode[0] not in OPS and ins.opcode[0] not in ("ld", "ldu") or not any(o == Reg("_") for o in results_of(ins)):
-        return ins
-    types = OPS[ins.opcode[0]][0](ins)[0] if ins.opcode[0] in OPS else [ir_type(ins.opcode[-1])] * len(results_of(ins))
-    fresh = []
-    for operand, t in zip(results_of(ins), types):
-        name = f"%_sink.{t}"
-        function.registers[name] = "pred" if t == "i1" else f"b{t[1:]}"
-        fresh.append(Reg(name) if operand == Reg("_") else operand)
-    if isinstance(ins.operands[0], Vec):
-        return dataclasses.replace(ins, operands=(Vec(tuple(fresh)), *ins.operands[1:]))
-    return dataclasses.replace(ins, operands=(*fresh, *ins.operands[len(fresh):]))
-
-
-def results_of(ins):
-    """Return the result operands as written, `_` among them."""
-    if not ins.operands:
-        return ()
-    if ins.opcode[0] == "setp":
-        return ins.operands[:cfg.results(ins)]
-    return ins.operands[0].items if isinstance(ins.operands[0], Vec) else ins.operands[:1]
-
-
-def literal(operand, kind):
-    """Give a decimal floating-point literal the bits of the instruction's type."""
-    if isinstance(operand, Vec):
-        return Vec(tuple(literal(item, kind) for item in operand.items))
-    if isinstance(operand, Imm) and operand.float_bytes == 8 and kind == "f32":
-        return Imm(float_bits(operand.value), 4)
-    return operand
-
-
-def float_bits(double_bits):
-    """Return the bits of a double rounded to single precision."""
-    value, = struct.unpack("<d", double_bits.to_bytes(8, "little"))
-    return int.from_bytes(np.float32(value).tobytes(), "little")
-
-
-def resolve(operand, places, ins):
-    if isinstance(operand, Sym):
-        if operand.name not in places:
-            raise UnsupportedInstruction(
-                f"{at_line(ins)}{ins.name} uses {operand.name!r}, which the simulator cannot place.", opcode=ins.name, line=ins.line)
-        space, at = places[operand.name]
-        return Imm(at + operand.offset if space != "param" else at + operand.offset + WINDOWS["const"])
-    if isinstance(operand, Mem) and isinstance(operand.base, Sym):
-        return Mem(None, resolve(Sym(operand.base.name), {**places, operand.base.name: ("x", places[operand.base.name][1])}
-                                 if operand.base.name in places else places, ins).value + operand.offset)
-    return operand
-
-
-def at_line(ins):
-    return f"line {ins.line}: " if ins.line else ""
-
-
-def is_memory(ins):
-    """Say whether an instruction goes through `memory_access` (parameters are read directly)."""
-    if ins.opcode[0] not in ("ld", "ldu", "st", *cfg.ATOMICS):
-        return False
-    if ins.opcode[0] in cfg.ATOMICS:
-        return True
-    return not ("param" in ins.opcode and ins.operands[1].base is None)
-
-
 def refuse_unknown(ins):
     known = ins.opcode[0] in OPS or ins.opcode[0] in CONTROL or tensor.knows(ins) or asynchronous.knows(ins)
     known = known or ins.opcode[0] in ("addc", "subc", "madc")
@@ -296,76 +157,3 @@ def refuse_unknown(ins):
         raise UnsupportedInstruction(
             f"{at_line(ins)}the simulator does not know the instruction {ins.name}"
             f"{coverage.reason(ins.opcode[0])}.", opcode=ins.name, line=ins.line)
-
-
-def place_registers(function, body, calls_something):
-    slots, offset = {}, 0
-    if calls_something:
-        slots[calls.FRAME.name], offset = (0, "i64"), 8 * layout.LANES
-    for ins in body:
-        for item, t in (*crosslane.constants(ins), *barriers.constants(ins)):
-            slots[f"#{t}:{item.value}"] = (offset, t)
-            offset += ALIGN * 4
-        if ins.opcode[0] == "st":
-            for item in data_items(ins):
-                if isinstance(item, Imm):
-                    slots[constant_slot(item, ins)] = (offset, ir_type(ins.opcode[-1]))
-                    offset += ALIGN * 4
-        for register in cfg.destinations(ins) + cfg.sources(ins):
-            name = register.name
-            if name in slots or name == "_":
-                continue
-            if name.startswith("%") and name in SPECIAL:
-                t = kind(name)
-            else:
-                declared = function.register_type(name)
-                if declared is None:
-                    raise UnsupportedInstruction(
-                        f"{at_line(ins)}{ins.name} uses {name}, which is neither declared nor a special register that "
-                        "the simulator knows.", opcode=ins.name, line=ins.line)
-                t = ir_type(declared)
-            slots[name] = (offset, t)
-            nbytes = 4 if t == "i1" else int(t[1:]) // 8 * layout.LANES
-            offset += -(-nbytes // ALIGN) * ALIGN
-    return slots, offset
-
-
-def data_items(ins):
-    """Return the data operands of a load or store, one an element."""
-    data = ins.operands[ins.opcode[0] == "st"]
-    return data.items if isinstance(data, Vec) else (data,)
-
-
-def constant_slot(item, ins):
-    """Name the slot that holds a constant to be stored; its value is written when a warp is set up."""
-    return f"#{ir_type(ins.opcode[-1])}:{item.value}"
-
-
-def describe_tensor(program, ins, number):
-    """Keep the Tensor of a matrix instruction or asynchronous copy, and its Access if it has one."""
-    found = (tensor if tensor.knows(ins) else asynchronous).describe(program, ins, number)
-    program.tensors[number] = found
-    if found.access is not None:
-        program.accesses[number] = found.access
-
-
-def describe(program, ins, number):
-    """Return the Access record of one load or store."""
-    store = ins.opcode[0] == "st"
-    where = ins.operands[0 if store or ins.opcode[0] == "red" else 1]
-    items = data_items(ins) if ins.opcode[0] not in cfg.ATOMICS else (None,)
-    space = next((p for p in ins.opcode if p in layout.SPACES), "const" if "param" in ins.opcode else "generic")
-    kind = ins.opcode[-1]
-    access = layout.Access(kind=store, space=layout.SPACES[space], width=type_bytes(kind), count=len(items),
-                           sign=kind[0] == "s", line=ins.line, number=number, offset=where.offset)
-    if isinstance(where.base, Reg):
-        access.address, t = program.slots[where.base.name]
-        access.address_bytes, access.has_address = int(t[1:]) // 8, 1
-    else:
-        access.address_bytes = 8
-    if ins.opcode[0] in cfg.ATOMICS:
-        return crosslane.atomic(program, ins, access)
-    for i, item in enumerate(items):
-        access.item[i], t = program.slots[item.name if isinstance(item, Reg) else constant_slot(item, ins)]
-        access.item_bytes = int(t[1:]) // 8
-    return access
