@@ -45,7 +45,7 @@ class Kernel:
         Element type of A, B and C.
     kind : str
         What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C),
-        "vectors" (one matrix times many vectors), or "micro" (a microbenchmark: readings of the clock).
+        "vectors" (one matrix times many vectors), "gather" (a strided copy), or "micro" (a microbenchmark: readings of the clock).
     layout : str
         "row": elements of a row are neighbours; "column": elements of a column are.
     sizes_of : callable

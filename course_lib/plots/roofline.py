@@ -9,7 +9,8 @@ from course_lib.plots import style
 
 
 @style.styled
-def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwidths=None, element_bytes=1, title=None):
+def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwidths=None, element_bytes=1, title=None,
+             traffic="of device memory"):
     """Draw the most that memory and arithmetic allow together, on logarithmic axes.
 
     Parameters
@@ -24,6 +25,9 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
         A roof for each; default the data sheet's.
     element_bytes : int
         1: the axis counts operations a byte. 8: operations a double, as Wang and Jin's q.
+    title : str, optional
+    traffic : str
+        What the bytes are: "of device memory", or "of all requests".
 
     Returns
     -------
@@ -62,7 +66,7 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
     ax.grid(True)
     unit = {1: "byte", 4: "float", 8: "double"}.get(element_bytes, f"element of {element_bytes} bytes")
     kind = "double" if double else "single"
-    ax.set(xlabel=f"operations per {unit} of device memory", ylabel="GFLOP/s",
+    ax.set(xlabel=f"operations per {unit} {traffic}", ylabel="GFLOP/s",
            title=title or f"{d.name}: {peak(d, double):,.0f} GFLOP/s in {kind} precision, modelled")
     style.legend_beside(ax)
     return ax

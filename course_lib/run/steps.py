@@ -23,11 +23,14 @@ class StepResult(LaunchResult):
     out : (rows, cols) array
     flops, bytes : int
         Floating-point operations; bytes that it must read and write at least.
+    ld : int or None
+        Elements from one row to the next of what was transposed; None for the other steps.
     """
 
     out: Any = field(repr=False)
     flops: int
     bytes: int
+    ld: int | None = None
 
     @property
     def gb_s(self):
@@ -63,7 +66,8 @@ def run_transpose(kernel, values, **options):
     given = _matrix("values", values)
     out = np.full(given.rows * given.cols, np.nan, FLOAT)
     arguments = (np.int32(given.rows), np.int32(given.cols), given.buffer, np.int32(given.ld), out, np.int32(given.rows))
-    return _step(kernel, arguments, 4, (given.cols, given.rows), (given.rows, given.cols), 0, 8 * given.rows * given.cols, options)
+    return _step(kernel, arguments, 4, (given.cols, given.rows), (given.rows, given.cols), 0, 8 * given.rows * given.cols, options,
+                 ld=given.ld)
 
 
 def run_multiply(kernel, A, B, **options):
@@ -132,11 +136,11 @@ def _matrix(name, array):
     return matrix(name, array)
 
 
-def _step(kernel, arguments, output, shape, covered, flops, moved, options, layout=None):
+def _step(kernel, arguments, output, shape, covered, flops, moved, options, layout=None, ld=None):
     """Launch; `covered` is what the grid must cover, `layout` the Matrix of the output when its rows are padded."""
     launch = take_options(options)
     values = kernel.check(**options)
     job = Job(kernel, values, arguments, (output,), kernel.grid(*covered, **values), kernel.block(**values))
     done = execute(job, **launch)
     out = done.outputs[0].reshape(shape) if layout is None else np.array(layout.view(done.outputs[0]))
-    return StepResult(out=out, flops=flops, bytes=moved, **done.facts)
+    return StepResult(out=out, flops=flops, bytes=moved, ld=ld, **done.facts)

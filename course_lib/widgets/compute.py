@@ -1,4 +1,4 @@
-"""What a live widget computes: the run for one position, why a position cannot run, and the table. No widgets here."""
+"""What a live widget computes: the run for one position, and why a position cannot run. No widgets here."""
 
 import contextlib
 import functools
@@ -7,23 +7,23 @@ import threading
 
 import numpy as np
 
-from course_lib import kernels
 from course_lib.errors import CourseError
-from course_lib.plots import Table
-from course_lib.run import choose_backend, run
+from course_lib.run import choose_backend, resolve, run, run_gather, run_transpose
+from course_lib.run.copies import needed
 
+PADDING = {"lda": "floats added to each row of A", "ldb": "floats added to each row of B", "ldc": "floats added to each row of C"}
 _timing = threading.Lock()      # two kernels on the GPU at once would spoil each other's time
 
 
 @functools.lru_cache(maxsize=8)
-def inputs(M, N, K):
-    """Return random A (M, K), B (K, N) and C (M, N) in float32, the same ones each time; read-only.
+def inputs(M, N, K, dtype="float32"):
+    """Return random A (M, K), B (K, N) and C (M, N), float32 unless told otherwise, the same ones each time; read-only.
 
     >>> [x.shape for x in inputs(2, 3, 4)]
     [(2, 4), (4, 3), (2, 3)]
     """
     rng = np.random.default_rng(20)
-    matrices = tuple(rng.standard_normal(shape, dtype=np.float32) for shape in ((M, K), (K, N), (M, N)))
+    matrices = tuple(rng.standard_normal(shape, dtype=dtype) for shape in ((M, K), (K, N), (M, N)))
     for matrix in matrices:
         matrix.flags.writeable = False
     return matrices
@@ -37,6 +37,7 @@ def explain(kernel, parameters):
     str or None
         None when the kernel can run.
 
+    >>> from course_lib import kernels
     >>> print(explain(kernels.get("sgemm_naive"), {"bx": 64, "by": 32}))
     bx × by = 64 × 32 = 2048 threads a block, but at most 1024 are allowed: with by = 32, bx can be up to 32. \
 Why: a block runs on one multiprocessor, which keeps the registers of all its threads at once; every GPU since 2010 \
@@ -52,66 +53,74 @@ stops at 1024.
 
 
 def evaluate(kernel, N, parameters, **options):
-    """Run a kernel on N × N matrices.
+    """Run a kernel on N × N matrices; one that copies, on N floats.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, or what else `run` takes
+        That multiplies (`run`), transposes (`run_transpose`) or copies (`run_gather`).
+    N : int
+    parameters : mapping
+        Of the kernel; and "lda", "ldb", "ldc": floats added to each row of A (or of what is transposed), B or C.
+    **options
+        As for `run`.
 
     Raises
     ------
     CourseError
         With the rule that is broken and its reason, before anything is compiled.
     """
-    kernel = kernels.get(kernel) if isinstance(kernel, str) else kernel
-    reason = explain(kernel, parameters)
+    kernel = resolve(kernel)
+    own = {name: value for name, value in parameters.items() if name not in PADDING}
+    padding = {name: value for name, value in parameters.items() if name in PADDING}
+    reason = explain(kernel, own)
     if reason:
         raise CourseError(reason, kernel=kernel.name, parameters=parameters)
-    A, B, _ = inputs(N, N, N)
+    arguments, door = _inputs_for(kernel, N, own, padding)
     alone = _timing if choose_backend(options.get("backend")) == "gpu" else contextlib.nullcontext()
     with alone:
-        return run(kernel, A, B, **options, **parameters)
+        return door(kernel, *arguments, **options, **own)
 
 
-def _number(value):
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    return f"{value:.4f}".rstrip("0").rstrip(".") if value >= 0.1 or value == 0 else f"{value:.3g}"
+def _inputs_for(kernel, N, own, padding):
+    """Return the arrays that a kernel of this kind is given, and the function that runs it."""
+    if kernel.kind == "gather":
+        far = {name: own.get(name, default) for name, default in (("stride", 1), ("offset", 0), ("VEC", 1))}
+        return (floats(needed(N, **far)), N), run_gather
+    A, B, C = inputs(N, N, N, kernel.dtype)
+    if kernel.kind == "transpose":
+        return (widened(A, padding.get("lda", 0)),), run_transpose
+    last = (widened(C, padding["ldc"]),) if padding.get("ldc") else ()
+    return (widened(A, padding.get("lda", 0)), widened(B, padding.get("ldb", 0)), *last), run
 
 
-def facts(result):
-    """Return what the table shows of a result, as a mapping of label to text."""
-    mnk = result.M * result.N * result.K
-    threads = int(np.prod(result.block))
-    shown = {"threads a block × blocks": f"{threads:,} × {int(np.prod(result.grid)):,}"}
-    if result.time is not None:
-        shown["time, " + result.label] = f"{1e3 * result.time.median_s:.3g} ms"
-        shown["GFLOP/s, " + result.label] = f"{result.gflops:,.0f}"
-    shown |= {
-        "global load requests": _number(result.count("requests")),
-        "global load sectors": _number(result.count("sectors")),
-        "sectors a load request": _number(result.sectors_per_request()),
-        "sectors a store request": _number(result.sectors_per_request("store")),
-        "load sectors / multiply-add": _number(result.count("sectors") / mnk),
-    }
-    if wavefronts := result.count("wavefronts"):
-        shown["shared wavefronts / multiply-add"] = _number(wavefronts / mnk)
-    return shown | {
-        "registers a thread": _number(result.resources.registers),
-        "shared bytes a block": _number(result.resources.static_shared_bytes),
-        f"occupancy, modelled for {result.device}": f"{100 * result.occupancy.fraction:.0f} %",
-        "limited by": str(result.occupancy.limiter),
-    }
+@functools.lru_cache(maxsize=4)
+def floats(count):
+    """Return 0, 1, 2, … in float32; read-only.
 
-
-def facts_table(now, before=None, caption=""):
-    """Set the facts of this position beside those of the position before it.
-
-    Parameters
-    ----------
-    now, before : mapping of label to text
-        From `facts`; rows that differ are marked.
+    >>> floats(3).tolist()
+    [0.0, 1.0, 2.0]
     """
-    if not before:
-        return Table(("", "now"), list(now.items()), caption)
-    rows = [(label, text, before.get(label, "")) for label, text in now.items()]
-    return Table(("", "now", "before"), rows, caption, marked=[i for i, row in enumerate(rows) if row[1] != row[2]])
+    made = np.arange(count, dtype=np.float32)
+    made.flags.writeable = False
+    return made
+
+
+def widened(matrix, more):
+    """Return the same matrix with rows that lie `more` elements further apart.
+
+    >>> widened(np.ones((2, 3), np.float32), 5).strides
+    (32, 4)
+    """
+    if not more:
+        return matrix
+    if more < 0:
+        raise CourseError(f"{more} elements cannot be added to a row: rows of a matrix do not overlap. Why: the leading dimension is "
+                          "the distance from one row to the next, at least the number of columns")
+    rows, cols = matrix.shape
+    wide = np.full((rows, cols + more), np.nan, matrix.dtype)
+    wide[:, :cols] = matrix
+    return wide[:, :cols]
 
 
 def alert(text):

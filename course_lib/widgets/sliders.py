@@ -3,47 +3,60 @@
 import html
 import threading
 import time
+from collections.abc import Mapping
 
 import ipywidgets
 
 from course_lib import kernels
+from course_lib.errors import CourseError
 from course_lib.plots import render
-from course_lib.widgets.compute import alert, evaluate, facts, facts_table
+from course_lib.widgets.compute import PADDING, alert, evaluate
 from course_lib.widgets.engine import Engine
+from course_lib.widgets.facts import USUAL, check_rows, facts, facts_table
 from course_lib.widgets.static import StaticBox
 
 SLOW_S, TICK_S = 0.25, 0.1      # a run that takes longer than SLOW_S gets a progress bar, moved every TICK_S
+AHEAD_BELOW_S = 0.8             # neighbours of a position that took longer are not computed ahead
+SIZE = {"gather": "N: floats that are copied", "transpose": "N: rows and columns of the matrix"}
 
 
 class Live(StaticBox):
     """Sliders, a line that says what is going on, a table, a picture. Made by `live`."""
 
-    def __init__(self, names, choices, start, N, sizes, tie, picture):
-        self._tie, self._picture, self._moving = tuple(tie), picture, False
+    def __init__(self, names, choices, start, N, sizes, tie, pictures, rows):
+        self._fixed = {name: value for name, value in start.items() if name not in choices}
+        self._tie, self._pictures, self._rows, self._moving = tuple(tie), pictures, rows, False
         self._before, self._now, self._asked_at, self._seconds = None, None, 0.0, 0.5
         self._controls(names, choices, start, N, sizes)
-        self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours)
-        self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=self._neighbours if picture else None)
+        self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=AHEAD_BELOW_S)
+        self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=self._next_drawings if pictures else None)
         self.status = ipywidgets.HTML()
         self.progress = ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description="running",
                                                  layout={"visibility": "hidden", "width": "420px"})
         self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML()
+        self.shown = None
+        if len(pictures) > 1:
+            self.shown = ipywidgets.ToggleButtons(options=list(pictures), description="picture", tooltips=list(pictures),
+                                                  tooltip="Which picture", layout={"width": "auto"})
+            self.shown.observe(lambda change: self._now and self.drawings.request(self._drawing()), "value")
         for control in self._all():
             control.observe(self._moved, "value")
         self._deliver(self.engine.now(self.position()))
-        if picture and self._now:
-            self._deliver_drawing(self.drawings.now(self.position()))
+        if pictures and self._now:
+            self._deliver_drawing(self.drawings.now(self._drawing()))
         rows = [ipywidgets.HBox(list(self.sliders.values()), layout={"flex_flow": "row wrap"}),
                 ipywidgets.HBox([w for w in (self.choice, self.tied, self.size) if w is not None],
                                 layout={"flex_flow": "row wrap"})]
-        below = ipywidgets.HBox([self.table, self.image], layout={"flex_flow": "row wrap", "min_height": "300px"})
+        drawn = ipywidgets.VBox([*([self.shown] if self.shown else []), self.image])
+        below = ipywidgets.HBox([self.table, drawn], layout={"flex_flow": "row wrap", "min_height": "300px"})
         super().__init__([*rows, self.status, self.progress, below])
 
     def _controls(self, names, choices, start, N, sizes):
-        meanings = {p.name: p.meaning for p in kernels.get(names[0]).parameters}
+        kernel = kernels.get(names[0])
+        meanings = PADDING | {p.name: p.meaning for p in kernel.parameters}
         self.sliders = {name: _slider(name, values, start[name], f"{name}: {meanings[name]}")
                         for name, values in choices.items()}
-        self.size = _slider("N", sizes, N, "N: rows and columns of A, B and C")
+        self.size = _slider("N", sizes, N, SIZE.get(kernel.kind, "N: rows and columns of A, B and C"))
         self._name, self.choice, self.tied = names[0], None, None
         if len(names) > 1:
             self.choice = ipywidgets.ToggleButtons(options=names, value=names[0], description="kernel", layout={"width": "auto"},
@@ -85,18 +98,29 @@ class Live(StaticBox):
     def describe(self, position):
         """Say a position in words: "sgemm_tiled, N = 256, BM = 16, …"."""
         name, N, *values = position
-        return ", ".join([name, f"N = {N}", *(f"{k} = {v}" for k, v in zip(self.sliders, values, strict=True))])
+        asked = self._fixed | dict(zip(self.sliders, values, strict=True))
+        said = [f"{k} = N + {v}" if k in PADDING else f"{k} = {v}" for k, v in asked.items()]
+        return ", ".join([name, f"N = {N}", *said])
 
     def _compute(self, position):
+        """Return the result and its facts: some are of the machine code, which takes time, too."""
         name, N, *values = position
-        parameters = dict(zip(self.sliders, values, strict=True))
-        return evaluate(name, N, parameters)
+        result = evaluate(name, N, self._fixed | dict(zip(self.sliders, values, strict=True)))
+        return result, facts(result, self._rows)
 
-    def _draw(self, position):
+    def _drawing(self):
+        """Return (name of the chosen picture, position): what is to be drawn now."""
+        return self.shown.value if self.shown else next(iter(self._pictures)), self.position()
+
+    def _draw(self, asked):
+        chosen, position = asked
         outcome = self.engine.now(position)
         if outcome.error is not None:
             raise outcome.error
-        return render(*self._picture(outcome.value), small=False)
+        return render(*self._pictures[chosen](outcome.value[0]), small=False)
+
+    def _next_drawings(self, asked):
+        return [(asked[0], position) for position in self._neighbours(asked[1])]
 
     def _neighbours(self, position):
         """Return the positions one move away: the sliders first (all tied ones at once), then the other kernels."""
@@ -120,18 +144,17 @@ class Live(StaticBox):
             self.status.value = _status(f"{words} cannot run:") + alert(str(outcome.error))
             self.table.value = self.image.value = ""
             return
-        result = outcome.value
+        result, now = outcome.value
         self._seconds = max(outcome.seconds, 0.1)
         took = "known already" if outcome.cached else f"compiled, run and counted in {outcome.seconds:.2f} s"
         self.status.value = _status(f"{words}: {took}; counters {result.counters_label}")
-        now = facts(result)
         self._before, self._now = self._now, now
         self.table.value = facts_table(now, self._before)._repr_html_()
-        if self._picture and self._before:          # the numbers first; the picture follows
-            self.drawings.request(outcome.position)
+        if self._pictures and self._before:         # the numbers first; the picture follows
+            self.drawings.request(self._drawing())
 
     def _deliver_drawing(self, outcome):
-        if outcome.position == self.position():
+        if outcome.position == self._drawing():
             self.image.value = "" if outcome.error is not None else outcome.value._repr_html_()
 
     def close(self):
@@ -164,7 +187,8 @@ class Live(StaticBox):
 
 
 def _slider(name, options, value, words):
-    return ipywidgets.SelectionSlider(options=options, value=value, description=name, tooltip=words,
+    label = f"{name} − N" if name in PADDING else name
+    return ipywidgets.SelectionSlider(options=options, value=value, description=label, tooltip=words,
                                       continuous_update=True, layout={"width": "300px"})
 
 
@@ -172,31 +196,47 @@ def _status(text):
     return f'<div role="status" aria-live="polite">{html.escape(text)}</div>'
 
 
-def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), tie=(), picture=None):
+def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), tie=(), picture=None, rows=USUAL):
     """Put sliders on a kernel of the catalog.
 
     Parameters
     ----------
     kernel : str or sequence of str
-        One kernel, or several with the same parameters to choose between.
+        One kernel, or several with the same parameters to choose between; one that multiplies, transposes or copies.
     sliders : mapping of name to values, optional
         Which parameters can be moved, and where; default all, with the catalog's choices. Values that break a rule
-        are welcome: the widget says which rule, and why there is one.
+        are welcome: the widget says which rule, and why there is one. "lda", "ldb" and "ldc" add floats to each row.
     start : mapping of name to value, optional
-        Where sliders begin; default the catalog's.
+        Where sliders begin; default the catalog's. What has no slider keeps this value.
     N : int
-        Rows and columns of the square matrices at the start; `sizes` are the choices.
+        Rows and columns of the square matrices at the start; `sizes` are the choices. For a copy the number of floats.
     tie : sequence of names
         Sliders that move together as long as a box is ticked.
-    picture : callable(RunResult) -> (Axes, alternative text), optional
+    picture : callable(result) -> (Axes, alternative text), or mapping of name to such, optional
+        Of several, buttons choose one.
+    rows : sequence of str
+        The facts to show, names of `facts.ROWS`.
 
     Returns
     -------
     Live
+
+    Raises
+    ------
+    CourseError
+        For an unknown kernel, slider or row, or a start that no slider can have.
     """
     names = (kernel,) if isinstance(kernel, str) else tuple(kernel)
-    parameters = {p.name: p for p in kernels.get(names[0]).parameters}
-    offered = sliders or {name: parameter.choices for name, parameter in parameters.items()}
+    defaults = {p.name: p.default for p in kernels.get(names[0]).parameters}
+    offered = sliders or {p.name: p.choices for p in kernels.get(names[0]).parameters}
+    known = defaults | dict.fromkeys(PADDING, 0)
+    for name in (*offered, *(start or {})):
+        if name not in known:
+            raise CourseError(f"{name} is no parameter of {names[0]}: there are {', '.join(known)}", kernel=names[0])
     choices = {name: tuple(values) for name, values in offered.items()}
-    begin = {name: (start or {}).get(name, parameters[name].default) for name in choices}
-    return Live(names, choices, begin, N, tuple(sizes), tie, picture)
+    begin = {name: known[name] for name in choices} | dict(start or {})
+    for name, value in (*begin.items(), ("N", N)):
+        if value not in (values := tuple(sizes) if name == "N" else choices.get(name, (value,))):
+            raise CourseError(f"{name} begins at {value}, but its slider has {', '.join(map(str, values))}: add it, or name a start")
+    pictures = dict(picture) if isinstance(picture, Mapping) else {"": picture} if picture else {}
+    return Live(names, choices, begin, N, tuple(sizes), tie, pictures, check_rows(rows))

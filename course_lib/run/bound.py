@@ -1,0 +1,119 @@
+"""The modelled lower bound of a product that was run: its work, from the counters and the machine code."""
+
+import math
+
+import numpy as np
+
+from course_lib import toolchain
+from course_lib.arch import device
+from course_lib.errors import CourseError
+from course_lib.model.bound import Work, lower_bound, product_sectors
+from course_lib.run.door import run
+
+LINE_BYTES = 128
+DEPTH = 64                 # of the small product whose requests are looked at: enough for a few steps along K
+
+
+def work_of(result):
+    """Return the `Work` of a launch.
+
+    Instructions are those of the inner loop in machine code, for each multiply-add that was counted; the sectors that are
+    distinct in a block come from the shape of its tile; lines of 128 bytes from the traced requests of one block.
+
+    Parameters
+    ----------
+    result : RunResult
+        Of a row-major kernel, with counters, beta 0.
+
+    Raises
+    ------
+    CourseError
+        Without counters, for a column-major kernel, or one without a loop of multiply-adds.
+    """
+    kernel, c = result.kernel, result.counters
+    if c is None:
+        raise CourseError("this run has no counters: run it with counters=True", kernel=kernel.name)
+    if kernel.layout != "row":
+        raise CourseError(f"{kernel.name} is column-major, but the tile's shape is known for row-major kernels only", kernel=kernel.name)
+    op, blocks = ("dfma" if kernel.dtype == "float64" else "ffma"), math.prod(result.grid)
+    fmas = c[f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"] / 32
+    loop = toolchain.inner_loop(kernel, **result.parameters)
+    turn = _loads_of_a_turn(kernel, result.parameters, loop.fma)
+    requests = {kind: result.count("requests", kind) for kind in ("load", "store")}
+    warps = blocks * -(-math.prod(result.block) // 32)
+    near, far = product_sectors(*tile_of(result), result.M, result.N, result.K, np.dtype(kernel.dtype).itemsize)
+    return Work(
+        blocks, fmas, fmas * float(loop.per_multiply_add("instructions")), sum(result.count("wavefronts", k) for k in requests),
+        sum(result.count("sectors", k) for k in requests), _lines(result, requests), near, far,
+        requests["load"] / warps / turn if turn else 0.0, result.occupancy.blocks, op == "dfma")
+
+
+def _loads_of_a_turn(kernel, parameters, fma):
+    """Return the loads from global memory that stand together in a loop: a warp waits for them once."""
+    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
+    compiled = toolchain.compile_cuda(kernel.source, name=name, arch="sm_90", defines=kernel.defines(**parameters))
+    return max((x.counts["LDG"] for x in toolchain.loops(toolchain.sass(compiled, kernel.entry)) if x.counts[fma]), default=0)
+
+
+def tile_of(result):
+    """Return rows and columns of C that one block computes, the first number along the grid's y."""
+    return result.M / result.grid[1], result.N / result.grid[0]
+
+
+def one_block(result, depth=DEPTH, warps=None):
+    """Run the same kernel on so much of the matrices that little more than one block has work, and trace it.
+
+    The leading dimensions stay, so that the addresses of the first block are what they were.
+
+    Parameters
+    ----------
+    result : RunResult
+        Of a row-major kernel.
+    depth : int
+        Columns of A that are left.
+    warps : sequence of int, optional
+        Which are traced; default all of the block.
+
+    Returns
+    -------
+    RunResult
+        Simulated.
+    """
+    side, K = math.ceil(max(tile_of(result))), min(depth, result.K)
+    a, b = ((K, side)[::-1 if not result.parameters.get("TRANSA") else 1], (side, K)[::-1 if not result.parameters.get("TRANSB") else 1])
+    A, B, C = (np.ones((rows, ld), result.kernel.dtype)[:, :cols] for (rows, cols), ld in (
+        (a, result.lda), (b, result.ldb), ((side, side), result.ldc)))
+    count = -(-math.prod(result.block) // 32)
+    trace = [((0, 0, 0), w) for w in (range(count) if warps is None else warps) if w < count]
+    return run(result.kernel, A, B, C, backend="sim", trace=trace, **result.parameters)
+
+
+def _lines(result, requests):
+    """Return the lines of 128 bytes that all requests touch, distinct within each: those of the first block's are representative."""
+    lines, seen = dict.fromkeys(requests, 0), dict.fromkeys(requests, 0)
+    for record in one_block(result).trace:
+        first = record.addresses[record.addresses >= 0]
+        kind = {"ld": "load", "st": "store"}.get(record.operation[:2])
+        if record.space == "global" and kind and len(first):
+            lines[kind] += len(np.union1d(first // LINE_BYTES, (first + record.width - 1) // LINE_BYTES))
+            seen[kind] += 1
+    return sum(requests[kind] * (lines[kind] / seen[kind] if seen[kind] else 1.0) for kind in requests)
+
+
+def bound_of(result):
+    """Return the lower bound for the time of a product, modelled for the result's device.
+
+    Returns
+    -------
+    Bound
+
+    Raises
+    ------
+    CourseError
+        As `work_of`, and for devices older than CC 7.0.
+
+    >>> result = run("sgemm_naive", np.ones((64, 64), np.float32), np.ones((64, 64), np.float32), backend="sim")
+    >>> bound_of(result).seconds > 0
+    True
+    """
+    return lower_bound(work_of(result), device(result.device))

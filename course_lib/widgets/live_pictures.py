@@ -1,0 +1,117 @@
+"""Pictures beside the sliders that are for any kernel: the roofline's point, one access, bytes moved, machine code."""
+
+from course_lib.arch import SECTOR_BYTES, device
+from course_lib.errors import CourseError
+from course_lib.model import peak
+from course_lib.model.bound import L1_SECTORS
+from course_lib.plots import bars, describe_roofline, linked_code, requests, roofline, style
+from course_lib.run import RunResult, bound_of, one_block
+from course_lib.widgets.accesses import draw
+from course_lib.widgets.compute import evaluate
+from course_lib.widgets.pictures import SMALL
+
+LIMITS = {"fma": "the multiply-adds", "issue": "issuing instructions", "shared": "shared memory", "L1": "the L1's data path",
+          "tags": "lines of the L1", "L2": "the L2", "DRAM": "memory", "latency": "latency"}      # the terms of `model.bound`
+
+
+def roofline_point(result):
+    """Return where a product lies under the roofs: (operations a byte of all global requests, GFLOP/s, label, what binds).
+
+    On a GPU the speed is the measured one; else the most that `model.lower_bound` lets it be.
+    """
+    moved = SECTOR_BYTES * (result.count("sectors") + result.count("sectors", "store"))
+    bound = bound_of(result)
+    if result.gflops:
+        return result.flops / moved, result.gflops, result.label, bound.binds
+    return result.flops / moved, result.flops / bound.seconds / 1e9, "at most, modelled", bound.binds
+
+
+def roofline_picture(result):
+    """Draw where a product lies under the roofs of the device: memory's, and the caches' next to the multiprocessors.
+
+    The traffic is that of all global requests. A point above the memory's roof is served by caches in part.
+    """
+    on = device(result.device)
+    cache = L1_SECTORS * SECTOR_BYTES * on.sms * on.clock_mhz / 1e3
+    roofs = {f"L1 caches, {cache:,.0f} GB/s": cache, f"memory, {on.bandwidth_gb_s:,.0f} GB/s": on.bandwidth_gb_s}
+    x, y, label, binds = roofline_point(result)
+    points = {f"{label}: {y:,.0f} GFLOP/s": (x, y)}
+    options = {"double": result.kernel.dtype == "float64", "bandwidths": roofs}
+    ax = roofline(on, points, style.axes(**SMALL), title=f"{on.name}: limited by {LIMITS[binds]}", traffic="of all requests", **options)
+    ax.set(xlim=(min(x, 1 / 8), max(x, 128)), ylim=(min(y / 2, 128), 2 * peak(on, options["double"])))     # the point moves, not the axes
+    ax.legend(loc="lower right", fontsize=10)
+    return ax, f"{describe_roofline(on, points, **options)} Modelled limit: {LIMITS[binds]}."
+
+
+def access_picture(array=None, *, load=True, line=None, number=0, warp=0, banks=32):
+    """Return a picture for `live`: the lanes of one access of the kernel that was just run, over sectors or banks.
+
+    Parameters
+    ----------
+    array : str, optional
+        A matrix, or a `__shared__` array; default the first that the kernel accesses.
+    load : bool
+        Loads, or stores.
+    line : int, optional
+        Source line.
+    number : int
+        Which of the warp's accesses that fit, from 0.
+    warp : int
+        Of block (0, 0, 0).
+    banks : 32 or 16
+
+    Returns
+    -------
+    callable(result) -> (Axes, alternative text)
+    """
+    def picture(result):
+        traced = retraced(result, warp)
+        shared = {v.name for v in traced.shared}
+        found = requests(traced, array=array, load=load, line=line, space="shared" if array in shared else "global")
+        if number >= len(found):
+            verb = "load" if load else "store"
+            raise CourseError(f"warp {warp} of the first block has {len(found)} such accesses ({verb}, {array or 'any array'}), "
+                              f"but number {number} was asked for")
+        return draw(found[number], banks)
+    return picture
+
+
+def retraced(result, warp=0):
+    """Run the kernel of a result again with one warp of its first block traced, on no more of the data than that block needs.
+
+    Returns
+    -------
+    LaunchResult
+        Simulated.
+    """
+    if isinstance(result, RunResult) and result.kernel.layout == "row":
+        return one_block(result, warps=(warp,))
+    size = result.n if hasattr(result, "n") else len(result.out)
+    padding = {"lda": result.ld - size} if getattr(result, "ld", None) else {}
+    return evaluate(result.kernel, size, result.parameters | padding, backend="sim", trace=[((0, 0, 0), warp)])
+
+
+def wanted_picture(result):
+    """Draw the bytes that a copy or a transposition wants beside those that its requests move."""
+    half = result.bytes // 2
+    values = {"read: wanted": half, "read: moved": SECTOR_BYTES * result.count("sectors"),
+              "written: wanted": half, "written: moved": SECTOR_BYTES * result.count("sectors", "store")}
+    ax = bars(values, style.axes(width=5.9, height=3.4), title="Wanted, and moved in whole sectors",
+              unit=f"bytes, {result.counters_label}", digits=6)
+    ax.locator_params(axis="x", nbins=3)
+    return ax, "; ".join(f"{name} {value:,} bytes" for name, value in values.items()) + "."
+
+
+def code_picture(result):
+    """Draw the machine instructions of the inner loop for each multiply-add, by kind."""
+    code = linked_code(result.kernel, **result.parameters)
+    if code.loop is None:
+        raise CourseError(f"{result.kernel.name} has no loop of multiply-adds in its machine code")
+    counts, fmas = code.loop.counts, code.loop.counts[code.fma]
+    known = {"multiply-adds": counts[code.fma], "loads, shared memory": counts["LDS"], "loads, global memory": counts["LDG"],
+             "stores, shared memory": counts["STS"], "barriers": counts["BAR"]}
+    known["addresses, tests, jumps, …"] = counts["instructions"] - sum(known.values())
+    values = {name: count / fmas for name, count in known.items() if count}
+    ax = bars(values, style.axes(width=5.9, height=3.8), unit=f"inner loop, {code.arch}",
+              title=f"{code.per_multiply_add:.3g} instructions a multiply-add")
+    return ax, f"{code.says()} " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()) + " a multiply-add."

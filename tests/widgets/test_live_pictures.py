@@ -1,0 +1,211 @@
+"""What can stand beside the sliders: roofline point, accesses, bytes, machine code; rows to choose; padded rows; other kinds."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib import plots
+from course_lib.errors import CourseError
+from course_lib.model import shared_wavefronts
+from course_lib.run import bound_of, one_block, run, work_of
+from course_lib.widgets import live
+from course_lib.widgets.compute import evaluate, inputs, widened
+from course_lib.widgets.facts import ROWS, USUAL, facts
+from course_lib.widgets.live_pictures import access_picture, code_picture, retraced, roofline_picture, wanted_picture
+
+sys.path.append(str(Path(__file__).parents[2] / "tools"))
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+def point(ax):
+    marker, = (line for line in ax.lines if line.get_linestyle() == "None")
+    return float(marker.get_xdata()[0]), float(marker.get_ydata()[0])
+
+
+def test_the_point_lies_where_counters_and_bound_put_it():
+    result = evaluate("sgemm_tiled", 128, {"BM": 16, "BN": 16, "BK": 16})
+    ax, words = roofline_picture(result)
+    moved = 32 * (result.count("sectors") + result.count("sectors", "store"))
+    assert point(ax) == pytest.approx((2 * 128**3 / moved, 2e-9 * 128**3 / bound_of(result).seconds))
+    assert "at most, modelled" in words
+    assert "modelled" in ax.get_legend().get_texts()[-1].get_text()
+    wider, _ = roofline_picture(evaluate("sgemm_tiled", 128, {"BM": 32, "BN": 32, "BK": 32}))
+    assert point(wider)[0] == pytest.approx(2 * point(ax)[0], rel=0.1)
+    assert wider.get_xlim() == ax.get_xlim()
+    assert wider.get_ylim() == ax.get_ylim()
+
+
+def test_a_measured_time_takes_the_place_of_the_bound():
+    result = evaluate("sgemm_naive", 64, {})
+    timed = replace(result, time=SimpleNamespace(median_s=1e-5), label="measured on NVIDIA X")
+    ax, words = roofline_picture(timed)
+    assert point(ax)[1] == pytest.approx(2e-9 * 64**3 / 1e-5)
+    assert "measured on NVIDIA X" in words
+    assert "at most" not in words
+
+
+@pytest.mark.parametrize("name", ["sgemm_swapped", "sgemm_tiled", "sgemm_2d_tile"])
+def test_the_work_is_what_the_tables_of_the_time_bound_are_made_of(name):
+    import time_bound
+    A, B, _ = inputs(256, 256, 256)
+    ours, theirs = work_of(run(name, A, B)), time_bound.work(name, 256)
+    for field in ("blocks", "fmas", "instructions", "wavefronts", "sectors", "block_sectors", "launch_sectors", "rounds", "resident"):
+        assert getattr(ours, field) == pytest.approx(getattr(theirs, field)), field
+    assert ours.lines == pytest.approx(theirs.lines, rel=0.15)
+
+
+def test_work_that_is_not_known():
+    A, B, _ = inputs(32, 32, 32)
+    with pytest.raises(CourseError, match="no counters"):
+        work_of(replace(run("sgemm_naive", A, B), counters=None))
+    with pytest.raises(CourseError, match="row-major kernels only"):
+        work_of(replace(run("sgemm_naive", A, B), kernel=replace(run("sgemm_naive", A, B).kernel, layout="column")))
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("sgemm_swapped", {"bx": 16, "by": 8}), ("sgemm_2d_tile", {"BM": 32, "BN": 64}),
+                                                  ("sgemm_op", {"TRANSA": 1}), ("sgemm_naive", {"lda": 3, "ldb": 1, "ldc": 2})])
+def test_one_block_asks_for_what_it_asked_in_the_whole_launch(name, parameters):
+    N = 96
+    whole = {k: v for k, v in parameters.items() if k[:2] != "ld"}
+    A, B, C = (widened(m, parameters.get(k, 0)) for m, k in zip(inputs(N, N, N), ("lda", "ldb", "ldc")))
+    result = run(name, A, B, C, trace=[((0, 0, 0), 0)], **whole)
+    part = one_block(result, depth=64, warps=(0,))
+    expected = plots.requests(result, load=True, array="A")
+    found = plots.requests(part, load=True, array="A")
+    assert len(found) >= 4
+    for ours, theirs in zip(found[:4], expected):
+        active = ours.addresses >= 0
+        assert (ours.addresses[active] == theirs.addresses[active]).all()
+        assert (active == (theirs.addresses >= 0)).all()
+
+
+def test_the_access_beside_the_sliders_is_the_kernels_own():
+    result = evaluate("sgemm_padded", 128, {"TILE": 32, "PAD": 4})
+    ax, words = access_picture("Bs")(result)
+    per_load = [result.count("wavefronts") / result.count("shared instructions")]
+    assert "4 wavefronts" in words
+    assert shared_wavefronts(36 * 4 * np.arange(32)) == 4
+    assert per_load[0] > 2
+    ax, words = access_picture("A", number=1)(evaluate("sgemm_naive", 64, {"lda": 5, "bx": 8, "by": 4}))
+    assert "touch 4 sectors" in words
+    with pytest.raises(CourseError, match="0 such accesses"):
+        access_picture("C")(evaluate("sgemm_naive", 64, {}))
+    with pytest.raises(CourseError, match="no array 'Q'"):
+        access_picture("Q")(result)
+
+
+def test_copies_and_transpositions_can_be_looked_at_too():
+    copied = evaluate("copy_strided", 4096, {"stride": 2, "VEC": 4})
+    assert "touch 32 sectors" in access_picture("in")(copied)[1]
+    ax, words = wanted_picture(copied)
+    assert [bar.get_width() for bar in ax.patches] == [16384, 32768, 16384, 16384]
+    assert "read: moved 32,768 bytes" in words
+    turned = evaluate("transpose_plain", 64, {"lda": 4})
+    assert turned.ld == 68
+    assert (turned.out == inputs(64, 64, 64)[0].T).all()
+    first, = {r.addresses[1] - r.addresses[0] for r in plots.requests(retraced(turned), load=True)}
+    assert first == 4
+    rows = [r.addresses[0] for r in plots.requests(retraced(turned), load=True)]
+    assert rows[1] - rows[0] == 4 * 8 * 68
+
+
+def test_machine_code_beside_the_unroll_slider():
+    ax, words = code_picture(evaluate("sgemm_unrolled", 64, {"UNROLL": 4}))
+    widths = [bar.get_width() for bar in ax.patches]
+    code = plots.linked_code("sgemm_unrolled", UNROLL=4)
+    assert widths[0] == 1
+    assert sum(widths) == pytest.approx(code.per_multiply_add)
+    with pytest.raises(CourseError, match="no loop of multiply-adds"):
+        code_picture(evaluate("transpose", 64, {}))
+
+
+def test_rows_are_chosen_by_name_and_left_out_where_they_say_nothing():
+    tiled, naive = evaluate("sgemm_padded", 64, {"TILE": 16, "PAD": 0}), evaluate("sgemm_naive", 64, {})
+    assert facts(tiled, ("conflicts", "wavefronts a load")) == {
+        "bank conflicts: wavefronts above the ideal": f"{tiled.count('conflicts') + tiled.count('conflicts', 'store'):,}",
+        "wavefronts a shared load": f"{tiled.count('wavefronts') / tiled.count('shared instructions'):.4f}".rstrip("0").rstrip(".")}
+    assert facts(naive, ("conflicts", "wavefronts a load", "wavefronts")) == {}
+    step = plots.linked_code("sgemm_padded", TILE=16, PAD=0).step
+    assert float(facts(tiled, ("machine instructions / multiply-add",))["machine instructions / multiply-add, sm_90"]) == pytest.approx(
+        step, abs=1e-4)
+    with pytest.raises(CourseError, match="there is no row 'conflict'; the rows are threads, time"):
+        facts(tiled, ("conflict",))
+    copied = facts(evaluate("copy_strided", 1024, {"offset": 1}), tuple(ROWS))
+    assert copied["wanted share of the loaded bytes"] == "80 %"
+    assert not any("multiply-add" in label for label in copied)
+    assert set(USUAL) <= set(ROWS)
+
+
+def test_a_row_further_apart_costs_sectors():
+    naive = [evaluate("sgemm_tiled", 64, {"BM": 32, "BN": 32, "BK": 32, "lda": more}) for more in (0, 4, 8)]
+    assert [r.lda for r in naive] == [64, 68, 72]
+    assert naive[1].count("sectors") > naive[0].count("sectors") == naive[2].count("sectors")
+    with pytest.raises(CourseError, match="do not overlap"):
+        evaluate("sgemm_naive", 64, {"lda": -1})
+
+
+def test_double_precision_gets_double_matrices():
+    assert evaluate("dgemm_thread", 32, {}).C.dtype == np.float64
+
+
+def test_a_slider_on_the_leading_dimension_and_one_value_without_a_slider(wait_s):
+    box = live("sgemm_naive", sliders={"lda": (0, 1, 8)}, start={"bx": 32, "by": 4}, N=64, rows=("threads", "load sectors"))
+    before = box.table.value
+    assert "128 × 32" in before
+    box.sliders["lda"].value = 1
+    assert box.engine.settle(wait_s)
+    assert "lda = N + 1" in box.status.value
+    assert "bx = 32" in box.status.value
+    assert "before" in box.table.value
+    assert "occupancy" not in box.table.value
+    box.close()
+
+
+def test_one_of_several_pictures(wait_s):
+    box = live("sgemm_padded", sliders={"PAD": (0, 1)}, start={"TILE": 16}, N=64,
+               picture={"banks": access_picture("Bs"), "roofline": roofline_picture})
+    assert "wavefront" in box.image.value
+    box.shown.value = "roofline"
+    assert box.drawings.settle(wait_s)
+    assert "Roofline of H200" in box.image.value
+    box.sliders["PAD"].value = 0
+    assert box.engine.settle(wait_s)
+    box.shown.value = "banks"
+    assert box.drawings.settle(wait_s)
+    assert "8 wavefronts" in box.image.value
+    box.close()
+
+
+def test_sliders_on_a_copy_and_a_transposition(wait_s):
+    box = live("copy_strided", sliders={"stride": (1, 2, 8), "offset": (0, 1), "VEC": (1, 4)}, N=4096, sizes=(4096, 16384),
+               rows=("threads", "sectors a load", "wanted"), picture=access_picture("in"))
+    assert "100 %" in box.table.value
+    box.sliders["stride"].value = 8
+    assert box.engine.settle(wait_s)
+    assert "12.5 %" in box.table.value
+    box.sliders["VEC"].value = 4
+    box.sliders["offset"].value = 1
+    assert box.engine.settle(wait_s)
+    assert "offset = 1 is no multiple of VEC = 4" in box.status.value
+    assert "Why: a 128-bit load moves four floats that lie at a multiple of 16 bytes" in box.status.value
+    box.close()
+    box = live(("transpose_plain",), sliders={"TILE": (16, 32)}, N=64, rows=("sectors a store",))
+    assert "32" in box.table.value
+    box.close()
+
+
+def test_a_start_that_no_slider_has_and_a_slider_that_no_kernel_has():
+    with pytest.raises(CourseError, match="BM begins at 32, but its slider has 8, 16"):
+        live("sgemm_tiled", sliders={"BM": (8, 16)}, N=64)
+    with pytest.raises(CourseError, match="N begins at 100"):
+        live("sgemm_naive", N=100)
+    with pytest.raises(CourseError, match="PAD is no parameter of sgemm_naive"):
+        live("sgemm_naive", sliders={"PAD": (0, 1)})
