@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import ipywidgets
 
 from course_lib.plots import render
-from course_lib.widgets.compute import alert, facts_table
+from course_lib.widgets.compute import alert
 from course_lib.widgets.engine import Engine
+from course_lib.widgets.facts import facts_table
 from course_lib.widgets.static import StaticBox
 
 SLOW_S, TICK_S = 0.25, 0.1      # a position that takes longer than SLOW_S gets a progress bar, moved every TICK_S
