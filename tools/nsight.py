@@ -76,6 +76,7 @@ def launch_cases(path):
     from course_lib import gpu, kernels, toolchain
     from course_lib.run.inputs import problem
     task = json.loads(Path(path).read_text())
+    launch_vectors(task.get("vectors", ()), task["arch"])
     for name, parameters, shape, padding in task["cases"]:
         kernel = kernels.get(name)
         sgemm = problem(*matrices(shape, padding, kernel.dtype), alpha=1.5, beta=task.get("beta", 0.5), dtype=kernel.dtype,
@@ -85,6 +86,19 @@ def launch_cases(path):
         buffers = [matrix.buffer for matrix in (sgemm.A, sgemm.B, sgemm.C)]
         gpu.launch(compiled, kernel.entry, kernel.grid(sgemm.M, sgemm.N, **parameters), kernel.block(**parameters),
                    sgemm.arguments(*buffers))
+
+
+def launch_vectors(wanted, arch):
+    """Launch each (kernel, parameters, S) of the homework's kernels once, on a 16 x 16 matrix and S vectors."""
+    from course_lib import gpu, kernels, toolchain
+    rng = np.random.default_rng(16)
+    matrix = rng.standard_normal((16, 16), np.float32)
+    for name, parameters, S in wanted:
+        kernel = kernels.get(name)
+        there, out = (gpu.to_device(x) for x in (rng.standard_normal((S, 16), np.float32), np.full((S, 16), np.nan, np.float32)))
+        compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=arch, defines=kernel.defines(**parameters))
+        gpu.launch(compiled, kernel.entry, kernel.grid(S, **parameters), kernel.block(**parameters), [np.int32(S), there, out],
+                   constants={"matrix": matrix})
 
 
 def profile(record, out):

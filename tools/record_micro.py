@@ -1,8 +1,8 @@
-"""Record the microbenchmarks, and what Nsight Compute says about the traffic of every product, on a real GPU.
+"""Record the microbenchmarks, and what Nsight Compute says about every product and the homework's kernels, on a real GPU.
 
-    python tools/record_micro.py [--out FOLDER] [--only micro,traffic]
+    python tools/record_micro.py [--out FOLDER] [--only micro,traffic,vectors]
 
-Writes micro.json and traffic.json into the output folder ($OUT, or build/micro); copy them into course_lib/data/.
+Writes micro.json, traffic.json and vectors.json into the output folder ($OUT, or build/micro); copy them into course_lib/data/.
 """
 
 import argparse
@@ -32,6 +32,16 @@ TRAFFIC = {
     "dram__bytes_read.sum": "dram_bytes_read", "dram__bytes_write.sum": "dram_bytes_written",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "l1_sectors_read", "smsp__inst_executed.sum": "instructions",
     "gpu__time_duration.sum": "nanoseconds",
+}
+# The same for the homework's kernels: what its launch table and its "p mode" count.
+VECTORS = {
+    "gpu__time_duration.sum": "nanoseconds", "smsp__inst_executed.sum": "instructions",
+    "smsp__thread_inst_executed.sum": "thread_instructions",
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": "multiply_adds",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": "load_requests", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "load_sectors",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": "store_requests", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "store_sectors",
+    "lts__t_sectors_srcunit_tex_op_read.sum": "l2_sectors_read", "lts__t_sectors_srcunit_tex_op_write.sum": "l2_sectors_written",
+    "dram__bytes_read.sum": "dram_bytes_read", "dram__bytes_write.sum": "dram_bytes_written",
 }
 SIZES = (1024, 1536, 2048)     # of the square matrices: the larger ones where whole tiles must fit
 
@@ -86,25 +96,45 @@ def cases():
 
 def traffic(out):
     """Return a row for each product: what Nsight Compute counts in L2 and DRAM, with all caches empty at its start."""
+    wanted = list(cases())
+    found = counted({"cases": wanted, "beta": 0.0}, "^[sd]?gemm", TRAFFIC, [name for name, *_ in wanted], out / "traffic_cases.json")
+    return [{"kernel": name, "N": N} | counts for (name, _, (N, _, _), _), counts in zip(wanted, found, strict=True)]
+
+
+def vectors(out):
+    """Return a row for each of the homework's kernels and each number of warps, caches empty at its start."""
+    from course_lib.bench.plans import MXV, WARPS
+    from course_lib.bench.plans import VECTORS as S
+    wanted = [(name, {"threads": 32 * warps}, S) for name in MXV for warps in WARPS]
+    found = counted({"cases": [], "vectors": wanted}, "^mxv_", VECTORS, [name for name, *_ in wanted], out / "vectors_cases.json")
+    return [{"kernel": name, "warps": values["threads"] // 32, "S": S, "M": 16, "N": 16} | counts
+            for (name, values, S), counts in zip(wanted, found, strict=True)]
+
+
+def counted(task, pattern, metrics, names, path):
+    """Have Nsight Compute watch `nsight.py` launch a task; return {our name: count} for each launch.
+
+    Raises
+    ------
+    RuntimeError
+        When launches are missing or in another order than `names`.
+    """
     from course_lib import gpu
     from course_lib.kernels import get
-    wanted, path = list(cases()), out / "traffic_cases.json"
-    path.write_text(json.dumps({"arch": gpu.probe().arch, "cases": wanted, "beta": 0.0}))
+    path.write_text(json.dumps({"arch": gpu.probe().arch} | task))
     ncu = find_ncu()
-    command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name", "regex:^[sd]?gemm",
-               "--metrics", ",".join(TRAFFIC), sys.executable, str(ROOT / "tools" / "nsight.py"), str(path)]
+    command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name", f"regex:{pattern}",
+               "--metrics", ",".join(metrics), sys.executable, str(ROOT / "tools" / "nsight.py"), str(path)]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=200)
-    (out / "traffic.csv").write_text(answer.stdout)
+    path.with_suffix(".csv").write_text(answer.stdout)
     found = parse_ncu(answer.stdout)
-    if len(found) != len(wanted):
-        raise RuntimeError(f"ncu reported {len(found)} launches of {len(wanted)}: {(answer.stdout + answer.stderr)[-1500:]}")
-    rows = []
-    for (name, _, (N, _, _), _), there in zip(wanted, found, strict=True):
+    if len(found) != len(names):
+        raise RuntimeError(f"ncu reported {len(found)} launches of {len(names)}: {(answer.stdout + answer.stderr)[-1500:]}")
+    for name, there in zip(names, found, strict=True):
         if not there["Kernel Name"].startswith(get(name).entry):
             raise RuntimeError(f"the order of launches is lost: {there['Kernel Name']} is not {name}")
-        rows.append({"kernel": name, "N": N} | {ours: number(there[theirs]) for theirs, ours in TRAFFIC.items() if theirs in there})
     print(version_of(ncu))
-    return rows
+    return [{ours: number(there[theirs]) for theirs, ours in metrics.items() if theirs in there} for there in found]
 
 
 def sources(rows):
@@ -118,17 +148,18 @@ def main():
     """Record what was asked for; one part that fails does not stop the other."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", default=os.environ.get("OUT", ROOT / "build" / "micro"))
-    parser.add_argument("--only", default="micro,traffic")
+    parser.add_argument("--only", default="micro,traffic,vectors")
     options = parser.parse_args()
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     from course_lib import gpu
+    parts = {"micro": micro, "traffic": lambda: traffic(out), "vectors": lambda: vectors(out)}
     status, good = gpu.probe(), True
     print(status.reason, status.driver)
     for part in options.only.split(","):
         started = time.perf_counter()
         try:
-            rows = micro() if part == "micro" else traffic(out)
+            rows = parts[part]()
             head = status.name, status.driver, datetime.date.today().isoformat(), "tools/record_micro.py"
             (out / f"{part}.json").write_text(dumps(Readings(*head, tuple(rows), sources(rows))))
             print(f"{part}: {len(rows)} rows in {time.perf_counter() - started:.0f} s", flush=True)

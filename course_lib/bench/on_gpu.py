@@ -24,7 +24,7 @@ def measure(task):
     compiled = _compiled(task.kernel, tuple(sorted(task.parameters.items())), gpu.probe().arch)
     make = {"vectors": _vectors, "transpose": _moved, "sum": _moved}.get(task.kind, _product)
     arguments, output, constants, covered, check = make(task, kernel)
-    shape = (compiled, kernel.entry, kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters), arguments)
+    shape = (compiled, kernel.entry, task.grid or kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters), arguments)
     more = {"constants": constants, "dynamic_shared": task.dynamic_shared}
     time = gpu.time_kernel(*shape, **more, **options)
     arguments[output][...] = np.nan          # what the timed launches left is no proof that this kernel writes every element

@@ -9,6 +9,7 @@ import math
 
 from course_lib.arch import DEFAULT_DEVICE
 from course_lib.bench.tasks import COPY, LIBRARY, task
+from course_lib.bench.tuned import TUNED, TUNED_SIZES
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS, cpu_kernel, get
 from course_lib.run import choose_backend
@@ -16,6 +17,7 @@ from course_lib.run import choose_backend
 WANG_SIZES = (256, 257, 329, 511, 512, 513, 631, 768, 843, 960, 1023, 1024, 1025, 1374, 1536, 1720, 1845, 2047, 2048, 2049)
 POWERS = (256, 512, 1024, 2048, 4096, 8192)
 WANG = tuple(f"{letter}gemm_{idea}" for letter in "ds" for idea in ("thread", "block", "ilp", "outputs"))
+NEXT = tuple(f"{letter}gemm_{idea}" for letter in "ds" for idea in ("readonly", "rank1", "dots"))     # what they would try next
 WANG_BLOCKS = ({"bx": 16, "by": 16}, {"bx": 16, "by": 8})
 LADDER = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled", "sgemm_uncoalesced", "sgemm_coalesced", "sgemm_padded", "sgemm_unrolled",
           "sgemm_1d_tile", "sgemm_2d_tile", "sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_buffered")
@@ -27,6 +29,7 @@ ACTIVE = (1024, 512, 384, 320, 256, 192)      # threads an SM: Chien's, and as m
 WARPS = tuple(range(4, 33, 4))
 VECTORS = 2**20
 PADS = (0, 1, 2, 4, 8)                        # words added to each row of a tile
+BLAS = "blas"       # a program for the CPU: NumPy's product
 COPIED = 16384       # rows and columns of floats of the copy that measures bandwidth: 1 GiB, many times the L2
 MOST = 2000          # tasks of a sweep over tiles
 
@@ -149,6 +152,19 @@ def padding(sizes=(1024, 4096), tiles=(16, 32), **how):
     return tasks
 
 
+def wide_grids(sizes=(*WANG_SIZES, 4096, 8192), kernel="dgemm_outputs", **how):
+    """Return Wang and Jin's final kernel twice at each size: with the blocks its tiles need, and with a block for each bx × by elements.
+
+    The second grid is what their program set before they changed setGrid. The blocks that have no tile of C return at once.
+
+    >>> [t.grid for t in wide_grids((1024,), backend="gpu")]
+    [(), (64, 64, 1)]
+    """
+    p = get(kernel).check()
+    return [task(kernel, size, grid=grid, **how) for size in sizes
+            for grid in ((), (-(-size // p["bx"]), -(-size // p["by"]), 1))]
+
+
 def threads(kernels=None, sizes=(512,), counts=None, **how):
     """Return programs for the CPU with 1, 2, 4, … threads, up to the cores of this machine unless `counts` are given."""
     from course_lib.simt.workers import available_cores
@@ -164,7 +180,7 @@ def everything(budget_s=0.15):
     """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
     how = {"backend": "gpu", "budget_s": budget_s}
     up_to_4096 = POWERS[:-1]
-    others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *CHIEN))
+    others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *NEXT, *CHIEN))
     return {
         "ladder": ladder(**how),
         "wang": wang(**how) + wang((4096, 8192), **how),
@@ -178,9 +194,14 @@ def everything(budget_s=0.15):
         "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {
             "TA": (32, 64), "TB": (32, 64), "TW": (8, 16), "bx": (8, 16, 32), "by": (8, 16)}, **how)],
         "active": active(**how),
+        "orders": over_sizes(NEXT, (*WANG_SIZES, 4096, 8192), **how),
+        "tuned": over_sizes(tuple(TUNED), TUNED_SIZES, TUNED, **how),
+        "grids": wide_grids(**how),
         "threads": threads(sizes=(1024,), counts=(1, 2, 4, 8, 16), budget_s=budget_s),
-        "lee_cpu": [t for size in up_to_4096 for name in LEE_CPU if size <= 1024 or name != "gemm_ijk"
+        "lee_cpu": [t for size in up_to_4096 for name in LEE_CPU if size <= 2048 or name != "gemm_ijk"
                     for t in threads((name,), (size,), counts=(16,), budget_s=budget_s)],
+        "wang_cpu": [task(BLAS, size, {"threads": count}, dtype=dtype, budget_s=budget_s) for size in WANG_SIZES
+                     for dtype, count in (("float64", 1), ("float64", 8), ("float32", 8))],
     }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from course_lib import data, gpu
 from course_lib.bench import journal, plans
 from course_lib.bench.sweep import sweep
-from course_lib.data.records import Recording, dumps
+from course_lib.data.records import Recording, dumps, loads
 from course_lib.errors import CourseError
 
 CHUNK = 16      # tasks between two looks at the clock
@@ -58,19 +58,23 @@ def record(out, *, resume=False, budget_s=0.15, deadline_s=None, say=print, grou
 def keep(path, folder=None, groups=None):
     """Write the records of a file to course_lib/data/NAME.json, each group to its own; return {name: how many}.
 
+    What a file has already of the same kernel's text, and the new records do not replace, stays in it when the plan still has it.
+
     Raises
     ------
     CourseError
-        When the file holds records of several GPUs or days.
+        When a file would hold records of several GPUs or drivers.
     """
     folder, groups = Path(folder or data.FOLDER), groups or plans.everything()
     records = {r.identity: r for r in journal.read(path) if r.state == "done"}
     written = {}
     for name, tasks in groups.items():
         found = [records[t.identity] for t in tasks if t.identity in records]
+        if found:
+            found = _with_kept(folder / f"{name}.json", tasks, found)
         where = {(r.device, r.driver) for r in found}
         if len(where) > 1:
-            raise CourseError(f"{path} holds records of {len(where)} machines: {sorted(where)}", where=where)
+            raise CourseError(f"{path} and {name}.json hold records of {len(where)} machines: {sorted(where)}", where=where)
         if found:
             (device, driver), = where
             recording = Recording(device, driver, max(r.date for r in found), tuple(found))
@@ -91,6 +95,14 @@ def chosen(names, budget_s=0.15):
     if unknown := [name for name in names if name not in groups]:
         raise CourseError(f"there is no recording {unknown[0]!r}: they are {', '.join(groups)}", names=unknown)
     return {name: groups[name] for name in names}
+
+
+def _with_kept(path, tasks, found):
+    """Return the records in the order of the tasks; where `found` has none, the one that the file has of the same kernel's text."""
+    there = {r.identity: r for r in loads(path.read_text(encoding="utf-8")).records} if path.exists() else {}
+    there = {t.identity: there[t.identity] for t in tasks if t.identity in there and there[t.identity].source == t.source}
+    there |= {r.identity: r for r in found}
+    return [there[t.identity] for t in tasks if t.identity in there]
 
 
 def conditions():

@@ -27,7 +27,7 @@ class Task:
         As in a `Record`.
     parameters : dict
         All of them, defaults filled in.
-    kind, dtype, backend, l2, source, dynamic_shared
+    kind, dtype, backend, l2, source, dynamic_shared, grid
         As in a `Record`.
     budget_s : float
         About how long to measure.
@@ -46,12 +46,13 @@ class Task:
     l2: str = "warm"
     source: str = ""
     dynamic_shared: int = 0
+    grid: tuple = ()
     budget_s: float = field(default=1.0, compare=False)
     problem: str = ""
 
     def record(self, **found):
         """Return the record of this task with what was found."""
-        chosen = ("kernel", "M", "N", "K", "parameters", "kind", "dtype", "backend", "l2", "source", "dynamic_shared")
+        chosen = ("kernel", "M", "N", "K", "parameters", "kind", "dtype", "backend", "l2", "source", "dynamic_shared", "grid")
         return Record(**{name: getattr(self, name) for name in chosen} | found)
 
     @property
@@ -75,7 +76,7 @@ class Task:
                 "copy": 2 * size * M * N, "vectors": size * N * (self.parameters.get("M", 0) + self.parameters.get("N", 0))}[self.kind]
 
 
-def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0, dtype=None, dynamic_shared=0):
+def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0, dtype=None, dynamic_shared=0, grid=()):
     """Describe one measurement; parameters that cannot run make a task with a `problem` and no exception.
 
     Parameters
@@ -92,7 +93,7 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
     budget_s : float
     dtype : "float32" or "float64", optional
         For CPU programs, the library and the copy; a kernel has its own.
-    dynamic_shared : int
+    dynamic_shared, grid : int, tuple of int
         As in a `Record`; on a GPU.
 
     Raises
@@ -114,7 +115,7 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise CourseError(f"{name} = {value!r}: a size is a whole number from 1 on, or three of them, (M, N, K)")
     rest = {"backend": backend, "l2": l2 if backend == "gpu" else "warm", "budget_s": budget_s,
-            "dynamic_shared": dynamic_shared if backend == "gpu" else 0}
+            "dynamic_shared": dynamic_shared if backend == "gpu" else 0, "grid": tuple(grid) if backend == "gpu" else ()}
     if kernel in (LIBRARY, COPY):
         return Task(kernel, **sizes, parameters={}, kind="copy" if kernel == COPY else "product", dtype=dtype, **rest)
     described = cpu_kernel(kernel) if backend == "cpu" else get(kernel)

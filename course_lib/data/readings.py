@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-NAMES = ("micro", "traffic", "training")     # files that hold rows, not `Record`s
+NAMES = ("micro", "traffic", "training", "vectors")     # files that hold rows, not `Record`s
 
 
 @dataclass(frozen=True)
@@ -50,5 +50,5 @@ def loads(text):
 
 
 def readings(name):
-    """Return the Readings "micro" (`run_micro`'s tables), "traffic" (ncu's sectors and bytes of each product at one size) or "training"."""
+    """Return the Readings "micro" (`run_micro`'s tables), "training", or ncu's counts: "traffic" of products, "vectors" of mxv kernels."""
     return loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))

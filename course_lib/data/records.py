@@ -33,6 +33,8 @@ class Record:
         Hash of the kernel's code: its text without comments and blank lines.
     dynamic_shared : int
         Bytes of shared memory that each block was given though it needs none: fewer blocks then share an SM.
+    grid : tuple of int
+        Blocks along x, y, z where the launch had others than the result needs; empty: those that it needs.
     repeats : int
         Samples.
     graph : bool
@@ -65,6 +67,7 @@ class Record:
     date: str = ""
     source: str = ""
     dynamic_shared: int = 0
+    grid: tuple = ()
     repeats: int = 0
     graph: bool = False
     gb_s: float | None = None
@@ -77,12 +80,13 @@ class Record:
         """Make square what is not said to be otherwise."""
         for name in ("M", "K"):
             object.__setattr__(self, name, getattr(self, name) or self.N)
+        object.__setattr__(self, "grid", tuple(self.grid))          # a list in JSON
 
     @property
     def identity(self):
         """Return what two records of the same measurement share: everything that was chosen."""
         chosen = json.dumps(self.parameters, sort_keys=True)
-        return self.kernel, self.M, self.N, self.K, chosen, self.dtype, self.backend, self.l2, self.dynamic_shared
+        return self.kernel, self.M, self.N, self.K, chosen, self.dtype, self.backend, self.l2, self.dynamic_shared, self.grid
 
 
 @dataclass(frozen=True)

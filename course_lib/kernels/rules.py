@@ -241,19 +241,24 @@ def outputs_per_thread_rule(most):
     return Rule(f"TA/by * TB/bx <= {most}", WHY_SUMS, lambda p: math.prod(counts(p)) <= most, says)
 
 
-def outputs_tiles_rule(item_bytes):
-    """Return the rule that a TA × TW and a TW × TB tile of elements of `item_bytes` bytes fit in static shared memory."""
+def outputs_tiles_rule(item_bytes, pad=0):
+    """Return the rule that a TA × TW and a TW × TB tile of elements of `item_bytes` bytes fit in static shared memory.
+
+    `pad`: elements behind each of the TW rows in which the tile of A is kept turned.
+    """
+    beside = f" and {pad} elements behind each of TW rows" if pad else ""
 
     def size(p):
-        return item_bytes * p["TW"] * (p["TA"] + p["TB"])
+        return item_bytes * p["TW"] * (p["TA"] + pad + p["TB"])
 
     def says(p):
-        largest = MAX_STATIC_SHARED // (item_bytes * (p["TA"] + p["TB"]))
+        largest = MAX_STATIC_SHARED // (item_bytes * (p["TA"] + pad + p["TB"]))
         right = f"TW can be up to {largest}" if largest else "take a smaller TA or TB"
-        return (f"tiles of {p['TA']} × {p['TW']} and {p['TW']} × {p['TB']} elements of {item_bytes} bytes take {size(p)} bytes, "
+        return (f"tiles of {p['TA']} × {p['TW']} and {p['TW']} × {p['TB']} elements of {item_bytes} bytes{beside} take {size(p)} bytes, "
                 f"but at most {MAX_STATIC_SHARED} (48 KiB) of shared memory are allowed: {right}")
 
-    return Rule(f"{item_bytes} * TW * (TA + TB) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
+    text = f"TA + {pad} + TB" if pad else "TA + TB"
+    return Rule(f"{item_bytes} * TW * ({text}) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
 def outer_tile_rule(side):

@@ -1,4 +1,4 @@
-"""The kernels of Wang and Jin's report, from a thread per element to many outputs a thread, in double and in float."""
+"""The kernels of Wang and Jin's report, from a thread per element to many outputs a thread, and what it would try next."""
 
 from course_lib.kernels.kernel import FOLDER, REALS, Kernel, ceil_div
 from course_lib.kernels.ladder import BLOCK_XY
@@ -15,12 +15,13 @@ OUTPUTS = (
     Parameter("by", "threads of a block along y", 16, choices=(4, 8, 16, 32)),
 )
 BYTES = {"float32": 4, "float64": 8}
+LETTERS = {"float32": "s", "float64": "d"}
 
 
 def kernels():
-    """Yield the four kernels, in double precision as in the report and in single precision."""
+    """Yield the report's four kernels and three it proposes, in double precision as there and in single precision."""
     for dtype in ("float64", "float32"):
-        yield from _family(dtype, {"float64": "d", "float32": "s"}[dtype])
+        yield from _family(dtype, LETTERS[dtype])
 
 
 def _family(dtype, letter):
@@ -46,14 +47,23 @@ def _family(dtype, letter):
         block_of=lambda p: (p["TILE"], p["TILE"] // p["OUT"], 1),
         grid_of=lambda M, N, p: (ceil_div(N, p["TILE"]), ceil_div(M, p["TILE"]), 1),
         shared_of=lambda p: 2 * size * p["TILE"] ** 2, **shared)
-    yield Kernel(
-        f"{letter}gemm_outputs", FOLDER / "gemm_outputs.cu", "gemm_outputs",
-        idea=f"a TA × TB tile of C, TA/by × TB/bx outputs a thread, in {REALS[dtype]}; a fast and a guarded path",
-        parameters=OUTPUTS,
+    yield _outputs("outputs", dtype, "a TA × TB tile of C, TA/by × TB/bx outputs a thread; a fast and a guarded path",
+                   lesson=shared["lesson"])
+    yield _outputs("readonly", dtype, "A and B by way of the read-only cache")
+    yield _outputs("rank1", dtype, "a thread's outputs are neighbours, its elements of A and B come in vectors", 16 // size)
+    yield _outputs("dots", dtype, "one output's sum over a tile after another: k innermost")
+
+
+def _outputs(idea, dtype, words, pad=0, lesson=""):
+    """The final kernel, or what the report would have tried next; `pad`: elements behind each of the TW rows of a turned tile of A."""
+    size = BYTES[dtype]
+    return Kernel(
+        f"{LETTERS[dtype]}gemm_{idea}", FOLDER / f"gemm_{idea}.cu", f"gemm_{idea}",
+        idea=f"{words}, in {REALS[dtype]}", lesson=lesson, parameters=OUTPUTS,
         rules=(divides_rule("TA", "by"), divides_rule("TB", "bx"), threads_rule("bx", "by"),
                sums_rule(("TA", "TB"), MAX_SUMS_OF_BLOCK * 4 // size, "a block"), outputs_per_thread_rule(MAX_SUMS_OF_THREAD * 4 // size),
-               outputs_tiles_rule(size)),
+               outputs_tiles_rule(size, pad)),
         passes=("TA", "TB", "TW", "bx", "by"), passes_as={"bx": "BX", "by": "BY"},
         block_of=lambda p: (p["bx"], p["by"], 1),
         grid_of=lambda M, N, p: (ceil_div(N, p["TB"]), ceil_div(M, p["TA"]), 1),
-        shared_of=lambda p: size * p["TW"] * (p["TA"] + p["TB"]), **shared)
+        shared_of=lambda p: size * p["TW"] * (p["TA"] + pad + p["TB"]), dtype=dtype, takes_real=True)

@@ -7,6 +7,7 @@ operation ("GF"), where the rest of the course counts two.
 from course_lib.model.inputs import InputError
 
 FLOAT = 4              # bytes
+SECTOR = 32            # bytes
 MIBION = 1 << 20       # his word for 2^20 vectors
 
 
@@ -83,6 +84,36 @@ def times_ideal(gigabytes_per_s, seconds, S=MIBION, N=16):
     [8.1, 1.1]
     """
     return gigabytes_per_s * 1e9 * _seconds(seconds) / (FLOAT * S * N)
+
+
+def counted_columns(row):
+    """Return the columns of his launch table and of his "p mode" from what a profiler counted.
+
+    Parameters
+    ----------
+    row : mapping
+        Of `course_lib.data.readings("vectors")`: S, M, N, nanoseconds, thread_instructions, load_sectors, l2_sectors_read and
+        l2_sectors_written (32 bytes each), dram_bytes_read and dram_bytes_written.
+
+    Returns
+    -------
+    dict
+        us, GF, GB/s, I/F, load efficiency (0 to 1; a sector that two requests ask for counts twice), and the rates between L2 and
+        multiprocessors and between DRAM and L2 in 10^9 bytes a second.
+
+    >>> from course_lib.data import readings
+    >>> (row,) = readings("vectors").find(kernel="mxv_vls", warps=32)
+    >>> {name: round(value, 2) for name, value in counted_columns(row).items()}["load efficiency"]
+    1.0
+    """
+    seconds, sizes = _seconds(row["nanoseconds"]) * 1e-9, {name: row[name] for name in "SMN"}
+    rates = {"L2 read": SECTOR * row["l2_sectors_read"], "L2 write": SECTOR * row["l2_sectors_written"],
+             "DRAM read": row["dram_bytes_read"], "DRAM write": row["dram_bytes_written"]}
+    return {
+        "us": seconds * 1e6, "GF": gigafmas(seconds, **sizes), "GB/s": gigabytes(seconds, **sizes),
+        "I/F": instructions_per_fma(row["thread_instructions"], **sizes),
+        "load efficiency": request_utilisation(FLOAT * row["S"] * row["N"], SECTOR * row["load_sectors"]),
+    } | {name: moved / seconds / 1e9 for name, moved in rates.items()}
 
 
 def staged_bytes(threads, floats):

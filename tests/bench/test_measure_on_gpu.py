@@ -9,6 +9,7 @@ from course_lib import gpu
 from course_lib.arch import DEVICES
 from course_lib.bench import on_gpu, plans, task
 from course_lib.bench.measure import attempt
+from course_lib.data.records import Recording, dumps, loads
 from course_lib.gpu import Timing
 from course_lib.kernels import get
 from course_lib.model.occupancy import occupancy
@@ -104,6 +105,19 @@ def test_blocks_are_given_shared_memory_so_that_few_share_an_sm(acted, monkeypat
         blocks = dict.fromkeys(count // block for count in plans.ACTIVE)      # once each
         for wanted, one in zip(blocks, plans.active((name,), (256,)), strict=True):
             assert occupancy(device, block, 32, own + one.dynamic_shared).blocks == wanted
+
+
+def test_a_grid_with_blocks_to_spare_is_launched_as_asked(acted, monkeypatch):
+    grids = []
+    launch = gpu.launch
+    monkeypatch.setattr(gpu, "launch", lambda compiled, entry, grid, *a, **k: grids.append(grid) or launch(compiled, entry, grid, *a, **k))
+    own, wide = (attempt(one) for one in plans.wide_grids((100,), backend="gpu"))
+    assert (own.grid, wide.grid) == ((), (7, 7, 1))
+    assert grids == [(2, 2, 1), (7, 7, 1)]
+    assert own.correct
+    assert wide.correct
+    assert own.identity != wide.identity
+    assert loads(dumps(Recording("NVIDIA X", "1.2", wide.date, (own, wide)))).records[1].identity == wide.identity
 
 
 def test_without_a_gpu_the_record_says_so(monkeypatch):

@@ -13,6 +13,7 @@ from course_lib.errors import CourseError
 # GFLOP/s and GB/s: course_lib/arch.py; in double with tensor cores, which cuBLAS uses, as fast as in single ("NVIDIA H200", datasheet).
 H200_SINGLE, H200_DOUBLE, H200_BANDWIDTH = 66908, 66908, 4800
 GROUPS = {name: tasks for name, tasks in plans.everything().items() if name != "padding" or name in data.names()}   # padding: planned
+FINAL = {"TA": 64, "TB": 64, "TW": 16, "bx": 16, "by": 16}
 
 
 def gflops(name, kernel, N, **fields):
@@ -80,6 +81,33 @@ def test_both_paths_of_wang_and_jins_kernel_are_there():
     assert all(one_more[by] < whole[by] for by in whole), "the dip at 64 k + 1"
 
 
+def test_the_grid_of_the_mistake_costs_where_tiles_are_fewer_than_multiprocessors():
+    """Surplus blocks return at once. With a tile for each of 132 multiprocessors they cost up to 3 %, with 36 to 100 tiles up to a half."""
+    cost = {}
+    for N in plans.WANG_SIZES:
+        own, wide = (next(r for r in data.load("grids").find("dgemm_outputs", N) if bool(r.grid) == surplus) for surplus in (False, True))
+        assert wide.grid == (-(-N // 16), -(-N // 16), 1)
+        cost[N] = wide.median_s / own.median_s - 1
+    tiles = {N: (-(-N // 64)) ** 2 for N in cost}
+    assert all(abs(cost[N]) < 0.03 for N in cost if tiles[N] > 132 or tiles[N] < 36)
+    assert all(0.2 < cost[N] < 0.5 for N in cost if 36 <= tiles[N] <= 100)
+
+
+def test_what_wang_and_jin_would_have_tried_next():
+    for letter in "sd":
+        for N in (1024, 4096):
+            dots, rank1 = (gflops("orders", f"{letter}gemm_{idea}", N) for idea in ("dots", "rank1"))
+            assert dots < 0.4 * min(rank1, gflops("wang", f"{letter}gemm_outputs", N, parameters=FINAL))
+    assert gflops("orders", "sgemm_rank1", 4096) > gflops("wang", "sgemm_outputs", 4096, parameters=FINAL)
+    assert gflops("orders", "dgemm_rank1", 4096) < gflops("wang", "dgemm_outputs", 4096, parameters=FINAL)
+
+
+def test_small_matrices_want_small_tiles():
+    best = max(data.load("tuned").find(N=1024, dtype="float32"), key=lambda r: r.gflops)
+    assert best.gflops > 1.5 * gflops("ladder", "sgemm_warp_tile", 1024)
+    assert best.parameters["BM"] * best.parameters["BN"] < 128 * 128
+
+
 def test_a_recording_is_read_back():
     some = Recording("a GPU", "1.2", "2026-11-21", (
         Record("sgemm_naive", 64, {"bx": 16}, 1e-3, 9e-4, 1.1e-3, 5.0, device="a GPU", driver="1.2", date="2026-11-21"),
@@ -98,6 +126,9 @@ def test_recording_goes_on_after_its_deadline_and_is_sorted_into_files(tmp_path,
     assert "second 2/2  sgemm_naive N = 24" in said[-1]
     assert recording.keep(out, tmp_path, groups) == {"first": 2, "second": 2}
     assert [r.N for r in loads((tmp_path / "second.json").read_text()).records] == [20, 24]
+    first = tmp_path / "less.jsonl"
+    first.write_text("".join(line + "\n" for line in out.read_text().splitlines() if '"N": 16' in line).replace('"N": 16', '"N": 24'))
+    assert recording.keep(first, tmp_path, groups) == {"second": 2}, "what was there already stays"
     text = out.read_text()
     out.write_text(text.replace("simulated", "another", 1))
     with pytest.raises(CourseError, match="2 machines"):

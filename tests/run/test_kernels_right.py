@@ -7,6 +7,8 @@ from course_lib.kernels import KERNELS
 from course_lib.run import mismatch, run
 
 SQUARE = ({}, {"TILE": 32}, {"TILE": 5}, {"TILE": 1})
+OUTPUTS = ({}, {"TA": 32, "TB": 16, "TW": 8, "bx": 4, "by": 16}, {"TA": 5, "TB": 21, "TW": 7, "bx": 3, "by": 5},
+           {"TA": 1, "TB": 1, "TW": 1, "bx": 1, "by": 1})
 WARP = ({}, {"BM": 32, "BN": 64, "BK": 16, "WM": 32, "WN": 16, "TM": 4, "TN": 4},
         {"BM": 64, "BN": 32, "BK": 12, "WM": 64, "WN": 32, "TM": 8, "TN": 8})
 SIZES = {
@@ -31,9 +33,8 @@ for letter in "sd":
         f"{letter}gemm_thread": ({}, {"bx": 7, "by": 5}),
         f"{letter}gemm_block": SQUARE,
         f"{letter}gemm_ilp": ({}, {"TILE": 16, "OUT": 16}, {"TILE": 6, "OUT": 3}),
-        f"{letter}gemm_outputs": ({}, {"TA": 32, "TB": 16, "TW": 8, "bx": 4, "by": 16}, {"TA": 5, "TB": 21, "TW": 7, "bx": 3, "by": 5},
-                                  {"TA": 1, "TB": 1, "TW": 1, "bx": 1, "by": 1}),
     }
+    SIZES |= {f"{letter}gemm_{idea}": OUTPUTS for idea in ("outputs", "readonly", "rank1", "dots")}
 OUTER = ({}, {"THREADS": 32, "VECTORS": 3, "COLS": 5, "BK": 8, "GAP": 2}, {"THREADS": 16, "VECTORS": 1, "COLS": 1, "BK": 16, "SEL": 1})
 SIZES |= {f"sgemm_method{m}": OUTER for m in ("5_v1", "5_v3", "6", "7", "8")}
 SIZES["sgemm_outer_rows"] = ({}, {"THREADS": 32, "ROWS": 7, "BK": 8}, {"THREADS": 16, "ROWS": 1, "BK": 1})

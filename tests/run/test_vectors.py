@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from course_lib.data import readings
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL
+from course_lib.model.matvec import counted_columns
 from course_lib.run import run, run_vectors
 
 NAMES = [name for name, kernel in ALL.items() if kernel.kind == "vectors"]
@@ -41,6 +43,24 @@ def test_request_utilisation_is_the_homeworks_last_column(name, used):
     result = run_vectors(name, *inputs(16, 16, 1024), backend="sim", blocks=2)
     assert result.load_utilisation == used
     assert f"{used:.1%} of the loaded sectors used" in repr(result)
+
+
+@pytest.mark.parametrize("warps", [4, 12, 32])
+@pytest.mark.parametrize("name", NAMES)
+def test_requests_and_sectors_are_those_that_nsight_compute_counted(name, warps):
+    """On an H200 with 2^20 vectors; here with 2^14, since every count goes with their number."""
+    (row,) = readings("vectors").find(kernel=name, warps=warps)
+    ours = run_vectors(name, *inputs(16, 16, 2**14), backend="sim", threads=32 * warps)
+    for op, kind in (("ld", "load"), ("st", "store")):
+        for what in ("requests", "sectors"):
+            assert 64 * ours.counters[f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum"] == row[f"{kind}_{what}"], (kind, what)
+    assert counted_columns(row)["load efficiency"] == ours.load_utilisation
+
+
+def test_counts_go_with_the_number_of_vectors():
+    for name in NAMES:
+        few, many = (run_vectors(name, *inputs(16, 16, S), backend="sim", blocks=7, threads=384).counters for S in (2**10, 2**12))
+        assert all(4 * few[c] == many[c] for c in few if "mem_global" in c), name
 
 
 def test_the_homeworks_counts():
