@@ -119,7 +119,7 @@ def thread_share_picture(share, ax=None, *, title=None):
     ax.tick_params(length=0)
     n = len(share.outputs)
     ax.set(xlabel="column of the block's tile of C", ylabel="row",
-           title=title or f"One thread: {n} output{'s' * (n != 1)}, {share.words:g} words for each k")
+           title=title or f"A thread: {n} output{'s' * (n != 1)}, {share.words:g} words a step")
     return ax
 
 

@@ -80,13 +80,13 @@ def test_the_picture_has_the_outputs_and_what_they_need():
     assert image[2 + at, at] == 0
     assert [r - at for r in np.flatnonzero(image[:, 0] == 1)] == [1, 25]
     assert [c - at for c in np.flatnonzero(image[wide - 1] == 1)] == [2, 14]
-    assert ax.get_title(loc="left") == "One thread: 4 outputs, 4 words for each k"
+    assert ax.get_title(loc="left") == "A thread: 4 outputs, 4 words a step"
 
 
 def test_the_widgets_picture_is_of_the_position():
     result = run("sgemm_2d_tile", *inputs(64, 64, 64)[:2], backend="sim", BM=32, BN=32, BK=8, TM=4, TN=2)
     ax, alt = share_picture(result)
-    assert "One thread: 8 outputs, 6 words" in ax.get_title(loc="left")
+    assert "A thread: 8 outputs, 6 words" in ax.get_title(loc="left")
     assert "tile of 32 × 32 elements one thread computes 8" in alt
 
 
