@@ -83,10 +83,18 @@ def _useful(result):
     return "wanted share of the loaded bytes", f"{100 * (result.bytes / 2) / (32 * result.count('sectors')):.3g} %"
 
 
+def _outputs(result):
+    """Return the elements of C that a thread computes, where the grid covers C exactly."""
+    threads = int(np.prod(result.block)) * int(np.prod(result.grid))
+    elements = result.M * result.N if hasattr(result, "K") else 0
+    return ("outputs a thread", _number(elements // threads)) if elements and elements % threads == 0 else None
+
+
 ROWS = {
     "threads": _threads,
     "time": _time,
     "speed": _speed,
+    "outputs": _outputs,
     "load requests": _counted("global load requests", lambda r: r.count("requests")),
     "load sectors": _counted("global load sectors", lambda r: r.count("sectors")),
     "store sectors": _counted("global store sectors", lambda r: r.count("sectors", "store")),
@@ -95,6 +103,7 @@ ROWS = {
     "wanted": _useful,
     "sectors / multiply-add": _counted("load sectors / multiply-add", _per(lambda r: r.count("sectors"))),
     "wavefronts / multiply-add": _counted("shared wavefronts / multiply-add", _per(lambda r: r.count("wavefronts"))),
+    "wavefronts / warp multiply-add": _counted("shared wavefronts / multiply-add of a warp", _per(lambda r: WARP * r.count("wavefronts"))),
     "wavefronts": _counted("shared wavefronts, loads and stores", lambda r: _both(r, "wavefronts")),
     "conflicts": _counted("bank conflicts: wavefronts above the ideal", lambda r: _both(r, "conflicts")),
     "wavefronts a load": _counted("wavefronts a shared load", _ratio(

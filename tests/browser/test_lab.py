@@ -71,6 +71,25 @@ def test_lesson_01_runs_and_a_larger_cache_fetches_fewer_lines():
         lesson.shots(SHOTS, "01_triple_loop-moved", whole=False)
 
 
+def test_lesson_08_runs_and_a_deeper_tile_and_fewer_threads_move_the_counters():
+    from lab_browser import open_lesson
+
+    with open_lesson(ROOT / "notebooks" / "08_register_blocking.ipynb") as lesson:
+        assert lesson.run_all() == []
+        lesson.shots(SHOTS, "08_register_blocking")
+        depth, threads = (lesson.sliders().nth(i) for i in (2, 3))
+        stood = counter(lesson.text_around(depth), "shared bytes a block")
+        _, after = lesson.move(depth, done=lambda text: counter(text, "shared bytes a block") not in (None, stood))
+        assert counter(after, "shared bytes a block") == 2 * stood
+        stood = counter(after, "outputs a thread")
+        _, after = lesson.move(threads, "ArrowLeft", done=lambda text: counter(text, "outputs a thread") not in (None, stood))
+        assert counter(after, "outputs a thread") == 2 * stood, "half the threads have twice the outputs"
+        lesson.shots(SHOTS, "08_register_blocking-moved", whole=False)
+        lesson.page.locator(".widget-toggle-buttons button", has_text="roofline").press("Enter")
+        lesson.page.locator('img[alt^="Roofline of H200"]').wait_for()
+        lesson.shots(SHOTS, "08_register_blocking-roofline", whole=False)
+
+
 def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
     from lab_browser import open_lesson
 

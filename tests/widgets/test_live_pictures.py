@@ -209,3 +209,14 @@ def test_a_start_that_no_slider_has_and_a_slider_that_no_kernel_has():
         live("sgemm_naive", N=100)
     with pytest.raises(CourseError, match="PAD is no parameter of sgemm_naive"):
         live("sgemm_naive", sliders={"PAD": (0, 1)})
+
+
+def test_outputs_of_a_thread_and_wavefronts_of_a_warp():
+    names = ("outputs", "wavefronts / warp multiply-add")
+    found = facts(evaluate("sgemm_2d_tile", 64, {"BM": 32, "BN": 64, "BK": 8, "TM": 2, "TN": 4}), names)
+    assert found["outputs a thread"] == "8"
+    result = evaluate("sgemm_block", 64, {"TILE": 32})
+    assert facts(result, names) == {"outputs a thread": "1",
+                                    "shared wavefronts / multiply-add of a warp": f"{32 * result.count('wavefronts') / 64**3:g}"}
+    assert "outputs a thread" not in facts(evaluate("sgemm_naive", 40, {"bx": 16, "by": 16}), names)     # threads to spare
+    assert facts(evaluate("copy_strided", 1024, {}), names) == {}
