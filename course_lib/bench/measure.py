@@ -10,9 +10,10 @@ from course_lib import gpu, toolchain
 from course_lib.bench import on_gpu
 from course_lib.bench.on_gpu import answer, times
 from course_lib.errors import CourseError
-from course_lib.run import mismatch, run, run_cpu, run_multiply, run_sum, run_transpose, run_vectors
+from course_lib.run import mismatch, run, run_cpu, run_gather, run_multiply, run_sum, run_transpose, run_vectors
 
 MOST_SIMULATED = 2**31      # multiply-adds; about a minute
+MOST_COPIED = 2**24         # floats of a strided copy on the simulator
 
 
 def attempt(task):
@@ -104,6 +105,8 @@ def _simulate(task):
         options = {name: value for name, value in options.items() if name not in ("M", "N")}
         result = run_vectors(task.kernel, matrix, vectors, **options)
         return {"counters": result.counters, **answer(result.mismatch())}
+    if task.kind == "gather":
+        return _simulate_gather(task, options)
     A, B = host_inputs(task.M, task.N, task.K, task.dtype)
     if task.kind == "product":
         result = run(task.kernel, *operands(task, A, B), **options)
@@ -115,6 +118,17 @@ def _simulate(task):
     result = {"sum": run_sum, "transpose": run_transpose}[task.kind](task.kernel, P, **options)
     right = np.array_equal(result.out, P.T if task.kind == "transpose" else P)
     return {"counters": result.counters, **answer(None if right else "an element is not what was to be moved")}
+
+
+def _simulate_gather(task, options):
+    """Count a strided copy of the numbers 0, 1, 2, …, and check where each came from."""
+    p = task.parameters
+    if task.N * p["stride"] > MOST_COPIED:
+        raise CourseError(f"this copy reaches over {task.N * p['stride']} floats; on the simulator take N times stride up to {MOST_COPIED}")
+    place = np.arange(task.N)
+    right = (p["offset"] + place // p["VEC"] * p["stride"] * p["VEC"] + place % p["VEC"]).astype(np.float32)
+    result = run_gather(task.kernel, np.arange(right[-1] + 1, dtype=np.float32), task.N, **options)
+    return {"counters": result.counters, **answer(None if np.array_equal(result.out, right) else "an element is not the one to copy")}
 
 
 def _on_cpu(task):

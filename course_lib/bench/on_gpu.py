@@ -8,8 +8,10 @@ from course_lib import gpu, toolchain
 from course_lib.errors import CourseError
 from course_lib.kernels import get
 from course_lib.run.accuracy import mismatch, tolerance
+from course_lib.run.copies import needed
 
 SMALL = 2**27            # multiply-adds up to which NumPy computes the reference, on the CPU
+COLUMNS = 2**15          # of what a strided copy reads, as it is made
 PROBES = 8               # columns of random numbers that the large reference is held to
 
 
@@ -22,7 +24,7 @@ def measure(task):
         return _library(task, options)
     kernel = get(task.kernel)
     compiled = _compiled(task.kernel, tuple(sorted(task.parameters.items())), gpu.probe().arch)
-    make = {"vectors": _vectors, "transpose": _moved, "sum": _moved}.get(task.kind, _product)
+    make = {"vectors": _vectors, "transpose": _moved, "sum": _moved, "gather": _gathered}.get(task.kind, _product)
     arguments, output, constants, covered, check = make(task, kernel)
     shape = (compiled, kernel.entry, task.grid or kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters), arguments)
     more = {"constants": constants, "dynamic_shared": task.dynamic_shared}
@@ -125,6 +127,20 @@ def _moved(task, kernel):
         arguments, output, right = [np.int32(rows), np.int32(cols), np.float32(1), P, np.int32(cols), np.float32(0), out,
                                     np.int32(cols)], 6, P
     return arguments, output, None, (rows, cols), lambda out: None if bool((out == right).all()) else "an element is not in its place"
+
+
+def _gathered(task, kernel):
+    """Arguments of a strided copy. What it reads may be gigabytes, so it is made on the GPU: a sum of two short random arrays."""
+    n, (stride, offset, VEC) = task.N, (task.parameters[name] for name in ("stride", "offset", "VEC"))
+    count, rng = needed(n, stride, offset, VEC), np.random.default_rng(n)
+    rows, columns = (gpu.to_device(rng.standard_normal(size, np.float32)) for size in (-(-count // COLUMNS), COLUMNS))
+    values = (rows[:, None] + columns).ravel()[:count]
+    out = gpu.to_device(np.full(n, np.nan, np.float32))
+
+    def check(out):
+        taken = ((out[v::VEC], values[offset + v::stride * VEC]) for v in range(VEC))
+        return None if all(bool((part == there[:len(part)]).all()) for part, there in taken) else "an element is not the one to copy"
+    return [np.int32(n), values, np.int32(offset), np.int32(stride), out], 4, None, (n,), check
 
 
 def _vectors(task, kernel):

@@ -30,6 +30,8 @@ WARPS = tuple(range(4, 33, 4))
 VECTORS = 2**20
 PADS = (0, 1, 2, 4, 8)                        # words added to each row of a tile
 BLAS = "blas"       # a program for the CPU: NumPy's product
+STRIDES, OFFSETS, VECTORS_OF = (1, 2, 3, 4, 8, 16, 32), (1, 2, 4, 8, 16, 32), (1, 2, 4)     # of the strided copy
+GATHERED = (2**20, 2**26)      # floats that it copies: they fit the L2, or are many times as large
 COPIED = 16384       # rows and columns of floats of the copy that measures bandwidth: 1 GiB, many times the L2
 MOST = 2000          # tasks of a sweep over tiles
 
@@ -165,6 +167,16 @@ def wide_grids(sizes=(*WANG_SIZES, 4096, 8192), kernel="dgemm_outputs", **how):
             for grid in ((), (-(-size // p["bx"]), -(-size // p["by"]), 1))]
 
 
+def strides(sizes=GATHERED, **how):
+    """Return strided copies: every stride with every width of a load, and every offset of single floats.
+
+    >>> [(t.parameters["stride"], t.parameters["offset"], t.parameters["VEC"]) for t in strides((64,), backend="sim")][-4:]
+    [(1, 4, 1), (1, 8, 1), (1, 16, 1), (1, 32, 1)]
+    """
+    chosen = [{"stride": stride, "VEC": width} for width in VECTORS_OF for stride in STRIDES] + [{"offset": far} for far in OFFSETS]
+    return over_sizes(("copy_strided",), sizes, {"copy_strided": chosen}, **how)
+
+
 def threads(kernels=None, sizes=(512,), counts=None, **how):
     """Return programs for the CPU with 1, 2, 4, … threads, up to the cores of this machine unless `counts` are given."""
     from course_lib.simt.workers import available_cores
@@ -189,6 +201,7 @@ def everything(budget_s=0.15):
         "lee": over_sizes(LEE, up_to_4096, {name: _sixteen(name) for name in LEE}, **how),
         "wong": over_sizes((*others, "sgemm_multiply", "matrix_sum", "transpose", "transpose_plain"), POWERS, **how),
         "padding": padding(**how),
+        "strides": strides(**how),
         "copy": [task(COPY, COPIED, **how), *over_sizes((COPY,), (1024, 2048, 4096, 8192), **how)],
         "cold": over_sizes((*LADDER, LIBRARY), (512, 1024), l2="cold", **how),
         "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {

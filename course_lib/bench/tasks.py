@@ -11,7 +11,7 @@ from course_lib.run import choose_backend
 LIBRARY, COPY = "cuBLAS", "copy"
 BACKENDS = ("gpu", "sim", "cpu")
 L2_STATES = ("warm", "cold")
-KINDS = ("product", "multiply", "sum", "transpose", "vectors")
+KINDS = ("product", "multiply", "sum", "transpose", "vectors", "gather")
 SIZES = {"float32": 4, "float64": 8}
 
 
@@ -64,7 +64,7 @@ class Task:
     def flops(self):
         """Return the floating-point operations, a multiply-add as two; 0 where there are none."""
         M, N, K = self.M, self.N, self.K
-        return {"product": 2 * M * N * K, "multiply": 2 * M * N * K, "sum": M * N, "transpose": 0, "copy": 0,
+        return {"product": 2 * M * N * K, "multiply": 2 * M * N * K, "sum": M * N, "transpose": 0, "copy": 0, "gather": 0,
                 "vectors": 2 * N * self.parameters.get("M", 0) * self.parameters.get("N", 0)}[self.kind]
 
     @property
@@ -73,7 +73,8 @@ class Task:
         M, N, K, size = self.M, self.N, self.K, SIZES[self.dtype]
         product = size * (M * K + K * N + M * N)
         return {"product": product, "multiply": product, "sum": 2 * size * M * N, "transpose": 2 * size * M * N,
-                "copy": 2 * size * M * N, "vectors": size * N * (self.parameters.get("M", 0) + self.parameters.get("N", 0))}[self.kind]
+                "copy": 2 * size * M * N, "gather": 2 * size * N,
+                "vectors": size * N * (self.parameters.get("M", 0) + self.parameters.get("N", 0))}[self.kind]
 
 
 def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0, dtype=None, dynamic_shared=0, grid=()):
@@ -84,7 +85,7 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
     kernel : str
         A name of the catalog of kernels or of CPU programs, "cuBLAS" or "copy".
     size : int or (M, N, K)
-        Of square matrices; for kernels of many vectors their number.
+        Of square matrices; for kernels of many vectors their number, for the strided copy the floats that it copies.
     parameters : mapping of str to int, optional
         The others keep their defaults.
     backend : "gpu", "sim", "cpu" or None

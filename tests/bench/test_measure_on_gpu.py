@@ -21,7 +21,8 @@ SMALL_VECTORS = {"M": 4, "N": 4, "threads": 32, "blocks": 2}
 @pytest.mark.parametrize(("name", "size", "parameters"), [
     ("sgemm_naive", (20, 33, 17), {}), ("dgemm_block", (20, 33, 17), {"TILE": 16}), ("sgemm_method6", (20, 33, 17), {}),
     ("sgemm_op", (20, 33, 17), {"TRANSA": 1}), ("sgemm_op", (20, 33, 17), {"TRANSA": 1, "TRANSB": 1}), ("sgemm_multiply", (20, 33, 17), {}),
-    ("transpose", (20, 33, 17), {"TILE": 16}), ("matrix_sum", (20, 33, 17), {}), ("mxv_g_only", 100, SMALL_VECTORS)])
+    ("transpose", (20, 33, 17), {"TILE": 16}), ("matrix_sum", (20, 33, 17), {}), ("mxv_g_only", 100, SMALL_VECTORS),
+    ("copy_strided", 100, {"stride": 3, "offset": 5}), ("copy_strided", 103, {"stride": 5, "offset": 8, "VEC": 4})])
 def test_every_kind_of_kernel_is_measured_and_right(acted, name, size, parameters):
     record = attempt(task(name, size, parameters, backend="gpu"))
     assert (record.state, record.problem, record.correct) == ("done", "", True)
@@ -37,6 +38,18 @@ def test_speeds_count_two_operations_a_multiply_add_and_each_operand_once(acted)
     vectors = attempt(task("mxv_g_only", 100, SMALL_VECTORS, backend="gpu"))
     assert vectors.gflops == pytest.approx(2 * 100 * 16 / 2e-3 / 1e9)
     assert vectors.gb_s == pytest.approx(4 * 100 * 8 / 2e-3 / 1e9)
+    copied = attempt(task("copy_strided", 100, {"stride": 3}, backend="gpu"))
+    assert (copied.gflops, copied.gb_s) == (None, pytest.approx(8 * 100 / 2e-3 / 1e9))
+
+
+def test_a_strided_copy_of_the_wrong_elements_is_found_out(acted, monkeypatch):
+    launch = gpu.launch
+
+    def shifted(compiled, entry, grid, block, args, **options):
+        args[2] -= 1
+        launch(compiled, entry, grid, block, args, **options)
+    monkeypatch.setattr(gpu, "launch", shifted)
+    assert "not the one to copy" in attempt(task("copy_strided", 100, {"stride": 2, "offset": 1}, backend="gpu")).problem
 
 
 @pytest.mark.parametrize("small", [2**27, 0])

@@ -12,7 +12,8 @@ from course_lib.errors import CourseError
 
 # GFLOP/s and GB/s: course_lib/arch.py; in double with tensor cores, which cuBLAS uses, as fast as in single ("NVIDIA H200", datasheet).
 H200_SINGLE, H200_DOUBLE, H200_BANDWIDTH = 66908, 66908, 4800
-GROUPS = {name: tasks for name, tasks in plans.everything().items() if name != "padding" or name in data.names()}   # padding: planned
+PLANNED = {name: tasks for name, tasks in plans.everything().items() if name in ("padding", "strides") and name not in data.names()}
+GROUPS = {name: tasks for name, tasks in plans.everything().items() if name not in PLANNED}
 FINAL = {"TA": 64, "TB": 64, "TW": 16, "bx": 16, "by": 16}
 
 
@@ -48,7 +49,7 @@ def test_each_file_of_the_gpu_is_labelled_and_no_faster_than_the_gpu(name):
 
 def test_every_kernel_of_the_catalog_is_recorded():
     swept = {name for name, kernel in kernels.ALL.items() if kernel.kind in KINDS}
-    planned = {t.kernel for t in plans.padding(backend="gpu")} if "padding" not in GROUPS else set()
+    planned = {t.kernel for tasks in PLANNED.values() for t in tasks}
     recorded = {r.kernel for name in GROUPS for r in data.load(name).records if r.backend == "gpu"}
     assert recorded | planned == {*swept, "cuBLAS", "copy"}
     assert set(data.names()) >= set(GROUPS)
@@ -158,6 +159,14 @@ def test_padding_covers_what_the_sliders_offer():
         for side in (16, 32):
             assert {("transpose", N, side, pad) for pad in (0, 1, 2, 4, 8, 16)} | {("transpose_swizzled", N, side, None)} <= found
             assert {("sgemm_padded", N, side, pad) for pad in (0, 1, 2, 4, 8)} <= found
+
+
+def test_strides_cover_what_the_sliders_offer():
+    found = {(t.N, *(t.parameters[name] for name in ("stride", "offset", "VEC"))) for t in plans.strides(backend="gpu")}
+    stride, offset, VEC = (next(p.choices for p in kernels.get("copy_strided").parameters if p.name == name)
+                           for name in ("stride", "offset", "VEC"))
+    for N in (2**20, 2**26):
+        assert {(N, s, 0, v) for s in stride for v in VEC} | {(N, 1, o, 1) for o in offset} <= found
 
 
 def test_whole_tiles():

@@ -47,6 +47,17 @@ def test_a_sweep_on_the_simulator_counts_and_checks():
     assert "BN × BM = 64 × 64 = 4096 threads a block" in found.skipped[0].problem
 
 
+def test_a_sweep_over_strides_counts_and_checks():
+    found = sweep(plans.strides((64,), backend="sim"), progress=False)
+    assert len(found.done) == 27
+    assert all(r.correct for r in found.done)
+    count = {(r.parameters["stride"], r.parameters["offset"], r.parameters["VEC"]):
+             r.counters["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] for r in found.done}
+    assert (count[1, 0, 1], count[2, 0, 1], count[1, 1, 1], count[1, 0, 4]) == (8, 16, 10, 8)
+    (far,) = sweep([task("copy_strided", 2**20, {"stride": 32}, backend="sim")], progress=False).failed
+    assert "take N times stride up to" in far.problem
+
+
 @pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_an_executor_gives_the_same_records_in_the_same_order(pool, tmp_path):
     with pool(2) as executor:
