@@ -110,6 +110,10 @@ def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
         keys.press("Enter")
         status.filter(has_text="2 of 5 answered, 0 right").wait_for()
         lesson.shots(SHOTS, "00_self-check", whole=False)
+        lesson.page.evaluate(f"() => {lesson.PANEL}.sessionContext.session.kernel.restart()")
+        assert lesson.run_all() == []
+        status.filter(has_text="2 of 5 answered, 0 right").wait_for()
+        assert field.input_value() == "10000", "an answer outlives the kernel"
         lesson.page.locator(".jp-Notebook a", has_text="occupancy").first.click()
         heading = lesson.page.locator(".jp-MarkdownViewer h2", has_text="occupancy")
         heading.wait_for()
