@@ -114,6 +114,8 @@ class Lesson:
     ----------
     page : playwright Page
         For anything that is not here.
+    errors : list of str
+        What the browser's console and scripts have reported as errors since the lesson was opened.
     """
 
     PANEL = "window.jupyterapp.shell.currentWidget"
@@ -122,6 +124,9 @@ class Lesson:
         self.page = page
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=STARTS * 1000)
         page.wait_for_function(f"{self.PANEL}?.sessionContext?.session?.kernel?.status === 'idle'", timeout=STARTS * 1000)
+        self.errors = []
+        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.evaluate("for (const side of ['left', 'right']) window.jupyterapp.shell[`collapse${side[0].toUpperCase()}"
                       "${side.slice(1)}`]()")
 

@@ -23,6 +23,10 @@ class SideBySide(StaticBox):
             options=[(self._option(n), n) for n in range(first, last + 1)], value=line or code.busiest, tooltip="Choose a source line",
             layout={"width": "auto", "height": "465px", "flex": "1 1 430px", "min_width": "400px"})
         self.line.add_class("wbw-source")
+        self.slider = ipywidgets.SelectionSlider(      # the list is for the mouse: JupyterLab keeps the up and down keys for itself
+            options=[(str(n), n) for n in range(first, last + 1)], value=self.line.value, description="line", layout={"width": "420px"},
+            tooltip="Choose a source line: drag, or use the left and right keys")
+        ipywidgets.link((self.slider, "value"), (self.line, "value"))
         self.kind = ipywidgets.ToggleButtons(options=["SASS", "PTX"], tooltips=["Machine code", "The portable assembly"])
         self.panes = [ipywidgets.HTML(layout={"flex": "1 1 300px", "min_width": "280px", "max_width": "560px"}) for _ in range(2)]
         self.status = ipywidgets.HTML()
@@ -32,7 +36,7 @@ class SideBySide(StaticBox):
         heading = ipywidgets.HTML(f"{LOOK}<b>{html.escape(code.name)}</b>: line, SASS instructions made of it, source")
         told = ipywidgets.HTML(compare_code(*self.codes)._repr_html_() if len(self.codes) > 1 else html.escape(code.says()))
         top = [heading] if len(self.codes) == 1 else [heading, self.kind]
-        super().__init__([ipywidgets.HBox(top, layout={"flex_flow": "row wrap"}),
+        super().__init__([ipywidgets.HBox([*top, self.slider], layout={"flex_flow": "row wrap"}),
                           ipywidgets.HBox([self.line, *self.panes], layout={"flex_flow": "row wrap"}), self.status, told])
 
     def _option(self, n):

@@ -103,6 +103,10 @@ def test_choosing_a_source_line_marks_its_instructions():
     box.line.value = barrier
     assert "bar.sync" in next(row for row in box.panes[0].value.split("<div") if "▶" in row)
     assert f"Line {barrier}" in box.status.value
+    assert box.slider.value == barrier
+    box.slider.value = code.busiest
+    assert box.line.value == code.busiest
+    assert box.panes[1].value == sass
     assert "FFMA" in box.children[-1].value
 
 
