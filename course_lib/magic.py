@@ -6,11 +6,16 @@ Line numbers in messages, hazards and counters are those of the cell: its first 
 in its place in the text.
 """
 
+import itertools
 import keyword
+import re
+from dataclasses import dataclass, field
+
+from IPython.display import display
 
 from course_lib.errors import CourseError
 from course_lib.kernels import own_program
-from course_lib.run import build_cpu
+from course_lib.run import build_cpu, resolve, run
 from course_lib.toolchain import compile_cuda, no_compiler, resources
 
 
@@ -23,12 +28,14 @@ def load_ipython_extension(shell):
 def cuda(line, cell, namespace):
     """Keep a cell's CUDA C under a name, compile it, and print a line for each kernel in it.
 
-    The name is bound even when the text does not compile, so that a check sees this text and no older one.
+    The name is bound even when the text does not compile, so that a check sees this text and no older one. What the line
+    says besides the name is done then: `--list` shows the text with colours and line numbers; `--run A B`, or A B C, runs it
+    on these matrices, on the backend that `run` chooses; `--check` checks it; `BM=16` is passed to both.
 
     Raises
     ------
     CourseError
-        When the name is none, or with the compiler's messages and the cell's own line numbers.
+        When the line cannot be understood, or with the compiler's messages and the cell's own line numbers.
 
     >>> names = {}
     >>> cuda("one", 'extern "C" __global__ void one(float* x) { *x = 1.0f; }', names)
@@ -36,15 +43,24 @@ def cuda(line, cell, namespace):
     >>> names["one"].splitlines()[0]
     '// %%cuda one'
     """
-    name = _name(line)
+    wanted = _read(line)
+    name = wanted.name
     namespace[name] = _text(name, cell)
-    compiled = compile_cuda(namespace[name], name=name)
+    if wanted.list:                              # before the errors, which speak of its lines
+        from course_lib.plots import highlighted  # here and below: matplotlib only for those who ask
+        display(highlighted(namespace[name], caption=name))
+    compiled = compile_cuda(namespace[name], name=name, defines=_needed(namespace[name], wanted))
     found = resources(compiled)
     if not found:
         raise CourseError(f'{name} holds no kernel: write one as extern "C" __global__ void {name}(…) {{ … }}')
     for entry, used in found.items():
         label = entry if entry == name else f"{name}, kernel {entry}"
         print(f"{label}: compiled, {used.registers} registers a thread, {_shared(used.static_shared_bytes)}")
+    if wanted.matrices:
+        display(run(namespace[name], *(_matrix(n, namespace) for n in wanted.matrices), **wanted.parameters))
+    if wanted.check:
+        from course_lib.check import check
+        display(check(namespace[name], **wanted.parameters))
 
 
 def c(line, cell, namespace):
@@ -85,8 +101,60 @@ def from_cell(source):
     magic = (first.split() or [""])[0][2:]
     if first.split()[:1] not in (["%%cuda"], ["%%c"]):
         raise CourseError(f"a kernel's cell begins with %%cuda NAME, or %%c NAME for the CPU, this one with {first[:40]!r}")
-    name = _name(first.split(None, 1)[1] if len(first.split()) > 1 else "", magic)
+    line = first.partition(f"%%{magic}")[2]
+    name = _read(line).name if magic == "cuda" else _name(line, magic)
     return name, _text(name, rest, magic)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the line of a `%%cuda` cell asks for."""
+
+    name: str
+    list: bool = False
+    check: bool = False
+    matrices: tuple[str, ...] = ()
+    parameters: dict[str, int] = field(default_factory=dict)
+
+
+def _read(line):
+    """Take the line of a `%%cuda` cell apart.
+
+    >>> _read("mine --list --run A B BM=16")
+    _Wanted(name='mine', list=True, check=False, matrices=('A', 'B'), parameters={'BM': 16})
+    """
+    words = line.split()
+    name, facts, parameters = _name(words[0] if words else ""), {}, {}
+    while words := words[1:]:
+        word = words[0]
+        if word in ("--list", "--check"):
+            facts[word[2:]] = True
+        elif word == "--run":
+            matrices = tuple(itertools.takewhile(str.isidentifier, words[1:]))
+            if len(matrices) not in (2, 3):
+                raise CourseError("--run needs the names of two matrices, or of three: --run A B")
+            facts["matrices"], words = matrices, words[len(matrices):]
+        elif match := re.fullmatch(r"(\w+)=(\d+)", word):
+            parameters[match[1]] = int(match[2])
+        else:
+            raise CourseError(f"%%cuda takes one name, then --list, --check, --run A B or a number like BM=16: {word!r} is none of them")
+    if parameters and not {"matrices", "check"} & facts.keys():
+        raise CourseError(f"{' and '.join(parameters)} would be used by --run or --check, and neither is asked for")
+    return _Wanted(name, parameters=parameters, **facts)
+
+
+def _needed(text, wanted):
+    """Return what the compiler gets with -D: what the line sets, when the text is a kernel that takes it."""
+    if not wanted.parameters:
+        return {}
+    kernel = resolve(text)
+    return kernel.defines(**wanted.parameters)
+
+
+def _matrix(name, namespace):
+    if name not in namespace:
+        raise CourseError(f"there is no {name} to run with: make it in a cell before this one")
+    return namespace[name]
 
 
 def _text(name, cell, magic="cuda"):

@@ -1,11 +1,15 @@
 """`%%cuda`: the text lands under its name, and a message names the line of the cell."""
 
+import re
+from html import unescape
+
 import pytest
 from cpu_tools import matrices, needs_c
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_lib import magic
+from course_lib import kernels, magic
 from course_lib.errors import CourseError
+from course_lib.plots import highlight
 from course_lib.run import count_lines, mismatch, run_cpu
 from course_lib.toolchain import CompileError
 
@@ -45,7 +49,10 @@ def test_an_error_names_the_line_of_the_cell_and_hides_the_library(shell, capsys
     assert "a comment" in shell.user_ns["one"], "a check that runs next sees this text and no older one"
 
 
-@pytest.mark.parametrize(("line", "says"), [("", "needs a name"), ("two words", "one name"), ("class", "one name")])
+@pytest.mark.parametrize(("line", "says"), [
+    ("", "needs a name"), ("two words", "one name, then --list"), ("class", "one name"), ("--list", "one name"),
+    ("mine --lst", "'--lst' is none of them"), ("mine --run A", "two matrices"), ("mine --run A B C D", "two matrices"),
+    ("mine BM=16", "neither is asked for"), ("mine --check BM=x", "'BM=x' is none")])
 def test_a_name_that_is_none(line, says):
     with pytest.raises(CourseError, match=says):
         magic.cuda(line, CELL, {})
@@ -93,3 +100,72 @@ def test_without_a_compiler_the_text_is_kept(monkeypatch, capsys):
     magic.c("mine", LOOPS, names)
     assert names["mine"] == "// %%c mine\n" + LOOPS
     assert capsys.readouterr().out == "mine: kept, not compiled: there is no C compiler\n"
+
+
+NAIVE = kernels.get("sgemm_naive").source
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Return what the magic displays, and run on the simulator."""
+    found = []
+    monkeypatch.setattr(magic, "display", found.append)
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+    return found
+
+
+def test_a_cell_runs_on_the_backend_that_is_chosen(shown, monkeypatch):
+    A, B, C = matrices(37, 21, 13)
+    magic.cuda("mine --run A B bx=32 by=4", NAIVE, {"A": A, "B": B})
+    result, = shown
+    assert (result.backend, result.label, result.block) == ("sim", "simulated", (32, 4, 1))
+    assert mismatch(result.C, A, B) is None
+    magic.cuda("mine --run A B C", NAIVE, {"A": A, "B": B, "C": C})
+    assert shown[1].C.shape == (37, 21)
+    monkeypatch.setenv("COURSE_BACKEND", "tpu")
+    with pytest.raises(CourseError, match="COURSE_BACKEND is 'tpu'"):
+        magic.cuda("mine --run A B", NAIVE, {"A": A, "B": B})
+
+
+def test_matrices_that_are_not_there(shown):
+    with pytest.raises(CourseError, match="there is no B to run with"):
+        magic.cuda("mine --run A B", NAIVE, {"A": matrices(3, 3, 3)[0]})
+
+
+def test_a_cell_is_checked(shown):
+    magic.cuda("mine --check", NAIVE.replace("if (row >= M || col >= N) return;", ""), {})
+    report, = shown
+    line = next(n for n, text in enumerate(NAIVE.splitlines(), 2) if "acc += A" in text)      # the magic is line 1
+    assert (report.findings[0].kind, report.findings[0].line) == ("out of bounds", line)
+
+
+def test_the_listing_has_the_lines_that_messages_name_also_when_nothing_compiles(shown):
+    with pytest.raises(CompileError, match="line 3: error"):
+        magic.cuda("one --list", "// a < b\n" + CELL.replace("1.0f", "y"), {})
+    listing, = shown
+    assert repr(listing).splitlines()[:3] == ["one", "   1  // %%cuda one", "   2  // a < b"]
+    html = listing._repr_html_()
+    assert "// a &lt; b" in html
+    assert '   3  </span><span style="' in html
+    assert html.count("user-select:none") == 3
+
+
+def test_options_are_no_part_of_the_name():
+    assert magic.from_cell("%%cuda mine --list\nint x;") == ("mine", "// %%cuda mine\nint x;")
+
+
+def test_colours_are_readable_on_white():
+    """WCAG's contrast of each colour against white."""
+    colours = {c for kernel in kernels.KERNELS.values() for c in re.findall(r"color:#(\w{6})", highlight.coloured(kernel.source))}
+    assert len(colours) > 5
+    for colour in colours:
+        parts = [int(colour[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+        red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        assert 1.05 / (0.05 + red * 0.2126 + green * 0.7152 + blue * 0.0722) > 4.5, colour
+
+
+def test_nothing_of_a_text_is_lost_in_colour():
+    for name in ("sgemm_tiled", "sgemm_vectorized"):
+        source = kernels.get(name).source
+        plain = unescape(re.sub(r"<[^>]+>", "", highlight.coloured(source)))
+        assert plain == source

@@ -10,6 +10,7 @@ from course_lib.plots.charts import bars, lines
 from course_lib.plots.cpu_table import cpu_table
 from course_lib.plots.device import device_report, homework_report
 from course_lib.plots.gantt import clocks, describe_clocks, describe_gantt, gantt
+from course_lib.plots.highlight import highlighted
 from course_lib.plots.kernel_table import kernel_resources
 from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
 from course_lib.plots.linked_code import LinkedCode, compare_code, linked_code
@@ -43,12 +44,12 @@ from course_lib.plots.training import (
 )
 
 __all__ = [
-    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bars", "busiest_line", "cache_lines",
-    "clocks", "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt", "describe_iterations",
-    "describe_ladder", "describe_lines", "describe_losses", "describe_roofline", "describe_sectors", "describe_share",
-    "describe_speed_by_occupancy", "describe_speeds", "describe_under_way", "device_report", "draw_curves", "every_warp",
-    "frames", "gantt", "homework_report", "inner_loops", "iterations", "iterations_table", "kernel_resources", "ladder",
-    "ladder_table", "lane_sectors", "line_window", "lines", "linked_code", "losses", "owners", "render", "requests", "roofline",
-    "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "step_table", "thread_grid", "thread_share",
-    "thread_share_picture", "tiling_step", "touched_sectors", "under_way", "used_bytes", "words_read",
+    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bars", "busiest_line", "cache_lines", "clocks",
+    "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt", "describe_iterations", "describe_ladder",
+    "describe_lines", "describe_losses", "describe_roofline", "describe_sectors", "describe_share", "describe_speed_by_occupancy",
+    "describe_speeds", "describe_under_way", "device_report", "draw_curves", "every_warp", "frames", "gantt", "highlighted",
+    "homework_report", "inner_loops", "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors",
+    "line_window", "lines", "linked_code", "losses", "owners", "render", "requests", "roofline", "show", "source_listing",
+    "speed_by_occupancy", "speeds", "speeds_table", "step_table", "thread_grid", "thread_share", "thread_share_picture", "tiling_step",
+    "touched_sectors", "under_way", "used_bytes", "words_read",
 ]

@@ -1,5 +1,6 @@
 """What stands in the innermost loops: held to what each kernel must load for its multiply-adds, whatever the compiler does."""
 
+import dataclasses
 from collections import Counter
 
 import pytest
@@ -68,6 +69,25 @@ def test_the_naive_kernel_reads_everything_from_global_memory():
 def test_parameters_reach_the_compiler():
     assert inner_loop("sgemm_volkov", COLS=8, VECTORS=2).multiply_adds == 16 * 8 * 2
     assert inner_loop("sgemm_unrolled", UNROLL=4).multiply_adds == 4
+
+
+NESTED = """extern "C" __global__ void sgemm_naive(int n, const float* x, float* y) {
+    float a = 0, b = 0, c = 0;
+    #pragma unroll 1
+    for (int i = 0; i < n; ++i) {
+        a = a * x[i] + b; b = b * x[i] + c; c = c * x[i] + a;
+        #pragma unroll 1
+        for (int j = 0; j < n; ++j) c = c * x[j] + 1.0f;
+    }
+    *y = a + b + c;
+}"""
+
+
+def test_an_inner_loop_is_taken_though_the_outer_one_has_more_multiply_adds(tmp_path):
+    path = tmp_path / "nested.cu"
+    path.write_text(NESTED, encoding="utf-8")
+    found = inner_loop(dataclasses.replace(get("sgemm_naive"), path=path))
+    assert (found.multiply_adds, found.loop.depth, found.loop.counts["LDG"]) == (1, 2, 1)
 
 
 def by_hand(*texts):
