@@ -154,6 +154,20 @@ def padding(sizes=(1024, 4096), tiles=(16, 32), **how):
     return tasks
 
 
+def unrolling(sizes=(1024, 4096), tiles=(16, 32), steps=(1, 2, 4, 8, 16, 32), **how):
+    """Return products whose inner loop is written out by so many steps, and the tiled one where the compiler decides.
+
+    >>> [t.parameters["UNROLL"] for t in unrolling((64,), (16,), backend="sim") if t.kernel == "sgemm_unrolled"]
+    [1, 2, 4, 8, 16]
+    """
+    tasks = []
+    for size in sizes:
+        for side in tiles:
+            tasks += [task("sgemm_unrolled", size, {"TILE": side, "UNROLL": count}, **how) for count in steps if count <= side]
+            tasks.append(task("sgemm_tiled", size, {"BM": side, "BN": side, "BK": side}, **how))
+    return tasks
+
+
 def wide_grids(sizes=(*WANG_SIZES, 4096, 8192), kernel="dgemm_outputs", **how):
     """Return Wang and Jin's final kernel twice at each size: with the blocks its tiles need, and with a block for each bx × by elements.
 
@@ -202,6 +216,7 @@ def everything(budget_s=0.15):
         "wong": over_sizes((*others, "sgemm_multiply", "matrix_sum", "transpose", "transpose_plain"), POWERS, **how),
         "padding": padding(**how),
         "strides": strides(**how),
+        "unrolling": unrolling(**how),
         "copy": [task(COPY, COPIED, **how), *over_sizes((COPY,), (1024, 2048, 4096, 8192), **how)],
         "cold": over_sizes((*LADDER, LIBRARY), (512, 1024), l2="cold", **how),
         "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {

@@ -12,7 +12,8 @@ from course_lib.errors import CourseError
 
 # GFLOP/s and GB/s: course_lib/arch.py; in double with tensor cores, which cuBLAS uses, as fast as in single ("NVIDIA H200", datasheet).
 H200_SINGLE, H200_DOUBLE, H200_BANDWIDTH = 66908, 66908, 4800
-PLANNED = {name: tasks for name, tasks in plans.everything().items() if name in ("padding", "strides") and name not in data.names()}
+COMING = ("padding", "strides", "unrolling")      # held as soon as their file is there
+PLANNED = {name: tasks for name, tasks in plans.everything().items() if name in COMING and name not in data.names()}
 GROUPS = {name: tasks for name, tasks in plans.everything().items() if name not in PLANNED}
 FINAL = {"TA": 64, "TB": 64, "TW": 16, "bx": 16, "by": 16}
 
@@ -167,6 +168,14 @@ def test_strides_cover_what_the_sliders_offer():
                            for name in ("stride", "offset", "VEC"))
     for N in (2**20, 2**26):
         assert {(N, s, 0, v) for s in stride for v in VEC} | {(N, 1, o, 1) for o in offset} <= found
+
+
+def test_unrolling_covers_what_the_slider_offers():
+    found = {(t.N, t.parameters["TILE"], t.parameters["UNROLL"]) for t in plans.unrolling(backend="gpu") if t.kernel == "sgemm_unrolled"}
+    steps = next(p.choices for p in kernels.get("sgemm_unrolled").parameters if p.name == "UNROLL")
+    assert {(N, side, count) for N in (1024, 4096) for side in (16, 32) for count in steps} <= found
+    assert {t.parameters["BK"] for t in plans.unrolling(backend="gpu") if t.kernel == "sgemm_tiled"} == {16, 32}
+    assert not [t for t in plans.unrolling(backend="gpu") if t.problem]
 
 
 def test_whole_tiles():
