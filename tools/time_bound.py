@@ -28,7 +28,7 @@ BEGIN, END = "<!-- written by tools/time_bound.py -->", "<!-- end of tables -->"
 DEPTHS = (64, 128)                 # two values of K: every count is a straight line in K
 SIZES = (256, 512, 768, 640, 1280, 1536, 2048)     # of C; the first that a kernel covers with whole blocks is simulated
 LADDER = tuple(kernel.name for kernel in ladder.kernels())
-FILES = ("ladder", "wang", "wong", "chien")
+FILES = ("ladder", "wang", "wong", "chien", "orders")
 
 
 @cache
