@@ -143,6 +143,7 @@ class _Check:
         element = finding.facts["row"] * (case.N + case.pad) + finding.facts["col"]
         store = storing(traced, element, block)
         if store is None:
-            return dataclasses.replace(finding, message=f"{finding.message}. No thread stored it")
+            how = f": it was launched like {self.kernel.like}; give like= if that is wrong" if isinstance(self.kernel, UserKernel) else ""
+            return dataclasses.replace(finding, message=f"{finding.message}. No thread stored it{how}")
         return dataclasses.replace(finding, line=store.line, source_line=reports.line_text(self.lines, store.line),
                                    message=f"{finding.message}. Thread {store.thread[:2]} of block {store.block[:2]} stored it here")

@@ -145,7 +145,15 @@ def test_an_element_that_nobody_stores():
     wrong, = check(text).findings
     assert "C[2][0]" in wrong.message
     assert "never written" in wrong.message
-    assert "No thread stored it" in wrong.message
+    assert "No thread stored it: it was launched like sgemm_naive" in wrong.message
+
+
+def test_a_kernel_that_is_launched_otherwise():
+    """The grid of sgemm_naive does not cover C when rows come from x."""
+    text = kernels.get("sgemm_swapped").source
+    wrong, = check(text).findings
+    assert "give like= if that is wrong" in wrong.message
+    assert check(text, like="sgemm_swapped").right
 
 
 @pytest.mark.parametrize(("text", "kind", "says"), [
