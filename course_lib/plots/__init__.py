@@ -29,7 +29,7 @@ from course_lib.plots.registers import (
     words_read,
 )
 from course_lib.plots.roofline import describe_roofline, roofline
-from course_lib.plots.speeds import describe_speeds, draw_curves, speeds, speeds_table
+from course_lib.plots.speeds import describe_speeds, draw_curves, live_points, speeds, speeds_table
 from course_lib.plots.table import Table
 from course_lib.plots.threads import thread_grid
 from course_lib.plots.tiling import frames, tiling_step
@@ -44,12 +44,13 @@ from course_lib.plots.training import (
 )
 
 __all__ = [
-    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bars", "busiest_line", "cache_lines", "clocks",
-    "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt", "describe_iterations", "describe_ladder",
-    "describe_lines", "describe_losses", "describe_roofline", "describe_sectors", "describe_share", "describe_speed_by_occupancy",
-    "describe_speeds", "describe_under_way", "device_report", "draw_curves", "every_warp", "frames", "gantt", "highlighted",
-    "homework_report", "inner_loops", "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors",
-    "line_window", "lines", "linked_code", "losses", "owners", "render", "requests", "roofline", "show", "source_listing",
-    "speed_by_occupancy", "speeds", "speeds_table", "step_table", "thread_grid", "thread_share", "thread_share_picture", "tiling_step",
-    "touched_sectors", "under_way", "used_bytes", "words_read",
+    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bars", "busiest_line", "cache_lines",
+    "clocks", "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt", "describe_iterations",
+    "describe_ladder", "describe_lines", "describe_losses", "describe_roofline", "describe_sectors", "describe_share",
+    "describe_speed_by_occupancy", "describe_speeds", "describe_under_way", "device_report", "draw_curves", "every_warp",
+    "frames", "gantt", "highlighted", "homework_report", "inner_loops", "iterations", "iterations_table",
+    "kernel_resources", "ladder", "ladder_table", "lane_sectors", "line_window", "lines", "linked_code", "live_points",
+    "losses", "owners", "render", "requests", "roofline", "show", "source_listing", "speed_by_occupancy", "speeds",
+    "speeds_table", "step_table", "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "touched_sectors",
+    "under_way", "used_bytes", "words_read",
 ]

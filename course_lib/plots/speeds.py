@@ -55,7 +55,7 @@ def _label(record, found, over):
 
 
 @style.styled
-def speeds(records, ax=None, *, over="N", what="gflops", title=None, label=""):
+def speeds(records, ax=None, *, over="N", what="gflops", title=None, label="", live=None, log=False):
     """Draw a curve for each kernel.
 
     Parameters
@@ -66,6 +66,10 @@ def speeds(records, ax=None, *, over="N", what="gflops", title=None, label=""):
     title : str, optional
     label : str
         Where the figures are from: a Recording's `label`.
+    live : mapping of label to {x: speed}, optional
+        Points of this machine beside the curves, from `live_points`.
+    log : bool
+        Logarithmic axes, both; without, the y axis begins at 0, and the x axis is logarithmic where the values span much.
 
     Returns
     -------
@@ -80,12 +84,12 @@ def speeds(records, ax=None, *, over="N", what="gflops", title=None, label=""):
     found = curves(records, over, what)
     if len(found) > len(style.CYCLE):
         raise CourseError(f"{len(found)} curves are too many to tell apart: choose up to {len(style.CYCLE)}", curves=tuple(found))
-    return draw_curves(found, ax, xlabel=over + (f"\n{label}" if label else ""), ylabel=UNITS[what], title=title)
+    return draw_curves(found, ax, xlabel=over + (f"\n{label}" if label else ""), ylabel=UNITS[what], title=title, live=live, log=log)
 
 
 @style.styled
-def draw_curves(found, ax=None, *, xlabel, ylabel, title=None):
-    """Draw what `curves` returns, or any other label -> {x: y}; y begins at 0.
+def draw_curves(found, ax=None, *, xlabel, ylabel, title=None, live=None, log=False):
+    """Draw what `curves` returns, or any other label -> {x: y}; y begins at 0 unless its axis is logarithmic.
 
     >>> ax = draw_curves({"K80": {512: 45.0, 513: 30.0}}, xlabel="N", ylabel="% of the peak")
     >>> ax.lines[0].get_xydata().tolist()
@@ -97,23 +101,50 @@ def draw_curves(found, ax=None, *, xlabel, ylabel, title=None):
         xs = sorted(line)
         drawn[name], = ax.plot(xs, [line[x] for x in xs], marker=style.marker(i), color=style.CYCLE[i], markeredgecolor=style.INK,
                                markeredgewidth=0.6, label=name)
-    ax.set_ylim(bottom=0)
+    points = [ax.plot(sorted(line), [line[x] for x in sorted(line)], linestyle="none", marker=style.MARKERS[-1 - i % len(style.MARKERS)],
+                      markersize=15, color=style.INK, markerfacecolor="none", markeredgewidth=2, label=name, zorder=3)[0]
+              for i, (name, line) in enumerate((live or {}).items())]
+    if log:
+        ax.set_yscale("log", base=2)
+    else:
+        ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title or "")
-    _ticks(ax, sorted({x for line in found.values() for x in line}))
-    style.legend_beside(ax, [drawn[name] for name in sorted(found, key=lambda name: -found[name][max(found[name])])])
+    _ticks(ax, sorted({x for line in (*found.values(), *(live or {}).values()) for x in line}), log)
+    style.legend_beside(ax, [drawn[name] for name in sorted(found, key=lambda name: -found[name][max(found[name])])] + points)
     return ax
 
 
-def _ticks(ax, xs):
+def _ticks(ax, xs, log):
     """Name the values themselves where they are few, evenly spread by doubling where they span much."""
-    if min(xs) > 0 and max(xs) >= WIDE_RANGE * min(xs):
+    if log or (min(xs) > 0 and max(xs) >= WIDE_RANGE * min(xs)):
         ax.set_xscale("log", base=2)
     if len(xs) <= MOST_TICKS:
         ax.set_xticks(xs)
         ax.minorticks_off()
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+
+
+def live_points(results, over="N", what="gflops"):
+    """Return label -> {x: speed} of results with a measured time, a label for each kernel; empty without any.
+
+    Parameters
+    ----------
+    results : iterable of LaunchResult
+    over : str
+        "N", "M", "K" or a parameter.
+    what : "gflops" or "gb_s"
+
+    >>> live_points([])
+    {}
+    """
+    found = {}
+    for r in results:
+        x = getattr(r, over) if over in ("M", "N", "K") else r.parameters.get(over)
+        if r.time is not None and x is not None:
+            found.setdefault(f"{r.kernel.name}, {r.label}", {})[x] = getattr(r, what)
+    return found
 
 
 def speeds_table(records, over="N", what="gflops", label=""):
@@ -124,10 +155,11 @@ def speeds_table(records, over="N", what="gflops", label=""):
     return Table((over, *found), rows, ", ".join(filter(None, [UNITS[what], label])))
 
 
-def describe_speeds(records, over="N", what="gflops", label=""):
-    """Return the alternative text of `speeds`: each curve's ends and its best."""
+def describe_speeds(records, over="N", what="gflops", label="", live=None):
+    """Return the alternative text of `speeds`: each curve's ends and its best, and the live points."""
     words = []
     for name, line in curves(records, over, what).items():
         best, first, last = max(line, key=line.get), min(line), max(line)
         words.append(f"{name} from {line[first]:,.0f} at {first} to {line[last]:,.0f} at {last}, best {line[best]:,.0f} at {best}")
+    words += [f"{name}: " + ", ".join(f"{points[x]:,.0f} at {x}" for x in sorted(points)) for name, points in (live or {}).items()]
     return f"Curves of {UNITS[what]} over {over}{f', {label}' * bool(label)}: {'; '.join(words)}."

@@ -1,11 +1,13 @@
 """Curves of sweeps: what belongs together, labels that tell apart, numbers beside the picture."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from course_lib.bench import plans
 from course_lib.data import Record, load
 from course_lib.errors import CourseError
-from course_lib.plots import describe_speeds, roofline, speeds, speeds_table
+from course_lib.plots import describe_speeds, live_points, roofline, speeds, speeds_table
 from course_lib.plots.speeds import curves
 
 
@@ -85,3 +87,33 @@ def test_the_ticks_are_the_sizes_where_these_are_few():
     assert (words[0], words[-1]) == ("mxv_vls", "mxv_o_per_thd"), "fastest first"
     wang = [r for r in load("wang").find("cuBLAS") if r.dtype == "float64" and r.N in plans.WANG_SIZES]
     assert speeds(wang).get_xscale() == "linear"
+
+
+def measured(kernel, N, gflops, **parameters):
+    kernel = SimpleNamespace(name=kernel)
+    return SimpleNamespace(kernel=kernel, N=N, parameters=parameters, label="measured on X", time=gflops, gflops=gflops)
+
+
+def test_live_points_beside_recorded_curves():
+    results = [measured("two", 64, 3.5, bx=16), measured("two", 96, 6.0, bx=16), measured("one", 64, None, bx=8)]
+    live = live_points(results)
+    assert live == {"two, measured on X": {64: 3.5, 96: 6.0}}
+    *_, points = speeds(SOME, live=live, label="recorded somewhere").lines
+    assert points.get_linestyle() == "None"
+    assert (list(points.get_xdata()), list(points.get_ydata())) == ([64, 96], [3.5, 6.0])
+    assert points.get_label() == "two, measured on X"
+    assert "two, measured on X: 4 at 64, 6 at 96" in describe_speeds(SOME, live=live)
+    assert len(speeds(SOME, live=live_points(results[2:])).lines) == 3
+    assert live_points(results, over="bx") == {"two, measured on X": {16: 6.0}}
+    assert live_points(results, over="TW") == {}
+
+
+def test_a_recorded_tile_sweep_against_the_size():
+    blocks = load("blocks")
+    done = [r for r in blocks.records if (r.parameters["bx"], r.parameters["by"]) == (16, 16) and r.gflops is not None]
+    tiles = sorted({(r.parameters["TA"], r.parameters["TB"], r.parameters["TW"]) for r in done})[:4]
+    some = [r for r in done if (r.parameters["TA"], r.parameters["TB"], r.parameters["TW"]) in tiles]
+    ax = speeds(some, log=True, label=blocks.label)
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    assert len(ax.lines) == len(tiles) > 1
+    assert sum(len(line.get_xdata()) for line in ax.lines) == len(some)
