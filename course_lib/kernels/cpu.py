@@ -141,7 +141,7 @@ LOOPS = {
 
 
 def _kernels():
-    first, second = "01_triple_loop", "02_cpu_done_properly"
+    first, second = "01_triple_loop", "02_cpu"
     yield CpuKernel("python_ijk", "python_ijk", Path(__file__).with_name("python_ijk.py"),
                     "the triple loop in plain Python, for scale", first, kind="python", order="ijk")
     for order in ORDERS:

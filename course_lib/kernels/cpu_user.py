@@ -8,6 +8,7 @@ from course_lib.kernels.cpu import ARGUMENTS, THREADS, CpuKernel
 SIGNATURE = ", ".join(ARGUMENTS)
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _FUNCTION = re.compile(r"\b(?:void|int)\s+(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>\s*int\s+\w+\s*,[^()]*)\)\s*\{")
+_OPENMP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b", re.MULTILINE)
 _CELL = re.compile(r"// %%c (\w+)\n")
 _FRAME = """\
 #include <stddef.h>
@@ -48,7 +49,7 @@ def own_program(source, name=None):
     source : str
         Either a whole function (M, N, K, alpha, A, lda, B, ldb, beta, C, ldc[, threads]) in REAL, float or double; or
         only the loops that add A B to C, in which A(i, k), B(k, j) and C(i, j) are elements, M, N, K, alpha and
-        min(a, b) are known, and C already holds beta C.
+        min(a, b) are known, and C already holds beta C. A function with `#pragma omp` is compiled with OpenMP.
     name : str, optional
         What messages call the text; default what a cell's `%%c NAME` says, or "your program".
 
@@ -69,7 +70,7 @@ def own_program(source, name=None):
     match, threads = fitting[-1]
     return CpuKernel(match["name"], match["name"], None, "your own program", "", parameters=(THREADS,) if threads else (),
                      returns_status=match.group().startswith("int"), text=source, texts={name: source}, as_written=True,
-                     counted=not threads)
+                     counted=not threads, openmp=bool(_OPENMP.search(bare)))
 
 
 def _loops(body, name):

@@ -11,7 +11,7 @@ from course_lib.model.occupancy import Occupancy, occupancy
 from course_lib.model.old_banks import bank_table, half_warp_steps, kepler_wavefronts
 from course_lib.model.roofline import attainable, elements_per_second, knee, operations_per_element, peak
 from course_lib.model.segments import bus_bytes, effective_bandwidth, transactions, useful_share
-from course_lib.model.speedup import amdahl, least_share, saved_ms
+from course_lib.model.speedup import amdahl, least_share, saved_ms, serial_share
 from course_lib.model.tiles import blocks
 from course_lib.model.timeline import Issue, Timeline, timeline
 
@@ -53,6 +53,7 @@ __all__ = [
     "saved_ms",
     "sectors",
     "services",
+    "serial_share",
     "shared_wavefronts",
     "threads_in_flight",
     "timeline",

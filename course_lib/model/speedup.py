@@ -36,6 +36,38 @@ def amdahl(share, factor):
     return math.inf if rest == 0 else 1 / rest
 
 
+def serial_share(speedup, workers):
+    """Return the share of the time that would have to be sequential if Amdahl's law explained a speed-up all by itself.
+
+    Measured with more and more workers, a share that stays is a sequential part; one that grows points to something else.
+
+    Parameters
+    ----------
+    speedup : float
+        Of `workers` over one.
+    workers : int
+        At least 2.
+
+    Returns
+    -------
+    float
+        Negative when the speed-up is larger than the number of workers.
+
+    Raises
+    ------
+    InputError, a ValueError
+
+    Source: A. Karp and H. Flatt, "Measuring parallel processor performance", 1990.
+
+    >>> round(serial_share(amdahl(0.9, 8), 8), 6), serial_share(4, 4)
+    (0.1, 0.0)
+    """
+    _positive(speedup=speedup)
+    if not workers >= 2 or not math.isfinite(workers):
+        raise InputError(f"workers is {workers!r}, but at least 2 share work", workers=workers)
+    return (1 / speedup - 1 / workers) / (1 - 1 / workers)
+
+
 def least_share(speedup):
     """Return the share of the time that a part must have had if removing time from it made the whole `speedup` times faster.
 

@@ -122,3 +122,59 @@ def compiler_note():
     else:
         print("A C compiler works here: every cell runs.")
     return not missing
+
+
+@functools.lru_cache(maxsize=64)
+def count_blocks(block, N, size):
+    """Count the cache lines of `gemm_blocked` with blocks of `block` × `block`; the rest as for `count_order`.
+
+    >>> round(count_blocks(16, 32, 4096).per_multiply_add, 4) == round(blocked_lines(16, 32), 4)
+    True
+    """
+    A, B, _ = inputs(N, N, N)
+    return count_lines("gemm_blocked", A, B, cache=CacheShape(size), BI=block, BJ=block, BK=block)
+
+
+def blocked_lines(block, N, per_line=16):
+    """Return lines per multiply-add when the blocks fit: 2 b² / 16 lines of A and B for b³ multiply-adds, and C once.
+
+    >>> blocked_lines(16, 128) == 1 / 128 + 1 / 2048
+    True
+    """
+    return 2 / (per_line * block) + 1 / (per_line * N)
+
+
+def block_facts(counted):
+    """Return what the table shows of a blocked loop: the counted lines, the formula, and what would have to fit."""
+    block = counted.parameters["BI"]
+    shown = line_facts(counted)
+    for name in "ABC":
+        del shown[f"uses of a fetched line, {name}"]
+    return shown | {"1/(8b) + 1/(16N)": f"{blocked_lines(block, counted.N):.4f}",
+                    "bytes of three blocks": f"{12 * block * block:,}", "bytes of the cache": f"{counted.cache.size:,}"}
+
+
+def block_bars(counted):
+    """Draw the lines of a blocked loop beside those of ikj and the formula; return (Axes, alternative text)."""
+    block, N = counted.parameters["BI"], counted.N
+    values = {"ikj, no blocks": count_order("ikj", N, counted.cache.size).per_multiply_add,
+              f"blocks of {block} × {block}": counted.per_multiply_add, "1/(8b) + 1/(16N)": blocked_lines(block, N)}
+    ax = bars(values, style.axes(width=6.6, height=3.2), title=f"gemm_blocked, N = {N}",
+              unit="cache lines per multiply-add, counted", note=f"in a model of a cache of {counted.cache.size // 1024} KiB")
+    ax.set_xlim(0, 0.12)
+    said = ", ".join(f"{name} {value:.4f}" for name, value in values.items())
+    return ax, f"Cache lines per multiply-add at N = {N} with a cache of {counted.cache.size // 1024} KiB: {said}."
+
+
+def block_sliders(block=16, N=128, size=4096, *, blocks=(4, 8, 16, 24, 32, 48, 64, 128), sizes=(64, 96, 128, 192)):
+    """Put controls on the block, N and the cache.
+
+    Returns
+    -------
+    Explore
+    """
+    controls = (Control("b", "rows and columns of a block", tuple(blocks), block),
+                Control("N", "rows and columns of A, B and C", tuple(sizes), N),
+                Control("cache", "bytes of the cache, in lines of 64 bytes", CACHES, size))
+    return Explore(controls, count_blocks, facts=block_facts, picture=block_bars, doing="counting",
+                   done="counted in a model of a cache")

@@ -146,3 +146,10 @@ def test_no_undefined_behaviour_no_stray_access_no_race(sanitizer, name, real, t
 def test_a_listing_begins_at_the_function(kernel):
     line = kernel.source.splitlines()[kernel.first_line - 1]
     assert line.split("(")[0] in {f"{kind} {kernel.entry}" for kind in ("void", "int", "def")}
+
+
+def test_a_function_of_ones_own_with_a_pragma_gets_openmp():
+    text = "void mine(int M, int N, int K, REAL alpha, const REAL* A, int lda, const REAL* B, int ldb, REAL beta, REAL* C, int ldc) {\n%s}"
+    assert own_program(text % "  #pragma omp parallel for\n  for (int i = 0; i < M; ++i) C[i] = 0;\n").openmp
+    assert not own_program(text % "// #pragma omp parallel for\n").openmp
+    assert not own_program(text % "").openmp

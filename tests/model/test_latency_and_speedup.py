@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.model import InputError, amdahl, bytes_in_flight, least_share, round_cycles, saved_ms, threads_in_flight, warps_to_hide
+from course_lib.model import (
+    InputError,
+    amdahl,
+    bytes_in_flight,
+    least_share,
+    round_cycles,
+    saved_ms,
+    serial_share,
+    threads_in_flight,
+    warps_to_hide,
+)
 
 
 @given(st.integers(1, 16), st.integers(1, 60), st.integers(1, 8))
@@ -50,3 +60,18 @@ def test_milliseconds_saved():
 def test_bad_input_is_named(call):
     with pytest.raises(InputError):
         call()
+
+
+@given(st.floats(0, 1), st.integers(2, 1000))
+def test_the_serial_share_is_amdahls_law_read_backwards(share, workers):
+    assert serial_share(amdahl(1 - share, workers), workers) == pytest.approx(share, abs=1e-9)
+
+
+@pytest.mark.parametrize(("gain", "workers"), [(0, 2), (math.nan, 2), (2.0, 1), (2.0, math.nan), (2.0, math.inf)])
+def test_no_serial_share_of_nonsense(gain, workers):
+    with pytest.raises(InputError):
+        serial_share(gain, workers)
+
+
+def test_a_gain_beyond_the_workers_gives_a_negative_share():
+    assert serial_share(2.2, 2) < 0

@@ -9,7 +9,12 @@ from course_lib.run import count_lines
 from course_lib.widgets import cpu_sliders
 from course_lib.widgets.compute import inputs
 from course_lib.widgets.cpu_sliders import (
+    block_bars,
+    block_facts,
+    block_sliders,
+    blocked_lines,
     compiler_note,
+    count_blocks,
     count_order,
     line_bars,
     line_facts,
@@ -81,3 +86,40 @@ def test_the_note_says_what_is_missing(monkeypatch, capsys):
     monkeypatch.setattr(cpu_sliders, "no_compiler", lambda: "there is no compiler")
     assert compiler_note() is False
     assert capsys.readouterr().out.endswith("there is no compiler.\n")
+
+
+@pytest.mark.parametrize(("block", "N", "size"), [(16, 64, 4096), (16, 128, 4096), (32, 64, 16384), (32, 96, 16384)])
+def test_blocks_that_fit_fetch_what_the_formula_says(block, N, size):
+    assert 12 * block * block <= size
+    assert count_blocks(block, N, size).per_multiply_add == pytest.approx(blocked_lines(block, N), rel=1e-12)
+
+
+def test_blocks_that_do_not_fit_gain_nothing():
+    assert count_blocks(32, 64, 4096).per_multiply_add >= count_order("ikj", 64, 4096).per_multiply_add
+    assert count_blocks(8, 64, 2048).per_multiply_add > blocked_lines(8, 64), "part of each line is not used"
+
+
+def test_the_table_of_a_blocked_loop():
+    facts = block_facts(count_blocks(16, 32, 2048))
+    assert facts["1/(8b) + 1/(16N)"] == f"{1 / 128 + 1 / 512:.4f}"
+    assert facts["bytes of three blocks"] == "3,072"
+    assert facts["bytes of the cache"] == "2,048"
+    assert not [label for label in facts if "uses" in label]
+
+
+def test_the_bars_of_a_blocked_loop():
+    counted = count_blocks(16, 64, 4096)
+    ax, alt = block_bars(counted)
+    plain = count_order("ikj", 64, 4096).per_multiply_add
+    assert [bar.get_width() for bar in ax.patches] == [plain, counted.per_multiply_add, blocked_lines(16, 64)]
+    assert ax.get_xlim() == (0, 0.12)
+    assert f"ikj, no blocks {plain:.4f}" in alt
+
+
+def test_the_blocks_controls_move(wait_s):
+    box = block_sliders(16, N=32, size=2048, blocks=(8, 16), sizes=(32,))
+    box.boxes["b"].value = 8
+    assert box.engine.settle(wait_s)
+    assert "b = 8, N = 32, cache = 2 KiB" in box.status.value
+    assert f"{count_blocks(8, 32, 2048).total:,}" in box.table.value
+    box.close()

@@ -5,7 +5,7 @@
 // Blocks    BI rows and BJ columns of C, BK terms of the sums; the block of B, BK*BJ*sizeof(REAL) bytes, should fit well
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^30: the last block of each loop is cut short; with beta 0 C is not read
-// Lesson    notebooks/02_cpu_done_properly.ipynb      Next  gemm_vectors.c
+// Lesson    notebooks/02_cpu.ipynb      Next  gemm_vectors.c
 #include <stddef.h>
 #ifndef REAL
 #define REAL float

@@ -5,7 +5,7 @@
 // Threads   as many as the argument says, whatever OMP_NUM_THREADS says
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K, and more threads than rows; with beta 0 C is not read
-// Lesson    notebooks/02_cpu_done_properly.ipynb      Next  gemm_vectors.c
+// Lesson    notebooks/02_cpu.ipynb      Next  gemm_vectors.c
 #include <stddef.h>
 #ifndef REAL
 #define REAL float

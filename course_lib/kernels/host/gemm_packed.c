@@ -6,7 +6,7 @@
 // Threads   rows of C shared out in strips of MR; each thread packs for itself, so none waits for another
 // Edges     any M, N, K below 2^30: strips are filled up with zeros, C is written where it exists; with beta 0 C is not read
 // Returns   0, or 1 when there was no memory for the packed blocks: C is then unfinished
-// Lesson    notebooks/02_cpu_done_properly.ipynb
+// Lesson    notebooks/02_cpu.ipynb
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>

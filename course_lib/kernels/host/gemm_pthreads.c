@@ -5,7 +5,7 @@
 // Threads   thread t of T takes the rows from M*t/T up to M*(t+1)/T; the caller is thread 0
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K, and more threads than rows; with beta 0 C is not read
-// Lesson    notebooks/02_cpu_done_properly.ipynb      Next  gemm_openmp.c
+// Lesson    notebooks/02_cpu.ipynb      Next  gemm_openmp.c
 #include <pthread.h>
 #include <stddef.h>
 #ifndef REAL

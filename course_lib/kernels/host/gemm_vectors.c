@@ -5,7 +5,7 @@
 // Vectors   the compiler's own type of VB bytes (32: one AVX or two NEON registers); MR rows of NV vectors are one strip
 // Strides   lda, ldb, ldc: elements from one row to the next; rows may begin at any address
 // Edges     any M, N, K below 2^30; columns that fill no strip go one by one; with beta 0 C is not read
-// Lesson    notebooks/02_cpu_done_properly.ipynb      Next  gemm_packed.c
+// Lesson    notebooks/02_cpu.ipynb      Next  gemm_packed.c
 #include <stddef.h>
 #include <string.h>
 #ifndef REAL

@@ -3,7 +3,7 @@
 // Computes  multiply_add: n times CHAINS independent vectors x*a + b;  read_all: times the sum of n elements
 // Idea      a multiply-add takes some 4 cycles, and 2 can begin in each: at least 8 must be under way, so CHAINS = 12
 // Vectors   of VB bytes
-// Lesson    notebooks/02_cpu_done_properly.ipynb
+// Lesson    notebooks/02_cpu.ipynb
 #include <string.h>
 #ifndef REAL
 #define REAL float

@@ -1,0 +1,26 @@
+"""The CPU's roofline: every roof, its knee, and the programs where they belong."""
+
+import numpy as np
+
+from course_lib.plots.cpu_roofline import cpu_roofline, describe_cpu_roofline
+from course_lib.run import CpuPeak
+
+PEAK = CpuPeak("float32", 2, 96.0, 32, {24: 192.0, 384: 96.0, 98304: 12.0}, "measured on a CPU")
+
+
+def test_each_roof_rises_with_its_bandwidth_to_the_peak():
+    ax = cpu_roofline(PEAK, {"ikj": (0.5, 20.0)})
+    drawn = {line.get_label(): line for line in ax.lines}
+    for label, rate in (("24 KiB: 192 GB/s", 192), ("384 KiB: 96 GB/s", 96), ("96 MiB: 12 GB/s", 12)):
+        x, y = drawn[label].get_data()
+        assert np.allclose(y, np.minimum(96, rate * np.asarray(x)))
+        assert 96 / rate in x, "the knee is drawn"
+        assert min(y) < 96 == max(y)
+    assert [float(v[0]) for v in drawn["ikj"].get_data()] == [0.5, 20.0]
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert ax.get_title(loc="left") == "96 GFLOP/s with 2 threads, measured on a CPU"
+
+
+def test_without_programs():
+    assert len(cpu_roofline(PEAK).lines) == 3
+    assert describe_cpu_roofline(PEAK).endswith("192 GB/s from 24 KiB and 96 GB/s from 384 KiB and 12 GB/s from 96 MiB.")
