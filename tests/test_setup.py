@@ -41,6 +41,14 @@ def test_pyproject_names_no_version_and_constraints_do(text):
     assert canonicalize_name(requirement.name) in constraints(), f"{text} has no version: run tools/lock.py"
 
 
+def test_on_macos_nothing_is_asked_for_that_nvidia_does_not_publish_there():
+    asked = {requirement.name for requirement in map(Requirement, PROJECT["dependencies"])
+             if requirement.marker is None or requirement.marker.evaluate({"sys_platform": "darwin"})}
+    everywhere = {requirement.name for requirement in map(Requirement, PROJECT["dependencies"])}
+    assert everywhere - asked == {name for name in everywhere if name.startswith(("nvidia-", "cuda-"))}
+    assert {"llvmlite", "numpy", "pyelftools"} <= asked
+
+
 def test_constraints_pin_exactly_sorted_and_from_no_address():
     pins = constraints()
     assert list(pins) == sorted(pins)

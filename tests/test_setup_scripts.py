@@ -88,11 +88,19 @@ def test_a_venv_that_does_not_run_is_not_used(setup, monkeypatch, tmp_path):
         setup.make_venv(setup.Steps(4))
 
 
-def test_macos_is_told_about_the_dev_container(setup, monkeypatch):
-    monkeypatch.setattr(setup, "PYTHON", setup.VENV / "bin" / "python")
+def test_on_macos_the_course_is_installed_and_says_what_needs_the_dev_container(setup, monkeypatch, capsys):
+    monkeypatch.setattr(setup.sys, "platform", "darwin")
+    monkeypatch.setattr(setup, "open_lab", lambda steps: None)
+    setup.main("lab", 4)
+    assert setup.asked == [("install", "--editable", ".")]
+    assert "to edit one, open this folder in its dev container" in capsys.readouterr().out
+
+
+def test_on_macos_the_tests_are_for_the_dev_container(setup, monkeypatch):
     monkeypatch.setattr(setup.sys, "platform", "darwin")
     with pytest.raises(SystemExit, match="dev container"):
-        setup.make_venv(setup.Steps(4))
+        setup.main("dev", 2)
+    assert setup.asked == []
 
 
 H200 = driver.Gpu("NVIDIA H200", "580.159.04", None, (9, 0))

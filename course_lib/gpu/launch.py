@@ -59,9 +59,11 @@ def load(compiled, entry):
 
 def _module(compiled):
     """Return CuPy's module of a cubin; it reads the file when something is first asked of it."""
+    cubin = compiled if isinstance(compiled, bytes) else compiled.cubin
+    if not isinstance(cubin, bytes):
+        raise GpuError("a GPU needs machine code, and without NVRTC there is none, only its text: run `make lab`, which installs NVRTC")
     import cupy
 
-    cubin = compiled if isinstance(compiled, bytes) else compiled.cubin
     # CuPy remembers modules by path: the name must follow the content.
     path = Path(_folder().name) / f"{hashlib.sha256(cubin).hexdigest()}.cubin"
     if not path.exists():

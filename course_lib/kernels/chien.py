@@ -22,15 +22,16 @@ GUARDS = ("none: whole tiles only", "A tested in the loop", "A tested in the las
 
 
 def _parameters(threads, vectors, cols, gap, guard, flag):
+    """A method keeps its own gap and flag, which make it what it is; sliders offer the other numbers."""
     return (
-        Parameter("THREADS", "rows of a vector of A", threads, choices=(32, 64, 128)),
+        Parameter("THREADS", "rows of a vector of A", threads, choices=(64, 128)),
         Parameter("VECTORS", "vectors of A a block multiplies", vectors, high=8, choices=(1, 2, 4)),
-        Parameter("COLS", "columns of C of a block", cols, high=128, choices=(8, 16, 20, 24, 32)),
-        Parameter("BK", "columns of A that a tile of B meets", 16, high=64, choices=(4, 8, 16, 32)),
-        Parameter("GAP", "vectors of THREADS rows from one of a block's vectors to its next", gap, high=64, choices=(1, 2, 4, 8)),
+        Parameter("COLS", "columns of C of a block", cols, high=128, choices=(16, 20, 24)),
+        Parameter("BK", "columns of A that a tile of B meets", 16, high=64, choices=(16,)),
+        Parameter("GAP", "vectors of THREADS rows from one of a block's vectors to its next", gap, high=64, choices=(gap,)),
         Parameter("GUARD", "how A is guarded: " + ", ".join(f"{i} {g}" for i, g in enumerate(GUARDS)), guard, low=0, high=3,
-                  choices=(0, 1, 2, 3)),
-        Parameter("SEL", "1: one loop for whole and for cut tiles of B", flag, low=0, high=1, choices=(0, 1)),
+                  choices=(0, 1, 2, 3) if gap == 1 and flag == 0 else (0, 3)),
+        Parameter("SEL", "1: one loop for whole and for cut tiles of B", flag, low=0, high=1, choices=(flag,)),
     )
 
 

@@ -1,6 +1,7 @@
 """What the catalog says about one kernel: its file, its idea, what the reader may choose, and how it is launched."""
 
 import difflib
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,6 +145,25 @@ are allowed: with BM = 64 and BN = 64, BK can be up to 96
         values = self.check(**parameters)
         real = {"REAL": REALS[self.dtype]} if self.takes_real else {}
         return real | {self.passes_as.get(name, name): values[name] for name in self.passes}
+
+    def positions(self):
+        """Return the parameters of all positions of the sliders that can run; of those that compile to the same, the first.
+
+        >>> from course_lib.kernels import get
+        >>> get("sgemm_naive").positions()
+        ({'bx': 16, 'by': 16},)
+        >>> [p["TILE"] for p in get("sgemm_coalesced").positions()]
+        [4, 8, 16, 32]
+        """
+        passed = [p for p in self.parameters if p.name in self.passes]
+        # The default comes first, so that a parameter which only shapes the launch keeps it wherever it can.
+        others = [[p.default, *(c for c in p.choices if c != p.default)] for p in self.parameters if p not in passed]
+        names = [p.name for p in passed] + [p.name for p in self.parameters if p not in passed]
+        found = []
+        for values in itertools.product(*(p.choices for p in passed)):
+            tried = (dict(zip(names, (*values, *rest), strict=True)) for rest in itertools.product(*others))
+            found += itertools.islice((p for p in tried if not self.problems(**p)), 1)
+        return tuple(found)
 
     def flops(self, M, N, K):
         """Return the floating-point operations of the product: a multiplication and an addition, MNK times."""

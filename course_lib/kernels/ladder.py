@@ -29,15 +29,15 @@ TILE_MNK = (
     Parameter("BK", "columns of A a block loads at a time", 32, high=6144, choices=(4, 8, 16, 32, 64)),
 )
 TILE_1D = (
-    Parameter("BM", "rows of C a block computes", 64, choices=(8, 16, 32, 64, 128)),
-    Parameter("BN", "columns of C a block computes", 64, choices=(8, 16, 32, 64, 128)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(4, 8, 16, 32)),
+    Parameter("BM", "rows of C a block computes", 64, choices=(16, 32, 64, 128)),
+    Parameter("BN", "columns of C a block computes", 64, choices=(16, 32, 64, 128)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
     Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
 )
 TILE_2D = (
-    Parameter("BM", "rows of C a block computes", 128, choices=(16, 32, 64, 128)),
-    Parameter("BN", "columns of C a block computes", 128, choices=(16, 32, 64, 128)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(4, 8, 16, 32)),
+    Parameter("BM", "rows of C a block computes", 128, choices=(32, 64, 128)),
+    Parameter("BN", "columns of C a block computes", 128, choices=(32, 64, 128)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
     Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
     Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
 )
@@ -45,13 +45,13 @@ TILE = Parameter("TILE", "rows and columns of a tile", 16, high=32, choices=(4, 
 PAD = Parameter("PAD", "words added to each row of the turned tile", 1, low=0, high=32, choices=(0, 1, 2, 4, 8, 16))
 UNROLL = Parameter("UNROLL", "steps of the inner loop written out", 16, high=32, choices=(1, 2, 4, 8, 16))
 TILE_WARP = (
-    Parameter("BM", "rows of C a block computes", 128, choices=(32, 64, 128, 256)),
-    Parameter("BN", "columns of C a block computes", 128, choices=(32, 64, 128, 256)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(4, 8, 16, 32)),
-    Parameter("WM", "rows of C a warp computes", 64, choices=(16, 32, 64, 128)),
-    Parameter("WN", "columns of C a warp computes", 32, choices=(16, 32, 64, 128)),
-    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(4, 8, 16)),
-    Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(4, 8, 16)),
+    Parameter("BM", "rows of C a block computes", 128, choices=(64, 128, 256)),
+    Parameter("BN", "columns of C a block computes", 128, choices=(64, 128, 256)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
+    Parameter("WM", "rows of C a warp computes", 64, choices=(32, 64, 128)),
+    Parameter("WN", "columns of C a warp computes", 32, choices=(32, 64, 128)),
+    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(4, 8)),
+    Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(4, 8)),
 )
 
 

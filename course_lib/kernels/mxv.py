@@ -5,12 +5,12 @@ from course_lib.kernels.parameters import MAX_STATIC_SHARED, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED, WHY_VECTORS, WHY_WHOLE, divides_rule
 
 SIZES = (
-    Parameter("M", "components of an output vector", 16, high=128, choices=(4, 8, 16, 32)),
-    Parameter("N", "components of an input vector", 16, high=128, choices=(4, 8, 16, 32)),
+    Parameter("M", "components of an output vector", 16, high=128, choices=(8, 16, 32)),
+    Parameter("N", "components of an input vector", 16, high=128, choices=(8, 16, 32)),
 )
 THREADS = Parameter("threads", "threads of a block", 256, choices=(128, 256, 384, 512, 640, 768, 896, 1024))
 BLOCKS = Parameter("blocks", "blocks of the grid", 132, high=2**31 - 1, choices=(8, 16, 66, 132, 264))
-CHUNK = Parameter("CHUNK", "components brought on chip at a time", 8, high=32, choices=(2, 4, 8, 16))
+CHUNK = Parameter("CHUNK", "components brought on chip at a time", 8, high=32, choices=(4, 8, 16))
 WHY_CONSTANT = "constant memory holds 64 KiB, and the matrix lies there"
 
 

@@ -1,5 +1,7 @@
 """The kernels of Wang and Jin's report, from a thread per element to many outputs a thread, and what it would try next."""
 
+from dataclasses import replace
+
 from course_lib.kernels.kernel import FOLDER, REALS, Kernel, ceil_div
 from course_lib.kernels.ladder import BLOCK_XY
 from course_lib.kernels.parameters import MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
@@ -8,12 +10,14 @@ from course_lib.kernels.rules import divides_rule, outputs_per_thread_rule, outp
 TILE = Parameter("TILE", "rows and columns of a tile", 32, high=32, choices=(4, 8, 16, 32))
 OUT = Parameter("OUT", "elements of C a thread computes", 4, high=32, choices=(1, 2, 4, 8, 16))
 OUTPUTS = (
-    Parameter("TA", "rows of C a block computes", 64, choices=(16, 32, 64, 128)),
-    Parameter("TB", "columns of C a block computes", 64, choices=(16, 32, 64, 128)),
-    Parameter("TW", "columns of A a block loads at a time", 16, high=3072, choices=(4, 8, 16, 32)),
-    Parameter("bx", "threads of a block along x", 16, choices=(4, 8, 16, 32)),
-    Parameter("by", "threads of a block along y", 16, choices=(4, 8, 16, 32)),
+    Parameter("TA", "rows of C a block computes", 64, choices=(32, 64, 128)),
+    Parameter("TB", "columns of C a block computes", 64, choices=(32, 64, 128)),
+    Parameter("TW", "columns of A a block loads at a time", 16, high=3072, choices=(8, 16)),
+    Parameter("bx", "threads of a block along x", 16, choices=(8, 16, 32)),
+    Parameter("by", "threads of a block along y", 16, choices=(8, 16, 32)),
 )
+# What the report would have tried next has fewer positions.
+FEWER = tuple(replace(p, choices=tuple(c for c in p.choices if c <= (64 if p.name in ("TA", "TB") else 16))) for p in OUTPUTS)
 BYTES = {"float32": 4, "float64": 8}
 LETTERS = {"float32": "s", "float64": "d"}
 
@@ -59,7 +63,7 @@ def _outputs(idea, dtype, words, pad=0, lesson=""):
     size = BYTES[dtype]
     return Kernel(
         f"{LETTERS[dtype]}gemm_{idea}", FOLDER / f"gemm_{idea}.cu", f"gemm_{idea}",
-        idea=f"{words}, in {REALS[dtype]}", lesson=lesson, parameters=OUTPUTS,
+        idea=f"{words}, in {REALS[dtype]}", lesson=lesson, parameters=OUTPUTS if idea == "outputs" else FEWER,
         rules=(divides_rule("TA", "by"), divides_rule("TB", "bx"), threads_rule("bx", "by"),
                sums_rule(("TA", "TB"), MAX_SUMS_OF_BLOCK * 4 // size, "a block"), outputs_per_thread_rule(MAX_SUMS_OF_THREAD * 4 // size),
                outputs_tiles_rule(size, pad)),

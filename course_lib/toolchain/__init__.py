@@ -3,6 +3,7 @@
 And the machine's own C compiler, for the programs that run on the CPU.
 """
 
+from course_lib.toolchain.compiled import Compiled
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.host import HostProgram, compile_c
 from course_lib.toolchain.host_call import CrashedError, call_apart, gemm_arguments, gemm_call
@@ -10,7 +11,7 @@ from course_lib.toolchain.host_compiler import HostCompiler, host_compiler, no_c
 from course_lib.toolchain.host_cpu import Blas, blas, blas_threads, cpu_count, cpu_name
 from course_lib.toolchain.inner_loop import InnerLoop, inner_loop
 from course_lib.toolchain.loops import Loop, count, loops
-from course_lib.toolchain.nvrtc import Compiled, compile_cuda, nvrtc_version, supported_architectures
+from course_lib.toolchain.nvrtc import compile_cuda, nvrtc_version, supported_architectures
 from course_lib.toolchain.resources import Resources, resources
 from course_lib.toolchain.sass import SassInstruction, sass
 

@@ -89,8 +89,8 @@ class CompileError(CourseError):
     """
 
     @classmethod
-    def from_diagnostics(cls, name, diagnostics, log):
-        """Make the exception whose message shows the first errors."""
+    def from_diagnostics(cls, name, diagnostics, log, **facts):
+        """Make the exception whose message shows the first errors; `facts` become attributes too."""
         errors = [d for d in diagnostics if d.severity == "error"]
         lines = [f"{name} does not compile ({len(errors)} error{'s' if len(errors) != 1 else ''})"]
         lines += [d.show(name) for d in errors[:_SHOWN]]
@@ -98,7 +98,7 @@ class CompileError(CourseError):
             lines.append(f"… and {len(errors) - _SHOWN} more")
         text = " ".join(d.message for d in errors)
         lines += [f"hint: {hint}" for pattern, hint in _HINTS if re.search(pattern, text)]
-        return cls("\n".join(lines), diagnostics=tuple(diagnostics), log=log, name=name)
+        return cls("\n".join(lines), diagnostics=tuple(diagnostics), log=log, name=name, **facts)
 
 
 def parse_log(log, source, name, ptx=""):

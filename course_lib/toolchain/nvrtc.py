@@ -1,55 +1,25 @@
-"""CUDA C to PTX and cubin with NVRTC, NVIDIA's compiler as a library: no GPU, no driver, no toolkit needed."""
+"""CUDA C to PTX and cubin with NVRTC, NVIDIA's compiler as a library: no GPU, no driver, no toolkit needed.
+
+Where NVRTC cannot be loaded, on macOS for example, the course's own texts are answered from `shelf.py`.
+"""
 
 import functools
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from course_lib.errors import CourseError
+from course_lib.toolchain import shelf
+from course_lib.toolchain.compiled import Compiled
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.headers import include_directories
 
 _ARCH = re.compile(r"(sm|compute)_(\d+)[af]?")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_ALWAYS = ("-lineinfo", "--std=c++17", "--ptxas-options=-v")
+ALWAYS = ("-lineinfo", "--std=c++17", "--ptxas-options=-v")
 _PTXAS_INFO = re.compile(r"ptxas (?:info| +\.).*")
+_FOLDERS = re.compile(r"""(?m)(^\t\.file\t\d+ ")(?:[^"\n]*[/\\])?(?=[^"\n]*")""")
 _INCLUDES = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What NVRTC made of one source text.
-
-    Attributes
-    ----------
-    name, arch, source : str
-        As they were given to `compile_cuda`.
-    ptx : str
-        The portable assembly; `.loc` lines lead back to the source.
-    cubin : bytes
-        Machine code for `arch`, an ELF file; empty for a virtual architecture (`compute_90`).
-    log : str
-        The compiler's messages; a compilation that succeeds may have warnings.
-    ptxas_log : str
-        What the assembler tells about registers and spills; `resources` reads it.
-    nvrtc_version : tuple of int
-        (major, minor).
-    """
-
-    name: str
-    arch: str
-    source: str = field(repr=False)
-    ptx: str = field(repr=False)
-    cubin: bytes = field(repr=False)
-    log: str = field(repr=False)
-    ptxas_log: str = field(repr=False)
-    nvrtc_version: tuple[int, int]
-
-    @property
-    def warnings(self):
-        """Return the warnings, a tuple of `Diagnostic`."""
-        return tuple(d for d in parse_log(self.log, self.source, self.name) if d.severity == "warning")
 
 
 def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, options=()):
@@ -79,7 +49,8 @@ def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, option
     CompileError
         When the compiler refuses the text; holds its messages with the reader's own line numbers.
     CourseError
-        When NVRTC is not there, or does not know the architecture or an option.
+        When NVRTC does not know the architecture or an option; or when it is not there, and the text is none of those that the
+        course ships compiled.
 
     Source: NVRTC documentation, "Supported Compile Options" and "Thread Safety".
 
@@ -89,20 +60,46 @@ def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, option
     """
     _check_texts(source, name)
     _check_arch(arch)
+    options = (*define_options(defines or {}), *_plain_options(options))
+    return answer(shelf.Request(source, str(name), arch, options))
+
+
+def answer(request):
+    """Compile what was asked for, or find it on the shelf; every compilation of the course passes here.
+
+    Parameters
+    ----------
+    request : Request
+
+    Returns
+    -------
+    Compiled
+    """
+    if not nvrtc_is_there():
+        return _from_shelf(request)
     version = nvrtc_version()
-    wanted = [*_ALWAYS, f"-arch={arch}", *_define_options(defines or {}), *_plain_options(options)]
-    if _INCLUDES.search(source):
-        wanted += [f"-I{folder}" for folder in include_directories(version[0])]
-    return _compile(source, str(name), arch, tuple(wanted), version)
+    options = [*ALWAYS, f"-arch={request.arch}", *request.options]
+    if _INCLUDES.search(request.source):
+        options += [f"-I{folder}" for folder in include_directories(version[0])]
+    return _compile(request.source, request.name, request.arch, tuple(options), version)
+
+
+def nvrtc_is_there():
+    """Tell whether NVRTC can be loaded; without it only texts from the shelf have PTX."""
+    try:
+        _library()
+    except CourseError:
+        return False
+    return True
 
 
 def nvrtc_version():
-    """Return NVRTC's (major, minor) version.
+    """Return the (major, minor) version of the NVRTC that is here, or of the one that filled the shelf.
 
     >>> nvrtc_version() >= (12, 9)
     True
     """
-    return _library()[1]
+    return _library()[1] if nvrtc_is_there() else tuple(shelf.index()["nvrtc"])
 
 
 def supported_architectures():
@@ -111,6 +108,8 @@ def supported_architectures():
     >>> 90 in supported_architectures()
     True
     """
+    if not nvrtc_is_there():
+        return tuple(shelf.index()["architectures"])
     nvrtc, _ = _library()
     return tuple(_checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
 
@@ -129,7 +128,7 @@ def _library():
 
 def _how_to_get_it():
     if sys.platform == "darwin":
-        return "NVIDIA makes no NVRTC for macOS; use the dev container (.devcontainer/), or GitHub Codespaces"
+        return "use the dev container (.devcontainer/) or GitHub Codespaces: NVIDIA makes no NVRTC for macOS"
     return "run `pip install cuda-bindings nvidia-cuda-nvrtc` in the course's environment (`make lab` does it)"
 
 
@@ -163,7 +162,12 @@ def _check_arch(arch):
                           + ", ".join(f"sm_{n}" for n in known), arch=arch, known=known)
 
 
-def _define_options(defines):
+def define_options(defines):
+    """Yield what passes macros to the compiler.
+
+    >>> list(define_options({"BM": 32, "FAST": True}))
+    ['-DBM=32', '-DFAST=1']
+    """
     if not isinstance(defines, Mapping):
         raise CourseError(f'defines must map names to values, like {{"BM": 32}}, not {defines!r}')
     for name, value in defines.items():
@@ -187,12 +191,40 @@ def _compile(source, name, arch, options, version):
         status, = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
         log, ptxas_log = _split_log(_fetch(nvrtc, program, "ProgramLog"))
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise _failure(nvrtc, program, status, log, source, name, options)
-        ptx = _fetch(nvrtc, program, "PTX").rstrip(b"\0").decode()
+            raise _failure(status.name, log, _ptx_of_failure(nvrtc, program), source, name, options)
+        ptx = _without_folders(_fetch(nvrtc, program, "PTX").rstrip(b"\0").decode())
         cubin = _fetch(nvrtc, program, "CUBIN") if arch.startswith("sm_") else b""
     finally:
         nvrtc.nvrtcDestroyProgram(program)
     return Compiled(name, arch, source, ptx, cubin, log, ptxas_log, version)
+
+
+def _without_folders(ptx):
+    """Return PTX that is the same in every working directory: it names files without their folders."""
+    return _FOLDERS.sub(r"\1", ptx)
+
+
+@functools.lru_cache(maxsize=512)
+def _from_shelf(request):
+    """Return what NVRTC once made of this request, as if it were here."""
+    if shelf.find(request.key) is None:
+        raise _not_shipped(request)
+    found, options = shelf.entry(request.key), (*ALWAYS, f"-arch={request.arch}", *request.options)
+    log = re.sub(rf'(?m)^{re.escape(shelf.NAME)}(?=\()|(?<="){re.escape(shelf.NAME)}(?=")', lambda _: request.name, found["log"])
+    ptx = found["ptx"].replace(f'"{shelf.NAME}"', f'"{request.name}"')
+    if "status" in found:
+        raise _failure(found["status"], log, ptx, request.source, request.name, options)
+    cubin = shelf.Shelved(request.key) if request.arch.startswith("sm_") else b""
+    return Compiled(request.name, request.arch, request.source, ptx, cubin, log, found["ptxas_log"], tuple(shelf.index()["nvrtc"]))
+
+
+def _not_shipped(request):
+    """Return the exception that says what the shelf does not have, and how to get the compiler."""
+    reason = "the course ships what its own kernels and lessons compile to, and this text is none of them: it was edited"
+    if shelf.knows(request.source):
+        reason = f"the course ships this text compiled, but not for {request.key[1]}: take values that the kernel's sliders offer"
+    return CourseError(f"{request.name} needs NVRTC, NVIDIA's CUDA compiler, which cannot be loaded ({reason}). To compile it, "
+                       f"{_how_to_get_it()}", name=request.name, key=request.key)
 
 
 def _fetch(nvrtc, program, what):
@@ -212,17 +244,21 @@ def _split_log(raw):
     return log, "\n".join(line for line in told if "Compile time" not in line)     # which differs every time
 
 
-def _failure(nvrtc, program, status, log, source, name, options):
-    """Return the exception that says why a compilation failed."""
-    if status == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
-        reason = log.removeprefix("nvrtc: error: ")
-        return CourseError(f"NVRTC does not take these options: {reason} (given: {' '.join(options)})",
-                           options=options, log=log)
-    if status != nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
-        return CourseError(f"NVRTC failed with {status.name} on {name}: {log}", status=status.name, log=log)
+def _ptx_of_failure(nvrtc, program):
+    """Return the PTX that the assembler refused, or "" when the front end refused the text."""
     try:
-        ptx = _fetch(nvrtc, program, "PTX").decode(errors="replace")
+        return _without_folders(_fetch(nvrtc, program, "PTX").rstrip(b"\0").decode(errors="replace"))
     except CourseError:
-        ptx = ""          # the front end refused the text, so there is none
+        return ""
+
+
+def _failure(status, log, ptx, source, name, options):
+    """Return the exception that says why a compilation failed; `status` is NVRTC's word for it."""
+    facts = {"status": status, "log": log, "ptx": ptx}
+    if status == "NVRTC_ERROR_INVALID_OPTION":
+        reason = log.removeprefix("nvrtc: error: ")
+        return CourseError(f"NVRTC does not take these options: {reason} (given: {' '.join(options)})", options=options, **facts)
+    if status != "NVRTC_ERROR_COMPILATION":
+        return CourseError(f"NVRTC failed with {status} on {name}: {log}", **facts)
     found = parse_log(log, source, name, ptx) or (Diagnostic(None, "error", log[:500], ""),)
-    return CompileError.from_diagnostics(name, found, log)
+    return CompileError.from_diagnostics(name, found, log, status=status, ptx=ptx)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.binaries import check_cubin, run_on_cubin
+from course_lib.toolchain.shelf import Shelved
 
 _WIDTHS = {"8": 8, "16": 16, "32": 32, "64": 64, "128": 128}
 _MEMORY = ("LD", "ST", "ATOM", "RED")
@@ -95,8 +96,7 @@ def sass(compiled, entry=None):
     [('LDG.E', 2), ('LDG.E', 2), ('FMUL', 2), ('STG.E', 2)]
     """
     cubin = getattr(compiled, "cubin", compiled)
-    check_cubin(cubin)
-    functions = _disassemble(bytes(cubin))
+    functions = disassemble(cubin)
     names = ", ".join(functions)
     if entry is None and len(functions) > 1:
         raise CourseError(f"the machine code holds {len(functions)} kernels ({names}): name one with entry=")
@@ -108,13 +108,51 @@ def sass(compiled, entry=None):
     return functions[entry]
 
 
+def disassemble(cubin):
+    """Return kernel -> instructions of everything in a cubin; the last ones are remembered."""
+    if not isinstance(cubin, Shelved):
+        check_cubin(cubin)
+        cubin = bytes(cubin)
+    return _disassemble(cubin)
+
+
 @functools.lru_cache(maxsize=64)
 def _disassemble(cubin):
+    if isinstance(cubin, Shelved):
+        return {name: read_back(text) for name, text in cubin.sass().items()}
     answer = json.loads(run_on_cubin("nvdisasm", cubin, "--print-line-info", "--emit-json"), strict=False)
-    return {function["function-name"]: _instructions(function) for function in answer[1]}
+    return {function["function-name"]: instructions_of(function) for function in answer[1]}
 
 
-def _instructions(function):
+def written(instructions):
+    """Write instructions as lines of text: the bytes of one, then predicate, opcode, operands and, where it changes, the source line.
+
+    >>> code = (SassInstruction(0, "@P0", "BRA", ("0x10",), 7), SassInstruction(16, None, "EXIT", (), 7))
+    >>> written(code), read_back(written(code)) == code
+    ('16\\n@P0 BRA 0x10;7\\n EXIT ', True)
+    """
+    size = instructions[1].offset if len(instructions) > 1 else 16
+    lines, line = [str(size)], None
+    for one in instructions:
+        words = f"{one.predicate or ''} {one.opcode} {', '.join(one.operands)}"
+        lines.append(words if one.line == line else f"{words};{one.line or 0}")
+        line = one.line
+    return "\n".join(lines)
+
+
+def read_back(text):
+    """Turn what `written` wrote into instructions again."""
+    size, *lines = text.split("\n")
+    made, line = [], None
+    for number, words in enumerate(lines):
+        words, changed, at = words.partition(";")
+        line = (int(at) or None) if changed else line
+        predicate, opcode, operands = words.split(" ", 2)
+        made.append(SassInstruction(number * int(size), predicate or None, opcode, tuple(operands.split(", ")) if operands else (), line))
+    return tuple(made)
+
+
+def instructions_of(function):
     """Turn one function of nvdisasm's JSON into instructions; a line holds until the next one is named."""
     raw, made = function["sass-instructions"], []
     own = next((item["source-file-id"] for item in raw if "source-file-id" in item), None)

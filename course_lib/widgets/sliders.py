@@ -228,7 +228,7 @@ def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), 
     """
     names = (kernel,) if isinstance(kernel, str) else tuple(kernel)
     defaults = {p.name: p.default for p in kernels.get(names[0]).parameters}
-    offered = sliders or {p.name: p.choices for p in kernels.get(names[0]).parameters}
+    offered = sliders or {p.name: p.choices for p in kernels.get(names[0]).parameters if len(p.choices) > 1}
     known = defaults | dict.fromkeys(PADDING, 0)
     for name in (*offered, *(start or {})):
         if name not in known:

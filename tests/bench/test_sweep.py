@@ -193,7 +193,7 @@ def test_a_file_that_is_there_or_is_something_else_is_refused(tmp_path):
     (lambda: task("gemm_ijk", 16, **SIM), "program for the CPU"),
     (lambda: task("sgemm_naive", 16, backend="cpu"), "no program for the CPU"),
     (lambda: task("sgemm_naive", 16, l2="hot", **SIM), "'warm' or 'cold'"),
-    (lambda: plans.tiles("sgemm_warp_tile", 64, **SIM), "combinations"),
+    (lambda: plans.tiles("sgemm_warp_tile", 64, {"BK": range(4, 40, 4)}, **SIM), "combinations"),
     (lambda: plans.tiles("sgemm_naive", 64, {"BM": (1,)}, **SIM), "BM is no parameter"),
     (lambda: plans.over_sizes((), **SIM), "no kernels"), (lambda: task("micro_fma", 64, **SIM), "of kind 'micro'")])
 def test_what_cannot_be_planned_is_refused_in_a_sentence(wrong, words):

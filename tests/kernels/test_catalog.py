@@ -1,5 +1,6 @@
 """The catalog: every file is in it, every rule speaks, every launch covers C."""
 
+import random
 import re
 
 import numpy as np
@@ -45,6 +46,22 @@ def test_defaults_and_choices_are_allowed(kernel):
     for parameter in kernel.parameters:
         assert parameter.default in parameter.choices
         assert all(parameter.problem(choice) is None for choice in parameter.choices)
+
+
+@pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
+def test_positions_are_all_that_the_sliders_can_reach(kernel):
+    positions = [tuple(kernel.defines(**p).items()) for p in kernel.positions()]
+    assert len(set(positions)) == len(positions)
+    rng = random.Random(kernel.name)
+    for _ in range(200):
+        chosen = {p.name: rng.choice(p.choices) for p in kernel.parameters}
+        assert kernel.problems(**chosen) or tuple(kernel.defines(**chosen).items()) in positions
+    assert tuple(kernel.defines().items()) in positions
+
+
+def test_there_are_not_more_positions_than_can_be_shipped():
+    found = {(k.path.name, *k.defines(**p).items()) for k in ALL.values() for p in k.positions()}
+    assert len(found) <= 2500, "offer fewer values: all combinations of a kernel's choices are compiled and shipped"
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

@@ -172,7 +172,7 @@ except CourseError as error:
 
 @pytest.mark.parametrize(("platform", "words"), [
     ("", "run `pip install cuda-bindings nvidia-cuda-nvrtc`"),
-    ("sys.platform = 'darwin'", "NVIDIA makes no NVRTC for macOS; use the dev container"),
+    ("sys.platform = 'darwin'", "use the dev container (.devcontainer/) or GitHub Codespaces: NVIDIA makes no NVRTC for macOS"),
 ])
 def test_without_nvrtc_one_sentence_says_how_to_get_it(platform, words):
     answer = subprocess.run([sys.executable, "-c", MISSING.format(platform=platform)], capture_output=True, text=True,

@@ -23,6 +23,12 @@ def test_it_opens_with_a_result(tiled, front_door):
     assert 'role="status"' in tiled.status.value
 
 
+def test_a_parameter_with_one_choice_has_no_slider(front_door):
+    box = live("sgemm_volkov", N=64)
+    assert list(box.sliders) == ["THREADS", "VECTORS", "COLS", "GUARD"]
+    box.close()
+
+
 def test_a_move_runs_the_kernel_and_shows_before_and_now(tiled, front_door, wait_s):
     tiled.sliders["BM"].value = 32
     assert tiled.engine.settle(wait_s)

@@ -1,0 +1,42 @@
+"""What comes out of `compile_cuda`."""
+
+from dataclasses import dataclass, field
+
+from course_lib.toolchain.diagnostics import parse_log
+from course_lib.toolchain.shelf import Shelved
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What NVRTC made of one source text.
+
+    Attributes
+    ----------
+    name, arch, source : str
+        As they were given to `compile_cuda`.
+    ptx : str
+        The portable assembly; `.loc` lines lead back to the source.
+    cubin : bytes or Shelved
+        Machine code for `arch`, an ELF file; empty for a virtual architecture (`compute_90`). Without NVRTC a stand-in, which
+        `resources`, `sass` and `loops` take as well.
+    log : str
+        The compiler's messages; a compilation that succeeds may have warnings.
+    ptxas_log : str
+        What the assembler tells about registers and spills; `resources` reads it.
+    nvrtc_version : tuple of int
+        (major, minor).
+    """
+
+    name: str
+    arch: str
+    source: str = field(repr=False)
+    ptx: str = field(repr=False)
+    cubin: bytes | Shelved = field(repr=False)
+    log: str = field(repr=False)
+    ptxas_log: str = field(repr=False)
+    nvrtc_version: tuple[int, int]
+
+    @property
+    def warnings(self):
+        """Return the warnings, a tuple of `Diagnostic`."""
+        return tuple(d for d in parse_log(self.log, self.source, self.name) if d.severity == "warning")
