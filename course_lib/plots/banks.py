@@ -14,6 +14,8 @@ from course_lib.plots.traces import is_load
 
 # Up to so many different words of one bank: this colour, darker the more.
 DEGREES = {1: FETCHED, 2: "#F8DC9B", 4: style.ORANGE, 8: style.VERMILION, 16: "#A03A00", 32: "#6B1F00"}
+WIDE = 11.0                # inches, for letters at their full size; a narrower figure gets smaller ones
+HALVES = " for the half-warps, 16 banks"
 GAP = 1.5                  # banks between two half-warps
 
 
@@ -91,32 +93,39 @@ def bank_grid(record, ax=None, *, banks=BANKS, title=None):
     groups = bank_services(record, banks)
     rows = _rows(sorted({s.word // banks for group in groups for s in group}))
     tall = min(0.42, max(0.21, 3.2 / len(rows)))          # inches a row
-    ax = style.axes(ax, width=11.0, height=2.1 + tall * max(len(rows), 2))
+    ax = style.axes(ax, width=WIDE, height=2.1 + tall * max(len(rows), 2))
+    wide, high = ax.figure.get_size_inches()
+    scale, tall = min(1.0, wide / WIDE), (high - 2.1) / len(rows)
     for g, group in enumerate(groups):
-        _group(ax, group, rows, banks, g * (banks + GAP), two_lines=tall > 0.33)
+        _group(ax, group, rows, banks, g * (banks + GAP), tall > 0.33, scale)
     right = len(groups) * banks + (len(groups) - 1) * GAP
+    small = 11 * scale**0.7
     if banks == BANKS:
         for y, row in enumerate(rows):
             fronts = sorted({s.wavefront for s in groups[0] if s.word // banks == row})
-            ax.text(right - 0.2, y, _ranges(fronts), va="center", fontsize=11)
-        ax.text(right - 0.2, -1.1, "wave-\nfront", fontsize=11, va="center")
-    columns = [g * (banks + GAP) + b for g in range(len(groups)) for b in range(banks)]
-    ax.set_xticks(columns, [str(b) for _ in groups for b in range(banks)], fontsize=10)
+            ax.text(right - 0.2, y, _ranges(fronts), va="center", fontsize=small if tall > 0.16 else 7)
+        ax.text(right - 0.2, -0.8, "wave-\nfront", fontsize=small, va="bottom")
+    step = 1 if scale > 0.8 else 4
+    columns = [(g * (banks + GAP) + b, b) for g in range(len(groups)) for b in range(0, banks, step)]
+    ax.set_xticks([x for x, _ in columns], [str(b) for _, b in columns], fontsize=small)
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
     every = -(-len(rows) // 17)
-    ax.set_yticks(range(0, len(rows), every), [f"{rows[y] * banks:,}" for y in range(0, len(rows), every)], fontsize=11)
+    ax.set_yticks(range(0, len(rows), every), [f"{rows[y] * banks:,}" for y in range(0, len(rows), every)], fontsize=small)
     ax.tick_params(length=0)
-    ax.set(xlim=(-0.5, right + 1.3), ylim=(len(rows) + 0.6, -0.5), xlabel=_heading(banks),
+    ax.set(xlim=(-0.5, right + 1.3), ylim=(len(rows) + 0.6, -0.5), xlabel=_heading(banks, scale),
            ylabel="first word of the row" if len(rows) > 5 else "word",
-           title=title or f"{record.operation}, line {record.line}: {_counted(record, banks)}")
+           title=title or f"{record.operation}, line {record.line}: {_counted(record, banks).removesuffix(HALVES)}")
     ax.spines[:].set_visible(False)
-    _legend(ax, groups)
+    _legend(ax, groups, scale)
     return ax
 
 
-def _heading(banks):
-    return "bank" if banks == BANKS else "bank, first half-warp (lanes 0 to 15)" + 16 * " " + "bank, second half-warp (lanes 16 to 31)"
+def _heading(banks, scale):
+    if banks == BANKS:
+        return "bank"
+    return (16 * " ").join(f"bank, lanes {lanes}" if scale < 0.8 else f"bank, {which} half-warp (lanes {lanes})"
+                           for which, lanes in (("first", "0 to 15"), ("second", "16 to 31")))
 
 
 def _rows(touched):
@@ -127,7 +136,7 @@ def _rows(touched):
     return whole if len(whole) <= max(8, len(touched) + 4) else touched
 
 
-def _group(ax, group, rows, banks, left, two_lines):
+def _group(ax, group, rows, banks, left, two_lines, scale):
     """Draw the grid of one group, its words, and below how many each bank has."""
     ax.vlines(np.arange(banks + 1) + left - 0.5, -0.5, len(rows) - 0.5, colors="#D0D0D0", linewidths=0.8)
     ax.hlines(np.arange(len(rows) + 1) - 0.5, left - 0.5, left + banks - 0.5, colors="#D0D0D0", linewidths=0.8)
@@ -140,11 +149,11 @@ def _group(ax, group, rows, banks, left, two_lines):
         ax.add_patch(Rectangle((x - 0.44, y - 0.42), 0.88, 0.84, facecolor=colour, linewidth=2.2 if shared else 0,
                                edgecolor=style.INK if shared else colour))
         label, size = _label(sorted(set(lanes)), two_lines)
-        ax.text(x, y, label, ha="center", va="center", fontsize=size, linespacing=1.0, color=style.text_on(colour))
+        ax.text(x, y, label, ha="center", va="center", fontsize=max(7.5, size * scale**0.7), linespacing=1.0, color=style.text_on(colour))
     for bank in range(banks):
         words = max((s.words_in_bank for s in group if s.word % banks == bank), default=0)
         if words:
-            ax.text(left + bank, len(rows) - 0.05, str(words), ha="center", va="center", fontsize=11,
+            ax.text(left + bank, len(rows) - 0.05, str(words), ha="center", va="center", fontsize=11 * scale**0.7,
                     weight="bold" if words > 1 else "normal", color=style.INK)
 
 
@@ -162,7 +171,7 @@ def _colour(degree):
     return next(colour for most, colour in DEGREES.items() if degree <= most)
 
 
-def _legend(ax, groups):
+def _legend(ax, groups, scale):
     """Explain the colours that occur, the frame, and the numbers below."""
     degrees = sorted({s.words_in_bank for group in groups for s in group})
     bounds = list(DEGREES)
@@ -171,8 +180,9 @@ def _legend(ax, groups):
     handles = [Patch(color=DEGREES[b], label=f"{n} word{'s' * (n != '1')} of the bank") for b, n in zip(steps, names)]
     if any(len(s.lanes) > 1 for group in groups for s in group):
         handles.append(Patch(facecolor="white", edgecolor=style.INK, linewidth=2.2, label="one word, several lanes: broadcast"))
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=4, fontsize=12,
-              title="in a cell: the lanes; below a column: different words wanted of the bank", title_fontsize=12)
+    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), fontsize=12 * scale**0.5, title_fontsize=12 * scale**0.5,
+              ncols=4 if scale > 0.8 else 2, title=f"in a cell: the lanes; below a column:{' ' if scale > 0.8 else chr(10)}"
+              "different words wanted of the bank")
 
 
 def _ranges(numbers):
@@ -196,7 +206,7 @@ def _counted(record, banks):
     counts = bank_counts(record, banks)
     if banks == BANKS:
         return f"{counts[0]} wavefront{'s' * (counts[0] != 1)}"
-    return " and ".join(f"{n} step{'s' * (n != 1)}" for n in counts) + " for the half-warps, 16 banks"
+    return " and ".join(f"{n} step{'s' * (n != 1)}" for n in counts) + HALVES
 
 
 def describe_banks(record, banks=BANKS):

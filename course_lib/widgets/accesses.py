@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import ipywidgets
 
 from course_lib.errors import CourseError
-from course_lib.plots import bank_grid, describe_banks, describe_sectors, every_warp, lane_sectors, render
-from course_lib.plots.traces import is_load, is_store, name_of
+from course_lib.plots import bank_grid, describe_banks, describe_sectors, every_warp, lane_sectors, render, style
+from course_lib.plots.traces import is_load, is_store, name_of, touched_sectors
 from course_lib.run import LaunchResult
 from course_lib.widgets.compute import evaluate
 from course_lib.widgets.engine import Engine
@@ -70,18 +70,32 @@ def places(result):
     return dict(sorted(found.items()))
 
 
-def draw(record, banks=32):
-    """Return (Axes, alternative text) of one access, as fits its memory."""
+def draw(record, banks=32, base=None, small=False):
+    """Return (Axes, alternative text) of one access, as fits its memory.
+
+    Parameters
+    ----------
+    record : TraceRecord
+    banks : 32 or 16
+    base : int, optional
+        Address that counts as zero in global memory: the array's first byte.
+    small : bool
+        As wide as there is room for beside a table.
+    """
     if record.space == "global":
-        return lane_sectors(record), describe_sectors(record)
-    return bank_grid(record, banks=banks), describe_banks(record, banks)
+        ax = style.axes(width=5.9, height=4.4) if small else None
+        n = len(touched_sectors(record))
+        title = f"line {record.line}: one request, {n} sector{'s' * (n != 1)}" if small else None
+        return lane_sectors(record, ax, base=base, title=title), describe_sectors(record)
+    ax = style.axes(width=6.4, height=5.4) if small else None
+    return bank_grid(record, ax, banks=banks), describe_banks(record, banks)
 
 
 class Accesses(StaticBox):
     """The chooser; made by `accesses`."""
 
-    def __init__(self, found, source, first, banks):
-        self._places, self._source, self._moving = found, source, False
+    def __init__(self, found, source, first, banks, bases):
+        self._places, self._source, self._bases, self._moving = found, source, bases, False
         wide = {"width": "auto", "min_width": "420px"}
         self.line = ipywidgets.Dropdown(options=self._lines(), value=first.line, description="line", layout=wide,
                                         tooltip="The source line that accesses memory")
@@ -154,7 +168,8 @@ class Accesses(StaticBox):
         return [(place, block, warp, n, banks) for n in (number + 1, number - 1) if 1 <= n <= most]
 
     def _picture(self, position):
-        return render(*draw(self.record(position), position[-1]), small=False)
+        record = self.record(position)
+        return render(*draw(record, position[-1], self._bases.get(position[0].array)), small=False)
 
     def _show(self, outcome):
         place, block, warp, number, _ = outcome.position
@@ -163,7 +178,7 @@ class Accesses(StaticBox):
             return
         most = len(self._places[place][block, warp])
         words = f"{place}, line {place.line}, block {block}, warp {warp}, request {number} of {most}. {outcome.value.alt}"
-        self.status.value = f'<div role="status" aria-live="polite" style="max-width:1000px">{html.escape(words)}</div>'
+        self.status.value = f'<div role="region" aria-label="choice" aria-live="polite" style="max-width:1000px">{html.escape(words)}</div>'
         self.image.value = outcome.value._repr_html_()
 
     def close(self):
@@ -212,7 +227,8 @@ def accesses(what, *, N=64, banks=(32,), line=None, array=None, **parameters):
     """
     result = what if isinstance(what, LaunchResult) else traced(what, N, parameters)
     found = places(result)
-    return Accesses(found, result.kernel.source.splitlines(), _first(found, line, array), tuple(banks))
+    return Accesses(found, result.kernel.source.splitlines(), _first(found, line, array), tuple(banks),
+                    {a.name: a.address for a in result.arrays})
 
 
 def _first(found, line, array):

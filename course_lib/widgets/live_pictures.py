@@ -72,7 +72,8 @@ def access_picture(array=None, *, load=True, line=None, number=0, warp=0, banks=
             verb = "load" if load else "store"
             raise CourseError(f"warp {warp} of the first block has {len(found)} such accesses ({verb}, {array or 'any array'}), "
                               f"but number {number} was asked for")
-        return draw(found[number], banks)
+        base = next((a.address for a in traced.arrays if a.name == array), None)
+        return draw(found[number], banks, base, small=True)
     return picture
 
 

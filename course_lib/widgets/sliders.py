@@ -29,7 +29,8 @@ class Live(StaticBox):
         self._before, self._now, self._asked_at, self._seconds = None, None, 0.0, 0.5
         self._controls(names, choices, start, N, sizes)
         self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=AHEAD_BELOW_S)
-        self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=self._next_drawings if pictures else None)
+        self.drawings = Engine(self._draw, self._deliver_drawing, ahead_below_s=SLOW_S,
+                               neighbours=self._next_drawings if pictures else None)
         self.status = ipywidgets.HTML()
         self.progress = ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description="running",
                                                  layout={"visibility": "hidden", "width": "420px"})
