@@ -15,7 +15,7 @@ from course_lib.plots.kernel_table import kernel_resources
 from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
 from course_lib.plots.linked_code import LinkedCode, compare_code, linked_code
 from course_lib.plots.listing import busiest_line, source_listing
-from course_lib.plots.machine_code import inner_loops
+from course_lib.plots.machine_code import describe_steps, inner_loops, loop_listing, step_bars
 from course_lib.plots.picture import Picture, render, show
 from course_lib.plots.registers import (
     Speed,
@@ -47,10 +47,10 @@ __all__ = [
     "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bars", "busiest_line", "cache_lines",
     "clocks", "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt", "describe_iterations",
     "describe_ladder", "describe_lines", "describe_losses", "describe_roofline", "describe_sectors", "describe_share",
-    "describe_speed_by_occupancy", "describe_speeds", "describe_under_way", "device_report", "draw_curves", "every_warp",
-    "frames", "gantt", "highlighted", "homework_report", "inner_loops", "iterations", "iterations_table",
-    "kernel_resources", "ladder", "ladder_table", "lane_sectors", "line_window", "lines", "linked_code", "live_points",
-    "losses", "owners", "render", "requests", "roofline", "show", "source_listing", "speed_by_occupancy", "speeds",
-    "speeds_table", "step_table", "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "touched_sectors",
-    "under_way", "used_bytes", "words_read",
+    "describe_speed_by_occupancy", "describe_speeds", "describe_steps", "describe_under_way", "device_report",
+    "draw_curves", "every_warp", "frames", "gantt", "highlighted", "homework_report", "inner_loops", "iterations",
+    "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "line_window", "lines", "linked_code",
+    "live_points", "loop_listing", "losses", "owners", "render", "requests", "roofline", "show", "source_listing",
+    "speed_by_occupancy", "speeds", "speeds_table", "step_bars", "step_table", "thread_grid", "thread_share",
+    "thread_share_picture", "tiling_step", "touched_sectors", "under_way", "used_bytes", "words_read",
 ]

@@ -1,6 +1,5 @@
 """One kernel three times: CUDA C, PTX and SASS, every line of the latter two with the source line that it comes from."""
 
-import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -127,29 +126,11 @@ def linked_code(kernel, *, arch="sm_90", **parameters):
     fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
     busy = any(i.base == fma for loop in toolchain.loops(code) for i in loop.instructions)
     inner = toolchain.inner_loop(kernel, arch=arch, **values).loop if busy else None
+    step = toolchain.whole_step(kernel, arch=arch, **values) if busy else None
     return LinkedCode(
         kernel.name, ", ".join(f"{k} = {v}" for k, v in values.items()), arch, tuple(kernel.source.splitlines()),
         tuple(ptx_lines(compiled.ptx, kernel.entry, name)), tuple(CodeLine(i.text, i.line) for i in code),
-        inner, fma, _step(code, fma, kernel, values, inner))
-
-
-def _step(code, fma, kernel, values, inner):
-    """Return the instructions per multiply-add of one turn of the loop along K, every inner loop run to its end.
-
-    Every instruction of the loop counts, also those behind a branch that is rarely taken.
-    """
-    depth = next((values[name] for name in ("BK", "TW", "TILE") if name in values), None)
-    if inner is None or depth is None or (kernel.kind, kernel.layout) != ("product", "row"):
-        return None
-    many = math.lcm(*filter(None, kernel.block(**values)), *(v for v in values.values() if v)) * 4      # whole tiles, whatever the tile
-    outputs = many * many / (math.prod(kernel.block(**values)) * math.prod(kernel.grid(many, many, **values)))
-    around = [x for x in toolchain.loops(code) if x.start <= inner.start and inner.end <= x.end and x != inner]
-    outer = min(around, key=lambda x: x.end - x.start, default=inner)
-    turns = depth * outputs / inner.counts[fma]
-    if turns != int(turns) or (turns != 1 and outer == inner):
-        return None                                          # a loop that is built otherwise
-    executed = outer.counts["instructions"] + (turns - 1) * inner.counts["instructions"]
-    return executed / (depth * outputs)
+        inner, fma, step.per_multiply_add if step else None)
 
 
 def ptx_lines(ptx, entry, name):

@@ -1,8 +1,9 @@
 """What stands in the machine code of kernels' innermost loops, side by side."""
 
 from course_lib import kernels
+from course_lib.plots import style
 from course_lib.plots.table import Table
-from course_lib.toolchain import inner_loop
+from course_lib.toolchain import inner_loop, purposes
 
 HEADER = ("kernel", "multiply-adds", "LDS.32", "LDS.64", "LDS.128", "LDG", "STS", "other", "jumps",
           "LDS / multiply-add", "shared words / multiply-add", "LDG / multiply-add", "instructions / multiply-add", "factors from shared")
@@ -47,3 +48,73 @@ def _row(found):
     factors = found.factors_from("LDS") / found.multiply_adds
     return (found.kernel, found.multiply_adds, *(counts[f"LDS.{bits}"] for bits in (32, 64, 128)), counts["LDG"], counts["STS"],
             found.other, found.jumps, *per, f"{factors:g}")
+
+
+def loop_listing(code):
+    """List the innermost loop of a kernel, instruction by instruction, and what each is there for.
+
+    Parameters
+    ----------
+    code : LinkedCode
+        Of a kernel with a loop of multiply-adds.
+
+    Returns
+    -------
+    Table
+        The multiply-adds are marked.
+
+    >>> from course_lib.plots import linked_code
+    >>> len(loop_listing(linked_code("sgemm_unrolled", UNROLL=1)).rows)
+    8
+    """
+    rows = [(i.line or "", i.text, purpose) for i, purpose in zip(code.loop.instructions, purposes(code.loop), strict=True)]
+    marked = [n for n, row in enumerate(rows) if row[2] == "multiply-add"]
+    return Table(("line", "machine instruction", "what for"), rows, f"{code.name}, {code.words}: one turn of the inner loop, {code.arch}",
+                 mono=(1,), marked=marked)
+
+
+def describe_steps(steps):
+    """Return the numbers of `step_bars` in words."""
+    return "Instructions per multiply-add. " + " ".join(
+        f"{label}: {step.per_multiply_add:.3g} ({', '.join(f'{name} {value:.3g}' for name, value in step.shares().items() if value)})."
+        for label, step in steps.items())
+
+
+@style.styled
+def step_bars(steps, ax=None, *, chosen=None, title=None, note=None):
+    """Draw the machine instructions of a whole step along K for each multiply-add, as stacked bars.
+
+    Parameters
+    ----------
+    steps : mapping of label to WholeStep
+        From top to bottom.
+    ax : Axes, optional
+    chosen : label, optional
+        Marked on the axis.
+    title, note : str, optional
+
+    Returns
+    -------
+    Axes
+
+    >>> from course_lib.toolchain import whole_step
+    >>> ax = step_bars({u: whole_step("sgemm_unrolled", UNROLL=u) for u in (1, 16)})
+    >>> [t.get_text() for t in ax.texts]
+    ['9.94', '3.75']
+    """
+    ax = style.axes(ax, width=9.0, height=2.0 + 0.55 * len(steps))
+    shares = [step.shares() for step in steps.values()]
+    left = [0.0] * len(steps)
+    for n, name in enumerate(shares[0]):
+        widths = [share[name] for share in shares]
+        ax.barh(range(len(steps)), widths, left=left, color=style.CYCLE[n], edgecolor="white", height=0.7, label=name)
+        left = [a + b for a, b in zip(left, widths, strict=True)]
+    for place, total in enumerate(left):
+        ax.text(total + 0.1, place, f"{total:.3g}", va="center", fontsize=13)
+    ax.set_yticks(range(len(steps)), [f"▶ {label}" if label == chosen else str(label) for label in steps])
+    ax.invert_yaxis()
+    ax.margins(x=0.1)
+    ax.tick_params(axis="y", length=0)
+    ax.set(xlabel="machine instructions per multiply-add" + (f"\n{note}" if note else ""), title=title or "")
+    ax.legend(loc="lower right", ncols=1)
+    return ax

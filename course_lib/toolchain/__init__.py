@@ -12,8 +12,10 @@ from course_lib.toolchain.host_cpu import Blas, blas, blas_threads, cpu_count, c
 from course_lib.toolchain.inner_loop import InnerLoop, inner_loop
 from course_lib.toolchain.loops import Loop, count, loops
 from course_lib.toolchain.nvrtc import compile_cuda, nvrtc_version, supported_architectures
+from course_lib.toolchain.purpose import purposes
 from course_lib.toolchain.resources import Resources, resources
 from course_lib.toolchain.sass import SassInstruction, sass
+from course_lib.toolchain.step_along_k import WholeStep, whole_step
 
 __all__ = [
     "Blas",
@@ -27,6 +29,7 @@ __all__ = [
     "Loop",
     "Resources",
     "SassInstruction",
+    "WholeStep",
     "blas",
     "blas_threads",
     "call_apart",
@@ -43,7 +46,9 @@ __all__ = [
     "loops",
     "nvrtc_version",
     "parse_log",
+    "purposes",
     "resources",
     "sass",
     "supported_architectures",
+    "whole_step",
 ]

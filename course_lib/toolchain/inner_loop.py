@@ -83,7 +83,7 @@ class InnerLoop:
             for instruction in self.loop.instructions:
                 if turn and instruction.base == self.fma:
                     found += sum(writer.get(r) == opcode for r in map(_register, instruction.operands[1:3]) if r is not None)
-                for register in _written(instruction):
+                for register in written_registers(instruction):
                     writer[register] = instruction.base
         return found
 
@@ -140,7 +140,7 @@ def _register(operand):
     return int(found[1]) if found else None
 
 
-def _written(instruction):
+def written_registers(instruction):
     """Return the registers that an instruction writes."""
     if instruction.base.startswith(_NO_RESULT) or not instruction.operands:
         return ()

@@ -76,6 +76,11 @@ def _machine(result):
     return None if found is None else (f"machine instructions / multiply-add, {code.arch}", _number(found))
 
 
+def _length(result):
+    code = linked_code(result.kernel, **result.parameters)
+    return f"machine instructions in the kernel, {code.arch}", _number(len(code.sass))
+
+
 def _useful(result):
     """Return the share of the loaded bytes that are wanted, of a copy or a transposition."""
     if result.counters is None or not hasattr(result, "bytes") or not result.count("sectors"):
@@ -114,6 +119,7 @@ ROWS = {
         lambda r: WARP * r.count("shared instructions"))),
     "instructions / multiply-add": _counted("PTX instructions / multiply-add", _per(lambda r: WARP * r.counters.get(EXECUTED, 0))),
     "machine instructions / multiply-add": _machine,
+    "code length": _length,
     "registers": lambda r: ("registers a thread", _number(r.resources.registers)),
     "spilled": lambda r: ("bytes of a thread in local memory", _number(r.resources.local_bytes)),
     "shared bytes": lambda r: ("shared bytes a block", _number(r.resources.static_shared_bytes)),

@@ -4,8 +4,9 @@ from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
 from course_lib.model import peak
 from course_lib.model.bound import L1_SECTORS
-from course_lib.plots import bars, describe_roofline, linked_code, requests, roofline, style
+from course_lib.plots import bars, describe_roofline, describe_steps, linked_code, requests, roofline, step_bars, style
 from course_lib.run import RunResult, bound_of, one_block
+from course_lib.toolchain import whole_step
 from course_lib.widgets.accesses import draw
 from course_lib.widgets.compute import evaluate
 from course_lib.widgets.pictures import SMALL
@@ -116,3 +117,16 @@ def code_picture(result):
     ax = bars(values, style.axes(width=5.9, height=3.8), unit=f"inner loop, {code.arch}",
               title=f"{code.per_multiply_add:.3g} instructions a multiply-add")
     return ax, f"{code.says()} " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()) + " a multiply-add."
+
+
+def unroll_picture(result):
+    """Draw the machine instructions of a step along K for every UNROLL that the kernel's sliders offer; the one that ran is marked."""
+    kernel, values = result.kernel, dict(result.parameters)
+    if "UNROLL" not in values:
+        raise CourseError(f"{kernel.name} has no parameter UNROLL", kernel=kernel.name)
+    offered = {*next(p.choices for p in kernel.parameters if p.name == "UNROLL"), values["UNROLL"]}
+    possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
+    steps = {f"UNROLL = {u}": whole_step(kernel, **values | {"UNROLL": u}) for u in possible}
+    ax = step_bars(steps, style.axes(width=6.4, height=4.0), chosen=f"UNROLL = {values['UNROLL']}", title="A whole step along K, sm_90")
+    ax.legend(loc="lower right", fontsize=10)
+    return ax, describe_steps(steps)

@@ -15,7 +15,7 @@ from course_lib.run import bound_of, one_block, run, work_of
 from course_lib.widgets import live
 from course_lib.widgets.compute import evaluate, inputs, widened
 from course_lib.widgets.facts import ROWS, USUAL, facts
-from course_lib.widgets.live_pictures import access_picture, code_picture, retraced, roofline_picture, wanted_picture
+from course_lib.widgets.live_pictures import access_picture, code_picture, retraced, roofline_picture, unroll_picture, wanted_picture
 
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
 
@@ -220,3 +220,20 @@ def test_outputs_of_a_thread_and_wavefronts_of_a_warp():
                                     "shared wavefronts / multiply-add of a warp": f"{32 * result.count('wavefronts') / 64**3:g}"}
     assert "outputs a thread" not in facts(evaluate("sgemm_naive", 40, {"bx": 16, "by": 16}), names)     # threads to spare
     assert facts(evaluate("copy_strided", 1024, {}), names) == {}
+
+
+def test_every_position_of_the_unroll_slider_beside_it():
+    ax, alt = unroll_picture(evaluate("sgemm_unrolled", 64, {"TILE": 8, "UNROLL": 4}))
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["UNROLL = 1", "UNROLL = 2", "▶ UNROLL = 4", "UNROLL = 8"]
+    assert [t.get_text() for t in ax.texts] == [
+        f"{plots.linked_code('sgemm_unrolled', TILE=8, UNROLL=u).step:.3g}" for u in (1, 2, 4, 8)]
+    assert alt.count("UNROLL = ") == 4
+    with pytest.raises(CourseError, match="no parameter UNROLL"):
+        unroll_picture(evaluate("sgemm_tiled", 64, {}))
+
+
+def test_the_length_of_the_machine_code_is_a_row():
+    result = evaluate("sgemm_unrolled", 64, {"TILE": 16, "UNROLL": 4})
+    (label, text), = facts(result, ("code length",)).items()
+    assert "machine instructions in the kernel" in label
+    assert int(text) == len(plots.linked_code("sgemm_unrolled", UNROLL=4).sass)

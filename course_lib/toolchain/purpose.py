@@ -1,0 +1,58 @@
+"""What each machine instruction of a loop is there for, read from the registers that it writes."""
+
+import re
+
+from course_lib.toolchain.inner_loop import written_registers
+
+_ADDRESS = re.compile(r"\bR(\d+)(\.64)?")
+_TESTS = ("ISETP", "UISETP")
+KNOWN = {"FFMA": "multiply-add", "DFMA": "multiply-add", "LDS": "load from shared memory", "STS": "store to shared memory",
+         "LDG": "load from global memory", "STG": "store to global memory", "BAR": "barrier", "BRA": "jump",
+         **dict.fromkeys(_TESTS, "test")}
+
+
+def purposes(loop):
+    """Say for each instruction of a loop what it is there for.
+
+    An instruction that writes a register by which memory is addressed makes an address; otherwise one that writes what a test reads
+    keeps the counter. A register has one use in such a loop; where it has several, the address counts.
+
+    Parameters
+    ----------
+    loop : Loop
+
+    Returns
+    -------
+    tuple of str
+        "multiply-add", "load from shared memory", "address", "counter", "test", "jump", "barrier" and so on, or "other".
+
+    >>> from course_lib.toolchain import inner_loop
+    >>> sorted(purposes(inner_loop("sgemm_unrolled", UNROLL=1).loop))[:4]
+    ['address', 'address', 'counter', 'jump']
+    """
+    addresses, tested = set(), set()
+    for instruction in loop.instructions:
+        if instruction.bits:
+            addresses |= _inside_brackets(instruction)
+        elif instruction.base in _TESTS:
+            tested |= {int(number) for operand in instruction.operands for number, _ in _ADDRESS.findall(operand)}
+    return tuple(_purpose(instruction, addresses, tested) for instruction in loop.instructions)
+
+
+def _inside_brackets(instruction):
+    """Return the registers of an access's address; `[R4.64]` has two."""
+    found = set()
+    for operand in instruction.operands:
+        if "[" in operand:
+            for number, pair in _ADDRESS.findall(operand):
+                found |= {int(number), int(number) + bool(pair)}
+    return found
+
+
+def _purpose(instruction, addresses, tested):
+    if instruction.base in KNOWN:
+        return KNOWN[instruction.base]
+    written = set(written_registers(instruction))
+    if written & addresses:
+        return "address"
+    return "counter" if written & tested else "other"

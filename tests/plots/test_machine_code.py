@@ -1,0 +1,38 @@
+"""Inner loops as lists, whole steps as stacked bars: every number in the picture is the count."""
+
+import pytest
+
+from course_lib.plots import describe_steps, linked_code, loop_listing, step_bars
+from course_lib.toolchain import whole_step
+
+
+@pytest.fixture(scope="module")
+def steps():
+    return {f"UNROLL = {u}": whole_step("sgemm_unrolled", UNROLL=u) for u in (1, 4, 16)}
+
+
+def test_a_loop_is_listed_with_what_each_instruction_is_for():
+    code = linked_code("sgemm_unrolled", UNROLL=2)
+    table = loop_listing(code)
+    assert [row[1] for row in table.rows] == [i.text for i in code.loop.instructions]
+    assert [n for n, row in enumerate(table.rows) if "FFMA" in row[1]] == sorted(table.marked)
+    assert {row[0] for row in table.rows} == set(code.loop.lines)
+    assert "UNROLL = 2" in table.caption
+
+
+def test_the_bars_end_where_the_counts_say(steps):
+    ax = step_bars(steps, chosen="UNROLL = 4")
+    assert len(ax.patches) == 4 * len(steps)
+    for place, (label, step) in enumerate(steps.items()):
+        pieces = [p for p in ax.patches if round(p.get_y() + p.get_height() / 2) == place]
+        assert [p.get_width() for p in pieces] == pytest.approx(list(step.shares().values()))
+        assert max(p.get_x() + p.get_width() for p in pieces) == pytest.approx(step.per_multiply_add)
+        assert ax.texts[place].get_text() == f"{step.per_multiply_add:.3g}"
+        assert ax.get_yticklabels()[place].get_text() == ("▶ " + label if label == "UNROLL = 4" else label)
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == list(step.shares())
+
+
+def test_the_words_say_the_numbers_and_leave_out_what_is_gone(steps):
+    said = describe_steps(steps)
+    assert "UNROLL = 1: 9.94 (multiply-adds 1, loads from shared memory 2, the loop over the tile 5, once a tile 1.94)." in said
+    assert said.count("the loop over the tile") == 2, "at 16 it is gone"
