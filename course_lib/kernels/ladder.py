@@ -108,11 +108,11 @@ def kernels():
     yield from _wide()
 
 
-def _square(name, idea, extra=(), rules=(), bytes_of=lambda p: 8 * p["TILE"] ** 2):
+def _square(name, idea, extra=(), rules=(), bytes_of=lambda p: 8 * p["TILE"] ** 2, lesson=""):
     """A kernel with TILE × TILE tiles and threads."""
     parameters = (TILE, *extra)
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=parameters,
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson=lesson, parameters=parameters,
         rules=(threads_rule("TILE", "TILE"), *rules), passes=tuple(p.name for p in parameters),
         block_of=lambda p: (p["TILE"], p["TILE"], 1),
         grid_of=lambda M, N, p: (ceil_div(N, p["TILE"]), ceil_div(M, p["TILE"]), 1), shared_of=bytes_of)
@@ -124,7 +124,7 @@ def _pairs():
                   bytes_of=lambda p: 4 * p["TILE"] * (2 * p["TILE"] + 1))
     yield _square("sgemm_coalesced", "a tile of B read along its rows and kept turned over: shared memory is read a row apart")
     yield _square("sgemm_padded", "rows of the turned tile PAD words longer, so that a column crosses all banks", (PAD,),
-                  (square_rule("TILE", "PAD"),), lambda p: 4 * p["TILE"] * (2 * p["TILE"] + p["PAD"]))
+                  (square_rule("TILE", "PAD"),), lambda p: 4 * p["TILE"] * (2 * p["TILE"] + p["PAD"]), lesson="06_bank_conflicts")
     yield _square("sgemm_unrolled", "the loop over the tile written out UNROLL steps at a time", (UNROLL,),
                   (at_most_rule("UNROLL", "TILE"),))
 

@@ -6,7 +6,7 @@
 // Shared    4 * (TILE*TILE + TILE*(TILE+PAD)) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
-// Lesson    none yet      Next  sgemm_unrolled.cu
+// Lesson    notebooks/06_bank_conflicts.ipynb      Next  sgemm_unrolled.cu
 #ifndef TILE          // the launcher passes both with -D, or none
 #define TILE 16
 #define PAD 1

@@ -6,7 +6,7 @@
 // Shared    4 * TILE*TILE bytes per block
 // Strides   ld_in, ld_out: elements from one row to the next
 // Edges     any rows, cols below 2^31 elements a matrix
-// Lesson    none yet
+// Lesson    notebooks/06_bank_conflicts.ipynb
 #ifndef TILE          // the launcher passes both with -D, or none
 #define TILE 32
 #define ROWS 8

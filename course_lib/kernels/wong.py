@@ -67,6 +67,6 @@ def kernels():
 
 def _transposition(name, idea, extra=(), rules=(), shared=lambda p: 0):
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", kind="transpose", parameters=(*MOVED, *extra),
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="06_bank_conflicts", kind="transpose", parameters=(*MOVED, *extra),
         rules=(divides_rule("TILE", "ROWS"), threads_rule("TILE", "ROWS"), *rules), passes=("TILE", "ROWS", *(p.name for p in extra)),
         block_of=lambda p: (p["TILE"], p["ROWS"], 1), grid_of=_tiles, shared_of=shared)

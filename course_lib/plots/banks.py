@@ -91,7 +91,7 @@ def bank_grid(record, ax=None, *, banks=BANKS, title=None):
         As `bank_services`.
     """
     groups = bank_services(record, banks)
-    rows = _rows(sorted({s.word // banks for group in groups for s in group}))
+    rows = rows_of(sorted({s.word // banks for group in groups for s in group}))
     tall = min(0.42, max(0.21, 3.2 / len(rows)))          # inches a row
     ax = style.axes(ax, width=WIDE, height=2.1 + tall * max(len(rows), 2))
     wide, high = ax.figure.get_size_inches()
@@ -128,8 +128,12 @@ def _heading(banks, scale):
                            for which, lanes in (("first", "0 to 15"), ("second", "16 to 31")))
 
 
-def _rows(touched):
-    """Return the rows to draw: all from the first to the last, or only the touched ones where that would be too many."""
+def rows_of(touched):
+    """Return the rows to draw: all from the first to the last, or only the touched ones where that would be too many.
+
+    >>> rows_of([3, 5]), rows_of([0, 500])
+    ([3, 4, 5], [0, 500])
+    """
     if not touched:
         return [0]
     whole = list(range(touched[0], touched[-1] + 1))
@@ -145,7 +149,7 @@ def _group(ax, group, rows, banks, left, two_lines, scale):
         lanes, degree, shared = cells.get(s.word, ((), 0, False))
         cells[s.word] = (lanes + s.lanes, max(degree, s.words_in_bank), shared or len(s.lanes) > 1)
     for word, (lanes, degree, shared) in cells.items():
-        x, y, colour = left + word % banks, rows.index(word // banks), _colour(degree)
+        x, y, colour = left + word % banks, rows.index(word // banks), colour_of(degree)
         ax.add_patch(Rectangle((x - 0.44, y - 0.42), 0.88, 0.84, facecolor=colour, linewidth=2.2 if shared else 0,
                                edgecolor=style.INK if shared else colour))
         label, size = _label(sorted(set(lanes)), two_lines)
@@ -167,17 +171,24 @@ def _label(lanes, two_lines):
     return text, {1: 11, 2: 11, 3: 10}.get(max(map(len, text.split("\n"))), 8)
 
 
-def _colour(degree):
+def colour_of(degree):
+    """Return the colour of a word, given how many words are wanted of its bank."""
     return next(colour for most, colour in DEGREES.items() if degree <= most)
+
+
+def degrees_of(groups):
+    """Return the colours that occur: (key of DEGREES, numbers of words that it stands for, such as "3 to 4")."""
+    degrees = {s.words_in_bank for group in groups for s in group}
+    found = []
+    for below, most in zip([0, *DEGREES], DEGREES):
+        if any(below < d <= most for d in degrees):
+            found.append((most, str(most) if most < 3 else f"{below + 1} to {most}"))
+    return found
 
 
 def _legend(ax, groups, scale):
     """Explain the colours that occur, the frame, and the numbers below."""
-    degrees = sorted({s.words_in_bank for group in groups for s in group})
-    bounds = list(DEGREES)
-    steps = [b for b, below in zip(bounds, [0, *bounds]) if any(below < d <= b for d in degrees)]
-    names = [str(b) if b < 3 else f"{bounds[bounds.index(b) - 1] + 1} to {b}" for b in steps]
-    handles = [Patch(color=DEGREES[b], label=f"{n} word{'s' * (n != '1')} of the bank") for b, n in zip(steps, names)]
+    handles = [Patch(color=DEGREES[b], label=f"{n} word{'s' * (n != '1')} of the bank") for b, n in degrees_of(groups)]
     if any(len(s.lanes) > 1 for group in groups for s in group):
         handles.append(Patch(facecolor="white", edgecolor=style.INK, linewidth=2.2, label="one word, several lanes: broadcast"))
     ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), fontsize=12 * scale**0.5, title_fontsize=12 * scale**0.5,

@@ -20,6 +20,11 @@ def _per_request(counters):
     return _ratio(_count(counters, "sectors") / requests) if requests else ""
 
 
+def _per_access(counters):
+    accesses = _count(counters, "shared instructions")
+    return _ratio(_count(counters, "wavefronts") / accesses) if accesses else ""
+
+
 COLUMNS = {
     "global requests": lambda counters: _count(counters, "requests"),
     "sectors / request": _per_request,
@@ -27,9 +32,11 @@ COLUMNS = {
     "bank conflicts": lambda counters: _count(counters, "conflicts"),
     "instructions, PTX level": lambda counters: counters.get(INSTRUCTIONS, 0),
 }
+USUAL = tuple(COLUMNS)
+COLUMNS |= {"shared accesses": lambda counters: _count(counters, "shared instructions"), "wavefronts / access": _per_access}
 
 
-def source_listing(source, lines, *, hazards=(), notes=None, first=None, last=None, caption="", columns=tuple(COLUMNS), sass=None):
+def source_listing(source, lines, *, hazards=(), notes=None, first=None, last=None, caption="", columns=USUAL, sass=None, mark=()):
     """Set counters beside the source lines that raised them.
 
     Parameters
@@ -50,6 +57,8 @@ def source_listing(source, lines, *, hazards=(), notes=None, first=None, last=No
     sass : mapping of line number to int, optional
         Machine instructions that the compiler made of the line, each once however often it is executed
         (`linked_code(…).sass_per_line`): a column of their own.
+    mark : collection of int
+        Lines to set on a coloured ground.
 
     Returns
     -------
@@ -67,7 +76,7 @@ def source_listing(source, lines, *, hazards=(), notes=None, first=None, last=No
         counters = lines.get(n, {})
         cells = [_blank_zero(COLUMNS[column](counters)) for column in columns] + ([_blank_zero(sass.get(n, 0))] if sass else [])
         said = (notes or {}).get(n, "")
-        if per_line[n] or said:
+        if per_line[n] or said or n in mark:
             marked.append(len(rows))
         rows.append((str(n), *cells, *[_blank_zero(per_line[n])] * bool(hazards), *[said] * bool(notes), text[n - 1]))
     return Table(header, rows, caption, mono=(len(header) - 1,), marked=marked)

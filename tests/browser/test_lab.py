@@ -90,6 +90,25 @@ def test_lesson_08_runs_and_a_flatter_tile_and_fewer_threads_move_the_counters()
         lesson.shots(SHOTS, "08_register_blocking-roofline", whole=False)
 
 
+def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
+    from lab_browser import open_lesson
+
+    with open_lesson(ROOT / "notebooks" / "06_bank_conflicts.ipynb") as lesson:
+        assert lesson.run_all() == []
+        lesson.shots(SHOTS, "06_bank_conflicts")
+        pad = lesson.sliders().first
+        before, after = lesson.move(pad, done=lambda text: "512 wavefronts, 1 each" in text)
+        assert "16,384 wavefronts, 32 each" in before
+        lesson.page.locator('img[alt*="at most 1 in one bank: 1 wavefront"]').first.wait_for()
+        lesson.page.get_by_text("▶ PAD = 1").wait_for()
+        lesson.shots(SHOTS, "06_bank_conflicts-moved", whole=False)
+        lesson.page.locator(".widget-toggle-buttons button", has_text="sgemm_padded").press("Enter")
+        lesson.page.get_by_text("SASS of line 33").wait_for()
+        lesson.shots(SHOTS, "06_bank_conflicts-product", whole=False)
+        lesson.page.locator(".widget-toggle-buttons button", has_text="16 banks, modelled").press("Enter")
+        lesson.page.locator('img[alt*="of 16 banks"]').nth(1).wait_for()
+
+
 def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
     from lab_browser import open_lesson
 

@@ -30,6 +30,16 @@ def test_every_position_of_every_slider_is_there_and_nothing_is_stale():
     assert not found, REFRESH + "; ".join(found[:5])
 
 
+def test_every_padding_of_the_bank_bench_is_there():
+    keys = {tuple(key) for group in shelf.index()["groups"].values() for key in group}
+    for name in ("transpose", "sgemm_padded"):
+        kernel = kernels.get(name)
+        for tile in (8, 16, 32):
+            for pad in range(9):
+                options = tuple(nvrtc.define_options(kernel.defines(TILE=tile, PAD=pad)))
+                assert shelf.Request(kernel.source, shelf.NAME, "sm_90", options).key in keys, (name, tile, pad)
+
+
 @pytest.mark.slow
 def test_every_notebook_is_as_it_was_when_its_kernels_were_shipped():
     found = tool.problems(tool.Old())

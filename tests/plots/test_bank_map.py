@@ -1,0 +1,87 @@
+"""The small picture of an access over the banks: its words, its bars, its two half-warps."""
+
+from types import SimpleNamespace
+
+import matplotlib
+import numpy as np
+import pytest
+
+from course_lib import plots
+from course_lib.errors import CourseError
+from course_lib.model import half_warp_steps, shared_wavefronts
+from course_lib.plots import style
+from course_lib.plots.bank_map import BARS, floor_of
+from course_lib.plots.banks import DEGREES, rows_of
+
+LANES = np.arange(32)
+
+
+def shared(addresses, width=4, operation="ld.shared.f32"):
+    return SimpleNamespace(addresses=np.asarray(addresses), width=width, space="shared", operation=operation, line=7)
+
+
+def split(ax, rows, gap=0.0):
+    """Return ({(column, row): colour}, {column: height of its bar in words of 32}) of what is drawn."""
+    words, bars = {}, {}
+    floor = floor_of(rows)
+    for p in ax.patches:
+        if p.get_width() == pytest.approx(0.96):
+            words[round(p.get_x() + 0.48 - gap), round(p.get_y() + 0.48)] = matplotlib.colors.to_hex(p.get_facecolor()).upper()
+        else:
+            assert p.get_y() + p.get_height() == pytest.approx(floor)
+            bars[round(p.get_x() + 0.4 - gap)] = p.get_height() / (BARS * rows)
+    return words, bars
+
+
+@pytest.mark.parametrize("pad", range(9))
+def test_a_column_of_a_padded_tile(pad):
+    record = shared(4 * (LANES * (32 + pad) + 5))
+    ax = plots.bank_map(record)
+    wanted = LANES * (32 + pad) + 5
+    rows = rows_of(sorted({int(w) // 32 for w in wanted}))
+    words, bars = split(ax, len(rows))
+    assert set(words) == {(int(w) % 32, rows.index(int(w) // 32)) for w in wanted}
+    many = np.gcd(32 + pad, 32)
+    assert bars == {bank: pytest.approx(many / 32) for bank in {b for b, _ in words}}
+    assert set(words.values()) == {style.SKY if many == 1 else DEGREES[many]}
+    assert max(max(group) for group in plots.words_a_bank(record)) == shared_wavefronts(record.addresses) == many
+    assert ax.get_title(loc="left").startswith(f"line 7: {many} wavefront")
+
+
+def test_the_lanes_numbers_stand_on_their_words():
+    numbers = {t.get_text(): t.get_position() for t in plots.bank_map(shared(4 * (LANES * 33))).texts}
+    assert numbers["17"][0] == 17
+    assert round(numbers["17"][1]) == 17
+
+
+def test_one_word_for_two_lanes_is_framed_and_counts_once():
+    ax = plots.bank_map(shared(4 * (LANES // 2)))
+    frames = [p.get_linewidth() > 0 for p in ax.patches if p.get_width() == pytest.approx(0.96)]
+    assert frames == [True] * 16
+    assert "several lanes, one word" in [t.get_text() for t in ax.get_legend().get_texts()]
+    assert plots.words_a_bank(shared(4 * (LANES // 2)))[0] == (1,) * 16 + (0,) * 16
+
+
+def test_two_half_warps_over_16_banks():
+    record = shared(4 * 16 * LANES)
+    ax = plots.bank_map(record, banks=16)
+    assert plots.words_a_bank(record, 16) == ((16, *[0] * 15), (16, *[0] * 15))
+    assert half_warp_steps(record.addresses) == (16, 16)
+    assert sorted({round(t, 1) for t in ax.get_xticks()}) == [0, 5, 10, 15, 17.5, 22.5, 27.5, 32.5]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["0", "5", "10", "15"] * 2
+    assert "16 steps and 16 steps" in ax.get_title(loc="left")
+
+
+def test_global_memory_has_no_banks():
+    with pytest.raises(CourseError, match="only shared memory has banks"):
+        plots.bank_map(SimpleNamespace(addresses=LANES * 4, width=4, space="global", operation="ld.global.f32", line=7))
+
+
+def test_the_listing_marks_a_line_and_counts_wavefronts_an_access():
+    from course_lib.run import counter_name
+    counters = {1: {counter_name("wavefronts", "load"): 96, counter_name("shared instructions", "load"): 3}}
+    table = plots.source_listing("a;\nb;", counters, columns=("shared accesses", "wavefronts / access"), mark=(1,))
+    assert table.header == ("line", "shared accesses", "wavefronts / access", "source")
+    assert table.rows == [("1", "3", "32", "a;"), ("2", "", "", "b;")]
+    assert table.marked == {0}
+    assert "wavefronts / access" not in plots.source_listing("a;\nb;", counters).header, "lessons that do not ask for it keep their columns"
