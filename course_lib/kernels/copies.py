@@ -39,6 +39,6 @@ def kernels():
     """Yield the kernel."""
     yield Kernel(
         "copy_strided", FOLDER / "copy_strided.cu", "copy_strided", idea="out[i] = in[offset + stride * i], VEC floats with each load",
-        lesson="", kind="gather", parameters=PARAMETERS, rules=(width_rule(), aligned_rule()), passes=("VEC", "threads"),
+        lesson="05_coalescing", kind="gather", parameters=PARAMETERS, rules=(width_rule(), aligned_rule()), passes=("VEC", "threads"),
         passes_as={"threads": "THREADS"}, block_of=lambda p: (p["threads"], 1, 1),
         grid_of=lambda n, p: (ceil_div(ceil_div(n, p["VEC"]), p["threads"]), 1, 1))

@@ -5,7 +5,7 @@
 // Launch    grid ceil(ceil(n/VEC) / THREADS), block (THREADS): VEC floats per thread
 // Shared    none
 // Edges     any n; offset a multiple of VEC, because a vector lies at a multiple of its size; indices below 2^31
-// Lesson    none yet
+// Lesson    notebooks/05_coalescing.ipynb
 #ifndef THREADS       // the launcher passes both with -D, or none
 #define THREADS 256
 #define VEC 1

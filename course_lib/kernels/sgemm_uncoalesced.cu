@@ -6,7 +6,7 @@
 // Shared    4 * (TILE*TILE + TILE*(TILE+1)) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
-// Lesson    none yet      Next  sgemm_coalesced.cu
+// Lesson    notebooks/05_coalescing.ipynb      Next  sgemm_coalesced.cu
 #ifndef TILE          // the launcher passes it with -D, or none
 #define TILE 16
 #endif

@@ -10,7 +10,7 @@ from course_lib.model.latency import bytes_in_flight, round_cycles, threads_in_f
 from course_lib.model.occupancy import Occupancy, occupancy
 from course_lib.model.old_banks import bank_table, half_warp_steps, kepler_wavefronts
 from course_lib.model.roofline import attainable, elements_per_second, knee, operations_per_element, peak
-from course_lib.model.segments import bus_bytes, effective_bandwidth, transactions, useful_share
+from course_lib.model.segments import bus_bytes, column_efficiencies, effective_bandwidth, padded, transactions, useful_share
 from course_lib.model.speedup import amdahl, least_share, saved_ms, serial_share
 from course_lib.model.tiles import blocks
 from course_lib.model.timeline import Issue, Timeline, timeline
@@ -32,6 +32,7 @@ __all__ = [
     "bus_bytes",
     "busiest",
     "bytes_in_flight",
+    "column_efficiencies",
     "conflicts",
     "effective_bandwidth",
     "elements_per_second",
@@ -46,6 +47,7 @@ __all__ = [
     "matvec",
     "occupancy",
     "operations_per_element",
+    "padded",
     "peak",
     "phases",
     "product_sectors",

@@ -61,7 +61,7 @@ class Live(StaticBox):
         self._name, self.choice, self.tied = names[0], None, None
         if len(names) > 1:
             self.choice = ipywidgets.ToggleButtons(options=names, value=names[0], description="kernel", layout={"width": "auto"},
-                                                   tooltips=[kernels.get(n).idea for n in names])
+                                                   tooltips=[kernels.get(n).idea for n in names], style={"button_width": "auto"})
         if self._tie:
             self.tied = ipywidgets.Checkbox(value=True, description=f"keep {' = '.join(self._tie)}", indent=False,
                                             tooltip="Move these sliders together")

@@ -71,6 +71,27 @@ def test_lesson_01_runs_and_a_larger_cache_fetches_fewer_lines():
         lesson.shots(SHOTS, "01_triple_loop-moved", whole=False)
 
 
+def test_lesson_05_runs_and_stride_padding_and_leading_dimension_move_the_counters():
+    from lab_browser import open_lesson
+
+    with open_lesson(ROOT / "notebooks" / "05_coalescing.ipynb") as lesson:
+        assert lesson.run_all() == []
+        lesson.shots(SHOTS, "05_coalescing")
+        stride, ldb, lda = (lesson.sliders().nth(i) for i in (0, 6, 8))
+        stood = counter(lesson.text_around(stride))
+        _, after = lesson.move(stride, done=lambda text: counter(text) not in (None, stood))
+        assert counter(after) == 2 * stood, "every second float: twice the sectors"
+        lesson.shots(SHOTS, "05_coalescing-stride", whole=False)
+        stood = counter(lesson.text_around(ldb))
+        _, after = lesson.move(ldb, done=lambda text: counter(text) not in (None, stood))
+        assert counter(after) > stood, "rows begin inside a sector"
+        lesson.shots(SHOTS, "05_coalescing-ldb", whole=False)
+        assert counter(lesson.text_around(lda), "today moves") == 160
+        _, after = lesson.move(lda, done=lambda text: counter(text, "today moves") == 128)
+        assert "192 bytes, 3 transactions" in after
+        lesson.shots(SHOTS, "05_coalescing-lda", whole=False)
+
+
 def test_lesson_08_runs_and_a_flatter_tile_and_fewer_threads_move_the_counters():
     from lab_browser import open_lesson
 
