@@ -19,6 +19,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 ALWAYS = ("-lineinfo", "--std=c++17", "--ptxas-options=-v")
 _PTXAS_INFO = re.compile(r"ptxas (?:info| +\.).*")
 _FOLDERS = re.compile(r"""(?m)(^\t\.file\t\d+ ")(?:[^"\n]*[/\\])?(?=[^"\n]*")""")
+_ASKS_FOR_ITS_NAME = re.compile(r"(?<!static_)assert|__FILE__")
 _INCLUDES = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 
 
@@ -75,13 +76,7 @@ def answer(request):
     -------
     Compiled
     """
-    if not nvrtc_is_there():
-        return _from_shelf(request)
-    version = nvrtc_version()
-    options = [*ALWAYS, f"-arch={request.arch}", *request.options]
-    if _INCLUDES.search(request.source):
-        options += [f"-I{folder}" for folder in include_directories(version[0])]
-    return _compile(request.source, request.name, request.arch, tuple(options), version)
+    return _from_shelf(request) if not nvrtc_is_there() else _from_nvrtc(request, nvrtc_version())
 
 
 def nvrtc_is_there():
@@ -183,20 +178,40 @@ def _plain_options(options):
 
 
 @functools.lru_cache(maxsize=512)
+def _from_nvrtc(request, version):
+    """Return what NVRTC makes of this request. A text is compiled once, whatever it is called, unless it asks for its own name."""
+    options = [*ALWAYS, f"-arch={request.arch}", *request.options]
+    if _INCLUDES.search(request.source):
+        options += [f"-I{folder}" for folder in include_directories(version[0])]
+    name = request.name if _ASKS_FOR_ITS_NAME.search(request.source) else shelf.NAME
+    found, cubin = _compile(request.source, name, request.arch, tuple(options), version)
+    return _named(request, found, cubin, version)
+
+
+@functools.lru_cache(maxsize=512)
 def _compile(source, name, arch, options, version):
-    """Compile; every argument is part of the cache's key."""
+    """Return (log, PTX and status of a failure, machine code); every argument is part of the cache's key."""
     nvrtc, _ = _library()
     program = _checked(nvrtc, nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
     try:
         status, = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
         log, ptxas_log = _split_log(_fetch(nvrtc, program, "ProgramLog"))
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise _failure(status.name, log, _ptx_of_failure(nvrtc, program), source, name, options)
+            return {"status": status.name, "log": log, "ptx": _ptx_of_failure(nvrtc, program)}, b""
         ptx = _without_folders(_fetch(nvrtc, program, "PTX").rstrip(b"\0").decode())
         cubin = _fetch(nvrtc, program, "CUBIN") if arch.startswith("sm_") else b""
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return Compiled(name, arch, source, ptx, cubin, log, ptxas_log, version)
+    return {"log": log, "ptx": ptx, "ptxas_log": ptxas_log}, cubin
+
+
+def _named(request, found, cubin, version):
+    """Return what was found as the reader called it, or raise the failure."""
+    log = re.sub(rf'(?m)^{re.escape(shelf.NAME)}(?=\()|(?<="){re.escape(shelf.NAME)}(?=")', lambda _: request.name, found["log"])
+    ptx = found["ptx"].replace(f'"{shelf.NAME}"', f'"{request.name}"')
+    if "status" in found:
+        raise _failure(found["status"], log, ptx, request.source, request.name, (*ALWAYS, f"-arch={request.arch}", *request.options))
+    return Compiled(request.name, request.arch, request.source, ptx, cubin, log, found["ptxas_log"], version)
 
 
 def _without_folders(ptx):
@@ -209,13 +224,8 @@ def _from_shelf(request):
     """Return what NVRTC once made of this request, as if it were here."""
     if shelf.find(request.key) is None:
         raise _not_shipped(request)
-    found, options = shelf.entry(request.key), (*ALWAYS, f"-arch={request.arch}", *request.options)
-    log = re.sub(rf'(?m)^{re.escape(shelf.NAME)}(?=\()|(?<="){re.escape(shelf.NAME)}(?=")', lambda _: request.name, found["log"])
-    ptx = found["ptx"].replace(f'"{shelf.NAME}"', f'"{request.name}"')
-    if "status" in found:
-        raise _failure(found["status"], log, ptx, request.source, request.name, options)
     cubin = shelf.Shelved(request.key) if request.arch.startswith("sm_") else b""
-    return Compiled(request.name, request.arch, request.source, ptx, cubin, log, found["ptxas_log"], tuple(shelf.index()["nvrtc"]))
+    return _named(request, shelf.entry(request.key), cubin, tuple(shelf.index()["nvrtc"]))
 
 
 def _not_shipped(request):

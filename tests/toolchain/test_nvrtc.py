@@ -1,6 +1,7 @@
 """Compiling: what comes out, what is remembered, and what is said when it cannot work."""
 
 import importlib.metadata
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ import pytest
 
 from course_lib import kernels, toolchain
 from course_lib.errors import CourseError
-from course_lib.toolchain import CompileError, compile_cuda
+from course_lib.toolchain import CompileError, compile_cuda, nvrtc
 from course_lib.toolchain.headers import header_wheels, include_directories
 
 EMPTY = 'extern "C" __global__ void k(float* x) {}'
@@ -179,3 +180,22 @@ def test_without_nvrtc_one_sentence_says_how_to_get_it(platform, words):
                             timeout=60, check=True)
     assert words in answer.stdout
     assert answer.stdout.count("\n") == 1
+
+
+def test_a_text_is_compiled_once_whatever_it_is_called():
+    text = 'extern "C" __global__ void once(float* x) { *x = 1; int unused; }'
+    before = nvrtc._compile.cache_info().misses
+    first, second = (compile_cuda(text, name=name) for name in ("a.cu", "b.cu"))
+    assert nvrtc._compile.cache_info().misses == before + 1
+    assert first.cubin == second.cubin
+    assert '"a.cu"' in first.ptx
+    assert '"b.cu"' in second.ptx
+    assert first.log.startswith("a.cu(1)")
+    assert [w.message for w in first.warnings] == [w.message for w in second.warnings] != []
+
+
+def test_a_text_that_asks_for_its_name_gets_it():
+    text = 'extern "C" __global__ void named(const char** x) { *x = __FILE__; }'
+    ptx = {name: compile_cuda(text, name=name).ptx for name in ("a.cu", "longer.cu")}
+    letters = {name: re.search(r"\.b8 \S+\[(\d+)\]", text)[1] for name, text in ptx.items()}
+    assert letters == {"a.cu": "5", "longer.cu": "10"}
