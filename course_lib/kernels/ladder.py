@@ -127,7 +127,7 @@ def _pairs():
     yield _square("sgemm_padded", "rows of the turned tile PAD words longer, so that a column crosses all banks", (PAD,),
                   (square_rule("TILE", "PAD"),), lambda p: 4 * p["TILE"] * (2 * p["TILE"] + p["PAD"]), lesson="06_bank_conflicts")
     yield _square("sgemm_unrolled", "the loop over the tile written out UNROLL steps at a time", (UNROLL,),
-                  (at_most_rule("UNROLL", "TILE"),))
+                  (at_most_rule("UNROLL", "TILE"),), lesson="07_unrolling")
 
 
 def _warp_kernel(name, idea, parameters, buffers):

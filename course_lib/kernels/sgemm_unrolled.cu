@@ -6,7 +6,7 @@
 // Shared    8 * TILE*TILE bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
-// Lesson    none yet      Next  sgemm_1d_tile.cu
+// Lesson    notebooks/07_unrolling.ipynb      Next  sgemm_1d_tile.cu
 #ifndef TILE          // the launcher passes both with -D, or none
 #define TILE 16
 #define UNROLL 16

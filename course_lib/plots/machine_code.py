@@ -116,5 +116,5 @@ def step_bars(steps, ax=None, *, chosen=None, title=None, note=None):
     ax.margins(x=0.1)
     ax.tick_params(axis="y", length=0)
     ax.set(xlabel="machine instructions per multiply-add" + (f"\n{note}" if note else ""), title=title or "")
-    ax.legend(loc="lower right", ncols=1)
+    ax.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.2 if len(steps) > 2 else -0.35), ncols=2)
     return ax

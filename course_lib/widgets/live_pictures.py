@@ -127,6 +127,5 @@ def unroll_picture(result):
     offered = {*next(p.choices for p in kernel.parameters if p.name == "UNROLL"), values["UNROLL"]}
     possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
     steps = {f"UNROLL = {u}": whole_step(kernel, **values | {"UNROLL": u}) for u in possible}
-    ax = step_bars(steps, style.axes(width=6.4, height=4.0), chosen=f"UNROLL = {values['UNROLL']}", title="A whole step along K, sm_90")
-    ax.legend(loc="lower right", fontsize=10)
+    ax = step_bars(steps, style.axes(width=6.4, height=4.4), chosen=f"UNROLL = {values['UNROLL']}", title="A whole step along K, sm_90")
     return ax, describe_steps(steps)
