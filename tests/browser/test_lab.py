@@ -130,6 +130,19 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
         lesson.page.locator('img[alt*="of 16 banks"]').nth(1).wait_for()
 
 
+def test_lesson_07_runs_and_two_steps_written_out_need_fewer_instructions():
+    from lab_browser import open_lesson
+
+    with open_lesson(ROOT / "notebooks" / "07_unrolling.ipynb") as lesson:
+        assert lesson.run_all() == []
+        lesson.shots(SHOTS, "07_unrolling")
+        unroll = lesson.sliders().nth(1)                 # the first chooses a line of the source
+        before, after = lesson.move(unroll, done=lambda text: "7.4375" in text and "8.0781" in text)
+        assert "9.9375" in before
+        lesson.page.locator('img[alt*="UNROLL = 2: 7.44"]').first.wait_for()
+        lesson.shots(SHOTS, "07_unrolling-moved", whole=False)
+
+
 def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
     from lab_browser import open_lesson
 
