@@ -23,6 +23,8 @@ from course_lib.widgets.compute import alert
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.static import StaticBox
 
+LOOK = "<style>.wbw-banks th{padding:1px 10px}</style>"
+
 
 class BankBench(StaticBox):
     """Sliders and four panes; made by `bank_bench`."""
@@ -36,6 +38,7 @@ class BankBench(StaticBox):
         self.banks = _buttons([("32 banks", BANKS), ("16 banks, modelled", OLD_BANKS)],
                               ["since Fermi, 2010", "CC 1.x: a half-warp at a time"])
         self.status, self.listing, self.image, self.code, self.times = (ipywidgets.HTML() for _ in range(5))
+        self.listing.add_class("wbw-banks")
         self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=0.8)
         self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=self._next_drawings, ahead_below_s=1.5)
         self.machine = Engine(self._assemble, self._deliver_code, neighbours=self._next_code, ahead_below_s=3.0)
@@ -82,7 +85,8 @@ class BankBench(StaticBox):
 
     def _compute(self, position):
         name, N, tile, pad, load = position
-        return bank_view(name, N, _parameters(tile, pad), load)
+        which = {} if self._padded(name) else {"warp": 1, "number": 2}      # XOR with column 0 would change nothing
+        return bank_view(name, N, _parameters(tile, pad), load, **which)
 
     def _draw(self, asked):
         position, banks = asked
@@ -140,7 +144,7 @@ class BankBench(StaticBox):
             self.listing.value = self.image.value = self.code.value = self.times.value = ""
             return
         self.status.value = _status(f"{words}. {outcome.value.says()}", large=True)
-        self.listing.value = outcome.value.listing()._repr_html_()
+        self.listing.value = LOOK + outcome.value.listing()._repr_html_()
         if later:                                   # the numbers first; picture and machine code follow
             self.drawings.request((outcome.position, self.banks.value))
             self.machine.request(self._code_position())
@@ -164,7 +168,7 @@ class BankBench(StaticBox):
         super().close()
 
     def static_html(self):
-        return "".join(part.value for part in (self.status, self.listing, self.image, self.code, self.times))
+        return "".join(part.value for part in (self.status, self.listing, self.image, self.code, self.times)).replace(LOOK, "")
 
     def static_text(self):
         view = self.engine.now(self.position())

@@ -28,7 +28,7 @@ class BankView:
     result : LaunchResult
         The kernel at the chosen size, with its counters.
     record : TraceRecord
-        The first access of warp 0 to the turned tile, loads or stores, as chosen.
+        One access to the turned tile, a load or a store, as chosen.
     load : bool
     """
 
@@ -75,7 +75,7 @@ class BankView:
         return bank_map(self.record, banks=banks, title=f"{access}: {served}"), describe_banks(self.record, banks)
 
 
-def bank_view(kernel, N, parameters, load=True):
+def bank_view(kernel, N, parameters, load=True, *, warp=0, number=0):
     """Run a kernel, and trace one warp of it on a matrix of one tile.
 
     Parameters
@@ -87,6 +87,8 @@ def bank_view(kernel, N, parameters, load=True):
     parameters : mapping
     load : bool
         Look at loads from the tile, or at stores to it.
+    warp, number : int
+        Whose access to draw, and which of them, from 0; the last one when there are not so many.
 
     Returns
     -------
@@ -102,12 +104,13 @@ def bank_view(kernel, N, parameters, load=True):
     """
     kernel = resolve(kernel)
     result = evaluate(kernel, N, parameters)
-    traced = evaluate(kernel, result.parameters["TILE"], parameters, backend="sim", trace=[((0, 0, 0), 0)])
+    traced = evaluate(kernel, result.parameters["TILE"], parameters, backend="sim", trace=[((0, 0, 0), warp)])
     names = {variable.name for variable in traced.shared}
     array = next((name for name in TURNED if name in names), None)
     if array is None:
         raise CourseError(f"{kernel.name} has no shared array {' or '.join(TURNED)}: it has {', '.join(sorted(names)) or 'none'}")
-    return BankView(result, requests(traced, array=array, load=load, space="shared")[0], load)
+    found = requests(traced, array=array, load=load, space="shared")
+    return BankView(result, found[min(number, len(found) - 1)], load)
 
 
 def shared_code(kernel, parameters, line, load=True, arch="sm_90"):

@@ -49,6 +49,13 @@ def test_a_read_column_follows_the_rows_that_a_warp_covers(tile, pad):
     assert np.array_equal(np.asarray(view.record.addresses) // 4, words)
 
 
+def test_a_mixed_column_is_drawn_of_another_column_than_0():
+    view = bank_view.bank_view("transpose_swizzled", 64, {"TILE": 32}, warp=1, number=2)
+    assert np.array_equal(np.asarray(view.record.addresses) // 4, 32 * np.arange(32) + (17 ^ np.arange(32)))
+    last = bank_view.bank_view("transpose_swizzled", 64, {"TILE": 8}, warp=1, number=2)
+    assert len(np.unique(np.asarray(last.record.addresses) // 4 % 32)) == 32
+
+
 def test_stores_of_a_product_are_seen_too():
     view = bank_view.bank_view("sgemm_padded", 64, {"TILE": 32, "PAD": 0}, load=False)
     assert view.counts == (2 * 2 * 2 * 32, 2 * 2 * 2 * 32 * 32)
@@ -148,6 +155,8 @@ def test_the_swizzled_kernel_has_no_padding(box, wait_s):
     assert box.position()[3] is None
     assert "PAD" not in box.status.value
     assert "1 each" in box.status.value
+    words = np.asarray(box.engine.now(box.position()).value.record.addresses) // 4
+    assert words[0] == 17, "the picture shows that the columns are mixed"
     assert "No recorded time" in box.times.value or "recorded on" in box.times.value
     box.kernel.value = "transpose"
     settle(box, wait_s)
