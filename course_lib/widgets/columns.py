@@ -34,21 +34,23 @@ class ColumnAccess:
 def column_facts(access):
     """Return what the table shows, as a mapping of label to text; all of it is computed, nothing runs.
 
-    "All columns" is the average of the wanted share over the columns, as Chien takes it.
+    The average is that of the wanted share over all columns, as Chien takes it.
 
-    >>> column_facts(ColumnAccess(72, 1))["CC 1.3 moves"]
-    '192 bytes, 3 transactions'
+    >>> column_facts(ColumnAccess(72, 1))["bytes moved, CC 1.3"]
+    '192'
     """
     at, segment = access.addresses, SEGMENT_BYTES[FLOAT]
     n, moved = sectors(at), bus_bytes(at)
     return {
         "first byte": f"{at[0] // segment} × {segment} + {at[0] % segment}",
-        "CC 1.3 moves": f"{moved} bytes, {len(transactions(at))} transactions",
-        "today moves": f"{n * SECTOR_BYTES} bytes, {n} sectors",
-        "wanted, CC 1.3": f"{WANTED / moved:.3f}",
-        "wanted, today": f"{WANTED / (n * SECTOR_BYTES):.3f}",
-        "all columns, CC 1.3": f"{float(effective_bandwidth(access.lda)):.4f}",
-        "all columns, today": f"{float(effective_bandwidth(access.lda, today=True)):.4f}",
+        "transactions, CC 1.3": str(len(transactions(at))),
+        "bytes moved, CC 1.3": str(moved),
+        "sectors, today": str(n),
+        "bytes moved, today": str(n * SECTOR_BYTES),
+        "wanted share, CC 1.3": f"{WANTED / moved:.3f}",
+        "wanted share, today": f"{WANTED / (n * SECTOR_BYTES):.3f}",
+        "average share, CC 1.3": f"{float(effective_bandwidth(access.lda)):.4f}",
+        "average share, today": f"{float(effective_bandwidth(access.lda, today=True)):.4f}",
     }
 
 
