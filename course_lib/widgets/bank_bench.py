@@ -9,6 +9,7 @@ from course_lib.arch import BANKS
 from course_lib.errors import CourseError
 from course_lib.model.old_banks import OLD_BANKS
 from course_lib.plots import render
+from course_lib.run import choose_backend
 from course_lib.widgets.bank_view import (
     TIMED_N,
     bank_view,
@@ -130,7 +131,10 @@ class BankBench(StaticBox):
         return [(position, asked[1]) for position in self._neighbours(asked[0])]
 
     def _next_code(self, position):
+        """Return what to prepare ahead: nothing on a GPU, where a position is measured, and would keep it from the reader's next move."""
         name, tile, pad, load = position
+        if choose_backend() == "gpu":
+            return []
         return [(name, tile, p, load) for p in self._pads(pad)]
 
     def _pads(self, pad):

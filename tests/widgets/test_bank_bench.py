@@ -1,5 +1,6 @@
 """The bank bench: what each position counts, shows and says, and what a slider's move changes."""
 
+import importlib
 from types import SimpleNamespace
 
 import numpy as np
@@ -163,12 +164,15 @@ def test_the_swizzled_kernel_has_no_padding(box, wait_s):
     assert not box.pad.disabled
 
 
-def test_all_paddings_are_computed_ahead_the_nearest_first(box):
+def test_all_paddings_are_computed_ahead_the_nearest_first(box, monkeypatch):
     near = box._neighbours(("transpose", 64, 32, 1, True))
     assert near[:2] == [("transpose", 64, 32, 2, True), ("transpose", 64, 32, 0, True)]
     assert ("transpose_swizzled", 64, 32, None, True) in near
     assert ("transpose", 64, 32, 1, False) in near
     assert box._next_code(("transpose_swizzled", 32, None, True)) == []
+    assert box._next_code(("transpose", 32, 1, True))[0] == ("transpose", 32, 2, True)
+    monkeypatch.setattr(importlib.import_module("course_lib.widgets.bank_bench"), "choose_backend", lambda: "gpu")
+    assert box._next_code(("transpose", 32, 1, True)) == [], "measuring ahead would keep the GPU from the reader"
 
 
 def settle(box, wait_s):
