@@ -73,11 +73,11 @@ def loop_listing(code):
                  mono=(1,), marked=marked)
 
 
-def describe_steps(steps):
+def describe_steps(steps, chosen=None):
     """Return the numbers of `step_bars` in words."""
     return "Instructions per multiply-add. " + " ".join(
         f"{label}: {step.per_multiply_add:.3g} ({', '.join(f'{name} {value:.3g}' for name, value in step.shares().items() if value)})."
-        for label, step in steps.items())
+        for label, step in steps.items()) + (f" Marked: {chosen}." if chosen else "")
 
 
 @style.styled
@@ -116,5 +116,5 @@ def step_bars(steps, ax=None, *, chosen=None, title=None, note=None):
     ax.margins(x=0.1)
     ax.tick_params(axis="y", length=0)
     ax.set(xlabel="machine instructions per multiply-add" + (f"\n{note}" if note else ""), title=title or "")
-    ax.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.2 if len(steps) > 2 else -0.35), ncols=2)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.42, -0.2 if len(steps) > 2 else -0.35), ncols=2, columnspacing=1.2, handlelength=1.5)
     return ax

@@ -127,5 +127,8 @@ def unroll_picture(result):
     offered = {*next(p.choices for p in kernel.parameters if p.name == "UNROLL"), values["UNROLL"]}
     possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
     steps = {f"UNROLL = {u}": whole_step(kernel, **values | {"UNROLL": u}) for u in possible}
-    ax = step_bars(steps, style.axes(width=6.4, height=4.4), chosen=f"UNROLL = {values['UNROLL']}", title="A whole step along K, sm_90")
-    return ax, describe_steps(steps)
+    chosen = f"UNROLL = {values['UNROLL']}"
+    ax = step_bars(steps, style.axes(width=5.6, height=4.2), chosen=chosen, title="A whole step along K, sm_90")     # fits beside the table
+    for text in ax.get_legend().get_texts():
+        text.set_fontsize(11)
+    return ax, describe_steps(steps, chosen)

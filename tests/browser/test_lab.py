@@ -139,7 +139,7 @@ def test_lesson_07_runs_and_two_steps_written_out_need_fewer_instructions():
         unroll = lesson.sliders().nth(1)                 # the first chooses a line of the source
         before, after = lesson.move(unroll, done=lambda text: "7.4375" in text and "8.0781" in text)
         assert "9.9375" in before
-        lesson.page.locator('img[alt*="UNROLL = 2: 7.44"]').first.wait_for()
+        lesson.page.locator('img[alt$="Marked: UNROLL = 2."]').first.wait_for()
         lesson.shots(SHOTS, "07_unrolling-moved", whole=False)
 
 

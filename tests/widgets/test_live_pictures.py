@@ -227,7 +227,8 @@ def test_every_position_of_the_unroll_slider_beside_it():
     assert [t.get_text() for t in ax.get_yticklabels()] == ["UNROLL = 1", "UNROLL = 2", "▶ UNROLL = 4", "UNROLL = 8"]
     assert [t.get_text() for t in ax.texts] == [
         f"{plots.linked_code('sgemm_unrolled', TILE=8, UNROLL=u).step:.3g}" for u in (1, 2, 4, 8)]
-    assert alt.count("UNROLL = ") == 4
+    assert alt.count("UNROLL = ") == 5
+    assert alt.endswith("Marked: UNROLL = 4.")
     with pytest.raises(CourseError, match="no parameter UNROLL"):
         unroll_picture(evaluate("sgemm_tiled", 64, {}))
 
