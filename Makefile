@@ -1,6 +1,8 @@
 # Warp by Warp. `make help` lists what there is to type. PYTHON picks the interpreter that .venv is made with.
 PYTHON ?= python3
 JOBS   ?= 2
+EXERCISE ?= 04_tiling
+FROM   ?= inbox
 
 BIN   := .venv/bin
 # Tests never touch a GPU, and neither see nor change your own IPython profile, predictions and caches.
@@ -12,7 +14,7 @@ NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 
-.PHONY: help lab test test-all test-slow lint units notebooks drift exercises bench clean python dev
+.PHONY: help lab test test-all test-slow lint units notebooks drift exercises release collect grade feedback grades bench clean python dev
 .NOTPARALLEL:
 
 help:  ## list these targets
@@ -52,6 +54,21 @@ drift: dev  ## fail when exercises/ is not what solutions/ gives
 
 exercises: dev  ## make exercises/ anew from solutions/
 	$(BIN)/python -m course_lib.grading.generate
+
+release: dev  ## pack what students get into build/warp-by-warp.zip: no solutions, no tests
+	$(BIN)/python -m course_lib.grading release
+
+collect: dev  ## put what a learning platform gave into grading/submitted. FROM=folder or zip file
+	$(BIN)/python -m course_lib.grading collect "$(FROM)"
+
+grade: dev  ## grade every submission in a sandbox. EXERCISE=04_tiling
+	$(BIN)/python -m course_lib.grading grade $(EXERCISE) $(GRADE_ARGS)
+
+feedback: dev  ## write a page for each student into grading/feedback. EXERCISE=04_tiling
+	$(BIN)/python -m course_lib.grading feedback $(EXERCISE)
+
+grades: dev  ## write grading/grades_EXERCISE.csv, and which kernels are suspiciously alike. EXERCISE=04_tiling
+	$(BIN)/python -m course_lib.grading grades $(EXERCISE)
 
 bench: dev  ## measure how fast the simulator is. BENCH_ARGS="--quick --json FILE --numba-python PATH"
 	$(BIN)/python -m course_lib.bench simt $(BENCH_ARGS)

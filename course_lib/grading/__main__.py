@@ -1,0 +1,89 @@
+"""The instructor's commands: `python -m course_lib.grading release | collect | grade | feedback | grades`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from course_lib.errors import CourseError
+from course_lib.grading import sandbox
+from course_lib.grading.classroom import Classroom
+from course_lib.grading.collect import collect
+from course_lib.grading.feedback import feedback
+from course_lib.grading.generate import drift
+from course_lib.grading.grade import grade
+from course_lib.grading.grades import grades
+from course_lib.grading.release import release
+
+
+def main(arguments=None):
+    """Run the command line; return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(Classroom(options.root.resolve()), options)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped; what was finished is kept, and the same command goes on from there", file=sys.stderr)
+        return 130
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="python -m course_lib.grading", description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: the current folder)")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    packs = _command(commands, "release", _release, "pack what students get into a zip file")
+    packs.add_argument("--to", type=Path, default=Path("build/warp-by-warp.zip"), help="default: build/warp-by-warp.zip")
+    gathers = _command(commands, "collect", _collect, "put what a learning platform gave into grading/submitted")
+    gathers.add_argument("source", type=Path, help="a folder, a zip file or a notebook")
+    gathers.add_argument("--exercise", help="for files whose path names none")
+    grades_all = _command(commands, "grade", _grade, "grade every submission of an exercise", exercise=True)
+    grades_all.add_argument("--unsafe", action="store_true", help="grade without a sandbox where bubblewrap is missing")
+    grades_all.add_argument("--seconds", type=float, default=sandbox.SECONDS, help="limit for each part (default: %(default)s)")
+    _command(commands, "feedback", _feedback, "write a page for each student", exercise=True)
+    _command(commands, "grades", _grades, "write the table of grades and the report of similar kernels", exercise=True)
+    return parser
+
+
+def _command(commands, name, run, words, exercise=False):
+    command = commands.add_parser(name, help=words, description=words)
+    command.set_defaults(run=run)
+    if exercise:
+        command.add_argument("exercise", help="for example 04_tiling")
+    return command
+
+
+def _release(classroom, options):
+    changed = drift(classroom.root)
+    if changed:
+        raise CourseError("nothing was packed: exercises/ is not what solutions/ gives; run `make exercises`")
+    names = release(classroom.root, options.to)
+    print(f"{options.to}: {len(names)} files, {options.to.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def _collect(classroom, options):
+    lines = list(collect(classroom, options.source, options.exercise))
+    print("\n".join(lines) or f"{options.source} holds no notebook")
+    return int(not lines or any(line.startswith("NOT TAKEN") for line in lines))
+
+
+def _grade(classroom, options):
+    results = grade(classroom, options.exercise, unsafe=options.unsafe, seconds=options.seconds)
+    print(f"{len(results)} submissions are graded; next: make feedback, make grades")
+    return 0
+
+
+def _feedback(classroom, options):
+    pages = list(feedback(classroom, options.exercise))
+    print(f"{len(pages)} pages in {pages[0].parent.parent}")
+    return 0
+
+
+def _grades(classroom, options):
+    print("\n".join(grades(classroom, options.exercise)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

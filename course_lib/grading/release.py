@@ -1,0 +1,73 @@
+"""Pack what students get: lessons, exercises and the library, without worked solutions, tests and anything of the instructor's."""
+
+import subprocess
+import zipfile
+from pathlib import Path
+
+from course_lib.errors import CourseError
+
+TAKEN = ("notebooks", "exercises", "course_lib", "tools", "docs", ".devcontainer", "Makefile", "README.md", "CONTRIBUTING.md", "LICENSE",
+         "LICENSE-lessons", "pyproject.toml", "constraints.txt", "environment.yml")
+FOLDER = "warp-by-warp"
+_WHEN = (2000, 1, 1, 0, 0, 0)        # the same files give the same bytes
+
+
+def release(root, target):
+    """Write the students' bundle as a zip file.
+
+    Parameters
+    ----------
+    root : Path
+        The repository; what git tracks in it is packed, as it is on disk now.
+    target : Path
+
+    Returns
+    -------
+    list of str
+        The names in it.
+
+    Raises
+    ------
+    CourseError
+        When this is no git repository, or the exercises are not what the solutions give.
+    """
+    files = bundled(tracked(root))
+    problem = leak(root, files)
+    if problem:
+        raise CourseError(problem)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in files:
+            info = zipfile.ZipInfo(f"{FOLDER}/{name}", _WHEN)
+            info.external_attr = (0o755 if (root / name).stat().st_mode & 0o100 else 0o644) << 16
+            archive.writestr(info, (root / name).read_bytes(), zipfile.ZIP_DEFLATED)
+    return files
+
+
+def tracked(root):
+    """Return the files that git tracks and that are there, as sorted names."""
+    done = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=False)
+    if done.returncode:
+        raise CourseError(f"{root} is no git repository: a release is made of what git tracks")
+    names = done.stdout.decode().split("\0")
+    return sorted(name for name in names if name and (Path(root) / name).is_file() and not (Path(root) / name).is_symlink())
+
+
+def bundled(names):
+    """Return those of a repository's files that students get.
+
+    >>> bundled(["Makefile", "grading/seed", "notebooks/a.ipynb", "solutions/x/x.ipynb", "tests/t.py"])
+    ['Makefile', 'notebooks/a.ipynb']
+    """
+    return [name for name in names if name.split("/")[0] in TAKEN]
+
+
+def leak(root, names):
+    """Return why a bundle must not be given away, or None: a notebook in it still has a solution or a hidden test."""
+    for name in names:
+        if name.endswith(".ipynb") and name.startswith("exercises/"):
+            text = (Path(root) / name).read_text(encoding="utf-8")
+            for mark in ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "seed="):
+                if mark in text:
+                    return f"nothing was packed: {name} holds {mark!r}; run `make exercises`"
+    return None

@@ -1,0 +1,335 @@
+"""The instructor's commands without a simulator: collecting, reading answers, resuming, grades, pages, the bundle."""
+
+import csv
+import io
+import json
+import os
+import stat
+import zipfile
+from concurrent import futures
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.grading import sandbox
+from course_lib.grading.__main__ import main
+from course_lib.grading.classroom import Classroom
+from course_lib.grading.collect import collect
+from course_lib.grading.feedback import feedback
+from course_lib.grading.grade import grade
+from course_lib.grading.grades import grades
+from course_lib.grading.normalise import answers, questions
+from course_lib.grading.release import bundled, leak, tracked
+from course_lib.grading.similar import similar
+
+ROOT = Path(__file__).parents[2]
+EXERCISE = "04_tiling"
+RELEASED = (ROOT / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
+SOLVED = (ROOT / f"solutions/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
+
+
+class Here(futures.Executor):
+    """Works at once, in this process, and remembers whom it was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def submit(self, work, job):
+        self.asked.append(job.student)
+        future = futures.Future()
+        try:
+            future.set_result(work(job))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def classroom(tmp_path):
+    for folder in ("exercises", "solutions"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    return Classroom(tmp_path)
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """Replace the sandbox: a kernel passes unless it says WRONG, and breaks its grader when it says BREAK."""
+    def judge(texts, exercise, *, seed, **_):
+        if any("BREAK" in text for text in texts.values()):
+            raise RuntimeError("the grader broke")
+        return {name: {"passed": "WRONG" not in text, "kind": "wrong" * ("WRONG" in text), "told": "told", "html": ""}
+                for name, text in texts.items()}
+
+    monkeypatch.setattr(sandbox, "judge", judge)
+    monkeypatch.setattr(sandbox, "problem", lambda: None)
+
+
+def hand_in(classroom, student, word="", when="2030-01-01T00:00:00+00:00"):
+    path = classroom.submission(student, EXERCISE)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(SOLVED.replace(b"#define BM 16", f"// {word}\\n\",\n    \"#define BM 16".encode(), 1) if word else SOLVED)
+    path.with_name("timestamp.txt").write_text(when, encoding="utf-8")
+
+
+def run(classroom, **options):
+    lines = []
+    results = grade(classroom, EXERCISE, show=lines.append, quiet=True, executor=options.pop("executor", Here()), **options)
+    return {student: result["points"] for student, result in results.items()}, lines
+
+
+def test_points_are_those_of_the_released_notebook():
+    asked = questions(RELEASED)
+    assert [(q.part, q.points, q.name) for q in asked] == [("stage", 2, "stage_a"), ("tile", 6, "tiled"), ("wide", 2, "wide")]
+
+
+def test_an_answer_is_its_text_whatever_stands_around_it():
+    asked = questions(RELEASED)
+    nb = json.loads(SOLVED)
+    plain = answers(SOLVED, asked)
+    assert plain.notes == ()
+    nb["cells"] = [cell for cell in nb["cells"] if cell["id"].endswith("-kernel")][::-1]
+    nb["metadata"] = {"anything": 1}
+    assert answers(json.dumps(nb).encode(), asked).texts == plain.texts
+
+
+def test_all_is_kept_and_an_interrupted_run_goes_on(classroom, judged):
+    for student in ("ada", "bob", "cyd"):
+        hand_in(classroom, student)
+    lines = []
+
+    def stop(line):
+        lines.append(line)
+        if len(lines) == 3:                  # the instructor's own, and two students
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade(classroom, EXERCISE, show=stop, quiet=True, executor=Here())
+    kept = sorted(path.parent.name for path in classroom.folder.glob("results/*/*.json"))
+    assert len(kept) == 2
+    again = Here()
+    points, lines = run(classroom, executor=again)
+    assert points == {"ada": 10, "bob": 10, "cyd": 10}
+    assert sorted(again.asked + kept) == ["ada", "bob", "cyd"]
+    assert f"{len(kept)} results are kept" in "\n".join(lines)
+
+
+def test_a_changed_submission_seed_or_limit_is_graded_anew(classroom, judged):
+    for student in ("ada", "bob"):
+        hand_in(classroom, student)
+    run(classroom)
+    hand_in(classroom, "bob", "WRONG")
+    second = Here()
+    assert run(classroom, executor=second)[0] == {"ada": 10, "bob": 8}
+    assert second.asked == ["bob"]
+    (classroom.folder / "seed").write_text("77", encoding="ascii")
+    third = Here()
+    run(classroom, executor=third)
+    assert third.asked == ["ada", "bob"]
+
+
+def test_who_breaks_the_grader_costs_nobody_else_a_mark_and_is_tried_again(classroom, judged):
+    hand_in(classroom, "ada")
+    hand_in(classroom, "bad", "BREAK")
+    points, lines = run(classroom)
+    assert points == {"ada": 10, "bad": 0}
+    assert any("tell your instructor" in line for line in lines)
+    again = Here()
+    run(classroom, executor=again)
+    assert set(again.asked) == {"bad"}
+
+
+def test_a_link_is_nobodys_submission(classroom, judged):
+    hand_in(classroom, "ada")
+    for student, target in (("bob", classroom.submission("ada", EXERCISE)), ("cyd", "/dev/zero")):
+        path = classroom.submission(student, EXERCISE)
+        path.parent.mkdir(parents=True)
+        path.symlink_to(target)
+    folder = classroom.submission("dan", EXERCISE).parent
+    folder.parent.mkdir()
+    folder.symlink_to(classroom.submission("ada", EXERCISE).parent)
+    os.mkdir(classroom.folder / "submitted/eve")
+    os.mkdir(classroom.folder / "submitted/eve" / EXERCISE)
+    os.mkfifo(classroom.submission("eve", EXERCISE))
+    points, lines = run(classroom)
+    assert points == {"ada": 10, "bob": 0, "cyd": 0, "dan": 0, "eve": 0}
+    assert sum("link" in line for line in lines) == 3
+    assert any("eve: 0 of 10 (the submission is no plain file)" in line for line in lines)
+
+
+def test_nothing_is_graded_when_the_instructors_own_fails(classroom, judged, monkeypatch):
+    hand_in(classroom, "ada")
+    monkeypatch.setattr(sandbox, "judge", lambda texts, *_, **__: {
+        name: {"passed": name != "wide", "kind": "wrong", "told": "the reason", "html": ""} for name in texts})
+    with pytest.raises(CourseError, match=r"(?s)nothing was graded.*8 of 10.*the reason"):
+        run(classroom)
+    assert not list(classroom.folder.glob("results/*/*.json"))
+
+
+def test_without_bubblewrap_nothing_is_graded(classroom, monkeypatch):
+    hand_in(classroom, "ada")
+    sandbox.problem.cache_clear()
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    try:
+        with pytest.raises(CourseError, match=r"bubblewrap is missing.*--unsafe"):
+            run(classroom)
+        with pytest.raises(CourseError, match="bubblewrap is missing"):
+            sandbox.judge({"tile": "int x;"}, EXERCISE, seed=1)
+    finally:
+        monkeypatch.undo()
+        sandbox.problem.cache_clear()
+
+
+def test_the_command_says_in_one_line_what_is_wrong(classroom, capsys):
+    assert main(["--root", str(classroom.root), "grade", "99_none"]) == 2
+    assert "there is no exercise '99_none'" in capsys.readouterr().err
+
+
+def archive(**members):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(("path", "student"), [
+    ("ada/04_tiling/04_tiling.ipynb", "ada"),
+    ("ada/04_tiling.ipynb", "ada"),
+    ("ada_04_tiling.ipynb", "ada"),
+    ("ada+04_tiling+2030-11-20 10:11:12 UTC+x7/04_tiling.ipynb", "ada"),
+    ("ada_2030-11-20T10:11:12Z_04_tiling.ipynb", "ada"),
+    ("ada_2030-11-20-10-11-12_04_tiling.ipynb", "ada"),
+    ("Ada Lovelace_12345_assignsubmission_file_/04_tiling.ipynb", "ada"),
+    ("lovelaceada_LATE_123_456_04_tiling.ipynb", "ada"),
+    ("123-456 - Ada Lovelace - Nov 20, 2030 1011 AM/04_tiling.ipynb", "ada"),
+])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_every_platforms_names_are_read(classroom, tmp_path, path, student, zipped):
+    (classroom.folder / "roster.csv").write_text("student,name,platform\nada,Ada Lovelace,lovelaceada\nbob,Bob,\n", encoding="utf-8")
+    source = tmp_path / "in"
+    source.mkdir()
+    if zipped:
+        (source / "all of 04_tiling.zip").write_bytes(archive(**{path: RELEASED}))
+    else:
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_bytes(RELEASED)
+    line, = collect(classroom, source)
+    assert line.startswith(f"{student} {EXERCISE} ")
+    stamp = classroom.submission(student, EXERCISE).with_name("timestamp.txt").read_text(encoding="utf-8").strip()
+    assert datetime.fromisoformat(stamp).tzinfo is not None
+    if "2030" in path and "Nov" not in path:
+        assert stamp == "2030-11-20T10:11:12+00:00"
+    assert classroom.submission(student, EXERCISE).read_bytes() == RELEASED
+
+
+@pytest.mark.parametrize("name", ["../ada/04_tiling.ipynb", "/etc/ada/04_tiling.ipynb", "ada/../../04_tiling.ipynb",
+                                  "C:\\ada\\04_tiling.ipynb", "..\\ada\\04_tiling.ipynb"])
+def test_a_path_that_leads_out_of_its_archive_is_refused(classroom, tmp_path, name):
+    (tmp_path / "class.zip").write_bytes(archive(**{name: RELEASED, "bob/04_tiling.ipynb": RELEASED}))
+    before = {path for path in tmp_path.rglob("*") if "grading" not in path.parts}
+    lines = list(collect(classroom, tmp_path / "class.zip"))
+    assert [line.split()[0] for line in lines] == ["NOT", "bob"]
+    assert "leads out of the archive" in lines[0]
+    assert {path for path in tmp_path.rglob("*") if "grading" not in path.parts} == before
+    assert os.listdir(classroom.folder / "submitted") == ["bob"]
+
+
+def test_links_swollen_and_broken_archives_are_refused(classroom, tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    link = zipfile.ZipInfo("ada/04_tiling.ipynb")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(source / "a.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(link, "/etc/passwd")
+        file.writestr("big/04_tiling.ipynb", bytes(30 << 20))
+        file.writestr("bob/04_tiling.ipynb", RELEASED)
+        file.writestr("__MACOSX/bob/._04_tiling.ipynb", b"x")
+    (source / "b.zip").write_bytes(b"PK\x03\x04 this is none")
+    (source / "c.zip").write_bytes(archive(**{"x.zip": archive(**{"y.zip": b""}),
+                                                 "cyd_04_tiling.zip": archive(**{"04_tiling.ipynb": RELEASED})}))
+    (source / "dan_04_tiling.ipynb").symlink_to("/etc/passwd")
+    lines = list(collect(classroom, source))
+    refused = [line for line in lines if line.startswith("NOT TAKEN")]
+    assert not [words for words in ("is a link", "30 MB", "no zip file", "zip file in a zip file") if words not in "\n".join(refused)]
+    assert sorted(os.listdir(classroom.folder / "submitted")) == ["bob", "cyd"]
+
+
+def test_the_newest_counts_and_strangers_are_named(classroom, tmp_path):
+    (classroom.folder / "roster.csv").write_text("student,name\nada,Ada\n", encoding="utf-8")
+    (tmp_path / "class.zip").write_bytes(archive(**{
+        "ada_2030-11-21T10:00:00+01:00_04_tiling.ipynb": b"new", "ada_2030-11-20T10:00:00Z_04_tiling.ipynb": b"old",
+        "eve_04_tiling.ipynb": b"x"}))
+    lines = list(collect(classroom, tmp_path / "class.zip"))
+    assert classroom.submission("ada", EXERCISE).read_bytes() == b"new"
+    assert "2030-11-21T09:00:00+00:00" in lines[-1]
+    assert "nobody on the roster is called 'eve'" in lines[0]
+    (tmp_path / "ada_2030-11-20T10:00:00Z_04_tiling.ipynb").write_bytes(b"old")
+    assert "a newer one is there" in next(collect(classroom, tmp_path / "ada_2030-11-20T10:00:00Z_04_tiling.ipynb"))
+
+
+def test_grades_have_everybody_and_what_being_late_costs(classroom, judged):
+    (classroom.folder / "roster.csv").write_text("student,name\nada,=Ada()\nbob,Bob\nzoe,Zoe\n", encoding="utf-8")
+    (classroom.folder / "class.toml").write_text(
+        f"[due]\n{EXERCISE} = 2030-01-01T12:00:00+01:00\n[late]\nper_day = 0.1\nat_most = 0.5\ngrace_minutes = 10\n", encoding="utf-8")
+    hand_in(classroom, "ada", when="2030-01-01T11:05:00+00:00")
+    hand_in(classroom, "bob", "WRONG", when="2030-01-02T12:00:00+00:00")
+    hand_in(classroom, "max")
+    run(classroom)
+    words = grades(classroom, EXERCISE)
+    assert "3 graded, 1 missing" in words[0]
+    with (classroom.folder / f"grades_{EXERCISE}.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert [rows[name]["grade"] for name in ("ada", "bob", "max", "zoe")] == ["10", "6.4", "10", "0"]
+    assert (rows["bob"]["points"], rows["bob"]["factor"], rows["bob"]["hours late"]) == ("8", "0.8", "25.0")
+    assert rows["bob"]["parts"] == "stage 0/2; tile 6/6; wide 2/2"
+    assert (rows["zoe"]["status"], rows["zoe"]["points"]) == ("missing", "0")
+    assert rows["ada"]["name"] == "'=Ada()"
+    assert rows["max"]["note"] == "not on the roster"
+    pages = {path.parent.name: path.read_text(encoding="utf-8") for path in feedback(classroom, EXERCISE)}
+    assert "25.0 hours late: 80 % of the points count" in pages["bob"]
+    assert "hours late" not in pages["ada"]
+
+
+def test_copied_kernels_are_reported_and_the_expected_ones_are_not():
+    asked = [question for question in questions(RELEASED) if question.part == "tile"]
+    solved = answers(SOLVED, asked).texts
+    odd = solved["tile"].replace("k0", "start")
+    odd = odd.replace("// nobody reads before both tiles are complete", "// my very own words on this barrier")
+    own = odd.replace("start", "where_it_begins").replace("my very own words on this", "each of us waits here, at the")
+    texts = {"ada": odd, "bob": odd.replace("\n", "\n\n"), "cyd": own, "dan": solved["tile"], "eve": solved["tile"]}
+    results = {student: {"parts": [{"part": "tile", "text": text}]} for student, text in texts.items()}
+    found = similar(results, asked, solved)
+    assert [row[:4] for row in found] == [("tile", "ada", "bob", 1.0)]
+
+
+def test_the_bundle_has_what_a_student_needs_and_nothing_of_the_instructors():
+    names = bundled(tracked(ROOT))
+    assert {"Makefile", "pyproject.toml", "README.md", "LICENSE", "LICENSE-lessons", "constraints.txt", "tools/setup.py",
+            "course_lib/grading/checks.py", f"exercises/{EXERCISE}/{EXERCISE}.ipynb", "notebooks/04_tiling.ipynb"} <= set(names)
+    assert not [name for name in names if name.startswith(("solutions", "tests", "grading", ".ci"))]
+    assert leak(ROOT, names) is None
+
+
+def test_a_bundle_with_a_solution_in_it_is_not_made(tmp_path):
+    name = f"exercises/{EXERCISE}/{EXERCISE}.ipynb"
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_bytes(SOLVED)
+    assert "BEGIN SOLUTION" in leak(tmp_path, [name])
+
+
+def test_the_seed_is_drawn_once_and_nobody_else_may_read_it(classroom):
+    seed = classroom.seed()
+    assert classroom.seed() == seed
+    assert seed > 1 << 20
+    assert stat.S_IMODE((classroom.folder / "seed").stat().st_mode) == 0o600
+    assert stat.S_IMODE(classroom.folder.stat().st_mode) == 0o700
+    assert Classroom(classroom.root).rules() == {}
+    assert datetime.now(UTC).tzinfo is UTC
+
+
+def test_a_sandbox_that_does_not_start_gives_no_marks_but_a_reason(monkeypatch):
+    monkeypatch.setattr(sandbox, "_command", lambda *_: ["sh", "-c", "echo no room >&2"])
+    with pytest.raises(CourseError, match="the sandbox does not start: no room"):
+        sandbox.judge({"tile": "int x;"}, EXERCISE, seed=1, unsafe=True)
