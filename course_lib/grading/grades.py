@@ -106,8 +106,9 @@ def _row(classroom, roster, results, student, exercise, maximum):
     result, lateness = results.get(student), late(classroom, student, exercise)
     known = roster.get(student, Student(student))
     note = ["not on the roster"] if roster and student not in roster else []
-    if result is None:
-        status = "not graded yet" if student in classroom.submitted(exercise) else "missing"
+    if result is None or not result["key"]:          # without a key: the grader broke, which is nobody's 0
+        status = "not graded yet" if result or student in classroom.submitted(exercise) else "missing"
+        note += [result["problem"]] if result else []
         points = 0 if status == "missing" else ""
         return student, known.name, exercise, status, lateness.submitted, "", points, maximum, "", points, "", "; ".join(note)
     note += [text for text in (result["problem"], *result["notes"]) if text]

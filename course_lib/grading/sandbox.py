@@ -27,6 +27,8 @@ HEADERS = "/headers"                 # in the sandbox; the whole world of the co
 GIBIBYTES = 3                        # address space of each process
 SECONDS = 60                         # for one part of an exercise; a usual one takes about one
 MOST_REPLY = 1 << 20                 # bytes
+# The compiler's own, smaller world (`inside.py`) needs a user namespace in that of bubblewrap.
+_PROBE = "import ctypes, sys; sys.exit(ctypes.CDLL(None).unshare(0x10000000) and 'no nested user namespace')"
 _SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache")
 
 
@@ -35,9 +37,9 @@ def problem():
     """Return why strangers' kernels cannot be run safely on this machine, or None."""
     if not shutil.which("bwrap"):
         return "bubblewrap is missing: install it (`sudo apt install bubblewrap`)"
-    done = subprocess.run([*_bubblewrap(None, False), "true"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*_bubblewrap(None, False), sys.executable, "-c", _PROBE], capture_output=True, text=True, check=False)
     if done.returncode:
-        return f"bubblewrap does not work here ({done.stderr.strip()[-200:]}): unprivileged user namespaces must be allowed"
+        return f"bubblewrap does not work here ({done.stderr.strip()[-200:]}): unprivileged user namespaces must be allowed, nested too"
     return None
 
 

@@ -1,0 +1,104 @@
+"""Collecting submissions: every platform's names and times are read, and tricks in archives are refused."""
+
+import io
+import os
+import stat
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.classroom import Classroom
+from course_lib.grading.collect import collect
+
+EXERCISE = "04_tiling"
+RELEASED = (Path(__file__).parents[2] / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
+
+
+@pytest.fixture
+def classroom(tmp_path):
+    return Classroom(tmp_path)
+
+
+def archive(**members):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(("path", "student"), [
+    ("ada/04_tiling/04_tiling.ipynb", "ada"),
+    ("ada/04_tiling.ipynb", "ada"),
+    ("ada_04_tiling.ipynb", "ada"),
+    ("ada+04_tiling+2030-11-20 10:11:12 UTC+x7/04_tiling.ipynb", "ada"),
+    ("ada_2030-11-20T10:11:12Z_04_tiling.ipynb", "ada"),
+    ("ada_2030-11-20-10-11-12_04_tiling.ipynb", "ada"),
+    ("Ada Lovelace_12345_assignsubmission_file_/04_tiling.ipynb", "ada"),
+    ("lovelaceada_LATE_123_456_04_tiling.ipynb", "ada"),
+    ("123-456 - Ada Lovelace - Nov 20, 2030 1011 AM/04_tiling.ipynb", "ada"),
+])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_every_platforms_names_are_read(classroom, tmp_path, path, student, zipped):
+    (classroom.folder / "roster.csv").write_text("student,name,platform\nada,Ada Lovelace,lovelaceada\nbob,Bob,\n", encoding="utf-8")
+    source = tmp_path / "in"
+    source.mkdir()
+    if zipped:
+        (source / "all of 04_tiling.zip").write_bytes(archive(**{path: RELEASED}))
+    else:
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_bytes(RELEASED)
+    line, = collect(classroom, source)
+    assert line.startswith(f"{student} {EXERCISE} ")
+    stamp = classroom.submission(student, EXERCISE).with_name("timestamp.txt").read_text(encoding="utf-8").strip()
+    assert datetime.fromisoformat(stamp).tzinfo is not None
+    if "2030" in path and "Nov" not in path:
+        assert stamp == "2030-11-20T10:11:12+00:00"
+    assert classroom.submission(student, EXERCISE).read_bytes() == RELEASED
+
+
+@pytest.mark.parametrize("name", ["../ada/04_tiling.ipynb", "/etc/ada/04_tiling.ipynb", "ada/../../04_tiling.ipynb",
+                                  "C:\\ada\\04_tiling.ipynb", "..\\ada\\04_tiling.ipynb"])
+def test_a_path_that_leads_out_of_its_archive_is_refused(classroom, tmp_path, name):
+    (tmp_path / "class.zip").write_bytes(archive(**{name: RELEASED, "bob/04_tiling.ipynb": RELEASED}))
+    before = {path for path in tmp_path.rglob("*") if "grading" not in path.parts}
+    lines = list(collect(classroom, tmp_path / "class.zip"))
+    assert [line.split()[0] for line in lines] == ["NOT", "bob"]
+    assert "leads out of the archive" in lines[0]
+    assert {path for path in tmp_path.rglob("*") if "grading" not in path.parts} == before
+    assert os.listdir(classroom.folder / "submitted") == ["bob"]
+
+
+def test_links_swollen_and_broken_archives_are_refused(classroom, tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    link = zipfile.ZipInfo("ada/04_tiling.ipynb")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(source / "a.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(link, "/etc/passwd")
+        file.writestr("big/04_tiling.ipynb", bytes(30 << 20))
+        file.writestr("bob/04_tiling.ipynb", RELEASED)
+        file.writestr("__MACOSX/bob/._04_tiling.ipynb", b"x")
+    (source / "b.zip").write_bytes(b"PK\x03\x04 this is none")
+    (source / "c.zip").write_bytes(archive(**{"x.zip": archive(**{"y.zip": b""}),
+                                                 "cyd_04_tiling.zip": archive(**{"04_tiling.ipynb": RELEASED})}))
+    (source / "dan_04_tiling.ipynb").symlink_to("/etc/passwd")
+    lines = list(collect(classroom, source))
+    refused = [line for line in lines if line.startswith("NOT TAKEN")]
+    assert not [words for words in ("is a link", "30 MB", "no zip file", "zip file in a zip file") if words not in "\n".join(refused)]
+    assert sorted(os.listdir(classroom.folder / "submitted")) == ["bob", "cyd"]
+
+
+def test_the_newest_counts_and_strangers_are_named(classroom, tmp_path):
+    (classroom.folder / "roster.csv").write_text("student,name\nada,Ada\n", encoding="utf-8")
+    (tmp_path / "class.zip").write_bytes(archive(**{
+        "ada_2030-11-21T10:00:00+01:00_04_tiling.ipynb": b"new", "ada_2030-11-20T10:00:00Z_04_tiling.ipynb": b"old",
+        "eve_04_tiling.ipynb": b"x"}))
+    lines = list(collect(classroom, tmp_path / "class.zip"))
+    assert classroom.submission("ada", EXERCISE).read_bytes() == b"new"
+    assert "2030-11-21T09:00:00+00:00" in lines[-1]
+    assert "nobody on the roster is called 'eve'" in lines[0]
+    (tmp_path / "ada_2030-11-20T10:00:00Z_04_tiling.ipynb").write_bytes(b"old")
+    assert "a newer one is there" in next(collect(classroom, tmp_path / "ada_2030-11-20T10:00:00Z_04_tiling.ipynb"))
