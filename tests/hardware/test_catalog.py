@@ -9,7 +9,10 @@ from hardware_catalog.record import COUNTERS, RECORD, counts, simulated, ulps, u
 NAMES = sorted(CASES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+SLOW = {"async_zero_fill"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in NAMES])
 def test_computes_what_its_reference_does(name):
     args, expected, _ = simulated(name)
     for i, want in expected.items():
@@ -57,6 +60,7 @@ def test_what_is_called_the_hardwares_is_the_hardwares(name):
         assert short not in differ or level[ours] == "PTX level"
 
 
+@pytest.mark.slow
 def test_most_counters_are_called_the_hardwares():
     told = [simulated(name)[2].level for name in NAMES]
     assert sum(level[COUNTERS["sectors ld"][1]] == "hardware" for level in told) > 60

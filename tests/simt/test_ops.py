@@ -88,7 +88,7 @@ def test_every_opcode_has_forms():
     assert set(FORMS) | set(APPROXIMATE) | {"addc", "subc", "madc", "cvta", "createpolicy", "isspacep", *hints.NOTHING} == known
 
 
-@pytest.mark.parametrize("name", sorted(FORMS))
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "cvt" else n for n in sorted(FORMS)])
 def test_each_lane_has_its_own_operands(name):
     forms = good(name)
     check(forms, [operands(f, THREADS) for f in forms])
