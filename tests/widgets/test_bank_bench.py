@@ -73,6 +73,16 @@ def test_the_listing_marks_the_line_and_shows_its_wavefronts():
     assert table.header == bank_view.bank_view("transpose", 64, {"PAD": 1}).listing().header, "no column comes and goes"
 
 
+@pytest.mark.parametrize("load", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_column_and_no_line_of_the_listing_comes_and_goes(name, load):
+    pads = [{}] if name == "transpose_swizzled" else [{"PAD": pad} for pad in (0, 1, 4)]
+    tables = [bank_view.bank_view(name, 64, {"TILE": 32} | pad, load).listing() for pad in pads]
+    for table in tables:
+        assert tuple(table.header) == ("line", *bank_view.COLUMNS, "source")
+        assert [(row[0], row[-1]) for row in table.rows] == [(row[0], row[-1]) for row in tables[0].rows]
+
+
 def test_a_kernel_without_such_a_tile_is_refused():
     with pytest.raises(CourseError, match="has no shared array tile or Bs: it has none"):
         bank_view.bank_view("transpose_plain", 32, {})
