@@ -95,6 +95,6 @@ def _apart(codes, arch):
 def _moved(item, start):
     """Return a branch with a target that counts from its kernel's first instruction."""
     first, comma, last = item.get("operands", "").rpartition(",")
-    if "control-flow" not in item.get("other-attributes", {}) or not last.startswith("0x"):
-        return item
+    if "control-flow" not in item.get("other-attributes", {}) or not last.startswith("0x") or item["opcode"].startswith("BPT"):
+        return item                                     # what BPT.TRAP carries is a number, not a place
     return item | {"operands": f"{first}{comma}{int(last, 16) - start:#x}"}

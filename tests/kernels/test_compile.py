@@ -21,7 +21,7 @@ def _paths():
         yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem == "sgemm_outer" else [])
 
 
-@pytest.mark.parametrize("path", _paths())
+@pytest.mark.parametrize("path", [*_paths()])
 def test_the_file_alone_has_the_defaults_of_one_of_its_kernels(path):
     alone = compile_cuda(path.read_text()).ptx
     assert any(compile_cuda(k.source, defines=k.defines()).ptx == alone for k in ALL.values() if k.path == path)

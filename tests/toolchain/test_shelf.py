@@ -254,7 +254,7 @@ def test_everything_compiles_to_what_is_shipped(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_every_thirtieth_kernel_disassembled_alone_reads_the_same():
     asked = {request.key: request for _, request in tool.course_requests()}
-    for key in sorted(asked)[::30]:
+    for key in [key for key in sorted(asked) if "status" not in shelf.entry(key)][::30]:
         cubin = nvrtc.answer(asked[key]).cubin
         assert {name: read_back(text) for name, text in shelf.Shelved(key).sass().items()} == disassemble(cubin), key
 

@@ -10,7 +10,7 @@ import numpy as np
 from course_lib import kernels, simt, toolchain
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL
-from course_lib.run import run, run_micro, run_multiply, run_sum, run_transpose, run_vectors
+from course_lib.run import run, run_gather, run_micro, run_multiply, run_sum, run_transpose, run_vectors
 from course_lib.toolchain import nvrtc
 
 QUICK = {"sgemm_naive": {}, "sgemm_tiled": {"BM": 8, "BN": 16, "BK": 32}, "sgemm_2d_tile": {"BM": 32, "BN": 64, "TM": 4, "TN": 2},
@@ -31,6 +31,8 @@ def launched(name, values):
         return got, (got.out, got.begin, got.end)
     if kernel.kind == "vectors":
         got = run_vectors(name, matrix(p["M"], p["N"]), matrix(40, p["N"]), **values)
+    elif kernel.kind == "gather":
+        got = run_gather(name, matrix(1, 700)[0], 300, offset=4, stride=2, **values)
     elif kernel.kind == "transpose":
         got = run_transpose(name, matrix(37, 45), **values)
     elif kernel.kind == "multiply":
