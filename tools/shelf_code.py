@@ -17,6 +17,8 @@ from elftools.elf.relocation import RelocationSection
 from course_lib.toolchain.binaries import SECONDS, find_binary
 from course_lib.toolchain.sass import disassemble, instructions_of, read_back, written
 
+NO_PLACE = ("BPT", "WARPSYNC")      # control flow whose last operand is a number or a mask, not a place in the code
+
 
 def code_hash(cubin):
     """Return a hash of the instructions in a cubin; the rest of it holds the working directory."""
@@ -95,6 +97,7 @@ def _apart(codes, arch):
 def _moved(item, start):
     """Return a branch with a target that counts from its kernel's first instruction."""
     first, comma, last = item.get("operands", "").rpartition(",")
-    if "control-flow" not in item.get("other-attributes", {}) or not last.startswith("0x") or item["opcode"].startswith("BPT"):
-        return item                                     # what BPT.TRAP carries is a number, not a place
+    plain = "control-flow" not in item.get("other-attributes", {}) or not last.startswith("0x")
+    if plain or item["opcode"].startswith(NO_PLACE):
+        return item
     return item | {"operands": f"{first}{comma}{int(last, 16) - start:#x}"}
