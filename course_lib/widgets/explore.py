@@ -4,7 +4,6 @@
 """
 
 import html
-import threading
 import time
 from dataclasses import dataclass
 
@@ -14,9 +13,8 @@ from course_lib.plots import render
 from course_lib.widgets.compute import alert
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.facts import facts_table
-from course_lib.widgets.static import StaticBox
+from course_lib.widgets.waiting import SLOW_S, WaitingBox
 
-SLOW_S, TICK_S = 0.25, 0.1      # a position that takes longer than SLOW_S gets a progress bar, moved every TICK_S
 KNOWN_S = 0.0005                # what takes less was not computed: the function remembered it
 
 
@@ -66,7 +64,7 @@ class Control:
                                           continuous_update=True, layout={"width": "300px"})
 
 
-class Explore(StaticBox):
+class Explore(WaitingBox):
     """Controls, a status line, a table, a picture.
 
     Parameters
@@ -155,25 +153,6 @@ class Explore(StaticBox):
     def _deliver_drawing(self, outcome):
         if outcome.position == self.position():
             self.image.value = "" if outcome.error is not None else outcome.value._repr_html_()
-
-    def close(self):
-        """Close the widget and stop its threads."""
-        self.engine.close()
-        self.drawings.close()
-        super().close()
-
-    def _later(self, seconds):
-        timer = threading.Timer(seconds, self._tick)
-        timer.daemon = True
-        timer.start()
-
-    def _tick(self):
-        if not self.engine.busy():
-            return
-        elapsed = time.perf_counter() - self._asked_at
-        self.progress.value = elapsed / (elapsed + self._seconds)
-        self.progress.layout.visibility = "visible"
-        self._later(TICK_S)
 
     def _caption(self):
         return f"{self.describe(self.position())} (run this cell to move the controls)"

@@ -1,7 +1,6 @@
 """Sliders on a live kernel: each move compiles and runs the real kernel and shows what changed."""
 
 import html
-import threading
 import time
 from collections.abc import Mapping
 
@@ -13,14 +12,13 @@ from course_lib.plots import render
 from course_lib.widgets.compute import PADDING, alert, evaluate
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.facts import USUAL, check_rows, facts, facts_table
-from course_lib.widgets.static import StaticBox
+from course_lib.widgets.waiting import SLOW_S, WaitingBox
 
-SLOW_S, TICK_S = 0.25, 0.1      # a run that takes longer than SLOW_S gets a progress bar, moved every TICK_S
 AHEAD_BELOW_S = 0.8             # neighbours of a position that took longer are not computed ahead
 SIZE = {"gather": "N: floats that are copied", "transpose": "N: rows and columns of the matrix"}
 
 
-class Live(StaticBox):
+class Live(WaitingBox):
     """Sliders, a line that says what is going on, a table, a picture. Made by `live`."""
 
     def __init__(self, names, choices, start, N, sizes, tie, pictures, rows):
@@ -157,26 +155,6 @@ class Live(StaticBox):
     def _deliver_drawing(self, outcome):
         if outcome.position == self._drawing():
             self.image.value = "" if outcome.error is not None else outcome.value._repr_html_()
-
-    def close(self):
-        """Close the widget and stop its threads."""
-        self.engine.close()
-        self.drawings.close()
-        super().close()
-
-    def _later(self, seconds):
-        timer = threading.Timer(seconds, self._tick)
-        timer.daemon = True
-        timer.start()
-
-    def _tick(self):
-        if not self.engine.busy():               # answered while this was on its way
-            self.progress.layout.visibility = "hidden"
-            return
-        elapsed = time.perf_counter() - self._asked_at
-        self.progress.value = elapsed / (elapsed + self._seconds)
-        self.progress.layout.visibility = "visible"
-        self._later(TICK_S)
 
     def static_html(self):
         caption = f"{self.describe(self.position())} (run this cell to move the sliders)"
