@@ -25,6 +25,7 @@ c.CourseDirectory.ignore = [
 c.GenerateAssignment.preprocessors = [
     stock.IncludeHeaderFooter,
     ours.DropInstructorCells,
+    ours.DropOtherVariants,
     stock.LockCells,
     ours.ClearCudaSolutions,
     stock.ClearOutput,

@@ -1,142 +1,39 @@
-"""Check a kernel against the spec of an exercise: compile, run on every input, judge results, hazards and counters.
+"""Check an answer against the spec of its part: the one way in, for students' notebooks and for grading.
 
     >>> from course_lib.grading import check, part
     >>> check('extern "C" __global__ void tiled(int M) {}', part("04_tiling", "tile")).findings[0].kind
     'entry'
 
-Nothing here depends on time, and a kernel that never ends is stopped by the simulator's budget of steps. The kernel
-runs in this process: what comes from strangers belongs into a sandbox around this function.
+Nothing here depends on time. With the default engine the answer runs in this process; grading passes one that runs it elsewhere
+and hands back numbers, which are compared here.
 """
 
-import re
+from course_lib.grading.engine import Here
+from course_lib.grading.function_check import check_function
+from course_lib.grading.function_spec import FunctionSpec
+from course_lib.grading.kernel_check import check_kernel
+from course_lib.grading.spec import Spec
 
-import numpy as np
-
-from course_lib import simt
-from course_lib.check import reports
-from course_lib.check.case import Case
-from course_lib.check.finding import Finding
-from course_lib.check.trials import Outcome, Trials
-from course_lib.errors import CourseError
-from course_lib.grading.spec import tile_problem
-from course_lib.grading.verdict import Verdict
-from course_lib.kernels.user import written_values
-from course_lib.toolchain import CompileError, compile_cuda
-
-_PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)")
-_PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
+_CHECKS = {Spec: check_kernel, FunctionSpec: check_function}
 
 
-def check(source, spec, *, seed=None):
-    """Check a kernel.
+def check(answer, spec, *, seed=None, engine=None):
+    """Check an answer.
 
     Parameters
     ----------
-    source : str
-        CUDA C text.
-    spec : Spec
-        Which kernel it must be; `course_lib.grading.part(exercise, name)` has them.
+    answer : str or callable
+        CUDA C text for a kernel; for a Python part the function itself, or the text that defines it.
+    spec : Spec or FunctionSpec
+        What it must be; `course_lib.grading.part(exercise, name)` has them.
     seed : int, optional
-        Draws other numbers, and three inputs more. Default: the numbers that everyone sees.
+        Draws other numbers, and inputs more. Default: the inputs that everyone sees.
+    engine : object, optional
+        Compiles, launches and calls, as `course_lib.grading.engine.Here` does.
 
     Returns
     -------
     Verdict
         `passed` when every input gives the right result without hazards, and every gate is passed.
     """
-    title = spec.title
-    try:
-        compiled = compile_cuda(source, name=spec.entry)
-    except CompileError as error:
-        return Verdict(title, False, tuple(reports.of_compiler(error)))
-    except CourseError as error:
-        return Verdict(title, False, (Finding("compile", str(error)),))
-    finding = _entry_problem(compiled.ptx, spec, source)
-    if finding:
-        return Verdict(title, False, (finding,))
-    return _Run(source, spec, seed).verdict()
-
-
-def _entry_problem(ptx, spec, source):
-    """Return a finding when the kernel has the wrong name or arguments, or tile sizes that cannot be launched."""
-    found = {name: _PTX_PARAMETER.findall(parameters) for name, parameters in _PTX_ENTRY.findall(ptx)}
-    wanted = [_bits(parameter) for parameter in spec.operation.signature.split(",")]
-    if spec.entry not in found:
-        names = ", ".join(found) or "none"
-        return Finding("entry", f'the text must hold a kernel `extern "C" __global__ void {spec.entry}(…)`; '
-                                f"the kernels in it: {names}")
-    if found[spec.entry] != wanted:
-        return Finding("entry", f"the arguments of {spec.entry} must be ({spec.operation.signature}): "
-                                "the check passes these, in this order")
-    problem = tile_problem(spec, written_values(source))
-    return Finding("launch", problem) if problem else None
-
-
-def _bits(parameter):
-    """Return the size in bits, as PTX writes it, of a C parameter."""
-    if "*" in parameter:
-        return "64"
-    return {"int": "32", "float": "32", "double": "64", "unsigned": "32"}[parameter.split()[0]]
-
-
-class _Run:
-    """The launches of one check, and what they showed."""
-
-    def __init__(self, source, spec, seed):
-        self.source, self.spec, self.seed = source, spec, 0 if seed is None else seed
-        self.lines = source.splitlines()
-        self.tile = {name: written_values(source)[name] for name in spec.tile}
-        self.cases = spec.cases(self.tile) + (() if seed is None else _drawn(spec, self.tile, seed))
-        self.trials = Trials(spec.operation, self._launch, self.tile, self.lines, self.seed)
-        self.gates, self.values = [], {}
-
-    def verdict(self):
-        """Run all and return the verdict."""
-        self._read_gates(run=self.trials.run(self.cases))
-        findings = tuple(self.trials.findings.values())       # in the order of the inputs, from plain to hard
-        passed = not any(finding.severity == "error" for finding in findings)
-        return Verdict(self.spec.title, passed, findings, tuple(self.trials.outcomes), tuple(self.gates), self.values)
-
-    def _launch(self, trial, racecheck=True):
-        grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)
-        return simt.launch(self.source, self.spec.entry, grid, block, trial.args,
-                           racecheck=racecheck, max_steps=self.spec.max_steps)
-
-    def _read_gates(self, run):
-        """Read the counters; they mean something only when the result is right."""
-        case = self.spec.gate_case(self.tile)
-        report = self.trials.right_report(case) if run else None
-        for gate in self.spec.gates:
-            limit = f"at most {gate.limit:.4f} passes, {gate.achievable:.4f} is achievable"
-            if report is None:
-                self.gates.append(Outcome(gate.name, f"not read: the results come first ({limit})", None))
-                continue
-            count, work = report.counters[gate.counter], self.spec.operation.work(case)
-            self.values[gate.name] = count / work
-            passed = count / work <= gate.limit
-            self.gates.append(Outcome(gate.name, f"{count / work:.4f} ({count} / {work}, {case}); {limit}", passed))
-            if not passed:
-                self.trials.note(_of_gate(gate, count, work, report, self.lines))
-
-
-def _drawn(spec, tile, seed):
-    """Return three inputs of sizes that only the seed knows; whole tiles when the exercise asks for no others."""
-    rng = np.random.default_rng([seed, 4])
-    whole = all(case.M % tile["BM"] == 0 for case in spec.cases(tile))
-    cases = []
-    for number in range(3):
-        sizes = [int(rng.integers(1, 4) * tile[name] if whole else rng.integers(1, 3 * tile[name] + 2))
-                 for name in ("BM", "BN", "BK")]
-        alpha, beta = (float(np.float32(x)) for x in rng.uniform(-2, 2, 2))
-        cases.append(Case(f"drawn input {number + 1}", *sizes, alpha, beta if number else 0.0, int(rng.integers(0, 7))))
-    return tuple(cases)
-
-
-def _of_gate(gate, count, work, report, lines):
-    """Return the finding for a counter that is too high, with the line that counts most."""
-    shares = {line: values[gate.counter] for line, values in report.lines.items() if values.get(gate.counter)}
-    line = max(shares, key=shares.get, default=None)
-    most = f"; this line has {100 * shares[line] / count:.0f} % of them" if line else ""
-    text = (f"{gate.name}: {count / work:.4f} ({count} for {work}), at most {gate.limit:.4f} passes and "
-            f"{gate.achievable:.4f} is achievable{most}. {gate.advice}")
-    return Finding("gate", text.strip(), line, reports.line_text(lines, line), facts={"value": count / work, "shares": shares})
+    return _CHECKS[type(spec)](answer, spec, seed, engine or Here())

@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.grading.exercises import PARTS
+from course_lib.grading.exercises import all_parts
 
 CANARY = "canary"                   # no student may be called this: the instructor's own submission
 _NAME = re.compile(r"\w[\w.@+-]{0,99}")
@@ -136,7 +136,7 @@ def read_notebook(folder, exercise):
     CourseError
         Names the exercises that there are.
     """
-    known = list(dict.fromkeys(name for name, _ in PARTS))
+    known = list(dict.fromkeys(name for name, _ in all_parts()))
     path = folder / exercise / f"{exercise}.ipynb"
     if exercise not in known or not path.exists():
         raise CourseError(f"there is no exercise {exercise!r} to grade; there is {', '.join(known)} (run this in the course's repository)")

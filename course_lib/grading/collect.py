@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from course_lib.errors import CourseError
 from course_lib.grading.classroom import check_name, write
-from course_lib.grading.exercises import PARTS
+from course_lib.grading.exercises import all_parts
 from course_lib.grading.normalise import MOST_BYTES
 
 MOST_MEMBERS = 100_000
@@ -190,7 +190,7 @@ def _whose(found, exercise, names, zone):
         When the path tells no student or no exercise, or nobody on the roster is called so.
     """
     parts = re.split(r"[/\\]", re.sub(r"(?i)\.(ipynb|zip)(?=[/\\]|$)", "", found.path))
-    known = dict.fromkeys(name for name, _ in PARTS)
+    known = dict.fromkeys(name for name, _ in all_parts())
     which = next((name for part in reversed(parts) for name in known if name in part), exercise)
     if which is None:
         raise CourseError(f"its path names no exercise ({', '.join(known)}): give --exercise")

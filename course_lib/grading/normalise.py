@@ -5,13 +5,15 @@ student does to them changes a mark.
 """
 
 import json
+import re
 from dataclasses import dataclass
 
 from course_lib import magic
 from course_lib.errors import CourseError
 
 MOST_BYTES = 20 << 20        # of a notebook; a released one has 20 kB
-MOST_TEXT = 100_000          # characters of a kernel; the longest of the course has 8,000
+MOST_TEXT = 100_000          # characters of an answer; the longest kernel of the course has 8,000
+_DEFINES = re.compile(r"^def +(\w+) *\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,15 @@ class Question:
     starter: str
 
     @property
+    def language(self):
+        """Return "cuda" or "c", by the cell's first line, or "python"."""
+        return _language(self.starter)
+
+    @property
     def name(self):
-        """Return the kernel's name."""
+        """Return what the kernel, the loops or the function are called."""
+        if self.language == "python":
+            return _DEFINES.search(self.starter)[1]
         return magic.from_cell(self.starter)[0]
 
 
@@ -44,7 +53,7 @@ def questions(released):
     Parameters
     ----------
     released : bytes
-        The notebook that students got; an answer cell `tile-kernel` belongs to a check `tile-check`, which has the points.
+        The notebook that students got; an answer cell `tile-answer` belongs to a check `tile-check`, which has the points.
 
     Raises
     ------
@@ -57,9 +66,9 @@ def questions(released):
     for name, cell in marked.items():
         if cell["metadata"]["nbgrader"]["grade"]:
             part = name.removesuffix("-check")
-            if f"{part}-kernel" not in marked:
-                raise CourseError(f"the check {name} has no answer cell {part}-kernel: name both after the part")
-            found.append(Question(part, f"{part}-kernel", cell["metadata"]["nbgrader"]["points"], _text(marked[f"{part}-kernel"])))
+            if f"{part}-answer" not in marked:
+                raise CourseError(f"the check {name} has no answer cell {part}-answer: name both after the part")
+            found.append(Question(part, f"{part}-answer", cell["metadata"]["nbgrader"]["points"], _text(marked[f"{part}-answer"])))
     return tuple(found)
 
 
@@ -131,27 +140,43 @@ def _text(cell):
 
 
 def _answer(cells, question):
-    """Return the kernel text of an answer, and notes."""
+    """Return the text of an answer, and notes."""
     notes = []
     found = [text for metadata, text in cells if _grade_id(metadata) == question.grade_id]
     if not any(text.strip() for text in found):
-        found = [text for _, text in cells if text.split()[:2] == ["%%cuda", question.name]]
+        found = [text for _, text in cells if _begins(text, question)]
         if found:
             notes.append(f"The mark of the answer cell {question.grade_id} was lost; the cell was found by its first line.")
+    begin = f"def {question.name}(" if question.language == "python" else f"%%{question.language} {question.name}"
     if not found:
-        raise CourseError(f"the answer cell {question.grade_id} is missing, and so is any cell that begins with %%cuda "
-                          f"{question.name}: download the exercise again and copy your kernel into that cell")
-    kernels = [text for text in found if text.lstrip().startswith("%%cuda")] or found
-    own = [text for text in kernels if text.strip() != question.starter.strip()] or kernels
+        raise CourseError(f"the answer cell {question.grade_id} is missing, and so is any cell with {begin}: "
+                          "download the exercise again and copy your answer into that cell")
+    answers_ = [text for text in found if _language(text) == question.language] or found
+    own = [text for text in answers_ if text.strip() != question.starter.strip()] or answers_
     if len(set(own)) > 1:
         notes.append(f"There are {len(own)} different answer cells {question.grade_id}; the last one was graded.")
     if len(own[-1]) > MOST_TEXT:
-        raise CourseError(f"the kernel has {len(own[-1]):,} characters; at most {MOST_TEXT:,} are read")
+        raise CourseError(f"the answer has {len(own[-1]):,} characters; at most {MOST_TEXT:,} are read")
+    if question.language == "python":
+        return own[-1], notes
     name, text = magic.from_cell(own[-1].lstrip())
     if name != question.name:
-        notes.append(f"The cell's first line says %%cuda {name} where the exercise has %%cuda {question.name}; "
-                     "the kernel inside was graded.")
+        notes.append(f"The cell's first line says %%{question.language} {name} where the exercise has {begin}; "
+                     "what is inside was graded.")
     return text, notes
+
+
+def _language(text):
+    """Return "cuda" or "c" for a cell that begins with its magic, or "python"."""
+    first = text.split(maxsplit=1)[:1]
+    return first[0][2:] if first and first[0] in ("%%cuda", "%%c") else "python"
+
+
+def _begins(text, question):
+    """Return whether a cell is the answer by its words."""
+    if question.language == "python":
+        return _language(text) == "python" and question.name in _DEFINES.findall(text)
+    return text.split()[:2] == [f"%%{question.language}", question.name]
 
 
 def _grade_id(metadata):

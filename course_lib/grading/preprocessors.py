@@ -15,6 +15,7 @@ because a CUDA cell lives in a Python notebook.
 import re
 
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
+from traitlets import Unicode
 
 INSTRUCTOR = "instructor"      # the tag of cells that students do not get
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "tags")
@@ -28,6 +29,22 @@ class DropInstructorCells(NbGraderPreprocessor):
         """Return the notebook without these cells."""
         nb.cells = [cell for cell in nb.cells if INSTRUCTOR not in cell.metadata.get("tags", [])]
         return nb, resources
+
+
+class DropOtherVariants(NbGraderPreprocessor):
+    """Remove the cells of other variants: `variant-b` marks a cell that only classes with variant b get."""
+
+    variant = Unicode("a", help="The variant that this class gets.").tag(config=True)
+
+    def preprocess(self, nb, resources):
+        """Return the notebook with the cells of its variant, and those that all get."""
+        nb.cells = [cell for cell in nb.cells if variants(cell) in ((), (self.variant,))]
+        return nb, resources
+
+
+def variants(cell):
+    """Return the variants that a cell is marked for; () when all get it."""
+    return tuple(tag.removeprefix("variant-") for tag in cell.metadata.get("tags", []) if tag.startswith("variant-"))
 
 
 class ClearCudaSolutions(ClearSolutions):

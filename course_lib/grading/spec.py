@@ -11,33 +11,60 @@ SECTORS_LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What a gate read: the value, where it comes from in words ("512 / 4096"), and shares by source line, where there are any."""
+
+    value: float
+    words: str
+    shares: dict = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
 class Gate:
-    """A bound on a counter, divided by the work of the launch.
+    """A bound on something counted.
 
     Attributes
     ----------
     name : str
         "global sectors loaded per multiply-add".
-    counter : str
-        Nsight Compute's name.
+    read : callable
+        (the simulator's report, the work of the launch) -> `Reading`; `per_work` and `per_count` make those of counters.
     limit : float
         The largest value that passes.
-    starter, achievable : float
-        Where the starter stands and what the worked solution reaches; tests hold both to the simulator.
+    starter : float or None
+        Where the starter stands; None when it is not right yet.
+    achievable : float
+        What the worked solution reaches; tests hold both to the simulator.
     advice : str
         What to do when the value is too high.
     """
 
     name: str
-    counter: str
+    read: Callable = field(repr=False)
     limit: float
-    starter: float
+    starter: float | None
     achievable: float
     advice: str = ""
 
     def __str__(self):
-        return (f"{self.name}: the starter stands at {self.starter:.4f}, {self.achievable:.4f} is achievable, "
-                f"at most {self.limit:.4f} passes")
+        start = "" if self.starter is None else f"the starter stands at {self.starter:.4f}, "
+        return f"{self.name}: {start}{self.achievable:.4f} is achievable, at most {self.limit:.4f} passes"
+
+
+def per_work(counter):
+    """Return how a gate reads a counter (Nsight Compute's name) divided by the work, for example by the multiply-adds."""
+    return lambda report, work: _reading(report, counter, work)
+
+
+def per_count(counter, other):
+    """Return how a gate reads a counter divided by another, for example sectors by requests; 0 when the other is 0."""
+    return lambda report, work: _reading(report, counter, report.counters[other])
+
+
+def _reading(report, counter, divisor):
+    count = report.counters[counter]
+    shares = {line: values[counter] for line, values in report.lines.items() if values.get(counter)}
+    return Reading(count / divisor if divisor else 0.0, f"{count} / {divisor}", shares)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def test_an_answer_is_its_text_whatever_stands_around_it():
     nb = json.loads(SOLVED)
     plain = answers(SOLVED, asked)
     assert plain.notes == ()
-    nb["cells"] = [cell for cell in nb["cells"] if cell["id"].endswith("-kernel")][::-1]
+    nb["cells"] = [cell for cell in nb["cells"] if cell["id"].endswith("-answer")][::-1]
     nb["metadata"] = {"anything": 1}
     assert answers(json.dumps(nb).encode(), asked).texts == plain.texts
 

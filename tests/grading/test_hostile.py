@@ -27,7 +27,7 @@ def released():
     solved = json.loads((ROOT / f"solutions/{EXERCISE}/{EXERCISE}.ipynb").read_text(encoding="utf-8"))
     sources = {cell["id"]: cell["source"] for cell in solved["cells"]}
     for cell in nb["cells"]:
-        if cell["id"].endswith("-kernel"):
+        if cell["id"].endswith("-answer"):
             cell["source"] = "".join(sources[cell["id"]])
     return nb
 
@@ -36,7 +36,7 @@ def cell_of(nb, name):
     return next(cell for cell in nb["cells"] if cell["id"] == name)
 
 
-def with_text(change, name="tile-kernel"):
+def with_text(change, name="tile-answer"):
     """Return a function that changes one kernel's cell."""
     def make():
         nb = released()
@@ -68,15 +68,15 @@ def changed(change):
 
 
 def duplicated(nb):
-    nb["cells"].append(json.loads(json.dumps(cell_of(nb, "tile-kernel"))) | {"id": "again"})
+    nb["cells"].append(json.loads(json.dumps(cell_of(nb, "tile-answer"))) | {"id": "again"})
 
 
 def deleted(nb):
-    nb["cells"].remove(cell_of(nb, "tile-kernel"))
+    nb["cells"].remove(cell_of(nb, "tile-answer"))
 
 
 def split(nb):
-    cell = cell_of(nb, "tile-kernel")
+    cell = cell_of(nb, "tile-answer")
     first, second = cell["source"][:400], cell["source"][400:]
     cell["source"] = first
     nb["cells"].insert(nb["cells"].index(cell) + 1, json.loads(json.dumps(cell)) | {"id": "rest", "source": second})
@@ -84,17 +84,17 @@ def split(nb):
 
 def points_raised(nb):
     cell_of(nb, "tile-check")["metadata"]["nbgrader"]["points"] = 600
-    cell_of(nb, "tile-kernel")["source"] = cell_of(nb, "tile-kernel")["source"].replace("+= As[ty]", "-= As[ty]")
+    cell_of(nb, "tile-answer")["source"] = cell_of(nb, "tile-answer")["source"].replace("+= As[ty]", "-= As[ty]")
 
 
 def checker_replaced(nb):
     cell_of(nb, "setup")["source"] = "class V:\n    passed = True\n    def require(self): pass\ncheck = lambda *a, **k: V()\npart = print"
     cell_of(nb, "tile-check")["source"] = "pass"
-    cell_of(nb, "tile-kernel")["source"] = cell_of(nb, "tile-kernel")["source"].replace("+= As[ty]", "-= As[ty]")
+    cell_of(nb, "tile-answer")["source"] = cell_of(nb, "tile-answer")["source"].replace("+= As[ty]", "-= As[ty]")
 
 
 def ids_swapped(nb):
-    one, other = (cell_of(nb, name)["metadata"]["nbgrader"] for name in ("stage-kernel", "tile-kernel"))
+    one, other = (cell_of(nb, name)["metadata"]["nbgrader"] for name in ("stage-answer", "tile-answer"))
     one["grade_id"], other["grade_id"] = other["grade_id"], one["grade_id"]
 
 
@@ -105,7 +105,7 @@ def marks_lost(nb):
 
 def broken_metadata(nb):
     for cell in nb["cells"]:
-        cell["metadata"] = ["nbgrader"] if cell["id"] != "tile-kernel" else {"nbgrader": 7}
+        cell["metadata"] = ["nbgrader"] if cell["id"] != "tile-answer" else {"nbgrader": 7}
 
 
 # 2^40 templates: the compiler would never end
@@ -225,8 +225,8 @@ def test_nobody_gains_nobody_loses_everybody_is_told(classroom, secret):
 
 @needs_sandbox
 def test_the_compiler_sees_no_file_and_the_other_parts_are_judged(secret):
-    texts = {cell["id"].removesuffix("-kernel"): cell["source"].partition("\n")[2]
-             for cell in released()["cells"] if cell["id"].endswith("-kernel")}
+    texts = {cell["id"].removesuffix("-answer"): cell["source"].partition("\n")[2]
+             for cell in released()["cells"] if cell["id"].endswith("-answer")}
     texts["tile"] = f'%:include "{secret}"\n{texts["tile"]}'
     texts["wide"] = f'%:include "/course/course_lib/grading/checks.py"\n{texts["wide"]}'
     cache = native.cache_folder().parent

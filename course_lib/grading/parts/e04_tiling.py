@@ -8,7 +8,7 @@ neighbours): 4 / 32 = 0.125. In a tile of BM × BN outputs an element of A serve
 
 from course_lib.check.case import all_cases, gate_case, whole_tile_cases
 from course_lib.check.sgemm import Sgemm
-from course_lib.grading.spec import SECTORS_LOADED, Gate, Spec, tile_grid
+from course_lib.grading.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 
 NAME = "global sectors loaded per multiply-add"
 REUSE = "Load each element of a tile once into shared memory, and read it there for every multiply-add"
@@ -21,12 +21,12 @@ def _part(part, title, entry, tile, block, cases, gate):
 
 PARTS = (
     _part("stage", "Part 1: stage A", "stage_a", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), whole_tile_cases,
-          Gate(NAME, SECTORS_LOADED, limit=0.08, starter=0.125, achievable=2 / 32 + 1 / (8 * 16),
+          Gate(NAME, per_work(SECTORS_LOADED), limit=0.08, starter=0.125, achievable=2 / 32 + 1 / (8 * 16),
                advice="A's elements shall come from As, B's may still come from B")),
     _part("tile", "Part 2: tile for any size", "tiled", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), all_cases,
-          Gate(NAME, SECTORS_LOADED, limit=0.02, starter=0.125, achievable=2 / (8 * 16), advice=REUSE)),
+          Gate(NAME, per_work(SECTORS_LOADED), limit=0.02, starter=0.125, achievable=2 / (8 * 16), advice=REUSE)),
     _part("wide", "Part 3: a tile larger than the block", "wide", ("BM", "BN", "BK", "BX", "BY"),
           lambda t: (t["BX"], t["BY"], 1), all_cases,
-          Gate(NAME, SECTORS_LOADED, limit=0.006, starter=0.125, achievable=2 / (8 * 64),
+          Gate(NAME, per_work(SECTORS_LOADED), limit=0.006, starter=0.125, achievable=2 / (8 * 64),
                advice=f"{REUSE}, and let a block compute more than 1024 elements of C")),
 )

@@ -1,0 +1,77 @@
+"""Check a Python function: call it on every input and compare the numbers."""
+
+import math
+import numbers
+import traceback
+
+import numpy as np
+
+from course_lib.check.finding import Finding
+from course_lib.check.trials import Outcome
+from course_lib.grading.verdict import Verdict
+
+
+def check_function(answer, spec, seed, engine):
+    """Return the verdict on a function; see `course_lib.grading.check`."""
+    if not callable(answer) and not isinstance(answer, str):
+        return Verdict(spec.title, False, (Finding("entry", f"{spec.entry} must be a function, `def {spec.entry}"
+                                                            f"({', '.join(spec.parameters)}):`"),))
+    cases = spec.cases + (() if seed is None else tuple(spec.drawn(np.random.default_rng([seed, 12]))))
+    outcomes, findings = [], {}
+    for given, got in zip(cases, _replies(answer, spec, cases, engine), strict=True):
+        finding = _finding(spec, given, got)
+        outcomes.append(Outcome(_words(spec, given), _shown(got), finding is None))
+        if finding:
+            findings.setdefault(finding.kind, finding)
+    return Verdict(spec.title, not findings, tuple(findings.values()), tuple(outcomes))
+
+
+def _replies(answer, spec, cases, engine):
+    """Yield a reply for each case; when the calls end early, the last error stands for the rest."""
+    got, count = None, 0
+    for got in engine.call(answer, spec.entry, cases):
+        count += 1
+        yield got
+    for _ in range(len(cases) - count):
+        yield got if isinstance(got, Exception) else TypeError(f"there is no function {spec.entry}")
+
+
+def _finding(spec, given, got):
+    """Return what is wrong with one reply, or None."""
+    call = _words(spec, given)
+    if isinstance(got, Exception):
+        return Finding("error", f"{call} raised {type(got).__name__}: {got}", _line(got))
+    wanted = spec.expected(*given)
+    many = isinstance(wanted, tuple)
+    values = tuple(got) if many and isinstance(got, (tuple, list)) else (got,)
+    if len(values) != (len(wanted) if many else 1) or not all(_is_number(value) for value in values):
+        shape = f"{len(wanted)} numbers" if many else "a number"
+        return Finding("wrong", f"{call} must return {shape}, and returned {_shown(got)}")
+    if all(_same(value, right, spec.tolerance) for value, right in zip(values, wanted if many else (wanted,), strict=True)):
+        return None
+    guess = spec.guess(given, got)
+    return Finding("wrong", f"{call} returned {_shown(got)}, which is not right{f'. {guess}' if guess else ''}",
+                   facts={"arguments": given, "got": got})
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _same(value, right, tolerance):
+    return math.isclose(value, right, rel_tol=tolerance, abs_tol=0)      # False for NaN
+
+
+def _line(error):
+    """Return the answer's line in which it raised; None when that is not known."""
+    return getattr(error, "line", None) or next((frame.lineno for frame in reversed(traceback.extract_tb(error.__traceback__))
+                                                 if frame.filename == "<answer>"), None)
+
+
+def _words(spec, given):
+    return f"{spec.entry}({', '.join(f'{name}={value!r}' for name, value in zip(spec.parameters, given, strict=True))})"
+
+
+def _shown(got):
+    text = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else repr(got)
+    return text if len(text) <= 200 else f"{text[:200]} …"
