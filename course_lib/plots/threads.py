@@ -27,11 +27,26 @@ def _edges(ax, labels, colour, width):
     ax.vlines(cols + 0.5, rows - 0.5, rows + 0.5, colors=colour, linewidths=width)
 
 
+def _corners(chosen):
+    """Return (row, col) of the elements at the corners of a warp, wherever it stands; of a narrow one the first and the last.
+
+    >>> _corners(np.tile(np.arange(9) < 4, (2, 1))).tolist()
+    [[0, 0], [0, 3], [1, 0], [1, 3]]
+    """
+    rows, cols = np.nonzero(chosen)
+    if not len(rows):
+        return np.empty((0, 2), int)
+    at_edge = np.isin(rows, (rows.min(), rows.max())) & np.isin(cols, (cols.min(), cols.max()))
+    found = np.stack((rows[at_edge], cols[at_edge]), axis=1)
+    return found if np.ptp(cols) >= 3 else found[[0, -1]]
+
+
 @style.styled
 def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
     """Draw which thread writes each element of C.
 
-    Colours are warps, lighter in every other block; thick lines part blocks; the numbers are the lanes of one warp.
+    Colours are warps, lighter in every other block; thick lines part blocks; the numbers are the lanes of one warp, those at
+    its corners where the elements are too small for all.
 
     Parameters
     ----------
@@ -54,8 +69,8 @@ def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
     if max(M, N) <= 48:
         chosen = (owners.block_x == warp[0]) & (owners.block_y == warp[1]) & (owners.warp == warp[2])
         colour = style.text_on(WARP_COLOURS[warp[2] % len(WARP_COLOURS)])
-        size = min(8.0, ax.figure.get_figheight() * 38 / max(M, N))
-        for row, col in np.argwhere(chosen):
+        size = min(12.0, ax.figure.get_figheight() * 64 / max(M, N))     # points; two digits are 1.3 times as wide
+        for row, col in np.argwhere(chosen) if max(M, N) <= 16 else _corners(chosen):
             number = ax.text(col, row, str(owners.lane[row, col]), ha="center", va="center", fontsize=size, color=colour)
             number.set_in_layout(False)
     ax.set(xlabel="column of C", ylabel="row of C", title=title or "Who writes which element of C")

@@ -248,7 +248,8 @@ def _time_line(ax, film, index, x, y, width):
     ax.plot([x + (index + 0.45) * w], [y + 2.9], marker="^", color=style.INK, markersize=9, clip_on=False)
     letter, last = width / 62, x                      # a legend set by the length of its words
     for phase, colour in PHASES.items():
-        ax.text(last, y + 5.2, f"■ {phase}", color=colour, fontsize=11, va="center")
+        ax.text(last, y + 5.2, "■", color=colour, fontsize=11, va="center")
+        ax.text(last + 2 * letter, y + 5.2, phase, fontsize=11, va="center")
         last += letter * (len(phase) + 4.5)
     ax.plot([last - 0.3], [y + 5.2], marker="s", color=style.YELLOW, markeredgecolor=style.INK, markersize=9)
     ax.text(last + 1.2, y + 5.2, f"thread {film[index].thread}", fontsize=11, va="center")

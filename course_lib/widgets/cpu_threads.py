@@ -94,7 +94,8 @@ def thread_bars(pair):
     """Draw the speed with one thread, with several, and with that many times the first; return (Axes, alternative text)."""
     one, many = pair
     count = many.threads or 1
-    values = {"1 thread": one.gflops, f"{count} thread{'s' * (count != 1)}": many.gflops, f"{count} × 1 thread": count * one.gflops}
+    several = f"{count} thread{'s' * (count != 1)}"
+    values = {"1 thread": one.gflops, several: many.gflops, f"ideal of {several}": count * one.gflops}
     ax = bars(values, style.axes(width=6.2, height=3.2), title=f"{many.kernel.name}, N = {many.N}", unit=f"GFLOP/s, {many.label}")
     said = ", ".join(f"{label} {value:.3g}" for label, value in values.items())
     return ax, f"GFLOP/s of {many.kernel.name} at N = {many.N}, {many.label}: {said}."

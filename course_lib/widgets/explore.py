@@ -13,7 +13,7 @@ from course_lib.plots import render
 from course_lib.widgets.compute import alert
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.facts import facts_table
-from course_lib.widgets.waiting import SLOW_S, WaitingBox
+from course_lib.widgets.waiting import BESIDE, BUTTONS, SLOW_S, WRAPPED, WaitingBox, progress_bar
 
 KNOWN_S = 0.0005                # what takes less was not computed: the function remembered it
 
@@ -59,7 +59,7 @@ class Control:
         tooltip = f"{self.name}: {self.meaning}"
         if all(isinstance(value, str) for value in self.values):
             return ipywidgets.ToggleButtons(options=self.pairs, value=self.start, description=self.name, tooltip=tooltip,
-                                            layout={"width": "620px"}, style={"button_width": "auto"})
+                                            layout=BUTTONS, style={"button_width": "auto"})
         return ipywidgets.SelectionSlider(options=self.pairs, value=self.start, description=self.name, tooltip=tooltip,
                                           continuous_update=True, layout={"width": "300px"})
 
@@ -91,18 +91,16 @@ class Explore(WaitingBox):
         self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=near)
         self.boxes = {control.name: control.widget() for control in self.controls}
         self.status, self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
-        self.progress = ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description=doing,
-                                                 layout={"visibility": "hidden", "width": "420px"})
+        self.progress = progress_bar(doing)
         for box in self.boxes.values():
             box.observe(self._moved, "value")
         self._deliver(self.engine.now(self.position()))
         if picture and self._failed is None:        # small: it is committed with the notebook
             self.image.value = render(*picture(self.engine.now(self.position()).value))._repr_html_()
-        wrapping, boxes = {"flex_flow": "row wrap"}, list(self.boxes.values())
+        boxes = list(self.boxes.values())
         buttons = [box for box in boxes if isinstance(box, ipywidgets.ToggleButtons)]
-        sliders = ipywidgets.HBox([box for box in boxes if box not in buttons], layout=wrapping)
-        super().__init__([*buttons, sliders, self.status, self.progress,
-                          ipywidgets.HBox([self.table, self.image], layout=wrapping | {"min_height": "300px"})])
+        sliders = ipywidgets.HBox([*(box for box in boxes if box not in buttons), self.progress], layout=WRAPPED)
+        super().__init__([*buttons, sliders, self.status, ipywidgets.HBox([self.table, self.image], layout=BESIDE)])
 
     def position(self):
         """Return the value of each control: what is asked for now."""

@@ -12,7 +12,7 @@ from course_lib.plots import render
 from course_lib.widgets.compute import PADDING, alert, evaluate
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.facts import USUAL, check_rows, facts, facts_table
-from course_lib.widgets.waiting import SLOW_S, WaitingBox
+from course_lib.widgets.waiting import BESIDE, BUTTONS, SLOW_S, WRAPPED, WaitingBox, progress_bar
 
 AHEAD_BELOW_S = 0.8             # neighbours of a position that took longer are not computed ahead
 SIZE = {"gather": "N: floats that are copied", "transpose": "N: rows and columns of the matrix"}
@@ -30,25 +30,22 @@ class Live(WaitingBox):
         self.drawings = Engine(self._draw, self._deliver_drawing, ahead_below_s=SLOW_S,
                                neighbours=self._next_drawings if pictures else None)
         self.status = ipywidgets.HTML()
-        self.progress = ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description="running",
-                                                 layout={"visibility": "hidden", "width": "420px"})
+        self.progress = progress_bar("running")
         self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML()
         self.shown = None
         if len(pictures) > 1:
             self.shown = ipywidgets.ToggleButtons(options=list(pictures), description="picture", tooltips=list(pictures),
-                                                  tooltip="Which picture", layout={"width": "auto"})
+                                                  tooltip="Which picture", layout=BUTTONS, style={"button_width": "auto"})
             self.shown.observe(lambda change: self._now and self.drawings.request(self._drawing()), "value")
         for control in self._all():
             control.observe(self._moved, "value")
         self._deliver(self.engine.now(self.position()))
         if pictures and self._now:
             self._deliver_drawing(self.drawings.now(self._drawing()))
-        rows = [ipywidgets.HBox(list(self.sliders.values()), layout={"flex_flow": "row wrap"}),
-                ipywidgets.HBox([w for w in (self.choice, self.tied, self.size) if w is not None],
-                                layout={"flex_flow": "row wrap"})]
+        rows = [ipywidgets.HBox(list(self.sliders.values()), layout=WRAPPED),
+                ipywidgets.HBox([w for w in (self.choice, self.tied, self.size, self.progress) if w is not None], layout=WRAPPED)]
         drawn = ipywidgets.VBox([*([self.shown] if self.shown else []), self.image])
-        below = ipywidgets.HBox([self.table, drawn], layout={"flex_flow": "row wrap", "min_height": "300px"})
-        super().__init__([*rows, self.status, self.progress, below])
+        super().__init__([*rows, self.status, ipywidgets.HBox([self.table, drawn], layout=BESIDE)])
 
     def _controls(self, names, choices, start, N, sizes):
         kernel = kernels.get(names[0])
@@ -58,8 +55,9 @@ class Live(WaitingBox):
         self.size = _slider("N", sizes, N, SIZE.get(kernel.kind, "N: rows and columns of A, B and C"))
         self._name, self.choice, self.tied = names[0], None, None
         if len(names) > 1:
-            self.choice = ipywidgets.ToggleButtons(options=names, value=names[0], description="kernel", layout={"width": "auto"},
-                                                   tooltips=[kernels.get(n).idea for n in names], style={"button_width": "auto"})
+            self.choice = ipywidgets.ToggleButtons(options=names, value=names[0], description="kernel", tooltip="Which kernel",
+                                                   tooltips=[kernels.get(n).idea for n in names], layout=BUTTONS,
+                                                   style={"button_width": "auto"})
         if self._tie:
             self.tied = ipywidgets.Checkbox(value=True, description=f"keep {' = '.join(self._tie)}", indent=False,
                                             tooltip="Move these sliders together")

@@ -53,7 +53,7 @@ def test_the_table_compares_with_one_thread():
 def test_the_bars_show_what_the_ideal_would_be():
     ax, alt = thread_bars((made_up("blas", 1, 100), made_up("blas", 4, 100)))
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.25, 2 / 3, 1.0])
-    assert alt == "GFLOP/s of blas at N = 100, made up: 1 thread 0.25, 4 threads 0.667, 4 × 1 thread 1."
+    assert alt == "GFLOP/s of blas at N = 100, made up: 1 thread 0.25, 4 threads 0.667, ideal of 4 threads 1."
     assert len(thread_bars((made_up("blas", 1, 100),) * 2)[0].patches) == 2
 
 
