@@ -10,6 +10,8 @@ from course_lib.run import accuracy
 
 _GAP = ("NaN stands between the rows of the padded matrices, so an element there was read: "
         "rows begin lda, ldb, ldc elements apart, not K or N")
+_GAP_TURNED = ("NaN stands behind each row, or column, of the padded matrices as they are stored, so an element there was read: "
+               "the next begins lda, ldb, ldc elements on, however long it is")
 
 
 @dataclass(frozen=True)
@@ -21,20 +23,25 @@ class Trial:
     B: np.ndarray
     C: np.ndarray
     before: np.ndarray = field(repr=False)      # C as it was
+    turned: str = ""                            # which matrices are stored column by column
 
     @property
     def args(self):
         """SGEMM's arguments in order."""
         case = self.case
-        ld = [np.int32(cols + case.pad) for cols in (case.K, case.N, case.N)]
+        ld = [np.int32(_stored(*shape, name in self.turned)[1] + case.pad) for name, shape in _shapes(case).items()]
         return (np.int32(case.M), np.int32(case.N), np.int32(case.K), np.float32(case.alpha), self.A, ld[0],
                 self.B, ld[1], np.float32(case.beta), self.C, ld[2])
 
     def matrices(self):
         """Return A, B and C before the launch, and C now, as matrices."""
-        M, N, K, pad = self.case.M, self.case.N, self.case.K, self.case.pad
-        return (_view(self.A, M, K, pad), _view(self.B, K, N, pad), _view(self.before, M, N, pad),
-                _view(self.C, M, N, pad))
+        return tuple(self.view(name, buffer) for name, buffer in zip("ABCC", (self.A, self.B, self.before, self.C), strict=True))
+
+    def view(self, name, buffer):
+        """Return a flat buffer as the matrix `name` that it stores."""
+        turned = name in self.turned
+        matrix = _view(buffer, *_stored(*_shapes(self.case)[name], turned), self.case.pad)
+        return matrix.T if turned else matrix
 
 
 @dataclass(frozen=True)
@@ -54,9 +61,15 @@ class Wrong:
                 f"(rounding explains {self.allowed:.1e})")
 
 
+@dataclass(frozen=True)
 class Sgemm:
-    """Row-major float32 SGEMM with lda, ldb, ldc."""
+    """Float32 SGEMM with lda, ldb, ldc, row-major but for the matrices named in `turned`.
 
+    A turned matrix is stored column by column: "A" alone is C = alpha A^T B + beta C for those who take what is stored,
+    K rows of M, as A; "ABC" is column-major SGEMM.
+    """
+
+    turned: str = ""
     signature = SIGNATURE
 
     def work(self, case):
@@ -74,12 +87,11 @@ class Sgemm:
             Put numbers into C even when beta is 0; tells a kernel that reads C from one that does not write it.
         """
         rng = np.random.default_rng([seed, case.M, case.N, case.K])
-        A, B = (_flat(rng, *shape, case.pad) for shape in ((case.M, case.K), (case.K, case.N)))
-        C = _flat(rng, case.M, case.N, case.pad)
+        A, B, C = (_flat(rng, *_stored(*shape, name in self.turned), case.pad) for name, shape in _shapes(case).items())
         if case.beta == 0 and not finite:
             C[:] = np.nan
         A.flags.writeable = B.flags.writeable = False      # a kernel that writes there is stopped
-        return Trial(case, A, B, C, C.copy())
+        return Trial(case, A, B, C, C.copy(), self.turned)
 
     def judge(self, trial):
         """Return the first `Wrong` element, a sentence on a store where none belongs, or None."""
@@ -112,6 +124,14 @@ class Sgemm:
         return _known_mistake(trial, tile) or _displaced(trial, wrong) or _place(trial.case, wrong.mask, tile)
 
 
+def _shapes(case):
+    return {"A": (case.M, case.K), "B": (case.K, case.N), "C": (case.M, case.N)}
+
+
+def _stored(rows, cols, turned):
+    return (cols, rows) if turned else (rows, cols)
+
+
 def _flat(rng, rows, cols, pad):
     buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, np.float32)
     _view(buffer, rows, cols, pad)[...] = rng.uniform(-1, 1, (rows, cols))
@@ -126,11 +146,12 @@ def _view(buffer, rows, cols, pad):
 def _stray(trial):
     """Return a sentence when the gaps between the rows of C are not as they were."""
     gaps = np.ones(len(trial.C), bool)
-    _view(gaps, trial.case.M, trial.case.N, trial.case.pad)[...] = False
+    trial.view("C", gaps)[...] = False
     touched = int(np.count_nonzero(~np.isnan(trial.C[gaps])))
     if touched:
-        return (f"{touched} element{'s' * (touched != 1)} between the rows of C overwritten: rows are ldc apart, "
-                "but only the first N elements of each belong to C")
+        lines, count = ("columns", "M") if "C" in trial.turned else ("rows", "N")
+        return (f"{touched} element{'s' * (touched != 1)} between the {lines} of C overwritten: {lines} are ldc apart, "
+                f"but only the first {count} elements of each belong to C")
     return None
 
 
@@ -142,13 +163,13 @@ def _close(got, candidate):
 def _known_mistake(trial, tile):
     """Compare the result with those of well-known mistakes."""
     A, B, before, C = (m.astype(np.float64) for m in trial.matrices())
-    for says, candidate in _candidates(A, B, np.nan_to_num(before), trial.case, tile):
+    for says, candidate in _candidates(A, B, np.nan_to_num(before), trial.case, tile, trial.turned):
         if _close(C, candidate):
             return says
     return ""
 
 
-def _candidates(A, B, before, case, tile):
+def _candidates(A, B, before, case, tile, turned=""):
     """Yield (sentence, the result that this mistake gives)."""
     alpha, beta = case.alpha, case.beta
     product, rest = A @ B, beta * before
@@ -158,10 +179,12 @@ def _candidates(A, B, before, case, tile):
     yield "alpha multiplies beta C too", alpha * (product + rest)
     yield "C is added once more, whatever beta is", alpha * product + rest + before
     if case.M == case.N == case.K:
-        yield "It is B A instead of A B: the operands are swapped", alpha * B @ A + rest
+        all_turned = ", or all three matrices are taken as row-major" if set(turned) == set("ABC") else ""
+        yield f"It is B A instead of A B: the operands are swapped{all_turned}", alpha * B @ A + rest
         yield "The product is transposed: row and col are exchanged where C is stored", alpha * product.T + rest
-        yield "A is read transposed: its element (row, k) is A[row * lda + k]", alpha * A.T @ B + rest
-        yield "B is read transposed: its element (k, col) is B[k * ldb + col]", alpha * A @ B.T + rest
+        a, b = "k * lda + row" if "A" in turned else "row * lda + k", "col * ldb + k" if "B" in turned else "k * ldb + col"
+        yield f"A is read transposed: its element (row, k) is A[{a}]", alpha * A.T @ B + rest
+        yield f"B is read transposed: its element (k, col) is B[{b}]", alpha * A @ B.T + rest
         yield "A and B are both read transposed", alpha * A.T @ B.T + rest
     yield "Only the last product of each sum is left: acc must be added to, +=", alpha * A[:, -1:] @ B[-1:] + rest
     yield from _partial_sums(A, B, rest, case, tile)
@@ -203,7 +226,7 @@ def _displaced(trial, wrong):
 def _guess_nan(operation, trial, again):
     """Tell the three ways to NaN apart: a C that is read, a C that is not written, a gap that is read."""
     if trial.case.beta:
-        return _GAP if trial.case.pad else ""
+        return _gap(trial) if trial.case.pad else ""
     other = again(operation.trial(trial.case, finite=True))
     if other is None:
         return ""
@@ -217,7 +240,11 @@ def _guess_nan(operation, trial, again):
         return "The result is added to what C held before: with beta = 0 it must replace it"
     if operation.judge(other) is None:
         return "C was filled with NaN beforehand, and 0 × NaN is NaN: when beta is 0, C must not be read"
-    return _GAP if trial.case.pad and np.isnan(C).any() else ""
+    return _gap(trial) if trial.case.pad and np.isnan(C).any() else ""
+
+
+def _gap(trial):
+    return _GAP_TURNED if trial.turned else _GAP
 
 
 def _place(case, mask, tile):
@@ -231,5 +258,5 @@ def _place(case, mask, tile):
     if case.K % tile.get("BK", 1):
         return f"K = {case.K} leaves the last tile partly filled: elements beyond K must count as 0"
     if case.pad:
-        return "The rows are padded: rows begin lda, ldb, ldc elements apart, not K or N"
+        return "Rows, or columns where these are stored, are padded: they begin lda, ldb, ldc elements apart, whatever their length"
     return ""

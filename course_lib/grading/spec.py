@@ -87,6 +87,9 @@ class Spec:
     gate_case : callable
         tile -> the input on which counters are read.
     gates : tuple of Gate
+    drawn : callable, optional
+        (tile, NumPy generator) -> further inputs for grading, of sizes that only the seed knows. Default: three for
+        C = alpha A B + beta C, of whole tiles where all of `cases` are.
     max_steps : int
         Instructions a warp may execute; the right kernels here need a few thousand.
     """
@@ -102,6 +105,7 @@ class Spec:
     cases: Callable[[Mapping[str, int]], tuple[Case, ...]] = field(repr=False)
     gate_case: Callable[[Mapping[str, int]], Case] = field(repr=False)
     gates: tuple[Gate, ...] = ()
+    drawn: Callable | None = field(default=None, repr=False)
     max_steps: int = 300_000
 
     def __str__(self):

@@ -78,6 +78,54 @@ def test_a_right_result_is_right_and_a_nan_never_is(case):
     assert int(wrong.mask.sum()) == 1
 
 
+@pytest.mark.parametrize("turned", ["A", "B", "ABC"])
+@pytest.mark.parametrize("case", all_cases(TILE)[3:], ids=str)
+def test_a_turned_matrix_is_stored_column_by_column(turned, case):
+    trial = Sgemm(turned).trial(case, seed=3)
+    trial.C[...] = plain_sgemm(*trial.args, turned)
+    assert Sgemm(turned).judge(trial) is None
+
+
+@pytest.mark.parametrize("turned", ["A", "B", "ABC"])
+def test_a_turned_matrix_taken_as_row_major_is_wrong(turned):
+    trial = Sgemm(turned).trial(SQUARE)
+    trial.C[...] = plain_sgemm(*trial.args, "")
+    assert isinstance(Sgemm(turned).judge(trial), Wrong)
+
+
+def plain_sgemm(M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, turned):
+    """Compute C as a kernel would, element by element of the flat arrays; return what C then holds."""
+    def at(name, row, col, ld):
+        return col * ld + row if name in turned else row * ld + col
+
+    out = C.copy()
+    for row in range(M):
+        for col in range(N):
+            product = sum(float(A[at("A", row, k, lda)]) * float(B[at("B", k, col, ldb)]) for k in range(K))
+            place = at("C", row, col, ldc)
+            out[place] = alpha * product + (beta * C[place] if beta else 0)
+    return out
+
+
+TURNED_MISTAKES = [
+    ("A", "its element (row, k) is A[k * lda + row]", lambda A, B: A.T @ B),
+    ("B", "its element (k, col) is B[col * ldb + k]", lambda A, B: A @ B.T),
+    ("ABC", "or all three matrices are taken as row-major", lambda A, B: B @ A),
+]
+
+
+@pytest.mark.parametrize(("turned", "says", "how"), TURNED_MISTAKES, ids=[m[0] for m in TURNED_MISTAKES])
+def test_a_mistake_with_a_turned_matrix_is_told_in_its_own_index(turned, says, how):
+    trial = solve(Sgemm(turned).trial(SQUARE), lambda A, B, C, alpha, beta: how(A, B))
+    assert says in Sgemm(turned).guess(trial, Sgemm(turned).judge(trial), TILE, again=None)
+
+
+def test_a_store_between_the_columns_is_found():
+    trial = solve(Sgemm("ABC").trial(Case("padded", 4, 3, 4, pad=2)), right)
+    trial.C[5] = 0.0
+    assert "1 element between the columns of C" in Sgemm("ABC").judge(trial)
+
+
 def test_one_wrong_element_is_found_and_rounding_is_not():
     trial = solve(Sgemm().trial(Case("long", 8, 8, 2048)), lambda A, B, *rest: A.astype(np.float32) @ B.astype(np.float32))
     assert Sgemm().judge(trial) is None
