@@ -123,7 +123,17 @@ class Report:
         >>> loop.lines, loop.counts["FFMA"], loop.counts["LDG.32"]
         ((4,), 4, 4)
         """
+        return toolchain.loops(self.sass)
+
+    @functools.cached_property
+    def sass(self):
+        """Return the kernel's machine code, a tuple of `toolchain.SassInstruction`; raises as `loops`."""
         if not self.cubin:
             raise SimtError(f"{self.kernel} has no machine code to find loops in: its source was PTX text or its arch a virtual one. "
                             "Launch it from CUDA C, with arch=\"sm_90\" for example.", kernel=self.kernel)
-        return toolchain.loops(toolchain.sass(self.cubin, self.kernel))
+        return toolchain.sass(self.cubin, self.kernel)
+
+    @functools.cached_property
+    def resources(self):
+        """Return what the kernel takes, `toolchain.Resources`: registers, shared and local memory (spills are not told apart)."""
+        return toolchain.resources(self.cubin)[self.kernel]

@@ -5,6 +5,7 @@ And the machine's own C compiler, for the programs that run on the CPU.
 
 from course_lib.toolchain.compiled import Compiled
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
+from course_lib.toolchain.executed import COUNTED, Executed, executed
 from course_lib.toolchain.host import HostProgram, compile_c
 from course_lib.toolchain.host_call import CrashedError, call_apart, gemm_arguments, gemm_call
 from course_lib.toolchain.host_compiler import HostCompiler, host_compiler, no_compiler
@@ -14,15 +15,17 @@ from course_lib.toolchain.loops import Loop, count, loops
 from course_lib.toolchain.nvrtc import compile_cuda, nvrtc_version, supported_architectures
 from course_lib.toolchain.purpose import purposes
 from course_lib.toolchain.resources import Resources, resources
-from course_lib.toolchain.sass import SassInstruction, sass
+from course_lib.toolchain.sass import SassInstruction, read_back, sass, written
 from course_lib.toolchain.step_along_k import WholeStep, whole_step
 
 __all__ = [
+    "COUNTED",
     "Blas",
     "CompileError",
     "Compiled",
     "CrashedError",
     "Diagnostic",
+    "Executed",
     "HostCompiler",
     "HostProgram",
     "InnerLoop",
@@ -38,6 +41,7 @@ __all__ = [
     "count",
     "cpu_count",
     "cpu_name",
+    "executed",
     "gemm_arguments",
     "gemm_call",
     "host_compiler",
@@ -47,8 +51,10 @@ __all__ = [
     "nvrtc_version",
     "parse_log",
     "purposes",
+    "read_back",
     "resources",
     "sass",
     "supported_architectures",
     "whole_step",
+    "written",
 ]

@@ -60,11 +60,11 @@ def loops(instructions):
     >>> [(loop.depth, loop.lines, loop.counts["FFMA"], loop.counts["LDG.32"]) for loop in loops(sass(compile_cuda(text)))]
     [(1, (4,), 1, 1)]
     """
-    blocks, edges = _graph(instructions)
+    blocks, edges = graph(instructions)
     bodies = {}                      # head -> (blocks of the body, last jump back)
-    for tail, head in _back_edges(edges):
+    for tail, head in back_edges(edges):
         body, end = bodies.get(head, ({head}, 0))
-        bodies[head] = body | _body(head, tail, edges), max(end, tail)
+        bodies[head] = body | body_of(head, tail, edges), max(end, tail)
     found = []
     for head, (body, tail) in bodies.items():
         depth = sum(head in other for other, _ in bodies.values())
@@ -107,7 +107,7 @@ def _goes_on(instruction):
     return instruction.base not in _ENDS
 
 
-def _graph(instructions):
+def graph(instructions):
     """Cut into basic blocks; return those that the kernel's start leads to, and their successors, by first offset."""
     targets = {_target(i) for i in instructions}
     blocks, current = {}, None
@@ -115,7 +115,7 @@ def _graph(instructions):
         if current is None or instruction.offset in targets:
             current = blocks.setdefault(instruction.offset, [])
         current.append(instruction)
-        if _target(instruction) is not None or not _goes_on(instruction):
+        if _target(instruction) is not None or not _goes_on(instruction) or instruction.base == "EXIT":
             current = None
     starts = sorted(blocks)
     follows = dict(zip(starts, starts[1:], strict=False))
@@ -131,7 +131,7 @@ def _graph(instructions):
     return blocks, edges
 
 
-def _back_edges(edges):
+def back_edges(edges):
     """Yield (tail, head) of every edge whose head lies on every way from the start to its tail."""
     dominators = _dominators(edges)
     for tail, heads in edges.items():
@@ -155,7 +155,7 @@ def _dominators(edges):
     return found
 
 
-def _body(head, tail, edges):
+def body_of(head, tail, edges):
     """Return the blocks from which `tail` is reached without passing `head`."""
     body, waiting = {head}, [tail]
     while waiting:
