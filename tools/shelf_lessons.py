@@ -11,24 +11,41 @@ import nbformat
 from nbclient import NotebookClient
 
 from course_lib import kernels
+from course_lib.grading.preprocessors import ClearCudaSolutions, DropInstructorCells, DropOtherVariants
+from course_lib.grading.variants import FIRST, variants_of
 from course_lib.toolchain.nvrtc import define_options
 from course_lib.toolchain.shelf import NAME, Request
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("notebooks", "solutions", "exercises")
+VARIANT = "exercises/variant-"      # what students of another class get: no file, but made from solutions/
 TIMEOUT_S = 600         # a cell
 MOST = 1000             # positions that the sliders of one cell may have
 
 
 def notebooks():
-    """Return the committed notebooks, relative to the repository."""
+    """Return the committed notebooks, relative to the repository, and the exercises of other variants than the committed."""
     found = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.ipynb"))
-    return sorted(p.relative_to(ROOT).as_posix() for p in found if ".ipynb_checkpoints" not in p.parts)
+    names = sorted(p.relative_to(ROOT).as_posix() for p in found if ".ipynb_checkpoints" not in p.parts)
+    solutions = [name for name in names if name.startswith("solutions/")]
+    return names + [f"{VARIANT}{variant}/{Path(name).name}" for name in solutions
+                    for variant in variants_of(_book(name).cells) if variant != FIRST]
+
+
+def _book(notebook):
+    """Return a notebook; an exercise of another variant as students start from it."""
+    if not notebook.startswith(VARIANT):
+        return nbformat.read(ROOT / notebook, as_version=4)
+    path = Path(notebook)
+    book = nbformat.read(ROOT / "solutions" / path.stem / path.name, as_version=4)
+    for step in (DropInstructorCells(), DropOtherVariants(variant=path.parent.name.removeprefix("variant-")), ClearCudaSolutions()):
+        book, _ = step.preprocess(book, {"language": "python"})
+    return book
 
 
 def stamp(notebook, files):
     """Return a hash of a notebook's code and of the kernel files that it reads; other requests need another hash."""
-    cells = nbformat.read(ROOT / notebook, as_version=4).cells
+    cells = _book(notebook).cells
     code = "\0".join(cell.source for cell in cells if cell.cell_type == "code")
     texts = [(kernels.kernel.FOLDER / name).read_text(encoding="utf-8") for name in files if (kernels.kernel.FOLDER / name).is_file()]
     return hashlib.sha256("\0".join([code, *files, *texts]).encode()).hexdigest()[:16]
@@ -60,7 +77,7 @@ def run(notebook):
 
 
 def _execute(notebook, notes, home):
-    book = nbformat.read(ROOT / notebook, as_version=4)
+    book = _book(notebook)
     book.cells.insert(0, nbformat.v4.new_code_cell(f"import shelf_recorder\nshelf_recorder.start({str(notes)!r})"))
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")])
     with tempfile.TemporaryDirectory() as folder:       # an exercise may write beside itself

@@ -57,8 +57,9 @@ def _release(classroom, options):
     changed = drift(classroom.root)
     if changed:
         raise CourseError("nothing was packed: exercises/ is not what solutions/ gives; run `make exercises`")
-    names = release(classroom.root, options.to)
-    print(f"{options.to}: {len(names)} files, {options.to.stat().st_size / 1e6:.1f} MB")
+    variant = classroom.variant
+    names = release(classroom.root, options.to, variant)
+    print(f"{options.to}: {len(names)} files, {options.to.stat().st_size / 1e6:.1f} MB, exercises of variant {variant}")
     return 0
 
 

@@ -1,7 +1,7 @@
 """Where a class's files are: submissions, results, feedback, the roster, the seed and the deadlines, all in `grading/`.
 
     grading/roster.csv      student,name,platform   (who should hand in; `platform` is what a learning platform calls them)
-    grading/class.toml      when exercises are due, and what being late costs
+    grading/class.toml      the class's variant, when exercises are due, and what being late costs
     grading/seed            drawn once; whoever has it knows the drawn inputs
     grading/submitted/STUDENT/EXERCISE/EXERCISE.ipynb, timestamp.txt
     grading/results/STUDENT/EXERCISE.json
@@ -9,16 +9,20 @@
 """
 
 import csv
+import functools
 import os
 import re
 import secrets
+import tempfile
 import tomllib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from course_lib.errors import CourseError
+from course_lib.grading import variants
 from course_lib.grading.exercises import all_parts
+from course_lib.grading.generate import generate
 
 CANARY = "canary"                   # no student may be called this: the instructor's own submission
 _NAME = re.compile(r"\w[\w.@+-]{0,99}")
@@ -59,12 +63,20 @@ class Classroom:
         """Return where a student's page is."""
         return self.folder / "feedback" / student / f"{exercise}.html"
 
+    @property
+    def variant(self):
+        """Return the variant of the exercises that this class gets."""
+        return variants.of_class(self.rules(), self.root)
+
     def released(self, exercise):
-        """Return the bytes of the notebook that students got."""
-        return read_notebook(self.root / "exercises", exercise)
+        """Return the bytes of the notebook that students got: of the class's variant where the exercise has it."""
+        variant = self.variant
+        if variant == variants.FIRST or not variants.has(self.solved(exercise), variant):
+            return read_notebook(self.root / "exercises", exercise)
+        return _generated(self.root, variant, exercise, self.solved(exercise))
 
     def solved(self, exercise):
-        """Return the bytes of the instructor's own."""
+        """Return the bytes of the instructor's own, which answers all variants."""
         return read_notebook(self.root / "solutions", exercise)
 
     def submitted(self, exercise):
@@ -95,7 +107,7 @@ class Classroom:
 
     def rules(self):
         """Return class.toml as a dict; {} when it is not there."""
-        path = self.folder / "class.toml"
+        path = self.root / "grading" / "class.toml"
         try:
             return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         except tomllib.TOMLDecodeError as error:
@@ -115,6 +127,14 @@ class Classroom:
             write(path, f"{secrets.randbits(60)}\n")
             path.chmod(0o600)
         return int(path.read_text(encoding="ascii"))
+
+
+@functools.lru_cache(maxsize=4)
+def _generated(root, variant, exercise, solved):
+    """Return an exercise of a variant; `solved`, what it is made from, is part of the cache's key."""
+    with tempfile.TemporaryDirectory(prefix="exercises-") as folder:
+        generate(root, folder, variant, exercise)
+        return read_notebook(Path(folder), exercise)
 
 
 def check_name(name):

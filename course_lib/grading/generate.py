@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from course_lib.errors import CourseError
+from course_lib.grading.variants import FIRST
 
 LIBRARY = Path(__file__).resolve().parents[2]      # where nbgrader's process finds course_lib
 CONFIG = "nbgrader_config.py"
@@ -23,8 +24,8 @@ _REASON = re.compile(r"\s*[\w.]*(Error|Exception): |.*error processing assignmen
 SHOWN = 60         # lines of a difference
 
 
-def generate(root, target):
-    """Generate every exercise of a repository into `target`, which is created.
+def generate(root, target, variant=FIRST, exercise="*"):
+    """Generate every exercise of a repository, or one, into `target`, which is created.
 
     Parameters
     ----------
@@ -32,6 +33,10 @@ def generate(root, target):
         The repository: `solutions/` and `nbgrader_config.py`.
     target : Path
         Gets `<lesson>/<lesson>.ipynb`, and the files that go with it.
+    variant : str
+        Whose cells are kept; an exercise that has no such variant is generated as variant a.
+    exercise : str
+        Its name; default: all.
 
     Raises
     ------
@@ -39,14 +44,15 @@ def generate(root, target):
         With nbgrader's own words when it fails; `target` is then not touched.
     """
     root, target = Path(root).resolve(), Path(target).resolve()
-    lessons = sorted(path.parent.name for path in root.glob("solutions/*/*.ipynb"))
+    lessons = sorted(path.parent.name for path in root.glob(f"solutions/{exercise}/*.ipynb"))
     if not lessons:
         raise CourseError(f"{root / 'solutions'} holds no notebook: run this in the course's repository")
     with tempfile.TemporaryDirectory(prefix="nbgrader-") as folder:
         course = Path(folder)
-        shutil.copytree(root / "solutions", course / "solutions")
+        for lesson in lessons:
+            shutil.copytree(root / "solutions" / lesson, course / "solutions" / lesson)
         shutil.copy(root / CONFIG, course)
-        _run_nbgrader(course)
+        _run_nbgrader(course, variant)
         made = course / "exercises"
         missing = [lesson for lesson in lessons if not list(made.glob(f"{lesson}/*.ipynb"))]
         if missing:
@@ -113,7 +119,7 @@ def _difference(name, old, new):
     return "\n".join(lines[:SHOWN] + more) or f"{name}: only the line ends differ"
 
 
-def _run_nbgrader(course):
+def _run_nbgrader(course, variant):
     """Run nbgrader's own command on the copy, with no configuration but ours."""
     paths = [str(LIBRARY), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {
@@ -125,7 +131,7 @@ def _run_nbgrader(course):
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
     }
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", "*", "--force", "--no-db",
-               f"--CourseDirectory.root={course}"]
+               f"--CourseDirectory.root={course}", f"--DropOtherVariants.variant={variant}"]
     done = subprocess.run(command, cwd=course, env=environment, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
     if done.returncode:

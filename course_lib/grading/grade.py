@@ -21,6 +21,7 @@ from course_lib.errors import CourseError
 from course_lib.grading import sandbox
 from course_lib.grading.classroom import CANARY, write
 from course_lib.grading.normalise import MOST_BYTES, Answers, answers, questions
+from course_lib.grading.variants import mismatch
 from course_lib.simt import native
 from course_lib.toolchain import nvrtc_version
 
@@ -144,7 +145,7 @@ def grade_one(job):
                       "points": question.points if result["passed"] else 0, **result})
     return {"student": job.student, "exercise": job.exercise, "key": job.key, "graded": datetime.now(UTC).isoformat(timespec="seconds"),
             "points": sum(part["points"] for part in parts), "maximum": sum(part["maximum"] for part in parts),
-            "problem": problem, "notes": list(found.notes), "parts": parts}
+            "problem": problem, "notes": [*filter(None, [not problem and mismatch(job.data, job.released)]), *found.notes], "parts": parts}
 
 
 def _graded(jobs, workers, own):

@@ -17,6 +17,8 @@ import re
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 from traitlets import Unicode
 
+from course_lib.grading.variants import FIRST, chosen
+
 INSTRUCTOR = "instructor"      # the tag of cells that students do not get
 KEPT_METADATA = ("deletable", "editable", "nbgrader", "tags")
 _REGION = re.compile(r"(?P<indent>\s*)(?P<mark>//|#+) ?(?P<word>BEGIN SOLUTION|STARTER|END SOLUTION)\s*")
@@ -34,17 +36,12 @@ class DropInstructorCells(NbGraderPreprocessor):
 class DropOtherVariants(NbGraderPreprocessor):
     """Remove the cells of other variants: `variant-b` marks a cell that only classes with variant b get."""
 
-    variant = Unicode("a", help="The variant that this class gets.").tag(config=True)
+    variant = Unicode(FIRST, help="The variant that this class gets.").tag(config=True)
 
     def preprocess(self, nb, resources):
         """Return the notebook with the cells of its variant, and those that all get."""
-        nb.cells = [cell for cell in nb.cells if variants(cell) in ((), (self.variant,))]
+        nb.cells = chosen(nb.cells, self.variant)
         return nb, resources
-
-
-def variants(cell):
-    """Return the variants that a cell is marked for; () when all get it."""
-    return tuple(tag.removeprefix("variant-") for tag in cell.metadata.get("tags", []) if tag.startswith("variant-"))
 
 
 class ClearCudaSolutions(ClearSolutions):

@@ -1,18 +1,23 @@
 """Pack what students get: lessons, exercises and the library, without worked solutions, tests and anything of the instructor's."""
 
 import subprocess
+import tempfile
 import zipfile
 from pathlib import Path
 
 from course_lib.errors import CourseError
+from course_lib.grading.generate import generate
+from course_lib.grading.release_shelf import without_solutions
+from course_lib.grading.variants import FIRST
 
 TAKEN = ("notebooks", "exercises", "course_lib", "tools", "docs", ".devcontainer", "Makefile", "README.md", "CONTRIBUTING.md", "LICENSE",
          "LICENSE-lessons", "pyproject.toml", "constraints.txt", "environment.yml")
 FOLDER = "warp-by-warp"
+SHELF = "course_lib/toolchain/shelf.zip"
 _WHEN = (2000, 1, 1, 0, 0, 0)        # the same files give the same bytes
 
 
-def release(root, target):
+def release(root, target, variant=FIRST):
     """Write the students' bundle as a zip file.
 
     Parameters
@@ -20,6 +25,8 @@ def release(root, target):
     root : Path
         The repository; what git tracks in it is packed, as it is on disk now.
     target : Path
+    variant : str
+        Of the exercises.
 
     Returns
     -------
@@ -31,17 +38,34 @@ def release(root, target):
     CourseError
         When this is no git repository, or the exercises are not what the solutions give.
     """
-    files = bundled(tracked(root))
-    problem = leak(root, files)
+    files = contents(root, variant)
+    problem = leak(files)
     if problem:
         raise CourseError(problem)
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in files:
             info = zipfile.ZipInfo(f"{FOLDER}/{name}", _WHEN)
-            info.external_attr = (0o755 if (root / name).stat().st_mode & 0o100 else 0o644) << 16
-            archive.writestr(info, (root / name).read_bytes(), zipfile.ZIP_DEFLATED)
-    return files
+            runs = (root / name).is_file() and (root / name).stat().st_mode & 0o100
+            info.external_attr = (0o755 if runs else 0o644) << 16
+            archive.writestr(info, files[name], zipfile.ZIP_DEFLATED)
+    return list(files)
+
+
+def contents(root, variant=FIRST):
+    """Return what a bundle holds: name -> bytes, sorted by name. The exercises are those of the variant, the shelf has no solutions."""
+    files = {name: (root / name).read_bytes() for name in bundled(tracked(root))}
+    if variant != FIRST:
+        files = {name: data for name, data in files.items() if not name.startswith("exercises/")} | _exercises(root, variant)
+    if SHELF in files:
+        files[SHELF] = without_solutions(files[SHELF])
+    return dict(sorted(files.items()))
+
+
+def _exercises(root, variant):
+    with tempfile.TemporaryDirectory(prefix="exercises-") as folder:
+        generate(root, folder, variant)
+        return {f"exercises/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
 
 def tracked(root):
@@ -62,11 +86,11 @@ def bundled(names):
     return [name for name in names if name.split("/")[0] in TAKEN]
 
 
-def leak(root, names):
-    """Return why a bundle must not be given away, or None: a notebook in it still has a solution or a hidden test."""
-    for name in names:
+def leak(files):
+    """Return why a bundle (name -> bytes) must not be given away, or None: a notebook in it still has a solution or a hidden test."""
+    for name, data in files.items():
         if name.endswith(".ipynb") and name.startswith("exercises/"):
-            text = (Path(root) / name).read_text(encoding="utf-8")
+            text = data.decode()
             for mark in ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "seed="):
                 if mark in text:
                     return f"nothing was packed: {name} holds {mark!r}; run `make exercises`"

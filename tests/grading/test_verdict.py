@@ -38,7 +38,7 @@ def test_require():
 
 @pytest.mark.parametrize(("exercise", "name", "says"), [
     ("04_tilling", "tile", "did you mean '04_tiling'"), ("04_tiling", "tiles", "did you mean 'tile'"),
-    ("04_tiling", "zzz", "there is 'stage', 'tile', 'wide'")])
+    ("04_tiling", "zzz", "there is 'stage', 'tile', 'tile-b', 'wide'")])
 def test_a_part_that_is_not_there(exercise, name, says):
     with pytest.raises(CourseError, match=says):
         part(exercise, name)

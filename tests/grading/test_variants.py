@@ -1,0 +1,242 @@
+"""One line of class.toml gives a class another variant: what is packed, graded and told; and what the bundle's shelf must not have."""
+
+import io
+import json
+import lzma
+import shutil
+import zipfile
+from concurrent import futures
+from pathlib import Path
+
+import pytest
+
+from course_lib import magic
+from course_lib.errors import CourseError
+from course_lib.grading import all_parts, sandbox, variants
+from course_lib.grading.classroom import Classroom
+from course_lib.grading.collect import collect
+from course_lib.grading.feedback import feedback
+from course_lib.grading.grade import grade
+from course_lib.grading.grades import grades
+from course_lib.grading.normalise import questions
+from course_lib.grading.release import SHELF, contents, leak, release
+from course_lib.grading.release_shelf import without_solutions
+from course_lib.simt import native
+from course_lib.toolchain.shelf import FILE, source_hash
+
+ROOT = Path(__file__).parents[2]
+EXERCISE = "04_tiling"
+SOLVED = json.loads((ROOT / f"solutions/{EXERCISE}/{EXERCISE}.ipynb").read_text(encoding="utf-8"))
+MAIN = {"a": "tile", "b": "tile-b"}
+needs_sandbox = pytest.mark.skipif(bool(sandbox.problem()), reason=str(sandbox.problem()))
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Return one folder for all classes: what was generated for one is not generated again for the next."""
+    folder = tmp_path_factory.mktemp("course")
+    for name in ("exercises", "solutions", "nbgrader_config.py"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+@pytest.fixture
+def classroom(root):
+    yield Classroom(root)
+    shutil.rmtree(root / "grading", ignore_errors=True)
+
+
+def choose(classroom, text):
+    (classroom.folder / "class.toml").write_text(text, encoding="utf-8")
+
+
+def text_of(cell):
+    return "".join(cell["source"])
+
+
+def solved(released, wrong=()):
+    """Return a released notebook with the worked answers in it; those of the parts in `wrong` compute something else."""
+    nb = json.loads(released)
+    sources = {cell["id"]: text_of(cell) for cell in SOLVED["cells"]}
+    for cell in nb["cells"]:
+        part = cell["id"].removesuffix("-answer")
+        if part != cell["id"]:
+            cell["source"] = sources[cell["id"]].replace("acc +=", "acc -=" if part in wrong else "acc +=")
+    return json.dumps(nb)
+
+
+def test_the_released_notebook_is_of_the_class(classroom):
+    first = classroom.released(EXERCISE)
+    assert first == (ROOT / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
+    choose(classroom, 'variant = "b"\n[late]\nper_day = 0.1\n')
+    second = classroom.released(EXERCISE)
+    assert [q.part for q in questions(first)] == ["stage", "tile", "wide"]
+    assert [q.part for q in questions(second)] == ["stage", "tile-b", "wide"]
+    cells = json.loads(second)["cells"]
+    assert variants.variants_of(cells) == ["b"]
+    assert "tiled_at" in "".join(map(text_of, cells))
+    assert not any(mark in second.decode() for mark in ("BEGIN SOLUTION", "HIDDEN TESTS", "seed="))
+
+
+def test_an_exercise_without_the_variant_is_given_as_it_is(classroom, monkeypatch):
+    monkeypatch.setattr(variants, "known", lambda root: ["a", "b", "c"])
+    choose(classroom, 'variant = "c"\n')
+    assert classroom.released(EXERCISE) == (ROOT / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ('variant = "z"', r"no exercise has a variant 'z'; there is 'a', 'b'"),
+    ("variant = 2", "no exercise has a variant 2; there is 'a', 'b'"),
+    ('[late]\nvariant = "b"', r"stands in the table \[late\]; put it in the first line"),
+])
+def test_a_setting_that_would_have_no_effect_is_refused(classroom, text, says):
+    choose(classroom, text)
+    with pytest.raises(CourseError, match=says):
+        classroom.released(EXERCISE)
+
+
+def test_every_part_has_its_variants_in_the_notebook():
+    """A part `main-b` of the library has cells for variant b, and the variants of an exercise have as many parts, worth as much."""
+    for path in sorted(ROOT.glob("solutions/*/*.ipynb")):
+        cells = json.loads(path.read_bytes())["cells"]
+        offered = {name: questions(json.dumps({"cells": variants.chosen(cells, name)})) for name in variants.variants_of(cells) or ["a"]}
+        assert {part for exercise, part in all_parts() if exercise == path.stem} == {q.part for found in offered.values() for q in found}
+        assert len({tuple(q.points for q in found) for found in offered.values()}) == 1, path.stem
+
+
+def hand_in_all(classroom, folder):
+    """Collect a right and a wrong answer of each variant; return the lines of `collect`."""
+    inbox = folder / "inbox"
+    inbox.mkdir()
+    for variant, main in MAIN.items():
+        choose(classroom, f'variant = "{variant}"\n')
+        released = classroom.released(EXERCISE)
+        (inbox / f"right_{variant}_{EXERCISE}.ipynb").write_text(solved(released), encoding="utf-8")
+        (inbox / f"wrong_{variant}_{EXERCISE}.ipynb").write_text(solved(released, wrong=[main]), encoding="utf-8")
+    return list(collect(classroom, inbox))
+
+
+def graded(classroom, variant):
+    choose(classroom, f'variant = "{variant}"\n')
+    lines = []
+    results = grade(classroom, EXERCISE, show=lines.append, quiet=True)
+    assert lines[0] == "the instructor's own solution: 10 of 10"
+    return results
+
+
+@needs_sandbox
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_class_is_graded_by_its_variant(classroom, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_CACHE", str(native.cache_folder().parent))
+    assert len(hand_in_all(classroom, tmp_path)) == 4
+    for variant, other in ("ab", "ba"):
+        results = graded(classroom, variant)
+        assert {student: result["points"] for student, result in results.items()} == {
+            f"right_{variant}": 10, f"wrong_{variant}": 4, f"right_{other}": 4, f"wrong_{other}": 4}
+        kinds = {part["part"]: part["kind"] for part in results[f"wrong_{variant}"]["parts"]}
+        assert kinds == {"stage": "", MAIN[variant]: "wrong", "wide": ""}
+        note, = results[f"right_{other}"]["notes"]
+        assert note.startswith(f"This notebook has the parts of variant {other}, and the class has variant {variant}:")
+        assert results[f"right_{variant}"]["notes"] == results[f"wrong_{variant}"]["notes"] == []
+        assert "4 graded" in grades(classroom, EXERCISE)[0]
+        pages = {path.parent.name: path.read_text(encoding="utf-8") for path in feedback(classroom, EXERCISE)}
+        assert f"the class has variant {variant}" in pages[f"right_{other}"]
+        assert "the class has variant" not in pages[f"wrong_{variant}"]
+
+
+def test_a_change_of_the_variant_grades_anew_and_notes_say_why(classroom, tmp_path, monkeypatch):
+    """As above with a judge that only looks whether an answer is the worked one: nothing is compiled."""
+    asked = []
+
+    def judge(texts, exercise, **_):
+        asked.append(sorted(texts))
+        return {name: {"passed": "acc -=" not in text, "kind": "", "told": "", "html": ""} for name, text in texts.items()}
+
+    monkeypatch.setattr(sandbox, "judge", judge)
+    monkeypatch.setattr(sandbox, "problem", lambda: None)
+    hand_in_all(classroom, tmp_path)
+    assert list(variants.variants_of(json.loads(classroom.submission("right_b", EXERCISE).read_bytes())["cells"])) == ["b"]
+    monkeypatch.setattr("course_lib.grading.grade.futures.ProcessPoolExecutor", futures.ThreadPoolExecutor)
+    for variant, other in ("ab", "ba"):
+        results = graded(classroom, variant)
+        assert asked[0] == sorted(["stage", MAIN[variant], "wide"]), "the instructor's own is of the class's variant"
+        assert {student: result["points"] for student, result in results.items()} == {
+            f"right_{variant}": 10, f"wrong_{variant}": 4, f"right_{other}": 4, f"wrong_{other}": 4}
+        asked.clear()
+
+
+BROKEN = [b"{", b"[]", b'{"cells": 3}', b"[" * 100_000, b"\xff\xfe\x00",
+          b'{"cells": [3, {"metadata": 1}, {"metadata": {"tags": [1, "variant-b!<i>"]}}]}']
+
+
+@pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_notebook_is_of_no_variant(data):
+    assert variants.mismatch(data, (ROOT / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()) == ""
+
+
+@pytest.mark.slow
+def test_the_bundle_has_the_exercises_of_the_variant(tmp_path):
+    release(ROOT, tmp_path / "b.zip", "b")
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        files = {name.removeprefix("warp-by-warp/"): archive.read(name) for name in archive.namelist()}
+    plain = contents(ROOT)
+    assert files.keys() == plain.keys()
+    changed = {name for name in files if files[name] != plain[name]}
+    assert changed
+    assert all(name.startswith("exercises/") and variants.has(files[name], "b") and not variants.has(files[name], "a") for name in changed)
+    assert all(variants.has(plain[name], "a") for name in changed)
+    assert leak(files) is None
+
+
+def shelf_of(data):
+    """Return (keys, the texts that its notes hold) of a shelf."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        index, lessons = (json.loads(lzma.decompress(archive.read(name))) for name in ("index.json", "lessons.json"))
+        held = set(archive.namelist())
+    assert held == {"index.json", "lessons.json"} | {group + end for group in index["groups"] for end in (".json", ".sass.json")}
+    return {tuple(key) for keys in index["groups"].values() for key in keys}, set(lessons["texts"].values())
+
+
+def texts_of(folder):
+    """Return the hash of every kernel in the notebooks of a folder; a cell that runs ends with a line end."""
+    cells = [cell for path in ROOT.glob(f"{folder}/*/*.ipynb") for cell in json.loads(path.read_bytes())["cells"]]
+    return {source_hash(magic.from_cell(text_of(cell))[1] + "\n") for cell in cells if text_of(cell).startswith("%%cuda")}
+
+
+def test_the_bundles_shelf_has_starters_and_lessons_but_no_worked_solution():
+    whole, whole_texts = shelf_of(FILE.read_bytes())
+    kept, kept_texts = shelf_of(contents(ROOT)[SHELF])
+    secret = texts_of("solutions")
+    assert secret
+    assert secret <= {digest for digest, _ in whole}, "else this test tells nothing"
+    assert kept < whole
+    assert not secret & {digest for digest, _ in kept}
+    assert not secret & {source_hash(text) for text in kept_texts}
+    assert kept_texts < whole_texts
+    assert texts_of("exercises") <= {digest for digest, _ in kept}
+    places = json.loads(lzma.decompress(zipfile.ZipFile(FILE).read("index.json")))["groups"]
+    others = {tuple(key) for group, keys in places.items() for key in keys if not group.startswith("solutions.")}
+    assert others <= kept, "kernels, lessons and starters, of other variants too"
+    assert any(group.startswith("exercises.variant-b.") for group in places)
+
+
+def test_a_kernel_that_a_lesson_has_too_stays_on_the_shelf(tmp_path):
+    """A text is secret when nobody but a solution asks for it, whatever its group is called."""
+    def packed(value):
+        return lzma.compress(json.dumps(value).encode())
+
+    texts = {source_hash(text): text for text in ("int mine;", "int shared;")}
+    own, shared = ((digest, "sm_90") for digest in texts)
+    asks = {digest: [digest, "k.cu", "sm_90", []] for digest in texts}
+    noted = {"solutions/x/x.ipynb": {"requests": list(asks.values())}, "notebooks/y.ipynb": {"requests": [asks[shared[0]]]}}
+    with zipfile.ZipFile(tmp_path / "shelf.zip", "w") as archive:
+        archive.writestr("index.json", packed({"nvrtc": [1, 2], "groups": {"solutions.x.x.00": [own, shared]}}))
+        archive.writestr("lessons.json", packed({"texts": texts, "notebooks": noted}))
+        archive.writestr("solutions.x.x.00.json", packed([{"ptx": "mine"}, {"ptx": "shared"}]))
+        archive.writestr("solutions.x.x.00.sass.json", packed([{"k": "mine"}, {"k": "shared"}]))
+    data = without_solutions((tmp_path / "shelf.zip").read_bytes())
+    assert shelf_of(data) == ({shared}, {"int shared;"})
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert json.loads(lzma.decompress(archive.read("solutions.x.x.00.json"))) == [{"ptx": "shared"}]
+        assert json.loads(lzma.decompress(archive.read("index.json")))["nvrtc"] == [1, 2]

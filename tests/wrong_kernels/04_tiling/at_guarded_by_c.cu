@@ -1,0 +1,28 @@
+// at_guarded_by_c.cu -- A's tile is guarded by the conditions of the store to C
+//
+// Part             tile-b
+// Must fail for    wrong
+#define BM 16
+#define BN 16
+#define BK 16
+extern "C" __global__ void
+tiled_at(int M, int N, int K, float alpha, const float* A, int lda,
+         const float* B, int ldb, float beta, float* C, int ldc) {
+    __shared__ float As[BK][BM], Bs[BK][BN];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * BM + ty;
+    const int col = blockIdx.x * BN + tx;
+    float acc = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        As[ty][tx] = row < M && col < N ? A[(k0 + ty) * lda + blockIdx.y * BM + tx] : 0.0f;
+        Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * ldb + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < BK; ++k)
+            acc += As[k][ty] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) {
+        float* c = &C[row * ldc + col];
+        *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
+    }
+}
