@@ -22,8 +22,7 @@ from course_lib.grading import sandbox
 from course_lib.grading.classroom import CANARY, write
 from course_lib.grading.normalise import MOST_BYTES, Answers, answers, questions
 from course_lib.grading.variants import mismatch
-from course_lib.simt import native
-from course_lib.toolchain import nvrtc_version
+from course_lib.toolchain import disk, nvrtc_version
 
 
 @dataclass(frozen=True)
@@ -228,6 +227,6 @@ def _why(error, exercise):
 
 def _cache(classroom):
     """Return the folder for translations that all launches share: $COURSE_CACHE, or one in `grading/`."""
-    folder = native.cache_folder().parent if os.environ.get("COURSE_CACHE") else classroom.folder / "cache"
+    folder = disk.cache_folder().parent if os.environ.get("COURSE_CACHE") else classroom.folder / "cache"
     folder.mkdir(parents=True, exist_ok=True)
     return str(folder.resolve())

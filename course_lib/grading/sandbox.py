@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.simt import native
+from course_lib.toolchain import disk
 from course_lib.toolchain.headers import include_directories
 from course_lib.toolchain.nvrtc import nvrtc_version
 
@@ -128,7 +128,7 @@ def _run(answers, exercise, seed, command, seconds, cache):
     """Start one sandbox; return the results that came, and a sentence on why no more did (or "")."""
     environment = None                   # bubblewrap sets its own
     if command[0] != "bwrap":
-        environment = os.environ | _environment(str(LIBRARY.parent), str(cache or native.cache_folder().parent))
+        environment = os.environ | _environment(str(LIBRARY.parent), str(cache or disk.cache_folder().parent))
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
                           start_new_session=True) as process:
         lines, why = [], ""

@@ -15,6 +15,7 @@ from course_lib.simt.fast_code import FastCode
 from course_lib.simt.program import prepare
 from course_lib.simt.slim import slim
 from course_lib.simt.special import SPECIAL
+from course_lib.toolchain import disk
 
 RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
            "calls", "async", "fused", "tensor", "schedule")
@@ -64,13 +65,9 @@ def translate(text, name, defines, arch, options):
     """Return (PTX, machine code of the GPU) of a text; for PTX by hand there is no machine code, b""."""
     if re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\b", text, re.DOTALL):
         return text, b""
-    def compile_now():
+    try:
         compiled = toolchain.compile_cuda(text, name=name, arch=arch, defines=defines, options=tuple(options))
         return compiled.ptx, compiled.cubin
-    try:
-        if not kept.stands_alone(text, defines, options):
-            return compile_now()
-        return kept.keep("ptx", (text, name, arch, sorted((defines or {}).items()), options, kept.compiler_version()), compile_now)
     except toolchain.CompileError as error:
         raise CompileError(str(error), **error.facts) from None
     except CourseError as error:
@@ -107,7 +104,7 @@ class Runtime:
     def __init__(self):
         folder = Path(__file__).with_name("runtime")
         text = "\n".join((folder / f"{part}.cuh").read_text() for part in RUNTIME)
-        code = native.cached_object(native.cache_key("runtime", kept.own_source()), lambda: native.compile_ir(self.translate(text)))
+        code = disk.cached_object(native.cache_key("runtime", kept.own_source()), lambda: native.compile_ir(self.translate(text)))
         self.library = native.Library([code], ["run_blocks", *layout.FUNCTIONS, *layout.TESTED])
         self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
         self.host_of = self.library.function("host_of", ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, *[ctypes.c_uint64] * 2)

@@ -9,6 +9,7 @@ is left to the runtime, before anything has been changed.
 from course_lib.simt import kept, layout, native
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.fuse import ABSORBED
+from course_lib.toolchain import disk
 
 SPACES = (layout.SPACES["global"], layout.SPACES["shared"])
 
@@ -53,8 +54,8 @@ def call(code, program, number, record, sites):
 
 def compiled(shape):
     """Return object code that defines `i32 @access_…(ptr warp, ptr access, ptr site)`; it returns 1 after a fault."""
-    return native.cached_object(native.cache_key("access", kept.own_source(), name_of(shape)),
-                                lambda: native.compile_ir(_Access(*shape).text(name_of(shape))))
+    return disk.cached_object(native.cache_key("access", kept.own_source(), name_of(shape)),
+                              lambda: native.compile_ir(_Access(*shape).text(name_of(shape))))
 
 
 class _Access:

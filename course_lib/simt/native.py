@@ -1,24 +1,18 @@
-"""LLVM IR text to machine code: compile for this CPU, keep objects on disk, load them into the process."""
+"""LLVM IR text to machine code: compile for this CPU, load it into the process; `toolchain/disk.py` keeps the objects."""
 
-import contextlib
 import ctypes
 import functools
 import hashlib
 import os
 import sys
 import threading
-import time
-import uuid
 from pathlib import Path
 
 import llvmlite
 import llvmlite.binding as llvm
 
-CACHE_BYTES = 256 << 20  # of the disk cache; the oldest objects go first
-CHECKSUM_BYTES = 32  # before the object code in each file
-HALF_WRITTEN_SECONDS = 3600  # age at which a file that was never finished is deleted
-VERSION = "2"
-_written = {"bytes": CACHE_BYTES}  # since the folder was last trimmed; the first write of a process trims
+from course_lib.toolchain.disk import VERSION
+
 _names = iter(range(1 << 60))
 
 
@@ -56,14 +50,6 @@ def compiler():
     return llvm.create_lljit_compiler(target_machine(), use_jit_link=sys.platform != "win32")
 
 
-def cache_folder():
-    """Return the folder for compiled objects: $COURSE_CACHE, or the user's cache folder."""
-    base = os.environ.get("COURSE_CACHE") or os.path.join(
-        os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "warp-by-warp"
-    )
-    return Path(base) / f"simt-{VERSION}"
-
-
 @functools.cache
 def own_hash():
     """Return a hash of this file, which decides how texts are compiled."""
@@ -75,75 +61,6 @@ def cache_key(*parts):
     machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvmlite.__version__, *llvm.llvm_version_info,
                VERSION, own_hash())
     return hashlib.sha256("\0".join(map(str, machine + parts)).encode()).hexdigest()
-
-
-def cached_object(key, produce):
-    """Return object code for `key` from the disk, or make it with `produce()` and keep it.
-
-    Safe with several processes: a file appears under its name complete or not at all. It begins with a checksum of the rest
-    and its name, so that a damaged or foreign file is made anew and never run.
-    """
-    path = cache_folder() / key[:2] / f"{key}.o"
-    data = read_object(path)
-    if data is None:
-        data = produce()
-        keep_object(path, data)
-    return data
-
-
-def checksum(path, data):
-    return hashlib.sha256(path.name.encode() + data).digest()
-
-
-def read_object(path):
-    """Return what `keep_object` wrote, or None when it is not there or not whole. Marks the file as used."""
-    try:
-        raw = path.read_bytes()
-    except OSError:
-        return None
-    data = raw[CHECKSUM_BYTES:]
-    if raw[:CHECKSUM_BYTES] != checksum(path, data):
-        return None
-    with contextlib.suppress(OSError):  # somebody else's folder may be read, not marked
-        os.utime(path)
-    return data
-
-
-def keep_object(path, data):
-    """Write a file in one step; a read-only or full disk costs time at the next launch, nothing else."""
-    part = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(checksum(path, data) + data)
-        os.replace(part, path)
-    except OSError:
-        return
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-    _written["bytes"] += len(data)
-    if _written["bytes"] > CACHE_BYTES // 16:  # looking at every file takes time: not after each write
-        _written["bytes"] = 0
-        trim()
-
-
-def trim():
-    """Delete the least recently used objects, of whatever version, beyond CACHE_BYTES, and what killed processes left half written."""
-    files = []
-    for path in cache_folder().parent.glob("simt-*/*/*.*"):
-        with contextlib.suppress(OSError):  # another process may have been quicker
-            facts = path.stat()
-            if path.suffix == ".o":
-                files.append((facts.st_mtime, facts.st_size, path))
-            elif path.suffix == ".part" and facts.st_mtime < time.time() - HALF_WRITTEN_SECONDS:
-                path.unlink()
-    total = sum(size for _, size, _ in files)
-    for _, size, path in sorted(files):
-        if total <= CACHE_BYTES:
-            break
-        total -= size
-        with contextlib.suppress(OSError):
-            path.unlink()
 
 
 def compile_ir(text, level=2, passes=True):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from course_lib.errors import CourseError
 from course_lib.toolchain import shelf
 from course_lib.toolchain.compiled import Compiled
+from course_lib.toolchain.compiled_once import compiled_once
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.headers import include_directories
 
@@ -26,7 +27,7 @@ _INCLUDES = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, options=()):
     """Compile CUDA C, with line numbers, as C++17.
 
-    Takes about 30 ms; the same request again is answered from memory. Safe to call from several threads.
+    Takes about 30 ms; the same request again is answered from memory, or by a later process from disk. Safe to call from several threads.
 
     Parameters
     ----------
@@ -190,7 +191,12 @@ def _from_nvrtc(request, version):
 
 @functools.lru_cache(maxsize=512)
 def _compile(source, name, arch, options, version):
-    """Return (log, PTX and status of a failure, machine code); every argument is part of the cache's key."""
+    """Return (log, PTX and status of a failure, machine code); every argument is part of the key, in memory and on disk."""
+    return compiled_once(lambda: _compile_now(source, name, arch, options), source, name, arch, options, version)
+
+
+def _compile_now(source, name, arch, options):
+    """Ask NVRTC."""
     nvrtc, _ = _library()
     program = _checked(nvrtc, nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
     try:

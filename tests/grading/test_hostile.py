@@ -13,7 +13,7 @@ from course_lib.grading.classroom import Classroom
 from course_lib.grading.feedback import feedback
 from course_lib.grading.grade import grade
 from course_lib.grading.grades import grades
-from course_lib.simt import native
+from course_lib.toolchain import disk
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"
@@ -229,7 +229,7 @@ def test_the_compiler_sees_no_file_and_the_other_parts_are_judged(secret):
              for cell in released()["cells"] if cell["id"].endswith("-answer")}
     texts["tile"] = f'%:include "{secret}"\n{texts["tile"]}'
     texts["wide"] = f'%:include "/course/course_lib/grading/checks.py"\n{texts["wide"]}'
-    cache = native.cache_folder().parent
+    cache = disk.cache_folder().parent
     cache.mkdir(parents=True, exist_ok=True)
     results = sandbox.judge(texts, EXERCISE, seed=7, cache=cache.resolve())
     assert {name: result["passed"] for name, result in results.items()} == {"stage": True, "tile": False, "wide": False}

@@ -11,6 +11,7 @@ import pytest
 from launching import INT, launch
 
 from course_lib.simt import build, native
+from course_lib.toolchain import compile_cuda, compiled_once, disk, nvrtc
 
 KEY = "ab" + "0" * 62
 
@@ -27,14 +28,14 @@ def never():
 
 
 def place(key=KEY):
-    return native.cache_folder() / key[:2] / f"{key}.o"
+    return disk.cache_folder() / key[:2] / f"{key}.o"
 
 
 # -- one process --------------------------------------------------------------------------------------------------------
 def test_made_once_then_read(folder):
     assert not folder.exists()
-    assert native.cached_object(KEY, lambda: b"code") == b"code"
-    assert native.cached_object(KEY, never) == b"code"
+    assert disk.cached_object(KEY, lambda: b"code") == b"code"
+    assert disk.cached_object(KEY, never) == b"code"
     assert [p.suffix for p in folder.glob("*/*/*")] == [".o"], "no half-written file is left"
 
 
@@ -62,40 +63,40 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_made_anew(damage, folder):
-    native.cached_object(KEY, lambda: b"some code")
+    disk.cached_object(KEY, lambda: b"some code")
     place().write_bytes(DAMAGE[damage](place().read_bytes()))
-    assert native.cached_object(KEY, lambda: b"new code") == b"new code"
-    assert native.cached_object(KEY, never) == b"new code"
+    assert disk.cached_object(KEY, lambda: b"new code") == b"new code"
+    assert disk.cached_object(KEY, never) == b"new code"
 
 
 def test_another_objects_file_under_this_name_is_not_taken(folder):
     other = "ab" + "1" * 62
-    native.cached_object(other, lambda: b"other code")
+    disk.cached_object(other, lambda: b"other code")
     place(other).rename(place())
-    assert native.cached_object(KEY, lambda: b"code") == b"code"
+    assert disk.cached_object(KEY, lambda: b"code") == b"code"
 
 
 def test_a_folder_in_the_place_of_a_file(folder):
     place().mkdir(parents=True)
-    assert native.cached_object(KEY, lambda: b"code") == b"code"
+    assert disk.cached_object(KEY, lambda: b"code") == b"code"
     assert list(folder.glob("*/*/*.part")) == []
 
 
 def test_a_cache_that_cannot_be(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "file"))
-    assert native.cached_object(KEY, lambda: b"code") == b"code"
+    assert disk.cached_object(KEY, lambda: b"code") == b"code"
 
 
 def test_a_read_only_cache_is_read(folder, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError("read-only")
-    native.cached_object(KEY, lambda: b"code")
+    disk.cached_object(KEY, lambda: b"code")
     monkeypatch.setattr(os, "utime", refuse)
     monkeypatch.setattr(os, "replace", refuse)
-    assert native.cached_object(KEY, never) == b"code"
+    assert disk.cached_object(KEY, never) == b"code"
     other = "cd" + KEY[2:]
-    assert native.cached_object(other, lambda: b"other") == b"other"
+    assert disk.cached_object(other, lambda: b"other") == b"other"
     assert not place(other).exists()
 
 
@@ -104,7 +105,7 @@ def test_a_full_disk(folder, monkeypatch):
         path.touch()
         raise OSError(28, "No space left on device")
     monkeypatch.setattr(type(folder), "write_bytes", full)
-    assert native.cached_object(KEY, lambda: b"code") == b"code"
+    assert disk.cached_object(KEY, lambda: b"code") == b"code"
     assert list(folder.glob("*/*/*")) == []
 
 
@@ -112,33 +113,33 @@ def test_what_fails_to_compile_is_not_kept(folder):
     def fail():
         raise ValueError("no")
     with pytest.raises(ValueError, match="no"):
-        native.cached_object(KEY, fail)
-    assert native.cached_object(KEY, lambda: b"code") == b"code"
+        disk.cached_object(KEY, fail)
+    assert disk.cached_object(KEY, lambda: b"code") == b"code"
 
 
 # -- the bound ----------------------------------------------------------------------------------------------------------
 def test_trimming_keeps_what_was_used_last(folder, monkeypatch):
-    monkeypatch.setattr(native, "CACHE_BYTES", 5 * (100 + native.CHECKSUM_BYTES))
+    monkeypatch.setattr(disk, "CACHE_BYTES", 5 * (100 + disk.CHECKSUM_BYTES))
     keys = [f"{i:064d}" for i in range(10)]
     for i, key in enumerate(keys):
-        native.keep_object(place(key), bytes(100))
+        disk.keep_object(place(key), bytes(100))
         os.utime(place(key), (1000 + i, 1000 + i))
-    native.cached_object(keys[5], never)                   # marks it as used now
-    native.trim()
+    disk.cached_object(keys[5], never)                   # marks it as used now
+    disk.trim()
     assert [k for k in keys if place(k).exists()] == [keys[5], *keys[6:]]
 
 
 def test_writing_trims_before_long(folder, monkeypatch):
-    monkeypatch.setattr(native, "CACHE_BYTES", 100_000)
+    monkeypatch.setattr(disk, "CACHE_BYTES", 100_000)
     for i in range(100):
-        native.cached_object(f"{i:064d}", lambda: bytes(5000))
+        disk.cached_object(f"{i:064d}", lambda: bytes(5000))
     total = sum(p.stat().st_size for p in folder.glob("*/*/*"))
     assert 50_000 < total <= 100_000 + 100_000 // 16 + 5032
 
 
 def test_other_versions_and_half_written_files_go_too(folder, monkeypatch):
-    monkeypatch.setattr(native, "CACHE_BYTES", 200)
-    native.keep_object(place(), bytes(100))
+    monkeypatch.setattr(disk, "CACHE_BYTES", 200)
+    disk.keep_object(place(), bytes(100))
     old, half, fresh = folder / "simt-0" / "aa" / "old.o", place().with_name("x.part"), place().with_name("y.part")
     strange = folder / "simt-0" / "aa" / "readme.txt"
     old.parent.mkdir(parents=True)
@@ -146,7 +147,7 @@ def test_other_versions_and_half_written_files_go_too(folder, monkeypatch):
         path.write_bytes(bytes(100))
     for path in (old, half):
         os.utime(path, (1, 1))
-    native.trim()
+    disk.trim()
     assert [p.exists() for p in (place(), old, half, fresh, strange)] == [True, False, False, True, True]
 
 
@@ -160,6 +161,55 @@ def run(number):
     return (out == np.arange(32) * number).all()
 
 
+def forget():
+    """Make this process ask the disk again."""
+    build._kernels.clear()
+    nvrtc._from_nvrtc.cache_clear()
+    nvrtc._compile.cache_clear()
+
+
+def test_a_text_is_compiled_once_for_all_processes(folder, monkeypatch):
+    first = compile_cuda(SOURCE, defines={"NUMBER": 7002})
+    assert first.ptxas_log, "the registers and spills are told"
+    forget()
+    monkeypatch.setattr(nvrtc, "_compile_now", lambda *_: never())
+    assert compile_cuda(SOURCE, defines={"NUMBER": 7002}) == first
+    with pytest.raises(AssertionError, match="in the cache"):
+        compile_cuda(SOURCE, defines={"NUMBER": 7003})
+
+
+@pytest.mark.parametrize("what", ["wheels", "version", "ours"])
+def test_another_compiler_is_asked_again(what, folder, monkeypatch):
+    first = nvrtc._compile(SOURCE, "kernel.cu", "sm_90", ("-arch=sm_90", "-DNUMBER=7004"), (13, 0))
+    forget()
+    changes = {"wheels": (compiled_once, "compiler_version", lambda: (("x", "1"), ("y", "2"))),
+               "ours": (compiled_once, "_own_hash", lambda: "0")}
+    if what in changes:
+        monkeypatch.setattr(*changes[what])
+    monkeypatch.setattr(nvrtc, "_compile_now", lambda *_: ({"log": "asked"}, b""))
+    again = nvrtc._compile(SOURCE, "kernel.cu", "sm_90", ("-arch=sm_90", "-DNUMBER=7004"), (13, 1) if what == "version" else (13, 0))
+    assert first[0]["log"] == ""
+    assert again[0]["log"] == "asked"
+    forget()                                               # of the answers that were made up
+
+
+def test_where_no_file_can_be_seen_texts_are_still_compiled(folder, monkeypatch):
+    monkeypatch.setattr(compiled_once, "__file__", "/nowhere/compiled_once.py")
+    compiled_once._own_hash.cache_clear()
+    try:
+        assert "mul.lo.s32" in compile_cuda(SOURCE, defines={"NUMBER": 7005}).ptx
+    finally:
+        compiled_once._own_hash.cache_clear()
+    assert list(folder.glob("*/*/*")) == []
+
+
+def test_what_does_not_stand_alone_is_not_kept(folder):
+    compile_cuda(SOURCE + '\nextern "C" __global__ void g(const char** p) { *p = __TIME__; }', defines={"NUMBER": 1})
+    with pytest.raises(nvrtc.CompileError):
+        compile_cuda(SOURCE + "\nwrong", defines={"NUMBER": 1})
+    assert list(folder.glob("*/*/*")) == []
+
+
 def test_damaged_objects_do_no_harm(folder):
     build.runtime()                                        # is loaded once in a process
     before = set(folder.glob("*/*/*.o"))
@@ -170,10 +220,10 @@ def test_damaged_objects_do_no_harm(folder):
         raw = bytearray(path.read_bytes())
         raw[len(raw) // 2] ^= 0xFF
         path.write_bytes(raw if n else raw[:200])
-    assert all(native.read_object(path) is None for path in files)
-    build._kernels.clear()
+    assert all(disk.read_object(path) is None for path in files)
+    forget()
     assert run(7001)
-    assert all(native.read_object(path) is not None for path in files)
+    assert all(disk.read_object(path) is not None for path in files)
 
 
 CHILD = """
@@ -193,13 +243,13 @@ print("done", flush=True)
 
 def test_four_processes_and_an_empty_cache(tmp_path, monkeypatch):
     runtime = {}
-    find = native.cached_object
-    monkeypatch.setattr(native, "cached_object", lambda key, produce: runtime.setdefault(key, find(key, produce)))
+    find = disk.cached_object
+    monkeypatch.setattr(disk, "cached_object", lambda key, produce: runtime.setdefault(key, find(key, produce)))
     build.Runtime()                                        # the one thing that is not made anew: it takes seconds
     folder = tmp_path / "cache"
     monkeypatch.setenv("COURSE_CACHE", str(folder))
     for key, data in runtime.items():
-        native.keep_object(place(key), data)
+        disk.keep_object(place(key), data)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     children = [subprocess.Popen([sys.executable, "-c", CHILD, str(i)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True, env=environment) for i in range(4)]
@@ -217,5 +267,5 @@ def test_four_processes_and_an_empty_cache(tmp_path, monkeypatch):
             child.kill()
     files = list(folder.glob("*/*/*"))
     assert {p.suffix for p in files} == {".o"}
-    assert all(native.read_object(p) is not None for p in files)
+    assert all(disk.read_object(p) is not None for p in files)
     assert len(files) > 2 * 8, "the runtime, two objects for each of eight kernels, and those that several share"
