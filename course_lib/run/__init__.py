@@ -7,6 +7,7 @@ and for programs on this machine's CPU `run_cpu("gemm_packed", A, B, threads=2)`
 """
 
 from course_lib.run.accuracy import Mismatch, matches, max_error, mismatch, reference, tolerance
+from course_lib.run.ahead import prepare
 from course_lib.run.bound import bound_of, one_block, work_of
 from course_lib.run.copies import GatherResult, run_gather
 from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
@@ -25,7 +26,7 @@ from course_lib.run.vectors import VectorsResult, run_vectors
 __all__ = [
     "Choice", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "Job", "LaunchResult", "LineCount", "MicroResult", "Mismatch",
     "RunResult", "StepResult", "VectorsResult", "best_for", "bound_of", "build_cpu", "choose_backend", "count_lines", "counter_name",
-    "cpu_peak", "execute", "fastest", "footprint", "line_table", "matches", "max_error", "mismatch", "one_block", "per_line", "reference",
-    "resolve", "resolve_cpu", "run", "run_best", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum", "run_transpose",
-    "run_unfused", "run_vectors", "tolerance", "work_of",
+    "cpu_peak", "execute", "fastest", "footprint", "line_table", "matches", "max_error", "mismatch", "one_block", "per_line", "prepare",
+    "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum",
+    "run_transpose", "run_unfused", "run_vectors", "tolerance", "work_of",
 ]

@@ -158,6 +158,11 @@ def _target(name, where):
     return _Target(_compiled_for(chosen), chosen, "simulated")
 
 
+def simulated_arch():
+    """Return the architecture that a kernel is compiled for when the simulator runs it on the default device."""
+    return _target(None, "sim").arch
+
+
 def _resources(compiled, kernel):
     found = toolchain.resources(compiled)
     if kernel.entry not in found:

@@ -48,6 +48,12 @@ def build(source, entry, *, block=(1, 1, 1), defines=None, arch="sm_90", options
     return kernel
 
 
+def forget():
+    """Let go of the compiled kernels held in memory; those on the disk stay."""
+    with _lock:
+        _kernels.clear()
+
+
 def read(source):
     """Return (text, name) of CUDA C text, PTX text or a file."""
     if isinstance(source, Path) or isinstance(source, str) and "\n" not in source and source.endswith((".cu", ".ptx")):

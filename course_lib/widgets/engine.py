@@ -3,9 +3,10 @@
 A run cannot be stopped, so two threads work for the reader: when the reader moves on while one of them runs, the other
 takes the new position, and what the first one finds is kept but not shown. Requests that come while both run overwrite
 each other. When nothing waits, a third thread computes the neighbouring positions, so that the next move finds its
-result in the cache.
+result in the cache; what is slow about them may be done elsewhere first, by a process that is in nobody's way.
 """
 
+import contextlib
 import logging
 import threading
 import time
@@ -14,6 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from course_lib.errors import CourseError
+
+POLL_S = 0.25                   # how often a thread that waits for another engine asks whether it still should
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,14 @@ class Engine:
         How long the reader must rest before neighbours are computed.
     ahead_below_s : float
         Neighbours of a position that took longer are left alone: they would keep all cores from the reader's next move.
+        Unless `prepare` has done what takes long.
+    prepare : callable(position, given_up) -> bool, optional
+        Does elsewhere what is slow about a neighbour before it is computed here, and says whether it did. It waits for that without
+        Python's lock, and may stop waiting when `given_up()`: the reader has moved on.
     """
 
-    def __init__(self, compute, deliver, *, neighbours=None, capacity=64, idle_s=0.15, ahead_below_s=0.4):
-        self._compute, self._deliver, self._neighbours = compute, deliver, neighbours
+    def __init__(self, compute, deliver, *, neighbours=None, capacity=64, idle_s=0.15, ahead_below_s=0.4, prepare=None):
+        self._compute, self._deliver, self._neighbours, self._prepare = compute, deliver, neighbours, prepare
         self._capacity, self._idle_s, self._ahead_below_s = capacity, idle_s, ahead_below_s
         self._cache = OrderedDict()
         self._changed = threading.Condition()         # guards everything below
@@ -60,7 +67,8 @@ class Engine:
         self._serial, self._answered = 0, 0           # number of the latest request, and of the latest answer
         self._waiting = None                          # the latest position, until a thread takes it
         self._computing = set()                       # positions that some thread is at
-        self._ahead, self._active, self._threads, self._closed = [], 0, [], False
+        self._ahead, self._slow, self._preparing = [], False, False      # neighbours to come; whether they take long; one is prepared
+        self._active, self._threads, self._closed = 0, [], False
 
     def request(self, position):
         """Ask for a position; what was asked for before and has not been answered never will be.
@@ -74,7 +82,7 @@ class Engine:
             self._serial += 1
             serial, known = self._serial, self._recall(position)
             self._waiting = None if known else position
-            self._ahead = self._unknown_neighbours(known) if known else []
+            self._aim(known)
             self._start()
             self._changed.notify_all()
         if known:
@@ -86,6 +94,21 @@ class Engine:
         with self._changed:
             known = self._claim(position)
         return known or self._evaluate(position)
+
+    def look_around(self, position):
+        """Begin with the neighbours of a position that is known, as if the reader had just moved there."""
+        with self._changed:
+            if not self.busy() and self._recall(position):
+                self._aim(self._recall(position))
+                self._start()
+                self._changed.notify_all()
+
+    def wait_for(self, position, given_up=lambda: False):
+        """Wait until a position is known, as long as it may become so; return whether it is."""
+        with self._changed:
+            while not (position in self._cache or given_up() or self._idle()):
+                self._changed.wait(POLL_S)
+            return position in self._cache
 
     def busy(self):
         """Return whether the latest request is still unanswered."""
@@ -100,8 +123,10 @@ class Engine:
     def settle(self, timeout_s=30.0):
         """Wait until the latest request is answered and all neighbours are known; return whether they are."""
         with self._changed:
-            return self._changed.wait_for(
-                lambda: self._waiting is None and not (self._active or self._ahead or self._computing), timeout_s)
+            return self._changed.wait_for(self._idle, timeout_s)
+
+    def _idle(self):
+        return self._closed or self._waiting is None and not (self._active or self._ahead or self._computing or self._preparing)
 
     def close(self):
         """Stop all threads after what they are doing now."""
@@ -156,10 +181,14 @@ class Engine:
             except Exception:                        # the next move must still be served
                 logging.getLogger(__name__).exception("could not show the result for %s", outcome.position)
 
-    def _unknown_neighbours(self, outcome):
-        if self._neighbours is None or outcome.seconds > self._ahead_below_s:
-            return []
-        return [p for p in self._neighbours(outcome.position) if p not in self._cache]
+    def _aim(self, outcome):
+        """Choose what to compute ahead: the unknown neighbours of an answer, or nothing while there is none."""
+        self._ahead = []
+        if outcome is None or self._neighbours is None:
+            return
+        self._slow = outcome.seconds > self._ahead_below_s
+        if self._prepare or not self._slow:
+            self._ahead = [p for p in self._neighbours(outcome.position) if p not in self._cache]
 
     def _serve(self):
         while True:
@@ -177,7 +206,7 @@ class Engine:
             with self._changed:
                 self._active -= 1
                 if outcome and serial == self._serial:
-                    self._ahead = self._unknown_neighbours(outcome)
+                    self._aim(outcome)
                 self._changed.notify_all()
 
     def _look_ahead(self):
@@ -189,9 +218,20 @@ class Engine:
                 moved = self._changed.wait_for(lambda: self._closed or self._waiting is not None, self._idle_s)
                 if moved or not self._ahead:
                     continue
-                position = self._ahead.pop(0)
-                if position in self._cache or position in self._computing:
-                    self._changed.notify_all()
-                    continue
-                self._computing.add(position)
-            self._evaluate(position)
+                position, serial, self._preparing = self._ahead.pop(0), self._serial, True
+            ready = self._made_ready(position, lambda serial=serial: self._closed or serial != self._serial)
+            with self._changed:
+                self._preparing = False
+                wanted = ready and serial == self._serial and position not in self._computing and position not in self._cache
+                if wanted:
+                    self._computing.add(position)
+                self._changed.notify_all()
+            if wanted:
+                self._evaluate(position)
+
+    def _made_ready(self, position, given_up):
+        """Return whether a neighbour can be computed without being in the reader's way."""
+        ready = self._prepare is None or self.known(position)
+        with contextlib.suppress(Exception):         # the reader's own move will show what is wrong
+            ready = ready or self._prepare(position, given_up)
+        return ready or not self._slow

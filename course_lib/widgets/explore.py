@@ -3,17 +3,14 @@
 `live` is for kernels on the GPU; this is for what the lessons on the CPU move.
 """
 
-import html
-import time
 from dataclasses import dataclass
 
 import ipywidgets
 
 from course_lib.plots import render
-from course_lib.widgets.compute import alert
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.facts import facts_table
-from course_lib.widgets.waiting import BESIDE, BUTTONS, SLOW_S, WRAPPED, WaitingBox, progress_bar
+from course_lib.widgets.waiting import BESIDE, BUTTONS, WRAPPED, WaitingBox
 
 KNOWN_S = 0.0005                # what takes less was not computed: the function remembered it
 
@@ -85,15 +82,14 @@ class Explore(WaitingBox):
     def __init__(self, controls, compute, *, facts=None, picture=None, doing="computing", done="computed", ahead=True):
         self.controls, self._function, self._facts, self._picture = tuple(controls), compute, facts, picture
         self._doing, self._done = doing, done
-        self._before, self._now, self._asked_at, self._seconds = None, None, 0.0, 0.5
+        self._refused, self._illustrated = "cannot be", bool(picture)
+        self._prepare_parts(doing)
         near = self._neighbours if ahead else None
         self.engine = Engine(lambda position: self._function(*position), self._deliver, neighbours=near)
         self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=near)
         self.boxes = {control.name: control.widget() for control in self.controls}
-        self.status, self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
-        self.progress = progress_bar(doing)
         for box in self.boxes.values():
-            box.observe(self._moved, "value")
+            box.observe(lambda _change: self._ask(), "value")
         self._deliver(self.engine.now(self.position()))
         if picture and self._failed is None:        # small: it is committed with the notebook
             self.image.value = render(*picture(self.engine.now(self.position()).value))._repr_html_()
@@ -101,6 +97,7 @@ class Explore(WaitingBox):
         buttons = [box for box in boxes if isinstance(box, ipywidgets.ToggleButtons)]
         sliders = ipywidgets.HBox([*(box for box in boxes if box not in buttons), self.progress], layout=WRAPPED)
         super().__init__([*buttons, sliders, self.status, ipywidgets.HBox([self.table, self.image], layout=BESIDE)])
+        self._watch_views()
 
     def position(self):
         """Return the value of each control: what is asked for now."""
@@ -110,18 +107,10 @@ class Explore(WaitingBox):
         """Say a position in words: "order = ijk, N = 128"."""
         return ", ".join(control.words(value) for control, value in zip(self.controls, position, strict=True))
 
-    def _moved(self, _change):
-        self._asked_at, position = time.perf_counter(), self.position()
-        if not self.engine.known(position):     # said before the request: its answer may come at once
-            self.status.value = _status(f"{self._doing} {self.describe(position)} …")
-        if not self.engine.request(position):
-            self._later(SLOW_S)
+    _drawing = position
 
     def _draw(self, position):
-        outcome = self.engine.now(position)
-        if outcome.error is not None:
-            raise outcome.error
-        return render(*self._picture(outcome.value), small=False)
+        return self._draw_at(position, self._picture)
 
     def _neighbours(self, position):
         near = []
@@ -132,25 +121,11 @@ class Explore(WaitingBox):
                     near.append((*position[:at], control.values[step], *position[at + 1:]))
         return near
 
-    def _deliver(self, outcome):
-        self.progress.layout.visibility = "hidden"
-        words, self._failed = self.describe(outcome.position), outcome.error
-        if outcome.error is not None:
-            self.status.value = _status(f"{words} cannot be:") + alert(str(outcome.error))
-            self.table.value = self.image.value = ""
-            return
-        self._seconds = max(outcome.seconds, 0.1)
-        took = "known already" if outcome.cached or outcome.seconds < KNOWN_S else f"{self._done} in {outcome.seconds:.2f} s"
-        self.status.value = _status(f"{words}: {took}")
-        if self._facts:
-            self._before, self._now = self._now, self._facts(outcome.value)
-            self.table.value = facts_table(self._now, self._before)._repr_html_()
-        if self._picture and self._asked_at:        # the numbers first; the picture follows
-            self.drawings.request(outcome.position)
+    def _facts_of(self, value):
+        return self._facts(value) if self._facts else None
 
-    def _deliver_drawing(self, outcome):
-        if outcome.position == self.position():
-            self.image.value = "" if outcome.error is not None else outcome.value._repr_html_()
+    def _took(self, outcome):
+        return "known already" if outcome.cached or outcome.seconds < KNOWN_S else f"{self._done} in {outcome.seconds:.2f} s"
 
     def _caption(self):
         return f"{self.describe(self.position())} (run this cell to move the controls)"
@@ -163,7 +138,3 @@ class Explore(WaitingBox):
 
     def static_text(self):
         return repr(facts_table(self._now, caption=self._caption())) if self._now else self._caption()
-
-
-def _status(text):
-    return f'<div role="status" aria-live="polite">{html.escape(text)}</div>'

@@ -1,18 +1,16 @@
 """Sliders on a live kernel: each move compiles and runs the real kernel and shows what changed."""
 
-import html
-import time
 from collections.abc import Mapping
 
 import ipywidgets
 
 from course_lib import kernels
 from course_lib.errors import CourseError
-from course_lib.plots import render
-from course_lib.widgets.compute import PADDING, alert, evaluate
+from course_lib.run import prepare
+from course_lib.widgets.compute import PADDING, evaluate
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.facts import USUAL, check_rows, facts, facts_table
-from course_lib.widgets.waiting import BESIDE, BUTTONS, SLOW_S, WRAPPED, WaitingBox, progress_bar
+from course_lib.widgets.waiting import BESIDE, BUTTONS, SLOW_S, WRAPPED, WaitingBox
 
 AHEAD_BELOW_S = 0.8             # neighbours of a position that took longer are not computed ahead
 SIZE = {"gather": "N: floats that are copied", "transpose": "N: rows and columns of the matrix"}
@@ -24,28 +22,28 @@ class Live(WaitingBox):
     def __init__(self, names, choices, start, N, sizes, tie, pictures, rows):
         self._fixed = {name: value for name, value in start.items() if name not in choices}
         self._tie, self._pictures, self._rows, self._moving = tuple(tie), pictures, rows, False
-        self._before, self._now, self._asked_at, self._seconds = None, None, 0.0, 0.5
+        self._doing, self._refused, self._illustrated = "compiling and running", "cannot run", bool(pictures)
+        self._prepare_parts("running")
         self._controls(names, choices, start, N, sizes)
-        self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=AHEAD_BELOW_S)
-        self.drawings = Engine(self._draw, self._deliver_drawing, ahead_below_s=SLOW_S,
+        self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=AHEAD_BELOW_S,
+                             prepare=self._translate)
+        self.drawings = Engine(self._draw, self._deliver_drawing, ahead_below_s=SLOW_S, prepare=self._compute_first,
                                neighbours=self._next_drawings if pictures else None)
-        self.status = ipywidgets.HTML()
-        self.progress = progress_bar("running")
-        self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML()
         self.shown = None
         if len(pictures) > 1:
             self.shown = ipywidgets.ToggleButtons(options=list(pictures), description="picture", tooltips=list(pictures),
                                                   tooltip="Which picture", layout=BUTTONS, style={"button_width": "auto"})
-            self.shown.observe(lambda change: self._now and self.drawings.request(self._drawing()), "value")
+            self.shown.observe(lambda change: self._failed is None and self.drawings.request(self._drawing()), "value")
         for control in self._all():
             control.observe(self._moved, "value")
         self._deliver(self.engine.now(self.position()))
-        if pictures and self._now:
+        if pictures and self._failed is None:
             self._deliver_drawing(self.drawings.now(self._drawing()))
         rows = [ipywidgets.HBox(list(self.sliders.values()), layout=WRAPPED),
                 ipywidgets.HBox([w for w in (self.choice, self.tied, self.size, self.progress) if w is not None], layout=WRAPPED)]
         drawn = ipywidgets.VBox([*([self.shown] if self.shown else []), self.image])
         super().__init__([*rows, self.status, ipywidgets.HBox([self.table, drawn], layout=BESIDE)])
+        self._watch_views()
 
     def _controls(self, names, choices, start, N, sizes):
         kernel = kernels.get(names[0])
@@ -79,11 +77,7 @@ class Live(WaitingBox):
                 self._follow(change["owner"])
         finally:
             self._moving = False
-        self._asked_at, position = time.perf_counter(), self.position()
-        if not self.engine.known(position):     # said before the request: its answer may come at once
-            self.status.value = _status(f"compiling and running {self.describe(position)} …")
-        if not self.engine.request(position):
-            self._later(SLOW_S)
+        self._ask()
 
     def _follow(self, owner):
         tied = [self.sliders[name] for name in self._tie]
@@ -105,16 +99,25 @@ class Live(WaitingBox):
         result = evaluate(name, N, self._fixed | dict(zip(self.sliders, values, strict=True)))
         return result, facts(result, self._rows)
 
+    def _translate(self, position, given_up):
+        """Have the kernel of a position compiled where it is in nobody's way; as long as nobody sees the sliders, nobody will move them."""
+        if not self._view_count:
+            return False
+        name, _, *values = position
+        asked = self._fixed | dict(zip(self.sliders, values, strict=True))
+        return prepare(name, {k: v for k, v in asked.items() if k not in PADDING}, given_up)
+
+    def _compute_first(self, asked, given_up):
+        """Leave the drawing of a position until its numbers have been computed ahead."""
+        return self.engine.wait_for(asked[1], given_up)
+
     def _drawing(self):
         """Return (name of the chosen picture, position): what is to be drawn now."""
         return self.shown.value if self.shown else next(iter(self._pictures)), self.position()
 
     def _draw(self, asked):
         chosen, position = asked
-        outcome = self.engine.now(position)
-        if outcome.error is not None:
-            raise outcome.error
-        return render(*self._pictures[chosen](outcome.value[0]), small=False)
+        return self._draw_at(position, lambda value: self._pictures[chosen](value[0]))
 
     def _next_drawings(self, asked):
         return [(asked[0], position) for position in self._neighbours(asked[1])]
@@ -134,43 +137,26 @@ class Live(WaitingBox):
         others = [o for o in (self.choice.options if self.choice else ()) if o != name]
         return near + [(other, N, *values) for other in others]
 
-    def _deliver(self, outcome):
-        self.progress.layout.visibility = "hidden"
-        words = self.describe(outcome.position)
-        if outcome.error is not None:
-            self.status.value = _status(f"{words} cannot run:") + alert(str(outcome.error))
-            self.table.value = self.image.value = ""
-            return
-        result, now = outcome.value
-        self._seconds = max(outcome.seconds, 0.1)
-        took = "known already" if outcome.cached else f"compiled, run and counted in {outcome.seconds:.2f} s"
-        self.status.value = _status(f"{words}: {took}; counters {result.counters_label}")
-        self._before, self._now = self._now, now
-        self.table.value = facts_table(now, self._before)._repr_html_()
-        if self._pictures and self._before:         # the numbers first; the picture follows
-            self.drawings.request(self._drawing())
+    def _facts_of(self, value):
+        return value[1]
 
-    def _deliver_drawing(self, outcome):
-        if outcome.position == self._drawing():
-            self.image.value = "" if outcome.error is not None else outcome.value._repr_html_()
+    def _took(self, outcome):
+        took = "known already" if outcome.cached else f"compiled, run and counted in {outcome.seconds:.2f} s"
+        return f"{took}; counters {outcome.value[0].counters_label}"
 
     def static_html(self):
         caption = f"{self.describe(self.position())} (run this cell to move the sliders)"
-        return facts_table(self._now, caption=caption)._repr_html_() if self._now else self.status.value
+        return facts_table(self._now, caption=caption)._repr_html_() if self._failed is None else self.status.value
 
     def static_text(self):
         caption = f"{self.describe(self.position())} (run this cell to move the sliders)"
-        return repr(facts_table(self._now, caption=caption)) if self._now else caption
+        return repr(facts_table(self._now, caption=caption)) if self._failed is None else caption
 
 
 def _slider(name, options, value, words):
     label = f"{name} − N" if name in PADDING else name
     return ipywidgets.SelectionSlider(options=options, value=value, description=label, tooltip=words,
                                       continuous_update=True, layout={"width": "300px"})
-
-
-def _status(text):
-    return f'<div role="status" aria-live="polite">{html.escape(text)}</div>'
 
 
 def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), tie=(), picture=None, rows=USUAL):

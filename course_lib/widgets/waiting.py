@@ -1,10 +1,14 @@
-"""What boxes of controls share: how they are set, a progress bar while an answer takes long, and an end to their threads."""
+"""What boxes of controls share: how they are set, the way from a move to its answer, a progress bar while that takes long."""
 
+import html
 import threading
 import time
 
 import ipywidgets
 
+from course_lib.plots import render
+from course_lib.widgets.compute import alert
+from course_lib.widgets.facts import facts_table
 from course_lib.widgets.static import StaticBox
 
 SLOW_S, TICK_S = 0.25, 0.1      # an answer that takes longer than SLOW_S gets a progress bar, moved every TICK_S
@@ -22,8 +26,36 @@ def progress_bar(words):
     return ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description=words, layout={"visibility": "hidden", "width": "300px"})
 
 
+def status(text):
+    """Return a line as HTML that a screen reader announces.
+
+    >>> status("1 < 2")
+    '<div role="status" aria-live="polite">1 &lt; 2</div>'
+    """
+    return f'<div role="status" aria-live="polite">{html.escape(text)}</div>'
+
+
 class WaitingBox(StaticBox):
-    """A box with `engine`, `drawings` and `progress`; `_asked_at` is when the reader asked, `_seconds` how long it took last time."""
+    """A box whose controls ask `engine`: a status line, a table now and before, a picture from `drawings`, a progress bar.
+
+    A subclass makes both engines, on `_deliver` and `_deliver_drawing`, and says:
+
+    - `position()`, `describe(position)`: what is asked for now, and in words;
+    - `_drawing()`: what `drawings` is asked for now, and `_illustrated`: whether there are pictures;
+    - `_facts_of(value)`: the table's rows, or None; `_took(outcome)`: how the answer came about;
+    - `_doing`, `_refused`: words before and after a position ("counting", "cannot be").
+    """
+
+    def _prepare_parts(self, words):
+        self.status, self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
+        self.progress = progress_bar(words)
+        self._before, self._now, self._failed = None, None, None      # the table's facts; why there are none
+        self._asked_at, self._seconds = 0.0, 0.5                      # when the reader asked; how long it took last time
+
+    def _watch_views(self):
+        """Compute ahead from the moment that a reader sees the controls, not where a notebook runs unseen."""
+        self._view_count = 0                          # the front end counts from now on
+        self.observe(lambda change: change["new"] and self.engine.look_around(self.position()), "_view_count")
 
     def close(self):
         """Close the widget and stop its threads."""
@@ -31,13 +63,47 @@ class WaitingBox(StaticBox):
         self.drawings.close()
         super().close()
 
+    def _ask(self):
+        self._asked_at, position = time.perf_counter(), self.position()
+        if not self.engine.known(position):           # said before the request: its answer may come at once
+            self.status.value = status(f"{self._doing} {self.describe(position)} …")
+        if not self.engine.request(position):
+            self._later(SLOW_S)
+
+    def _deliver(self, outcome):
+        self.progress.layout.visibility = "hidden"
+        words, self._failed = self.describe(outcome.position), outcome.error
+        if outcome.error is not None:
+            self.status.value = status(f"{words} {self._refused}:") + alert(str(outcome.error))
+            self.table.value = self.image.value = ""
+            return
+        self._seconds = max(outcome.seconds, 0.1)
+        self.status.value = status(f"{words}: {self._took(outcome)}")
+        found = self._facts_of(outcome.value)
+        if found is not None:
+            self._before, self._now = self._now, found
+            self.table.value = facts_table(found, self._before)._repr_html_()
+        if self._illustrated and self._asked_at:      # the numbers first; the picture follows
+            self.drawings.request(self._drawing())
+
+    def _draw_at(self, position, picture):
+        """Return the picture of a position, computed where it is not known."""
+        outcome = self.engine.now(position)
+        if outcome.error is not None:
+            raise outcome.error
+        return render(*picture(outcome.value), small=False)
+
+    def _deliver_drawing(self, outcome):
+        if outcome.position == self._drawing():
+            self.image.value = "" if outcome.error is not None else outcome.value._repr_html_()
+
     def _later(self, seconds):
         timer = threading.Timer(seconds, self._tick)
         timer.daemon = True
         timer.start()
 
     def _tick(self):
-        if not self.engine.busy():               # answered while this was on its way
+        if not self.engine.busy():                    # answered while this was on its way
             self.progress.layout.visibility = "hidden"
             return
         elapsed = time.perf_counter() - self._asked_at

@@ -21,7 +21,7 @@ from course_lib.grading.grades import grades
 from course_lib.grading.normalise import questions
 from course_lib.grading.release import SHELF, contents, leak, release
 from course_lib.grading.release_shelf import without_solutions
-from course_lib.simt import native
+from course_lib.toolchain import disk
 from course_lib.toolchain.shelf import FILE, source_hash
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +128,7 @@ def graded(classroom, variant):
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_class_is_graded_by_its_variant(classroom, tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_CACHE", str(native.cache_folder().parent))
+    monkeypatch.setenv("COURSE_CACHE", str(disk.cache_folder().parent))
     assert len(hand_in_all(classroom, tmp_path)) == 4
     for variant, other in ("ab", "ba"):
         results = graded(classroom, variant)

@@ -204,3 +204,93 @@ def test_now_computes_in_the_callers_thread(make):
     assert engine.now((1,)).value == threading.get_ident()
     assert engine.known((1,))
     assert not seen
+
+
+# -- what is prepared elsewhere ------------------------------------------------------------------------------------------
+def test_neighbours_of_a_slow_position_are_computed_once_they_are_prepared(make):
+    slow, prepared = Slow(), []
+
+    def prepare(position, given_up):
+        prepared.append((position, list(slow.asked)))
+        return True
+
+    engine, seen = make(slow, neighbours=lambda p: [(8,), (9,)], ahead_below_s=-1.0, prepare=prepare)
+    engine.request((1,))
+    assert engine.settle(WAIT)
+    assert prepared == [((8,), [(1,)]), ((9,), [(1,), (8,)])], "each before it is computed"
+    assert slow.asked == [(1,), (8,), (9,)]
+    assert engine.request((9,))
+    assert [o.position for o in seen] == [(1,), (9,)]
+
+
+def test_what_is_known_is_not_prepared(make):
+    prepared = []
+    engine, _ = make(Slow(), neighbours=lambda p: [(2,)], prepare=lambda p, given_up: prepared.append(p) or True)
+    engine.now((2,))
+    engine.request((1,))
+    assert engine.settle(WAIT)
+    assert prepared == []
+
+
+def broken(position, given_up):
+    raise RuntimeError("no")
+
+
+@pytest.mark.parametrize("prepare", [lambda position, given_up: False, broken])
+@pytest.mark.parametrize(("ahead_below_s", "asked"), [(-1.0, [(1,)]), (WAIT, [(1,), (9,)])])
+def test_what_could_not_be_prepared_is_computed_only_where_it_is_quick(make, prepare, ahead_below_s, asked):
+    slow = Slow()
+    engine, _ = make(slow, neighbours=lambda p: [(9,)] if p == (1,) else [], ahead_below_s=ahead_below_s, prepare=prepare)
+    for _ in range(2):                                    # the thread has not died of it
+        engine.request((1,))
+        assert engine.settle(WAIT)
+    assert slow.asked == asked
+
+
+def test_a_move_gives_up_what_is_being_prepared(make):
+    slow, begun, moved = Slow(), threading.Event(), threading.Event()
+    prepared = []
+
+    def prepare(position, given_up):
+        prepared.append(position)
+        if position == (8,):
+            assert not given_up()
+            begun.set()
+            assert moved.wait(WAIT)
+            assert given_up()
+        return True
+
+    engine, seen = make(slow, neighbours=lambda p: [(8,), (9,)] if p == (1,) else [(5,)], prepare=prepare)
+    engine.request((1,))
+    assert begun.wait(WAIT)
+    engine.request((2,))
+    assert engine.wait_for((2,)), "the move does not wait for it"
+    moved.set()
+    assert engine.settle(WAIT)
+    assert prepared == [(8,), (5,)], "(9,) is no neighbour of where the reader is now"
+    assert slow.asked == [(1,), (2,), (5,)]
+    assert [o.position for o in seen] == [(1,), (2,)]
+
+
+def test_one_can_look_around_before_the_first_move(make):
+    slow = Slow()
+    engine, seen = make(slow, neighbours=lambda p: [(p[0] + 1,)])
+    engine.look_around((1,))
+    assert engine.settle(WAIT)
+    assert slow.asked == [], "the position itself is not known"
+    engine.now((1,))
+    engine.look_around((1,))
+    assert engine.settle(WAIT)
+    assert slow.asked == [(1,), (2,)]
+    assert seen == []
+
+
+def test_waiting_for_a_position(make):
+    slow = Slow(hold=[(2,)])
+    engine, _ = make(slow, neighbours=lambda p: [(2,)] if p == (1,) else [])
+    assert not engine.wait_for((1,)), "nobody is at it"
+    engine.request((1,))
+    assert slow.begun[(2,)].wait(WAIT)
+    assert not engine.wait_for((2,), given_up=lambda: True)
+    threading.Timer(0.05, slow.gates[(2,)].set).start()
+    assert engine.wait_for((2,))

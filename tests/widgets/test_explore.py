@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.plots import bars
-from course_lib.widgets import explore
+from course_lib.widgets import waiting
 from course_lib.widgets.explore import Control, Explore
 
 CONTROLS = (Control("word", "which", ("a", "b"), "a"), Control("n", "how many", (1, ("two", 2), 3), 1))
@@ -102,7 +102,7 @@ def test_stale_moves_are_dropped_and_a_slow_one_shows_progress(monkeypatch, wait
             assert gate.wait(wait_s)
         return n
 
-    monkeypatch.setattr(explore, "SLOW_S", 0.0)
+    monkeypatch.setattr(waiting, "SLOW_S", 0.0)
     made = Explore([Control("n", "number", tuple(range(9)), 0)], slow, facts=lambda n: {"n": str(n)}, ahead=False)
     made.progress.layout.observe(lambda change: shown.set() if change["new"] == "visible" else None, "visibility")
     for n in (1, 2, 3, 4, 5, 8):

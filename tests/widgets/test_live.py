@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from course_lib.plots import bars
-from course_lib.widgets import compute, live, player, sliders
+from course_lib.widgets import compute, live, player, sliders, waiting
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_long_run_shows_progress_and_stale_moves_are_dropped(tiled, front_door
         return fast(kernel, A, B, **parameters)
 
     monkeypatch.setattr(compute, "run", slow)
-    monkeypatch.setattr(sliders, "SLOW_S", 0.0)
+    monkeypatch.setattr(waiting, "SLOW_S", 0.0)
     shown = threading.Event()
     tiled.progress.layout.observe(lambda change: shown.set() if change["new"] == "visible" else None, "visibility")
     tiled.sliders["BM"].value = 32
@@ -148,4 +148,48 @@ def test_the_player_steps_and_stops_at_the_ends(wait_s):
     assert box.engine.settle(wait_s)
     assert sorted(drawn) == [0, 1, 2]
     assert "First: step 0" in box._repr_mimebundle_()["text/plain"]
+    box.close()
+
+
+@pytest.fixture
+def translated(monkeypatch):
+    """Return what another process was asked to translate."""
+    found = []
+    monkeypatch.setattr(sliders, "prepare", lambda kernel, parameters, given_up: found.append((kernel, parameters)) or True)
+    return found
+
+
+def test_who_sees_the_sliders_has_the_neighbours_computed(front_door, translated, wait_s):
+    box = live("sgemm_tiled", sliders={"BM": (8, 16, 32)}, start={"BM": 16, "BN": 16, "BK": 16, "lda": 4}, N=64)
+    assert box.engine.settle(wait_s)
+    assert len(front_door) == 1
+    assert translated == [], "nobody looks"
+    box._view_count = 1                                    # as a front end does when it shows the widget
+    assert box.engine.settle(wait_s)
+    assert [asked["BM"] for _, asked in translated] == [32, 8]
+    assert all(set(asked) == {"BM", "BN", "BK"} for _, asked in translated), "padding is no parameter"
+    assert len(front_door) == 3
+    box.sliders["BM"].value = 32
+    assert "known already" in box.status.value
+    box.close()
+
+
+def test_without_a_reader_no_process_is_started(tiled, translated, wait_s):
+    tiled.sliders["BM"].value = 32
+    assert tiled.engine.settle(wait_s)
+    assert translated == []
+
+
+def test_a_start_that_cannot_run_shows_its_picture_once_it_can(front_door, wait_s):
+    box = live("sgemm_naive", sliders={"bx": (32, 64)}, start={"bx": 64, "by": 32}, N=64,
+               picture=lambda result: (bars({"bx": result.parameters["bx"]}, unit="threads"), "bx"))
+    assert "cannot run" in box.static_html()
+    assert box.image.value == ""
+    box.sliders["bx"].value = 32
+    assert box.engine.settle(wait_s)
+    assert box.drawings.settle(wait_s)
+    assert "<img" in box.image.value
+    box.sliders["bx"].value = 64
+    assert box.engine.settle(wait_s)
+    assert "cannot run" in box.static_html(), "and not the numbers of the position before"
     box.close()
