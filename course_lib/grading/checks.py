@@ -12,9 +12,11 @@ from course_lib.grading.engine import Here
 from course_lib.grading.function_check import check_function
 from course_lib.grading.function_spec import FunctionSpec
 from course_lib.grading.kernel_check import check_kernel
+from course_lib.grading.loops_check import check_loops
+from course_lib.grading.loops_spec import LoopsSpec
 from course_lib.grading.spec import Spec
 
-_CHECKS = {Spec: check_kernel, FunctionSpec: check_function}
+_CHECKS = {Spec: check_kernel, FunctionSpec: check_function, LoopsSpec: check_loops}
 
 
 def check(answer, spec, *, seed=None, engine=None):
@@ -23,8 +25,8 @@ def check(answer, spec, *, seed=None, engine=None):
     Parameters
     ----------
     answer : str or callable
-        CUDA C text for a kernel; for a Python part the function itself, or the text that defines it.
-    spec : Spec or FunctionSpec
+        CUDA C text for a kernel; C text of loops; for a Python part the function itself, or the text that defines it.
+    spec : Spec, LoopsSpec or FunctionSpec
         What it must be; `course_lib.grading.part(exercise, name)` has them.
     seed : int, optional
         Draws other numbers, and inputs more. Default: the inputs that everyone sees.

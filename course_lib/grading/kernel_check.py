@@ -30,7 +30,7 @@ def check_kernel(source, spec, seed, engine):
     finding = _entry_problem(compiled.ptx, spec, source)
     if finding:
         return Verdict(title, False, (finding,))
-    return _Run(source, spec, seed, engine).verdict()
+    return Run(source, spec, seed, engine).verdict()
 
 
 def _entry_problem(ptx, spec, source):
@@ -55,7 +55,7 @@ def _bits(parameter):
     return {"int": "32", "float": "32", "double": "64", "unsigned": "32"}[parameter.split()[0]]
 
 
-class _Run:
+class Run:
     """The launches of one check, and what they showed."""
 
     def __init__(self, source, spec, seed, engine):

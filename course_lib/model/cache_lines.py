@@ -234,11 +234,58 @@ def count_steps(steps, shapes, itemsize, cache):
     i, j, k = steps
     where = zip(((i, k), (k, j), (i, j)), shapes, first_lines(shapes, itemsize, cache.line), strict=True)
     lines = np.stack([first + (row * ld + col) * itemsize // cache.line for (row, col), (_, _, ld), first in where], axis=1)
-    ways = cache.lines // cache.sets
-    if ways >= len(MATRICES):           # else one of the three may have pushed out another
+    if cache.lines // cache.sets >= len(MATRICES):           # else one of the three may have pushed out another
         lines = lines[np.append(True, (lines[1:] != lines[:-1]).any(axis=1))]
-    lines = lines.ravel()
-    sets, missed = [OrderedDict() for _ in range(cache.sets)], []
+    return np.bincount(_missed(lines.ravel(), cache) % len(MATRICES), minlength=len(MATRICES)).tolist()
+
+
+def fetches(matrices, lines, cache):
+    """Tell which accesses of a program fetch their line, as a `LineCounter` counts it for accesses that come one by one.
+
+    Parameters
+    ----------
+    matrices, lines : int arrays
+        Of each access, in the program's order: 0, 1 or 2, and the number of its line, counted through all matrices.
+    cache : CacheShape
+
+    Returns
+    -------
+    bool array
+
+    >>> fetches(np.array([0, 1, 0, 1]), np.array([7, 9, 7, 8]), CacheShape()).tolist()
+    [True, True, False, True]
+    """
+    group = _groups(np.asarray(matrices))
+    order = np.lexsort((matrices, group))       # those that count as simultaneous: A before B before C
+    table = np.full((group[-1] + 1, len(MATRICES)), -1)
+    table[group, matrices] = lines
+    new = np.ones(len(lines), bool)
+    if cache.lines // cache.sets >= len(MATRICES):           # a group that needs the lines of the one before changes nothing
+        new = np.append(True, (table[1:] != table[:-1]).any(axis=1))[group]
+    order = order[new[order]]
+    found = np.zeros(len(lines), bool)
+    found[order[_missed(np.asarray(lines)[order], cache)]] = True
+    return found
+
+
+def _groups(matrices):
+    """Return for each access the number of its group; a group ends before a matrix would come twice.
+
+    >>> _groups(np.array([0, 1, 2, 1, 2, 2, 0])).tolist()
+    [0, 0, 0, 1, 1, 2, 2]
+    """
+    one, two, three = (np.append(matrices[n:], [-1] * n) for n in (0, 1, 2))
+    length = np.where(one == two, 1, np.where((three == one) | (three == two), 2, 3)).tolist()
+    starts, at = np.zeros(len(matrices), int), 0
+    while at < len(length):
+        starts[at] = 1
+        at += length[at]
+    return np.cumsum(starts) - 1
+
+
+def _missed(lines, cache):
+    """Return the places of those lines that are not in the cache when their turn comes."""
+    ways, sets, missed = cache.lines // cache.sets, [OrderedDict() for _ in range(cache.sets)], []
     for at, (line, where) in enumerate(zip(lines.tolist(), (lines % cache.sets).tolist(), strict=True)):
         held = sets[where]
         if line in held:
@@ -248,4 +295,4 @@ def count_steps(steps, shapes, itemsize, cache):
             if len(held) == ways:
                 held.popitem(last=False)
             held[line] = None
-    return np.bincount(np.array(missed) % len(MATRICES), minlength=len(MATRICES)).tolist()
+    return np.array(missed, int)
