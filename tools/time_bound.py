@@ -21,7 +21,7 @@ from course_lib.data import load, readings  # noqa: E402
 from course_lib.kernels import KERNELS, get, ladder  # noqa: E402
 from course_lib.model.bound import Work, lower_bound, product_sectors  # noqa: E402
 from course_lib.run import run  # noqa: E402
-from course_lib.toolchain import compile_cuda, inner_loop, loops, sass  # noqa: E402
+from course_lib.toolchain import shortest_way  # noqa: E402
 
 PAGE = ROOT / "docs" / "time-bound.md"
 BEGIN, END = "<!-- written by tools/time_bound.py -->", "<!-- end of tables -->"
@@ -58,16 +58,6 @@ def lines_of(result):
     return total
 
 
-@cache
-def per_turn(name, parameters=()):
-    """Return (instructions per multiply-add, global loads of a turn) of the machine code's loop with most multiply-adds."""
-    kernel, values = get(name), dict(parameters)
-    found = inner_loop(kernel, **values)
-    code = sass(compile_cuda(kernel.source, name=kernel.path.name, defines=kernel.defines(**values)), kernel.entry)
-    turn = max(loop.counts["LDG"] for loop in loops(code) if loop.counts[found.fma])
-    return float(found.per_multiply_add("instructions")), turn
-
-
 def work(name, N, parameters=()):
     """Return the Work of a product of N × N matrices, beta 0."""
     kernel, values = get(name), dict(parameters)
@@ -81,15 +71,15 @@ def work(name, N, parameters=()):
 
     op = "dfma" if kernel.dtype == "float64" else "ffma"
     fmas = total("smsp__sass_thread_inst_executed_op_" + op + "_pred_on.sum", ("",)) / 32
-    per_fma, turn = per_turn(name, parameters)
-    requests = total("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", ("ld",)) / blocks / warps
+    requests = total("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", ("ld",))
+    way = shortest_way(kernel, requests / fmas, **values)
     elements = N * N / blocks
     across = N / grid[0] if kernel.layout == "row" else N / grid[1]      # the side of a block's tile; its area is all that is left
     size = 8 if op == "dfma" else 4
     block_sectors, launch_sectors = product_sectors(elements / across, across, N, N, N, size)
-    return Work(blocks, fmas, fmas * per_fma, total("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"),
+    return Work(blocks, fmas, fmas * way.per_multiply_add, total("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"),
                 total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"), total("lines", ("",)), block_sectors, launch_sectors,
-                requests / turn if turn else 0.0, result.occupancy.blocks, op == "dfma")
+                requests / blocks / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
 
 
 def latency():
@@ -114,9 +104,17 @@ def comparison(N):
     return sorted(rows, key=lambda row: row[1])
 
 
-def time_table(N):
-    """Return the table of one N: recorded, bound, ratio, what binds, every term."""
-    rows = comparison(N)
+def unrolling(N):
+    """Return such rows for every recorded UNROLL and tile."""
+    on, rows = device("H200"), []
+    for r in load("unrolling").find(N=N, kind="product"):
+        bound = lower_bound(work(r.kernel, N, tuple(r.parameters.items())), on, latency())
+        rows.append((f"{r.kernel}: " + ", ".join(f"{name} = {value}" for name, value in r.parameters.items()), r.median_s, bound))
+    return sorted(rows, key=lambda row: row[1])
+
+
+def time_table(rows):
+    """Return the table of such rows: recorded, bound, ratio, what binds, every term; below it, how many pairs are ranked as recorded."""
     order = {name: i + 1 for i, (name, _, _) in enumerate(sorted(rows, key=lambda row: row[2].seconds))}
     terms = list(rows[0][2].terms)
     lines = [f"| kernel | recorded ms | bound ms | bound / recorded | binds | rank recorded | rank bound | {' | '.join(terms)} |",
@@ -124,7 +122,8 @@ def time_table(N):
     for place, (name, seconds, bound) in enumerate(rows, 1):
         lines.append(f"| `{name}` | {seconds * 1e3:.3f} | {bound.seconds * 1e3:.3f} | {bound.seconds / seconds:.2f} | {bound.binds} | "
                      f"{place} | {order[name]} | " + " | ".join(f"{bound.terms[t] * 1e3:.3f}" for t in terms) + " |")
-    return "\n".join(lines) + f"\n\nAll kernels: {agreement(rows)} The ladder alone: {agreement([r for r in rows if r[0] in LADDER])}"
+    rungs = [row for row in rows if row[0] in LADDER]
+    return "\n".join(lines) + f"\n\nAll rows: {agreement(rows)}" + (f" The ladder alone: {agreement(rungs)}" if rungs else "")
 
 
 def agreement(rows):
@@ -136,7 +135,7 @@ def agreement(rows):
 
 def traffic_table():
     """Return the table of the model's sectors and bytes beside Nsight Compute's."""
-    lines = ["| kernel | N | L1 sectors read, simulator / ncu | instructions, loop / ncu | L2 sectors read, model / ncu | "
+    lines = ["| kernel | N | L1 sectors read, simulator / ncu | instructions, shortest way / ncu | L2 sectors read, model / ncu | "
              "written, model / ncu | DRAM bytes read, model / ncu | DRAM bytes written, ncu |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
     for row in readings("traffic").rows:
         name, N = row["kernel"], row["N"]
@@ -154,7 +153,8 @@ def body():
     """Return everything between the marks."""
     parts = [f"Device: H200 at {device('H200').clock_mhz:.0f} MHz; {load('ladder').label}; a load from L2 takes {latency():.0f} cycles."]
     for N in (4096, 1024):
-        parts += [f"### N = {N}", time_table(N)]
+        parts += [f"### N = {N}", time_table(comparison(N))]
+    parts += ["### Unrolling, N = 4096", time_table(unrolling(4096))]
     parts += ["### The traffic beside Nsight Compute", f"{readings('traffic').label}, caches empty at the start.", traffic_table()]
     return "\n\n".join(parts)
 

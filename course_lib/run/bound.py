@@ -17,8 +17,9 @@ DEPTH = 64                 # of the small product whose requests are looked at: 
 def work_of(result):
     """Return the `Work` of a launch.
 
-    Instructions are those of the inner loop in machine code, for each multiply-add that was counted; the sectors that are
-    distinct in a block come from the shape of its tile; lines of 128 bytes from the traced requests of one block.
+    Instructions are those of the shortest way through a step along K in machine code (`toolchain.shortest_way`), for each multiply-add
+    that was counted; the sectors that are distinct in a block come from the shape of its tile; lines of 128 bytes from the traced
+    requests of one block.
 
     Parameters
     ----------
@@ -37,22 +38,14 @@ def work_of(result):
         raise CourseError(f"{kernel.name} is column-major, but the tile's shape is known for row-major kernels only", kernel=kernel.name)
     op, blocks = ("dfma" if kernel.dtype == "float64" else "ffma"), math.prod(result.grid)
     fmas = c[f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"] / 32
-    loop = toolchain.inner_loop(kernel, **result.parameters)
-    turn = _loads_of_a_turn(kernel, result.parameters, loop.fma)
     requests = {kind: result.count("requests", kind) for kind in ("load", "store")}
+    way = toolchain.shortest_way(kernel, requests["load"] / fmas, **result.parameters)
     warps = blocks * -(-math.prod(result.block) // 32)
     near, far = product_sectors(*tile_of(result), result.M, result.N, result.K, np.dtype(kernel.dtype).itemsize)
     return Work(
-        blocks, fmas, fmas * float(loop.per_multiply_add("instructions")), sum(result.count("wavefronts", k) for k in requests),
+        blocks, fmas, fmas * way.per_multiply_add, sum(result.count("wavefronts", k) for k in requests),
         sum(result.count("sectors", k) for k in requests), _lines(result, requests), near, far,
-        requests["load"] / warps / turn if turn else 0.0, result.occupancy.blocks, op == "dfma")
-
-
-def _loads_of_a_turn(kernel, parameters, fma):
-    """Return the loads from global memory that stand together in a loop: a warp waits for them once."""
-    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
-    compiled = toolchain.compile_cuda(kernel.source, name=name, arch="sm_90", defines=kernel.defines(**parameters))
-    return max((x.counts["LDG"] for x in toolchain.loops(toolchain.sass(compiled, kernel.entry)) if x.counts[fma]), default=0)
+        requests["load"] / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
 
 
 def tile_of(result):

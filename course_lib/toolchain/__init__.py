@@ -17,6 +17,7 @@ from course_lib.toolchain.purpose import purposes
 from course_lib.toolchain.resources import Resources, resources
 from course_lib.toolchain.sass import SassInstruction, read_back, sass, written
 from course_lib.toolchain.step_along_k import WholeStep, whole_step
+from course_lib.toolchain.ways import Way, shortest_way
 
 __all__ = [
     "COUNTED",
@@ -32,6 +33,7 @@ __all__ = [
     "Loop",
     "Resources",
     "SassInstruction",
+    "Way",
     "WholeStep",
     "blas",
     "blas_threads",
@@ -54,6 +56,7 @@ __all__ = [
     "read_back",
     "resources",
     "sass",
+    "shortest_way",
     "supported_architectures",
     "whole_step",
     "written",

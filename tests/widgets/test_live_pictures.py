@@ -52,6 +52,13 @@ def test_a_measured_time_takes_the_place_of_the_bound():
     assert "at most" not in words
 
 
+def test_a_loop_that_stays_a_loop_is_limited_by_its_instructions():
+    """As lesson 07 counts them: the whole step along K, not the inner loop alone, whose 8 instructions would leave it to the L1."""
+    binds = {u: bound_of(evaluate("sgemm_unrolled", 256, {"TILE": 16, "UNROLL": u})) for u in (1, 2, 16)}
+    assert [b.binds for b in binds.values()] == ["issue", "L1", "L1"]
+    assert binds[1].terms["issue"] > binds[1].terms["L1"] > 0.8 * binds[1].terms["issue"]
+
+
 @pytest.mark.parametrize("name", ["sgemm_swapped", "sgemm_tiled", "sgemm_2d_tile"])
 def test_the_work_is_what_the_tables_of_the_time_bound_are_made_of(name):
     import time_bound
