@@ -4,12 +4,14 @@ import hashlib
 import json
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
 from course_lib import kernels, simt, toolchain
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL
+from course_lib.magic import from_cell
 from course_lib.run import run, run_gather, run_micro, run_multiply, run_sum, run_transpose, run_vectors
 from course_lib.toolchain import nvrtc
 
@@ -81,13 +83,19 @@ def report():
     return {"level": dict(found.level), "loops": repr(found.loops), "y": y.tolist()}
 
 
+def typing_error():
+    """Return the kernel of lesson 03 that does not compile: a refusal that is shipped."""
+    lesson = Path(__file__).resolve().parents[2] / "notebooks" / "03_first_kernel.ipynb"
+    cells = ("".join(cell["source"]) for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"])
+    return from_cell(next(text for text in cells if text.startswith("%%cuda typo")))[1] + "\n"     # as IPython hands it over
+
+
 def everything(chosen):
     """Return all of it for kernels and their parameters."""
-    naive = kernels.get("sgemm_naive")
     return {"results": {name: result(name, values) for name, values in chosen.items()},
             "code": {name: code(name, values) for name, values in chosen.items()},
             "versions": [nvrtc.nvrtc_version(), nvrtc.supported_architectures()],
-            "error": refusal(lambda: toolchain.compile_cuda(naive.source.replace("acc += A", "acc += a"), name="sgemm_naive.cu")),
+            "error": refusal(lambda: toolchain.compile_cuda(typing_error(), name="typo")),
             "report": report()}
 
 

@@ -1,0 +1,76 @@
+"""The kernels that lessons 03, 04 and 08 have the reader edit: `check` says what the text around them says, before and after each edit."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from course_lib.check import check
+from course_lib.magic import from_cell
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+GUARD = "if (row >= M || col >= N) return;"
+BARRIER = "__syncthreads();"
+
+
+def lesson(number):
+    """Return the reader's kernel of a lesson, what its magic passes to `check`, and the prose of the whole lesson."""
+    cells = json.loads(next(NOTEBOOKS.glob(f"{number}_*.ipynb")).read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells]
+    cell, = (text for text in texts if text.startswith("%%cuda mine"))
+    values = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", cell.partition("\n")[0])}
+    return from_cell(cell)[1], values, "\n".join(text for c, text in zip(cells, texts, strict=True) if c["cell_type"] == "markdown")
+
+
+def edited(text, old, new):
+    """Replace what stands there once."""
+    assert text.count(old) == 1, old
+    return text.replace(old, new)
+
+
+def found(text, **values):
+    """Return kind, lesson and text of the line of each finding."""
+    return [(f.kind, f.lesson.partition(",")[0], f.source_line.strip()[:6]) for f in check(text, **values).findings]
+
+
+def test_lesson_03_lacks_the_guard():
+    text, _, prose = lesson("03")
+    assert f"`{GUARD}` into the empty line" in prose
+    assert found(text) == [("out of bounds", "lesson 03", "acc +=")]
+    message = check(text).findings[0].message
+    assert "thread (1, 0, 0) of block (1, 0, 0) reads B[17]" in message
+    assert "N=17" in message
+    repaired = check(edited(text, "\n\n", f"\n    {GUARD}\n"))
+    assert repaired.right
+    assert [(f.kind, f.lesson) for f in repaired.findings] == [("loads", "lesson 04, Tiling")]
+
+
+def test_lesson_04_lacks_the_first_barrier_and_does_without_an_early_end():
+    text, _, prose = lesson("04")
+    assert f"`{BARRIER}` into the empty line" in prose
+    assert f"`{GUARD}`, into the line before the loop" in prose
+    assert found(text) == [("hazard", "lesson 04", "for (i")]
+    repaired = edited(text, "\n\n", f"\n        {BARRIER}\n")
+    assert repaired.count(BARRIER) == 2
+    report = check(repaired)
+    assert report.right
+    assert not report.findings
+    early = check(edited(repaired, "    for (int k0", f"    {GUARD}\n    for (int k0"))
+    assert [(f.kind, f.lesson) for f in early.findings] == [("uninitialised", "lesson 04, Tiling")]
+    passed = [outcome.passed for outcome in early.inputs]
+    assert any(passed)
+    assert not all(passed)
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired):
+    text, values, prose = lesson("08")
+    assert "take the `1` away" in " ".join(prose.split())
+    assert values == {"BM": 64, "BN": 64, "BK": 8, "TM": 8}
+    text = edited(text, "#pragma unroll 1", "#pragma unroll") if repaired else text
+    report = check(text, **values)
+    assert report.right
+    assert [(f.kind, f.lesson) for f in report.findings] == [("loads", "lesson 04, Tiling")] + [
+        ("spills", "lesson 08, Register blocking")] * (not repaired)
+    assert repaired or "32 bytes a thread lie in local memory" in report.findings[1].message
