@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(ROOT / "tests" / "hardware")]
 
 from hardware_catalog import CASES, wrong  # noqa: E402
+from nsight import find_ncu  # noqa: E402
 
 STACK = 8192            # bytes of stack a thread, for the recursive ones
 PATIENCE = 120          # seconds for all kernels, run without the profiler
@@ -94,14 +95,6 @@ def run_all(folder, out):
         print("failed:", left[0], failed[left[0]], flush=True)
         left = left[1:]
     return failed
-
-
-def find_ncu():
-    """Return the path of Nsight Compute."""
-    found = shutil.which("ncu") or next(iter(sorted(map(str, Path("/usr/local").glob("cuda*/bin/ncu")))), None)
-    if found is None:
-        raise RuntimeError("Nsight Compute (ncu) is not on the PATH")
-    return found
 
 
 def metrics(ncu):

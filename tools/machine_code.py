@@ -15,13 +15,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 
+from pages import Part, write  # noqa: E402
+
 from course_lib.kernels import get  # noqa: E402
 from course_lib.model.gt200 import METHODS  # noqa: E402
 from course_lib.plots import inner_loops  # noqa: E402
 from course_lib.toolchain import inner_loop, nvrtc_version  # noqa: E402
 
 PAGE = ROOT / "docs" / "machine-code.md"
-BEGIN, END = "<!-- written by tools/machine_code.py -->", "<!-- end of tables -->"
+TABLES = Part("<!-- written by tools/machine_code.py -->", "<!-- end of tables -->")
 ARCH = "sm_90"
 OURS = {"volkov": "sgemm_volkov", "volkov_variant": "sgemm_volkov", "method 1 by nvcc": "sgemm_method1", "method 1": "sgemm_method1",
         "method 2": "sgemm_method2", "method 3": "sgemm_method3", "method 4": "sgemm_method4"}
@@ -61,21 +63,14 @@ def body(day):
 
 def page(text, today):
     """Return the page's text with the tables written anew; the day stays when nothing else changes."""
-    before, _, rest = text.partition(BEGIN)
-    old, _, after = rest.partition(END)
+    _, old, _ = TABLES.split(text)
     day = re.search(r"\d{4}-\d\d-\d\d", old)
     kept = body(day[0] if day else today)
-    new = kept if old.strip() == kept else body(today)
-    return f"{before}{BEGIN}\n\n{new}\n\n{END}{after}"
+    return TABLES.renewed(text, kept if old.strip() == kept else body(today))
 
 
 def main(arguments):
-    text = PAGE.read_text(encoding="utf-8")
-    new = page(text, datetime.now(UTC).date().isoformat())
-    if "--check" in arguments:
-        return int(new != text)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+    return write(PAGE, lambda text: page(text, datetime.now(UTC).date().isoformat()), arguments)
 
 
 if __name__ == "__main__":

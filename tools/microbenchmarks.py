@@ -10,10 +10,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 
+from pages import Part, write  # noqa: E402
+
 from course_lib.data import readings  # noqa: E402
 
 PAGE = ROOT / "docs" / "microbenchmarks.md"
-BEGIN, END = "<!-- written by tools/microbenchmarks.py -->", "<!-- end of tables -->"
+TABLES = Part("<!-- written by tools/microbenchmarks.py -->", "<!-- end of tables -->")
 KIB, MIB = 1024, 1024 * 1024
 
 
@@ -73,18 +75,12 @@ def active_threads(micro):
 def page(text):
     """Return the page's text with the tables written anew."""
     micro = readings("micro")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
     parts = [f"{micro.label}, driver {micro.driver}.", *chains(micro), *latencies(micro), *active_threads(micro)]
-    return f"{before}{BEGIN}\n\n" + "\n\n".join(parts) + f"\n\n{END}{after}"
+    return TABLES.renewed(text, "\n\n".join(parts))
 
 
 def main(arguments):
-    text = PAGE.read_text(encoding="utf-8")
-    if "--check" in arguments:
-        return int(page(text) != text)
-    PAGE.write_text(page(text), encoding="utf-8")
-    return 0
+    return write(PAGE, page, arguments)
 
 
 if __name__ == "__main__":

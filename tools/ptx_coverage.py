@@ -11,6 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from pages import write  # noqa: E402
+
 from course_lib.simt import coverage  # noqa: E402
 
 PAGE = ROOT / "docs" / "ptx-coverage.md"
@@ -81,13 +83,9 @@ def code(text):
     return "`" + text.replace("|", "\\|") + "`" if text else ""
 
 
-def main():
-    if "--check" in sys.argv:
-        same = PAGE.exists() and PAGE.read_text(encoding="utf-8") == page()
-        print("docs/ptx-coverage.md is up to date" if same else "docs/ptx-coverage.md differs: run python tools/ptx_coverage.py")
-        sys.exit(not same)
-    PAGE.write_text(page(), encoding="utf-8")
+def main(arguments):
+    return write(PAGE, lambda _: page(), arguments)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -11,11 +11,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 
+from pages import Part, write  # noqa: E402
+
 from course_lib.data.documents import TITLES  # noqa: E402
 from course_lib.model.figures import figures  # noqa: E402
 
 PAGE = ROOT / "docs" / "seeds.md"
-BEGIN, END = "<!-- figures: written by tools/seeds.py -->", "<!-- end of figures -->"
+TABLES = Part("<!-- figures: written by tools/seeds.py -->", "<!-- end of figures -->")
 TESTS = {    # room of the function -> its own test; every row is held by tests/model/test_seeds.py besides
     "latency": "test_latency_and_speedup", "speedup": "test_latency_and_speedup", "device_peaks": "test_device_peaks",
     "figures": "test_seeds", "arch": "test_arch", "old_banks": "test_old_banks",
@@ -65,17 +67,11 @@ def table():
 
 def page(text):
     """Return the page's text with the tables written anew."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return TABLES.renewed(text, table())
 
 
 def main(arguments):
-    text = PAGE.read_text(encoding="utf-8")
-    if "--check" in arguments:
-        return int(page(text) != text)
-    PAGE.write_text(page(text), encoding="utf-8")
-    return 0
+    return write(PAGE, page, arguments)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 os.environ["COURSE_BACKEND"] = "sim"
 
+from pages import Part, write  # noqa: E402
+
 from course_lib.arch import device  # noqa: E402
 from course_lib.data import load, readings  # noqa: E402
 from course_lib.kernels import KERNELS, get, ladder  # noqa: E402
@@ -24,7 +26,7 @@ from course_lib.run import run  # noqa: E402
 from course_lib.toolchain import shortest_way  # noqa: E402
 
 PAGE = ROOT / "docs" / "time-bound.md"
-BEGIN, END = "<!-- written by tools/time_bound.py -->", "<!-- end of tables -->"
+TABLES = Part("<!-- written by tools/time_bound.py -->", "<!-- end of tables -->")
 DEPTHS = (64, 128)                 # two values of K: every count is a straight line in K
 SIZES = (256, 512, 768, 640, 1280, 1536, 2048)     # of C; the first that a kernel covers with whole blocks is simulated
 LADDER = tuple(kernel.name for kernel in ladder.kernels())
@@ -161,18 +163,11 @@ def body():
 
 def page(text):
     """Return the page's text with the tables written anew."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{body()}\n\n{END}{after}"
+    return TABLES.renewed(text, body())
 
 
 def main(arguments):
-    text = PAGE.read_text(encoding="utf-8")
-    new = page(text)
-    if "--check" in arguments:
-        return int(new != text)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+    return write(PAGE, page, arguments)
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def test_the_page_is_what_the_tool_writes():
 
 
 def test_every_file_that_the_page_names_exists():
-    for line in seeds.PAGE.read_text(encoding="utf-8").partition(seeds.END)[2].splitlines():
+    for line in seeds.PAGE.read_text(encoding="utf-8").partition(seeds.TABLES.end)[2].splitlines():
         cells = [cell.strip() for cell in line.split("|")]
         for cell in cells[3:5] if len(cells) > 4 else ():
             for name in cell.split("`")[1::2]:
