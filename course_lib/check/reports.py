@@ -118,7 +118,7 @@ def row_length(name, text):
     >>> row_length("As", "#define BK 16\\n__shared__ float As[8][BK + 1];")
     17
     """
-    declared = re.search(rf"__shared__[^;]*\b{re.escape(name)}\s*\[[^\]]+\]\s*\[([^\]]+)\]\s*[,;=]", text)
+    declared = re.search(rf"__shared__[^;]{{0,400}}\b{re.escape(name)}\s*\[[^\]]{{1,80}}\]\s*\[([^\]]{{1,80}})\]\s*[,;=]", text)
     if not declared:
         return None
     values = written_values(text)

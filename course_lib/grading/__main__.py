@@ -4,8 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from course_lib.apart.sandboxed import SECONDS
 from course_lib.errors import CourseError
-from course_lib.grading import sandbox
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.collect import collect
 from course_lib.grading.feedback import feedback
@@ -39,7 +39,7 @@ def _parser():
     gathers.add_argument("--exercise", help="for files whose path names none")
     grades_all = _command(commands, "grade", _grade, "grade every submission of an exercise", exercise=True)
     grades_all.add_argument("--unsafe", action="store_true", help="grade without a sandbox where bubblewrap is missing")
-    grades_all.add_argument("--seconds", type=float, default=sandbox.SECONDS, help="limit for each part (default: %(default)s)")
+    grades_all.add_argument("--seconds", type=float, default=SECONDS, help="limit for each part (default: %(default)s)")
     _command(commands, "feedback", _feedback, "write a page for each student", exercise=True)
     _command(commands, "grades", _grades, "write the table of grades and the report of similar kernels", exercise=True)
     return parser

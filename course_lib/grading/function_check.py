@@ -6,9 +6,13 @@ import traceback
 
 import numpy as np
 
+from course_lib.apart.replies import Raised
 from course_lib.check.finding import Finding
 from course_lib.check.trials import Outcome
+from course_lib.errors import CourseError
 from course_lib.grading.verdict import Verdict
+
+_ALONE = ". Only the answer's own cell is graded: import and define there what it needs"
 
 
 def check_function(answer, spec, seed, engine):
@@ -23,7 +27,7 @@ def check_function(answer, spec, seed, engine):
         outcomes.append(Outcome(_words(spec, given), _shown(got), finding is None))
         if finding:
             findings.setdefault(finding.kind, finding)
-    return Verdict(spec.title, not findings, tuple(findings.values()), tuple(outcomes))
+    return Verdict(spec.title, not findings, tuple(findings.values()), tuple(outcomes), shown=len(spec.cases))
 
 
 def _replies(answer, spec, cases, engine):
@@ -39,8 +43,10 @@ def _replies(answer, spec, cases, engine):
 def _finding(spec, given, got):
     """Return what is wrong with one reply, or None."""
     call = _words(spec, given)
+    if isinstance(got, CourseError):
+        return Finding("ended", f"{call} has no result: {got}")
     if isinstance(got, Exception):
-        return Finding("error", f"{call} raised {type(got).__name__}: {got}", _line(got))
+        return Finding("error", f"{call} raised {_name(got)}: {got}{_ALONE * (_name(got) == 'NameError')}", _line(got))
     wanted = spec.expected(*given)
     many = isinstance(wanted, tuple)
     values = tuple(got) if many and isinstance(got, (tuple, list)) else (got,)
@@ -62,6 +68,10 @@ def _same(value, right, tolerance):
     return math.isclose(value, right, rel_tol=tolerance, abs_tol=0)      # False for NaN
 
 
+def _name(error):
+    return getattr(error, "name", None) if isinstance(error, Raised) else type(error).__name__
+
+
 def _line(error):
     """Return the answer's line in which it raised; None when that is not known."""
     return getattr(error, "line", None) or next((frame.lineno for frame in reversed(traceback.extract_tb(error.__traceback__))
@@ -73,5 +83,5 @@ def _words(spec, given):
 
 
 def _shown(got):
-    text = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else repr(got)
+    text = f"{_name(got)}: {got}" if isinstance(got, Exception) else repr(got)
     return text if len(text) <= 200 else f"{text[:200]} …"

@@ -17,8 +17,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from course_lib.apart import bubblewrap
+from course_lib.apart.sandboxed import SECONDS
 from course_lib.errors import CourseError
-from course_lib.grading import sandbox
+from course_lib.grading import judging
 from course_lib.grading.classroom import CANARY, write
 from course_lib.grading.normalise import MOST_BYTES, Answers, answers, questions
 from course_lib.grading.variants import mismatch
@@ -50,11 +52,11 @@ class Job:
 @functools.cache
 def library_hash():
     """Return a hash of the library's files and the compiler's version."""
-    files = sorted(path for pattern in ("*.py", "*.cuh") for path in sandbox.LIBRARY.rglob(pattern))
+    files = sorted(path for pattern in ("*.py", "*.cuh") for path in bubblewrap.LIBRARY.rglob(pattern))
     return hashlib.sha256(b"\0".join([repr(nvrtc_version()).encode(), *(path.read_bytes() for path in files)])).hexdigest()
 
 
-def grade(classroom, exercise, *, executor=None, unsafe=False, seconds=sandbox.SECONDS, show=print, quiet=False):
+def grade(classroom, exercise, *, executor=None, unsafe=False, seconds=SECONDS, show=print, quiet=False):
     """Grade every submission of an exercise.
 
     Parameters
@@ -82,7 +84,7 @@ def grade(classroom, exercise, *, executor=None, unsafe=False, seconds=sandbox.S
     CourseError
         Without a sandbox; or when the instructor's own submission does not get full marks: then nothing is graded.
     """
-    sandbox.demand(unsafe)
+    bubblewrap.demand(unsafe)
     make = functools.partial(_job, classroom, exercise, released=classroom.released(exercise), seed=classroom.seed(),
                              cache=_cache(classroom), seconds=seconds, unsafe=unsafe)
     _demand_full_marks(make(CANARY, data=classroom.solved(exercise), fills_cache=True), show)
@@ -133,7 +135,7 @@ def grade_one(job):
             found = answers(job.data, asked)
         except CourseError as error:
             problem = str(error)
-    judged = {} if not found.texts else sandbox.judge(
+    judged = {} if not found.texts else judging.judge(
         found.texts, job.exercise, seed=job.seed, cache=Path(job.cache), fills_cache=job.fills_cache,
         seconds=job.seconds, unsafe=job.unsafe)
     parts = []

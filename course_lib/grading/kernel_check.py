@@ -14,7 +14,7 @@ from course_lib.grading.verdict import Verdict
 from course_lib.kernels.user import written_values
 from course_lib.toolchain import CompileError
 
-_PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)")
+_PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]{0,10000})\)")
 _PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
 
 
@@ -72,7 +72,8 @@ class Run:
         self._read_gates(run=self.trials.run(self.cases))
         findings = tuple(self.trials.findings.values())       # in the order of the inputs, from plain to hard
         passed = not any(finding.severity == "error" for finding in findings)
-        return Verdict(self.spec.title, passed, findings, tuple(self.trials.outcomes), tuple(self.gates), self.values)
+        return Verdict(self.spec.title, passed, findings, tuple(self.trials.outcomes), tuple(self.gates), self.values,
+                       len(self.spec.cases(self.tile)))
 
     def _launch(self, trial, racecheck=True):
         grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)

@@ -29,6 +29,8 @@ class Verdict:
         Every input, every counter gate.
     values : dict
         Gate name -> measured value, for those that were reached.
+    shown : int
+        How many of `cases`, from the first on, are inputs that everyone sees; the others were drawn for grading.
     """
 
     title: str
@@ -37,6 +39,7 @@ class Verdict:
     cases: tuple[Outcome, ...] = ()
     gates: tuple[Outcome, ...] = ()
     values: dict = field(default_factory=dict)
+    shown: int = 0
 
     def require(self):
         """Raise `NotPassedError` when the kernel did not pass, which is how a test cell fails."""

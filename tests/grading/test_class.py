@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.apart import bubblewrap, sandboxed
 from course_lib.errors import CourseError
-from course_lib.grading import sandbox
+from course_lib.grading import judging
 from course_lib.grading.__main__ import main
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.feedback import feedback
@@ -58,8 +59,8 @@ def judged(monkeypatch):
         return {name: {"passed": "WRONG" not in text, "kind": "wrong" * ("WRONG" in text), "told": "told", "html": ""}
                 for name, text in texts.items()}
 
-    monkeypatch.setattr(sandbox, "judge", judge)
-    monkeypatch.setattr(sandbox, "problem", lambda: None)
+    monkeypatch.setattr(judging, "judge", judge)
+    monkeypatch.setattr(bubblewrap, "problem", lambda: None)
 
 
 def hand_in(classroom, student, word="", when="2030-01-01T00:00:00+00:00"):
@@ -157,7 +158,7 @@ def test_a_link_is_nobodys_submission(classroom, judged):
 
 def test_nothing_is_graded_when_the_instructors_own_fails(classroom, judged, monkeypatch):
     hand_in(classroom, "ada")
-    monkeypatch.setattr(sandbox, "judge", lambda texts, *_, **__: {
+    monkeypatch.setattr(judging, "judge", lambda texts, *_, **__: {
         name: {"passed": name != "wide", "kind": "wrong", "told": "the reason", "html": ""} for name in texts})
     with pytest.raises(CourseError, match=r"(?s)nothing was graded.*8 of 10.*the reason"):
         run(classroom)
@@ -166,16 +167,16 @@ def test_nothing_is_graded_when_the_instructors_own_fails(classroom, judged, mon
 
 def test_without_bubblewrap_nothing_is_graded(classroom, monkeypatch):
     hand_in(classroom, "ada")
-    sandbox.problem.cache_clear()
-    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    bubblewrap.problem.cache_clear()
+    monkeypatch.setattr(bubblewrap.shutil, "which", lambda name: None)
     try:
         with pytest.raises(CourseError, match=r"bubblewrap is missing.*--unsafe"):
             run(classroom)
         with pytest.raises(CourseError, match="bubblewrap is missing"):
-            sandbox.judge({"tile": "int x;"}, EXERCISE, seed=1)
+            judging.judge({"tile": "int x;"}, EXERCISE, seed=1)
     finally:
         monkeypatch.undo()
-        sandbox.problem.cache_clear()
+        bubblewrap.problem.cache_clear()
 
 
 def test_the_command_says_in_one_line_what_is_wrong(classroom, capsys):
@@ -239,7 +240,8 @@ def test_the_seed_is_drawn_once_and_nobody_else_may_read_it(classroom):
     assert Classroom(classroom.root).rules() == {}
 
 
-def test_a_sandbox_that_does_not_start_gives_no_marks_but_a_reason(monkeypatch):
-    monkeypatch.setattr(sandbox, "_command", lambda *_: ["sh", "-c", "echo no room >&2"])
-    with pytest.raises(CourseError, match="the sandbox does not start: no room"):
-        sandbox.judge({"tile": "int x;"}, EXERCISE, seed=1, unsafe=True)
+@pytest.mark.parametrize(("part", "which"), [("tile", "for_kernels"), ("predict", "for_answers")])
+def test_a_sandbox_that_does_not_start_gives_no_marks_but_a_reason(part, which, monkeypatch):
+    monkeypatch.setattr(bubblewrap, which, lambda *_: (["sh", "-c", "echo no room >&2"], None))
+    with sandboxed.Sandboxed(unsafe=True) as engine, pytest.raises(CourseError, match="the sandbox does not start: no room"):
+        engine.compile("int x;", "x") if part == "tile" else list(engine.call("def f(): pass", "f", [()]))

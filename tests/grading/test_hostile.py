@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading import sandbox
+from course_lib.apart import bubblewrap
+from course_lib.grading import judging
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.feedback import feedback
 from course_lib.grading.grade import grade
@@ -18,7 +19,7 @@ from course_lib.toolchain import disk
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"
 SECRET = "the-instructor's-secret"
-needs_sandbox = pytest.mark.skipif(bool(sandbox.problem()), reason=str(sandbox.problem()))
+needs_sandbox = pytest.mark.skipif(bool(bubblewrap.problem()), reason=str(bubblewrap.problem()))
 
 
 def released():
@@ -231,7 +232,7 @@ def test_the_compiler_sees_no_file_and_the_other_parts_are_judged(secret):
     texts["wide"] = f'%:include "/course/course_lib/grading/checks.py"\n{texts["wide"]}'
     cache = disk.cache_folder().parent
     cache.mkdir(parents=True, exist_ok=True)
-    results = sandbox.judge(texts, EXERCISE, seed=7, cache=cache.resolve())
+    results = judging.judge(texts, EXERCISE, seed=7, cache=cache.resolve())
     assert {name: result["passed"] for name, result in results.items()} == {"stage": True, "tile": False, "wide": False}
     assert all("cannot open source file" in results[name]["told"] for name in ("tile", "wide"))
     assert SECRET not in str(results)

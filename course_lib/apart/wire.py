@@ -1,0 +1,104 @@
+"""Messages between the grader and its sandbox: a JSON text and the bytes of arrays, nothing that could run when it is read.
+
+A message is two lengths (of the JSON text, of the bytes behind it), then both. The grader knows beforehand how many bytes an answer
+may have, and reads no other number.
+"""
+
+import json
+import struct
+
+import numpy as np
+
+from course_lib.errors import CourseError
+
+HEAD = struct.Struct("<II")
+MOST_TEXT = 4 << 20          # bytes of the JSON text of an answer
+MOST_TRACE = 64 << 20        # when a trace was asked for
+_KINDS = "biufc"
+
+
+def pack(message, raw=b""):
+    """Return the bytes of a message.
+
+    >>> HEAD.unpack(pack({"a": 1}, b"xy")[:HEAD.size])
+    (7, 2)
+    """
+    text = json.dumps(message, separators=(",", ":")).encode()
+    return HEAD.pack(len(text), len(raw)) + text + raw
+
+
+def encoded(value, arrays):
+    """Return a value as JSON knows it; arrays go to the list `arrays`, each once, so that two names of one array stay that.
+
+    Parameters
+    ----------
+    value : None, bool, number, str, NumPy scalar or array, or a list, tuple or dict of such
+
+    Raises
+    ------
+    CourseError
+        For anything else.
+
+    >>> arrays = []
+    >>> encoded([1, np.float32(0.5), np.zeros(2, np.int8)], arrays), len(arrays)
+    ([1, {'scalar': ['<f4', '0000003f']}, {'array': 0}], 1)
+    """
+    if isinstance(value, np.generic):
+        return {"scalar": [_plain(value.dtype), value.tobytes().hex()]}
+    if isinstance(value, np.ndarray):
+        _plain(value.dtype)
+        if not value.flags.c_contiguous:
+            raise CourseError("an array with gaps cannot be handed to the sandbox: make it contiguous")
+        place = next((i for i, known in enumerate(arrays) if known is value), len(arrays))
+        if place == len(arrays):
+            arrays.append(value)
+        return {"array": place}
+    if isinstance(value, (list, tuple)):
+        return [encoded(item, arrays) for item in value]
+    if isinstance(value, dict):
+        return {"map": {str(name): encoded(item, arrays) for name, item in value.items()}}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise CourseError(f"a {type(value).__name__} cannot be handed to the sandbox")
+
+
+def decoded(value, arrays):
+    """Turn what `encoded` made into values again.
+
+    >>> given = []
+    >>> decoded(encoded({"n": np.int32(7), "x": [True]}, given), given)
+    {'n': np.int32(7), 'x': [True]}
+    """
+    if isinstance(value, list):
+        return [decoded(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    (kind, what), = value.items()
+    if kind == "array":
+        return arrays[what]
+    if kind == "scalar":
+        return np.frombuffer(bytes.fromhex(what[1]), np.dtype(what[0]))[0]
+    return {name: decoded(item, arrays) for name, item in what.items()}
+
+
+def shapes(arrays):
+    """Return (dtype, shape, writable) of each array, for the other side to make them anew."""
+    return [[array.dtype.str, list(array.shape), bool(array.flags.writeable)] for array in arrays]
+
+
+def rebuilt(described, raw):
+    """Return the arrays that `shapes` describes, filled from their bytes one after the other."""
+    made, at = [], 0
+    for dtype, shape, writable in described:
+        count = int(np.prod(shape, dtype=np.int64))
+        array = np.frombuffer(raw, np.dtype(dtype), count, at).reshape(shape).copy()
+        at += array.nbytes
+        array.flags.writeable = writable
+        made.append(array)
+    return made
+
+
+def _plain(dtype):
+    if dtype.kind not in _KINDS:
+        raise CourseError(f"numbers of type {dtype} cannot be handed to the sandbox")
+    return dtype.str
