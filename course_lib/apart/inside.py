@@ -4,6 +4,7 @@ It knows neither what is right nor what is asked: one request after the other, `
 The answers go through a pipe that nothing else in the process holds; what a kernel or the compiler prints goes nowhere.
 """
 
+import dataclasses
 import json
 import os
 import resource
@@ -13,7 +14,7 @@ from course_lib import simt
 from course_lib.apart import compiler, wire
 from course_lib.errors import CourseError
 from course_lib.simt import native
-from course_lib.toolchain import CompileError, compile_cuda, nvrtc
+from course_lib.toolchain import CompileError, compile_cuda, nvrtc, resources
 from course_lib.toolchain.sass import disassemble, written
 
 READY = {"ready": 1}                 # the first message: from here on what goes wrong is the kernel's doing
@@ -68,7 +69,13 @@ def machine_code(source, name):
     functions = disassemble(compile_cuda(source, name=name).cubin)
     if sum(map(len, functions.values())) > MOST_INSTRUCTIONS:
         raise CourseError(f"the machine code has more than {MOST_INSTRUCTIONS} instructions, which the check does not take apart")
-    return {"sass": {name: written(code) for name, code in functions.items()}}
+    return {"kernels": {entry: written(code) for entry, code in functions.items()}}
+
+
+def taken(source, name):
+    """Return kernel -> the fields of its `Resources`."""
+    found = resources(compile_cuda(source, name=name).cubin)
+    return {"kernels": {entry: dataclasses.asdict(one) for entry, one in found.items()}}
 
 
 def launched(source, entry, grid, block, args, options):
@@ -77,6 +84,8 @@ def launched(source, entry, grid, block, args, options):
     return {
         "kernel": report.kernel, "counters": report.counters, "steps": report.steps, "ptx": report.ptx,
         "output": report.output[:MOST_OUTPUT],
+        "sure": report.level.sure,
+        "predicted": [[*place, list(widths.items())] for place, widths in report.level.predicted.items()],
         "lines": [[line, counts] for line, counts in report.lines.items()],
         "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count]
                     for h in report.hazards],
@@ -86,7 +95,7 @@ def launched(source, entry, grid, block, args, options):
     }
 
 
-WORK = {"compile": compiled, "code": machine_code, "launch": launched}
+WORK = {"compile": compiled, "sass": machine_code, "resources": taken, "launch": launched}
 
 
 def _tuples(value):

@@ -4,15 +4,18 @@ A kernel that escapes from the simulator, and any Python function, can write wha
 the part; numbers of the right ones are compared by the grader like any others.
 """
 
+import dataclasses
 import json
 import re
+from collections import Counter
 
 import numpy as np
 
 from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.simt.counters import NAMES
-from course_lib.toolchain import Diagnostic
+from course_lib.simt.levels import Levels
+from course_lib.toolchain import Diagnostic, Resources
 
 MOST = 1 << 62
 MOST_WORDS = 100_000         # characters of one text; the compiler quotes the reader's own lines
@@ -22,6 +25,7 @@ ERRORS = {cls.__name__: cls for cls in (
     simt.DivergentBarrier, simt.StackOverflow, simt.InvalidTarget, simt.KernelTrap, simt.AssertionFailed, simt.PartialWarp,
     simt.InvalidOperand, simt.StepBudgetExceeded)}
 FACTS = {"line", "block", "thread", "address", "array", "width", "kernel", "limit", "assertion", "file", "function", "opcode"}
+RESOURCES = {field.name for field in dataclasses.fields(Resources)}
 _HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
 _SASS = re.compile(r"\d{1,3}(?:\n@?!?\w{0,8} [\w.]{1,80} [^;\n]{0,400}(?:;\d{1,6})?)*")
 
@@ -128,7 +132,7 @@ def report(told, entry, code):
     check(counters, counters.keys() == set(NAMES))
     lines = {whole(line): _counts(counts) for line, counts in (items(row, 2) for row in items(told.get("lines")))}
     return simt.Report(
-        entry, _counts(counters), lines, {}, tuple(_hazard(row) for row in items(told.get("hazards"), most=10_000)),
+        entry, _counts(counters), lines, _levels(told, entry, code), tuple(_hazard(row) for row in items(told.get("hazards"), most=10_000)),
         tuple(_record(row) for row in items(told.get("trace"))),
         tuple(simt.DeviceArray(words(name, 300), whole(at), whole(size), whole(item))
               for name, at, size, item in (items(row, 4) for row in items(told.get("arrays"), most=100))),
@@ -139,6 +143,15 @@ def report(told, entry, code):
 
 def _counts(counts):
     return {check(name, name in NAMES): whole(number) for name, number in check(counts, isinstance(counts, dict)).items()}
+
+
+def _levels(told, entry, code):
+    """Return what is known of the counters, which the machine code may have to confirm."""
+    predicted = {}
+    for line, opcode, widths in (items(row, 3) for row in items(told.get("predicted"), most=100_000)):
+        predicted[whole(line), words(opcode, 20)] = Counter({
+            width if isinstance(width, str) else whole(width): whole(count) for width, count in (items(pair, 2) for pair in items(widths))})
+    return Levels(NAMES, entry, code, predicted, check(told.get("sure"), type(told.get("sure")) is bool))
 
 
 def _hazard(row):
@@ -156,12 +169,21 @@ def _record(row):
 
 def machine_code(told):
     """Return kernel -> its machine code as text."""
-    found = check(told.get("sass"), isinstance(told.get("sass"), dict))
-    for text in found.values():
+    kernels = check(told.get("kernels"), isinstance(told.get("kernels"), dict))
+    for text in kernels.values():
         check(text, isinstance(text, str) and _SASS.fullmatch(text))
         if text.count("BRA") > MOST_BRANCHES:
-            raise CourseError(f"the machine code has more than {MOST_BRANCHES} branches, which the check does not take apart")
-    return found
+            raise Ended(f"its machine code has more than {MOST_BRANCHES} branches, which the check does not take apart")
+    return kernels
+
+
+def resources(told):
+    """Return kernel -> the fields of its `Resources`."""
+    kernels = check(told.get("kernels"), isinstance(told.get("kernels"), dict))
+    for fields in kernels.values():
+        check(fields, isinstance(fields, dict) and fields.keys() == RESOURCES)
+        [whole(number) for number in fields.values() if number is not None]
+    return kernels
 
 
 class Shown:

@@ -13,6 +13,7 @@ import numpy as np
 
 from course_lib.apart import bubblewrap, replies, wire
 from course_lib.apart.room import Room, TookTooLong
+from course_lib.errors import CourseError
 from course_lib.toolchain import Compiled
 from course_lib.toolchain.nvrtc import nvrtc_version
 from course_lib.toolchain.shelf import Shelved
@@ -130,7 +131,13 @@ class Sandboxed:
         return min(time.monotonic() + ANSWER_SECONDS, self.deadline)
 
     def _code(self, source, name):
-        return Distant((uuid.uuid4().hex, name), lambda: self._ask("code", {"source": source, "name": name}, replies.machine_code))
+        def fetch(what, read):
+            try:
+                return self._ask(what, {"source": source, "name": name}, read)
+            except CourseError as error:
+                raise replies.Ended(str(error)) from None
+
+        return Distant((uuid.uuid4().hex, name), fetch)
 
     def _ask(self, what, given, read, most=None):
         """Have something done; return what `read` makes of the answer. What came back for arrays is in those that were given."""
@@ -173,14 +180,14 @@ class Sandboxed:
 
 @dataclass(frozen=True)
 class Distant(Shelved):
-    """Stands in for machine code that is in the sandbox: `sass` and `loops` have it taken apart there."""
+    """Stands in for machine code that is in the sandbox: `sass`, `loops` and `resources` have it looked into there."""
 
     fetch: object = field(default=None, compare=False, repr=False)
 
     def resources(self):
-        """Refuse: nobody needs them for a mark yet."""
-        raise TypeError("the sandbox does not tell what a kernel takes of the multiprocessor")
+        """Return kernel -> the fields of its `Resources`."""
+        return self.fetch("resources", replies.resources)
 
     def sass(self):
         """Return kernel -> its instructions as `sass.written` writes them."""
-        return self.fetch()
+        return self.fetch("sass", replies.machine_code)

@@ -15,7 +15,7 @@ from course_lib.simt.counters import NAMES
 
 SAYS_READY = wire.pack({"ready": 1})
 GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "trace": [], "arrays": [["A", 4096, 16, 4]],
-        "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": ""}
+        "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "predicted": [[3, "LDS", [[32, 1]]]]}
 HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1]
 RECORD = [0, [0, 0, 0], 0, 1, "ld.global.f32", 1, [-1] * 32, 4, "global"]
 
@@ -67,6 +67,9 @@ LIES = {
     "trace": changed(trace=[[*RECORD[:6], [-2] * 32, *RECORD[7:]]]),
     "trace_lanes": changed(trace=[[*RECORD[:6], [0] * 33, *RECORD[7:]]]),
     "steps": without("steps"),
+    "levels": changed(sure="very"),
+    "levels_widths": changed(predicted=[[3, "LDS", 32]]),
+    "levels_tags": changed(predicted=[[3, "LDS", [[[], 1]]]]),
     "ptx": changed(ptx=["x"]),
     "error": wire.pack({"error": "no"}),
     "error_of_no_class": wire.pack({"error": [["SystemExit"], "", {}, []]}),
@@ -146,11 +149,12 @@ def test_an_error_keeps_only_plain_facts_of_the_list():
 
 
 @pytest.mark.parametrize("told", [
-    {}, {"sass": []}, {"sass": {"k": 5}}, {"sass": {"k": "16\n"}}, {"sass": {"k": "16\n EXIT"}}, {"sass": {"k": "x\n EXIT "}},
-    {"sass": {"k": "16\n EXIT ;many"}}])
+    {"k": 5}, {"k": "16\n"}, {"k": "16\n EXIT"}, {"k": "x\n EXIT "}, {"k": "16\n EXIT ;many"}])
 def test_machine_code_has_one_form(told):
     with pytest.raises(replies.Ended):
-        replies.machine_code(told)
+        replies.machine_code({"kernels": told})
+    with pytest.raises(replies.Ended):
+        replies.resources({"kernels": {"k": dict.fromkeys(replies.RESOURCES, 1.5)}})
 
 
 @pytest.mark.parametrize("line", [

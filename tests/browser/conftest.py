@@ -1,16 +1,16 @@
-"""The browser's tests need Chromium: they are skipped without it, unless REQUIRE_BROWSER=1 says that it must be there."""
-import os
-
+"""The browser's tests need Chromium: they are skipped without it, unless COURSE_REQUIRE names chromium."""
 import pytest
+import required
 
 
 @pytest.fixture(scope="session", autouse=True)
 def chromium():
     """Find Chromium, or skip, or fail where it is required."""
-    lab_browser = pytest.importorskip("lab_browser", reason="the browser's tests need playwright: `make dev`")
+    try:
+        import lab_browser
+    except ImportError as error:
+        required.missing("chromium", f"the browser's tests need playwright ({error}): `make dev`")
     found = lab_browser.find_chromium()
-    if found is None and os.environ.get("REQUIRE_BROWSER") == "1":
-        pytest.fail("REQUIRE_BROWSER=1, but there is no Chromium: apt install chromium")
     if found is None:
-        pytest.skip("no Chromium here (apt install chromium, or set CHROMIUM to a browser's path)")
+        required.missing("chromium", "there is no Chromium here (apt install chromium, or set CHROMIUM to a browser's path)")
     return found

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
+import required
 
-from course_lib.apart import bubblewrap
 from course_lib.grading import judging
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.feedback import feedback
@@ -19,7 +19,7 @@ from course_lib.toolchain import disk
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"
 SECRET = "the-instructor's-secret"
-needs_sandbox = pytest.mark.skipif(bool(bubblewrap.problem()), reason=str(bubblewrap.problem()))
+needs_sandbox = required.bubblewrap
 
 
 def released():

@@ -9,10 +9,12 @@ from concurrent import futures
 from pathlib import Path
 
 import pytest
+import required
 
 from course_lib import magic
+from course_lib.apart import bubblewrap
 from course_lib.errors import CourseError
-from course_lib.grading import all_parts, sandbox, variants
+from course_lib.grading import all_parts, judging, variants
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.collect import collect
 from course_lib.grading.feedback import feedback
@@ -28,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"
 SOLVED = json.loads((ROOT / f"solutions/{EXERCISE}/{EXERCISE}.ipynb").read_text(encoding="utf-8"))
 MAIN = {"a": "tile", "b": "tile-b"}
-needs_sandbox = pytest.mark.skipif(bool(sandbox.problem()), reason=str(sandbox.problem()))
+needs_sandbox = required.bubblewrap
 
 
 @pytest.fixture(scope="module")
@@ -153,8 +155,8 @@ def test_a_change_of_the_variant_grades_anew_and_notes_say_why(classroom, tmp_pa
         asked.append(sorted(texts))
         return {name: {"passed": "acc -=" not in text, "kind": "", "told": "", "html": ""} for name, text in texts.items()}
 
-    monkeypatch.setattr(sandbox, "judge", judge)
-    monkeypatch.setattr(sandbox, "problem", lambda: None)
+    monkeypatch.setattr(judging, "judge", judge)
+    monkeypatch.setattr(bubblewrap, "problem", lambda: None)
     hand_in_all(classroom, tmp_path)
     assert list(variants.variants_of(json.loads(classroom.submission("right_b", EXERCISE).read_bytes())["cells"])) == ["b"]
     monkeypatch.setattr("course_lib.grading.grade.futures.ProcessPoolExecutor", futures.ThreadPoolExecutor)
