@@ -14,7 +14,7 @@ from pathlib import Path
 
 from course_lib.apart import seccomp
 from course_lib.errors import CourseError
-from course_lib.simt import native
+from course_lib.toolchain import disk
 from course_lib.toolchain.headers import include_directories
 from course_lib.toolchain.nvrtc import nvrtc_version
 
@@ -57,7 +57,7 @@ def for_kernels(cache, fills_cache, unsafe):
     """
     inside = [sys.executable, "-B", "-m", "course_lib.apart.inside"]
     if unsafe:
-        return [*inside, "", str(GIBIBYTES)], os.environ | _environment(str(LIBRARY.parent), str(cache or native.cache_folder().parent))
+        return [*inside, "", str(GIBIBYTES)], os.environ | _environment(str(LIBRARY.parent), str(cache or disk.cache_folder().parent))
     command = [*_walls(SCRATCH_BYTES), "--ro-bind", str(LIBRARY), "/course/course_lib", "--dir", HEADERS]
     for folder in _outermost(include_directories(nvrtc_version()[0])):
         command += ["--ro-bind", folder, HEADERS + folder]

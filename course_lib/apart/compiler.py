@@ -11,7 +11,8 @@ from course_lib.toolchain import CompileError, nvrtc
 from course_lib.toolchain.shelf import Request
 
 NEW_USER_NAMESPACE = 0x10000000      # CLONE_NEWUSER of Linux
-_WARM_UP = 'extern "C" __global__ void warm_up(float* x) { *x = sinf(*x); }'
+# __TIME__: what depends on it is never answered from the disk, and the compiler loads the rest of itself.
+_WARM_UP = 'extern "C" __global__ void warm_up(float* x, const char** day) { *x = sinf(*x); *day = __TIME__; }'
 
 
 def start_compiler(headers, *inherited):

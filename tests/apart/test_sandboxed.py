@@ -17,8 +17,7 @@ from course_lib.apart.sandboxed import Sandboxed
 from course_lib.errors import CourseError
 from course_lib.grading import check, part
 from course_lib.grading.engine import Here
-from course_lib.simt import native as disk
-from course_lib.toolchain import CompileError, sass
+from course_lib.toolchain import CompileError, disk, sass
 
 ROOT = Path(__file__).parents[2]
 pytestmark = required.bubblewrap
