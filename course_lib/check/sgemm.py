@@ -119,6 +119,8 @@ class Sgemm:
         again : callable
             Runs the kernel on another trial of the same case and returns it, or None when that fails.
         """
+        if stray := _stray(trial):
+            return stray
         if np.isnan(trial.matrices()[3][wrong.mask]).any():
             return _guess_nan(self, trial, again)
         return _known_mistake(trial, tile) or _displaced(trial, wrong) or _place(trial.case, wrong.mask, tile)
@@ -182,12 +184,17 @@ def _candidates(A, B, before, case, tile, turned=""):
         all_turned = ", or all three matrices are taken as row-major" if set(turned) == set("ABC") else ""
         yield f"It is B A instead of A B: the operands are swapped{all_turned}", alpha * B @ A + rest
         yield "The product is transposed: row and col are exchanged where C is stored", alpha * product.T + rest
-        a, b = "k * lda + row" if "A" in turned else "row * lda + k", "col * ldb + k" if "B" in turned else "k * ldb + col"
-        yield f"A is read transposed: its element (row, k) is A[{a}]", alpha * A.T @ B + rest
-        yield f"B is read transposed: its element (k, col) is B[{b}]", alpha * A @ B.T + rest
+        yield _misread("A", "row, k", "M × K", ("row * lda + k", "k * lda + row"), turned), alpha * A.T @ B + rest
+        yield _misread("B", "k, col", "K × N", ("k * ldb + col", "col * ldb + k"), turned), alpha * A @ B.T + rest
         yield "A and B are both read transposed", alpha * A.T @ B.T + rest
     yield "Only the last product of each sum is left: acc must be added to, +=", alpha * A[:, -1:] @ B[-1:] + rest
     yield from _partial_sums(A, B, rest, case, tile)
+
+
+def _misread(name, element, shape, indices, turned):
+    """Say that a matrix is read the other way round, and how it is read right."""
+    how = f"as if it were stored row by row, {shape}" if name in turned else "transposed"
+    return f"{name} is read {how}: its element ({element}) is {name}[{indices[name in turned]}]"
 
 
 def _partial_sums(A, B, rest, case, tile):
@@ -231,6 +238,8 @@ def _guess_nan(operation, trial, again):
     if other is None:
         return ""
     A, B, before, C = (m.astype(np.float64) for m in other.matrices())
+    if trial.case.pad and np.isnan(C).any():        # C held numbers, so this NaN was read
+        return _gap(trial)
     untouched = np.equal(C, before)
     if untouched.any():
         row, col = (int(i) for i in np.argwhere(untouched)[0])
@@ -240,7 +249,7 @@ def _guess_nan(operation, trial, again):
         return "The result is added to what C held before: with beta = 0 it must replace it"
     if operation.judge(other) is None:
         return "C was filled with NaN beforehand, and 0 × NaN is NaN: when beta is 0, C must not be read"
-    return _gap(trial) if trial.case.pad and np.isnan(C).any() else ""
+    return ""
 
 
 def _gap(trial):

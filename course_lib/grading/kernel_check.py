@@ -102,10 +102,11 @@ def _drawn(spec, tile, seed):
     rng = np.random.default_rng([seed, 4])
     if spec.drawn:
         return tuple(spec.drawn(tile, rng))
-    whole = all(case.M % tile["BM"] == 0 for case in spec.cases(tile))
+    size = {"BK": 16} | tile
+    whole = all(case.M % size["BM"] == 0 for case in spec.cases(tile))
     cases = []
     for number in range(3):
-        sizes = [int(rng.integers(1, 4) * tile[name] if whole else rng.integers(1, 3 * tile[name] + 2))
+        sizes = [int(rng.integers(1, 4) * size[name] if whole else rng.integers(1, 3 * size[name] + 2))
                  for name in ("BM", "BN", "BK")]
         alpha, beta = (float(np.float32(x)) for x in rng.uniform(-2, 2, 2))
         cases.append(Case(f"drawn input {number + 1}", *sizes, alpha, beta if number else 0.0, int(rng.integers(0, 7))))

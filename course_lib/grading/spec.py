@@ -8,6 +8,9 @@ from course_lib.check.case import LARGEST_TILE, Case
 from course_lib.kernels.kernel import ceil_div
 
 SECTORS_LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+SECTORS_STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
+REQUESTS_LOADED = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+REQUESTS_STORED = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"
 
 
 @dataclass(frozen=True)

@@ -65,13 +65,14 @@ class Verdict:
 
     def _summary(self):
         if self.passed:
-            return f"passed: {_count(len(self.cases), 'input')}, {_count(len(self.gates), 'gate')} (simulated)"
+            gates = f", {_count(len(self.gates), 'gate')} (simulated)" if self.gates else ""
+            return f"passed: {_count(len(self.cases), 'input')}{gates}"
         if not self.cases:
             return f"not passed: {_count(len(self.findings), 'finding')}, not run"
         right = sum(outcome.passed is True for outcome in self.cases)
         reached = sum(outcome.passed is True for outcome in self.gates)
-        return (f"not passed: {right} of {_count(len(self.cases), 'input')} right, "
-                f"{reached} of {_count(len(self.gates), 'gate')} passed")
+        gates = f", {reached} of {_count(len(self.gates), 'gate')} passed" if self.gates else ""
+        return f"not passed: {right} of {_count(len(self.cases), 'input')} right{gates}"
 
 
 def _count(number, noun):

@@ -1,7 +1,7 @@
 // at_solution_of_variant_a.cu -- variant a's solution with another name: computes A B where Aᵀ B is asked for
 //
 // Part             tile-b
-// Must fail for    wrong: A is read transposed: its element (row, k) is A[k * lda + row]
+// Must fail for    wrong: A is read as if it were stored row by row, M × K: its element (row, k) is A[k * lda + row]
 #define BM 16
 #define BN 16
 #define BK 16

@@ -1,0 +1,96 @@
+"""Pictures of an answer beside its verdict: the accesses that a gate counts, and who writes which element of C.
+
+Each runs the kernel once more on the simulator. A kernel that cannot run gets a sentence instead, because a wrong answer shall
+not end the notebook twice.
+"""
+
+from dataclasses import fields
+from types import SimpleNamespace
+
+from course_lib import simt
+from course_lib.check.case import Case
+from course_lib.errors import CourseError
+from course_lib.grading.spec import REQUESTS_LOADED, REQUESTS_STORED, SECTORS_LOADED, SECTORS_STORED
+from course_lib.kernels.user import written_values
+from course_lib.plots import describe_sectors, every_warp, lane_sectors, owners, render, requests, thread_grid
+from course_lib.plots.traces import Owners, name_of
+
+
+def worst_request(answer, spec, *, load=True):
+    """Draw one request of the source line with the most sectors per request: lanes over sectors.
+
+    Parameters
+    ----------
+    answer : str
+        CUDA C, as `%%cuda` keeps it.
+    spec : Spec
+        Its input for counters is run.
+    load : bool
+        Loads, or stores.
+
+    Returns
+    -------
+    plots.Picture, or str
+        A sentence when the kernel does not run, or has no such access.
+    """
+    traced = _traced(answer, spec, spec.gate_case, lambda grid, block: [((0, 0, 0), 0)])
+    if isinstance(traced, str):
+        return traced
+    each = {line: count for line, count in per_line(traced, load).items() if requests(traced, line=line, load=load)}
+    if not each:
+        return f"The first warp of {spec.entry} has no global {'load' if load else 'store'} to draw."
+    line = max(each, key=each.get)
+    request = max(requests(traced, line=line, load=load), key=lambda record: len(set(record.addresses // 32)))
+    about = f"{'load' if load else 'store'} of {name_of(traced, request)}"
+    title = f"line {line}, {about}: {answer.splitlines()[line - 1].strip()}"
+    return render(lane_sectors(request, title=title if len(title) <= 80 else f"{title[:79]}…"), f"{about}. {describe_sectors(request)}")
+
+
+def per_line(report, load=True):
+    """Return the sectors per request of every source line that loads (or stores): line -> number."""
+    sectors, asked = (SECTORS_LOADED, REQUESTS_LOADED) if load else (SECTORS_STORED, REQUESTS_STORED)
+    return {line: values[sectors] / values[asked] for line, values in report.lines.items() if values.get(asked)}
+
+
+def who_writes(answer, spec, M=32, N=64):
+    """Draw which warp of which block writes each element of an M × N matrix C.
+
+    Parameters
+    ----------
+    answer : str
+        CUDA C, as `%%cuda` keeps it.
+    spec : Spec
+        Of an operation with a C of M × N elements.
+    M, N : int
+        Rows and columns.
+
+    Returns
+    -------
+    plots.Picture, or str
+        A sentence when the kernel does not run.
+    """
+    traced = _traced(answer, spec, lambda tile: Case("picture", M, N, max(M, N)), every_warp)
+    if isinstance(traced, str):
+        return traced
+    turned = "C" in spec.operation.turned
+    rows, cols = (N, M) if turned else (M, N)
+    who = owners(SimpleNamespace(trace=traced.trace, arrays=traced.arrays, M=rows, N=cols))
+    if turned:
+        who = Owners(*(getattr(who, field.name).T for field in fields(who)))
+    left = int((who.warp < 0).sum())
+    missing = f"{left} of its elements are written by nobody, and grey" if left else "all of its elements are written"
+    return render(thread_grid(who, title=f"{spec.entry}: who writes which element"),
+                  f"C of {M} × {N} elements and who writes each: {missing}; {int(who.warp.max()) + 1} warps a block.")
+
+
+def _traced(answer, spec, case, warps):
+    """Return the report of a launch with a trace, or a sentence on why there is none."""
+    values = written_values(answer)
+    try:
+        tile = {name: values[name] for name in spec.tile}
+        case = case(tile)
+        grid, block = spec.grid(case, tile), spec.block(tile)
+        return simt.launch(answer, spec.entry, grid, block, spec.operation.trial(case).args, trace=warps(grid, block),
+                           max_steps=spec.max_steps)
+    except (CourseError, KeyError) as error:
+        return f"No picture: {spec.entry} does not run: {str(error).splitlines()[0]}"

@@ -1,0 +1,36 @@
+"""Pictures beside a verdict: they draw what the kernel did, and a wrong kernel gets one too, or a sentence."""
+
+import pytest
+
+from course_lib.grading import check, part
+from course_lib.grading.pictures import who_writes, worst_request
+
+
+def test_who_writes_shows_what_nobody_writes(answers, starters):
+    main, columns = part("03_first_kernel", "main"), part("03_first_kernel", "main-b")
+    solved = answers("solutions", "03_first_kernel")
+    assert "all of its elements are written; 8 warps" in repr(who_writes(solved["two_columns"], main))
+    assert "all of its elements are written" in repr(who_writes(solved["two_rows"], columns, M=64, N=32))
+    assert "1792 of its elements are written by nobody" in repr(who_writes(starters["03_first_kernel", "main"], main))
+    half = solved["two_rows"].replace("r <= row + 16", "r <= row")
+    assert "1024 of its elements are written by nobody" in repr(who_writes(half, columns, M=64, N=32))
+
+
+def test_the_request_drawn_is_the_worst_of_the_worst_line(starters):
+    spec = part("03_first_kernel", "lanes")
+    text = starters["03_first_kernel", "lanes"]
+    line = check(text, spec).findings[0].line
+    assert f"load of A. One request, load of 4 bytes a lane, line {line}: 32 lanes, touch 16 sectors" in repr(worst_request(text, spec))
+    assert "store of 4 bytes a lane" in repr(worst_request(text, spec, load=False))
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("acc += A", "acc += a", "No picture: lanes does not run"),
+    ("#define BM 16", "#define BM (16)", "No picture: lanes does not run"),
+    ("row * lda", "row * lda * 1000", "No picture: lanes does not run"),
+    ("A[row * lda + k] * B[k * ldb + col]", "1.0f", "has no global load"),
+])
+def test_a_kernel_without_a_picture_gets_a_sentence(old, new, says, answers):
+    text = answers("solutions", "03_first_kernel")["lanes"]
+    assert old in text
+    assert says in worst_request(text.replace(old, new), part("03_first_kernel", "lanes"))

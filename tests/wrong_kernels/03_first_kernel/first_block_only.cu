@@ -1,0 +1,18 @@
+// first_block_only.cu -- no block finds its place
+//
+// Part             main
+// Must fail for    wrong: all blocks but (0, 0)
+extern "C" __global__ void
+two_columns(int M, int N, int K, float alpha, const float* A, int lda,
+            const float* B, int ldb, float beta, float* C, int ldc) {
+    const int row = threadIdx.y;
+    const int col = threadIdx.x;
+    if (row >= M) return;
+    for (int c = col; c < N && c <= col + 16; c += 16) {
+        float acc = 0.0f;
+        for (int k = 0; k < K; ++k)
+            acc += A[row * lda + k] * B[k * ldb + c];
+        float* out = &C[row * ldc + c];
+        *out = alpha * acc + (beta == 0.0f ? 0.0f : beta * *out);
+    }
+}

@@ -1,0 +1,18 @@
+// square_rows.cu -- rows of A are N elements apart, as in a square matrix
+//
+// Part             main
+// Must fail for    wrong: The rows of A are taken N elements apart
+extern "C" __global__ void
+two_columns(int M, int N, int K, float alpha, const float* A, int lda,
+            const float* B, int ldb, float beta, float* C, int ldc) {
+    const int row = blockIdx.y * 16 + threadIdx.y;
+    const int col = blockIdx.x * 32 + threadIdx.x;
+    if (row >= M) return;
+    for (int c = col; c < N && c <= col + 16; c += 16) {
+        float acc = 0.0f;
+        for (int k = 0; k < K; ++k)
+            acc += A[row * N + k] * B[k * ldb + c];
+        float* out = &C[row * ldc + c];
+        *out = alpha * acc + (beta == 0.0f ? 0.0f : beta * *out);
+    }
+}
