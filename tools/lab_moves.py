@@ -3,7 +3,9 @@
 `tests/browser/test_lessons.py` is built on this. As a program it prints the table of one lesson's moves:
 
     .venv/bin/python tools/lab_moves.py notebooks/04_tiling.ipynb
+    .venv/bin/python tools/lab_moves.py --look 20 notebooks/04_tiling.ipynb     # a reader who looks for 20 s first
 """
+import argparse
 import sys
 import time
 from dataclasses import dataclass
@@ -192,7 +194,7 @@ class Visit:
         return "\n".join([*map(str, self.moves), f"median {1e3 * median(times):.0f} ms of {len(times)} moves" if times else "no moves"])
 
 
-def visit(notebook, folder=ROOT / "build" / "screenshots"):
+def visit(notebook, folder=ROOT / "build" / "screenshots", look_s=0.0):
     """Open a lesson in JupyterLab, run it, move everything, take pictures of its main widget.
 
     Parameters
@@ -200,6 +202,8 @@ def visit(notebook, folder=ROOT / "build" / "screenshots"):
     notebook : path
     folder : path
         For pictures, and a text file with the table of moves.
+    look_s : float
+        How long the lesson is left alone before the first move: neighbouring positions are computed meanwhile.
 
     Returns
     -------
@@ -209,6 +213,7 @@ def visit(notebook, folder=ROOT / "build" / "screenshots"):
     with open_lesson(notebook) as lesson:
         failed = lesson.run_all()
         shots = main_widget_shots(lesson, folder, name)
+        lesson.page.wait_for_timeout(1e3 * look_s)
         moves = move_everything(lesson)
         done = Visit(failed, moves, list(lesson.errors), shots)
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -219,8 +224,12 @@ def visit(notebook, folder=ROOT / "build" / "screenshots"):
 def main(arguments):
     if find_chromium() is None:
         sys.exit("This needs Chromium: `apt install chromium`, or set CHROMIUM to a browser's path.")
-    for notebook in arguments:
-        done = visit(notebook)
+    parser = argparse.ArgumentParser(description="Move everything that can be moved in lessons, and tell how long each move took.")
+    parser.add_argument("notebooks", nargs="+")
+    parser.add_argument("--look", type=float, default=0.0, help="seconds before the first move")
+    told = parser.parse_args(arguments)
+    for notebook in told.notebooks:
+        done = visit(notebook, look_s=told.look)
         print(notebook, done.table(), *map(str, done.shots), *done.errors, *(f"cell {n}: {text}" for n, text in done.failed), sep="\n")
 
 

@@ -74,6 +74,8 @@ class Helper:
         return answer == b"true\n"
 
     def _started(self):
+        if self._process is None and not sys.executable:
+            return False
         if self._process is None:
             quiet = {"creationflags": subprocess.IDLE_PRIORITY_CLASS | subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
             path = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))

@@ -117,8 +117,9 @@ def test_who_has_moved_on_does_not_wait_for_a_turn(helper):
     assert helper._process is None, "nothing was started for it"
 
 
-def test_where_no_process_can_be_started(helper, monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+@pytest.mark.parametrize("python", ["nowhere/python", ""])
+def test_where_no_process_can_be_started(python, helper, monkeypatch):
+    monkeypatch.setattr(sys, "executable", python)
     assert helper.prepare(order()) is False
 
 

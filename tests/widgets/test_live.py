@@ -164,6 +164,7 @@ def test_who_sees_the_sliders_has_the_neighbours_computed(front_door, translated
     assert box.engine.settle(wait_s)
     assert len(front_door) == 1
     assert translated == [], "nobody looks"
+    assert box._view_count == 0, "the front end is asked to count"
     box._view_count = 1                                    # as a front end does when it shows the widget
     assert box.engine.settle(wait_s)
     assert [asked["BM"] for _, asked in translated] == [32, 8]
