@@ -41,6 +41,13 @@ def _corners(chosen):
     return found if np.ptp(cols) >= 3 else found[[0, -1]]
 
 
+def _side(col, cols, most):
+    """Return how a number stands in its element: two digits are wider than a small one, and stay inside the warp."""
+    if most <= 16 or np.ptp(cols) == 0:
+        return "center", 0.0
+    return ("left", -0.35) if col == cols.min() else ("right", 0.35)
+
+
 @style.styled
 def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
     """Draw which thread writes each element of C.
@@ -70,8 +77,10 @@ def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
         chosen = (owners.block_x == warp[0]) & (owners.block_y == warp[1]) & (owners.warp == warp[2])
         colour = style.text_on(WARP_COLOURS[warp[2] % len(WARP_COLOURS)])
         size = min(12.0, ax.figure.get_figheight() * 64 / max(M, N))     # points; two digits are 1.3 times as wide
-        for row, col in np.argwhere(chosen) if max(M, N) <= 16 else _corners(chosen):
-            number = ax.text(col, row, str(owners.lane[row, col]), ha="center", va="center", fontsize=size, color=colour)
+        numbered = np.argwhere(chosen) if max(M, N) <= 16 else _corners(chosen)
+        for row, col in numbered:
+            ha, shift = _side(col, numbered[:, 1], max(M, N))
+            number = ax.text(col + shift, row, str(owners.lane[row, col]), ha=ha, va="center_baseline", fontsize=size, color=colour)
             number.set_in_layout(False)
     ax.set(xlabel="column of C", ylabel="row of C", title=title or "Who writes which element of C")
     ax.spines[:].set_visible(False)
