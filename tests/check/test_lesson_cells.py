@@ -66,7 +66,7 @@ def test_lesson_04_lacks_the_first_barrier_and_does_without_an_early_end():
 @pytest.mark.parametrize("repaired", [False, True])
 def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired):
     text, values, prose = lesson("08")
-    assert "take the `1` away" in " ".join(prose.split())
+    assert "take the `1` of `unroll 1` away" in " ".join(prose.split())
     assert values == {"BM": 64, "BN": 64, "BK": 8, "TM": 8}
     text = edited(text, "#pragma unroll 1", "#pragma unroll") if repaired else text
     report = check(text, **values)
