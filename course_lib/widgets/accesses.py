@@ -118,6 +118,7 @@ class Accesses(StaticBox):
         lower = [self.block, self.warp, self.index, *([self.banks] if self.banks else [])]
         super().__init__([ipywidgets.HBox([self.line, self.access], layout={"flex_flow": "row wrap"}),
                           ipywidgets.HBox(lower, layout={"flex_flow": "row wrap"}), self.status, self.image])
+        self._watch_views()
 
     def _all(self):
         return [c for c in (self.line, self.access, self.block, self.warp, self.index, self.banks) if c is not None]

@@ -8,7 +8,8 @@ import ipywidgets
 class StaticBox(ipywidgets.VBox):
     """A VBox whose notebook output also carries HTML and plain text.
 
-    A front end with the live widget shows that; any other shows what `static_html` returns.
+    A front end with the live widget shows that; any other shows what `static_html` returns. A box with an `engine` and a `position()` may
+    have it compute ahead from when it is seen.
     """
 
     def static_html(self):
@@ -18,6 +19,11 @@ class StaticBox(ipywidgets.VBox):
     def static_text(self):
         """Return plain text for a front end without widgets or HTML."""
         return "Run this cell to use the controls."
+
+    def _watch_views(self):
+        """Compute ahead from the moment that a reader sees the controls, not where a notebook runs unseen."""
+        self._view_count = 0                  # the front end counts from now on
+        self.observe(lambda change: change["new"] and self.engine.look_around(self.position()), "_view_count")
 
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)

@@ -31,6 +31,11 @@ class Player(StaticBox):
         self.step.observe(lambda change: self.engine.request((change["new"],)), "value")
         self._show(self.engine.now((start,)))
         super().__init__([ipywidgets.HBox([self.play, self.back, self.step, self.on]), self.image])
+        self._watch_views()
+
+    def position(self):
+        """Return what `engine` is asked for now."""
+        return (self.step.value,)
 
     def close(self):
         """Close the widget and stop its threads."""

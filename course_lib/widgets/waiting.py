@@ -52,11 +52,6 @@ class WaitingBox(StaticBox):
         self._before, self._now, self._failed = None, None, None      # the table's facts; why there are none
         self._asked_at, self._seconds = 0.0, 0.5                      # when the reader asked; how long it took last time
 
-    def _watch_views(self):
-        """Compute ahead from the moment that a reader sees the controls, not where a notebook runs unseen."""
-        self._view_count = 0                          # the front end counts from now on
-        self.observe(lambda change: change["new"] and self.engine.look_around(self.position()), "_view_count")
-
     def close(self):
         """Close the widget and stop its threads."""
         self.engine.close()

@@ -133,6 +133,18 @@ def test_every_control_has_a_name_and_a_tooltip(tiled):
         assert control.tooltip
 
 
+def test_the_players_next_steps_are_drawn_once_it_is_seen(wait_s):
+    drawn = []
+    box = player(5, lambda i: drawn.append(i) or bars({"step": i}, unit="u"), lambda i: f"step {i}", start=1)
+    assert box.engine.settle(wait_s)
+    assert drawn == [1], "nobody looks"
+    box._view_count = 1
+    assert box.engine.settle(wait_s)
+    assert drawn == [1, 2, 3, 0]
+    assert 'alt="step 1"' in box.image.value
+    box.close()
+
+
 def test_the_player_steps_and_stops_at_the_ends(wait_s):
     drawn = []
     box = player(3, lambda i: drawn.append(i) or bars({"step": i}, unit="u"), lambda i: f"step {i}")
