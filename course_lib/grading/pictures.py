@@ -1,4 +1,4 @@
-"""Pictures of an answer beside its verdict: the accesses that a gate counts, and who writes which element of C.
+"""Pictures of an answer beside its verdict: the accesses that a gate counts, the banks they meet in, who writes which element of C.
 
 Each runs the kernel once more on the simulator. A kernel that cannot run gets a sentence instead, because a wrong answer shall
 not end the notebook twice.
@@ -10,10 +10,21 @@ from types import SimpleNamespace
 from course_lib import simt
 from course_lib.check.case import Case
 from course_lib.errors import CourseError
-from course_lib.grading.spec import REQUESTS_LOADED, REQUESTS_STORED, SECTORS_LOADED, SECTORS_STORED
+from course_lib.grading.spec import REQUESTS_LOADED, REQUESTS_STORED, SECTORS_LOADED, SECTORS_STORED, tile_problem
 from course_lib.kernels.user import written_values
-from course_lib.plots import describe_sectors, every_warp, lane_sectors, owners, render, requests, thread_grid
-from course_lib.plots.traces import Owners, name_of
+from course_lib.plots import (
+    bank_counts,
+    bank_map,
+    describe_banks,
+    describe_sectors,
+    every_warp,
+    lane_sectors,
+    owners,
+    render,
+    requests,
+    thread_grid,
+)
+from course_lib.plots.traces import Owners, is_load, name_of
 
 
 def worst_request(answer, spec, *, load=True):
@@ -52,6 +63,36 @@ def per_line(report, load=True):
     return {line: values[sectors] / values[asked] for line, values in report.lines.items() if values.get(asked)}
 
 
+def worst_banks(answer, spec):
+    """Draw the access to shared memory that takes most wavefronts, in the first block: its words over the 32 banks.
+
+    Parameters
+    ----------
+    answer : str
+        CUDA C, as `%%cuda` keeps it.
+    spec : Spec
+        Its input for counters is run.
+
+    Returns
+    -------
+    plots.Picture, or str
+        A sentence when the kernel does not run, or has no such access.
+    """
+    traced = _traced(answer, spec, spec.gate_case, lambda grid, block: every_warp((1, 1), block))
+    if isinstance(traced, str):
+        return traced
+    worst = worst_access(traced)
+    if worst is None:
+        return f"No picture: {spec.entry} does not use shared memory yet."
+    return render(bank_map(worst), describe_banks(worst))
+
+
+def worst_access(report):
+    """Return the traced access to shared memory that takes most wavefronts, loads before stores; None when there is none."""
+    shared = [record for record in report.trace if record.space == "shared" and (record.addresses >= 0).any()]
+    return max(shared, key=lambda record: (bank_counts(record)[0], is_load(record)), default=None)
+
+
 def who_writes(answer, spec, M=32, N=64):
     """Draw which warp of which block writes each element of an M × N matrix C.
 
@@ -86,11 +127,14 @@ def who_writes(answer, spec, M=32, N=64):
 def _traced(answer, spec, case, warps):
     """Return the report of a launch with a trace, or a sentence on why there is none."""
     values = written_values(answer)
+    problem = tile_problem(spec, values)
+    if problem:
+        return f"No picture: {spec.entry} does not run: {problem}"
     try:
         tile = {name: values[name] for name in spec.tile}
         case = case(tile)
         grid, block = spec.grid(case, tile), spec.block(tile)
         return simt.launch(answer, spec.entry, grid, block, spec.operation.trial(case).args, trace=warps(grid, block),
                            max_steps=spec.max_steps)
-    except (CourseError, KeyError) as error:
+    except CourseError as error:
         return f"No picture: {spec.entry} does not run: {str(error).splitlines()[0]}"

@@ -1,0 +1,19 @@
+// reads_down_columns.cu -- reads down columns and writes along rows: only the other side is coalesced now
+//
+// Part             turn
+// Must fail for    gate: global sectors loaded per 32 elements: 32.0000
+#define TILE 32
+#define ROWS 8
+extern "C" __global__ void
+turned(int rows, int cols, const float* in, int ld_in, float* out, int ld_out) {
+    __shared__ float tile[TILE][TILE + 1];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int first_row = blockIdx.y * TILE, first_col = blockIdx.x * TILE;
+    for (int i = ty; i < TILE; i += ROWS)
+        if (first_row + tx < rows && first_col + i < cols)
+            tile[i][tx] = in[(first_row + tx) * ld_in + first_col + i];
+    __syncthreads();
+    for (int i = ty; i < TILE; i += ROWS)
+        if (first_col + i < cols && first_row + tx < rows)
+            out[(first_col + i) * ld_out + first_row + tx] = tile[i][tx];
+}

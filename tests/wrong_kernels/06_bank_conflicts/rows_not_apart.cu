@@ -1,0 +1,19 @@
+// rows_not_apart.cu -- rows of the result begin where those of a matrix without padding would
+//
+// Part             turn
+// Must fail for    wrong: they begin ld_out elements apart
+#define TILE 32
+#define ROWS 8
+extern "C" __global__ void
+turned(int rows, int cols, const float* in, int ld_in, float* out, int ld_out) {
+    __shared__ float tile[TILE][TILE + 1];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int first_row = blockIdx.y * TILE, first_col = blockIdx.x * TILE;
+    for (int i = ty; i < TILE; i += ROWS)
+        if (first_row + i < rows && first_col + tx < cols)
+            tile[i][tx] = in[(first_row + i) * ld_in + first_col + tx];
+    __syncthreads();
+    for (int i = ty; i < TILE; i += ROWS)
+        if (first_col + i < cols && first_row + tx < rows)
+            out[(first_col + i) * rows + first_row + tx] = tile[tx][i];
+}
