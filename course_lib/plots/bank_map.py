@@ -6,9 +6,11 @@ from matplotlib.patches import Patch, Rectangle
 from course_lib.arch import BANKS, WARP
 from course_lib.plots import style
 from course_lib.plots.banks import bank_counts, bank_services, colour_of, degrees_of, rows_of
+from course_lib.plots.lane_labels import LEGIBLE, name_lanes
 
 GAP = 1.5                  # banks between two half-warps
 BARS, ROOM = 0.30, 0.09    # height of the longest bar below, and of what is above it, as shares of the rows
+HIGH = 0.7                 # share of the figure's height that rows and bars take
 
 
 def words_a_bank(record, banks=BANKS):
@@ -54,7 +56,7 @@ def bank_map(record, ax=None, *, banks=BANKS, title=None):
     for g, (group, counts) in enumerate(zip(groups, words_a_bank(record, banks), strict=True)):
         left = g * (banks + GAP)
         ticks += [(left + bank, bank) for bank in range(0, banks, 4 if banks == BANKS else 5)]
-        _words(ax, group, rows, banks, left)
+        _words(ax, group, rows, banks, left, ax.figure.get_size_inches()[1] * HIGH / floor > LEGIBLE)
         _bars(ax, counts, left, floor, BARS * len(rows) / (WARP if banks == BANKS else banks))
     right = len(groups) * banks + (len(groups) - 1) * GAP - 0.5
     ax.set_xticks([x for x, _ in ticks], [str(bank) for _, bank in ticks], fontsize=11)
@@ -91,8 +93,8 @@ def _title(record, banks):
     return f"line {record.line}: " + " and ".join(f"{n} {what}{'s' * (n != 1)}" for n in counts)
 
 
-def _words(ax, group, rows, banks, left):
-    """Draw the grid of one group, and a rectangle for each word that is wanted."""
+def _words(ax, group, rows, banks, left, legible):
+    """Draw the grid of one group, and a rectangle for each word that is wanted, with its lane's number where that is legible."""
     ax.vlines(np.arange(banks + 1) + left - 0.5, -0.5, len(rows) - 0.5, colors="#E2E2E2", linewidths=0.6)
     ax.hlines([-0.5, len(rows) - 0.5], left - 0.5, left + banks - 0.5, colors=style.GREY, linewidths=0.8)
     cells = {}
@@ -104,9 +106,11 @@ def _words(ax, group, rows, banks, left):
         shared = len(lanes) > 1
         ax.add_patch(Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, facecolor=colour, linewidth=1.5 if shared else 0,
                                edgecolor=style.INK if shared else colour))
-        if not shared:
+        if legible and not shared:
             ax.text(x, y, str(lanes[0]), ha="center", va="center", fontsize=min(7.5, 250 / len(rows)),
                     color=style.text_on(colour))
+    if not legible:
+        name_lanes(ax, {(left + w % banks, rows.index(w // banks)): sorted(set(lanes)) for w, (lanes, _) in cells.items()}, len(rows))
 
 
 def _bars(ax, counts, left, floor, unit):

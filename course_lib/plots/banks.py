@@ -10,6 +10,7 @@ from course_lib.model.old_banks import OLD_BANKS, half_warp_steps
 from course_lib.model.segments import HALF_WARP
 from course_lib.plots import style
 from course_lib.plots.accesses import FETCHED, words_of
+from course_lib.plots.lane_labels import LEGIBLE, name_lanes
 from course_lib.plots.traces import is_load
 
 # Up to so many different words of one bank: this colour, darker the more.
@@ -97,7 +98,7 @@ def bank_grid(record, ax=None, *, banks=BANKS, title=None):
     wide, high = ax.figure.get_size_inches()
     scale, tall = min(1.0, wide / WIDE), (high - 2.1) / len(rows)
     for g, group in enumerate(groups):
-        _group(ax, group, rows, banks, g * (banks + GAP), tall > 0.33, scale)
+        _group(ax, group, rows, banks, g * (banks + GAP), tall, scale)
     right = len(groups) * banks + (len(groups) - 1) * GAP
     small = 11 * scale**0.7
     if banks == BANKS:
@@ -117,7 +118,7 @@ def bank_grid(record, ax=None, *, banks=BANKS, title=None):
            ylabel="first word of the row" if len(rows) > 5 else "word",
            title=title or f"{record.operation}, line {record.line}: {_counted(record, banks).removesuffix(HALVES)}")
     ax.spines[:].set_visible(False)
-    _legend(ax, groups, scale)
+    _legend(ax, groups, scale, "in a cell" if tall >= LEGIBLE else "beside the words")
     return ax
 
 
@@ -140,7 +141,7 @@ def rows_of(touched):
     return whole if len(whole) <= max(8, len(touched) + 4) else touched
 
 
-def _group(ax, group, rows, banks, left, two_lines, scale):
+def _group(ax, group, rows, banks, left, tall, scale):
     """Draw the grid of one group, its words, and below how many each bank has."""
     ax.vlines(np.arange(banks + 1) + left - 0.5, -0.5, len(rows) - 0.5, colors="#D0D0D0", linewidths=0.8)
     ax.hlines(np.arange(len(rows) + 1) - 0.5, left - 0.5, left + banks - 0.5, colors="#D0D0D0", linewidths=0.8)
@@ -152,8 +153,12 @@ def _group(ax, group, rows, banks, left, two_lines, scale):
         x, y, colour = left + word % banks, rows.index(word // banks), colour_of(degree)
         ax.add_patch(Rectangle((x - 0.44, y - 0.42), 0.88, 0.84, facecolor=colour, linewidth=2.2 if shared else 0,
                                edgecolor=style.INK if shared else colour))
-        label, size = _label(sorted(set(lanes)), two_lines)
+        if tall < LEGIBLE:
+            continue
+        label, size = _label(sorted(set(lanes)), tall > 0.33)
         ax.text(x, y, label, ha="center", va="center", fontsize=max(7.5, size * scale**0.7), linespacing=1.0, color=style.text_on(colour))
+    if tall < LEGIBLE:
+        name_lanes(ax, {(left + w % banks, rows.index(w // banks)): sorted(set(lanes)) for w, (lanes, *_) in cells.items()}, len(rows))
     for bank in range(banks):
         words = max((s.words_in_bank for s in group if s.word % banks == bank), default=0)
         if words:
@@ -186,13 +191,13 @@ def degrees_of(groups):
     return found
 
 
-def _legend(ax, groups, scale):
+def _legend(ax, groups, scale, where):
     """Explain the colours that occur, the frame, and the numbers below."""
     handles = [Patch(color=DEGREES[b], label=f"{n} word{'s' * (n != '1')} of the bank") for b, n in degrees_of(groups)]
     if any(len(s.lanes) > 1 for group in groups for s in group):
         handles.append(Patch(facecolor="white", edgecolor=style.INK, linewidth=2.2, label="one word, several lanes: broadcast"))
     ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), fontsize=12 * scale**0.5, title_fontsize=12 * scale**0.5,
-              ncols=4 if scale > 0.8 else 2, title=f"in a cell: the lanes; below a column:{' ' if scale > 0.8 else chr(10)}"
+              ncols=4 if scale > 0.8 else 2, title=f"{where}: the lanes; below a column:{' ' if scale > 0.8 else chr(10)}"
               "different words wanted of the bank")
 
 

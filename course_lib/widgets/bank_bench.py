@@ -11,6 +11,7 @@ from course_lib.model.old_banks import OLD_BANKS
 from course_lib.plots import render
 from course_lib.run import choose_backend
 from course_lib.widgets.bank_view import (
+    ROOFLINE,
     TIMED_N,
     bank_view,
     bars_html,
@@ -36,8 +37,8 @@ class BankBench(StaticBox):
         self.size = _slider("N", sizes, N, "N: rows and columns of the matrices")
         self.kernel = _buttons([(name, name) for name in names], [kernels.get(name).idea for name in names])
         self.load = _buttons([("loads from the tile", True), ("stores to the tile", False)])
-        self.banks = _buttons([("32 banks", BANKS), ("16 banks, modelled", OLD_BANKS)],
-                              ["since Fermi, 2010", "CC 1.x: a half-warp at a time"])
+        self.banks = _buttons([("32 banks", BANKS), ("16 banks, modelled", OLD_BANKS), ("roofline", ROOFLINE)],
+                              ["since Fermi, 2010", "CC 1.x: a half-warp at a time", "where a product lies under the roofs"])
         self.status, self.listing, self.image, self.code, self.times = (ipywidgets.HTML() for _ in range(5))
         self.listing.add_class("wbw-banks")
         self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=0.8)

@@ -10,10 +10,12 @@ from course_lib.errors import CourseError
 from course_lib.plots import Table, bank_counts, bank_map, describe_banks, requests, source_listing
 from course_lib.run import LaunchResult, choose_backend, counter_name, resolve
 from course_lib.widgets.compute import evaluate
+from course_lib.widgets.live_pictures import roofline_picture
 
 TURNED = ("tile", "Bs")         # the shared array that is read and written in two directions
 KINDS = {False: "store", True: "load"}
 TIMED_N = 4096
+ROOFLINE = "roofline"           # in the place of a number of banks
 MOST = 6                        # machine instructions to list
 COLUMNS = ("shared wavefronts", "wavefronts / access")
 BESIDE_THE_POINT = ("const int ", "float acc")      # lines of the kernel that the listing leaves out, as it does empty ones
@@ -50,7 +52,8 @@ class BankView:
         work = self.result.M * self.result.N * self.result.K if hasattr(self.result, "K") else 0
         share = f", {WARP * wavefronts / work:.3g} for {WARP} multiply-adds" if work and self.load else ""
         return (f"Line {self.record.line}: {accesses:,} {verb} take {wavefronts:,} wavefronts, {each} each{share} "
-                f"({self.result.counters_label}); {self.result.resources.static_shared_bytes:,} bytes a block.")
+                f"({self.result.counters_label}); {self.result.resources.static_shared_bytes:,} bytes a block; "
+                f"occupancy {100 * self.result.occupancy.fraction:.0f} %, modelled for {self.result.device}.")
 
     def listing(self):
         """Return the lines from the shared array to its last load, with their counters; the chosen one marked.
@@ -68,7 +71,12 @@ class BankView:
         return Table(table.header, [row for row, _ in rows], mono=table.mono, marked=[i for i, (_, mark) in enumerate(rows) if mark])
 
     def picture(self, banks=BANKS):
-        """Return (Axes, alternative text): the access over the banks."""
+        """Return (Axes, alternative text): the access over so many banks, or for ROOFLINE the kernel's point under the roofs."""
+        if banks == ROOFLINE:
+            if not hasattr(self.result, "K"):
+                raise CourseError(f"{self.result.kernel.name} adds and multiplies nothing, so that it has no point under the roofs; "
+                                  "a product has one, such as sgemm_padded", kernel=self.result.kernel.name)
+            return roofline_picture(self.result)
         access = f"line {self.record.line}, {KINDS[self.load]} of 32 bits"
         counts = bank_counts(self.record, banks)
         served = f"{counts[0]} wavefront{'s' * (counts[0] != 1)}" if banks == BANKS else f"{counts[0]} and {counts[1]} steps, modelled"

@@ -40,7 +40,7 @@ def roofline_picture(result):
     options = {"double": result.kernel.dtype == "float64", "bandwidths": roofs}
     ax = roofline(on, points, style.axes(**SMALL), title=f"{on.name}: limited by {LIMITS[binds]}", traffic="of all requests", **options)
     ax.set(xlim=(min(x, 1 / 8), max(x, 128)), ylim=(min(y / 2, 128), 2 * peak(on, options["double"])))     # the point moves, not the axes
-    ax.legend(loc="lower right", fontsize=10)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.42, -0.17), fontsize=10)            # below: the point may lie anywhere above
     return ax, f"{describe_roofline(on, points, **options)} Modelled limit: {LIMITS[binds]}."
 
 

@@ -48,10 +48,39 @@ def test_a_column_of_a_padded_tile(pad):
     assert ax.get_title(loc="left").startswith(f"line 7: {many} wavefront")
 
 
-def test_the_lanes_numbers_stand_on_their_words():
-    numbers = {t.get_text(): t.get_position() for t in plots.bank_map(shared(4 * (LANES * 33))).texts}
-    assert numbers["17"][0] == 17
-    assert round(numbers["17"][1]) == 17
+def named(record, **options):
+    """Return {text: (place, letters)} of the lanes that a picture names."""
+    return {t.get_text(): t for t in plots.bank_map(record, **options).texts if t.get_text().startswith("lane")}
+
+
+def test_the_lanes_numbers_stand_on_their_words_where_rows_are_high():
+    numbers = {t.get_text(): t.get_position() for t in plots.bank_map(shared(4 * (LANES % 16 * 16 + LANES // 16))).texts}
+    assert numbers["17"] == (17, 0)
+    assert numbers["31"] == (17, 7)
+
+
+def test_a_column_of_many_words_is_named_once_and_legibly():
+    text, = named(shared(4 * 32 * LANES)).values()
+    assert text.get_text() == "lanes 0 to 31"
+    assert text.get_fontsize() >= 11
+    assert text.get_rotation() == 90
+    assert 0.5 < text.get_position()[0] < 1.5
+    columns = named(shared(4 * 36 * LANES))
+    assert list(columns) == [f"lanes {n}, {n + 8}, … {n + 24}" for n in range(8)]
+    halves = named(shared(4 * 16 * LANES * 2), banks=16)
+    assert list(halves) == ["lanes 0 to 15", "lanes 16 to 31"]
+
+
+@pytest.mark.parametrize("words", [LANES * 33, LANES * 34, 32 * LANES + (17 ^ LANES)])
+def test_the_first_lane_and_the_last_are_named_beside_their_words_and_hide_none(words):
+    names = named(shared(4 * words))
+    assert set(names) == {"lane 0", "lane 31"}
+    rows = rows_of(sorted({int(w) // 32 for w in words}))
+    for text in names.values():
+        assert text.get_fontsize() >= 11
+        left, top = text.get_position()
+        wide, high = 0.55 * len(text.get_text()), len(rows) / 12
+        assert not [w for w in words if left - 0.5 < w % 32 < left + wide + 0.5 and top - 0.5 < rows.index(w // 32) < top + high + 0.5]
 
 
 def test_one_word_for_two_lanes_is_framed_and_counts_once():

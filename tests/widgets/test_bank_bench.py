@@ -73,6 +73,18 @@ def test_the_listing_marks_the_line_and_shows_its_wavefronts():
     assert table.header == bank_view.bank_view("transpose", 64, {"PAD": 1}).listing().header, "no column comes and goes"
 
 
+def test_a_product_has_a_point_under_the_roofs_and_a_transposition_is_told_that_it_has_none():
+    conflicts, free = (bank_view.bank_view("sgemm_padded", 64, {"TILE": 32, "PAD": pad}).picture("roofline")[1] for pad in (0, 1))
+    assert "Roofline of H200" in conflicts
+    assert conflicts != free
+    with pytest.raises(CourseError, match="transpose adds and multiplies nothing.* such as sgemm_padded"):
+        bank_view.bank_view("transpose", 64, {}).picture(bank_view.ROOFLINE)
+
+
+def test_the_occupancy_is_told():
+    assert "occupancy 100 %, modelled for H200." in bank_view.bank_view("transpose", 64, {"TILE": 32, "PAD": 0}).says()
+
+
 @pytest.mark.parametrize("load", [True, False])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_column_and_no_line_of_the_listing_comes_and_goes(name, load):
@@ -156,6 +168,9 @@ def test_a_move_changes_every_pane(box, wait_s, monkeypatch):
     box.banks.value = 16
     settle(box, wait_s)
     assert "16 steps and 16 steps for the half-warps" in box.image.value
+    box.banks.value = "roofline"
+    settle(box, wait_s)
+    assert "no point under the roofs" in box.image.value
     box.banks.value = 32
 
 
