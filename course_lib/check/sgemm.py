@@ -9,9 +9,9 @@ from course_lib.kernels.user import SIGNATURE
 from course_lib.run import accuracy
 
 _GAP = ("NaN stands between the rows of the padded matrices, so an element there was read: "
-        "rows begin lda, ldb, ldc elements apart, not K or N")
+        "rows begin lda, ldb, ldc elements apart, not K or N, and what stands behind their end is not theirs")
 _GAP_TURNED = ("NaN stands behind each row, or column, of the padded matrices as they are stored, so an element there was read: "
-               "the next begins lda, ldb, ldc elements on, however long it is")
+               "the next begins lda, ldb, ldc elements on, however long it is, and what stands behind its end is not its own")
 
 
 @dataclass(frozen=True)
@@ -184,17 +184,32 @@ def _candidates(A, B, before, case, tile, turned=""):
         all_turned = ", or all three matrices are taken as row-major" if set(turned) == set("ABC") else ""
         yield f"It is B A instead of A B: the operands are swapped{all_turned}", alpha * B @ A + rest
         yield "The product is transposed: row and col are exchanged where C is stored", alpha * product.T + rest
-        yield _misread("A", "row, k", "M × K", ("row * lda + k", "k * lda + row"), turned), alpha * A.T @ B + rest
-        yield _misread("B", "k, col", "K × N", ("k * ldb + col", "col * ldb + k"), turned), alpha * A @ B.T + rest
-        yield "A and B are both read transposed", alpha * A.T @ B.T + rest
+        a, b = "k * lda + row" if "A" in turned else "row * lda + k", "col * ldb + k" if "B" in turned else "k * ldb + col"
+        yield _misread("A", "row, k", "M × K", a, turned), alpha * A.T @ B + rest
+        yield _misread("B", "k, col", "K × N", b, turned), alpha * A @ B.T + rest
+        yield (f"A and B are both read transposed: their elements (row, k) and (k, col) are A[{a}] and B[{b}]",
+               alpha * A.T @ B.T + rest)
     yield "Only the last product of each sum is left: acc must be added to, +=", alpha * A[:, -1:] @ B[-1:] + rest
     yield from _partial_sums(A, B, rest, case, tile)
+    BM, BN, BK = (tile.get(name, 0) for name in ("BM", "BN", "BK"))
+    for name, left, right in (("A", _tiles_turned(A, BM, BK), B), ("B", A, _tiles_turned(B, BK, BN))):
+        if left is not None and right is not None:
+            yield (f"Each tile of {name} is used turned over: it is not read with the indices that it was filled with",
+                   alpha * left @ right + rest)
 
 
-def _misread(name, element, shape, indices, turned):
+def _tiles_turned(matrix, rows, cols):
+    """Return a matrix with each of its square tiles transposed, or None where there are no square, whole tiles."""
+    height, width = matrix.shape
+    if rows != cols or not rows or height % rows or width % cols:
+        return None
+    return matrix.reshape(height // rows, rows, width // cols, cols).swapaxes(1, 3).reshape(height, width)
+
+
+def _misread(name, element, shape, index, turned):
     """Say that a matrix is read the other way round, and how it is read right."""
     how = f"as if it were stored row by row, {shape}" if name in turned else "transposed"
-    return f"{name} is read {how}: its element ({element}) is {name}[{indices[name in turned]}]"
+    return f"{name} is read {how}: its element ({element}) is {name}[{index}]"
 
 
 def _partial_sums(A, B, rest, case, tile):

@@ -22,6 +22,7 @@ from course_lib.plots import (
     owners,
     render,
     requests,
+    source_listing,
     thread_grid,
 )
 from course_lib.plots.traces import Owners, is_load, name_of
@@ -55,6 +56,27 @@ def worst_request(answer, spec, *, load=True):
     about = f"{'load' if load else 'store'} of {name_of(traced, request)}"
     title = f"line {line}, {about}: {answer.splitlines()[line - 1].strip()}"
     return render(lane_sectors(request, title=title if len(title) <= 80 else f"{title[:79]}…"), f"{about}. {describe_sectors(request)}")
+
+
+def counted_lines(answer, spec):
+    """Return the source as a table, with the requests and the sectors per request of each line on the input for counters.
+
+    Parameters
+    ----------
+    answer : str
+        CUDA C, as `%%cuda` keeps it.
+    spec : Spec
+
+    Returns
+    -------
+    plots.Table, or str
+        A sentence when the kernel does not run.
+    """
+    report = _traced(answer, spec, spec.gate_case, lambda grid, block: ())
+    if isinstance(report, str):
+        return report
+    caption = f"{spec.entry}, {spec.gate_case(_tile(answer, spec))}, simulated"
+    return source_listing(answer, report.lines, columns=("global requests", "sectors / request"), caption=caption)
 
 
 def per_line(report, load=True):
@@ -124,14 +146,19 @@ def who_writes(answer, spec, M=32, N=64):
                   f"C of {M} × {N} elements and who writes each: {missing}; {int(who.warp.max()) + 1} warps a block.")
 
 
+def _tile(answer, spec):
+    """Return the sizes that an answer sets, which `tile_problem` has looked at."""
+    values = written_values(answer)
+    return {name: values[name] for name in spec.tile}
+
+
 def _traced(answer, spec, case, warps):
     """Return the report of a launch with a trace, or a sentence on why there is none."""
-    values = written_values(answer)
-    problem = tile_problem(spec, values)
+    problem = tile_problem(spec, written_values(answer))
     if problem:
         return f"No picture: {spec.entry} does not run: {problem}"
     try:
-        tile = {name: values[name] for name in spec.tile}
+        tile = _tile(answer, spec)
         case = case(tile)
         grid, block = spec.grid(case, tile), spec.block(tile)
         return simt.launch(answer, spec.entry, grid, block, spec.operation.trial(case).args, trace=warps(grid, block),

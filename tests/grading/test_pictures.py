@@ -3,7 +3,7 @@
 import pytest
 
 from course_lib.grading import check, part
-from course_lib.grading.pictures import who_writes, worst_request
+from course_lib.grading.pictures import counted_lines, who_writes, worst_request
 
 
 def test_who_writes_shows_what_nobody_writes(answers, starters):
@@ -22,6 +22,16 @@ def test_the_request_drawn_is_the_worst_of_the_worst_line(starters):
     line = check(text, spec).findings[0].line
     assert f"load of A. One request, load of 4 bytes a lane, line {line}: 32 lanes, touch 16 sectors" in repr(worst_request(text, spec))
     assert "store of 4 bytes a lane" in repr(worst_request(text, spec, load=False))
+
+
+def test_the_listing_has_the_requests_of_each_line(starters):
+    spec = part("05_coalescing", "main")
+    text = starters["05_coalescing", "main"]
+    rows = [line.split() for line in str(counted_lines(text, spec)).splitlines()]
+    counted = {int(row[0]): row[1:3] for row in rows if len(row) > 2 and row[0].isdigit() and row[1].isdigit()}
+    assert sorted(counted.values()) == [["128", "16"], ["512", "16"], ["512", "4"]]
+    assert check(text, spec).findings[0].line in counted
+    assert "does not run" in counted_lines(text.replace("acc +=", "acd +="), spec)
 
 
 @pytest.mark.parametrize(("old", "new", "says"), [

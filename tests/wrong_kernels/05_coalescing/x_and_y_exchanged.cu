@@ -1,0 +1,28 @@
+// x_and_y_exchanged.cu -- right and stores are coalesced, but now A is loaded down its columns
+//
+// Part             main
+// Must fail for    gate: sectors per load request: 10.0000
+#define BM 16
+#define BN 16
+#define BK 16
+extern "C" __global__ void
+transposed_a(int M, int N, int K, float alpha, const float* A, int lda,
+             const float* B, int ldb, float beta, float* C, int ldc) {
+    __shared__ float As[BK][BM], Bs[BK][BN];
+    const int tx = threadIdx.y, ty = threadIdx.x;
+    const int row = blockIdx.y * BM + tx;
+    const int col = blockIdx.x * BN + ty;
+    float acc = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        As[ty][tx] = k0 + ty < K && row < M ? A[(k0 + ty) * lda + row] : 0.0f;
+        Bs[tx][ty] = k0 + tx < K && col < N ? B[(k0 + tx) * ldb + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < BK; ++k)
+            acc += As[k][tx] * Bs[k][ty];
+        __syncthreads();
+    }
+    if (row < M && col < N) {
+        float* c = &C[row * ldc + col];
+        *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
+    }
+}
