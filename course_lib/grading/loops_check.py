@@ -75,7 +75,7 @@ class LoopsRun:
 
 def check_loops(source, spec, seed, engine):
     """Return the verdict on loops; see `course_lib.grading.check`."""
-    findings = _text_problem(source, spec, engine)
+    findings = text_findings(source, spec, engine)
     if findings:
         return Verdict(spec.title, False, tuple(findings))
     return _Run(plain(source), spec, seed, engine).verdict()
@@ -90,7 +90,7 @@ def plain(source):
     return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _text_problem(source, spec, engine):
+def text_findings(source, spec, engine):
     """Return findings on a text that is not taken or does not compile."""
     text = plain(source)
     refused = loops_text.problem(text)

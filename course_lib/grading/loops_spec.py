@@ -70,8 +70,9 @@ def loop_cases(tile=None):
         Case("a single element", 1, 1, 1),
         Case("a row times a matrix", 1, 17, 37, alpha=0.5, beta=2.0),
         Case("a matrix times a column", 17, 1, 3, pad=1),
-        Case("primes, padded, alpha and beta", 37, 53, 41, alpha=1.5, beta=-0.5, pad=3),
-        Case("larger primes", 67, 73, 71),
+        Case("primes, padded, alpha and beta", 37, 53, 29, alpha=1.5, beta=-0.5, pad=3),
+        Case("many rows", 67, 19, 23),
+        Case("a long sum and many columns", 11, 71, 73),
     )
 
 

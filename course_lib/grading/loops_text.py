@@ -60,7 +60,7 @@ def problem(text):
     tokens = _tokens(_COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text))
     if not tokens:
         return Finding("entry", "the cell holds no loops: write them with A(i, k), B(k, j) and C(i, j)")
-    for look in (_braces, _order, _words):
+    for look in (_known_by_name, _braces, _order, _words):
         found = look(tokens)
         if found:
             return _finding(found[0], text, found[1])
@@ -99,12 +99,15 @@ def _is_number(token):
     return token[0] in "0123456789" or token[0] == "." and len(token) > 1
 
 
+def _known_by_name(tokens):
+    """Say what is wrong with the signs and words that have a sentence of their own."""
+    return next(((_SAID[token], line) for token, line in tokens if token in _SAID), None)
+
+
 def _words(tokens):
     """Say which sign or name has no place here."""
     declared = _declared([token for token, _ in tokens])
     for at, (token, line) in enumerate(tokens):
-        if token in _SAID:
-            return _SAID[token], line
         if _is_name(token):
             if token.startswith(("_", "course_")) or token not in (*_WORDS, *KNOWN, *declared):
                 return (f"`{token}` is not known here: there are M, N, K, alpha, A(i, k), B(k, j), C(i, j), min(a, b), and the variables "

@@ -23,14 +23,16 @@ class Window:
     Attributes
     ----------
     step, last : int
-        Multiply-adds until now; how many of them, the last ones, are looked at.
+        Steps until now; how many of them, the last ones, are looked at.
     line : int
         Elements of a line.
     held, fetched, used : dict of "A", "B", "C" to bool arrays
         For each element: is its line in the cache now; was its line fetched by the last multiply-adds; did one of them use
         the element itself.
     misses, uses : dict of "A", "B", "C" to int
-        Lines fetched by the last multiply-adds, and different elements that they used.
+        Lines fetched by the last steps, and different elements that they used.
+    unit : str
+        What a step is.
     """
 
     step: int
@@ -41,10 +43,11 @@ class Window:
     used: dict
     misses: dict
     uses: dict
+    unit: str = "multiply-adds"
 
 
-def line_window(counted, step, last=16):
-    """Return the `Window` after `step` multiply-adds.
+def line_window(counted, step, last=16, each=3, unit="multiply-adds"):
+    """Return the `Window` after some multiply-adds, or other steps.
 
     Parameters
     ----------
@@ -52,25 +55,29 @@ def line_window(counted, step, last=16):
         From `count_lines` with `trace` large enough: three accesses for each multiply-add.
     step, last : int
         1 and up; `last` may be larger than `step`.
+    each : int
+        Accesses of a step.
+    unit : str
+        What a step is called.
 
     Raises
     ------
     CourseError
         When the trace is too short.
     """
-    if not 1 <= step <= len(counted.trace) // 3:
-        raise CourseError(f"step {step}: the trace has {len(counted.trace) // 3} multiply-adds, counted from 1")
+    if not 1 <= step <= len(counted.trace) // each:
+        raise CourseError(f"step {step}: the trace has {len(counted.trace) // each} {unit}, counted from 1")
     itemsize = counted.C.itemsize
     per_line = counted.cache.line // itemsize
     first = first_lines(counted.shapes, itemsize, counted.cache.line)
     begin = max(0, step - last)
-    trace = counted.trace[:3 * step]
+    trace = counted.trace[:each * step]
     held = set()
     for line, fetched, evicted in trace[:, 3:].tolist():
         if fetched:
             held.add(line)
             held.discard(evicted)
-    recent = trace[3 * begin:]
+    recent = trace[each * begin:]
     lines = {int(line) for line in recent[recent[:, 4] == 1, 3]}
     where = {name: _lines_of_elements(shape, start, per_line) for name, shape, start in zip(MATRICES, counted.shapes, first, strict=True)}
     used = {name: np.zeros(lines_of.shape, bool) for name, lines_of in where.items()}
@@ -80,7 +87,7 @@ def line_window(counted, step, last=16):
                   {name: np.isin(at, sorted(held)) for name, at in where.items()},
                   {name: np.isin(at, sorted(lines)) for name, at in where.items()}, used,
                   {name: int(recent[recent[:, 0] == m, 4].sum()) for m, name in enumerate(MATRICES)},
-                  {name: int(u.sum()) for name, u in used.items()})
+                  {name: int(u.sum()) for name, u in used.items()}, unit)
 
 
 def _lines_of_elements(shape, first, per_line):
@@ -108,7 +115,7 @@ def cache_lines(window, *, title=None):
     figure.subplots_adjust(left=0.035, right=0.99, bottom=0.16, top=0.81, wspace=0.1)
     for ax, name in zip(figure.subplots(1, 3), MATRICES, strict=True):
         _matrix(ax, name, window)
-    figure.suptitle(title or f"after {window.step} multiply-adds", x=0.01, y=0.99, ha="left", va="top", fontsize=16)
+    figure.suptitle(title or f"after {window.step} {window.unit}", x=0.01, y=0.99, ha="left", va="top", fontsize=16)
     handles = [Line2D([], [], linestyle="none", marker="s", markersize=9, color=style.INK, label=f"used by the last {window.last}"),
                Patch(facecolor=FETCHED, edgecolor=style.GREY, label="line fetched for them"),
                Patch(facecolor=HELD, edgecolor=style.GREY, label="line in the cache"),
@@ -146,5 +153,5 @@ def describe_lines(window):
     """Return the alternative text of `cache_lines`."""
     said = [f"{name} {_plural(window.misses[name], 'line')} fetched and {_plural(window.uses[name], 'element')} used"
             for name in MATRICES]
-    return (f"A, B and C with their lines of {window.line} elements, after {window.step} multiply-adds. "
+    return (f"A, B and C with their lines of {window.line} elements, after {window.step} {window.unit}. "
             f"In the last {window.last}: {', '.join(said)}.")

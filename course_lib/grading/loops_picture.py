@@ -1,0 +1,66 @@
+"""Draw which cache lines loops fetch, hold and use, from the accesses of a run on the simulator."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.check.case import Case
+from course_lib.errors import CourseError
+from course_lib.grading.engine import Here
+from course_lib.grading.loops_check import plain, run_loops, text_findings
+from course_lib.model.cache_lines import LineCounter
+from course_lib.plots import cache_lines, describe_lines, line_window, show
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """What `line_window` looks at."""
+
+    trace: np.ndarray
+    C: np.ndarray
+    cache: object
+    shapes: tuple
+
+
+def show_lines(answer, spec, accesses=144, last=48, N=32):
+    """Draw A, B and C after some accesses of loops, or say why there is nothing to draw.
+
+    Parameters
+    ----------
+    answer : str
+        The loops, right or wrong.
+    spec : LoopsSpec
+    accesses, last : int
+        Through A(i, k), B(k, j), C(i, j), until now; and how many of them, the last ones, are looked at.
+    N : int
+        Rows and columns of all matrices.
+    """
+    try:
+        window = lines_window(answer, spec, accesses, last, N)
+    except CourseError as error:
+        print(f"No picture: {error}")
+        return
+    title = f"{spec.entry}: after {window.step} accesses; a cache of {spec.cache.size // 1024} KiB"
+    show(cache_lines(window, title=title), f"Loops {spec.entry}. {describe_lines(window)}")
+
+
+def lines_window(answer, spec, accesses=144, last=48, N=32):
+    """Return the `Window` that `show_lines` draws; at the end of the loops when they have fewer accesses.
+
+    Raises
+    ------
+    CourseError
+        When the loops cannot run, leave a matrix or reach none.
+    """
+    findings = text_findings(answer, spec, Here())
+    if findings:
+        raise CourseError(str(findings[0]))
+    trial = spec.operation.trial(Case("picture", N, N, N))
+    run = run_loops(plain(answer), trial, spec, Here())
+    counter = LineCounter(run.shapes, trial.C.itemsize, spec.cache, room=accesses)
+    for access in zip(*(column[:accesses].tolist() for column in (run.matrices, run.rows, run.cols)), strict=True):
+        counter.touch(*access)
+    trace = np.array(counter.finish().trace, np.int32).reshape(-1, 6)
+    if not len(trace):
+        raise CourseError("the loops reach no element of A, B or C")
+    return line_window(_Traced(trace, trial.C, spec.cache, run.shapes), len(trace), last, each=1, unit="accesses")
