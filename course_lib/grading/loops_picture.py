@@ -38,7 +38,8 @@ def show_lines(answer, spec, accesses=144, last=48, N=32):
     try:
         window = lines_window(answer, spec, accesses, last, N)
     except CourseError as error:
-        print(f"No picture: {error}")
+        line = getattr(error, "line", None)
+        print(f"No picture: {f'line {line}: ' if line else ''}{error}")
         return
     title = f"{spec.entry}: after {window.step} accesses; a cache of {spec.cache.size // 1024} KiB"
     show(cache_lines(window, title=title), f"Loops {spec.entry}. {describe_lines(window)}")

@@ -17,7 +17,7 @@ MISTAKE = "def lines_per_multiply_add(order, per_line):\n    return {}"
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("itemsize", [4, 8])
 def test_the_formula_of_an_order_is_what_a_cache_of_three_lines_fetches(order, itemsize):
-    sizes = {letter: 4 for letter in "ijk"} | {order[2]: 800}
+    sizes = dict.fromkeys("ijk", 4) | {order[2]: 800}
     M, N, K = (sizes[letter] for letter in "ijk")
     shapes = [(M, K, 1600), (K, N, 1600), (M, N, 1600)]
     fetched = count_steps(loop_steps(order, M, N, K), shapes, itemsize, CacheShape(3 * 64))
@@ -45,7 +45,8 @@ def test_a_wrong_prediction_is_told_what_it_takes_for_what(formula, says):
 
 
 def test_a_prediction_in_lines_of_a_whole_block_is_told_to_divide():
-    finding, = check("def lines_per_multiply_add(BI, BJ, K):\n    return (BI * K + K * BJ + BI * BJ) / 16", part("02_cpu", "predict")).findings
+    text = "def lines_per_multiply_add(BI, BJ, K):\n    return (BI * K + K * BJ + BI * BJ) / 16"
+    finding, = check(text, part("02_cpu", "predict")).findings
     assert "divide by its multiply-adds" in finding.message
 
 
@@ -65,7 +66,7 @@ def test_the_picture_of_blocks_shows_what_stays(answers):
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("for (int i = 0; i <= M; ++i) C(i, 0) += alpha * A(i, 0) * B(0, 0);", "C(32, 0) does not exist"),
+    ("for (int i = 0; i <= M; ++i) C(i, 0) += alpha * A(i, 0) * B(0, 0);", "line 1: A(32, 0) does not exist"),
     ("float x[3];", "an array would be memory"),
     ("int x = 1;", "reach no element"),
 ])

@@ -1,13 +1,13 @@
 """Exercise 01, "The triple loop": predict the lines of an order, write the order that streams rows, then a case that no order solves.
 
-Cache lines per multiply-add, by hand. A line holds 16 floats. Parts 2 count them for M = 32, N = 128, K = 64 in a cache of 64 lines, which
+Cache lines per multiply-add, by hand. A line holds 16 floats. Part 2 counts them for M = 32, N = 128, K = 64 in a cache of 64 lines, which
 holds a row of any matrix (8 lines at most) and a column of A or C (32 lines), but not a column of B and what comes between.
 
-C = A B. `ijk`, the starter: each element of B is on a line of its own, 1; A and C are fetched once, 32 · 64 / 16 and 32 · 128 / 16 lines for
-32 · 128 · 64 multiply-adds, 1/2048 + 1/1024: 1.0015. `ikj`: B comes once for each row of C, 1/16, and A and C once: 0.0640.
+C = A B. `ijk`, the starter: each element of B is on a line of its own, 1; A and C are fetched once, 32 · 64 / 16 and 32 · 128 / 16 lines
+for 32 · 128 · 64 multiply-adds, 1/2048 + 1/1024: 1.0015. `ikj`: B comes once for each row of C, 1/16, and A and C once: 0.0640.
 
-C = A Bᵀ (variant b), B stored N × K. `ikj`, the starter, walks down B's column of 128 lines, 1, and in between the row of C leaves the cache,
-1/16; A comes once, 1/2048: 1.0630. `ijk`: B along its rows 1/16, A and C once: 0.0640.
+C = A Bᵀ (variant b), B stored N × K. `ikj`, the starter, walks down B's column of 128 lines, 1, and in between the row of C leaves the
+cache, 1/16; A comes once, 1/2048: 1.0630. `ijk`: B along its rows 1/16, A and C once: 0.0640.
 
 C = Aᵀ Bᵀ for M = 64, N = 48, K = 40 in a cache of 32 lines: A(k, i) has its rows along i, B(j, k) along k, C(i, j) along j, so that the
 innermost loop, whichever it is, walks down one column of 40 lines or more and along one row. `ijk`, the starter: A 1, B 1/16, and C once,

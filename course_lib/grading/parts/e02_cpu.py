@@ -8,8 +8,8 @@ The starter of variant b, A Bᵀ in the order `ijk`, costs the same.
 A block of C of BI × BJ elements that stays in the cache while k runs from 0 to K: each k needs BI elements of A and BJ of B for BI · BJ
 multiply-adds, and their lines serve 16 k or 16 j: 1/(16 BJ) + 1/(16 BI), and C once, 1/(16 K). With 16 × 16: 0.0085.
 
-Of the square blocks whose rows are whole lines only 16 × 16 fits: one of 32 × 32 fills all 64 lines. 16 × 32 takes 32 lines for C; while one k
-passes, 16 of A and 2 of B come to them, 50 in all: 1/512 + 1/256 + 1/1536 = 0.0065.
+Of the square blocks whose rows are whole lines only 16 × 16 fits: one of 32 × 32 fills all 64 lines. 16 × 32 takes 32 lines for C; while
+one k passes, 16 of A and 2 of B come to them, 50 in all: 1/512 + 1/256 + 1/1536 = 0.0065.
 """
 
 from course_lib.check.case import Case
@@ -37,7 +37,7 @@ def _guess(given, got):
     BI, BJ, K = given
     known = {
         1 / BI + 1 / BJ + 1 / K: "These are elements: a line holds 16 of them",
-        lines_of_block(BI, BJ, K) - 1 / K / PER_LINE: "The lines of C are missing: its block is fetched once, for BI · BJ · K multiply-adds",
+        lines_of_block(BI, BJ, K) - 1 / K / PER_LINE: "The lines of C are missing: its block is fetched once for all k",
         (1 / BI + 1 / BJ + 1) / PER_LINE: "C stays in the cache for all k: its block is fetched once, not for each k",
         lines_of_block(BI, BJ, K) + 1 / K / PER_LINE: "C is counted twice: no line is fetched to write back what is in the cache already",
         lines_of_block(BI, BJ, K) * BI * BJ * K: "These are the lines of a whole block: divide by its multiply-adds, BI · BJ · K",
@@ -48,7 +48,7 @@ def _guess(given, got):
 
 
 def _drawn(rng):
-    return [(int(BI), 16 * int(BJ), int(K)) for BI, BJ, K in zip(rng.integers(4, 90, 4), rng.integers(1, 7, 4), rng.integers(8, 2000, 4), strict=True)]
+    return [(int(rng.integers(4, 90)), 16 * int(rng.integers(1, 7)), int(rng.integers(8, 2000))) for _ in range(4)]
 
 
 def _loops(part, title, entry, gate, turned=""):
@@ -67,5 +67,6 @@ PARTS = (
     _loops("block", "Part 2: block the loops", "blocked", _gate(0.01, lines_of_block(16, 16, 96), FITS)),
     _loops("block-b", "Part 2: block the loops of A Bᵀ", "blocked_bt", _gate(0.01, lines_of_block(16, 16, 96), FITS), turned="B"),
     _loops("rectangle", "Part 3: a better block than the square", "rectangle",
-           _gate(0.0075, lines_of_block(16, 32, 96), "What must stay is the block of C, and what one k brings of A and B: make the block of C larger")),
+           _gate(0.0075, lines_of_block(16, 32, 96),
+                 "What must stay is the block of C, and what one k brings of A and B: make the block of C larger")),
 )
