@@ -14,7 +14,7 @@ import traceback
 
 LIMITS = {"RLIMIT_AS": 2 << 30, "RLIMIT_FSIZE": 1 << 20, "RLIMIT_NOFILE": 64, "RLIMIT_CORE": 0}
 MOST_WORDS = 300           # characters of an error's message, or of a value that is no number
-MOST_BITS = 4096           # of a whole number
+MOST_BITS = 1000           # of a whole number; a float has no room for more
 
 
 def main():

@@ -20,6 +20,7 @@ from course_lib.toolchain.sass import disassemble, written
 READY = {"ready": 1}                 # the first message: from here on what goes wrong is the kernel's doing
 MOST_FILE_BYTES = 64 << 20
 MOST_OUTPUT = 20_000                 # characters of what a kernel prints
+MOST_MESSAGES = 1000                 # of the compiler
 MOST_INSTRUCTIONS = 50_000           # of a text's machine code, when that is asked for
 FACTS = ("line", "block", "thread", "address", "array", "width", "kernel", "limit", "assertion", "file", "function", "opcode")
 
@@ -105,7 +106,7 @@ def _tuples(value):
 def _described(error):
     """Return an error as [class, words, plain facts, the compiler's messages]."""
     facts = {name: _fact(getattr(error, name)) for name in FACTS if isinstance(error, CourseError) and hasattr(error, name)}
-    diagnostics = error.diagnostics if isinstance(error, CompileError) else ()
+    diagnostics = error.diagnostics[:MOST_MESSAGES] if isinstance(error, CompileError) else ()
     messages = [[d.line, d.severity, d.message, d.source_line, d.column] for d in diagnostics]
     return [type(error).__name__, str(error), {name: value for name, value in facts.items() if value is not None}, messages]
 

@@ -19,6 +19,7 @@ from course_lib.toolchain import Diagnostic, Resources
 
 MOST = 1 << 62
 MOST_WORDS = 100_000         # characters of one text; the compiler quotes the reader's own lines
+MOST_BITS = 1000             # of a whole number that a function returns; a float has no room for more
 MOST_BRANCHES = 1000         # in machine code whose loops are looked for
 ERRORS = {cls.__name__: cls for cls in (
     CourseError, simt.SimtError, simt.PtxSyntaxError, simt.UnsupportedInstruction, simt.LaunchError, simt.OutOfBounds, simt.Misaligned,
@@ -113,7 +114,7 @@ def _fact(value):
 
 def _diagnostic(one):
     line, severity, text, source_line, column = items(one, 5)
-    number, place = (value if value is None else whole(value, 1, 1 << 30) for value in (line, column))
+    number, place = (value if value is None else whole(value, 0, 1 << 30) for value in (line, column))
     return Diagnostic(number, words(severity, 20), words(text), words(source_line), place)
 
 
@@ -222,4 +223,4 @@ def returned(line):
 
 
 def _number(value):
-    return check(value, type(value) in (int, float))
+    return check(value, type(value) is float or type(value) is int and value.bit_length() <= MOST_BITS)

@@ -109,7 +109,7 @@ class Sandboxed:
         room = Room(*bubblewrap.for_answers(self.unsafe), processes=False)
 
         def first(deadline):
-            room.send(json.dumps(task).encode(), deadline)
+            room.send(json.dumps(task, default=lambda number: number.item()).encode(), deadline)
             room.process.stdin.close()
             return room.line(MOST_LINE, deadline)
 

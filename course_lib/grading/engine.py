@@ -34,7 +34,7 @@ class Here:
         Yields
         ------
         object or Exception
-            What each call returned, or raised.
+            What each call returned, or raised; nothing when there is no such function.
         """
         if isinstance(answer, str):
             namespace = {"__name__": "answer"}
@@ -44,6 +44,8 @@ class Here:
                 yield error
                 return
             answer = namespace.get(name)
+        if not callable(answer):
+            return
         for given in arguments:
             try:
                 yield answer(*given)

@@ -1,4 +1,4 @@
-"""A page for each student: marks, what the check says, the kernel that was graded. One HTML file that loads nothing."""
+"""A page for each student: marks, what the check says, the answer that was graded. One HTML file that loads nothing."""
 
 import json
 from html import escape
@@ -50,11 +50,11 @@ def page(result, lateness=""):
     parts = "".join(map(_part, result["parts"])) if not result["problem"] else ""
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style></head><body>\n'
             f"<h1>{title}</h1><p><strong>{result['points']:g} of {result['maximum']:g} points</strong></p>\n"
-            f"<table><thead><tr><th>kernel</th><th>points</th><th>result</th></tr></thead><tbody>{rows}</tbody></table>\n{notes}{parts}</body></html>\n")
+            f"<table><thead><tr><th>answer</th><th>points</th><th>result</th></tr></thead><tbody>{rows}</tbody></table>\n{notes}{parts}</body></html>\n")
 
 
 def _part(part):
     told = part["html"] or f"<p>{escape(part['told'])}</p>"
     lines = "\n".join(f"{number:>4} | {escape(text)}" for number, text in enumerate(part["text"].splitlines(), 1))
-    text = f"<details><summary>The kernel that was graded</summary><pre>{lines}</pre></details>" if lines else ""
+    text = f"<details><summary>The answer that was graded</summary><pre>{lines}</pre></details>" if lines else ""
     return f"<h2>{escape(part['name'])}</h2>{told}{text}\n"

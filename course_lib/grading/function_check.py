@@ -55,7 +55,7 @@ def _finding(spec, given, got):
         return Finding("wrong", f"{call} must return {shape}, and returned {_shown(got)}")
     if all(_same(value, right, spec.tolerance) for value, right in zip(values, wanted if many else (wanted,), strict=True)):
         return None
-    guess = spec.guess(given, got)
+    guess = _guess(spec, given, got)
     return Finding("wrong", f"{call} returned {_shown(got)}, which is not right{f'. {guess}' if guess else ''}",
                    facts={"arguments": given, "got": got})
 
@@ -65,7 +65,18 @@ def _is_number(value):
 
 
 def _same(value, right, tolerance):
-    return math.isclose(value, right, rel_tol=tolerance, abs_tol=0)      # False for NaN
+    try:
+        return math.isclose(value, right, rel_tol=tolerance, abs_tol=0)      # False for NaN
+    except OverflowError:                # a whole number beyond every float
+        return False
+
+
+def _guess(spec, given, got):
+    """Return what the spec guesses; it reckons with what the answer returned, which may be NaN, infinite or out of all proportion."""
+    try:
+        return spec.guess(given, got)
+    except (ArithmeticError, ValueError, TypeError):
+        return ""
 
 
 def _name(error):
@@ -73,7 +84,9 @@ def _name(error):
 
 
 def _line(error):
-    """Return the answer's line in which it raised; None when that is not known."""
+    """Return the answer's line in which it raised, or that is no Python; None when that is not known."""
+    if isinstance(error, SyntaxError):
+        return error.lineno
     return getattr(error, "line", None) or next((frame.lineno for frame in reversed(traceback.extract_tb(error.__traceback__))
                                                  if frame.filename == "<answer>"), None)
 

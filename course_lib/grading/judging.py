@@ -61,7 +61,7 @@ def judged(text, spec, seed, engine):
             return _told(True, "", repr(shown), shown._repr_html_())
         shown = _timed(text, spec, None, engine)
     except MemoryError:
-        return _told(False, "memory", "The kernel needs more memory than grading allows.")
+        return _told(False, "memory", "This answer needs more memory than grading allows.")
     except Ended as error:
         return _told(False, "ended", str(error))
     if not shown.passed:

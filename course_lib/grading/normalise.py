@@ -40,7 +40,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answers:
-    """What was found: part -> kernel text, and part -> sentence for its author where there is none; notes on what was repaired."""
+    """What was found: part -> text of the answer, and part -> sentence for its author where there is none; notes on what was repaired."""
 
     texts: dict
     missing: dict

@@ -141,6 +141,12 @@ def test_a_sandbox_that_does_not_listen_ends_with_the_time(engine, monkeypatch):
         launch(engine, np.zeros(1 << 22, np.float32))
 
 
+def test_a_message_of_the_assembler_may_name_line_0():
+    found = replies.error(["CompileError", "", {}, [[0, "error", "Duplicate definition", "", None]]], "mine")
+    assert str(found).startswith("mine does not compile")
+    assert found.diagnostics[0].line == 0
+
+
 def test_an_error_keeps_only_plain_facts_of_the_list():
     found = replies.error(["OutOfBounds", "line 3: …", {"line": 3, "thread": [1, 2, 3], "_render_traceback_": 1, "args": []}, []])
     assert isinstance(found, simt.OutOfBounds)
@@ -158,7 +164,7 @@ def test_machine_code_has_one_form(told):
 
 
 @pytest.mark.parametrize("line", [
-    {"number": True}, {"number": "1"}, {"number": None}, {"numbers": 5}, {"numbers": [[1]]}, {"numbers": [1] * 101},
+    {"number": True}, {"number": 1 << 1001}, {"number": "1"}, {"number": None}, {"numbers": 5}, {"numbers": [[1]]}, {"numbers": [1] * 101},
     {"error": 5}, {"error": "X", "words": "", "line": 0}, {"other": 3}, {"ready": 1}, {}])
 def test_a_function_returns_numbers_or_words(line):
     with pytest.raises(replies.Ended):

@@ -1,0 +1,49 @@
+"""What is right here is right in the sandbox: an exercise's solution gets full marks there, its starter none, for the same reasons."""
+
+from pathlib import Path
+
+import pytest
+import required
+
+from course_lib.apart.sandboxed import Sandboxed
+from course_lib.grading import all_parts, check, judging
+from course_lib.toolchain import disk
+
+pytestmark = required.bubblewrap
+EXERCISES = sorted({exercise for exercise, _ in all_parts()})
+WRONG = Path(__file__).parents[1] / "wrong_kernels"
+
+
+@pytest.fixture(scope="module")
+def cache():
+    folder = disk.cache_folder().parent.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def specs(exercise):
+    return {name: spec for (known, name), spec in all_parts().items() if known == exercise}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_the_solution_gets_full_marks_and_the_starter_none(exercise, answers, starters, cache):
+    solved = answers("solutions", exercise)
+    results = judging.judge({name: solved[spec.entry] for name, spec in specs(exercise).items()}, exercise, seed=5, cache=cache)
+    assert {name: result["told"] for name, result in results.items() if not result["passed"]} == {}
+    results = judging.judge({name: starters[exercise, name] for name in specs(exercise)}, exercise, seed=5, cache=cache)
+    here = {name: check(starters[exercise, name], spec) for name, spec in specs(exercise).items()}
+    assert {name: result["passed"] for name, result in results.items()} == dict.fromkeys(results, False)
+    assert {name: result["told"] for name, result in results.items()} == {name: repr(verdict) for name, verdict in here.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_a_wrong_answer_is_told_the_same_as_in_the_notebook(exercise, cache):
+    paths = sorted(path for path in (WRONG / exercise).iterdir() if path.suffix in (".cu", ".c", ".py"))
+    with Sandboxed(cache=cache) as engine:
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            name = next(line.split()[-1] for line in text.splitlines() if line.startswith(("// Part ", "# Part ")))
+            engine.begin()
+            assert repr(check(text, specs(exercise)[name], engine=engine)) == repr(check(text, specs(exercise)[name])), path.name
