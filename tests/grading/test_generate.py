@@ -1,5 +1,6 @@
 """exercises/ is what solutions/ gives, to the byte, holds no solution, and generating leaves nothing else behind."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -105,3 +106,11 @@ def _solution_lines(nb):
 
 def _lines_of(nb, cell_id):
     return [line.strip() for cell in nb.cells if cell.id == cell_id for line in cell.source.split("\n")]
+
+
+@pytest.mark.parametrize("path", EXERCISES, ids=lambda path: path.stem)
+def test_links_lead_somewhere(path):
+    text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
+    targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
+    assert targets
+    assert [target for target in targets if not (path.parent / target).exists()] == []

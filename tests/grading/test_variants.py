@@ -165,6 +165,9 @@ def test_a_change_of_the_variant_grades_anew_and_notes_say_why(classroom, tmp_pa
         assert asked[0] == sorted(["stage", MAIN[variant], "wide"]), "the instructor's own is of the class's variant"
         assert {student: result["points"] for student, result in results.items()} == {
             f"right_{variant}": 10, f"wrong_{variant}": 4, f"right_{other}": 4, f"wrong_{other}": 4}
+        notes = {student: "".join(result["notes"]) for student, result in results.items()}
+        assert f"the class has variant {variant}: download" in notes[f"right_{other}"]
+        assert notes[f"right_{variant}"] == notes[f"wrong_{variant}"] == ""
         asked.clear()
 
 
