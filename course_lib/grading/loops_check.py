@@ -18,6 +18,7 @@ from course_lib.toolchain import CompileError
 ITEMSIZE = 4                 # float
 MOST_ACCESSES = 8            # for each multiply-add, and some more
 MOST_STEPS = 400             # instructions for each multiply-add; the orders of the triple loop take some 35
+_STRANGE = "What the loops are said to have reached is nothing that loops reach."      # an engine is not to be believed
 _INDEX, _MANY = 1, 2         # why loops were ended, as loops.cuh writes it
 
 
@@ -145,7 +146,9 @@ def run_loops(source, trial, spec, engine):
     engine.launch(loops_text.kernel(source), loops_text.ENTRY, 1, 1, [*trial.args, sizes, log, np.int32(room), end],
                   max_steps=MOST_STEPS * work + 100_000)
     _explain(end, shapes, work)
-    return _decoded(log[:int(end[5])], shapes, spec.cache)
+    if not 0 <= end[5] <= room:
+        raise simt.LaunchError(_STRANGE)
+    return _decoded(log[:end[5]], shapes, spec.cache)
 
 
 def stored_shapes(trial):
@@ -160,6 +163,8 @@ def stored_shapes(trial):
 def _explain(end, shapes, work):
     """Raise the error for loops that were ended."""
     reason, matrix, row, col, line, used = (int(number) for number in end)
+    if reason not in (0, _INDEX, _MANY) or not 0 <= matrix < len(MATRICES):
+        raise simt.LaunchError(_STRANGE)
     if reason == _INDEX:
         name, (rows, cols, _) = MATRICES[matrix], shapes[matrix]
         raise simt.OutOfBounds(f"{name}({row}, {col}) does not exist: {name} has {rows} rows and {cols} columns.", line=line)
@@ -171,5 +176,9 @@ def _explain(end, shapes, work):
 def _decoded(log, shapes, cache):
     """Take the entries of the log apart."""
     matrices = (log >> np.uint64(32) & np.uint64(3)).astype(int)
-    places, ld = (log & np.uint64(0xFFFFFFFF)).astype(int), np.array([ld for _, _, ld in shapes])[matrices]
+    if (matrices >= len(MATRICES)).any():
+        raise simt.LaunchError(_STRANGE)
+    places, (rows, cols, ld) = (log & np.uint64(0xFFFFFFFF)).astype(int), np.array(shapes).T[:, matrices]
+    if not ((places // ld < rows) & (places % ld < cols)).all():
+        raise simt.LaunchError(_STRANGE)
     return LoopsRun((log >> np.uint64(34)).astype(int), matrices, places // ld, places % ld, shapes, cache)

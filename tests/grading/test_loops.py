@@ -232,3 +232,24 @@ def test_the_seed_draws_other_sizes_and_numbers():
     assert len(check(KEPT, spec(), seed=1).cases) == len(loop_cases()) + 3
     assert "the starter" not in str(spec())
     assert "1 KiB, fully associative" in str(spec())
+
+
+@pytest.mark.parametrize("forge", [
+    lambda log, end: end.__setitem__(5, -1),
+    lambda log, end: end.__setitem__(5, 2**30),
+    lambda log, end: end.__setitem__(0, 7),
+    lambda log, end: end.__setitem__(slice(0, 2), (1, 5)),
+    lambda log, end: log.__setitem__(0, 3 << 32),
+    lambda log, end: log.__setitem__(0, 2**31),
+    lambda log, end: log.__setitem__(0, 2**64 - 1),
+])
+def test_an_engine_that_says_what_no_loops_reach_is_not_believed(forge):
+    class Forger(Here):
+        def launch(self, *given, **options):
+            report = super().launch(*given, **options)
+            forge(given[4][-3], given[4][-1])
+            return report
+
+    verdict = check(KEPT, spec(), engine=Forger())
+    assert not verdict.passed
+    assert "nothing that loops reach" in verdict.findings[0].message
