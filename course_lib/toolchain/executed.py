@@ -6,11 +6,13 @@ machine code each stands in a known block. As often as a block is entered it is 
 blocks decide how often every other instruction runs.
 
 Where they leave a choice, the fewest instructions are taken: among all that the counts allow it is the least. A loop that runs at all
-is entered once in each turn of the loop around it.
+is entered once in each turn of the loop around it, and whether it runs is tried (branch and bound).
 
 Held to `smsp__inst_executed.sum` of Nsight Compute on an H200, kernel by kernel (tests/toolchain/test_executed.py).
 """
 
+import heapq
+import itertools
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
@@ -21,6 +23,8 @@ from course_lib.toolchain.loops import back_edges, body_of, graph
 COUNTED = ("FFMA", "DFMA", "LDG", "STG", "LDS", "STS", "BAR")
 # A count that cannot be met costs so much for each: where lines disagree, the surer one decides.
 _SURE, _LESS_SURE = 1e5, 1e3
+MOST_TRIALS = 200
+_LITTLE = 1e-9                       # of the largest count
 _AT_LEAST = ("FFMA", "DFMA")         # counted by thread: of a warp with lanes missing, fewer than 32
 
 
@@ -151,18 +155,32 @@ class _Code:
     def solve(self, marks):
         """Return how often each way is taken, and by how much counts are missed; the least instructions that the counts allow."""
         scale = max((mark.executed for mark in marks), default=0) or 1.0
-        n, rules, entered = len(self.ways), [], set()
+        n = len(self.ways)
         equal, right = self._equations(marks, scale)
         cost = np.concatenate([self._sizes(), *(_prices(mark) for mark in marks)])
-        while True:
-            found = _least(cost, equal, right, rules, self.start, 1 / scale)
-            flow = found[:n] * scale
-            new = [head for head in self.loops if head not in entered and flow[self.into[head]].sum() > 1e-6 * scale]
-            if not new:
-                missed = sum(few + many * (_prices(mark)[0] > 0) for mark, many, few in zip(marks, found[n::2], found[n + 1::2]))
-                return np.round(flow, 6), missed if missed > 1e-6 else 0.0
-            entered |= set(new)
-            rules += [self._entered(head, len(cost)) for head in new]
+        number = itertools.count()
+        waiting = [(0.0, next(number), {})]                # loop -> whether it runs, as far as was decided; the cheapest first
+        for _ in range(MOST_TRIALS):
+            *_, runs = heapq.heappop(waiting)
+            price, found = self._least(cost, equal, right, runs, 1 / scale)
+            open_loop = next((head for head in self.loops if head not in runs and found[self.into[head]].sum() > _LITTLE
+                              and self._entered(head, len(cost)) @ found > _LITTLE), None)
+            if open_loop is None:
+                break
+            for whether in (True, False):
+                heapq.heappush(waiting, (price, next(number), runs | {open_loop: whether}))
+        missed = sum(few + many * (_prices(mark)[0] > 0) for mark, many, few in zip(marks, found[n::2], found[n + 1::2]))
+        return np.round(found[:n] * scale, 6), missed + (open_loop is not None) if missed > _LITTLE or open_loop is not None else 0.0
+
+    def _least(self, cost, equal, right, runs, once):
+        """Return the price of the cheapest flow in which the kernel starts, at least once, and the flow."""
+        from scipy.optimize import linprog  # a third of a second to import, and only for those who ask
+        rules = [self._entered(head, len(cost)) for head, whether in runs.items() if whether]
+        still = {way for head, whether in runs.items() if not whether for way in self.into[head]}
+        bounds = [(once if way == self.start else 0, 0 if way in still else None) for way in range(len(cost))]
+        found = linprog(cost, A_eq=equal, b_eq=right, A_ub=np.array(rules) if rules else None, b_ub=np.zeros(len(rules)) if rules else None,
+                        bounds=bounds, method="highs")
+        return (np.inf, np.zeros(len(cost))) if found.x is None else (found.fun, found.x)
 
     def _sizes(self):
         return [len(self.blocks[source]) if source is not None else 0 for source, _ in self.ways]
@@ -198,14 +216,3 @@ def _prices(mark):
     """Return what it costs to execute one more than was counted, and one less."""
     price = _LESS_SURE if mark.opcode in ("LDS", "BAR") else _SURE
     return 0.0 if mark.opcode in _AT_LEAST else price, price
-
-
-def _least(cost, equal, right, rules, start, once):
-    """Return the cheapest flow in which the kernel starts, at least once."""
-    from scipy.optimize import linprog  # a third of a second to import, and only for those who ask
-    bounds = [(once if way == start else 0, None) for way in range(len(cost))]
-    found = linprog(cost, A_eq=equal, b_eq=right, A_ub=np.array(rules) if rules else None, b_ub=np.zeros(len(rules)) if rules else None,
-                    bounds=bounds, method="highs")
-    if found.x is None:
-        raise ArithmeticError(found.message)         # cannot be: executed once from start to end, all counts missed, is a solution
-    return found.x
