@@ -23,7 +23,7 @@ from course_lib.toolchain.loops import back_edges, body_of, graph
 COUNTED = ("FFMA", "DFMA", "LDG", "STG", "LDS", "STS", "BAR")
 # A count that cannot be met costs so much for each: where lines disagree, the surer one decides.
 _SURE, _LESS_SURE = 1e5, 1e3
-MOST_TRIALS = 200
+MOST_TRIALS, MANY_BLOCKS = 200, 400     # what is tried of loops; in a text with many blocks, nothing
 _LITTLE = 1e-9                       # of the largest count
 _AT_LEAST = ("FFMA", "DFMA")         # counted by thread: of a warp with lanes missing, fewer than 32
 
@@ -160,7 +160,7 @@ class _Code:
         cost = np.concatenate([self._sizes(), *(_prices(mark) for mark in marks)])
         number = itertools.count()
         waiting = [(0.0, next(number), {})]                # loop -> whether it runs, as far as was decided; the cheapest first
-        for _ in range(MOST_TRIALS):
+        for _ in range(MOST_TRIALS if len(self.order) < MANY_BLOCKS else 1):
             *_, runs = heapq.heappop(waiting)
             price, found = self._least(cost, equal, right, runs, 1 / scale)
             open_loop = next((head for head in self.loops if head not in runs and found[self.into[head]].sum() > _LITTLE
@@ -170,7 +170,9 @@ class _Code:
             for whether in (True, False):
                 heapq.heappush(waiting, (price, next(number), runs | {open_loop: whether}))
         missed = sum(few + many * (_prices(mark)[0] > 0) for mark, many, few in zip(marks, found[n::2], found[n + 1::2]))
-        return np.round(found[:n] * scale, 6), missed + (open_loop is not None) if missed > _LITTLE or open_loop is not None else 0.0
+        flow, whole = found[:n] * scale, np.round(found[:n] * scale)
+        flow = np.where(np.abs(flow - whole) <= max(1e-7 * scale, 1e-3), whole, flow)           # as exactly as the numbers are known
+        return flow, missed + (open_loop is not None) if missed > _LITTLE or open_loop is not None else 0.0
 
     def _least(self, cost, equal, right, runs, once):
         """Return the price of the cheapest flow in which the kernel starts, at least once, and the flow."""

@@ -1,0 +1,54 @@
+"""Exercise 08, "Block in registers": words for an outer product, TM × TN outputs a thread, then 8 × 8 with 128-bit loads.
+
+Shared wavefronts loaded per multiply-add of a warp. A warp of 16 × 2 threads reads for each k one row of B's tile, 16 neighbours: a
+wavefront for each of the TN elements of a thread. A's elements are the same for 16 lanes, and neighbours along k come joined, LDS.64
+with one wavefront or LDS.128 with two: half a wavefront for each of the TM elements. (TM / 2 + TN) / (TM · TN) is 1.5 for one output
+and 0.375 for 4 × 4. With A stored column by column nothing is joined, and each element is a wavefront: (TM + TN) / (TM · TN), 2 and
+0.5. 8 × 8 by LDS.128 along the rows of both tiles: two loads for B of 4 wavefronts, a quarter of a warp each, and two for A of 2, as
+two quarters want the same words: (8 + 4) / 64 = 0.1875. Eight neighbours of a thread, instead of two fours, make lanes collide: 0.3125.
+"""
+
+from course_lib.check.case import all_cases
+from course_lib.check.case import gate_case as counters_case
+from course_lib.check.sgemm import Sgemm
+from course_lib.grading.function_spec import FunctionSpec
+from course_lib.grading.machine_code import local_bytes, per_warp
+from course_lib.grading.spec import Gate, Spec, tile_grid
+
+NAME = "shared wavefronts loaded per multiply-add of a warp"
+LOCAL = "bytes of a thread in local memory"
+REUSE = "Copy TM elements of As and TN of Bs into registers once for each k, and multiply each with each"
+WIDE = "Let a thread read four neighbours at once, and its next four half a tile on, so that neighbouring lanes read neighbouring fours"
+KNOWN = "An array stays in registers when the compiler knows each index: the loops over it must be unrolled to their ends"
+
+
+def _part(part, title, entry, gates, turned=""):
+    return Spec("08_register_blocking", part, title, entry, Sgemm(turned), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
+                block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases, gate_case=counters_case, gates=gates)
+
+
+def _drawn(rng):
+    yield from ((int(rng.integers(1, 17)), int(rng.integers(1, 17))) for _ in range(4))
+
+
+def _guess(given, got):
+    """Say which mistake gives this number."""
+    TM, TN = given
+    mistakes = {
+        "That is the words for one k; TM · TN multiply-adds share them": TM + TN,
+        "That is upside down: words for a multiply-add, not multiply-adds for a word": TM * TN / (TM + TN),
+        "A thread reads TM words of A's tile and TN of B's, not one for each output": 2.0,
+        "The words are read once each: TM + TN, not TM · TN": 1.0,
+    }
+    return next((says for says, value in mistakes.items() if abs(got - value) < 1e-9 * value), "") if isinstance(got, int | float) else ""
+
+
+PARTS = (
+    FunctionSpec("08_register_blocking", "words", "Part 1: words for a multiply-add", "words", ("TM", "TN"),
+                 ((1, 1), (2, 2), (4, 4), (8, 8), (8, 4), (1, 16)), _drawn, lambda TM, TN: 1 / TM + 1 / TN, tolerance=1e-9, guess=_guess),
+    _part("main", "Part 2: TM × TN outputs a thread", "blocked", (Gate(NAME, per_warp("wavefronts"), 0.45, 1.5, 0.375, REUSE),)),
+    _part("main-b", "Part 2: TM × TN outputs a thread (A stored column by column)", "blocked_at",
+          (Gate(NAME, per_warp("wavefronts"), 0.55, 2.0, 0.5, REUSE),), "A"),
+    _part("wide", "Part 3: 8 × 8 outputs and 128-bit loads", "wide",
+          (Gate(NAME, per_warp("wavefronts"), 0.2, 0.25, 0.1875, WIDE), Gate(LOCAL, local_bytes, 0.0, 288.0, 0.0, KNOWN))),
+)

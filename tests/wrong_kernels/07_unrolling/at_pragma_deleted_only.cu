@@ -1,0 +1,30 @@
+// at_pragma_deleted_only.cu -- right, but how often the loop turns is still not known
+//
+// Part             main-b
+// Must fail for    gate: 6.7500
+#define BM 16       // BM = BN = BK: each thread stages one element of either tile
+#define BN 16
+#define BK 16
+extern "C" __global__ void
+unrolled_at(int M, int N, int K, float alpha, const float* A, int lda,
+            const float* B, int ldb, float beta, float* C, int ldc) {
+    __shared__ float As[BK][BM], Bs[BK][BN];              // As[k][row]
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * BM + ty;      // of C
+    const int col = blockIdx.x * BN + tx;
+    float acc = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        if (k0 + ty < K)                       // beyond K nothing is loaded
+            As[ty][tx] = blockIdx.y * BM + tx < M ? A[(k0 + ty) * lda + blockIdx.y * BM + tx] : 0.0f;
+        if (k0 + ty < K)
+            Bs[ty][tx] = col < N ? B[(k0 + ty) * ldb + col] : 0.0f;
+        __syncthreads();                       // nobody reads before both tiles are complete
+        for (int k = 0; k < BK && k0 + k < K; ++k)
+            acc += As[k][ty] * Bs[k][tx];
+        __syncthreads();                       // nobody overwrites before all have read
+    }
+    if (row < M && col < N) {
+        float* c = &C[row * ldc + col];
+        *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
+    }
+}
