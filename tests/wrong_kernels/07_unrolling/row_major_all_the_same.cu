@@ -1,7 +1,7 @@
 // row_major_all_the_same.cu -- reads A as if it were stored row by row
 //
 // Part             main-b
-// Must fail for    wrong: 
+// Must fail for    wrong: A is read as if it were stored row by row
 #define BM 16       // BM = BN = BK: each thread stages one element of either tile
 #define BN 16
 #define BK 16

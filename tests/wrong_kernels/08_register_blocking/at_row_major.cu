@@ -1,7 +1,7 @@
 // at_row_major.cu -- reads A as if it were stored row by row
 //
 // Part             main-b
-// Must fail for    wrong: A is read transposed
+// Must fail for    wrong: A is read as if it were stored row by row
 #define BM 64
 #define BN 64
 #define BK 16
