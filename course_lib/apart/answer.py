@@ -83,7 +83,7 @@ def _number(value):
 
 def _words(value):
     try:
-        return f"{type(value).__name__}: {str(value)[:MOST_WORDS]}"
+        return repr(value)[:MOST_WORDS]
     except BaseException as error:
         return f"{type(value).__name__}, which cannot be shown ({type(error).__name__})"
 

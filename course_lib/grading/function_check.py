@@ -96,5 +96,8 @@ def _words(spec, given):
 
 
 def _shown(got):
-    text = f"{_name(got)}: {got}" if isinstance(got, Exception) else repr(got)
+    try:
+        text = f"{_name(got)}: {got}" if isinstance(got, Exception) else repr(got)
+    except Exception as error:           # a whole number of many digits, or an object of the reader's own
+        text = f"{type(got).__name__}, which cannot be shown ({type(error).__name__})"
     return text if len(text) <= 200 else f"{text[:200]} …"
