@@ -19,7 +19,8 @@ def test_the_right_function_passes_and_the_drawn_inputs_are_apart():
 
 
 @pytest.mark.parametrize("value", [
-    "float('nan')", "float('inf')", "10 ** 400", "1 << 10 ** 5", "-512", "512.5", "True", "None", "'512'", "[512]", "(512, 512)", "512 + 0j"])
+    "float('nan')", "float('inf')", "10 ** 400", "1 << 10 ** 5",
+    "-512", "512.5", "True", "None", "'512'", "[512]", "(512, 512)", "512 + 0j"])
 def test_what_is_not_the_number_does_not_pass(value):
     spec = dataclasses.replace(SPEC, cases=((16, 16, 16, 16),))
     assert check("def loads(*a): return 512", spec).passed
