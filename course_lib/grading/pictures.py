@@ -135,15 +135,19 @@ def who_writes(answer, spec, M=32, N=64):
     traced = _traced(answer, spec, lambda tile: Case("picture", M, N, max(M, N)), every_warp)
     if isinstance(traced, str):
         return traced
-    turned = "C" in spec.operation.turned
-    rows, cols = (N, M) if turned else (M, N)
-    who = owners(SimpleNamespace(trace=traced.trace, arrays=traced.arrays, M=rows, N=cols))
-    if turned:
-        who = Owners(*(getattr(who, field.name).T for field in fields(who)))
+    who = owners_in(traced, spec, M, N)
     left = int((who.warp < 0).sum())
     missing = f"{left} of its elements are written by nobody, and grey" if left else "all of its elements are written"
     return render(thread_grid(who, title=f"{spec.entry}: who writes which element"),
                   f"C of {M} × {N} elements and who writes each: {missing}; {int(who.warp.max()) + 1} warps a block.")
+
+
+def owners_in(traced, spec, M, N):
+    """Return the `Owners` of an M × N matrix C, also where it is stored column by column."""
+    turned = "C" in spec.operation.turned
+    rows, cols = (N, M) if turned else (M, N)
+    who = owners(SimpleNamespace(trace=traced.trace, arrays=traced.arrays, M=rows, N=cols))
+    return Owners(*(getattr(who, field.name).T for field in fields(who))) if turned else who
 
 
 def _tile(answer, spec):
