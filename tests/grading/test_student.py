@@ -6,7 +6,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from course_lib.grading.preprocessors import clear_regions
+
 ROOT = Path(__file__).parents[2]
+EXERCISES = sorted(path.name for path in (ROOT / "solutions").iterdir())
 CHECKS = ["stage-check", "tile-check", "wide-check"]
 
 
@@ -45,3 +48,16 @@ def test_the_right_answers_pass_and_nothing_goes_to_stderr(run):
     assert not [out for cell in nb.cells for out in cell.get("outputs", ()) if out.get("name") == "stderr"]
     shown = {cell.id: cell.outputs[0].data["text/plain"] for cell in nb.cells if cell.id in CHECKS}
     assert all(": passed: " in text for text in shown.values()), shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_with_every_starter_only_the_checks_fail_and_pictures_are_drawn(run, exercise):
+    nb = nbformat.read(ROOT / f"solutions/{exercise}/{exercise}.ipynb", 4)      # cells of all variants
+    marked = [cell for cell in nb.cells if "nbgrader" in cell.metadata]
+    for cell in marked:
+        if cell.metadata.nbgrader.solution:
+            cell.source = clear_regions(cell.source)[0]
+    errors = run(nb)
+    assert list(errors) == [cell.id for cell in marked if cell.metadata.nbgrader.grade]
+    assert {error.ename for error in errors.values()} == {"NotPassedError"}
