@@ -31,8 +31,11 @@ _HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
 _SASS = re.compile(r"\d{1,3}(?:\n@?!?\w{0,8} [\w.]{1,80} [^;\n]{0,400}(?:;\d{1,6})?)*")
 
 
-class Ended(CourseError):
-    """A sandbox that came to an end before its time, or says what no honest one does; the message is for the student."""
+class Ended(Exception):
+    """A sandbox that came to an end before its time, or says what no honest one does; the message is for the student.
+
+    No `CourseError`, as those are what a check tells of an answer: this one ends the check.
+    """
 
 
 def message(text):

@@ -8,7 +8,6 @@ import signal
 import time
 
 from course_lib.apart import bubblewrap, replies, wire
-from course_lib.errors import CourseError
 
 STARTS = 60                 # seconds; a usual start takes less than one
 _PIECE = 1 << 20
@@ -47,7 +46,7 @@ class Room:
 
         Raises
         ------
-        CourseError
+        NoSandbox
             With the last line that the sandbox wrote.
         """
         try:
@@ -56,10 +55,10 @@ class Room:
             os.set_blocking(self.process.stderr.fileno(), False)
             said = (self.process.stderr.read(2000) or b"").decode(errors="replace").strip().splitlines()
             self.close()
-            raise CourseError(f"the sandbox does not start: {said[-1][:300] if said else error}") from None
+            raise NoSandbox(f"the sandbox does not start: {said[-1][:300] if said else error}") from None
         if first != {"ready": 1}:
             self.close()
-            raise CourseError("the sandbox does not start: it does not say that it is ready")
+            raise NoSandbox("the sandbox does not start: it does not say that it is ready")
 
     def send(self, data, deadline):
         """Write bytes."""
@@ -113,6 +112,10 @@ class Room:
     @staticmethod
     def _ended():
         return replies.Ended("it ended before it had a result: it needs more memory than grading allows, or ends the process it runs in")
+
+
+class NoSandbox(Exception):
+    """The sandbox does not start. No `CourseError` either: no check may take it for something about an answer."""
 
 
 class TookTooLong(replies.Ended):

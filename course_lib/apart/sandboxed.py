@@ -38,7 +38,7 @@ class Sandboxed:
 
     Raises
     ------
-    CourseError
+    NoSandbox
         From each method, when the sandbox does not start: that is nobody's fault but the machine's.
     Ended
         From each method, when it ends before its time or says what no honest one does.

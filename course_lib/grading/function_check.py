@@ -6,10 +6,9 @@ import traceback
 
 import numpy as np
 
-from course_lib.apart.replies import Raised
+from course_lib.apart.replies import Ended, Raised
 from course_lib.check.finding import Finding
 from course_lib.check.trials import Outcome
-from course_lib.errors import CourseError
 from course_lib.grading.verdict import Verdict
 
 _ALONE = ". Only the answer's own cell is graded: import and define there what it needs"
@@ -43,7 +42,7 @@ def _replies(answer, spec, cases, engine):
 def _finding(spec, given, got):
     """Return what is wrong with one reply, or None."""
     call = _words(spec, given)
-    if isinstance(got, CourseError):
+    if isinstance(got, Ended):
         return Finding("ended", f"{call} has no result: {got}")
     if isinstance(got, Exception):
         return Finding("error", f"{call} raised {_name(got)}: {got}{_ALONE * (_name(got) == 'NameError')}", _line(got))

@@ -12,7 +12,9 @@ import threading
 import time
 
 from course_lib.apart.replies import Ended
+from course_lib.apart.room import NoSandbox
 from course_lib.apart.sandboxed import SECONDS, Sandboxed
+from course_lib.errors import CourseError
 from course_lib.grading.checks import check
 from course_lib.grading.exercises import part
 
@@ -43,8 +45,11 @@ def judge(answers, exercise, *, seed, cache=None, fills_cache=False, seconds=SEC
     CourseError
         Where there is no sandbox, or it does not start: that is no student's fault, and gives no result.
     """
-    with Sandboxed(cache=cache, fills_cache=fills_cache, seconds=seconds, unsafe=unsafe) as engine:
-        return {name: judged(text, part(exercise, name), seed, engine) for name, text in answers.items()}
+    try:
+        with Sandboxed(cache=cache, fills_cache=fills_cache, seconds=seconds, unsafe=unsafe) as engine:
+            return {name: judged(text, part(exercise, name), seed, engine) for name, text in answers.items()}
+    except NoSandbox as error:
+        raise CourseError(str(error)) from None
 
 
 def judged(text, spec, seed, engine):

@@ -7,9 +7,10 @@ import stat
 from concurrent import futures
 from pathlib import Path
 
+import hostile_class
 import pytest
 
-from course_lib.apart import bubblewrap, sandboxed
+from course_lib.apart import bubblewrap
 from course_lib.errors import CourseError
 from course_lib.grading import judging
 from course_lib.grading.__main__ import main
@@ -240,8 +241,10 @@ def test_the_seed_is_drawn_once_and_nobody_else_may_read_it(classroom):
     assert Classroom(classroom.root).rules() == {}
 
 
-@pytest.mark.parametrize(("part", "which"), [("tile", "for_kernels"), ("predict", "for_answers")])
-def test_a_sandbox_that_does_not_start_gives_no_marks_but_a_reason(part, which, monkeypatch):
+@pytest.mark.parametrize(("name", "text", "which"), [
+    ("tile", "int x;", "for_kernels"), ("loads", "def loads(*a): return 0", "for_answers")])
+def test_a_sandbox_that_does_not_start_gives_no_marks_but_a_reason(name, text, which, monkeypatch):
+    hostile_class.enrol(monkeypatch)
     monkeypatch.setattr(bubblewrap, which, lambda *_: (["sh", "-c", "echo no room >&2"], None))
-    with sandboxed.Sandboxed(unsafe=True) as engine, pytest.raises(CourseError, match="the sandbox does not start: no room"):
-        engine.compile("int x;", "x") if part == "tile" else list(engine.call("def f(): pass", "f", [()]))
+    with pytest.raises(CourseError, match="the sandbox does not start: no room"):
+        judging.judge({name: text}, hostile_class.EXERCISE, seed=1, unsafe=True)
