@@ -87,21 +87,24 @@ def test_students_get_no_solution(path):
     graded = [cell.metadata.nbgrader.grade_id for cell in solution.cells if cell.metadata.get("nbgrader", {}).get("grade")]
     assert graded
     assert {cell.id for cell in exercise.cells} < {cell.id for cell in solution.cells}
-    for number, line in _solution_lines(solution):
-        assert line not in _lines_of(exercise, number), line
+    hidden = list(_solution_lines(solution))
+    assert hidden
+    assert [(number, line) for number, line in hidden if line in _lines_of(exercise, number)] == []
 
 
 def _solution_lines(nb):
-    """Yield (cell id, line) for each line of code of each solution region."""
+    """Yield (cell id, line) for each line that stands in a solution region alone: not in its starter, not outside."""
     for cell in nb.cells:
-        inside = False
+        found = {"solution": set(), "kept": set()}
+        where = "kept"
         for line in cell.source.split("\n"):
-            if "BEGIN SOLUTION" in line:
-                inside = True
-            elif "STARTER" in line or "END SOLUTION" in line:
-                inside = False
-            elif inside and "As[" in line:
-                yield cell.id, line.strip()
+            if "BEGIN SOLUTION" in line or "END SOLUTION" in line:
+                where = "solution" if "BEGIN" in line else "kept"
+            elif "STARTER" in line:
+                where = "kept"
+            else:
+                found[where].add(line.strip().removeprefix("// ").removeprefix("# ").strip())
+        yield from ((cell.id, line) for line in found["solution"] - found["kept"] if len(line) > 1)
 
 
 def _lines_of(nb, cell_id):
