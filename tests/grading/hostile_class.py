@@ -24,9 +24,9 @@ HONEST = {
     "mistaken": Case("nothing: a guard forgotten", with_text(lambda source: source.replace("k0 + k < K && col < N", "row < M && col < N")), 4),
 }
 FOLDERS = {
-    "links_to_another": Case("a link to another student's notebook", lambda: None, 0, "link"),
-    "links_its_folder": Case("a link to another student's folder", lambda: None, 0, "link"),
-    "handed_in_nothing": Case("an empty folder", lambda: None, 0, "there is no"),
+    "links_to_another": Case("a link to another student's notebook", lambda nb: None, 0, "link"),
+    "links_its_folder": Case("a link to another student's folder", lambda nb: None, 0, "link"),
+    "handed_in_nothing": Case("an empty folder", lambda nb: None, 0, "there is no"),
 }
 ARCHIVES = {                 # what a zip file holds -> words with which it is not taken
     "leads_out": ("a path that leads out of its archive", "../../{}.ipynb", "leads out of the archive"),
@@ -57,15 +57,17 @@ def classroom_in(folder):
         path.write_text(f"{SECRET}\n", encoding="utf-8")
     for student, case in EVERYBODY.items():
         if student not in FOLDERS:
-            _hand_in(classroom, student, case)
-    _make_folders(classroom)
+            hand_in(classroom, EXERCISE, student, case, solved())
+    for name in FOLDERS:
+        make_folder(classroom, EXERCISE, name, name, "honest_ada")
     return classroom
 
 
-def _hand_in(classroom, student, case):
-    made = case.make()
+def hand_in(classroom, exercise, student, case, nb):
+    """Write a submission that a case makes of a right one, and the files beside it."""
+    made = case.make(nb)
     data = made if isinstance(made, bytes) else json.dumps(made).encode()
-    path = classroom.submission(student, EXERCISE)
+    path = classroom.submission(student, exercise)
     path.parent.mkdir(parents=True)
     path.write_bytes(_placed(data, classroom))
     for name, text in case.files.items():
@@ -77,14 +79,16 @@ def _placed(data, classroom):
     return data.replace(FILE.encode(), str(classroom.root / "secret.txt").encode()).replace(CLASS.encode(), str(classroom.root).encode())
 
 
-def _make_folders(classroom):
-    other = classroom.submission("links_to_another", EXERCISE)
-    other.parent.mkdir(parents=True)
-    other.symlink_to(classroom.submission("honest_ada", EXERCISE))
-    folder = classroom.submission("links_its_folder", EXERCISE).parent
-    folder.parent.mkdir()
-    folder.symlink_to(classroom.submission("honest_ada", EXERCISE).parent)
-    classroom.submission("handed_in_nothing", EXERCISE).parent.mkdir(parents=True)
+def make_folder(classroom, exercise, name, student, other):
+    """Write a submission of `FOLDERS` that is none, or is the `other` student's."""
+    path, others = (classroom.submission(who, exercise) for who in (student, other))
+    if name == "links_its_folder":
+        path.parent.parent.mkdir(parents=True)
+        path.parent.symlink_to(others.parent)
+        return
+    path.parent.mkdir(parents=True)
+    if name == "links_to_another":
+        path.symlink_to(others)
 
 
 def collected(classroom, folder):

@@ -1,4 +1,8 @@
-"""The exercise that the hostile class does, and how a submission is made from its worked solution: part 1 in Python, part 2 a kernel."""
+"""The exercise that the hostile class does, and how a submission is made from its worked solution: part 1 in Python, part 2 a kernel.
+
+A case changes a notebook in which everything is answered right. Those that touch the kernel alone, or all answers alike, also fit
+exercise 04, whose part has the same name: `tools/class_of.py` hands them in there.
+"""
 
 import copy
 import dataclasses
@@ -25,7 +29,7 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A submission: what it tries, how it is made, its points of 10, words that its author must read, files beside the notebook."""
+    """A submission: what it tries, how it is made of a right one, its points of 10, words its author must read, files beside the notebook."""
 
     tries: str
     make: Callable
@@ -71,8 +75,7 @@ def cell_of(nb, name):
 
 def with_text(change, name="tile-answer"):
     """Return a function that makes a submission with one changed answer."""
-    def make():
-        nb = solved()
+    def make(nb):
         cell = cell_of(nb, name)
         changed = change(cell["source"])
         assert changed != cell["source"]
@@ -83,12 +86,8 @@ def with_text(change, name="tile-answer"):
 
 
 def changed(change):
-    """Return a function that makes a submission with a changed notebook; both of its answers are wrong where `wrong` says so."""
-    def make():
-        nb = solved()
-        return change(nb) or nb
-
-    return make
+    """Return a function that makes a submission with a changed notebook."""
+    return lambda nb: change(nb) or nb
 
 
 def before_kernel(text):
@@ -120,9 +119,15 @@ def split(nb):
     nb["cells"].insert(nb["cells"].index(cell) + 1, copy.deepcopy(cell) | {"id": "rest", "source": second})
 
 
+def cells_ending(nb, words):
+    return [cell for cell in nb["cells"] if cell["id"].endswith(words)]
+
+
 def made_wrong(nb):
-    cell_of(nb, "tile-answer")["source"] = cell_of(nb, "tile-answer")["source"].replace("+= As[ty]", "-= As[ty]")
-    cell_of(nb, "loads-answer")["source"] = STARTER
+    for cell in cells_ending(nb, "-answer"):
+        wrong = cell["source"].replace("+= As[ty", "-= As[ty").replace(RIGHT, STARTER)
+        assert wrong != cell["source"]
+        cell["source"] = wrong
 
 
 def points_raised(nb):
@@ -132,13 +137,15 @@ def points_raised(nb):
 
 def checker_replaced(nb):
     cell_of(nb, "setup")["source"] = "class V:\n    passed = True\n    def require(self): pass\ncheck = lambda *a, **k: V()\npart = print"
-    cell_of(nb, "tile-check")["source"] = cell_of(nb, "loads-check")["source"] = "pass"
+    for cell in cells_ending(nb, "-check"):
+        cell["source"] = "pass"
     made_wrong(nb)
 
 
 def ids_swapped(nb):
-    one, other = (cell_of(nb, name)["metadata"]["nbgrader"] for name in ("loads-answer", "tile-answer"))
-    one["grade_id"], other["grade_id"] = other["grade_id"], one["grade_id"]
+    marks = [cell["metadata"]["nbgrader"] for cell in cells_ending(nb, "-answer")]
+    for mark, name in zip(marks, [marks[-1]["grade_id"], *(mark["grade_id"] for mark in marks)]):
+        mark["grade_id"] = name
 
 
 def marks_lost(nb):
@@ -157,7 +164,7 @@ def transformed(nb):
 
 
 def outputs_forged(nb):
-    for name in ("loads-check", "tile-check"):
-        cell_of(nb, name)["outputs"] = [{"output_type": "execute_result", "metadata": {}, "execution_count": 1,
-                                         "data": {"text/plain": "Part 2: passed: 12 inputs"}}]
+    for cell in cells_ending(nb, "-check"):
+        cell["outputs"] = [{"output_type": "execute_result", "metadata": {}, "execution_count": 1,
+                            "data": {"text/plain": "Part 2: passed: 12 inputs"}}]
     made_wrong(nb)

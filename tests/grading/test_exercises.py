@@ -5,34 +5,17 @@ a header says for which part, and for which finding. Suffixes: .cu, .c (loops fo
 """
 
 import json
-import re
-from pathlib import Path
 
 import pytest
+from answer_files import TESTS, files, header
 
 from course_lib.grading import FunctionSpec, all_parts, check, part
 
-TESTS = Path(__file__).parents[1]
 EXERCISES = sorted({exercise for exercise, _ in all_parts()})
-SUFFIXES = (".cu", ".c", ".py")
-
-
-def files(folder):
-    """Return the answers in a folder, of all exercises."""
-    return sorted(path for path in (TESTS / folder).glob("*/*") if path.suffix in SUFFIXES)
 
 
 def name_of(path):
     return f"{path.parent.name}-{path.stem}"
-
-
-def header(path):
-    """Return the part that an answer is for, and the kind and words of the finding it must give ("" for none)."""
-    text = path.read_text(encoding="utf-8")
-    name, = re.findall(r"^(?://|#) Part +(\S+)$", text, re.MULTILINE)
-    reason = re.findall(r"^(?://|#) Must fail for +(.+)$", text, re.MULTILINE)
-    kind, _, words = (reason or [""])[0].partition(": ")
-    return name, kind, words
 
 
 def test_all_folders_belong_to_exercises():

@@ -11,7 +11,7 @@ import hostile_class
 import pytest
 import required
 from hostile_class import EVERYBODY, OTHERS_SECRET, SECRET, SOLUTIONS_SECRET
-from hostile_notebook import EXERCISE, RIGHT, kernel
+from hostile_notebook import EXERCISE, RIGHT, kernel, solved
 
 from course_lib import magic
 from course_lib.grading import judging
@@ -84,7 +84,7 @@ def test_a_few_of_each_kind(tmp_path):
     """The quick part of the class; the slow test has all of it."""
     cases = {name: EVERYBODY[name] for name in ("exits", "forks", "imports_the_checks", "writes_the_reply", "equal_to_all", "known_cases")}
     for name, case in cases.items():
-        text = next(cell["source"] for cell in case.make()["cells"] if cell["id"] == "loads-answer")
+        text = next(cell["source"] for cell in case.make(solved())["cells"] if cell["id"] == "loads-answer")
         result = judging.judge({"loads": text}, EXERCISE, seed=7)["loads"]
         assert not result["passed"], name
         assert case.says in result["told"], name
