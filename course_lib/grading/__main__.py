@@ -1,11 +1,13 @@
 """The instructor's commands: `python -m course_lib.grading release | collect | grade | feedback | grades`."""
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 
 from course_lib.apart.sandboxed import SECONDS
 from course_lib.errors import CourseError
+from course_lib.grading import workers
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.collect import collect
 from course_lib.grading.feedback import feedback
@@ -40,6 +42,7 @@ def _parser():
     grades_all = _command(commands, "grade", _grade, "grade every submission of an exercise", exercise=True)
     grades_all.add_argument("--unsafe", action="store_true", help="grade without a sandbox where bubblewrap is missing")
     grades_all.add_argument("--seconds", type=float, default=SECONDS, help="limit for each part (default: %(default)s)")
+    grades_all.add_argument("--dask", metavar="ADDRESS", help="grade on the workers of this Dask scheduler, such as tcp://127.0.0.1:8786")
     _command(commands, "feedback", _feedback, "write a page for each student", exercise=True)
     _command(commands, "grades", _grades, "write the table of grades and the report of similar kernels", exercise=True)
     return parser
@@ -70,7 +73,8 @@ def _collect(classroom, options):
 
 
 def _grade(classroom, options):
-    results = grade(classroom, options.exercise, unsafe=options.unsafe, seconds=options.seconds)
+    with workers.dask(options.dask, unsafe=options.unsafe) if options.dask else contextlib.nullcontext() as executor:
+        results = grade(classroom, options.exercise, executor=executor, unsafe=options.unsafe, seconds=options.seconds)
     print(f"{len(results)} submissions are graded; next: make feedback, make grades")
     return 0
 

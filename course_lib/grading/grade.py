@@ -9,6 +9,7 @@ import functools
 import hashlib
 import json
 import os
+import platform
 import stat
 from concurrent import futures
 from dataclasses import dataclass, field
@@ -20,11 +21,11 @@ from tqdm import tqdm
 from course_lib.apart import bubblewrap
 from course_lib.apart.sandboxed import SECONDS
 from course_lib.errors import CourseError
-from course_lib.grading import judging
+from course_lib.grading import judging, workers
 from course_lib.grading.classroom import CANARY, write
 from course_lib.grading.normalise import MOST_BYTES, Answers, answers, questions
 from course_lib.grading.variants import mismatch
-from course_lib.toolchain import disk, nvrtc_version
+from course_lib.toolchain import disk
 
 
 @dataclass(frozen=True)
@@ -37,23 +38,24 @@ class Job:
     problem: str                     # why there are no bytes
     released: bytes = field(repr=False)
     seed: int = field(repr=False)
-    cache: str
+    cache: str                       # a folder that need not be on every machine
     seconds: float
     unsafe: bool
     fills_cache: bool = False
+    library: str = field(default_factory=lambda: library_hash())
 
     @property
     def key(self):
         """Return a hash of everything that the result depends on."""
-        parts = (self.exercise, self.problem, self.seed, self.seconds, self.unsafe, library_hash())
+        parts = (self.exercise, self.problem, self.seed, self.seconds, self.unsafe, self.library)
         return hashlib.sha256(b"\0".join((self.data, self.released, repr(parts).encode()))).hexdigest()
 
 
 @functools.cache
 def library_hash():
-    """Return a hash of the library's files and the compiler's version."""
+    """Return a hash of the library's files and of the versions that a verdict depends on."""
     files = sorted(path for pattern in ("*.py", "*.cuh") for path in bubblewrap.LIBRARY.rglob(pattern))
-    return hashlib.sha256(b"\0".join([repr(nvrtc_version()).encode(), *(path.read_bytes() for path in files)])).hexdigest()
+    return hashlib.sha256(b"\0".join([repr(workers.versions()).encode(), *(path.read_bytes() for path in files)])).hexdigest()
 
 
 def grade(classroom, exercise, *, executor=None, unsafe=False, seconds=SECONDS, show=print, quiet=False):
@@ -94,8 +96,8 @@ def grade(classroom, exercise, *, executor=None, unsafe=False, seconds=SECONDS, 
     if results:
         show(f"{len(results)} results are kept from before, {len(waiting)} submissions to grade")
     pool = futures.ProcessPoolExecutor(os.cpu_count()) if executor is None else contextlib.nullcontext(executor)
-    with pool as workers, contextlib.ExitStack() as stack, tqdm(total=len(waiting), unit="submission", disable=quiet or None) as bar:
-        done = stack.enter_context(contextlib.closing(_graded(waiting, workers, own=executor is None)))
+    with pool as working, contextlib.ExitStack() as stack, tqdm(total=len(waiting), unit="submission", disable=quiet or None) as bar:
+        done = stack.enter_context(contextlib.closing(_graded(waiting, working, own=executor is None)))
         for result in done:
             write(classroom.result(result["student"], exercise), json.dumps(result, indent=1))
             results[result["student"]] = result
@@ -127,7 +129,15 @@ def grade_one(job):
     dict
         student, exercise, key, points, maximum, problem ("" or why nothing could be graded), notes, and parts: for each
         part, points, maximum, passed, kind, told, html, text.
+
+    Raises
+    ------
+    CourseError
+        Where the library or a version is another than that of the process that made the job.
     """
+    if job.library != library_hash():
+        raise CourseError(f"{platform.node()} has another version of the course's library, or of what it computes with: "
+                          "bring it to the commit and the constraints.txt of the machine where `make grade` runs")
     asked = questions(job.released)
     found, problem = Answers({}, {}), job.problem
     if not problem:
@@ -149,9 +159,9 @@ def grade_one(job):
             "problem": problem, "notes": [*filter(None, [not problem and mismatch(job.data, job.released)]), *found.notes], "parts": parts}
 
 
-def _graded(jobs, workers, own):
+def _graded(jobs, pool, own):
     """Yield results as they come; a job whose worker dies is tried once more, alone."""
-    waiting = {workers.submit(grade_one, job): job for job in jobs}
+    waiting = {pool.submit(grade_one, job): job for job in jobs}
     failed = []
     try:
         for future in futures.as_completed(waiting):
@@ -165,7 +175,7 @@ def _graded(jobs, workers, own):
         raise
     for job, _ in failed:
         try:
-            with futures.ProcessPoolExecutor(1) if own else contextlib.nullcontext(workers) as alone:
+            with futures.ProcessPoolExecutor(1) if own else contextlib.nullcontext(pool) as alone:
                 yield alone.submit(grade_one, job).result()
         except Exception as error:
             yield _failed(job, error)

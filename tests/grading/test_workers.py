@@ -1,0 +1,173 @@
+"""Grading on other processes and machines: the same grades as here, whoever dies, and no worker that would grade differently."""
+
+import dataclasses
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import distributed
+import pytest
+import required
+
+from course_lib.apart import bubblewrap
+from course_lib.errors import CourseError
+from course_lib.grading import workers
+from course_lib.grading.__main__ import main
+from course_lib.grading.classroom import Classroom
+from course_lib.grading.grade import Job, grade, grade_one
+from course_lib.toolchain import disk
+
+ROOT = Path(__file__).parents[2]
+EXERCISE = "04_tiling"
+RELEASED = (ROOT / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
+SOLVED = (ROOT / f"solutions/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
+
+
+def with_line(old, new):
+    """Return the worked solution with one text in its kernels replaced."""
+    old, new = (json.dumps(text)[1:-1].encode() for text in (old, new))
+    assert SOLVED.count(old) >= 1
+    return SOLVED.replace(old, new)
+
+
+# what is handed in -> the points it must get of 10: 2 for the first part, 6 for the second, 2 for the third
+CLASS = {
+    "honest_1": (SOLVED, 10), "honest_2": (SOLVED.replace(b"k0", b"first"), 10),
+    "starter": (RELEASED, 0),
+    "wrong": (with_line("acc += As[ty]", "acc -= As[ty]"), 4),
+    "endless": (with_line("    float acc = 0.0f;", "    float acc = 0.0f; for (volatile int i = 0; i < 1; ) {}"), 4),
+    "reads_a_file": (with_line("#define BM 16", '%:include "/etc/passwd"\n#define BM 16'), 4),
+    "broken": (SOLVED[:-20], 0),
+    "shell": (with_line("%%cuda tiled", "%%bash tiled"), 4),
+}
+
+
+@pytest.fixture
+def classroom(tmp_path):
+    return class_in(tmp_path / "class")
+
+
+def class_in(folder):
+    folder.mkdir()
+    for name in ("exercises", "solutions"):
+        (folder / name).symlink_to(ROOT / name)
+    classroom = Classroom(folder)
+    for student, (data, _) in CLASS.items():
+        path = classroom.submission(student, EXERCISE)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+    (classroom.folder / "seed").write_text("20301120\n", encoding="ascii")
+    return classroom
+
+
+@pytest.fixture
+def cluster():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster
+
+
+def facts(**changed):
+    return {"versions": {"Python": "3.11.1", "numpy": "2.0"}, "library": "a", "problem": None} | changed
+
+
+@pytest.mark.parametrize(("worker", "words"), [
+    (facts(library="b"), "worker tcp://far:1 has another version of the course's library"),
+    (facts(versions={"Python": "3.11.1", "numpy": "2.1"}), r"has numpy 2\.1, and here it is 2\.0"),
+    (facts(versions={"Python": "3.11.1"}), "has numpy None"),
+    (facts(problem="bubblewrap is missing"), "cannot lock submissions up: bubblewrap is missing"),
+    (ModuleNotFoundError("No module named 'course_lib'"), "cannot load the course's library")])
+def test_a_worker_that_would_grade_differently_is_refused_in_a_sentence(worker, words):
+    with pytest.raises(CourseError, match=words):
+        workers.demand_equal(facts(), {"tcp://near:1": facts(), "tcp://far:1": worker})
+
+
+def test_workers_that_are_as_this_process_are_taken():
+    workers.demand_equal(facts(), {"tcp://near:1": facts(), "tcp://far:1": facts()})
+    workers.demand_equal(facts(), {"tcp://far:1": facts(problem="bubblewrap is missing")}, unsafe=True)
+    here = workers.facts()
+    assert here["versions"]["Python"] == sys.version.split()[0]
+    assert (here["problem"], here["library"]) == (bubblewrap.problem(), job().library)
+
+
+def test_nobody_at_the_address_is_said_in_a_sentence(monkeypatch, classroom, capsys):
+    monkeypatch.setattr(workers, "SECONDS", 0.2)
+    assert main(["--root", str(classroom.root), "grade", EXERCISE, "--dask", "tcp://127.0.0.1:9"]) == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
+def job(**changed):
+    return dataclasses.replace(Job("ada", EXERCISE, b"no notebook", "", RELEASED, 1, "", 60, unsafe=True), **changed)
+
+
+def test_a_job_of_another_library_is_not_graded():
+    """As on a machine that joins later, or is brought up to date meanwhile."""
+    assert "no notebook" in grade_one(job())["problem"]
+    with pytest.raises(CourseError, match="another version of the course's library"):
+        grade_one(job(library="another"))
+    with pytest.raises(CourseError, match="another version of the course's library"):
+        workers.apart(grade_one, job(library="another"))
+    assert job().key != job(library="another").key
+
+
+def test_what_ends_its_process_is_an_exception_here():
+    with pytest.raises(RuntimeError, match="ended with status 7"):
+        workers.apart(os._exit, 7)
+    with pytest.raises(RuntimeError, match="ValueError: .*'x'"):
+        workers.apart(int, "x")
+    assert workers.apart(print, "printed, and no part of the answer") is None
+
+
+def without_dates(results):
+    return {student: {name: value for name, value in result.items() if name != "graded"} for student, result in results.items()}
+
+
+@pytest.mark.slow
+@required.bubblewrap
+def test_two_dask_workers_of_which_one_dies_give_the_grades_of_this_machine(classroom, cluster, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COURSE_CACHE", str(disk.cache_folder().parent))
+    kept = classroom.folder / "results"
+    with distributed.Client(cluster, set_as_default=False) as client:
+        before = client.run(os.getpid)
+        assert len(set(before.values()) - {os.getpid()}) == 2
+
+        def kill():
+            while not list(kept.glob("*/*.json")):
+                time.sleep(0.1)
+            os.kill(next(iter(before.values())), signal.SIGKILL)
+
+        killer = threading.Thread(target=kill, daemon=True)
+        killer.start()
+        assert main(["--root", str(classroom.root), "grade", EXERCISE, "--dask", cluster.scheduler_address]) == 0
+        killer.join(10)
+        assert set(client.run(os.getpid).values()) != set(before.values()), "no worker was killed: this test tests nothing"
+    capsys.readouterr()
+    there = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in kept.glob("*/*.json")}
+    assert {student: result["points"] for student, result in there.items()} == {student: points for student, (_, points) in CLASS.items()}
+    here = grade(class_in(tmp_path / "again"), EXERCISE, show=lambda line: None, quiet=True)
+    assert without_dates(there) == without_dates(here)
+
+
+@pytest.mark.slow
+@required.bubblewrap
+def test_a_worker_with_another_library_is_refused_and_nothing_is_graded(classroom, cluster, tmp_path, capsys):
+    shutil.copytree(ROOT / "course_lib", tmp_path / "old/course_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    with (tmp_path / "old/course_lib/grading/checks.py").open("a", encoding="utf-8") as file:
+        file.write("# as it was last week\n")
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address, "--nthreads", "1", "--no-nanny",
+               "--no-dashboard", "--host", "127.0.0.1", "--local-directory", str(tmp_path)]
+    with subprocess.Popen(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(tmp_path / "old")}, stderr=subprocess.DEVNULL) as late:
+        try:
+            with distributed.Client(cluster, set_as_default=False) as client:
+                client.wait_for_workers(3, timeout=60)
+            assert main(["--root", str(classroom.root), "grade", EXERCISE, "--dask", cluster.scheduler_address]) == 2
+        finally:
+            late.terminate()
+    assert "nothing was graded: worker tcp://127.0.0.1" in (told := capsys.readouterr().err)
+    assert "another version of the course's library" in told
+    assert not (classroom.folder / "results").exists()
