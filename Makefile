@@ -3,6 +3,7 @@ PYTHON ?= python3
 JOBS   ?= 2
 EXERCISE ?= 04_tiling
 FROM   ?= inbox
+EXCHANGE ?= /srv/warp-by-warp/exchange
 
 BIN   := .venv/bin
 # Tests never touch a GPU, and neither see nor change your own IPython profile, predictions and caches.
@@ -14,7 +15,7 @@ NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 
-.PHONY: help lab test test-all test-slow lint units notebooks drift exercises release collect grade feedback grades bench clean python dev
+.PHONY: help lab test test-all test-slow lint units notebooks drift exercises release collect grade feedback grades hand-out hand-back bench clean python dev
 .NOTPARALLEL:
 
 help:  ## list these targets
@@ -61,7 +62,7 @@ release: dev  ## pack what students get into build/warp-by-warp.zip: no solution
 collect: dev  ## put what a learning platform gave into grading/submitted. FROM=folder or zip file
 	$(BIN)/python -m course_lib.grading collect "$(FROM)"
 
-grade: dev  ## grade every submission in a sandbox. EXERCISE=04_tiling
+grade: dev  ## grade every submission in a sandbox. EXERCISE=04_tiling GRADE_ARGS="--dask tcp://127.0.0.1:8786"
 	$(BIN)/python -m course_lib.grading grade $(EXERCISE) $(GRADE_ARGS)
 
 feedback: dev  ## write a page for each student into grading/feedback. EXERCISE=04_tiling
@@ -69,6 +70,12 @@ feedback: dev  ## write a page for each student into grading/feedback. EXERCISE=
 
 grades: dev  ## write grading/grades_EXERCISE.csv, and which kernels are suspiciously alike. EXERCISE=04_tiling
 	$(BIN)/python -m course_lib.grading grades $(EXERCISE)
+
+hand-out: dev  ## put an exercise into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
+	$(BIN)/python -m course_lib.grading hand-out $(EXERCISE) "$(EXCHANGE)"
+
+hand-back: dev  ## put the pages of feedback into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
+	$(BIN)/python -m course_lib.grading hand-back $(EXERCISE) "$(EXCHANGE)"
 
 bench: dev  ## measure how fast the simulator is. BENCH_ARGS="--quick --json FILE --numba-python PATH"
 	$(BIN)/python -m course_lib.bench simt $(BENCH_ARGS)

@@ -1,4 +1,4 @@
-"""The instructor's commands: `python -m course_lib.grading release | collect | grade | feedback | grades`."""
+"""The instructor's commands: `python -m course_lib.grading release | collect | grade | feedback | grades | hand-out | hand-back`."""
 
 import argparse
 import contextlib
@@ -10,6 +10,7 @@ from course_lib.errors import CourseError
 from course_lib.grading import workers
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.collect import collect
+from course_lib.grading.exchange import hand_back, hand_out
 from course_lib.grading.feedback import feedback
 from course_lib.grading.generate import drift
 from course_lib.grading.grade import grade
@@ -45,6 +46,9 @@ def _parser():
     grades_all.add_argument("--dask", metavar="ADDRESS", help="grade on the workers of this Dask scheduler, such as tcp://127.0.0.1:8786")
     _command(commands, "feedback", _feedback, "write a page for each student", exercise=True)
     _command(commands, "grades", _grades, "write the table of grades and the report of similar kernels", exercise=True)
+    for name, run, words in (("hand-out", _hand_out, "put an exercise into nbgrader's exchange"),
+                             ("hand-back", _hand_back, "put the pages of feedback into nbgrader's exchange")):
+        _command(commands, name, run, words, exercise=True).add_argument("exchange", type=Path, help="the exchange's folder")
     return parser
 
 
@@ -88,6 +92,17 @@ def _feedback(classroom, options):
 def _grades(classroom, options):
     print("\n".join(grades(classroom, options.exercise)))
     return 0
+
+
+def _hand_out(classroom, options):
+    print(f"{hand_out(classroom, options.exercise, options.exchange)}: students can fetch it")
+    return 0
+
+
+def _hand_back(classroom, options):
+    lines = list(hand_back(classroom, options.exercise, options.exchange))
+    print("\n".join(lines))
+    return int(any("NOT" in line for line in lines))
 
 
 if __name__ == "__main__":

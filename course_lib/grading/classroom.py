@@ -3,7 +3,7 @@
     grading/roster.csv      student,name,platform   (who should hand in; `platform` is what a learning platform calls them)
     grading/class.toml      the class's variant, when exercises are due, and what being late costs
     grading/seed            drawn once; whoever has it knows the drawn inputs
-    grading/submitted/STUDENT/EXERCISE/EXERCISE.ipynb, timestamp.txt
+    grading/submitted/STUDENT/EXERCISE/EXERCISE.ipynb, timestamp.txt, submission_secret.txt
     grading/results/STUDENT/EXERCISE.json
     grading/feedback/STUDENT/EXERCISE.html
 """
@@ -25,6 +25,7 @@ from course_lib.grading.exercises import all_parts
 from course_lib.grading.generate import generate
 
 CANARY = "canary"                   # no student may be called this: the instructor's own submission
+SECRET = "submission_secret.txt"    # nbgrader's name: with it the exchange names the page that answers a submission
 _NAME = re.compile(r"\w[\w.@+-]{0,99}")
 
 

@@ -5,6 +5,8 @@ written to one place. A path that tries to leave its archive, a link, an encrypt
 """
 
 import io
+import os
+import pwd
 import re
 import stat
 import zipfile
@@ -12,12 +14,13 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom import check_name, write
+from course_lib.grading import plain, times
+from course_lib.grading.classroom import SECRET, check_name, write
 from course_lib.grading.exercises import all_parts
 from course_lib.grading.normalise import MOST_BYTES
+from course_lib.grading.plain import Content
 
 MOST_MEMBERS = 100_000
 _TIME = r"(?P<time>\d{4}-?\d\d-?\d\d[T _-]\d\d[:.-]?\d\d[:.-]?\d\d(?:\.\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?)"
@@ -35,11 +38,11 @@ _FORMS = tuple(re.compile(form, re.IGNORECASE) for form in (
 
 @dataclass(frozen=True)
 class Found:
-    """A notebook that was handed in: where it was, when, and how to read it; `refused` says why it is not taken."""
+    """A notebook that was handed in: where it was, when, and how to read its `Content`; `refused` says why it is not taken."""
 
     path: str
     time: datetime
-    read: Callable[[], bytes]
+    read: Callable[[], Content]
     refused: str = ""
 
 
@@ -63,22 +66,23 @@ def collect(classroom, source, exercise=None):
         raise CourseError(f"there is no {source}: give the folder with what the learning platform gave you")
     names = _names(classroom.roster())
     newest = {}
-    for found in _all(source, _zone(classroom)):
+    for found in _all(source, times.zone_of(classroom)):
         try:
             if found.refused:
                 raise CourseError(found.refused)
-            student, which, time = _whose(found, exercise, names, _zone(classroom))
-            data = found.read()
+            student, which, time = _whose(found, exercise, names, times.zone_of(classroom))
+            content = found.read()
+            _demand_owner(found.path, which, student, content.owner, names)
         except (CourseError, OSError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
             yield f"NOT TAKEN {found.path!r}: {error}"
             continue
         if (student, which) not in newest or newest[student, which][0] <= time:
-            newest[student, which] = time, data, found.path
-    for (student, which), (time, data, path) in sorted(newest.items()):
-        yield _put(classroom, student, which, time, data, path)
+            newest[student, which] = time, content, found.path
+    for (student, which), (time, content, path) in sorted(newest.items()):
+        yield _put(classroom, student, which, time, content, path)
 
 
-def _put(classroom, student, exercise, time, data, path):
+def _put(classroom, student, exercise, time, content, path):
     """Write a submission and its time; return the line that says so."""
     target = classroom.submission(student, exercise)
     stamp = target.with_name("timestamp.txt")
@@ -87,7 +91,8 @@ def _put(classroom, student, exercise, time, data, path):
     if any(folder.is_symlink() for folder in (target, target.parent, target.parent.parent)):
         return f"NOT TAKEN {path!r}: grading/submitted/{student} holds a link"
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(data)
+    target.write_bytes(content.data)
+    write(target.with_name(SECRET), content.secret)
     write(stamp, f"{time.isoformat()}\n")
     return f"{student} {exercise} {time.isoformat()}"
 
@@ -103,13 +108,18 @@ def _all(source, zone):
         if path.is_symlink() or not path.is_file():
             yield Found(name, time, bytes, "it is a link or no plain file")
         elif path.suffix.lower() == ".zip":
-            yield from _in_archive(path, name, zone)
+            try:
+                with plain.opened(source, path) as (file, _):
+                    yield from _in_archive(file, name, zone, os.fstat(file.fileno()).st_uid)
+            except CourseError as error:
+                yield Found(name, time, bytes, str(error))
         else:
             size = path.stat().st_size
-            yield Found(name, _stamp(path) or time, path.read_bytes, "" if size <= MOST_BYTES else _too_large(size))
+            yield Found(name, times.stamp(path) or time, lambda path=path: plain.read(source, path, MOST_BYTES, SECRET),
+                        "" if size <= MOST_BYTES else _too_large(size))
 
 
-def _in_archive(file, name, zone, depth=0):
+def _in_archive(file, name, zone, owner, depth=0):
     """Yield the notebooks in a zip file, and in zip files inside it."""
     now = datetime.now(UTC)
     try:
@@ -130,18 +140,18 @@ def _in_archive(file, name, zone, depth=0):
             if depth:
                 yield Found(path, now, bytes, "it is a zip file in a zip file in a zip file")
             else:
-                yield from _nested(archive, info, path, zone)
+                yield from _nested(archive, info, path, zone, owner)
             continue
-        yield Found(path, _member_time(info, zone), lambda info=info: _member(archive, info), refused)
+        yield Found(path, times.of_member(info, zone), lambda info=info: Content(_member(archive, info), owner), refused)
 
 
-def _nested(archive, info, path, zone):
+def _nested(archive, info, path, zone, owner):
     try:
         data = _member(archive, info)
     except (CourseError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
         yield Found(path, datetime.now(UTC), bytes, str(error))
         return
-    yield from _in_archive(io.BytesIO(data), path, zone, depth=1)
+    yield from _in_archive(io.BytesIO(data), path, zone, owner, depth=1)
 
 
 def _trick(info):
@@ -169,13 +179,6 @@ def _member(archive, info):
     return data
 
 
-def _member_time(info, zone):
-    try:
-        return datetime(*info.date_time, tzinfo=zone).astimezone(UTC)
-    except ValueError:
-        return datetime.now(UTC).replace(microsecond=0)
-
-
 def _is_litter(name):
     """Tell whether a file is none that anybody handed in: what macOS and Jupyter leave beside files."""
     return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in re.split(r"[/\\]", name))
@@ -198,7 +201,25 @@ def _whose(found, exercise, names, zone):
     if not called:
         raise CourseError("its path tells no student: name it STUDENT_EXERCISE.ipynb, or put it into a folder STUDENT")
     name, time = next((pair for pair in called if _key(pair[0]) in names), called[0])
-    return _student(name, names), which, _read_time(time, zone) if time else found.time
+    return _student(name, names), which, times.read_time(time, zone) if time else found.time
+
+
+def _demand_owner(path, exercise, student, owner, names):
+    """Raise `CourseError` when a submission in the exchange belongs to another user of this machine.
+
+    The exchange lets everybody write, so that the name of a folder proves nothing; whose the file is does. What belongs to
+    whoever collects comes from a copy, or from a hub whose servers are all of one account.
+    """
+    form = re.compile(_FORMS[0].pattern.replace("EXERCISE", re.escape(exercise)), re.IGNORECASE)
+    if owner in (None, os.getuid()) or not any(map(form.fullmatch, path.split("/"))):
+        return
+    try:
+        name = pwd.getpwuid(owner).pw_name
+        if _student(name, names) == student:
+            return
+    except (KeyError, CourseError):
+        name = f"user {owner}"
+    raise CourseError(f"it says that it is of {student}, and it belongs to {name}")
 
 
 def _called(parts, exercise):
@@ -242,39 +263,3 @@ def _key(called):
     ('lovelaceada', 'lovelaceada')
     """
     return "".join(filter(str.isalnum, called.casefold()))
-
-
-def _read_time(text, zone):
-    """Return a time from a name, in UTC; `zone` is for those that name none.
-
-    >>> [_read_time(t, UTC).isoformat() for t in ("2030-11-20-10-11-12", "2030-11-20 10:11:12 UTC", "20301120T101112+0100")]
-    ['2030-11-20T10:11:12+00:00', '2030-11-20T10:11:12+00:00', '2030-11-20T09:11:12+00:00']
-    """
-    digits = re.match(r"(\d{4})-?(\d\d)-?(\d\d)[T _-](\d\d)[:.-]?(\d\d)[:.-]?(\d\d)(?:\.\d+)? ?(.*)", text, re.IGNORECASE)
-    try:
-        if digits[7].upper() in ("Z", "UTC"):
-            zone = UTC
-        elif digits[7]:
-            zone = datetime.strptime(digits[7], "%z").tzinfo
-        return datetime(*map(int, digits.groups()[:6]), tzinfo=zone).astimezone(UTC)
-    except ValueError:
-        raise CourseError(f"{text!r} is no time") from None
-
-
-def _stamp(path):
-    """Return the time in the timestamp.txt that nbgrader's exchange leaves beside a notebook, or None."""
-    file = path.with_name("timestamp.txt")
-    if not file.is_file() or file.is_symlink():
-        return None
-    try:
-        return _read_time(file.read_text(encoding="utf-8")[:60].strip(), UTC)
-    except (CourseError, TypeError, UnicodeDecodeError):
-        return None
-
-
-def _zone(classroom):
-    name = classroom.rules().get("zone", "UTC")
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise CourseError(f"grading/class.toml: zone = {name!r} is no time zone; Europe/Vienna is one") from None

@@ -6,14 +6,18 @@ import stat
 import zipfile
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from course_lib.errors import CourseError
+from course_lib.grading import plain
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.collect import collect
 
 EXERCISE = "04_tiling"
 RELEASED = (Path(__file__).parents[2] / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
+SOLVED = RELEASED + b"\n"
 
 
 @pytest.fixture
@@ -102,3 +106,75 @@ def test_the_newest_counts_and_strangers_are_named(classroom, tmp_path):
     assert "nobody on the roster is called 'eve'" in lines[0]
     (tmp_path / "ada_2030-11-20T10:00:00Z_04_tiling.ipynb").write_bytes(b"old")
     assert "a newer one is there" in next(collect(classroom, tmp_path / "ada_2030-11-20T10:00:00Z_04_tiling.ipynb"))
+
+
+def in_exchange(source, student, *, secret="5eC3et0", name="04_tiling.ipynb"):
+    """Make what nbgrader leaves in its exchange's inbound folder."""
+    path = source / f"{student}+{EXERCISE}+2030-11-20 10:11:12.123456 UTC+aZ-_09x=" / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(RELEASED)
+    path.with_name("timestamp.txt").write_text("2030-11-20 10:11:12.123456 UTC", encoding="ascii")
+    if secret is not None:
+        path.with_name("submission_secret.txt").write_text(secret, encoding="ascii")
+    return path
+
+
+def test_the_exchanges_secret_is_kept_with_its_submission(classroom, tmp_path):
+    in_exchange(tmp_path / "in", "ada")
+    line, = collect(classroom, tmp_path / "in")
+    kept = classroom.submission("ada", EXERCISE)
+    assert kept.with_name("submission_secret.txt").read_text(encoding="ascii") == "5eC3et0"
+    (tmp_path / "mail").mkdir()
+    (tmp_path / "mail/ada_2031-01-01T00:00:00Z_04_tiling.ipynb").write_bytes(SOLVED)
+    line, = collect(classroom, tmp_path / "mail")
+    assert kept.read_bytes() == SOLVED
+    assert kept.with_name("submission_secret.txt").read_text(encoding="ascii") == "", "the secret is an older submission's"
+
+
+@pytest.mark.parametrize("secret", ["../../x", "a" * 2000, "\n", ""])
+def test_a_secret_that_nbgrader_did_not_make_is_none(classroom, tmp_path, secret):
+    in_exchange(tmp_path / "in", "ada", secret=secret)
+    list(collect(classroom, tmp_path / "in"))
+    assert classroom.submission("ada", EXERCISE).with_name("submission_secret.txt").read_text(encoding="ascii") == ""
+
+
+def test_a_secret_that_is_a_link_or_a_pipe_is_none(classroom, tmp_path):
+    in_exchange(tmp_path / "in", "ada", secret=None).with_name("submission_secret.txt").symlink_to("/etc/hostname")
+    os.mkfifo(in_exchange(tmp_path / "in", "bob", secret=None).with_name("submission_secret.txt"))
+    assert len(list(collect(classroom, tmp_path / "in"))) == 2
+    for student in ("ada", "bob"):
+        assert classroom.submission(student, EXERCISE).with_name("submission_secret.txt").read_text(encoding="ascii") == ""
+
+
+@pytest.mark.parametrize("name", ["04_tiling.ipynb", "bob_04_tiling.ipynb", "all of 04_tiling.zip"])
+def test_in_the_exchange_nobody_hands_in_for_somebody_else(classroom, tmp_path, name, monkeypatch):
+    """Everybody may write there: what counts is whose the file is. Here user 1001 is ada, and hands in as bob."""
+    owners, now = {1001: "ada", 1002: "bob"}, {}
+    monkeypatch.setattr("course_lib.grading.collect.pwd.getpwuid", lambda number: SimpleNamespace(pw_name=owners[number]))
+    monkeypatch.setattr("course_lib.grading.plain.os.fstat", lambda _: os.stat_result((stat.S_IFREG, 0, 0, 1, now["uid"], 0, 0, 0, 0, 0)))
+    path = in_exchange(tmp_path / "in", "ada" if "bob" in name else "bob", name=name)
+    if name.endswith(".zip"):
+        path.write_bytes(archive(**{"04_tiling.ipynb": RELEASED}))
+    for now["uid"] in (1001, 1003):
+        line, = collect(classroom, tmp_path / "in")
+        assert line.startswith("NOT TAKEN")
+        assert f"it says that it is of bob, and it belongs to {owners.get(now['uid'], 'user 1003')}" in line
+        assert not (classroom.folder / "submitted").exists()
+    for now["uid"] in (1002, os.getuid()):
+        line, = collect(classroom, tmp_path / "in")
+        assert line.startswith("bob")
+
+
+def test_a_file_that_becomes_a_link_meanwhile_is_not_read(tmp_path):
+    (tmp_path / "in/ada").mkdir(parents=True)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/file").write_text("the instructor's", encoding="ascii")
+    for link, target in (("in/ada/file", "mine/file"), ("in/bob", "mine")):
+        (tmp_path / link).symlink_to(tmp_path / target)
+        with pytest.raises(CourseError, match="link"):
+            plain.read(tmp_path / "in", tmp_path / "in" / link.split("/")[1] / "file", 100)
+    os.mkfifo(tmp_path / "in/ada/pipe")
+    with pytest.raises(CourseError, match="no plain file"):
+        plain.read(tmp_path / "in", tmp_path / "in/ada/pipe", 100)
+    assert plain.read(tmp_path / "mine", tmp_path / "mine/file", 3).data == b"the "
+    assert plain.read(tmp_path / "mine/file", tmp_path / "mine/file", 30).owner == os.getuid()

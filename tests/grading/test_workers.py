@@ -30,19 +30,19 @@ SOLVED = (ROOT / f"solutions/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
 
 
 def with_line(old, new):
-    """Return the worked solution with one text in its kernels replaced."""
+    """Return the worked solution with a text replaced where it first stands."""
     old, new = (json.dumps(text)[1:-1].encode() for text in (old, new))
     assert SOLVED.count(old) >= 1
-    return SOLVED.replace(old, new)
+    return SOLVED.replace(old, new, 1)
 
 
 # what is handed in -> the points it must get of 10: 2 for the first part, 6 for the second, 2 for the third
 CLASS = {
     "honest_1": (SOLVED, 10), "honest_2": (SOLVED.replace(b"k0", b"first"), 10),
     "starter": (RELEASED, 0),
-    "wrong": (with_line("acc += As[ty]", "acc -= As[ty]"), 4),
-    "endless": (with_line("    float acc = 0.0f;", "    float acc = 0.0f; for (volatile int i = 0; i < 1; ) {}"), 4),
-    "reads_a_file": (with_line("#define BM 16", '%:include "/etc/passwd"\n#define BM 16'), 4),
+    "wrong": (with_line("acc += As[ty]", "acc -= As[ty]"), 8),
+    "endless": (with_line("    float acc = 0.0f;", "    float acc = 0.0f; for (volatile int i = 0; i < 1; ) {}"), 8),
+    "reads_a_file": (with_line("#define BM 16", '%:include "/etc/passwd"\n#define BM 16'), 8),
     "broken": (SOLVED[:-20], 0),
     "shell": (with_line("%%cuda tiled", "%%bash tiled"), 4),
 }
