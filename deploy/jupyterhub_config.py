@@ -2,11 +2,10 @@
 
     jupyterhub -f deploy/jupyterhub_config.py
 
-README.md beside this file says what to install and who may do what. Three folders come from the environment:
+README.md beside this file says what to install and who may do what. Two folders come from the environment:
 
     COURSE_HUB        what the hub keeps: its database, its cookie secret, its log   (default: /srv/warp-by-warp/hub)
     COURSE_EXCHANGE   the exchange: exercises, submissions, feedback                 (default: /srv/warp-by-warp/exchange)
-    COURSE_LESSONS    what students' bundle holds, read only for them                (default: /srv/warp-by-warp/lessons)
 """
 
 import os
@@ -18,7 +17,6 @@ c = get_config()  # noqa: F821 (JupyterHub provides it)
 HERE = Path(__file__).resolve().parent
 HUB = Path(os.environ.get("COURSE_HUB", "/srv/warp-by-warp/hub"))
 EXCHANGE = Path(os.environ.get("COURSE_EXCHANGE", "/srv/warp-by-warp/exchange"))
-LESSONS = Path(os.environ.get("COURSE_LESSONS", "/srv/warp-by-warp/lessons"))
 
 # Only this machine reaches the hub; a web server with a certificate (nginx, Caddy) stands before it.
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
@@ -40,8 +38,7 @@ c.Spawner.cmd = [str(Path(sys.executable).with_name("jupyterhub-singleuser"))]
 c.Spawner.default_url = "/lab"
 c.Spawner.ip = "127.0.0.1"
 c.Spawner.environment = {
-    "JUPYTER_CONFIG_PATH": str(HERE / "etc"),          # nbgrader_config.py for every server
+    "JUPYTER_CONFIG_PATH": str(HERE / "etc"),          # for every server: where the exchange is, no formgrader
     "COURSE_EXCHANGE": str(EXCHANGE),
-    "COURSE_LESSONS": str(LESSONS),
     "COURSE_BACKEND": "sim",
 }

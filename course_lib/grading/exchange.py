@@ -91,8 +91,8 @@ def _run(step, root, exercise, folders, **options):
     """Do one of nbgrader's steps in this course's exchange."""
     if not Path(root).is_dir():
         raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
-    config = Config({"CourseDirectory": {"course_id": COURSE, "assignment_id": exercise, **folders}, "Exchange": {"root": str(root)},
-                     step.__name__: options})
+    config = Config({"CourseDirectory": {"course_id": COURSE, "assignment_id": exercise, **folders},
+                     "Exchange": {"root": str(Path(root).resolve())}, step.__name__: options})
     try:
         step(coursedir=CourseDirectory(config=config), config=config).start()
     except (ExchangeError, OSError) as error:

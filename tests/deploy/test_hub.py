@@ -116,10 +116,11 @@ def hub(tmp_path):
     password, value = secrets.token_hex(), secrets.token_hex()
     for folder in ("hub", "exchange", "homes"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "exchange").chmod(0o777)
+    (tmp_path / "exchange").chmod(0o1777)
     (tmp_path / "config.py").write_text(CONFIG.format(
         deployed=str(ROOT / "deploy/jupyterhub_config.py"), public=public, hub=inner, api=api, password=password,
-        homes=str(tmp_path / "homes"), mark=MARK, value=value, patience=PATIENCE, arguments=["--allow-root"] if os.geteuid() == 0 else []), encoding="utf-8")
+        homes=str(tmp_path / "homes"), mark=MARK, value=value, patience=PATIENCE,
+        arguments=["--allow-root"] if os.geteuid() == 0 else []), encoding="utf-8")
     environment = os.environ | {MARK: value, "COURSE_HUB": str(tmp_path / "hub"), "COURSE_EXCHANGE": str(tmp_path / "exchange"),
                                 "PYTHONPATH": str(ROOT), "CONFIGPROXY_AUTH_TOKEN": secrets.token_hex()}
     with (tmp_path / "log").open("w", encoding="utf-8") as log:
@@ -206,6 +207,7 @@ def test_a_student_fetches_and_submits_and_reads_the_feedback(hub, tmp_path):
     admin = teacher.session.get(f"{url}/hub/admin")
     assert (admin.status_code, ada.session.get(f"{url}/hub/admin").status_code) == (200, 403)
     assert ada.session.get(f"{url}/user/teacher/api/contents").status_code == 403
+    assert teacher.session.get(f"{url}/user/teacher/formgrader").status_code == 404, "nobody autogrades by a button"
     assert not list((exchange / COURSE).glob("gradebook*")) + list(classroom.rglob("*.db")), "grading needs no database"
     ours = processes(mark)
     assert len(ours) >= 4, "hub, proxy and two servers"

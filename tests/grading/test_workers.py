@@ -128,6 +128,7 @@ def without_dates(results):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @required.bubblewrap
 def test_two_dask_workers_of_which_one_dies_give_the_grades_of_this_machine(classroom, cluster, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COURSE_CACHE", str(disk.cache_folder().parent))
@@ -154,6 +155,7 @@ def test_two_dask_workers_of_which_one_dies_give_the_grades_of_this_machine(clas
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @required.bubblewrap
 def test_a_worker_with_another_library_is_refused_and_nothing_is_graded(classroom, cluster, tmp_path, capsys):
     shutil.copytree(ROOT / "course_lib", tmp_path / "old/course_lib", ignore=shutil.ignore_patterns("__pycache__"))
