@@ -185,7 +185,7 @@ def main(what, total):
     if sys.platform == "darwin" and what == "dev":
         stop("The tests compile kernels, and NVIDIA publishes no CUDA compiler for macOS. Run them in the dev container: see README.md.")
     make_venv(steps)
-    install(*{"dev": ("dev", "310 MB")}.get(what, ("course", "240 MB")), steps)
+    install(*{"dev": ("dev", "340 MB")}.get(what, ("course", "240 MB")), steps)
     if what != "lab":
         return None
     if sys.platform == "darwin":
