@@ -68,7 +68,7 @@ def section_correct(record):
             try:
                 there = run(name, A, B, start, alpha=alpha, beta=beta, backend="gpu", counters=False, **parameters)
                 here = run(name, A, B, start, alpha=alpha, beta=beta, backend="sim", **parameters)
-                found = mismatch(there.C, A, B, start, alpha=alpha, beta=beta)
+                found = mismatch(there.C, A, B, start, alpha=alpha, beta=beta, inputs=get(name).inputs)
                 if found or there.stray_writes:
                     wrong.append(f"{describe(case)} alpha {alpha} beta {beta}: {found}, stray {there.stray_writes}")
                 if there.C.tobytes() != here.C.tobytes():

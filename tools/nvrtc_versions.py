@@ -119,7 +119,7 @@ def own(name):
     guarded = {"GUARD": 3} if any(p.name == "GUARD" for p in KERNELS[name].parameters) else {}
     for M, N, K in ((67, 45, 39), (128, 64, 32)):
         A, B = (rng.standard_normal(shape).astype(KERNELS[name].dtype) for shape in ((M, K), (K, N)))
-        found = mismatch(launch(name, A, B, backend="sim", **guarded).C, A, B)
+        found = mismatch(launch(name, A, B, backend="sim", **guarded).C, A, B, inputs=KERNELS[name].inputs)
         if found:
             return found
     return None

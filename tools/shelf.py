@@ -55,7 +55,7 @@ def course_requests():
         yield kernel.path.stem, Request(source, NAME, ARCH)
         for position in kernel.positions():
             yield kernel.path.stem, Request(source, NAME, ARCH, tuple(nvrtc.define_options(kernel.defines(**position))))
-        for number in others:
+        for number in (n for n in others if n >= 10 * kernel.needs[0] + kernel.needs[1]):
             yield f"{kernel.path.stem}.devices", Request(source, NAME, f"sm_{number}", tuple(nvrtc.define_options(kernel.defines())))
     yield from _recorded_requests()
 

@@ -110,7 +110,7 @@ def _simulate(task):
     A, B = host_inputs(task.M, task.N, task.K, task.dtype)
     if task.kind == "product":
         result = run(task.kernel, *operands(task, A, B), **options)
-        return {"counters": result.counters, **answer(mismatch(result.C, A, B))}
+        return {"counters": result.counters, **answer(mismatch(result.C, A, B, inputs=result.kernel.inputs))}
     if task.kind == "multiply":
         result = run_multiply(task.kernel, A, B, **options)
         return {"counters": result.counters, **answer(mismatch(result.out, A, B))}

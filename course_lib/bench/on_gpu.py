@@ -23,6 +23,7 @@ def measure(task):
     if task.kernel == "cuBLAS":
         return _library(task, options)
     kernel = get(task.kernel)
+    kernel.refuse(gpu.probe().cc, gpu.probe().name)
     compiled = _compiled(task.kernel, tuple(sorted(task.parameters.items())), gpu.probe().arch)
     make = {"vectors": _vectors, "transpose": _moved, "sum": _moved, "gather": _gathered}.get(task.kind, _product)
     arguments, output, constants, covered, check = make(task, kernel)
@@ -66,27 +67,31 @@ class Inputs:
             self.host = None
         self._exact = None
 
-    def check(self, C):
-        """Return a sentence on the worst element of a product on the GPU, or None when all are right."""
+    def check(self, C, inputs=""):
+        """Return a sentence on the worst element of a product on the GPU, or None when all are right.
+
+        `inputs`: to what the kernel rounds A and B, `Kernel.inputs`.
+        """
         if self.small:
-            wrong = mismatch(gpu.to_host(C), *self.host)
+            wrong = mismatch(gpu.to_host(C), *self.host, inputs=inputs)
             return None if wrong is None else str(wrong)
-        exact, allowed = self.exact()
-        excess = abs(C.astype(np.float64) - exact) / allowed
+        exact, size = self.exact()
+        excess = abs(C.astype(np.float64) - exact) / (
+            (tolerance(self.K, self.dtype, inputs) + tolerance(self.K, np.float64)) * size + self.K * float(np.finfo(self.dtype).tiny))
         wrong = ~(excess <= 1)               # NaN is wrong
         count = int(wrong.sum())
         return f"{count} of {C.size} elements are outside what rounding explains" if count else None
 
     def exact(self):
-        """Return the product in float64, and by how much an element of an answer may miss it."""
+        """Return the product in float64, and the sum of the absolute values of each element's terms."""
         if self._exact is None:
             A, B = self.A.astype(np.float64), self.B.astype(np.float64)
-            product, bound = A @ B, tolerance(self.K, self.dtype) + tolerance(self.K, np.float64)
+            product = A @ B
             probes = gpu.to_device(np.random.default_rng(1).standard_normal((B.shape[1], PROBES)))
             missed = abs(product @ probes - A @ (B @ probes))
             if not bool((missed <= 4 * tolerance(self.K, np.float64) * (abs(A) @ (abs(B) @ abs(probes)))).all()):
                 raise CourseError("the library's float64 product, which is the reference here, is itself wrong")
-            self._exact = product, bound * (abs(A) @ abs(B)) + self.K * float(np.finfo(self.dtype).tiny)
+            self._exact = product, abs(A) @ abs(B)
         return self._exact
 
 
@@ -112,7 +117,7 @@ def _product(task, kernel):
         arguments, output = [np.int32(M), np.int32(N), np.int32(K), A, lda, B, ldb, C, ldc], 7
     else:
         arguments, output = [np.int32(M), np.int32(N), np.int32(K), real(1), A, lda, B, ldb, real(0), C, ldc], 9
-    return arguments, output, None, (M, N), lambda C: there.check(C.T if kernel.layout == "column" else C)
+    return arguments, output, None, (M, N), lambda C: there.check(C.T if kernel.layout == "column" else C, kernel.inputs)
 
 
 def _moved(task, kernel):

@@ -24,6 +24,7 @@ LADDER = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled", "sgemm_uncoalesced", "s
 LEE = ("sgemm_naive", "sgemm_tiled", "sgemm_coalesced", "sgemm_padded", "sgemm_unrolled")     # columns of the slides' GPU table
 LEE_CPU = ("gemm_ijk", "gemm_pthreads", "gemm_vectors", "gemm_openmp")
 CHIEN = tuple(name for name, kernel in KERNELS.items() if kernel.path.stem.startswith("sgemm_outer"))
+TENSOR = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
 MXV = tuple(name for name, kernel in ALL.items() if kernel.kind == "vectors")
 ACTIVE = (1024, 512, 384, 320, 256, 192)      # threads an SM: Chien's, and as many again
 WARPS = tuple(range(4, 33, 4))
@@ -206,13 +207,14 @@ def everything(budget_s=0.15):
     """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
     how = {"backend": "gpu", "budget_s": budget_s}
     up_to_4096 = POWERS[:-1]
-    others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *NEXT, *CHIEN))
+    others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *NEXT, *CHIEN, *TENSOR))
     return {
         "ladder": ladder(**how),
         "wang": wang(**how) + wang((4096, 8192), **how),
         "chien": [task(name, whole_tiles(name, size), **how) for size in POWERS for name in (*CHIEN, LIBRARY)],
         "mxv": warps(**how),
         "lee": over_sizes(LEE, up_to_4096, {name: _sixteen(name) for name in LEE}, **how),
+        "tensor": over_sizes(TENSOR, POWERS, **how),
         "wong": over_sizes((*others, "sgemm_multiply", "matrix_sum", "transpose", "transpose_plain"), POWERS, **how),
         "padding": padding(**how),
         "strides": strides(**how),

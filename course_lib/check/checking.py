@@ -100,7 +100,7 @@ class _Check:
     def __init__(self, kernel, values, title, seed):
         self.kernel, self.values, self.title, self.source = kernel, values, title, kernel.source
         self.lines, self.tile = self.source.splitlines(), tile_of(kernel, values)
-        self.trials = Trials(Sgemm(), self._launch, self.tile, self.lines, seed)
+        self.trials = Trials(Sgemm(inputs=kernel.inputs), self._launch, self.tile, self.lines, seed)
 
     def report(self, cases):
         """Compile, run on all inputs, read the counters."""

@@ -66,10 +66,11 @@ class Sgemm:
     """Float32 SGEMM with lda, ldb, ldc, row-major but for the matrices named in `turned`.
 
     A turned matrix is stored column by column: "A" alone is C = alpha A^T B + beta C for those who take what is stored,
-    K rows of M, as A; "ABC" is column-major SGEMM.
+    K rows of M, as A; "ABC" is column-major SGEMM. `inputs`: to what the kernel rounds A and B, as `Kernel.inputs` has it.
     """
 
     turned: str = ""
+    inputs: str = ""
     signature = SIGNATURE
 
     def work(self, case):
@@ -98,7 +99,8 @@ class Sgemm:
         A, B, before, C = trial.matrices()
         factors = {"alpha": trial.case.alpha, "beta": trial.case.beta}
         expected = accuracy.reference(A, B, before, **factors)
-        allowed = accuracy.tolerance(trial.case.K) * accuracy.magnitude(A, B, before, **factors)
+        allowed = (accuracy.tolerance(trial.case.K, inputs=self.inputs)
+                   * accuracy.magnitude(A, B, before, **factors, inputs=self.inputs))
         with np.errstate(invalid="ignore"):
             wrong = ~(np.abs(C.astype(np.float64) - expected) <= allowed)      # true for NaN
         if wrong.any():

@@ -11,6 +11,7 @@ from course_lib.kernels.parameters import Parameter, Rule, check_grid
 
 FOLDER = Path(__file__).parent
 REALS = {"float32": "float", "float64": "double"}
+FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16"}     # what a kernel multiplies, by `Kernel.inputs`
 
 
 def ceil_div(a, b):
@@ -55,6 +56,11 @@ class Kernel:
         The file is for any element type, which it gets as REAL.
     passes_as : mapping
         Macros that are not called like their parameter (bx: BX).
+    inputs : str
+        To what A and B are rounded before they are multiplied: "" (not at all), "tf32", "bf16", or "bf16x3" (split into three
+        bfloat16). With it the sums are a tensor core's; `course_lib.run.accuracy` says what that costs.
+    needs : tuple of int
+        The first compute capability that can run it.
     """
 
     name: str
@@ -74,6 +80,8 @@ class Kernel:
     sizes_of: Callable[..., str | None] = field(repr=False, default=lambda M, N, K, p: None)
     takes_real: bool = field(repr=False, default=False)
     passes_as: Mapping[str, str] = field(repr=False, default_factory=dict)
+    inputs: str = field(repr=False, default="")
+    needs: tuple[int, int] = field(repr=False, default=(0, 0))
 
     @property
     def source(self):
@@ -164,6 +172,18 @@ are allowed: with BM = 64 and BN = 64, BK can be up to 96
             tried = (dict(zip(names, (*values, *rest), strict=True)) for rest in itertools.product(*others))
             found += itertools.islice((p for p in tried if not self.problems(**p)), 1)
         return tuple(found)
+
+    def refuse(self, cc, name=""):
+        """Raise a `CourseError` when a device of this compute capability, or of that `name`, cannot run the kernel.
+
+        >>> from course_lib.kernels import get
+        >>> get("sgemm_mma").refuse((9, 0))
+        """
+        if tuple(cc) < self.needs:
+            raise CourseError(
+                f"{self.name} needs tensor cores that take {FORMATS[self.inputs]}, from compute capability "
+                f"{self.needs[0]}.{self.needs[1]} on, but {name or 'this device'} has {cc[0]}.{cc[1]}: "
+                "choose a newer device, or a kernel without tensor cores", kernel=self.name, needs=self.needs, cc=tuple(cc))
 
     def flops(self, M, N, K):
         """Return the floating-point operations of the product: a multiplication and an addition, MNK times."""

@@ -16,7 +16,7 @@ def kernel_resources(*names, on=DEFAULT_DEVICE, **parameters):
     Parameters
     ----------
     *names : str
-        Kernels of the catalog; default all that multiply matrices.
+        Kernels of the catalog; default all that multiply matrices and that the device can run.
     on : str or Device
     **parameters
         Tile sizes and the like; each kernel takes those that it has, and keeps its defaults for the rest.
@@ -35,8 +35,8 @@ def kernel_resources(*names, on=DEFAULT_DEVICE, **parameters):
 
     Source: the cubin (`course_lib.toolchain.resources`), and `course_lib.model.occupancy` for the last two columns.
     """
-    chosen = [kernels.get(name) for name in names or kernels.KERNELS]
     on = on if isinstance(on, Device) else device(on)
+    chosen = [kernels.get(name) for name in names] or [kernel for kernel in kernels.KERNELS.values() if on.cc >= kernel.needs]
     known = {p.name for kernel in chosen for p in kernel.parameters}
     if unknown := sorted(set(parameters) - known):
         raise CourseError(f"{', '.join(unknown)} is no parameter of {', '.join(k.name for k in chosen)}")

@@ -15,7 +15,7 @@ def inner_loops(*names, arch="sm_90", **parameters):
     Parameters
     ----------
     *names : str
-        Kernels of the catalog; default all that multiply matrices.
+        Kernels of the catalog; default all that multiply matrices without tensor cores.
     arch : str
     **parameters
         Tile sizes and the like, for every kernel named.
@@ -35,9 +35,13 @@ def inner_loops(*names, arch="sm_90", **parameters):
     >>> inner_loops("sgemm_volkov").rows[0][:5]
     ('sgemm_volkov', 256, 0, 0, 68)
     """
-    found = [inner_loop(name, arch=arch, **parameters) for name in names or kernels.KERNELS]
+    found = [inner_loop(name, arch=arch, **parameters) for name in names or _without_tensor_cores()]
     version = ".".join(map(str, found[0].nvrtc_version))
     return Table(HEADER, [_row(loop) for loop in found], f"One turn of the innermost loop, {arch}, NVRTC {version}")
+
+
+def _without_tensor_cores():
+    return [name for name, kernel in kernels.KERNELS.items() if not kernel.inputs]
 
 
 def _row(found):

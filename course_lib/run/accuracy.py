@@ -10,8 +10,31 @@ multiply-add. So
 for every element (Higham, Accuracy and Stability of Numerical Algorithms, section 3.5). A right kernel can
 never exceed this; one that drops a single term exceeds it by about 1 / (K**2 u), a thousand times for K = 128.
 The exact answer is itself computed in double, so the bound for double comes on top; it matters for double alone.
+
+Tensor cores (`inputs`: what `Kernel.inputs` says) round differently, twice.
+
+First A and B: to the nearest TF32 (11 bits: an error of at most v = 2**-11 of the number) or bfloat16 (8 bits: v = 2**-8), numbers
+below 2**-126 by as much as that number. Then products are exact, but sums are no IEEE sums: of some products and the sum so far, all are
+cut off at one place, at least 24 bits behind the point of the largest, added exactly, and the result is cut off to float32, which costs
+up to 2u. The largest is never cut, so n products lose at most n u of the sum of all sizes. With at least 4 products at a time,
+K terms lose K u and the K/4 results 2u each: (1.5 K + 2) u in all, and two roundings more with alpha and beta:
+
+    g = (1 + v)**2 (1 + s) - 1,      s = (1.5 K + 4) u / (1 - (1.5 K + 4) u)
+
+"At least 4 products" and "24 bits" hold for Ampere, on later chips there are more of both (Fasi, Higham, Mikaitis, Pranesh, Numerical
+behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021; for Hopper arXiv:2511.10909, which the simulator follows).
+
+A float split into three bfloat16 ("bf16x3") is their sum exactly (below 2**-106 nearly): x1 is at most 2**-8 of x, x2 at most 2**-17.
+Left out are x1 y2, x2 y1 and x2 y2: 1.001 u. Tensor cores add 16 terms at a time, which loses (1.5 min(K, 16) + 2) u, 1.6 % more with
+the smaller products among them; those, at most 1/127 of all and five times added to, cost 1.1 u. The ceil(K / 16) sums
+are added in float32, which rounds all but the first time, and alpha and beta come last:
+
+    s = r u / (1 - r u),      r = 1.5 min(K, 16) + ceil(K / 16) + 6
+
+which from K = 31 on is less than float32's own K + 2.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,22 +42,58 @@ import numpy as np
 from course_lib.errors import CourseError
 
 
-def tolerance(K, dtype=np.float32):
+@dataclass(frozen=True)
+class Inputs:
+    """What a kernel makes of A and B.
+
+    `unit` is the rounding error v, `least` the number below which it no longer shrinks, `slope` the roundings for one more term.
+    """
+
+    unit: float
+    least: float
+    slope: float
+
+
+INPUTS = {"": Inputs(0.0, 0.0, 1.0), "tf32": Inputs(2.0**-11, 2.0**-126, 1.5), "bf16": Inputs(2.0**-8, 2.0**-126, 1.5),
+          "bf16x3": Inputs(0.0, 2.0**-106, 1 / 16)}
+
+
+def tolerance(K, dtype=np.float32, inputs=""):
     """Return the bound g above: error allowed, relative to the sum of the absolute values of all terms.
 
     Raises
     ------
     CourseError
-        When K is so large that the format guarantees nothing.
+        When K is so large that the format guarantees nothing, or for `inputs` that no kernel has.
 
-    >>> f"{tolerance(1000):.2e}"
-    '5.97e-05'
+    >>> f"{tolerance(1000):.2e}", f"{tolerance(1000, inputs='tf32'):.2e}", f"{tolerance(1000, inputs='bf16x3'):.2e}"
+    ('5.97e-05', '1.07e-03', '5.54e-06')
     """
+    kind = _kind(inputs)
     u = float(np.finfo(dtype).eps) / 2
-    if not (K + 2) * u < 0.5:
+    count = roundings(K, inputs)
+    if not count * u < 0.5:
         raise CourseError(f"K = {K} additions in {np.dtype(dtype).name} guarantee nothing: "
-                          f"K must be below {0.5 / u - 2:.0f}")
-    return (K + 2) * u / (1 - (K + 2) * u)
+                          f"K must be below {(0.5 / u - roundings(0, inputs)) / kind.slope:.0f}")
+    return (1 + kind.unit) ** 2 * (1 + count * u / (1 - count * u)) - 1 if inputs else count * u / (1 - count * u)
+
+
+def roundings(K, inputs=""):
+    """Return how many errors of u a term of a sum over K may pass through.
+
+    >>> [[roundings(K, inputs) for K in (1, 16, 1024)] for inputs in ("", "tf32", "bf16x3")]
+    [[3, 18, 1026], [5.5, 28.0, 1540.0], [8.5, 31.0, 94.0]]
+    """
+    _kind(inputs)
+    if not inputs:
+        return K + 2
+    return 1.5 * K + 4 if inputs != "bf16x3" else 1.5 * min(K, 16) + math.ceil(K / 16) + 6
+
+
+def _kind(inputs):
+    if inputs not in INPUTS:
+        raise CourseError(f"inputs is {inputs!r}, but a kernel multiplies {', '.join(repr(name) for name in INPUTS)}", inputs=inputs)
+    return INPUTS[inputs]
 
 
 def reference(A, B, C=None, alpha=1.0, beta=0.0):
@@ -49,10 +108,10 @@ def reference(A, B, C=None, alpha=1.0, beta=0.0):
     return product if beta == 0 else product + float(real(beta)) * np.asarray(C, np.float64)
 
 
-def limit(A):
+def limit(A, inputs=""):
     """Return the error that `mismatch` allows, relative to the sum of the absolute values of all terms, for a product with A."""
     K = np.shape(A)[1]
-    return tolerance(K, _type(A)) + tolerance(K, np.float64)
+    return tolerance(K, _type(A), inputs) + tolerance(K, np.float64)
 
 
 def _type(A):
@@ -60,15 +119,18 @@ def _type(A):
     return np.dtype(np.float64 if np.asarray(A).dtype == np.float64 else np.float32)
 
 
-def magnitude(A, B, C=None, alpha=1.0, beta=0.0):
-    """Return the sum of the absolute values of all terms of each element, to which errors are related."""
-    tiny = float(np.finfo(_type(A)).tiny)
-    A, B = np.abs(np.asarray(A)), np.abs(np.asarray(B))
+def magnitude(A, B, C=None, alpha=1.0, beta=0.0, inputs=""):
+    """Return the sum of the absolute values of all terms of each element, to which errors are related.
+
+    With `inputs`, elements so small that rounding them costs more than its share count as the least that does not.
+    """
+    tiny, least = float(np.finfo(_type(A)).tiny), _kind(inputs).least
+    A, B = (np.where(x == 0, x, np.maximum(x, x.dtype.type(least))) for x in (np.abs(np.asarray(A)), np.abs(np.asarray(B))))
     size = reference(A, B, None if C is None else np.abs(C), abs(alpha), abs(beta))
-    return size + A.shape[1] * tiny     # products below this lose digits of their own
+    return size + A.shape[1] * tiny * (4 if inputs else 1)     # products below this lose digits of their own; in a split there are six
 
 
-def max_error(result, A, B, C=None, *, alpha=1.0, beta=0.0):
+def max_error(result, A, B, C=None, *, alpha=1.0, beta=0.0, inputs=""):
     """Return the largest error of any element, relative to the sum of the absolute values of its terms.
 
     NaN when any element is NaN, so that `not max_error(…) <= limit(A)` finds it; `> limit(A)` would not.
@@ -77,12 +139,12 @@ def max_error(result, A, B, C=None, *, alpha=1.0, beta=0.0):
     >>> max_error(np.float32([[11]]), A, B), max_error(np.float32([[np.nan]]), A, B)
     (0.0, nan)
     """
-    return float(np.max(_errors(result, A, B, C, alpha, beta)))
+    return float(np.max(_errors(result, A, B, C, alpha, beta, inputs)))
 
 
-def matches(result, A, B, C=None, *, alpha=1.0, beta=0.0):
-    """Return whether a result is within `limit(A)` of the exact one everywhere."""
-    return max_error(result, A, B, C, alpha=alpha, beta=beta) <= limit(A)
+def matches(result, A, B, C=None, *, alpha=1.0, beta=0.0, inputs=""):
+    """Return whether a result is within `limit(A, inputs)` of the exact one everywhere."""
+    return max_error(result, A, B, C, alpha=alpha, beta=beta, inputs=inputs) <= limit(A, inputs)
 
 
 @dataclass(frozen=True)
@@ -107,29 +169,31 @@ class Mismatch:
                 f"not {self.expected:g} (error {self.error:.1e}, rounding explains {self.allowed:.1e})")
 
 
-def mismatch(result, A, B, C=None, *, alpha=1.0, beta=0.0):
+def mismatch(result, A, B, C=None, *, alpha=1.0, beta=0.0, inputs=""):
     """Return the worst element of a result, or None when the result is right.
+
+    `inputs`: the kernel's, `Kernel.inputs`; a kernel for tensor cores may round as much as that says.
 
     >>> A, B = np.float32([[1, 2]]), np.float32([[3], [4]])
     >>> print(mismatch(np.float32([[12]]), A, B))
     1 of 1 elements are wrong; C[0][0] is 12, not 11 (error 1.0e+00, rounding explains 2.6e-06)
     """
-    errors, bound = _errors(result, A, B, C, alpha, beta), limit(A)
+    errors, bound = _errors(result, A, B, C, alpha, beta, inputs), limit(A, inputs)
     wrong = ~(errors <= bound)
     if not wrong.any():
         return None
     row, col = np.unravel_index(np.argmax(np.where(np.isnan(errors), np.inf, errors)), errors.shape)
     expected = reference(A, B, C, alpha, beta)[row, col]
-    allowed = bound * magnitude(A, B, C, alpha, beta)[row, col]
+    allowed = bound * magnitude(A, B, C, alpha, beta, inputs)[row, col]
     got = float(np.asarray(result)[row, col])
     return Mismatch(int(row), int(col), got, float(expected), abs(got - expected), float(allowed),
                     int(wrong.sum()), wrong.size)
 
 
-def _errors(result, A, B, C, alpha, beta):
+def _errors(result, A, B, C, alpha, beta, inputs):
     right = reference(A, B, C, alpha, beta)
     result = np.asarray(result, np.float64)
     if result.shape != right.shape:
         raise CourseError(f"the result has shape {result.shape}, but A and B give {right.shape}")
     with np.errstate(invalid="ignore"):
-        return np.abs(result - right) / magnitude(A, B, C, alpha, beta)
+        return np.abs(result - right) / magnitude(A, B, C, alpha, beta, inputs)

@@ -166,7 +166,8 @@ def _carried(dtype):
 
 
 def _counts(r, dtype):
-    """Say whether a record is of a launch as `run` makes it."""
-    return (r.kernel in KERNELS and r.dtype == dtype and r.M == r.N == r.K and r.state == "done" and r.backend == "gpu" and bool(r.gflops)
+    """Say whether a record is of a launch as `run` makes it, with floats multiplied as they are: no tensor core chooses itself."""
+    return (r.kernel in KERNELS and not get(r.kernel).inputs and r.dtype == dtype and r.M == r.N == r.K
+            and r.state == "done" and r.backend == "gpu" and bool(r.gflops)
             and r.l2 == "warm" and not r.dynamic_shared and not r.grid
             and not any(r.parameters.get(name) for name in ("TRANSA", "TRANSB")))

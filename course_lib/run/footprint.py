@@ -58,6 +58,7 @@ def footprint(kernel, *, on=DEFAULT_DEVICE, **parameters):
     """
     kernel = resolve(kernel)
     on = on if isinstance(on, Device) else device(on)
+    kernel.refuse(on.cc, on.name)
     threads = math.prod(kernel.block(**parameters))
     compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name if kernel.path else f"{kernel.name}.cu",
                                       arch=f"sm_{on.cc[0]}{on.cc[1]}", defines=kernel.defines(**parameters))

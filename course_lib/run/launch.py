@@ -74,6 +74,7 @@ def execute(job, *, backend=None, racecheck=False, trace=(), counters=True, devi
     """
     where = choose_backend(backend)
     target = _target(device, where)
+    job.kernel.refuse(target.device.cc, target.device.name)
     compiled = _compile(job, target.arch)
     resources = _resources(compiled, job.kernel)
     fits = _fits(job, resources, target.device)

@@ -113,6 +113,8 @@ def inner_loop(kernel, *, arch="sm_90", **parameters):
     (64, 16, 4, 7)
     """
     kernel = kernel if isinstance(kernel, Kernel) else get(kernel)
+    if kernel.inputs:
+        raise CourseError(f"{kernel.name} multiplies with tensor cores: its loop has no multiply-adds of single lanes", kernel=kernel.name)
     values = kernel.check(**parameters)
     name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
     compiled = compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values))

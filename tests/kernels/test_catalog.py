@@ -78,6 +78,7 @@ def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
     else:
         width, height = p.get("BN", block[0]), p.get("BM", block[1] * p.get("OUT", 1))
         outputs = p.get("TM", 1) * p.get("TN", 1) * p.get("OUT", 1)
+        outputs = p["WM"] * p["WN"] // 32 if kernel.inputs else outputs       # those of a warp tile, on its 32 lanes
     assert cols <= grid[0] * width < cols + width
     assert rows <= grid[1] * height < rows + height
     assert block[0] * block[1] * outputs == width * height
@@ -133,6 +134,12 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_warp_tile", {"WM": 48}, ["WM = 48 does not divide BM = 128", "96 or 144"]),
     ("sgemm_warp_tile", {"BM": 64, "BN": 64, "BK": 4, "WM": 32, "WN": 16, "TM": 4, "TN": 4}, ["256 threads", "take a larger BK"]),
     ("sgemm_warp_tile", {"WM": 16, "WN": 32, "TM": 4, "TN": 4, "BN": 256}, ["2048 threads a block", "larger warp tiles"]),
+    ("sgemm_mma", {"WM": 24}, ["WM = 24 is no multiple of 16", "16 or 32"]),
+    ("sgemm_mma", {"BK": 48}, ["52736 bytes", "BK can be up to 40"]),
+    ("sgemm_wmma", {"BM": 32, "BN": 128, "BK": 64}, ["49664 bytes", "BK can be up to 56"]),
+    ("sgemm_bf16", {"BN": 96}, ["BN = 96 is not 16, 32 or a multiple of 64", "64 or 128"]), ("sgemm_bf16", {"BK": 8}, ["can be 16 or 32"]),
+    ("sgemm_split", {"WM": 128, "WN": 64}, ["8192 sums for a warp", "WN can be up to 32"]),
+    ("sgemm_split", {"BK": 64}, ["BK can be up to 32"]),
 ])
 def test_a_wrong_parameter_is_named_with_what_would_be_right(name, parameters, words):
     kernel = get(name)

@@ -38,6 +38,8 @@ THREAD_TILES = [
     ("sgemm_padded", {"TILE": 32, "PAD": 16}), ("sgemm_unrolled", {"UNROLL": 1}), ("sgemm_uncoalesced", {}),
     ("sgemm_vectorized", {}), ("sgemm_vectorized", {"BM": 256, "BN": 128}), ("sgemm_vectorized", {"BK": 44}),
     ("sgemm_warp_tile", {}), ("sgemm_double_buffered", {}), ("sgemm_warp_tile", {"WM": 64, "WN": 64, "TM": 16}),
+    ("sgemm_wmma", {}), ("sgemm_mma", {}), ("sgemm_bf16", {}), ("sgemm_split", {}), ("sgemm_split", {"BK": 32}),
+    ("sgemm_mma", {"BM": 16, "BN": 16, "BK": 16, "WM": 16, "WN": 8}),
     ("sgemm_ilp", {"OUT": 16}), ("dgemm_ilp", {"OUT": 8}), ("sgemm_outputs", {"bx": 8, "by": 8}), ("dgemm_outputs", {}),
     ("dgemm_outputs", {"TA": 128, "TB": 64, "TW": 32, "by": 32}), ("sgemm_outputs", {"TA": 128, "TB": 128, "TW": 48}),
 ]
@@ -61,6 +63,9 @@ def test_sums_are_in_registers_and_tiles_in_shared_memory(name, values):
     ("sgemm_warp_tile", {"WM": 128}), ("sgemm_warp_tile", {"WM": 48}), ("sgemm_warp_tile", {"WM": 256, "BM": 256, "WN": 8}),
     ("sgemm_warp_tile", {"BM": 64, "BN": 64, "BK": 4, "WM": 32, "WN": 16, "TM": 4, "TN": 4}),
     ("sgemm_warp_tile", {"WM": 16, "WN": 32, "TM": 4, "TN": 4, "BN": 256}),
+    ("sgemm_wmma", {"WM": 24}), ("sgemm_wmma", {"BK": 64, "BM": 128}), ("sgemm_mma", {"BK": 12}), ("sgemm_mma", {"BK": 48}),
+    ("sgemm_mma", {"BM": 64, "BN": 64, "BK": 8, "WM": 16, "WN": 8}), ("sgemm_bf16", {"BK": 48}), ("sgemm_bf16", {"BN": 96, "BK": 64}),
+    ("sgemm_split", {"BK": 64}), ("sgemm_split", {"WM": 128, "WN": 64}),
     ("sgemm_double_buffered", {"BK": 32}), ("mxv_vec_ld", {"N": 6}), ("mxv_vls", {"M": 8}),
     ("mxv_sh", {"CHUNK": 16, "threads": 1024}), ("mxv_sh_ochunk", {"CHUNK": 3}),
     ("mxv_sh_ochunk", {"M": 12}), ("dgemm_ilp", {"OUT": 3}), ("dgemm_outputs", {"TA": 60}), ("dgemm_outputs", {"TW": 49}),

@@ -1,0 +1,162 @@
+// sgemm_split.cu -- float32's accuracy on tensor cores: every float as a sum of three bfloat16
+//
+// Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float32
+// Idea      x = x0 + x1 + x2 exactly, 8 bits each; of the nine products of parts the six that matter, small ones first
+// Launch    grid (ceil(N/BN), ceil(M/BM)), block (32 * BM/WM * BN/WN): a warp has WM/16 x WN/8 tiles of 16 x 8
+// Shared    6 * BK * (BM + BN) bytes per block
+// Strides   lda, ldb, ldc: elements from one row to the next
+// Edges     any M, N, K below 2^31 elements a matrix; elements below 2^127 * (2 - 2^-8) (beyond: NaN); CC 8.0 and up
+// Lesson    none yet      Next  none
+#ifndef BM            // the launcher passes all five with -D, or none
+#define BM 128
+#define BN 128
+#define BK 16
+#define WM 64
+#define WN 32
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#error "tensor cores take bfloat16 from compute capability 8.0 on: compile for sm_80 or newer"
+#endif
+#define THREADS (32 * (BM / WM) * (BN / WN))
+static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles fill the block tile");
+static_assert(WM % 16 == 0 && WN % 16 == 0, "ldmatrix brings 16 rows of A, or 16 columns of B");
+static_assert(BK == 16 || BK == 32 || BK % 64 == 0, "rows of As are whole lines of banks, or lines are whole rows");
+static_assert(BN == 16 || BN == 32 || BN % 64 == 0, "and so are rows of Bs");
+static_assert(BM * BK % (4 * THREADS) == 0 && BK * BN % (4 * THREADS) == 0, "every thread loads as many vectors");
+static_assert(WM * WN / 32 <= 128, "the sums of a lane are in registers");
+static_assert(BM * BN <= 32 * 1024, "the sums of a block are in registers");
+static_assert(THREADS <= 1024, "a block has at most 1024 threads");
+static_assert(6 * BK * (BM + BN) <= 48 * 1024, "As and Bs share the 48 KiB of static shared memory of a block");
+
+// Four floats of a row from p on, of which `left` are inside the matrix; the others are 0.
+__device__ __forceinline__ float4 load4(const float* p, int left, bool aligned) {
+    if (aligned && left >= 4) return *reinterpret_cast<const float4*>(p);
+    return make_float4(left > 0 ? p[0] : 0.0f, left > 1 ? p[1] : 0.0f, left > 2 ? p[2] : 0.0f, left > 3 ? p[3] : 0.0f);
+}
+
+__device__ __forceinline__ bool aligned16(const float* matrix, int ld) {
+    return reinterpret_cast<size_t>(matrix) % 16 == 0 && ld % 4 == 0;
+}
+
+// Where an element is in a tile with rows of WIDTH elements: pieces of 16 bytes change places, so that 8 rows of one column lie in 8
+// different quarters of the banks (4 each); 128 bytes of neighbours still fill all 32.
+template <int WIDTH>
+__device__ __forceinline__ int place(int row, int col) {
+    constexpr int PIECES = WIDTH / 8;
+    const int change = PIECES >= 8 ? row % 8 : row / (8 / PIECES) % PIECES;
+    return row * WIDTH + ((col / 8) ^ change) * 8 + col % 8;
+}
+
+// Two floats, rounded to the nearest bfloat16, side by side; the first has the lower address.
+__device__ __forceinline__ unsigned bf16(float first, float second) {
+    unsigned pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+    return pair;
+}
+
+// Four 8 x 8 matrices; the row at p of lane 8i + r is row r of matrix i. A lane gets two neighbours of row lane / 4 of each.
+__device__ __forceinline__ void ldmatrix(unsigned (&x)[4], const unsigned short* p) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(p))) : "memory");
+}
+
+// The same, each matrix transposed: a lane gets two neighbours of column lane / 4.
+__device__ __forceinline__ void ldmatrix_transposed(unsigned (&x)[4], const unsigned short* p) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(p))) : "memory");
+}
+
+// d += a b. With g = lane / 4 and t = lane % 4 a lane holds, as (row, column):
+//   a  16 x 16  (g, 2t)  (g, 2t + 1)   (g + 8, 2t)  (g + 8, 2t + 1)   then the same with columns 2t + 8, 2t + 9
+//   b  16 x 8   (2t, g)  (2t + 1, g)   (2t + 8, g)  (2t + 9, g)
+//   d  16 x 8   (g, 2t)  (g, 2t + 1)   (g + 8, 2t)  (g + 8, 2t + 1)
+__device__ __forceinline__ void mma(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Four floats as three bfloat16 each, a plane of PLANE elements apart: what the parts before leave is exact, and the last leaves nothing.
+template <int PLANE>
+__device__ __forceinline__ void store_parts(unsigned short* p, float4 x) {
+    for (int part = 0; part < 3; ++part) {
+        const unsigned low = bf16(x.x, x.y), high = bf16(x.z, x.w);
+        *reinterpret_cast<uint2*>(p + part * PLANE) = make_uint2(low, high);
+        x.x -= __uint_as_float(low << 16), x.y -= __uint_as_float(low & 0xffff0000u);
+        x.z -= __uint_as_float(high << 16), x.w -= __uint_as_float(high & 0xffff0000u);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+sgemm_split(int M, int N, int K, float alpha, const float* A, int lda,
+            const float* B, int ldb, float beta, float* C, int ldc) {
+    constexpr int MT = WM / 16, NT = WN / 8;       // tiles of 16 x 8 of a warp
+    constexpr int VA = BM * BK / 4 / THREADS, VB = BK * BN / 4 / THREADS;   // vectors that a thread loads
+    __shared__ __align__(128) unsigned short As[3 * BM * BK], Bs[3 * BK * BN];   // bits of bfloat16
+    const int th = threadIdx.x, lane = th % 32, warp = th / 32;
+    const int g = lane / 4, t = lane % 4;
+    const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
+    const int warp_row = warp / (BN / WN) * WM, warp_col = warp % (BN / WN) * WN;    // in the block's tile
+    const bool a16 = aligned16(A, lda), b16 = aligned16(B, ldb);
+    float acc[MT][NT][4] = {};
+    float4 next_a[VA], next_b[VB];
+
+    const auto fetch = [&](int k0) {           // global memory to registers
+        for (int n = 0; n < VA; ++n) {
+            const int v = th + n * THREADS, i = v / (BK / 4), k = v % (BK / 4) * 4, row = block_row + i;
+            next_a[n] = load4(&A[row * lda + k0 + k], row < M ? K - k0 - k : 0, a16);
+        }
+        for (int n = 0; n < VB; ++n) {
+            const int v = th + n * THREADS, k = v / (BN / 4), col = block_col + v % (BN / 4) * 4;
+            next_b[n] = load4(&B[(k0 + k) * ldb + col], k0 + k < K ? N - col : 0, b16);
+        }
+    };
+
+    fetch(0);
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        for (int n = 0; n < VA; ++n) {
+            const int v = th + n * THREADS;
+            store_parts<BM * BK>(&As[place<BK>(v / (BK / 4), v % (BK / 4) * 4)], next_a[n]);
+        }
+        for (int n = 0; n < VB; ++n) {
+            const int v = th + n * THREADS;
+            store_parts<BK * BN>(&Bs[place<BN>(v / (BN / 4), v % (BN / 4) * 4)], next_b[n]);
+        }
+        __syncthreads();                       // nobody reads before both tiles are complete
+        if (k0 + BK < K) fetch(k0 + BK);       // these loads are under way during the products
+
+        for (int k = 0; k < BK; k += 16) {
+            unsigned a[3][MT][4];
+            for (int part = 0; part < 3; ++part)
+                for (int i = 0; i < MT; ++i)
+                    ldmatrix(a[part][i], &As[part * BM * BK + place<BK>(warp_row + 16 * i + lane % 16, k + lane / 16 * 8)]);
+            for (int j = 0; j < NT; j += 2) {
+                unsigned b[3][4];              // two tiles of 16 x 8
+                for (int part = 0; part < 3; ++part)
+                    ldmatrix_transposed(b[part], &Bs[part * BK * BN + place<BN>(k + lane % 16, warp_col + 8 * j + lane / 16 * 8)]);
+                for (int h = 0; h < 2; ++h) {
+                    float d[MT][4] = {};       // 16 terms of each sum; tensor cores cut off, so they get no long sums
+                    for (int sum = 2; sum >= 0; --sum)                 // of the numbers of the parts; 3 and 4 are below half a unit
+                        for (int part = sum; part >= 0; --part)        // in the last place of a product
+                            for (int i = 0; i < MT; ++i) mma(d[i], a[part][i], b[sum - part][2 * h], b[sum - part][2 * h + 1]);
+                    for (int i = 0; i < MT; ++i)
+                        for (int e = 0; e < 4; ++e) acc[i][j + h][e] += d[i][e];      // rounded to nearest, as FFMA does
+                }
+            }
+        }
+        __syncthreads();                       // nobody overwrites before all have read
+    }
+
+    for (int i = 0; i < MT; ++i)
+        for (int j = 0; j < NT; ++j)
+            for (int e = 0; e < 4; ++e) {
+                const int row = block_row + warp_row + 16 * i + g + e / 2 * 8;
+                const int col = block_col + warp_col + 8 * j + 2 * t + e % 2;
+                if (row < M && col < N) {
+                    float* c = &C[row * ldc + col];
+                    *c = alpha * acc[i][j][e] + (beta == 0.0f ? 0.0f : beta * *c);   // beta 0: C is not read
+                }
+            }
+}
