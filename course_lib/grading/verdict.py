@@ -59,8 +59,10 @@ class Verdict:
         rows = "".join(
             f"<tr><td>{MARKS[outcome.passed]}</td><td style='text-align:left'>{escape(outcome.name)}</td>"
             f"<td style='text-align:left'>{escape(outcome.detail)}</td></tr>" for outcome in self.cases + self.gates)
-        return (f"<p><b>{escape(self.title)}: {escape(self._summary())}</b></p>{findings}"
-                f"<table><thead><tr><th></th><th style='text-align:left'>input or gate</th><th></th></tr></thead>"
+        head = f"<p><b>{escape(self.title)}: {escape(self._summary())}</b></p>{findings}"
+        if not rows:
+            return head
+        return (f"{head}<table><thead><tr><th></th><th style='text-align:left'>input or gate</th><th></th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>")
 
     def _summary(self):

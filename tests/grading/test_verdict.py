@@ -23,6 +23,11 @@ def test_a_text_that_does_not_compile_was_not_run():
     assert "not passed: 1 finding, not run" in repr(Verdict("Part 2", False, (FINDING,)))
 
 
+def test_what_was_not_run_has_no_empty_table():
+    assert "<table" not in Verdict("Part 2", False, (FINDING,))._repr_html_()
+    assert "<table" in FAILED._repr_html_()
+
+
 def test_html_is_escaped():
     html = FAILED._repr_html_()
     assert "a &lt; b" in html
