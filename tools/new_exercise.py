@@ -1,0 +1,68 @@
+"""Begin an exercise of your own: a small complete one under its name, to be changed piece by piece (docs/own-exercise.md).
+
+    .venv/bin/python tools/new_exercise.py 60_my_topic
+
+It writes the spec, the worked solution, answers that must fail and one that must pass, all from docs/own-exercise/, and nothing
+that is there already.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from course_lib.errors import CourseError
+
+ROOT = Path(__file__).resolve().parents[1]
+TEMPLATE = ROOT / "docs/own-exercise"
+EXAMPLE = "50_two_rows"
+
+
+def targets(name):
+    """Return where the template's files go: path in it -> path in the repository.
+
+    >>> [path for path in targets("60_mine").values() if path.endswith((".ipynb", "60_mine.py"))]
+    ['course_lib/grading/parts/e60_mine.py', 'solutions/60_mine/60_mine.ipynb']
+    """
+    found = {"spec.py": f"course_lib/grading/parts/e{name}.py", "solution.ipynb": f"solutions/{name}/{name}.ipynb"}
+    for kind in ("wrong", "right"):
+        found |= {f"{kind}/{path.name}": f"tests/{kind}_kernels/{name}/{path.name}" for path in sorted((TEMPLATE / kind).iterdir())}
+    return found
+
+
+def begin(name, root=ROOT):
+    """Write the files of a new exercise; return their paths.
+
+    Raises
+    ------
+    CourseError
+        When the name is none, or something of it is there already; then nothing is written.
+    """
+    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", name):
+        raise CourseError(f"{name!r} cannot be an exercise: two digits and a name in small letters, such as 60_my_topic")
+    paths = targets(name)
+    if there := [path for path in paths.values() if (root / path).exists()]:
+        raise CourseError(f"{there[0]} is there already: choose another name, or delete what there is")
+    for source, path in paths.items():
+        text = (TEMPLATE / source).read_text(encoding="utf-8").replace(EXAMPLE, name).replace("Exercise 50", f"Exercise {name[:2]}")
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    return list(paths.values())
+
+
+def main(arguments=None):
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="two digits and a name: 60_my_topic")
+    options = parser.parse_args(arguments)
+    try:
+        paths = begin(options.name)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print("\n".join([*paths, f"next: change them; then .venv/bin/python -m pytest -q tests/grading/test_exercises.py -k {options.name}"]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
