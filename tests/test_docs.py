@@ -4,10 +4,13 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from course_lib import simt
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 
 
 def test_the_worked_example_of_the_simulator_page():
@@ -33,3 +36,21 @@ def test_the_map_names_every_room_and_file():
     rooms = [p.name for p in library.iterdir() if not p.name.startswith("_") and p.suffix in ("", ".py")]
     missing = [name for name in rooms + [p.name for p in (library / "simt").glob("[a-z]*.py")] if name not in page]
     assert not missing
+
+
+def anchors(page):
+    """Return what a page's headings are called in links."""
+    titles = re.findall(r"^#+ +(.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_and_headings_lead_somewhere(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        name, _, heading = target.partition("#")
+        path = page.parent / name if name else page
+        assert path.exists(), target
+        assert not heading or heading in anchors(path), target

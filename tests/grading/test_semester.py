@@ -1,0 +1,66 @@
+"""docs/semester.md: its minutes and points are those that lessons and exercises state, and its sums are right."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/semester.md").read_text(encoding="utf-8")
+PLANS = {"Fourteen weeks": 14, "Six weeks": 6}
+
+
+def cells(path):
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+def of_number(folder, number):
+    """Return the notebook of a lesson or an exercise."""
+    return next(ROOT.glob(f"{folder}/**/{number}_*.ipynb"))
+
+
+def minutes(path):
+    """Return the minutes that a notebook's first cell states."""
+    return int(re.search(r"^\*(?:About )?(\d+) minutes", "".join(cells(path)[0]["source"]), re.MULTILINE)[1])
+
+
+def points(path):
+    return sum(cell["metadata"].get("nbgrader", {}).get("points", 0) for cell in cells(path))
+
+
+def weeks(plan):
+    """Return the rows of a plan: week, lesson, minutes, exercise, minutes, points, all minutes; – is 0."""
+    section = PAGE.split(f"## {plan}\n")[1].split("\n## ")[0]
+    rows = [[field.strip() for field in line.strip("|").split("|")] for line in section.splitlines() if re.match(r"\| (\d|all)", line)]
+    return [[row[0], row[1], number(row[2]), row[3], *map(number, row[4:])] for row in rows]
+
+
+def number(text):
+    return 0 if text == "–" else int(text)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_plan_has_the_minutes_and_points_of_what_it_names(plan):
+    *rows, last = weeks(plan)
+    assert [row[0] for row in rows] == [str(week + 1) for week in range(PLANS[plan])]
+    for week, lesson, lesson_minutes, exercise, exercise_minutes, exercise_points, together in rows:
+        named = re.findall(r"(?:^|and )(\d\d) ", lesson)
+        assert lesson_minutes == sum(minutes(of_number("notebooks", name)) for name in named), week
+        path = of_number("exercises", exercise[:2]) if exercise_points else None
+        assert (exercise_minutes, exercise_points) == ((minutes(path), points(path)) if path else (0, 0)), week
+        assert together == lesson_minutes + exercise_minutes, week
+    sums = [sum(row[column] for row in rows) for column in (2, 4, 5, 6)]
+    assert [last[column] for column in (2, 4, 5, 6)] == sums
+
+
+def test_the_long_plan_has_every_lesson_and_every_exercise_that_it_names():
+    rows = weeks("Fourteen weeks")
+    assert [row[1][:2] for row in rows if row[2] and row[0] != "all"] == [f"{n:02}" for n in range(9)]
+    assert [row[3][:2] for row in rows if row[5] and row[0] != "all"] == [f"{n:02}" for n in range(1, 9)]
+
+
+def test_every_exercise_that_the_plan_names_has_a_second_main_part():
+    for n in range(1, 9):
+        tags = {tag for cell in cells(of_number("solutions", f"{n:02}")) for tag in cell["metadata"].get("tags", [])}
+        assert {"variant-a", "variant-b"} <= tags
