@@ -49,17 +49,23 @@ def dask(address, *, unsafe=False):
     CourseError
         When nobody answers, there is no worker, or one of them would not grade as this process does.
     """
+    with _connected(address) as client:
+        demand_equal(facts(), client.run(facts, on_error="return"), unsafe)
+        yield Handed(client.get_executor(pure=False))          # otherwise a second try would be the first one's answer
+
+
+def _connected(address):
+    """Return a client of a scheduler."""
     try:
         import distributed
     except ModuleNotFoundError:
         raise CourseError("grading on a Dask cluster needs `pip install -c constraints.txt distributed`") from None
+    if address.startswith("tls") and not distributed.Security().tls_client_cert:
+        raise CourseError(f"{address} wants a certificate: name yours in Dask's configuration (distributed.comm.tls.client)")
     try:
-        client = distributed.Client(address, timeout=SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
+        return distributed.Client(address, timeout=SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
         raise CourseError(f"no Dask scheduler answers at {address} ({error}): start one with `dask scheduler --host 127.0.0.1`") from None
-    with client:
-        demand_equal(facts(), client.run(facts, on_error="return"), unsafe)
-        yield Handed(client.get_executor(pure=False))          # otherwise a second try would be the first one's answer
 
 
 class Handed(futures.Executor):

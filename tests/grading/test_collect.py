@@ -139,7 +139,8 @@ def test_a_secret_that_nbgrader_did_not_make_is_none(classroom, tmp_path, secret
 
 
 def test_a_secret_that_is_a_link_or_a_pipe_is_none(classroom, tmp_path):
-    in_exchange(tmp_path / "in", "ada", secret=None).with_name("submission_secret.txt").symlink_to("/etc/hostname")
+    (tmp_path / "mine").write_text("instructors", encoding="ascii")
+    in_exchange(tmp_path / "in", "ada", secret=None).with_name("submission_secret.txt").symlink_to(tmp_path / "mine")
     os.mkfifo(in_exchange(tmp_path / "in", "bob", secret=None).with_name("submission_secret.txt"))
     assert len(list(collect(classroom, tmp_path / "in"))) == 2
     for student in ("ada", "bob"):

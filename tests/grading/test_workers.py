@@ -99,6 +99,8 @@ def test_nobody_at_the_address_is_said_in_a_sentence(monkeypatch, classroom, cap
     monkeypatch.setattr(workers, "SECONDS", 0.2)
     assert main(["--root", str(classroom.root), "grade", EXERCISE, "--dask", "tcp://127.0.0.1:9"]) == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+    assert main(["--root", str(classroom.root), "grade", EXERCISE, "--dask", "tls://127.0.0.1:9"]) == 2
+    assert "tls://127.0.0.1:9 wants a certificate" in capsys.readouterr().err
 
 
 def job(**changed):
@@ -121,6 +123,17 @@ def test_what_ends_its_process_is_an_exception_here():
     with pytest.raises(RuntimeError, match="ValueError: .*'x'"):
         workers.apart(int, "x")
     assert workers.apart(print, "printed, and no part of the answer") is None
+
+
+@pytest.mark.slow
+@required.bubblewrap
+def test_a_second_try_is_a_second_try(cluster, tmp_path):
+    """Dask would answer it with what the first try gave, if it took the work for a pure function."""
+    with workers.dask(cluster.scheduler_address) as executor:
+        first = executor.submit(os.mkdir, str(tmp_path / "new"))
+        assert first.result() is None
+        with pytest.raises(RuntimeError, match="FileExistsError"):
+            executor.submit(os.mkdir, str(tmp_path / "new")).result()
 
 
 def without_dates(results):
