@@ -25,6 +25,7 @@
 #define LDC_S 24         // what a warp stores lies in different banks, and so do rows r and r + 2
 static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles fill the block tile");
 static_assert(WM % 16 == 0 && WN % 16 == 0 && BK % 8 == 0, "a call multiplies 16 x 8 by 8 x 16");
+static_assert(BM * BK % (4 * THREADS) == 0 && BK * BN % (4 * THREADS) == 0, "every thread loads as many elements, four at least");
 static_assert(WM * WN / 32 <= 128, "the sums of a lane are in registers");
 static_assert(BM * BN <= 32 * 1024, "the sums of a block are in registers");
 static_assert(THREADS <= 1024, "a block has at most 1024 threads");
@@ -44,13 +45,13 @@ sgemm_wmma(int M, int N, int K, float alpha, const float* A, int lda,
         for (int j = 0; j < NT; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
 
     for (int k0 = 0; k0 < K; k0 += BK) {
-        for (int n = t; n < BM * BK; n += THREADS) {
-            const int i = n / BK, k = n % BK;
+        for (int m = 0; m < BM * BK / THREADS; ++m) {
+            const int n = t + m * THREADS, i = n / BK, k = n % BK;
             const bool inside = block_row + i < M && k0 + k < K;
             As[i][k] = inside ? wmma::__float_to_tf32(A[(block_row + i) * lda + k0 + k]) : 0.0f;
         }
-        for (int n = t; n < BK * BN; n += THREADS) {
-            const int k = n / BN, j = n % BN;
+        for (int m = 0; m < BK * BN / THREADS; ++m) {
+            const int n = t + m * THREADS, k = n / BN, j = n % BN;
             const bool inside = k0 + k < K && block_col + j < N;
             Bs[k][j] = inside ? wmma::__float_to_tf32(B[(k0 + k) * ldb + block_col + j]) : 0.0f;
         }

@@ -93,7 +93,7 @@ def kernels():
     """Yield the kernels, from the simplest to the most exact."""
     yield _kernel(
         "sgemm_wmma", "tensor cores by the compiler's names: a warp multiplies 16 × 8 by 8 × 16 in TF32", "tf32", (64, 64, 32, 32, 32),
-        (multiples_rule(WM=16, WN=16, BK=8),),
+        (multiples_rule(WM=16, WN=16, BK=8), even_loads_rule()),
         ("4 * (BM*(BK+4) + BK*(BN+8) + 384*warps)",
          lambda p: 4 * (p["BM"] * (p["BK"] + 4) + p["BK"] * (p["BN"] + 8) + 384 * _warps(p))))
     yield _kernel(

@@ -8,7 +8,7 @@ gets most of them: blocks are not cut in two.
 import math
 from dataclasses import dataclass, field
 
-from course_lib.arch import SECTOR_BYTES, UNITS, WARP
+from course_lib.arch import SECTOR_BYTES, TENSOR, UNITS, WARP
 from course_lib.model.inputs import InputError
 
 SCHEDULERS = 4              # of an SM, a warp instruction a cycle each; CUDA C++ Programming Guide, "Compute Capability 7.x" to 9.x
@@ -18,7 +18,8 @@ L1_LINES = 1                # tags a cycle and SM: sectors of one line of 128 by
 PORT_SECTORS = 2            # a cycle from the L2 into an SM: 64 bytes; A100 white paper, "L2 cache and DRAM bandwidth"
 L2_SECTORS = {(7, 0): 64, (8, 0): 160, (9, 0): 160}    # a cycle, whole L2; A100 white paper: 5120 bytes, V100 2048; H100 taken as A100
 MEANING = {
-    "fma": "multiply-adds on the arithmetic units", "issue": "warp instructions, one a cycle and scheduler",
+    "fma": "multiply-adds on the arithmetic units", "tensor": "multiply-adds on tensor cores, by kernels that use them",
+    "issue": "warp instructions, one a cycle and scheduler",
     "shared": "shared wavefronts, one a cycle", "L1": "all global sectors through the L1's data path, shared wavefronts beside them",
     "tags": "lines of 128 bytes of all global requests, one a cycle",
     "L2": "sectors that are distinct within a block, once for each block", "DRAM": "sectors that are distinct in the launch, once",
@@ -50,6 +51,10 @@ class Work:
         Blocks that an SM holds at a time (occupancy).
     double : bool
         Whether the multiply-adds are of float64.
+    tensor : float
+        Multiply-adds on tensor cores, of single elements.
+    number : str
+        What those multiply: "tf32" or "bf16"; "" without any.
     """
 
     blocks: int
@@ -63,6 +68,8 @@ class Work:
     rounds: float
     resident: int
     double: bool = False
+    tensor: float = 0.0
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,7 @@ def lower_bound(work, device, latency_cycles=240.0, clock_mhz=None, bandwidth_gb
     turns = max(1.0, busiest(work.blocks, device.sms) / work.resident)
     cycles = {
         "fma": work.fmas * share / fma_rate,
+        **({"tensor": work.tensor * share / TENSOR[device.cc][("tf32", "bf16").index(work.number)]} if work.number else {}),
         "issue": work.instructions * share / SCHEDULERS,
         "shared": work.wavefronts * share / SHARED_WAVEFRONTS,
         "L1": share * (work.sectors / L1_SECTORS + work.wavefronts / SHARED_WAVEFRONTS),
@@ -143,16 +151,18 @@ def lower_bound(work, device, latency_cycles=240.0, clock_mhz=None, bandwidth_gb
     }
     seconds = {name: count / hertz for name, count in cycles.items()}
     seconds["DRAM"] = work.launch_sectors * SECTOR_BYTES / ((bandwidth_gb_s or device.bandwidth_gb_s) * 1e9)
-    return Bound({name: seconds[name] for name in MEANING})
+    return Bound({name: seconds[name] for name in MEANING if name in seconds})
 
 
 def _check(work, device, latency_cycles):
     if device.cc < (7, 0):
         raise InputError(f"{device.name} has compute capability {device.cc[0]}.{device.cc[1]}, but the model knows 7.0 and up: "
                          "older schedulers issue differently", device=device.name)
+    if work.number and device.cc not in TENSOR:
+        raise InputError(f"the tensor cores of {device.name} take no {work.number}: compute capability 8.0 and up do", device=device.name)
     if work.blocks < 1 or work.resident < 1:
         raise InputError(f"there are {work.blocks} blocks and {work.resident} fit an SM, but a launch has at least one of each")
-    for name in ("fmas", "instructions", "wavefronts", "sectors", "lines", "block_sectors", "launch_sectors", "rounds"):
+    for name in ("fmas", "instructions", "wavefronts", "sectors", "lines", "block_sectors", "launch_sectors", "rounds", "tensor"):
         value = getattr(work, name)
         if not (value >= 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value!r}, but it is a count from 0 up", name=name, value=value)

@@ -36,6 +36,8 @@ def work_of(result):
         raise CourseError("this run has no counters: run it with counters=True", kernel=kernel.name)
     if kernel.layout != "row":
         raise CourseError(f"{kernel.name} is column-major, but the tile's shape is known for row-major kernels only", kernel=kernel.name)
+    if kernel.inputs:
+        return _tensor_work(result)
     op, blocks = ("dfma" if kernel.dtype == "float64" else "ffma"), math.prod(result.grid)
     fmas = c[f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"] / 32
     requests = {kind: result.count("requests", kind) for kind in ("load", "store")}
@@ -46,6 +48,20 @@ def work_of(result):
         blocks, fmas, fmas * way.per_multiply_add, sum(result.count("wavefronts", k) for k in requests),
         sum(result.count("sectors", k) for k in requests), _lines(result, requests), near, far,
         requests["load"] / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
+
+
+def _tensor_work(result):
+    """Return the Work of a kernel for tensor cores: every warp of every block makes the same steps along K, at the edges too."""
+    p, blocks = result.parameters, math.prod(result.grid)
+    step = toolchain.tensor_step(result.kernel, **p)
+    warps, requests = blocks * math.prod(result.block) // 32, {kind: result.count("requests", kind) for kind in ("load", "store")}
+    steps = warps * -(-result.K // p["BK"])
+    near, far = product_sectors(*tile_of(result), result.M, result.N, result.K)
+    return Work(
+        blocks, 0.0, steps * step.instructions, sum(result.count("wavefronts", k) for k in requests),
+        sum(result.count("sectors", k) for k in requests), _lines(result, requests), near, far,
+        requests["load"] / warps / step.loads if step.loads else 0.0, result.occupancy.blocks,
+        tensor=float(steps * step.multiply_adds), number=result.kernel.inputs.removesuffix("x3"))
 
 
 def tile_of(result):

@@ -17,6 +17,7 @@ from course_lib.toolchain.purpose import purposes
 from course_lib.toolchain.resources import Resources, resources
 from course_lib.toolchain.sass import SassInstruction, read_back, sass, written
 from course_lib.toolchain.step_along_k import WholeStep, whole_step
+from course_lib.toolchain.tensor_step import TensorStep, tensor_step
 from course_lib.toolchain.ways import Way, shortest_way
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Loop",
     "Resources",
     "SassInstruction",
+    "TensorStep",
     "Way",
     "WholeStep",
     "blas",
@@ -58,6 +60,7 @@ __all__ = [
     "sass",
     "shortest_way",
     "supported_architectures",
+    "tensor_step",
     "whole_step",
     "written",
 ]

@@ -71,9 +71,9 @@ def shortest_way(kernel, loads_per_multiply_add=0.0, *, arch="sm_90", **paramete
     ways = []
     for inner, outer in _alike(loops(code), found):
         if step is None or not step.rolled:
-            ways.append(_shortest(flow, inner, found.fma, loads))
+            ways.append(shortest(flow, inner, found.fma, loads))
         elif outer:
-            ways.append(_shortest(flow, outer, found.fma, loads, (inner, _shortest(flow, inner, found.fma, 0), turns)))
+            ways.append(shortest(flow, outer, found.fma, loads, (inner, shortest(flow, inner, found.fma, 0), turns)))
     return min(ways, key=lambda way: way.per_multiply_add)
 
 
@@ -90,7 +90,7 @@ def _within(loop, other):
     return other.start <= loop.start and loop.end <= other.end
 
 
-def _shortest(flow, loop, fma, loads, inside=None):
+def shortest(flow, loop, fma, loads, inside=None):
     """Return the Way through a loop: of those with most multiply-adds and about as many loads as wanted, the shortest.
 
     `inside` is (loop, Way of a turn, turns) of a loop that is taken as one block.

@@ -2,8 +2,9 @@
 
 import pytest
 
-from course_lib.arch import DEFAULT_DEVICE, DEVICES, LIMITS, UNITS, WARP, device
+from course_lib.arch import DEFAULT_DEVICE, DEVICES, LIMITS, TENSOR, UNITS, WARP, device
 from course_lib.errors import CourseError
+from course_lib.kernels import KERNELS
 
 # GFLOP/s as the data sheets print them: single, double precision.
 QUOTED = {
@@ -19,6 +20,21 @@ def test_the_derived_peaks_are_those_that_are_quoted(name):
     single, double = QUOTED[name]
     assert DEVICES[name].peak_gflops == pytest.approx(single, rel=0.01)
     assert DEVICES[name].peak_gflops_double == pytest.approx(double, rel=0.02)
+
+
+@pytest.mark.parametrize(("name", "tf32", "bf16", "clock"), [
+    ("H200", 494_700, 989_400, 1830), ("H100 SXM", 494_700, 989_400, 1830), ("A100 40GB", 156_000, 312_000, 1410),
+    ("RTX 3090", 35_600, 71_000, 1695), ("RTX 4090", 82_600, 165_200, 2520), ("RTX 5090", 104_800, 209_500, 2407)])
+def test_the_peaks_of_tensor_cores_are_those_that_are_quoted(name, tf32, bf16, clock):
+    d = DEVICES[name]
+    for number, quoted in (("tf32", tf32), ("bf16", bf16)):
+        assert d.peak_gflops_tensor(number) * clock / d.clock_mhz == pytest.approx(quoted, rel=0.01)
+
+
+def test_tensor_cores_take_these_numbers_where_the_kernels_say():
+    needs = {kernel.needs for kernel in KERNELS.values() if kernel.inputs}
+    assert needs == {min(TENSOR)}
+    assert all((d.peak_gflops_tensor("tf32") > 0) == (d.cc >= (8, 0)) for d in DEVICES.values())
 
 
 @pytest.mark.parametrize("d", DEVICES.values(), ids=DEVICES)

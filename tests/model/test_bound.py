@@ -12,6 +12,8 @@ from course_lib.kernels import get
 from course_lib.model import InputError, Work, lower_bound, product_sectors
 from course_lib.model.bound import MEANING
 from course_lib.run import run
+from course_lib.run.bound import work_of
+from course_lib.toolchain import tensor_step
 
 H200 = device("H200")
 NOTHING = Work(blocks=132, fmas=0, instructions=0, wavefronts=0, sectors=0, lines=0, block_sectors=0, launch_sectors=0, rounds=0,
@@ -24,6 +26,9 @@ MS = 1e-3
     ({"fmas": 132e6}, "fma", 0.25 * MS), ({"fmas": 132e6, "double": True}, "fma", 0.5 * MS), ({"instructions": 132e6}, "issue", 0.25 * MS),
     ({"wavefronts": 132e6, "sectors": 132e6}, "L1", 1.25 * MS), ({"sectors": 132e6}, "L1", 0.25 * MS), ({"lines": 132e6}, "tags", 1 * MS),
     ({"block_sectors": 132e6}, "L2", 132 / 160 * MS), ({"launch_sectors": 150e6}, "DRAM", 1 * MS), ({"rounds": 1000}, "latency", 0.2 * MS),
+    # an H200's SM does 1024 multiply-adds a clock in TF32 and 2048 in bfloat16
+    ({"tensor": 132e6 * 1024, "number": "tf32"}, "tensor", 1 * MS), ({"tensor": 132e6 * 1024, "number": "bf16"}, "tensor", 0.5 * MS),
+    ({"blocks": 133, "tensor": 133e6 * 1024, "number": "tf32"}, "tensor", 2 * MS),
     # 133 blocks: one SM has two, and does 2/133 of the work
     ({"blocks": 133, "fmas": 133e6}, "fma", 0.5 * MS), ({"blocks": 133, "rounds": 1000}, "latency", 0.4 * MS),
     ({"blocks": 133, "rounds": 1000, "resident": 2}, "latency", 0.2 * MS),
@@ -34,7 +39,7 @@ def test_each_term_by_hand(what, term, seconds):
     found = lower_bound(replace(NOTHING, **what), H200, latency_cycles=200, clock_mhz=1000)
     assert (found.binds, found.seconds) == (term, pytest.approx(seconds))
     assert found.terms[term] == found.seconds
-    assert set(found.terms) == set(MEANING)
+    assert set(found.terms) == set(MEANING) - (set() if what.get("number") else {"tensor"})
 
 
 def test_twice_the_clock_is_half_the_time_but_not_of_dram():
@@ -56,6 +61,8 @@ def test_slack_tells_how_near_the_second_is():
 def test_what_is_no_count_is_refused(change, words):
     with pytest.raises(InputError, match=words):
         lower_bound(replace(NOTHING, **change), H200)
+    with pytest.raises(InputError, match="tensor cores of T4 take no tf32"):
+        lower_bound(replace(NOTHING, tensor=1.0, number="tf32"), device("T4"))
     with pytest.raises(InputError, match="latency_cycles"):
         lower_bound(NOTHING, H200, latency_cycles=math.nan)
     with pytest.raises(InputError, match="7.0 and up"):
@@ -77,6 +84,34 @@ def test_sectors_of_a_block_are_those_of_a_trace(name, values, rows, cols, N):
             touched |= set((first // 32).tolist()) | set(((first + record.width - 1) // 32).tolist())
     blocks = math.prod(result.grid)
     assert blocks * len(touched) == product_sectors(rows, cols, N, N, N)[0]
+
+
+@pytest.mark.parametrize(("name", "products"), [("sgemm_wmma", 1), ("sgemm_mma", 1), ("sgemm_bf16", 1), ("sgemm_split", 6)])
+def test_the_work_of_a_kernel_for_tensor_cores(name, products):
+    """Whole tiles, so that every multiply-add is of the product: as many as M N K, six times in a split; K = 100 is padded."""
+    tile = {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32}
+    A, B = np.ones((128, 100), np.float32), np.ones((100, 192), np.float32)
+    result = run(name, A, B, backend="sim", **tile)
+    found, step = work_of(result), tensor_step(name, **tile)
+    assert (found.tensor, found.fmas) == (128 * 192 * 128 * products, 0)
+    assert found.number == ("tf32" if "mma" in name else "bf16")
+    turns = 6 * 4 * 4                             # blocks, warps of each, steps along K
+    matrix = result.counters["smsp__inst_executed_pipe_tensor_op_hmma.sum"]
+    assert matrix == turns * step.opcodes["HMMA"]
+    assert matrix < found.instructions == turns * step.instructions < result.counters["smsp__inst_executed.sum"] * 2
+    assert step.loads == (32 if name == "sgemm_wmma" else 8)
+    assert found.rounds == pytest.approx(4, rel=0.35)
+    bound = lower_bound(found, H200)
+    assert bound.terms["tensor"] == pytest.approx(found.tensor / 6 / (1024 if found.number == "tf32" else 2048) / 1980e6)
+    assert bound.terms["fma"] == 0
+
+
+def test_a_split_has_a_chance_against_multiply_adds_of_lanes():
+    """Six products on tensor cores, with all that is done beside them, are modelled in less than half the time of FFMA alone."""
+    A = np.ones((256, 256), np.float32)
+    split, plain = (lower_bound(work_of(run(name, A, A, backend="sim")), H200) for name in ("sgemm_split", "sgemm_warp_tile"))
+    assert split.seconds < 0.5 * plain.terms["fma"]
+    assert tensor_step("sgemm_split").per_multiply_add < 0.1, "0.35 for each 32 multiply-adds of the product; FFMA needs one, and more"
 
 
 def test_dram_is_the_matrices_once_as_ncu_counts():

@@ -29,7 +29,7 @@ SIZES = {
     "sgemm_double_buffered": WARP,
 }
 SIZES |= {
-    "sgemm_wmma": ({}, {"BM": 32, "BN": 48, "BK": 8, "WM": 16, "WN": 48}, {"BM": 48, "BN": 16, "BK": 24, "WM": 48, "WN": 16}),
+    "sgemm_wmma": ({}, {"BM": 32, "BN": 64, "BK": 8, "WM": 16, "WN": 64}, {"BM": 48, "BN": 16, "BK": 24, "WM": 48, "WN": 16}),
     "sgemm_mma": ({}, {"BM": 16, "BN": 48, "BK": 8, "WM": 16, "WN": 48}, {"BM": 64, "BN": 32, "BK": 24, "WM": 32, "WN": 32}),
     **{name: ({}, {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}, {"BM": 48, "BN": 64, "BK": 32, "WM": 48, "WN": 32},
               {"BM": 16, "BN": 16, "BK": 64, "WM": 16, "WN": 16}) for name in ("sgemm_bf16", "sgemm_split")},

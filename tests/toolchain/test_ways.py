@@ -8,7 +8,7 @@ from course_lib.kernels import get
 from course_lib.run import run
 from course_lib.toolchain import Way, shortest_way, whole_step
 from course_lib.toolchain.loops import graph, loops
-from course_lib.toolchain.ways import _shortest
+from course_lib.toolchain.ways import shortest
 from course_lib.widgets.compute import inputs
 
 GUARDED = ("MOV R0, RZ", "@P0 BRA 0x60", "LDG.E R1, desc[UR8][R4.64]", "LDG.E R2, desc[UR8][R6.64]", "MOV R3, RZ", "BRA 0x80",
@@ -24,12 +24,12 @@ def only_loop(code):
 def test_of_two_sides_the_one_that_loads_what_was_counted(loads, way):
     """Left 2 loads, MOV and BRA, right 1 load and MOV; around them MOV, BRA, FFMA, BRA: 8 and 6."""
     code = body(*GUARDED)
-    assert _shortest(graph(code), only_loop(code), "FFMA", loads) == way
+    assert shortest(graph(code), only_loop(code), "FFMA", loads) == way
 
 
 def test_a_side_that_leaves_out_multiply_adds_is_no_way():
     code = body("@P0 BRA 0x20", "FFMA R0, R1, R2, R0", "MOV R3, RZ", "@P1 BRA 0x0", "EXIT")
-    assert _shortest(graph(code), only_loop(code), "FFMA", 0) == Way(1, 0, 4)
+    assert shortest(graph(code), only_loop(code), "FFMA", 0) == Way(1, 0, 4)
 
 
 def test_a_loop_inside_is_taken_as_often_as_it_turns():
@@ -39,9 +39,9 @@ def test_a_loop_inside_is_taken_as_often_as_it_turns():
     flow = graph(code)
     outer, loading, inner = loops(code)
     assert loading.counts["LDG"] == 1
-    turn = _shortest(flow, inner, "FFMA", 0)
+    turn = shortest(flow, inner, "FFMA", 0)
     assert turn == Way(1, 0, 3)
-    assert _shortest(flow, outer, "FFMA", 1, (inner, turn, 5)) == Way(5, 1, 5 * 3 + 5)
+    assert shortest(flow, outer, "FFMA", 1, (inner, turn, 5)) == Way(5, 1, 5 * 3 + 5)
 
 
 @pytest.mark.parametrize("written", [1, 2, 4, 8, 16])
