@@ -17,10 +17,10 @@ sys.path[:0] = [str(ROOT)]
 
 from pages import Part, write  # noqa: E402
 
-from course_lib.kernels import get  # noqa: E402
+from course_lib.kernels import KERNELS, get  # noqa: E402
 from course_lib.model.gt200 import METHODS  # noqa: E402
 from course_lib.plots import inner_loops  # noqa: E402
-from course_lib.toolchain import inner_loop, nvrtc_version  # noqa: E402
+from course_lib.toolchain import inner_loop, nvrtc_version, tensor_step  # noqa: E402
 
 PAGE = ROOT / "docs" / "machine-code.md"
 TABLES = Part("<!-- written by tools/machine_code.py -->", "<!-- end of tables -->")
@@ -54,11 +54,26 @@ def beside_chien():
     return "\n".join(lines)
 
 
+def on_tensor_cores():
+    """Return the table of one step along K of the kernels for tensor cores."""
+    names = ("HMMA", "LDS", "LDSM", "LD", "STS", "FADD", "F2FP")
+    lines = ["| kernel | 32 multiply-adds of the product | HMMA | LDS | LDSM | LD | STS | FADD | F2FP | instructions, shortest way | "
+             "instructions / 32 multiply-adds of the product |", "|---|" + "--:|" * 10]
+    for name, kernel in KERNELS.items():
+        if kernel.inputs:
+            step, p = tensor_step(kernel, arch=ARCH), kernel.check()
+            product = p["WM"] * p["WN"] * p["BK"] // 32
+            lines.append(f"| `{name}` | {product} | {' | '.join(str(step.opcodes[n]) for n in names)} | {step.instructions} | "
+                         f"{step.instructions / product:.4f} |")
+    return "\n".join(lines)
+
+
 def body(day):
     """Return everything between the marks."""
     version = ".".join(map(str, nvrtc_version()))
     return "\n\n".join([f"NVRTC {version}, {ARCH}, {day}; every parameter at its default.", "### For each multiply-add, beside Chien's "
-                        "Tables 8 and 12", beside_chien(), "### One turn of the innermost loop", markdown(inner_loops(arch=ARCH))])
+                        "Tables 8 and 12", beside_chien(), "### One turn of the innermost loop", markdown(inner_loops(arch=ARCH)),
+                        "### One step along K on tensor cores", on_tensor_cores()])
 
 
 def page(text, today):
