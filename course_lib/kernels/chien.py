@@ -18,6 +18,7 @@ METHODS = {
     "sgemm_method7": (64, 2, 16, 8, 3, 0, "method 7: two vectors eight blocks apart, in one memory partition of the GT200"),
     "sgemm_method8": (64, 2, 20, 1, 3, 0, "method 8: 20 columns"),
 }
+LESSON = "09_outer_product"
 GUARDS = ("none: whole tiles only", "A tested in the loop", "A tested in the last tile", "rows clamped")
 
 
@@ -58,7 +59,7 @@ def kernels():
     for name, (*values, idea) in METHODS.items():
         parameters = _parameters(*values)
         yield Kernel(
-            name, FOLDER / "sgemm_outer.cu", "sgemm_outer", idea=idea, lesson="", layout="column", sizes_of=_sizes,
+            name, FOLDER / "sgemm_outer.cu", "sgemm_outer", idea=idea, lesson=LESSON, layout="column", sizes_of=_sizes,
             parameters=parameters, passes=tuple(p.name for p in parameters),
             rules=(divides_rule("THREADS", "BK"), sums_rule(("VECTORS", "COLS"), MAX_SUMS_OF_THREAD, "a thread"), outer_tile_rule("COLS")),
             block_of=lambda p: (p["THREADS"], 1, 1),
@@ -66,7 +67,7 @@ def kernels():
             shared_of=lambda p: 4 * p["BK"] * (p["COLS"] + 1))
     yield Kernel(
         "sgemm_outer_rows", FOLDER / "sgemm_outer_rows.cu", "sgemm_outer_rows",
-        idea="rank-1 updates for row-major matrices: rows of B in registers, a tile of A in shared memory", lesson="",
+        idea="rank-1 updates for row-major matrices: rows of B in registers, a tile of A in shared memory", lesson=LESSON,
         parameters=(Parameter("THREADS", "columns of C of a block", 64, choices=(32, 64, 128)),
                     Parameter("ROWS", "rows of C of a block", 16, high=128, choices=(8, 16, 24, 32)),
                     Parameter("BK", "columns of A that a block loads at a time", 16, high=64, choices=(4, 8, 16, 32))),

@@ -6,7 +6,7 @@
 // Shared    4 * BK * (ROWS+1) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; columns of B are clamped, tiles are filled up with 0
-// Lesson    none yet
+// Lesson    notebooks/09_outer_product.ipynb
 #ifndef THREADS       // the launcher passes all three with -D, or none
 #define THREADS 64
 #define ROWS 16

@@ -104,17 +104,53 @@ def cycles_per_thread(instructions, active_threads, latency=MEMORY_LATENCY):
     return Fraction(latency) / active + Fraction(MOV * instructions, WARP)
 
 
-def predicted_gflops(method, active_threads, clock_ghz=CLOCK_GHZ, sms=SMS, latency=MEMORY_LATENCY):
-    """Return the GFLOP/s that his model predicts for large square matrices (3.1, Example 1).
+def cycles_per_multiply_add(method, active_threads, latency=MEMORY_LATENCY):
+    """Return what one multiply-add costs a thread in his model, part by part, as Fractions of cycles (3.1).
 
     Parameters
     ----------
     method : Method or str
     active_threads : int
         On one SM.
+    latency : int
+        Cycles of a load from global memory.
+
+    Returns
+    -------
+    dict
+        "waiting for loads", each thread's share of their latency; "issuing loads"; "multiply-adds", with what moves from shared memory.
+
+    Raises
+    ------
+    InputError, a ValueError
+        For an unknown method or a number of threads that no SM holds.
+
+    >>> {name: round(float(cycles), 4) for name, cycles in cycles_per_multiply_add("volkov", 512).items()}
+    {'waiting for loads': 0.0809, 'issuing loads': 0.0117, 'multiply-adds': 0.1875}
+    """
+    if not isinstance(method, Method):
+        if method not in METHODS:
+            raise InputError(f"there is no method {method!r}: there are {', '.join(METHODS)}", method=method)
+        method = METHODS[method]
+    loads = ((1, method.block_y), (2, method.rows))     # of A: to a register; of B: on to shared memory
+    waiting = sum(cycles_per_thread(0, active_threads, latency) / served for _, served in loads)
+    issuing = sum(Fraction(MOV * instructions, WARP * served) for instructions, served in loads)
+    return {"waiting for loads": waiting, "issuing loads": issuing, "multiply-adds": Fraction(method.cycles_per_mad()) / WARP}
+
+
+def predicted_gflops(method, active_threads, clock_ghz=CLOCK_GHZ, sms=SMS, latency=MEMORY_LATENCY, *, overlap=False):
+    """Return the GFLOP/s that his model predicts for large square matrices (3.1, Example 1).
+
+    Parameters
+    ----------
+    method, active_threads, latency
+        As for `cycles_per_multiply_add`.
     clock_ghz : float
-    sms, latency : int
-        Multiprocessors; cycles of a load from global memory.
+    sms : int
+        Multiprocessors.
+    overlap : bool
+        False, as he has it: a warp's waiting is added to the work. True, ours: while some warps wait others work, and the longer
+        of the two decides.
 
     Raises
     ------
@@ -123,15 +159,21 @@ def predicted_gflops(method, active_threads, clock_ghz=CLOCK_GHZ, sms=SMS, laten
 
     >>> round(predicted_gflops("volkov", 512), 2)      # printed: 278.57, from 1.16 and 0.02
     278.48
+    >>> [round(predicted_gflops("volkov", threads, overlap=True)) for threads in (512, 256, 192)]
+    [392, 392, 362]
     """
-    if not isinstance(method, Method):
-        if method not in METHODS:
-            raise InputError(f"there is no method {method!r}: there are {', '.join(METHODS)}", method=method)
-        method = METHODS[method]
-    for_a = cycles_per_thread(1, active_threads, latency)       # global memory to a register
-    for_b = cycles_per_thread(2, active_threads, latency)       # and on to shared memory
-    cycles = for_a / method.block_y + for_b / method.rows + method.cycles_per_mad() / WARP
+    waiting, *working = cycles_per_multiply_add(method, active_threads, latency).values()
+    cycles = max(waiting, sum(working)) if overlap else waiting + sum(working)
     return 2 * sms * clock_ghz / float(cycles)
+
+
+def most_cycles(gflops, clock_ghz=CLOCK_GHZ, sms=SMS):
+    """Return the most cycles that a multiply-add of a warp can have cost at a measured speed: nothing else took any time.
+
+    >>> round(most_cycles(353.234), 2)                 # volkov_variant, Table 7; Table 5 says 4 + 4
+    7.07
+    """
+    return 2 * WARP * sms * clock_ghz / gflops
 
 
 def transfer_ratio(first, second, device):

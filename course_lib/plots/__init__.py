@@ -18,6 +18,7 @@ from course_lib.plots.linked_code import LinkedCode, compare_code, linked_code
 from course_lib.plots.listing import busiest_line, source_listing
 from course_lib.plots.machine_code import describe_steps, inner_loops, loop_listing, step_bars
 from course_lib.plots.picture import Picture, render, show
+from course_lib.plots.rank_one import describe_rank, rank_frames, rank_step
 from course_lib.plots.registers import (
     Speed,
     describe_share,
@@ -46,14 +47,14 @@ from course_lib.plots.training import (
 from course_lib.plots.transfers import describe_transfers, moved_boxes, transfers
 
 __all__ = [
-    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bank_map", "bars", "busiest_line", "cache_lines",
-    "clocks", "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt", "describe_iterations",
-    "describe_ladder", "describe_lines", "describe_losses", "describe_roofline", "describe_sectors", "describe_share",
-    "describe_speed_by_occupancy", "describe_speeds", "describe_steps", "describe_transfers", "describe_under_way",
-    "device_report", "draw_curves", "every_warp", "frames", "gantt", "highlighted", "homework_report", "inner_loops",
-    "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "line_window", "lines",
-    "linked_code", "live_points", "loop_listing", "losses", "moved_boxes", "owners", "render", "requests", "roofline",
-    "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "step_bars", "step_table", "thread_grid",
-    "thread_share", "thread_share_picture", "tiling_step", "touched_sectors", "transfers", "under_way", "used_bytes",
+    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bank_map", "bars", "busiest_line",
+    "cache_lines", "clocks", "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt",
+    "describe_iterations", "describe_ladder", "describe_lines", "describe_losses", "describe_rank", "describe_roofline",
+    "describe_sectors", "describe_share", "describe_speed_by_occupancy", "describe_speeds", "describe_steps", "describe_transfers",
+    "describe_under_way", "device_report", "draw_curves", "every_warp", "frames", "gantt", "highlighted", "homework_report",
+    "inner_loops", "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "line_window",
+    "lines", "linked_code", "live_points", "loop_listing", "losses", "moved_boxes", "owners", "rank_frames", "rank_step", "render",
+    "requests", "roofline", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "step_bars", "step_table",
+    "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "touched_sectors", "transfers", "under_way", "used_bytes",
     "words_a_bank", "words_read",
 ]

@@ -4,7 +4,7 @@ import html
 
 import ipywidgets
 
-from course_lib.plots import render, tiling_step
+from course_lib.plots import describe_rank, rank_step, render, tiling_step
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.static import StaticBox
 
@@ -83,6 +83,17 @@ def film_player(film, *, start=0):
         From `plots.frames`.
     """
     return player(len(film), lambda i: tiling_step(film, i), lambda i: describe_step(film, i), start=start)
+
+
+def rank_player(film, *, start=0):
+    """Play the steps of an outer product.
+
+    Parameters
+    ----------
+    film : sequence of RankFrame
+        From `plots.rank_frames`.
+    """
+    return player(len(film), lambda i: rank_step(film, i), lambda i: describe_rank(film, i), start=start)
 
 
 def describe_step(film, index):

@@ -51,6 +51,30 @@ def test_more_shared_memory_takes_threads_away(active):
         gt200.shared_bytes_for(active + 1, C1060)
 
 
+@pytest.mark.parametrize("method", gt200.METHODS)
+@pytest.mark.parametrize("active", [192, 512])
+def test_the_parts_of_the_model_are_its_whole(method, active):
+    m = gt200.METHODS[method]
+    written_out = (530 / active + 1 / 8) / m.block_y + (530 / active + 2 / 8) / m.rows + float(m.cycles_per_mad()) / 32
+    assert float(sum(gt200.cycles_per_multiply_add(method, active).values())) == pytest.approx(written_out)
+    assert gt200.predicted_gflops(m, active) == pytest.approx(78 / written_out)
+
+
+def test_waits_that_overlap_cost_nothing_until_they_are_longer_than_the_work():
+    """Table 6 looks like that: flat from 512 threads to 256, and a little less at 192."""
+    assert gt200.predicted_gflops("volkov", 512, overlap=True) == gt200.predicted_gflops("volkov", 256, overlap=True)
+    waits = (530 / 192) * (1 / 16 + 1 / 64)
+    assert gt200.predicted_gflops("volkov", 192, overlap=True) == pytest.approx(2 * 30 * 1.3 / waits)
+    assert gt200.predicted_gflops("volkov", 192, overlap=True) < gt200.predicted_gflops("volkov", 256, overlap=True)
+
+
+@pytest.mark.parametrize(("gflops", "method"), [(353.234, "volkov_variant"), (430.517, "method 1")])
+def test_two_measurements_cannot_be_with_the_cycles_of_table_5(gflops, method):
+    issued = float(gt200.METHODS[method].cycles_per_mad())
+    assert gt200.most_cycles(gflops) < issued
+    assert 2 * 30 * 1.3e9 * 32 / gt200.most_cycles(gflops) == pytest.approx(gflops * 1e9)
+
+
 def test_the_model_does_not_predict_what_happened():
     """He says so himself: 256 threads are predicted to be far slower than 512, and were as fast."""
     assert gt200.predicted_gflops("volkov", 256) < 0.85 * gt200.predicted_gflops("volkov", 512)
