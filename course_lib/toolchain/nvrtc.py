@@ -13,6 +13,7 @@ from course_lib.toolchain import shelf
 from course_lib.toolchain.compiled import Compiled
 from course_lib.toolchain.compiled_once import compiled_once
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
+from course_lib.toolchain.forks import NO_FORK
 from course_lib.toolchain.headers import include_directories
 
 _ARCH = re.compile(r"(sm|compute)_(\d+)[af]?")
@@ -77,7 +78,8 @@ def answer(request):
     -------
     Compiled
     """
-    return _from_shelf(request) if not nvrtc_is_there() else _from_nvrtc(request, nvrtc_version())
+    with NO_FORK:
+        return _from_shelf(request) if not nvrtc_is_there() else _from_nvrtc(request, nvrtc_version())
 
 
 def nvrtc_is_there():
@@ -114,8 +116,9 @@ def supported_architectures():
 def _library():
     """Load NVRTC once; a failure is not kept, so that installing it helps without a restart."""
     try:
-        from cuda.bindings import nvrtc
-        version = _checked(nvrtc, nvrtc.nvrtcVersion())
+        with NO_FORK:
+            from cuda.bindings import nvrtc
+            version = _checked(nvrtc, nvrtc.nvrtcVersion())
     except (ImportError, RuntimeError, OSError) as error:
         raise CourseError(f"NVRTC, NVIDIA's CUDA compiler, cannot be loaded: {_how_to_get_it()}",
                           reason=str(error)) from error
