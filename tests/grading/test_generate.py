@@ -32,6 +32,7 @@ def _snapshot(root):
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_exercises_are_up_to_date_and_generation_is_stable(course, capsys):
     before = _snapshot(course)
     assert generate.main(["--check", "--root", str(course)]) == 0, capsys.readouterr().out
@@ -56,6 +57,7 @@ def test_an_exercise_edited_by_hand_is_found_and_repaired(course, capsys, monkey
     assert not (course / "exercises/stray.txt").exists()
 
 
+@pytest.mark.slow
 def test_a_failure_says_why_and_leaves_the_exercises(course, tmp_path, capsys):
     broken = tmp_path / "course"
     shutil.copytree(course, broken)

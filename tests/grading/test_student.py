@@ -27,6 +27,7 @@ def run(monkeypatch, tmp_path):
     return execute
 
 
+@pytest.mark.slow
 def test_the_starter_fails_each_check_in_one_short_block(run):
     nb = nbformat.read(ROOT / "exercises/04_tiling/04_tiling.ipynb", 4)
     errors = run(nb)
@@ -38,6 +39,7 @@ def test_the_starter_fails_each_check_in_one_short_block(run):
         assert "course_lib" not in shown
 
 
+@pytest.mark.slow
 def test_the_right_answers_pass_and_nothing_goes_to_stderr(run):
     nb = nbformat.read(ROOT / "exercises/04_tiling/04_tiling.ipynb", 4)
     solved = {cell.id: cell for cell in nbformat.read(ROOT / "solutions/04_tiling/04_tiling.ipynb", 4).cells}
