@@ -58,8 +58,9 @@ def own_hash():
 
 def cache_key(*parts):
     """Return a name for the object compiled from these texts on this machine, by this version of LLVM and of this file."""
-    machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvmlite.__version__, *llvm.llvm_version_info,
-               VERSION, own_hash())
+    with _lock:                  # as for every call into LLVM, which has a lock of its own that a forked child would find taken
+        machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvmlite.__version__, *llvm.llvm_version_info,
+                   VERSION, own_hash())
     return hashlib.sha256("\0".join(map(str, machine + parts)).encode()).hexdigest()
 
 
@@ -70,28 +71,28 @@ def compile_ir(text, level=2, passes=True):
     they find nothing to improve in (same code size and speed measured, a third less time).
     """
     with _lock:
-        machine = target_machine(level)
+        target = target_machine(level)
         module = llvm.parse_assembly(text)
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
+        module.triple = target.triple
+        module.data_layout = str(target.target_data)
         if passes:
             options = llvm.create_pipeline_tuning_options(speed_level=level)
             options.loop_vectorization = options.slp_vectorization = False
-            builder = llvm.create_pass_builder(machine, options)
+            builder = llvm.create_pass_builder(target, options)
             builder.getModulePassManager().run(module, builder)
-        return machine.emit_object(module)
+        return target.emit_object(module)
 
 
 class Library:
     """Loaded object code; `address(name)` of its functions. Freed with the last reference."""
 
     def __init__(self, objects, exports):
-        builder = llvm.JITLibraryBuilder().add_current_process()
-        for data in objects:
-            builder = builder.add_object_img(data)
-        for name in exports:
-            builder = builder.export_symbol(name)
         with _lock:
+            builder = llvm.JITLibraryBuilder().add_current_process()
+            for data in objects:
+                builder = builder.add_object_img(data)
+            for name in exports:
+                builder = builder.export_symbol(name)
             self.tracker = builder.link(compiler(), f"library{next(_names)}")
 
     def address(self, name):
