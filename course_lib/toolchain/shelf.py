@@ -18,7 +18,7 @@ from course_lib.errors import CourseError
 FILE = Path(__file__).with_name("shelf.zip")
 NAME = "kernel.cu"         # what every text on the shelf was called when it was compiled
 _COMMENT = re.compile(r"""//(?:[^\\\n]|\\(?!\n))*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""", re.DOTALL)    # and what may hold //
-_TELLS_ITS_NAME = re.compile(r"\b(?:assert|__FILE__|__BASE_FILE__|namespace)\b")
+_TELLS_ITS_NAME = re.compile(r"\b(?:assert|__FILE__|__BASE_FILE__)\b|\bnamespace\s*\{")
 
 
 @dataclass(frozen=True)
