@@ -205,9 +205,10 @@ class Execution:
         key = (self.grid, self.shared_bytes, self.fast and self.fast.address, int(self.launch.warp_bytes))
         image = self.kernel.images.get(key)
         if image is None:
-            image = self.kernel.images[key] = np.zeros((self.warps, self.local_offset), np.uint8)
+            image = np.zeros((self.warps, self.local_offset), np.uint8)
             for i, raw in enumerate(image):
                 self.fill_warp(raw, i)
+            self.kernel.images[key] = image          # only now: another thread may launch the same kernel
             while len(self.kernel.images) > KEPT_IMAGES:
                 self.kernel.images.pop(next(iter(self.kernel.images)), None)
         raw = aligned(int(self.launch.warp_bytes) * self.warps, 64)
