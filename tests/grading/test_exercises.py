@@ -77,9 +77,9 @@ def test_the_statement_has_the_numbers_of_the_specs(exercise, variant):
     cells = json.loads((TESTS.parent / f"solutions/{exercise}/{exercise}.ipynb").read_text(encoding="utf-8"))["cells"]
     text = "".join("".join(cell["source"]) for cell in cells
                    if cell["cell_type"] == "markdown" and other not in cell["metadata"].get("tags", ()))
-    parts = {part: spec for (name, part), spec in all_parts().items() if name == exercise}
-    left_out = {part for part in parts if (part.endswith("-b") if variant == "a" else f"{part}-b" in parts)}
-    for spec in (spec for part, spec in parts.items() if part not in left_out and not isinstance(spec, FunctionSpec)):
+    parts = {key: spec for (name, key), spec in all_parts().items() if name == exercise}
+    left_out = {key for key in parts if (key.endswith("-b") if variant == "a" else f"{key}-b" in parts)}
+    for spec in (spec for key, spec in parts.items() if key not in left_out and not isinstance(spec, FunctionSpec)):
         assert spec.entry in text
         for gate in spec.gates:
             start = "–" if gate.starter is None else f"{gate.starter:.4f}"
