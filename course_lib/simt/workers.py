@@ -4,6 +4,7 @@ import ctypes
 import functools
 import os
 import threading
+import time
 from concurrent import futures
 from dataclasses import dataclass
 
@@ -56,6 +57,8 @@ class Sharing:
         self.chunk = max(1, min(-(-total // (len(workers) * 4)), 4096)) if shared else total
         self.chunks = iter(range(0, total, self.chunk))
         self.done, self.failed = 0, total
+        self.answers, self.errors, self.at_work, self.to_come = [], [], 0, len(workers)
+        self.counting, self.finished = threading.Lock(), threading.Lock()      # among the workers; for the main thread
 
     def run(self):
         """Run all blocks; return (block number, record) of each worker that met a fault.
@@ -71,26 +74,49 @@ class Sharing:
         return [answer for answer in answers if answer is not None]
 
     def run_in_threads(self):
-        jobs = []
+        """Return the answers of all workers.
+
+        What the main thread waits for is one lock of C. An object of Python, such as a future, has locks inside; Ctrl-C may come just
+        after the main thread has taken one, and then nobody ever gives it back to the thread that wants to say that it is done.
+        """
+        self.finished.acquire()
         try:
             for worker in self.workers:
-                jobs.append(pool().submit(self.work, worker))
-            while futures.wait(jobs, timeout=0.05).not_done:
+                pool().submit(self.work_apart, worker)
+            while not self.finished.acquire(timeout=0.05):
                 if self.progress:
                     self.progress(self.done, self.total)
         except BaseException:
-            self.give_up(jobs)
+            self.give_up()
             raise
-        return [job.result() for job in jobs]
+        for error in self.errors:
+            raise error
+        return self.answers
 
-    def give_up(self, jobs):
+    def work_apart(self, worker):
+        """Work in a thread of the pool; the last one to end says so. One that begins after Ctrl-C finds the flag, and ends."""
+        with self.counting:
+            self.at_work += 1
+        try:
+            self.answers.append(self.work(worker))
+        except BaseException as error:
+            self.errors.append(error)
+        finally:
+            with self.counting:
+                self.at_work -= 1
+                self.to_come -= 1
+                if not self.to_come:
+                    self.finished.release()
+
+    def give_up(self):
         """End the threads at work by taking away their warps' steps; again and again, as they write them back."""
         self.stop[0] = 1
         while True:
             try:
-                while futures.wait(jobs, timeout=0.001).not_done:
+                while self.at_work:
                     for worker in self.workers:
                         worker.steps[:] = NOTHING_LEFT
+                    time.sleep(0.001)
                 return
             except KeyboardInterrupt:
                 pass

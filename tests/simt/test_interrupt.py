@@ -7,7 +7,9 @@ import sys
 import pytest
 
 CHILD = '''
-import _thread, os, signal, sys, threading, time
+import _thread, faulthandler, os, signal, sys, threading, time
+faulthandler.dump_traceback_later(100, exit=True)       # where it hangs, if it does
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs this in the background has it ignored
 import numpy as np
 from course_lib import simt
 
