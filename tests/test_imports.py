@@ -25,6 +25,7 @@ def imports(path):
     return "\n".join(map(ast.unparse, found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_begins_with_what_it_needs(path):
     child = f"{imports(path)}\nimport sys\nprint(*sys.modules)"

@@ -133,7 +133,8 @@ class Lesson:
     def run_all(self):
         """Run every cell; return what failed as (cell number, text), errors that a lesson means left out."""
         self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        self.page.wait_for_function(f"{self.PANEL}.sessionContext.session.kernel.status === 'idle'", timeout=RUNS * 1000)
+        self.page.wait_for_function(f"""{self.PANEL}.sessionContext.session.kernel.status === 'idle'
+            && [...{self.PANEL}.content.model.cells].every(cell => cell.executionState !== 'running')""", timeout=RUNS * 1000)
         self.settle()
         return [tuple(found) for found in self.page.evaluate(f"""() => {{
             const found = [];

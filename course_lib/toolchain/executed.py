@@ -158,31 +158,44 @@ class _Code:
         n = len(self.ways)
         equal, right = self._equations(marks, scale)
         cost = np.concatenate([self._sizes(), *(_prices(mark) for mark in marks)])
-        number = itertools.count()
-        waiting = [(0.0, next(number), {})]                # loop -> whether it runs, as far as was decided; the cheapest first
-        for _ in range(MOST_TRIALS if len(self.order) < MANY_BLOCKS else 1):
-            *_, runs = heapq.heappop(waiting)
-            price, found = self._least(cost, equal, right, runs, 1 / scale)
-            open_loop = next((head for head in self.loops if head not in runs and found[self.into[head]].sum() > _LITTLE
-                              and self._entered(head, len(cost)) @ found > _LITTLE), None)
-            if open_loop is None:
-                break
-            for whether in (True, False):
-                heapq.heappush(waiting, (price, next(number), runs | {open_loop: whether}))
+        found, open_loop = self._cheapest(cost, equal, right, 1 / scale)
         missed = sum(few + many * (_prices(mark)[0] > 0) for mark, many, few in zip(marks, found[n::2], found[n + 1::2]))
         flow, whole = found[:n] * scale, np.round(found[:n] * scale)
         flow = np.where(np.abs(flow - whole) <= max(1e-7 * scale, 1e-3), whole, flow)           # as exactly as the numbers are known
         return flow, missed + (open_loop is not None) if missed > _LITTLE or open_loop is not None else 0.0
 
+    def _cheapest(self, cost, equal, right, once):
+        """Return the cheapest flow, and a loop that turns in it but is not entered as often as it must be, or None."""
+        number, trials = itertools.count(), MOST_TRIALS if len(self.order) < MANY_BLOCKS else 1
+        waiting = [(0.0, next(number), {}, None)]          # price, loop -> whether it runs, as far as decided, flow; the cheapest first
+        while waiting:
+            price, _, runs, flow = heapq.heappop(waiting)
+            if flow is None and not trials:
+                break
+            if flow is None:
+                trials -= 1
+                price, flow = self._least(cost, equal, right, runs, once)
+                if flow is not None:                       # else loops cannot run so
+                    heapq.heappush(waiting, (price, next(number), runs, flow))
+                continue
+            found = flow
+            open_loop = next((head for head in self.loops if head not in runs and found[self.into[head]].sum() > _LITTLE
+                              and self._entered(head, len(cost)) @ found > _LITTLE), None)
+            if open_loop is None:
+                break
+            for whether in (True, False):
+                heapq.heappush(waiting, (price, next(number), runs | {open_loop: whether}, None))
+        return found, open_loop
+
     def _least(self, cost, equal, right, runs, once):
-        """Return the price of the cheapest flow in which the kernel starts, at least once, and the flow."""
+        """Return the price of the cheapest flow in which the kernel starts, at least once, and the flow; None when there is none."""
         from scipy.optimize import linprog  # a third of a second to import, and only for those who ask
         rules = [self._entered(head, len(cost)) for head, whether in runs.items() if whether]
         still = {way for head, whether in runs.items() if not whether for way in self.into[head]}
         bounds = [(once if way == self.start else 0, 0 if way in still else None) for way in range(len(cost))]
         found = linprog(cost, A_eq=equal, b_eq=right, A_ub=np.array(rules) if rules else None, b_ub=np.zeros(len(rules)) if rules else None,
                         bounds=bounds, method="highs")
-        return (np.inf, np.zeros(len(cost))) if found.x is None else (found.fun, found.x)
+        return (np.inf, None) if found.x is None else (found.fun, found.x)
 
     def _sizes(self):
         return [len(self.blocks[source]) if source is not None else 0 for source, _ in self.ways]

@@ -63,6 +63,7 @@ def test_lesson_04_lacks_the_first_barrier_and_does_without_an_early_end():
     assert not all(passed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repaired", [False, True])
 def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired):
     text, values, prose = lesson("08")

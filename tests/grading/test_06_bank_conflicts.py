@@ -30,6 +30,7 @@ def test_the_first_wrong_element_is_named_by_where_it_comes_from():
     assert "out[0][1] holds in[1][1]; in[1][0] belongs there" in finding.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tile", "rows", "pad", "fronts", "size"), [
     (32, 8, 1, 2.0, 4.125), (32, 32, 2, 3.0, 4.25), (32, 4, 16, 17.0, 6.0),
     (16, 8, 2, 3.0, 4.5), (8, 8, 4, 3.0, 6.0), (64, 8, 1, 2.0, 4.0625)])
@@ -59,6 +60,7 @@ def test_what_a_tile_costs(tile, rows, pad, fronts, size, answers):
     (lambda text: text.replace("turned(", "twisted("), "No picture: "),
     (lambda text: "", "No picture: "),
 ])
+@pytest.mark.slow
 def test_a_picture_or_a_sentence_whatever_the_answer_is(change, says, answers):
     said = str(worst_banks(change(answers("solutions", EXERCISE)["turned"]), TURN))
     assert says in said

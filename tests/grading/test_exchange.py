@@ -41,6 +41,7 @@ def answered(classroom, student, page, secret):
     write(classroom.feedback(student, EXERCISE), page)
 
 
+@pytest.mark.slow
 def test_what_is_handed_out_is_the_classs_variant_and_nothing_else(classroom, exchange):
     (classroom.folder / "class.toml").write_text('variant = "b"\n', encoding="utf-8")
     for _ in range(2):                           # a second time replaces the first

@@ -31,6 +31,7 @@ def test_each_exercise_has_four_wrong_answers_and_a_different_right_one(exercise
     assert all(header(path)[1] for path in wrong), "each says what it must fail for"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", files("wrong_kernels"), ids=name_of)
 def test_a_wrong_answer_fails_for_its_reason(path):
     name, kind, words = header(path)
@@ -39,6 +40,7 @@ def test_a_wrong_answer_fails_for_its_reason(path):
     assert any(finding.kind == kind and words in finding.message for finding in verdict.findings), verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", files("right_kernels"), ids=name_of)
 def test_a_different_right_answer_passes(path):
     source, spec = path.read_text(encoding="utf-8"), part(path.parent.name, header(path)[0])
@@ -47,6 +49,7 @@ def test_a_different_right_answer_passes(path):
         assert verdict.passed, verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", all_parts().values(), ids=lambda spec: f"{spec.exercise}-{spec.part}")
 def test_the_reference_passes_and_reaches_what_the_statement_says(spec, answers):
     answer = answers("solutions", spec.exercise)[spec.entry]

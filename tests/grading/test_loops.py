@@ -55,6 +55,7 @@ def run(text, case, cache=None, operation=None):
 TEXTS = {letters: order(letters) for letters in ORDERS} | {"blocked": BLOCKED, "kept": KEPT, "summed": SUMMED}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(no_compiler()), reason="count_lines needs a C compiler for these")
 @pytest.mark.parametrize("case", [Case("prime", 19, 37, 23, 1.5, -0.5, pad=3), Case("square", 32, 32, 32)], ids=lambda case: case.name)
 @pytest.mark.parametrize("name", TEXTS)

@@ -67,6 +67,7 @@ def solved(released, wrong=()):
     return json.dumps(nb)
 
 
+@pytest.mark.slow
 def test_the_released_notebook_is_of_the_class(classroom):
     first = classroom.released(EXERCISE)
     assert first == (ROOT / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()

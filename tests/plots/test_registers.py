@@ -20,6 +20,7 @@ from course_lib.widgets.pictures import one_thread, share_picture
     ("sgemm_outputs", {"TA": 32, "TB": 16, "TW": 8, "bx": 4, "by": 4}, 12 / 32),
     ("sgemm_naive", {"bx": 8, "by": 8}, 0),
 ])
+@pytest.mark.slow
 def test_words_read_are_what_the_outputs_share(kernel, tile, per_multiply_add):
     A, B, _ = inputs(32, 32, 16)
     plan = run(kernel, A, B, backend="sim", **tile)
@@ -46,6 +47,7 @@ def test_one_thread_of_a_two_dimensional_tile():
     assert (share.a_rows, share.b_cols, share.words) == ((0, 16), (3, 19, 35, 51), 6.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tile", "outputs", "words"), [
     ({"TA": 32, "TB": 32, "TW": 8, "bx": 8, "by": 8}, 16, 8), ({"TA": 64, "TB": 16, "TW": 4, "bx": 16, "by": 8}, 8, 9)])
 def test_one_thread_of_wang_and_jins_kernel(tile, outputs, words):

@@ -55,6 +55,7 @@ def test_version_2_needs_rows_enough_to_read_beyond():
         run("sgemm_method5_v2", columns(63, 16), columns(16, 16), backend="sim")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [f"sgemm_method{m}" for m in ("5_v1", "5_v2", "5_v3", "6", "7", "8")])
 def test_six_cases(name):
     """Whole and cut tiles along M, N and K."""

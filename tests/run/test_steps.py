@@ -14,6 +14,7 @@ def matrix(rows, cols, pad=0):
     return rng.standard_normal((rows, cols + pad)).astype(np.float32)[:, :cols]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["transpose", "transpose_plain", "transpose_swizzled"])
 @pytest.mark.parametrize("values", [{}, {"TILE": 16, "ROWS": 16}, {"TILE": 12, "ROWS": 3}, {"TILE": 64, "ROWS": 4}])
 def test_transposition(name, values):

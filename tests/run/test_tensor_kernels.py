@@ -128,6 +128,7 @@ MUTANTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "what", "change"), MUTANTS, ids=[f"{n}-{c[1][:30]}" for n, _, c in MUTANTS])
 def test_a_mistake_is_more_than_rounding(name, what, change):
     A, B = INPUTS[what]()

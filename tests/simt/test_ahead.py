@@ -58,6 +58,7 @@ def test_what_cannot_be_translated_is_left_to_the_reader(helper):
     assert helper.prepare(order() | {"entry": "g"}) is False
 
 
+@pytest.mark.slow
 @posix
 def test_it_has_the_lowest_priority_and_does_not_mind_an_interrupt(helper, monkeypatch):
     monkeypatch.setattr(ahead, "NICE", 19)
@@ -150,6 +151,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("end", ["killed", "ends", "ends with an exception"])
 def test_nothing_stays_when_the_kernel_ends(end):

@@ -304,6 +304,7 @@ def test_atomics_and_arrays_of_the_standard_library():
     assert found == [16 * 4321, 5, 3, 13]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "word"), [
     (GROUPS + 'extern "C" __global__ void f(int* out) { cg::this_grid().sync(); out[0] = 1; }', "grid.sync"),
     ('#include <cuda/barrier>\nextern "C" __global__ void f(int* out) { __shared__ cuda::barrier<cuda::thread_scope_block> b; '

@@ -26,6 +26,7 @@ def fuzz(kind, seed, count, timeout):
     ("launcher", 150, {"LaunchError", "OutOfBounds", "StepBudgetExceeded"}), ("cuda", 30, {"CompileError"}),
     ("ptx", 60, {"PtxSyntaxError", "OutOfBounds", "UnsupportedInstruction"}),
 ])
+@pytest.mark.slow
 def test_broken_launches_have_typed_errors(kind, count, types):
     told = fuzz(kind, 4, count, 120)
     assert told["ran"] > 0

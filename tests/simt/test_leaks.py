@@ -71,6 +71,7 @@ for name, kind, times in (("good", good, 1000), ("failing", failing, 1000), ("wr
 '''
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
 def test_launches_leave_nothing_behind(tmp_path):
     done = subprocess.run([sys.executable, "-c", CHILD, str(tmp_path)], capture_output=True, text=True, timeout=200,

@@ -64,6 +64,7 @@ def allowed(name, entry, kind):
     return entry[1] if kind == "float" else entry[2] + (name in INEXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_functions_of_one_argument(kind):
     a, names = arguments(KINDS[kind]), list(ONE)
@@ -73,6 +74,7 @@ def test_functions_of_one_argument(kind):
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_functions_of_two_arguments(kind):
     names, values = list(TWO), arguments(KINDS[kind], 40)

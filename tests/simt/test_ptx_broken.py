@@ -184,6 +184,7 @@ def victims():
     return small, tiled.replace("sgemm_tiled", "k")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", [0, 1])
 def test_damaged_text_gives_typed_errors_only(which):
     rng = random.Random(7)
@@ -217,6 +218,7 @@ print(raised, ran)
 """
 
 
+@pytest.mark.slow
 def test_damaged_kernels_do_not_crash_the_process():
     done = subprocess.run([sys.executable, "-c", FUZZ], capture_output=True, text=True, timeout=100,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})

@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib import simt
+from course_lib import kernels, simt
 from course_lib.grading.machine_code import counts_of
-from course_lib.toolchain import SassInstruction, executed, read_back, sass
+from course_lib.run import run
+from course_lib.toolchain import SassInstruction, compile_cuda, executed, read_back, sass
+from course_lib.widgets.compute import inputs
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "executed.json").read_text())
 # Loops whose turns no counted instruction tells apart: the least that the counts allow is less than what ran.
@@ -107,3 +109,15 @@ def test_the_way_that_ran_counts_and_not_the_short_one():
 
 def test_no_code_is_nothing():
     assert executed((), {}).total() == 0
+
+
+def test_one_of_two_loops_runs():
+    """A fast loop and a guarded one: where the counts say that one of them runs, a choice that leaves out both is none."""
+    kernel = kernels.get("sgemm_outputs")
+    matrices = inputs(256, 256, 256)[:2]
+    result = run("sgemm_outputs", *matrices, backend="sim")
+    code = sass(compile_cuda(kernel.source, name=kernel.path.name, defines=kernel.defines(**result.parameters)))
+    found = executed(code, counts_of(result))
+    assert found.exact
+    assert found.total(opcode="FFMA") == result.counters["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] / 32
+    assert found.total() > 1.5 * found.total(opcode="FFMA")

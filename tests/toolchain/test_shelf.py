@@ -86,6 +86,7 @@ def compare(chosen, tmp_path, **more):
         assert alone[part] == said, part
 
 
+@pytest.mark.slow
 def test_without_nvrtc_kernels_run_and_tell_the_same(tmp_path):
     compare(what_it_says.QUICK, tmp_path)
 
@@ -150,6 +151,7 @@ def two_kernels(tmp_path, monkeypatch):
     return texts
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_compiled_and_the_bytes_are_the_same_each_time(tmp_path, monkeypatch):
     texts = two_kernels(tmp_path, monkeypatch)
     assert tool.problems(tool.Old()) == ["there is no shelf, or one that another compiler filled"]
@@ -170,6 +172,7 @@ def test_only_what_changed_is_compiled_and_the_bytes_are_the_same_each_time(tmp_
     assert "x1" not in shelved(shelf.Request(texts[1], "other.cu", "sm_90")).ptx
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     two_kernels(tmp_path, monkeypatch)
     monkeypatch.setattr(tool, "BATCH", 1)
@@ -201,6 +204,7 @@ ODD = [
 ]
 
 
+@pytest.mark.slow
 def test_refusals_warnings_and_odd_texts_are_told_as_nvrtc_tells_them(tmp_path, monkeypatch):
     two_kernels(tmp_path, monkeypatch)
     requests = [shelf.Request(source, "mine.cu", "sm_90", ("-DN=1",)) for source in ODD]

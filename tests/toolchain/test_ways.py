@@ -44,6 +44,7 @@ def test_a_loop_inside_is_taken_as_often_as_it_turns():
     assert shortest(flow, outer, "FFMA", 1, (inner, turn, 5)) == Way(5, 1, 5 * 3 + 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", [1, 2, 4, 8, 16])
 def test_where_nothing_branches_it_is_the_whole_step(written):
     way, step = shortest_way("sgemm_unrolled", 2 / 16, UNROLL=written), whole_step("sgemm_unrolled", UNROLL=written)

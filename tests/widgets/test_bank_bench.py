@@ -143,6 +143,7 @@ def test_without_a_gpu_nothing_is_measured_and_with_one_the_chosen_position_is(m
     assert asked == [("transpose", 4096, {"TILE": 32, "PAD": 1}, {"counters": False})]
 
 
+@pytest.mark.slow
 def test_a_move_changes_every_pane(box, wait_s, monkeypatch):
     monkeypatch.setattr(data, "names", lambda: ("padding",))
     monkeypatch.setattr(data, "load", lambda name: recording())

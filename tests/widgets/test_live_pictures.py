@@ -52,6 +52,7 @@ def test_a_measured_time_takes_the_place_of_the_bound():
     assert "at most" not in words
 
 
+@pytest.mark.slow
 def test_a_loop_that_stays_a_loop_is_limited_by_its_instructions():
     """As lesson 07 counts them: the whole step along K, not the inner loop alone, whose 8 instructions would leave it to the L1."""
     binds = {u: bound_of(evaluate("sgemm_unrolled", 256, {"TILE": 16, "UNROLL": u})) for u in (1, 2, 16)}
@@ -229,6 +230,7 @@ def test_outputs_of_a_thread_and_wavefronts_of_a_warp():
     assert facts(evaluate("copy_strided", 1024, {}), names) == {}
 
 
+@pytest.mark.slow
 def test_every_position_of_the_unroll_slider_beside_it():
     ax, alt = unroll_picture(evaluate("sgemm_unrolled", 64, {"TILE": 8, "UNROLL": 4}))
     assert [t.get_text() for t in ax.get_yticklabels()] == ["UNROLL = 1", "UNROLL = 2", "▶ UNROLL = 4", "UNROLL = 8"]
