@@ -15,7 +15,7 @@ NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 
-.PHONY: help lab test test-all test-slow lint units notebooks drift exercises release collect grade feedback grades hand-out hand-back bench clean python dev
+.PHONY: help lab test test-all test-slow lint units notebooks worked drift exercises release collect grade feedback grades hand-out hand-back bench clean python dev
 .NOTPARALLEL:
 
 help:  ## list these targets
@@ -24,7 +24,7 @@ help:  ## list these targets
 lab: python  ## open the course in JupyterLab; installs what is missing. LAB_ARGS="--no-browser --port 8899"
 	@$(PYTHON) tools/setup.py lab
 
-test: dev  ## check everything on the simulator: style, imports, unit tests, every notebook, the exercises
+test: dev  ## check everything on the simulator: style, imports, unit tests, every lesson, the exercises
 	@echo "3/6 style and import contracts"
 	@$(STEP) lint
 	@echo "4/6 exercises are what solutions give"
@@ -34,10 +34,12 @@ test: dev  ## check everything on the simulator: style, imports, unit tests, eve
 	@echo "6/6 notebooks: every cell run, every output compared"
 	@$(STEP) notebooks
 
-test-all: test test-slow  ## `make test`, then the slow tests, with a real browser where Chromium is installed
+test-all: test test-slow  ## `make test`, then `make test-slow`
 
-test-slow: dev  ## only the slow tests
-	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -m "slow or browser" tests
+test-slow: dev  ## the slow tests, the worked solutions, and a real browser where Chromium is installed
+	$(UNITS) -m "slow and not browser" tests
+	@$(STEP) worked
+	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -m browser tests
 
 lint: dev  ## ruff, and the contract of which room imports which
 	$(BIN)/ruff check .
@@ -46,9 +48,13 @@ lint: dev  ## ruff, and the contract of which room imports which
 units: dev  ## only the unit tests and doctests
 	$(UNITS) -m "not slow and not browser" tests course_lib tools
 
-notebooks: dev  ## only the notebooks: the lessons, and a copy of the solutions
+notebooks: dev  ## only the lessons: every cell run, every output compared
+	@rm -rf build/home
+	$(NBVAL) notebooks
+
+worked: dev  ## only the worked solutions, in a copy
 	@rm -rf build/nbval build/home && mkdir -p build/nbval && cp -R solutions build/nbval/
-	$(NBVAL) notebooks build/nbval/solutions
+	$(NBVAL) build/nbval/solutions
 
 drift: dev  ## fail when exercises/ is not what solutions/ gives
 	$(BIN)/python -m course_lib.grading.generate --check
