@@ -6,6 +6,7 @@ And the machine's own C compiler, for the programs that run on the CPU.
 from course_lib.toolchain.compiled import Compiled
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.executed import COUNTED, Executed, executed
+from course_lib.toolchain.guard_loops import LoopAlongK, guard_loops
 from course_lib.toolchain.host import HostProgram, compile_c
 from course_lib.toolchain.host_call import CrashedError, call_apart, gemm_arguments, gemm_call
 from course_lib.toolchain.host_compiler import HostCompiler, host_compiler, no_compiler
@@ -32,6 +33,7 @@ __all__ = [
     "HostProgram",
     "InnerLoop",
     "Loop",
+    "LoopAlongK",
     "Resources",
     "SassInstruction",
     "TensorStep",
@@ -48,6 +50,7 @@ __all__ = [
     "executed",
     "gemm_arguments",
     "gemm_call",
+    "guard_loops",
     "host_compiler",
     "inner_loop",
     "no_compiler",
