@@ -32,8 +32,6 @@ class BlockSeen:
         Whether the last columns of A had a loop of their own.
     masked : bool
         Whether a load of A was made by some lanes of a warp only.
-    instructions : int
-        PTX instructions of its warps up to their last access.
     """
 
     block: tuple[int, int]
@@ -46,7 +44,6 @@ class BlockSeen:
     tested: bool
     tail: bool
     masked: bool
-    instructions: int
 
     @property
     def category(self):
@@ -58,7 +55,7 @@ class BlockSeen:
     def case(self):
         """Return which of Chien's six cases the code took: I to VI.
 
-        >>> BlockSeen((0, 0), 0, 0, 64, 16, 64, 9, True, True, False, 900).case
+        >>> BlockSeen((0, 0), 0, 0, 64, 16, 64, 9, True, True, False).case
         'II'
         """
         if self.tested:
@@ -112,10 +109,9 @@ def blocks_seen(result, whole):
     for block, records in sorted(by_block.items(), key=lambda item: item[0][::-1]):
         down, across = block[:2] if result.kernel.layout == "column" else block[1::-1]
         stored = _stored(result, records)
-        last = {r.warp: r.step + 1 for r in records}
         seen.append(BlockSeen(
             block[:2], down * rows, across * cols, rows, cols, len({i for i, _ in stored}), len({j for _, j in stored}),
-            _tested(result, records, whole), len(_barriers(records)) % 2 == 1, _masked(result, records), sum(last.values())))
+            _tested(result, records, whole), len(_barriers(records)) % 2 == 1, _masked(result, records)))
     return tuple(seen)
 
 
@@ -202,8 +198,9 @@ def block_map(seen, M, N, ax=None, *, title=None):
     for b in seen:
         colour = CATEGORIES[b.category]
         ax.add_patch(Rectangle((b.first_col, b.first_row), b.tile_cols, b.tile_rows, facecolor=colour, edgecolor="white", linewidth=3))
-        ax.text(b.first_col + b.tile_cols / 2, b.first_row + b.tile_rows / 2, way(b), ha="center", va="center",
-                fontsize=11 if small else 15, fontweight="bold", color=style.text_on(colour))
+        ax.text(b.first_col + b.tile_cols / 2, b.first_row + b.tile_rows / 2, way(b), ha="center", va="center", zorder=5,
+                fontsize=11 if small else 15, fontweight="bold", color=style.text_on(colour),
+                bbox={"facecolor": colour, "edgecolor": "none", "pad": 2})
     ax.add_patch(Rectangle((0, 0), N, M, fill=False, edgecolor=style.INK, linewidth=3))
     ax.set(xlim=(-0.01 * cols, 1.01 * cols), ylim=(1.02 * rows, -0.02 * rows), xlabel="column of C", ylabel="row of C",
            title=title or f"C is {M} × {N} (black); blocks of {seen[0].tile_rows} × {seen[0].tile_cols}")
@@ -216,7 +213,7 @@ def block_map(seen, M, N, ax=None, *, title=None):
 def way(block):
     """Return the word for the way that a block took: a case of Chien's, or "fast" and "guarded" for square tiles of Wang's.
 
-    >>> way(BlockSeen((0, 0), 0, 0, 64, 64, 64, 64, True, False, False, 900))
+    >>> way(BlockSeen((0, 0), 0, 0, 64, 64, 64, 64, True, False, False))
     'guarded'
     """
     if block.tile_cols >= 32:
@@ -257,8 +254,24 @@ def draw_rows_read(reads, M, first_row, ax=None, *, title=None):
         ax.plot(*zip(*known, strict=True), style.MARKERS[number], color=style.CYCLE[number], label=f"{name}: {len(known)} threads read",
                 markersize=11 - 3 * number, fillstyle="none" if number == 0 else "full")
     ax.axhline(M - 0.5, color=style.INK, linewidth=2)
-    ax.text(0, M + 0.2, f"beyond row {M - 1}: the next column of A", fontsize=12, va="bottom")
+    ax.text(0, M + 5, f"beyond row {M - 1}:\nthe next column of A", fontsize=12, va="bottom")
     ax.set(xlabel=f"thread of the block that begins at row {first_row}", ylabel="row of A that it reads",
            title=title or "What does a thread without a row read?")
     style.legend_beside(ax)
     return ax
+
+
+def describe_rows_read(reads, M):
+    """Say in words what `draw_rows_read` draws.
+
+    >>> describe_rows_read({"v1": {0: 4, 1: None}, "v3": {0: 4, 1: 4}}, 5)
+    'Of 2 threads, those beyond row 4 read: v1 nothing (1 threads); v3 row 4 (1 threads).'
+    """
+    said = []
+    for name, read in reads.items():
+        usual = min(row for row in read.values() if row is not None)
+        odd = [row for thread, row in read.items() if row != usual + thread or row >= M]
+        rows = sorted({row for row in odd if row is not None})
+        what = "nothing" if not rows else f"row {rows[0]}" if len(rows) == 1 else f"rows {rows[0]} to {rows[-1]}"
+        said.append(f"{name} {what} ({len(odd)} threads)")
+    return f"Of {len(next(iter(reads.values())))} threads, those beyond row {M - 1} read: {'; '.join(said)}."

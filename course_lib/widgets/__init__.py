@@ -1,8 +1,8 @@
 """Thin ipywidgets for the lessons: a pure function computes, the widget shows.
 
 `live` puts sliders on a kernel, `bank_bench` shows a padded tile from source to time, `cost_sliders` moves the inputs of a
-cost model, `guard_sliders` sizes and guards, `player` steps through drawings, `accesses` shows the lanes of an access, `side_by_side` a kernel's source, PTX
-and SASS, `predict` asks for a number beforehand, `quiz` asks five questions at the end.
+cost model, `guard_sliders` sizes and guards, `player` steps through drawings, `accesses` shows the lanes of an access,
+`side_by_side` a kernel's source, PTX and SASS, `predict` asks for a number beforehand, `quiz` asks five questions at the end.
 """
 
 from course_lib.widgets.accesses import accesses
