@@ -162,7 +162,8 @@ def rows_read(result, block):
         Thread to row; a number from M on belongs to the next column.
     """
     if result.kernel.entry != "sgemm_outer" or result.parameters["VECTORS"] != 1:
-        raise CourseError(f"{result.kernel.name}: the first load of A is known of Chien's methods with one vector", kernel=result.kernel.name)
+        raise CourseError(f"{result.kernel.name}: the first load of A is known of Chien's methods with one vector",
+                          kernel=result.kernel.name)
     A, read = array_of(result, "A"), dict.fromkeys(range(result.block[0]))
     first = {}
     for r in result.trace:

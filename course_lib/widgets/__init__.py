@@ -15,4 +15,7 @@ from course_lib.widgets.self_check import quiz
 from course_lib.widgets.sliders import live
 from course_lib.widgets.steps import film_player, player, rank_player
 
-__all__ = ["accesses", "bank_bench", "cost_sliders", "film_player", "guard_sliders", "guarded", "live", "player", "predict", "quiz", "rank_player", "side_by_side", "traced_run"]
+__all__ = [
+    "accesses", "bank_bench", "cost_sliders", "film_player", "guard_sliders", "guarded", "live", "player", "predict",
+    "quiz", "rank_player", "side_by_side", "traced_run",
+]

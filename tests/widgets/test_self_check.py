@@ -13,13 +13,14 @@ from course_lib.toolchain import whole_step
 from course_lib.widgets import questions, quiz
 from course_lib.widgets.answers import Answers
 from course_lib.widgets.compute import evaluate, inputs
+from course_lib.widgets.guards import guarded
 from course_lib.widgets.pictures import one_thread, who_writes
 from course_lib.widgets.self_check import Quiz
 
 LESSONS = sorted(questions.lessons())
 KNOWN = {"np": np, "math": math, "arch": arch, "data": data, "kernels": kernels, "model": model, "run": run, "run_cpu": run_cpu,
          "count_lines": count_lines, "evaluate": evaluate, "inputs": inputs, "one_thread": one_thread,
-         "who_writes": who_writes, "whole_step": whole_step}
+         "who_writes": who_writes, "whole_step": whole_step, "guarded": guarded}
 CHECKED = [pytest.param(q, id=f"{lesson}-{q.key}") for lesson in LESSONS for q in questions.load(lesson) if q.check]
 
 TINY = """
