@@ -11,7 +11,6 @@ from course_lib.plots.charts import bars, lines
 from course_lib.plots.cpu_table import cpu_table
 from course_lib.plots.device import device_report, homework_report
 from course_lib.plots.gantt import clocks, describe_clocks, describe_gantt, gantt
-from course_lib.plots.guards import block_map, blocks_seen, describe_blocks, describe_rows_read, draw_rows_read, rows_read
 from course_lib.plots.highlight import highlighted
 from course_lib.plots.kernel_table import kernel_resources
 from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
@@ -48,15 +47,14 @@ from course_lib.plots.training import (
 from course_lib.plots.transfers import describe_transfers, moved_boxes, transfers
 
 __all__ = [
-    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bank_map", "bars", "block_map", "blocks_seen",
-    "busiest_line", "cache_lines", "clocks", "compare_code", "cpu_table", "describe_banks", "describe_blocks", "describe_clocks",
-    "describe_gantt", "describe_iterations", "describe_ladder", "describe_lines", "describe_losses", "describe_rank",
-    "describe_roofline", "describe_rows_read", "describe_sectors", "describe_share", "describe_speed_by_occupancy",
-    "describe_speeds", "describe_steps", "describe_transfers", "describe_under_way", "device_report", "draw_curves",
-    "draw_rows_read", "every_warp", "frames", "gantt", "highlighted", "homework_report", "inner_loops", "iterations",
-    "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "line_window", "lines", "linked_code",
-    "live_points", "loop_listing", "losses", "moved_boxes", "owners", "rank_frames", "rank_step", "render", "requests", "roofline",
-    "rows_read", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "step_bars", "step_table", "thread_grid",
-    "thread_share", "thread_share_picture", "tiling_step", "touched_sectors", "transfers", "under_way", "used_bytes",
+    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bank_map", "bars", "busiest_line",
+    "cache_lines", "clocks", "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt",
+    "describe_iterations", "describe_ladder", "describe_lines", "describe_losses", "describe_rank", "describe_roofline",
+    "describe_sectors", "describe_share", "describe_speed_by_occupancy", "describe_speeds", "describe_steps", "describe_transfers",
+    "describe_under_way", "device_report", "draw_curves", "every_warp", "frames", "gantt", "highlighted", "homework_report",
+    "inner_loops", "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "line_window",
+    "lines", "linked_code", "live_points", "loop_listing", "losses", "moved_boxes", "owners", "rank_frames", "rank_step", "render",
+    "requests", "roofline", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "step_bars", "step_table",
+    "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "touched_sectors", "transfers", "under_way", "used_bytes",
     "words_a_bank", "words_read",
 ]

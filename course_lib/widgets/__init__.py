@@ -1,21 +1,17 @@
 """Thin ipywidgets for the lessons: a pure function computes, the widget shows.
 
 `live` puts sliders on a kernel, `bank_bench` shows a padded tile from source to time, `cost_sliders` moves the inputs of a
-cost model, `guard_sliders` sizes and guards, `player` steps through drawings, `accesses` shows the lanes of an access,
-`side_by_side` a kernel's source, PTX and SASS, `predict` asks for a number beforehand, `quiz` asks five questions at the end.
+cost model, `player` steps through drawings, `accesses` shows the lanes of an access, `side_by_side` a kernel's source, PTX
+and SASS, `predict` asks for a number beforehand, `quiz` asks five questions at the end.
 """
 
 from course_lib.widgets.accesses import accesses
 from course_lib.widgets.bank_bench import bank_bench
 from course_lib.widgets.code import side_by_side
 from course_lib.widgets.cost_model import cost_sliders
-from course_lib.widgets.guards import guard_sliders, guarded, traced_run
 from course_lib.widgets.prediction import predict
 from course_lib.widgets.self_check import quiz
 from course_lib.widgets.sliders import live
 from course_lib.widgets.steps import film_player, player, rank_player
 
-__all__ = [
-    "accesses", "bank_bench", "cost_sliders", "film_player", "guard_sliders", "guarded", "live", "player", "predict",
-    "quiz", "rank_player", "side_by_side", "traced_run",
-]
+__all__ = ["accesses", "bank_bench", "cost_sliders", "film_player", "live", "player", "predict", "quiz", "rank_player", "side_by_side"]
