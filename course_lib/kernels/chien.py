@@ -18,7 +18,7 @@ METHODS = {
     "sgemm_method7": (64, 2, 16, 8, 3, 0, "method 7: two vectors eight blocks apart, in one memory partition of the GT200"),
     "sgemm_method8": (64, 2, 20, 1, 3, 0, "method 8: 20 columns"),
 }
-LESSON = "09_outer_product"
+LESSON, GUARDED = "09_outer_product", "10_any_size"
 GUARDS = ("none: whole tiles only", "A tested in the loop", "A tested in the last tile", "rows clamped")
 
 
@@ -59,7 +59,8 @@ def kernels():
     for name, (*values, idea) in METHODS.items():
         parameters = _parameters(*values)
         yield Kernel(
-            name, FOLDER / "sgemm_outer.cu", "sgemm_outer", idea=idea, lesson=LESSON, layout="column", sizes_of=_sizes,
+            name, FOLDER / "sgemm_outer.cu", "sgemm_outer", idea=idea,
+            lesson=GUARDED if name.startswith(("sgemm_method5", "sgemm_method6")) else LESSON, layout="column", sizes_of=_sizes,
             parameters=parameters, passes=tuple(p.name for p in parameters),
             rules=(divides_rule("THREADS", "BK"), sums_rule(("VECTORS", "COLS"), MAX_SUMS_OF_THREAD, "a thread"), outer_tile_rule("COLS")),
             block_of=lambda p: (p["THREADS"], 1, 1),

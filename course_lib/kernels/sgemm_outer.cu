@@ -6,7 +6,7 @@
 // Shared    4 * BK * (COLS+1) bytes per block
 // Strides   lda, ldb, ldc: elements from one column to the next
 // Edges     GUARD 0: whole tiles only; 1: A is tested in the loop; 2: in the last tile only; 3: rows are clamped (any size)
-// Lesson    notebooks/09_outer_product.ipynb      Next  sgemm_outer_rows.cu
+// Lesson    notebooks/09_outer_product.ipynb, guards: notebooks/10_any_size.ipynb      Next  sgemm_outer_rows.cu
 #ifndef THREADS       // the launcher passes all seven with -D, or none
 #define THREADS 64    // rows of a vector of A
 #define VECTORS 1     // vectors of A that a block multiplies

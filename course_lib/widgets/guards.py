@@ -14,7 +14,6 @@ from course_lib.run import run
 from course_lib.toolchain import guard_loops
 from course_lib.widgets.compute import inputs
 from course_lib.widgets.explore import Control, Explore
-from course_lib.widgets.pictures import SMALL
 
 VERSIONS = {"method 5, v1": "sgemm_method5_v1", "method 5, v2": "sgemm_method5_v2", "method 5, v3": "sgemm_method5_v3",
             "method 6": "sgemm_method6", "Wang": "sgemm_outputs"}
@@ -98,21 +97,19 @@ def guard_facts(found):
     """Return what the table shows of a launch, as a mapping of label to text."""
     r, ways = found.result, Counter(way(b) for b in found.blocks)
     idle = 1 - sum(b.rows * b.cols for b in found.blocks) / sum(b.tile_rows * b.tile_cols for b in found.blocks)
-    shown = {"blocks": f"{len(found.blocks)}", "ways taken: blocks": ", ".join(f"{name}: {n}" for name, n in sorted(ways.items())),
-             "share of all tiles outside C": f"{idle:.0%}",
-             "multiply-adds executed / needed": f"{found.multiply_adds:.2f}",
-             "PTX instructions / multiply-add": f"{found.instructions:.2f}",
-             "sectors a load request": f"{r.sectors_per_request():.2f}",
-             "registers a thread": f"{r.resources.registers}"}
-    for name, loop in guard_loops(r.kernel, **r.parameters).items():
-        shown[f"instructions / multiply-add, sm_90: {name}"] = f"{loop.per_multiply_add:.2f}"
-    return shown
+    names = ("fast", "guarded") if r.kernel.entry == "gemm_outputs" else ("I", "II", "III", "IV", "V", "VI")
+    shown = {"blocks": f"{len(found.blocks)}"} | {f"blocks {name}": f"{ways[name]}" for name in names}
+    shown |= {"tiles outside C": f"{idle:.0%}", "FFMA executed / needed": f"{found.multiply_adds:.2f}",
+              "PTX / multiply-add": f"{found.instructions:.2f}", "sectors a load request": f"{r.sectors_per_request():.2f}",
+              "registers a thread": f"{r.resources.registers}"}
+    return shown | {f"SASS / multiply-add: {name}": f"{turn.per_multiply_add:.2f}"
+                    for name, turn in guard_loops(r.kernel, **r.parameters).items()}
 
 
 def guard_picture(found):
     """Draw the blocks of a launch over C; return (Axes, alternative text)."""
     r = found.result
-    ax = block_map(found.blocks, r.M, r.N, style.axes(**SMALL))
+    ax = block_map(found.blocks, r.M, r.N, style.axes(width=5.7, height=4.2))
     return ax, describe_blocks(found.blocks, r.M, r.N)
 
 
@@ -126,4 +123,4 @@ def guard_sliders(version="method 5, v1", M=150, N=40, K=40):
     controls = (Control("guard", "who tests what", tuple(VERSIONS), version), Control("M", "rows of A and C", ROWS, M),
                 Control("N", "columns of B and C", COLS, N), Control("K", "columns of A, rows of B", DEPTHS, K))
     return Explore(controls, guarded, facts=guard_facts, picture=guard_picture, doing="running and looking at every block",
-                   done="run and looked at")
+                   done="run and looked at, simulated, sm_90,")

@@ -1,4 +1,4 @@
-"""The kernels that lessons 03, 04 and 08 have the reader edit: `check` says what the text around them says, before and after each edit."""
+"""The kernels that lessons 03, 04, 08 and 10 have the reader edit: `check` says what the text around them says, before and after each edit."""
 
 import json
 import re
@@ -75,3 +75,22 @@ def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired)
     assert [(f.kind, f.lesson) for f in report.findings] == [("loads", "lesson 04, Tiling")] + [
         ("spills", "lesson 08, Register blocking")] * (not repaired)
     assert repaired or "32 bytes a thread lie in local memory" in report.findings[1].message
+
+
+def test_lesson_10_clamps_along_K_too():
+    text, values, prose = lesson("10")
+    words = " ".join(prose.split())
+    assert "`k0 + tx < K ? … : 0.0f` for A, the same with `ty` for B" in words
+    assert "change `k0 < K` to `k0 + BK <= K`" in words
+    report = check(text, **values)
+    assert not report.right
+    assert [f.kind for f in report.findings] == ["wrong"], "nothing is read out of bounds"
+    assert "elements beyond K must count as 0" in report.findings[0].message
+    for_a = edited(text, "= A[min(row, M - 1) * lda + min(k0 + tx, K - 1)]", "= k0 + tx < K ? A[min(row, M - 1) * lda + k0 + tx] : 0.0f")
+    both = edited(for_a, "= B[min(k0 + ty, K - 1) * ldb + min(col, N - 1)]", "= k0 + ty < K ? B[(k0 + ty) * ldb + min(col, N - 1)] : 0.0f")
+    repaired = check(both, **values)
+    assert repaired.right
+    assert not repaired.findings
+    shorter = check(edited(both, "k0 < K; k0", "k0 + BK <= K; k0"), **values)
+    assert not shorter.right
+    assert "The sum stops at k = 16" in shorter.findings[0].message

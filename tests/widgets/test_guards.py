@@ -119,10 +119,11 @@ def test_a_block_that_stores_everything_is_whole():
 
 def test_the_table_counts_the_tiles_outside():
     facts = guard_facts(guarded("Wang", 65, 65, 33))
-    assert facts["ways taken: blocks"] == "guarded: 4"
-    assert facts["share of all tiles outside C"] == f"{1 - 65**2 / 128**2:.0%}"
-    assert float(facts["instructions / multiply-add, sm_90: untested tiles"]) < float(
-        facts["instructions / multiply-add, sm_90: tested tiles"])
+    assert (facts["blocks fast"], facts["blocks guarded"]) == ("0", "4")
+    assert facts["tiles outside C"] == f"{1 - 65**2 / 128**2:.0%}"
+    assert float(facts["SASS / multiply-add: untested tiles"]) < float(facts["SASS / multiply-add: tested tiles"])
+    cases = guard_facts(guarded("method 5, v1", 150, 40, 40))
+    assert [cases[f"blocks {case}"] for case in ("I", "II", "III", "IV", "V", "VI")] == ["0", "2", "0", "1", "4", "2"]
 
 
 def test_the_controls_begin_where_they_are_told_and_can_go_everywhere():
