@@ -1,4 +1,4 @@
-"""The kernels that lessons 03, 04, 08 and 10 have the reader edit: `check` says what the text around them says, before and after each edit."""
+"""The kernels that lessons 03, 04, 08 and 10 have the reader edit: `check` says what the text says, before and after each edit."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired)
     assert repaired or "32 bytes a thread lie in local memory" in report.findings[1].message
 
 
-def test_lesson_10_clamps_along_K_too():
+def test_lesson_10_clamps_along_k_too():
     text, values, prose = lesson("10")
     words = " ".join(prose.split())
     assert "`k0 + tx < K ? … : 0.0f` for A, the same with `ty` for B" in words

@@ -27,15 +27,15 @@ SIZES = ((150, 40, 40), (128, 32, 32), (129, 33, 32), (128, 33, 47), (65, 16, 33
 def expected_case(version, rows_cut, cols_cut, K):
     """Chien's six cases, as far as our version still tells them apart."""
     tail = K % 16 != 0 or version == "method 5, v2"                # our version 2 always keeps the last column apart
-    tests_A = rows_cut and (version == "method 5, v1" or (version == "method 5, v2" and tail))
+    tests_a = rows_cut and (version == "method 5, v1" or (version == "method 5, v2" and tail))
     if cols_cut:
-        return "IV" if tests_A else "II"
-    return {(False, False): "I", (True, False): "V", (False, True): "III", (True, True): "VI"}[tail, tests_A]
+        return "IV" if tests_a else "II"
+    return {(False, False): "I", (True, False): "V", (False, True): "III", (True, True): "VI"}[tail, tests_a]
 
 
 @pytest.mark.parametrize("version", [name for name in VERSIONS if name != "Wang"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_every_block_takes_the_case_that_its_place_and_K_ask_for(version, size):
+def test_every_block_takes_the_case_that_its_place_and_k_ask_for(version, size):
     M, N, K = size
     found = guarded(version, M, N, K)
     rows, cols, _ = tile_of(found.result.kernel, found.result.parameters)
@@ -55,7 +55,8 @@ def test_wangs_fast_path_wants_a_whole_block_and_whole_tiles(size, fast):
 
 
 def test_the_shorter_trace_says_what_the_whole_one_does():
-    for version, size in (("method 5, v1", (100, 33, 57)), ("method 5, v2", (100, 33, 64)), ("method 6", (130, 33, 80)), ("Wang", (65, 65, 49))):
+    for version, size in {"method 5, v1": (100, 33, 57), "method 5, v2": (100, 33, 64), "method 6": (130, 33, 80),
+                          "Wang": (65, 65, 49)}.items():
         name = VERSIONS[version]
         kernel = kernels.get(name)
         rows, cols, depth = tile_of(kernel, kernel.check())
