@@ -196,11 +196,11 @@ def block_map(seen, M, N, ax=None, *, title=None):
     ax = style.axes(ax, width=7.4, height=4.8)
     rows, cols = (max(getattr(b, f"first_{k}") + getattr(b, f"tile_{k}s") for b in seen) for k in ("row", "col"))
     small = len({b.first_col for b in seen}) > 6 or len({b.first_row for b in seen}) > 6
-    across = 0.5 if max(len(way(b)) for b in seen) > 3 else 0.3            # away from the lines of C, where the word is short
+    across = 0.5 if small or max(len(way(b)) for b in seen) > 3 else 0.3            # away from the lines of C, where the word is short
     for b in seen:
         colour = CATEGORIES[b.category]
         ax.add_patch(Rectangle((b.first_col, b.first_row), b.tile_cols, b.tile_rows, facecolor=colour, edgecolor="white", linewidth=3))
-        ax.text(b.first_col + b.tile_cols * across, b.first_row + b.tile_rows * 0.3, way(b), ha="center", va="center", zorder=5,
+        ax.text(b.first_col + b.tile_cols * across, b.first_row + b.tile_rows * 0.22, way(b), ha="center", va="center", zorder=5,
                 fontsize=11 if small else 15, fontweight="bold", color=style.text_on(colour),
                 bbox={"facecolor": colour, "edgecolor": "none", "pad": 2})
     ax.add_patch(Rectangle((0, 0), N, M, fill=False, edgecolor=style.INK, linewidth=3))
