@@ -82,6 +82,6 @@ def kernels():
 def _kernel(name, idea, extra=(), rules=(), shared=lambda p: 0, fixed_block=False):
     """A kernel of the family; `fixed_block`: the file needs to know the threads of a block."""
     passed = ("M", "N", *(("threads",) if fixed_block else ()), *(p.name for p in extra))
-    return Kernel(name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=(*SIZES, THREADS, BLOCKS, *extra),
+    return Kernel(name, FOLDER / f"{name}.cu", name, idea=idea, lesson="13_matrix_vector", parameters=(*SIZES, THREADS, BLOCKS, *extra),
                   rules=(constant_rule(), *rules), passes=passed, passes_as={"threads": "THREADS"}, kind="vectors",
                   block_of=lambda p: (p["threads"], 1, 1), grid_of=lambda S, p: (p["blocks"], 1, 1), shared_of=shared)

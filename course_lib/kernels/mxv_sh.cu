@@ -5,7 +5,7 @@
 // Launch    block (THREADS); any grid: blocks stride over the vectors
 // Shared    4 * THREADS * (CHUNK + 1) bytes per block
 // Edges     any S; S * M and S * N below 2^31
-// Lesson    none yet      Next  mxv_sh_ochunk.cu
+// Lesson    notebooks/13_matrix_vector.ipynb      Next  mxv_sh_ochunk.cu
 #ifndef M             // the launcher passes all with -D, or none
 #define M 16           // components of an output vector
 #define N 16           // components of an input vector

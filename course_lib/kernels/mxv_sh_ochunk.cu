@@ -5,7 +5,7 @@
 // Launch    block (THREADS); any grid: blocks stride over the vectors
 // Shared    4 * THREADS bytes per block
 // Edges     any S; S * M and S * N below 2^31; M a multiple of CHUNK
-// Lesson    none yet
+// Lesson    notebooks/13_matrix_vector.ipynb
 #ifndef M             // the launcher passes all with -D, or none
 #define M 16           // components of an output vector
 #define N 16           // components of an input vector

@@ -5,7 +5,7 @@
 // Launch    any grid and block: threads stride over the vectors
 // Shared    none
 // Edges     any S; S * M and S * N below 2^31; N a multiple of 4, in and out at multiples of 16 bytes
-// Lesson    none yet      Next  mxv_vls.cu
+// Lesson    notebooks/13_matrix_vector.ipynb      Next  mxv_vls.cu
 #ifndef M             // the launcher passes all with -D, or none
 #define M 16           // components of an output vector
 #define N 16           // components of an input vector

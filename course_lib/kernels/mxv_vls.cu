@@ -5,7 +5,7 @@
 // Launch    block (THREADS); any grid: blocks stride over the vectors
 // Shared    16 * THREADS bytes per block
 // Edges     any S; S * M and S * N below 2^31; M = N, 4, 8, 16, …, 128; in and out at multiples of 16 bytes
-// Lesson    none yet      Next  mxv_sh.cu
+// Lesson    notebooks/13_matrix_vector.ipynb      Next  mxv_sh.cu
 #ifndef M             // the launcher passes all with -D, or none
 #define M 16           // components of an output vector
 #define N 16           // components of an input vector

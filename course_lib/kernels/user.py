@@ -13,6 +13,7 @@ from course_lib.kernels.rules import threads_rule
 SGEMM = ("int M", "int N", "int K", "float alpha", "const float* A", "int lda",
          "const float* B", "int ldb", "float beta", "float* C", "int ldc")
 SIGNATURE = ", ".join(SGEMM)
+VECTORS = ("int S", "const float* in", "float* out")         # of a kernel like the mxv kernels
 
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _ENTRY = re.compile(r"__global__\b[^;{}]*?\b(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>[^()]*)\)\s*\{")
@@ -59,17 +60,19 @@ class UserKernel(Kernel):
             The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
             BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN; else sgemm_naive (one thread
             per element, blocks of bx × by). A tiled text that sets BX and BY too gets blocks of BX × BY threads.
+            Like an mxv kernel it takes `int S, const float* in, float* out`, has a `__constant__ float matrix[M][N]`,
+            and `run_vectors` runs it.
 
         Raises
         ------
         CourseError
-            When there is no such file or function, or the function does not take SGEMM's arguments.
+            When there is no such file or function, or the function does not take the arguments of what it is launched like.
         """
         text, path = _read(source)
         bare = _COMMENT.sub(_blank, text)
         name, parameters = _find_entry(bare, entry)
-        _check_signature(name, parameters)
         base = get(like or _resembles(bare))
+        _check_signature(name, parameters, VECTORS if base.kind == "vectors" else SGEMM)
         written = written_values(text)
         fitted = tuple(dataclasses.replace(p, default=written.get(p.name, p.default)) for p in base.parameters)
         facts = {f.name: getattr(base, f.name) for f in dataclasses.fields(base)}
@@ -153,12 +156,12 @@ def _is_extern_c(bare, start):
     return before.endswith('extern "C"') or any(b.count("{") >= b.count("}") for b in blocks)
 
 
-def _check_signature(name, text):
+def _check_signature(name, text, arguments):
     given = [" ".join(p.split()) for p in text.split(",") if p.strip()]
-    right = f"the front door launches {name}({SIGNATURE})"
-    if len(given) != len(SGEMM):
-        raise CourseError(f"{name} takes {len(given)} arguments, not {len(SGEMM)}: {right}", entry=name)
-    for number, (mine, theirs) in enumerate(zip(given, SGEMM, strict=True), start=1):
+    right = f"the front door launches {name}({', '.join(arguments)})"
+    if len(given) != len(arguments):
+        raise CourseError(f"{name} takes {len(given)} arguments, not {len(arguments)}: {right}", entry=name)
+    for number, (mine, theirs) in enumerate(zip(given, arguments, strict=True), start=1):
         kind, wanted = _kind(mine), _kind(theirs)
         if kind and kind != wanted:
             raise CourseError(f"argument {number} of {name} is `{mine}`, not `{theirs}`: {right}", entry=name)

@@ -86,6 +86,53 @@ def times_ideal(gigabytes_per_s, seconds, S=MIBION, N=16):
     return gigabytes_per_s * 1e9 * _seconds(seconds) / (FLOAT * S * N)
 
 
+def surplus(gigabytes_per_s, seconds, times=1, S=MIBION, N=16):
+    """Return the part of a reading rate that is left when the input has been read so many times, in 10^9 bytes a second.
+
+    In Koppelman's "p mode" DRAM is read at 4.6 to 15.1 GB/s and the L2 at 23.7 to 107.8. Beyond once and beyond 8 times:
+
+    >>> [round(surplus(rate, us * 1e-6), 1) for us, rate in ((24520, 4.6), (12458, 7.3), (5065, 15.1), (5364, 14.1))]
+    [1.9, 1.9, 1.9, 1.6]
+    >>> [round(surplus(rate, us * 1e-6, times=8), 1) for us, rate in ((24520, 23.7), (12458, 45.0), (5065, 107.8), (5364, 101.8))]
+    [1.8, 1.9, 1.8, 1.7]
+    """
+    return gigabytes_per_s - times * FLOAT * S * N / _seconds(seconds) / 1e9
+
+
+def times_wanted(row):
+    """Return how often the wanted bytes passed each level: {"read": (requests, L2, DRAM), "write": (requests, L2, DRAM)}.
+
+    Wanted are 4 S N bytes to read and 4 S M to write; requests ask for whole sectors, and one that two requests ask for counts twice.
+
+    Parameters
+    ----------
+    row : mapping
+        As for `counted_columns`.
+
+    >>> from course_lib.data import readings
+    >>> (row,) = readings("vectors").find(kernel="mxv_g_only", warps=32)
+    >>> {kind: [round(times, 1) for times in levels] for kind, levels in times_wanted(row).items()}
+    {'read': [8.0, 1.0, 1.3], 'write': [8.0, 7.9, 1.0]}
+    """
+    wanted = {"read": FLOAT * row["S"] * row["N"], "write": FLOAT * row["S"] * row["M"]}
+    moved = {"read": (SECTOR * row["load_sectors"], SECTOR * row["l2_sectors_read"], row["dram_bytes_read"]),
+             "write": (SECTOR * row["store_sectors"], SECTOR * row["l2_sectors_written"], row["dram_bytes_written"])}
+    return {kind: tuple(bytes_ / wanted[kind] for bytes_ in moved[kind]) for kind in wanted}
+
+
+def constant_seconds(words, device):
+    """Return the time that constant memory needs for so many words, were it one word of 4 bytes a cycle for each multiprocessor.
+
+    A model: no document gives this rate. Lanes that ask for one word together count as one, lanes that ask for different
+    words count one by one. `mxv_o_per_thd` asks 2^19 times (a warp for two vectors) for 16 words in 16 rows:
+
+    >>> from course_lib.arch import device
+    >>> round(1e6 * constant_seconds(2**19 * 16 * 16, device("H200")))
+    514
+    """
+    return words / device.sms / (device.clock_mhz * 1e6)
+
+
 def counted_columns(row):
     """Return the columns of his launch table and of his "p mode" from what a profiler counted.
 

@@ -3,7 +3,7 @@
 `show(ax, alt)` puts a figure into a notebook with alternative text.
 """
 
-from course_lib.plots.accesses import describe_sectors, lane_sectors, used_bytes
+from course_lib.plots.accesses import describe_beside, describe_sectors, lane_sectors, requests_beside, used_bytes
 from course_lib.plots.bank_map import bank_map, words_a_bank
 from course_lib.plots.banks import bank_counts, bank_grid, describe_banks
 from course_lib.plots.cache import Window, cache_lines, describe_lines, line_window
@@ -14,6 +14,7 @@ from course_lib.plots.gantt import clocks, describe_clocks, describe_gantt, gant
 from course_lib.plots.highlight import highlighted
 from course_lib.plots.kernel_table import kernel_resources
 from course_lib.plots.ladder import describe_ladder, ladder, ladder_table
+from course_lib.plots.levels import describe_levels, describe_time_by_sectors, l2_write_rates, level_bars, level_table, time_by_sectors
 from course_lib.plots.linked_code import LinkedCode, compare_code, linked_code
 from course_lib.plots.listing import busiest_line, source_listing
 from course_lib.plots.machine_code import describe_steps, inner_loops, loop_listing, step_bars
@@ -45,16 +46,31 @@ from course_lib.plots.training import (
     step_table,
 )
 from course_lib.plots.transfers import describe_transfers, moved_boxes, transfers
+from course_lib.plots.vectors import (
+    counted_table,
+    describe_shares,
+    describe_warp_bars,
+    launch_table,
+    p_mode_table,
+    recorded_rates,
+    resource_table,
+    share_bars,
+    shares,
+    star_table,
+    warp_bars,
+)
 
 __all__ = [
-    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bank_map", "bars", "busiest_line",
-    "cache_lines", "clocks", "compare_code", "cpu_table", "describe_banks", "describe_clocks", "describe_gantt",
-    "describe_iterations", "describe_ladder", "describe_lines", "describe_losses", "describe_rank", "describe_roofline",
-    "describe_sectors", "describe_share", "describe_speed_by_occupancy", "describe_speeds", "describe_steps", "describe_transfers",
-    "describe_under_way", "device_report", "draw_curves", "every_warp", "frames", "gantt", "highlighted", "homework_report",
-    "inner_loops", "iterations", "iterations_table", "kernel_resources", "ladder", "ladder_table", "lane_sectors", "line_window",
-    "lines", "linked_code", "live_points", "loop_listing", "losses", "moved_boxes", "owners", "rank_frames", "rank_step", "render",
-    "requests", "roofline", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "step_bars", "step_table",
-    "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "touched_sectors", "transfers", "under_way", "used_bytes",
-    "words_a_bank", "words_read",
+    "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bank_map", "bars", "busiest_line", "cache_lines",
+    "clocks", "compare_code", "counted_table", "cpu_table", "describe_banks", "describe_beside", "describe_clocks", "describe_gantt",
+    "describe_iterations", "describe_ladder", "describe_levels", "describe_lines", "describe_losses", "describe_rank",
+    "describe_roofline", "describe_sectors", "describe_share", "describe_shares", "describe_speed_by_occupancy", "describe_speeds",
+    "describe_steps", "describe_time_by_sectors", "describe_transfers", "describe_under_way", "describe_warp_bars", "device_report",
+    "draw_curves", "every_warp", "frames", "gantt", "highlighted", "homework_report", "inner_loops", "iterations", "iterations_table",
+    "kernel_resources", "l2_write_rates", "ladder", "ladder_table", "lane_sectors", "launch_table", "level_bars", "level_table",
+    "line_window", "lines", "linked_code", "live_points", "loop_listing", "losses", "moved_boxes", "owners", "p_mode_table",
+    "rank_frames", "rank_step", "recorded_rates", "render", "requests", "requests_beside", "resource_table", "roofline", "share_bars",
+    "shares", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "star_table", "step_bars", "step_table",
+    "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "time_by_sectors", "touched_sectors", "transfers",
+    "under_way", "used_bytes", "warp_bars", "words_a_bank", "words_read",
 ]

@@ -70,6 +70,47 @@ def lane_sectors(record, ax=None, *, base=None, title=None):
     return ax
 
 
+@style.styled
+def requests_beside(records, columns=3, width=12.6, height=3.3):
+    """Draw several requests side by side, each as `lane_sectors` does, under a title of its own.
+
+    Parameters
+    ----------
+    records : mapping of title to TraceRecord
+    columns : int
+        Pictures in a row.
+    width, height : float
+        Inches: of the figure, and of each row.
+
+    Returns
+    -------
+    Axes
+        The first one; the others are in its figure.
+    """
+    rows = -(-len(records) // columns)
+    first = style.axes(width=width, height=height * rows)
+    figure = first.figure
+    first.remove()
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax, (title, record) in zip(grid, records.items(), strict=False):
+        lane_sectors(record, ax, title=title)
+        n = len(touched_sectors(record))
+        ax.set_xticks([])
+        ax.set_yticks((0, 8, 16, 24, 31))
+        ax.set_xlabel(f"{n} sector{'s' * (n != 1)}: {used_bytes(record)} of {n * SECTOR_BYTES} bytes used", fontsize=13)
+        ax.title.set_fontsize(14)
+    for ax in grid[len(records):]:
+        ax.remove()
+    for ax in grid[:len(records)]:
+        ax.set_ylabel("lane" if ax.get_subplotspec().is_first_col() else "")
+    return grid[0]
+
+
+def describe_beside(records):
+    """Return the alternative text of `requests_beside`."""
+    return " ".join(f"{title}: {describe_sectors(record)}" for title, record in records.items())
+
+
 def describe_sectors(record):
     """Return the alternative text of `lane_sectors`.
 

@@ -117,6 +117,13 @@ class VectorsResult(LaunchResult):
             return None
         return 4 * self.S * self.N / (32 * self.count("sectors"))
 
+    @property
+    def store_utilisation(self):
+        """Return the written part of the sectors that store requests ask for, counted as `load_utilisation`; None without counters."""
+        if self.counters is None:
+            return None
+        return 4 * self.S * self.M / (32 * self.count("sectors", "store"))
+
     def mismatch(self):
         """Return the worst element, or None when all are right."""
         return mismatch(self.out, self.vectors, self.matrix.T)

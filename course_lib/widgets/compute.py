@@ -8,7 +8,7 @@ import threading
 import numpy as np
 
 from course_lib.errors import CourseError
-from course_lib.run import choose_backend, resolve, run, run_gather, run_transpose
+from course_lib.run import choose_backend, resolve, run, run_gather, run_transpose, run_vectors
 from course_lib.run.copies import needed
 
 PADDING = {"lda": "floats added to each row of A", "ldb": "floats added to each row of B", "ldc": "floats added to each row of C"}
@@ -53,12 +53,12 @@ stops at 1024.
 
 
 def evaluate(kernel, N, parameters, **options):
-    """Run a kernel on N × N matrices; one that copies, on N floats.
+    """Run a kernel on N × N matrices; one that copies, on N floats; one for many vectors, on N of them.
 
     Parameters
     ----------
     kernel : str or Kernel, or what else `run` takes
-        That multiplies (`run`), transposes (`run_transpose`) or copies (`run_gather`).
+        That multiplies (`run`), transposes (`run_transpose`), copies (`run_gather`), or multiplies vectors (`run_vectors`).
     N : int
     parameters : mapping
         Of the kernel; and "lda", "ldb", "ldc": floats added to each row of A (or of what is transposed), B or C.
@@ -77,6 +77,7 @@ def evaluate(kernel, N, parameters, **options):
     if reason:
         raise CourseError(reason, kernel=kernel.name, parameters=parameters)
     arguments, door = _inputs_for(kernel, N, own, padding)
+    own = {name: value for name, value in own.items() if kernel.kind != "vectors" or name not in "MN"}      # there the matrix says them
     alone = _timing if choose_backend(options.get("backend")) == "gpu" else contextlib.nullcontext()
     with alone:
         return door(kernel, *arguments, **options, **own)
@@ -87,11 +88,28 @@ def _inputs_for(kernel, N, own, padding):
     if kernel.kind == "gather":
         far = {name: own.get(name, default) for name, default in (("stride", 1), ("offset", 0), ("VEC", 1))}
         return (floats(needed(N, **far)), N), run_gather
+    if kernel.kind == "vectors":
+        sizes = {p.name: p.default for p in kernel.parameters} | own
+        return vectors(N, sizes["M"], sizes["N"]), run_vectors
     A, B, C = inputs(N, N, N, kernel.dtype)
     if kernel.kind == "transpose":
         return (widened(A, padding.get("lda", 0)),), run_transpose
     last = (widened(C, padding["ldc"]),) if padding.get("ldc") else ()
     return (widened(A, padding.get("lda", 0)), widened(B, padding.get("ldb", 0)), *last), run
+
+
+@functools.lru_cache(maxsize=8)
+def vectors(S, M=16, N=16):
+    """Return a random matrix (M, N) and vectors (S, N) in float32, the same ones each time; read-only.
+
+    >>> [x.shape for x in vectors(5, 2, 3)]
+    [(2, 3), (5, 3)]
+    """
+    rng = np.random.default_rng(13)
+    made = rng.standard_normal((M, N), dtype=np.float32), rng.standard_normal((S, N), dtype=np.float32)
+    for array in made:
+        array.flags.writeable = False
+    return made
 
 
 @functools.lru_cache(maxsize=4)

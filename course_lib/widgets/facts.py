@@ -31,8 +31,8 @@ def _both(result, what):
 
 
 def _multiply_adds(result):
-    """Return the multiply-adds of a product, None for anything else."""
-    return result.M * result.N * result.K if hasattr(result, "K") else None
+    """Return the multiply-adds of a product, or of many vectors; None for anything else."""
+    return result.M * result.N * result.K if hasattr(result, "K") else getattr(result, "multiply_adds", None)
 
 
 def _per(value):
@@ -61,7 +61,7 @@ def _time(result):
 def _speed(result):
     if result.time is None:
         return None
-    gflops = getattr(result, "gflops", None)
+    gflops = getattr(result, "gflops", None) if hasattr(result, "K") else None      # many vectors: the bytes are what matters
     return (f"GFLOP/s, {result.label}", f"{gflops:,.0f}") if gflops else (f"GB/s, {result.label}", f"{result.gb_s:,.0f}")
 
 
@@ -81,9 +81,23 @@ def _length(result):
     return f"machine instructions in the kernel, {code.arch}", _number(len(code.sass))
 
 
+def _used(label, share):
+    """Return a row for a share of `VectorsResult`, left out for anything else."""
+    def row(result):
+        found = getattr(result, share, None)
+        return None if found is None else (label, f"{100 * found:.3g} %")
+    return row
+
+
+def _intensity(result):
+    """Return the multiply-adds for each byte that many vectors must move at least."""
+    work, moved = getattr(result, "multiply_adds", None), getattr(result, "bytes", None)
+    return ("multiply-adds a byte, at most", _number(work / moved)) if work and moved else None
+
+
 def _useful(result):
     """Return the share of the loaded bytes that are wanted, of a copy or a transposition."""
-    if result.counters is None or not hasattr(result, "bytes") or not result.count("sectors"):
+    if result.counters is None or not hasattr(result, "bytes") or not result.count("sectors") or hasattr(result, "load_utilisation"):
         return None
     return "wanted share of the loaded bytes", f"{100 * (result.bytes / 2) / (32 * result.count('sectors')):.3g} %"
 
@@ -106,6 +120,9 @@ ROWS = {
     "sectors a load": _counted("sectors a load request", lambda r: r.sectors_per_request()),
     "sectors a store": _counted("sectors a store request", lambda r: r.sectors_per_request("store")),
     "wanted": _useful,
+    "loads used": _used("used bytes of load requests", "load_utilisation"),
+    "stores used": _used("used bytes of store requests", "store_utilisation"),
+    "multiply-adds a byte": _intensity,
     "sectors / multiply-add": _counted("load sectors / multiply-add", _per(lambda r: r.count("sectors"))),
     "wavefronts / multiply-add": _counted("shared wavefronts / multiply-add", _per(lambda r: r.count("wavefronts"))),
     "wavefronts / warp multiply-add": _counted("shared wavefronts / multiply-add of a warp", _per(lambda r: WARP * r.count("wavefronts"))),

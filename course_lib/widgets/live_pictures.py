@@ -4,8 +4,20 @@ from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
 from course_lib.model import peak
 from course_lib.model.bound import L1_SECTORS
-from course_lib.plots import bars, describe_roofline, describe_steps, linked_code, requests, roofline, step_bars, style
-from course_lib.run import RunResult, bound_of, one_block
+from course_lib.plots import (
+    bars,
+    describe_roofline,
+    describe_shares,
+    describe_steps,
+    linked_code,
+    requests,
+    roofline,
+    share_bars,
+    shares,
+    step_bars,
+    style,
+)
+from course_lib.run import RunResult, VectorsResult, bound_of, one_block
 from course_lib.toolchain import whole_step
 from course_lib.widgets.accesses import draw
 from course_lib.widgets.compute import evaluate
@@ -89,6 +101,8 @@ def retraced(result, warp=0):
     if isinstance(result, RunResult) and result.kernel.layout == "row":
         return one_block(result, warps=(warp,))
     size = result.n if hasattr(result, "n") else len(result.out)
+    if isinstance(result, VectorsResult):
+        size = min(size, result.block[0])               # what block 0 takes first, whatever the kernel
     padding = {"lda": result.ld - size} if getattr(result, "ld", None) else {}
     return evaluate(result.kernel, size, result.parameters | padding, backend="sim", trace=[((0, 0, 0), warp)])
 
@@ -102,6 +116,15 @@ def wanted_picture(result):
               unit=f"bytes, {result.counters_label}", digits=6)
     ax.locator_params(axis="x", nbins=3)
     return ax, "; ".join(f"{name} {value:,} bytes" for name, value in values.items()) + "."
+
+
+def used_picture(result):
+    """Draw what is used of what a launch on many vectors moves: of loads, of stores, and of the bandwidth where it is known."""
+    found = shares(result)
+    ax = share_bars(found, style.axes(width=5.6, height=1.2 + 0.85 * len(found)), title=result.kernel.name)
+    if len(found) == 2:
+        ax.set_xlabel("bandwidth: recorded with M = N = 16 only", fontsize=12)
+    return ax, describe_shares(found)
 
 
 def code_picture(result):

@@ -13,7 +13,8 @@ from course_lib.widgets.facts import USUAL, check_rows, facts, facts_table
 from course_lib.widgets.waiting import BESIDE, BUTTONS, SLOW_S, WRAPPED, WaitingBox
 
 AHEAD_BELOW_S = 0.8             # neighbours of a position that took longer are not computed ahead
-SIZE = {"gather": "N: floats that are copied", "transpose": "N: rows and columns of the matrix"}
+SIZE = {"gather": "N: floats that are copied", "transpose": "N: rows and columns of the matrix", "vectors": "S: vectors"}
+SIZE_NAME = {"vectors": "S"}        # of a kernel whose own parameters have an N
 
 
 class Live(WaitingBox):
@@ -50,7 +51,8 @@ class Live(WaitingBox):
         meanings = PADDING | {p.name: p.meaning for p in kernel.parameters}
         self.sliders = {name: _slider(name, values, start[name], f"{name}: {meanings[name]}")
                         for name, values in choices.items()}
-        self.size = _slider("N", sizes, N, SIZE.get(kernel.kind, "N: rows and columns of A, B and C"))
+        self._size_name = SIZE_NAME.get(kernel.kind, "N")
+        self.size = _slider(self._size_name, sizes, N, SIZE.get(kernel.kind, "N: rows and columns of A, B and C"))
         self._name, self.choice, self.tied = names[0], None, None
         if len(names) > 1:
             self.choice = ipywidgets.ToggleButtons(options=names, value=names[0], description="kernel", tooltip="Which kernel",
@@ -91,7 +93,7 @@ class Live(WaitingBox):
         name, N, *values = position
         asked = self._fixed | dict(zip(self.sliders, values, strict=True))
         said = [f"{k} = N + {v}" if k in PADDING else f"{k} = {v}" for k, v in asked.items()]
-        return ", ".join([name, f"N = {N}", *said])
+        return ", ".join([name, f"{self._size_name} = {N}", *said])
 
     def _compute(self, position):
         """Return the result and its facts: some are of the machine code, which takes time, too."""
@@ -165,14 +167,16 @@ def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), 
     Parameters
     ----------
     kernel : str or sequence of str
-        One kernel, or several with the same parameters to choose between; one that multiplies, transposes or copies.
+        One kernel, or several with the same parameters to choose between; one that multiplies, transposes or copies, or that
+        multiplies many vectors by one matrix.
     sliders : mapping of name to values, optional
         Which parameters can be moved, and where; default all, with the catalog's choices. Values that break a rule
         are welcome: the widget says which rule, and why there is one. "lda", "ldb" and "ldc" add floats to each row.
     start : mapping of name to value, optional
         Where sliders begin; default the catalog's. What has no slider keeps this value.
     N : int
-        Rows and columns of the square matrices at the start; `sizes` are the choices. For a copy the number of floats.
+        Rows and columns of the square matrices at the start; `sizes` are the choices. For a copy the number of floats; of many
+        vectors their number, and the slider is called S.
     tie : sequence of names
         Sliders that move together as long as a box is ticked.
     picture : callable(result) -> (Axes, alternative text), or mapping of name to such, optional
@@ -198,8 +202,9 @@ def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), 
             raise CourseError(f"{name} is no parameter of {names[0]}: there are {', '.join(known)}", kernel=names[0])
     choices = {name: tuple(values) for name, values in offered.items()}
     begin = {name: known[name] for name in choices} | dict(start or {})
-    for name, value in (*begin.items(), ("N", N)):
-        if value not in (values := tuple(sizes) if name == "N" else choices.get(name, (value,))):
+    size = SIZE_NAME.get(kernels.get(names[0]).kind, "N")
+    for name, value, values in (*((name, value, choices.get(name, (value,))) for name, value in begin.items()), (size, N, tuple(sizes))):
+        if value not in values:
             raise CourseError(f"{name} begins at {value}, but its slider has {', '.join(map(str, values))}: add it, or name a start")
     pictures = dict(picture) if isinstance(picture, Mapping) else {"": picture} if picture else {}
     return Live(names, choices, begin, N, tuple(sizes), tie, pictures, check_rows(rows))

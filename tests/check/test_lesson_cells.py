@@ -1,4 +1,4 @@
-"""The kernels that lessons 03, 04, 08 and 10 have the reader edit: `check` says what the text says, before and after each edit."""
+"""The kernels that lessons have the reader edit: `check`, or the run, says what the text around them says, before and after each edit."""
 
 import json
 import re
@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from course_lib.check import check
+from course_lib.kernels import UserKernel
 from course_lib.magic import from_cell
+from course_lib.run import run_vectors
+from course_lib.simt import Misaligned
+from course_lib.widgets.compute import vectors
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 GUARD = "if (row >= M || col >= N) return;"
@@ -94,3 +98,19 @@ def test_lesson_10_clamps_along_k_too():
     shorter = check(edited(both, "k0 < K; k0", "k0 + BK <= K; k0"), **values)
     assert not shorter.right
     assert "The sum stops at k = 16" in shorter.findings[0].message
+
+
+def test_lesson_13_loads_vectors_of_six_by_fours():
+    text, _, prose = lesson("13")
+    assert "`float2`, two products, `c += 2`" in " ".join(prose.split())
+    six = vectors(1024, 6, 6)
+    with pytest.raises(Misaligned) as caught:
+        run_vectors(UserKernel.from_source(text, like="mxv_o_lbuf"), *six, backend="sim")
+    assert "line 9: thread (1, 0, 0) of block (0, 0, 0) reads 16 bytes" in str(caught.value)
+    repaired = edited(text.replace("float4", "float2"), "c += 4", "c += 2")
+    repaired = edited(repaired, " + matrix[r][c + 2] * x.z + matrix[r][c + 3] * x.w", "")
+    done = run_vectors(UserKernel.from_source(repaired, like="mxv_o_lbuf"), *six, backend="sim")
+    assert done.mismatch() is None
+    assert (done.sectors_per_request(), done.load_utilisation) == (24, pytest.approx(1 / 3))
+    eight = text.replace("#define M 6\n#define N 6", "#define M 8\n#define N 8")      # what a reader may try: longer vectors
+    assert run_vectors(UserKernel.from_source(eight, like="mxv_o_lbuf"), *vectors(1024, 8, 8), backend="sim").mismatch() is None

@@ -79,6 +79,22 @@ def test_a_slip_gets_a_sentence(text, words):
     assert words in str(caught.value)
 
 
+VECTORS = """#define N 6
+__constant__ float matrix[N][N];
+extern "C" __global__ void six(int S, const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x] * matrix[0][S]; }"""
+
+
+def test_a_kernel_for_many_vectors_has_arguments_of_its_own():
+    kernel = UserKernel.from_source(VECTORS, like="mxv_g_only")
+    assert (kernel.entry, kernel.kind, kernel.check()["N"]) == ("six", "vectors", 6)
+    with pytest.raises(CourseError, match=r"2 arguments, not 3: the front door launches six\(int S, const float\* in, float\* out\)"):
+        UserKernel.from_source(VECTORS.replace("int S, ", ""), like="mxv_g_only")
+    with pytest.raises(CourseError, match="six takes 3 arguments, not 11"):
+        UserKernel.from_source(VECTORS)
+    with pytest.raises(CourseError, match="mine takes 11 arguments, not 3"):
+        UserKernel.from_source(MINE, like="mxv_sh")
+
+
 def test_a_binary_file_is_no_kernel(tmp_path):
     (tmp_path / "a.cu").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(CourseError, match="not a text file"):

@@ -15,7 +15,15 @@ from course_lib.run import bound_of, one_block, run, work_of
 from course_lib.widgets import live
 from course_lib.widgets.compute import evaluate, inputs, widened
 from course_lib.widgets.facts import ROWS, USUAL, facts
-from course_lib.widgets.live_pictures import access_picture, code_picture, retraced, roofline_picture, unroll_picture, wanted_picture
+from course_lib.widgets.live_pictures import (
+    access_picture,
+    code_picture,
+    retraced,
+    roofline_picture,
+    unroll_picture,
+    used_picture,
+    wanted_picture,
+)
 
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
 
@@ -208,6 +216,49 @@ def test_sliders_on_a_copy_and_a_transposition(wait_s):
     box = live(("transpose_plain",), sliders={"TILE": (16, 32)}, N=64, rows=("sectors a store",))
     assert "32" in box.table.value
     box.close()
+
+
+def test_many_vectors_have_sliders_of_m_n_and_their_number(wait_s):
+    rows = ("threads", "multiply-adds a byte", "sectors a load", "sectors a store", "loads used", "stores used", "wanted", "load sectors")
+    box = live(("mxv_o_lbuf", "mxv_vls"), sliders={"M": (4, 8), "N": (8, 16), "threads": (32, 64)}, start={"M": 8, "N": 16, "threads": 32},
+               N=128, sizes=(128, 256), rows=rows, picture={"used": used_picture, "a load": access_picture("in")})
+    assert "mxv_o_lbuf, S = 128, M = 8, N = 16, threads = 32" in box.static_text()
+    before = dict(box._now)
+    assert before["used bytes of load requests"] == before["used bytes of store requests"] == "12.5 %"
+    assert before["multiply-adds a byte, at most"] == f"{8 * 16 / (4 * 24):.4f}"
+    assert "wanted share of the loaded bytes" not in before
+    box.size.value = 256
+    assert box.engine.settle(wait_s)
+    assert int(box._now["global load sectors"].replace(",", "")) == 2 * int(before["global load sectors"].replace(",", ""))
+    box.sliders["M"].value = 4
+    assert box.engine.settle(wait_s)
+    assert box._now["used bytes of store requests"] == "25 %"
+    box.choice.value = "mxv_vls"
+    assert box.engine.settle(wait_s)
+    assert "M = 4, N = 16: both must be the same" in box.status.value
+    box.close()
+    with pytest.raises(CourseError, match="S begins at 100, but its slider has 128"):
+        live("mxv_o_lbuf", sliders={"N": (16,)}, N=100, sizes=(128,))
+    with pytest.raises(CourseError, match="N begins at 16, but its slider has 8"):
+        live("mxv_o_lbuf", sliders={"N": (8,)}, N=128, sizes=(128,))
+
+
+def test_many_vectors_are_traced_on_what_the_first_block_takes():
+    result = evaluate("mxv_vec_ld", 4096, {"M": 8, "N": 8, "threads": 64})
+    assert (result.S, result.M, result.N, result.mismatch()) == (4096, 8, 8, None)
+    traced = retraced(result)
+    assert (traced.S, traced.M, traced.N, traced.block) == (64, 8, 8, (64, 1, 1))
+    ax, words = access_picture("in")(result)
+    assert "load of 16 bytes a lane" in words
+    assert "32 bytes from each to the next" in words
+    assert "store of 4 bytes" in access_picture("out", load=False)(result)[1]
+    ax, words = used_picture(result)
+    assert words == "Used: used of what loads move 50 %, used of what stores move 12.5 %."
+    assert ax.get_title(loc="left") == "mxv_vec_ld"
+    assert ax.get_xlabel() == "bandwidth: recorded with M = N = 16 only"
+    ax, words = used_picture(evaluate("mxv_vec_ld", 64, {"M": 16, "N": 16, "threads": 128}))
+    assert "used bandwidth, 2²⁰ vectors, recorded on NVIDIA H200, 2026-11-21 23.3 %" in words
+    assert ax.get_xlabel() == ""
 
 
 def test_a_start_that_no_slider_has_and_a_slider_that_no_kernel_has():
