@@ -6,7 +6,7 @@
 // Shared    2 * BK * (BM + BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; elements from 2^127 * (2 - 2^-8) on round to infinity; CC 8.0 and up
-// Lesson    none yet      Next  sgemm_split.cu
+// Lesson    notebooks/16_tensor_cores.ipynb      Next  sgemm_split.cu
 #ifndef BM            // the launcher passes all five with -D, or none
 #define BM 128
 #define BN 128

@@ -6,7 +6,7 @@
 // Shared    6 * BK * (BM + BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; elements below 2^127 * (2 - 2^-8) (beyond: NaN); CC 8.0 and up
-// Lesson    none yet      Next  none
+// Lesson    notebooks/16_tensor_cores.ipynb      Next  none
 #ifndef BM            // the launcher passes all five with -D, or none
 #define BM 128
 #define BN 128

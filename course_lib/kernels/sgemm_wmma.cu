@@ -6,7 +6,7 @@
 // Shared    4 * (BM*(BK+4) + BK*(BN+8) + 16*24 * warps) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; elements from 2^127 * (2 - 2^-11) on round to infinity; CC 8.0 and up
-// Lesson    none yet      Next  sgemm_mma.cu
+// Lesson    notebooks/16_tensor_cores.ipynb      Next  sgemm_mma.cu
 #ifndef BM            // the launcher passes all five with -D, or none
 #define BM 64
 #define BN 64

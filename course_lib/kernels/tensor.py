@@ -81,7 +81,7 @@ def _kernel(name, idea, inputs, tiles, rules, shared):
     """Return a kernel whose warps have tiles of WM × WN; `shared`: the bytes of shared memory in words, and as a function."""
     parameters = _tiles(*tiles)
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=parameters,
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="16_tensor_cores", parameters=parameters,
         rules=(divides_rule("BM", "WM"), divides_rule("BN", "WN"), *rules, warps_rule(),
                sums_rule(("WM", "WN"), 32 * MAX_SUMS_OF_THREAD, "a warp"), sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"),
                shared_rule(*shared, next(rule for rule in rules if "BK" in rule.text))),

@@ -1,6 +1,6 @@
 """Pure arithmetic about GPUs; no kernel runs here. An independent reference for the simulator."""
 
-from course_lib.model import gt200, interval, lee, matvec
+from course_lib.model import gt200, interval, lee, matvec, number_formats
 from course_lib.model.banks import Service, conflicts, phases, services, shared_wavefronts
 from course_lib.model.bound import Bound, Work, busiest, lower_bound, product_sectors
 from course_lib.model.coalescing import sectors
@@ -45,6 +45,7 @@ __all__ = [
     "lee",
     "lower_bound",
     "matvec",
+    "number_formats",
     "occupancy",
     "operations_per_element",
     "padded",

@@ -5,8 +5,9 @@ import numpy as np
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.plots import Table, linked_code
+from course_lib.toolchain import tensor_step
 
-EXECUTED = "smsp__inst_executed.sum"
+EXECUTED, MATRIX = "smsp__inst_executed.sum", "smsp__inst_executed_pipe_tensor_op_hmma.sum"
 KINDS = ("load", "store")
 
 
@@ -71,9 +72,21 @@ def _occupancy(result):
 
 def _machine(result):
     """Return the instructions per multiply-add that the compiler made: of a whole step along K, or else of the inner loop."""
+    if getattr(result.kernel, "inputs", ""):
+        return _tensor_machine(result)
     code = linked_code(result.kernel, **result.parameters)
     found = code.step or code.per_multiply_add
     return None if found is None else (f"machine instructions / multiply-add, {code.arch}", _number(found))
+
+
+def _tensor_machine(result):
+    """Return the instructions of a step along K for each 32 multiply-adds of the product; None where the compiler made two loops of it."""
+    try:
+        step = tensor_step(result.kernel, **result.parameters)
+    except CourseError:
+        return None
+    p, warps = result.parameters, int(np.prod(result.block)) // WARP
+    return "machine instructions / multiply-add, sm_90", _number(step.instructions * WARP * warps / (p["BM"] * p["BN"] * p["BK"]))
 
 
 def _length(result):
@@ -136,6 +149,8 @@ ROWS = {
         lambda r: WARP * r.count("shared instructions"))),
     "instructions / multiply-add": _counted("PTX instructions / multiply-add", _per(lambda r: WARP * r.counters.get(EXECUTED, 0))),
     "machine instructions / multiply-add": _machine,
+    "multiply-adds / matrix instruction": _counted("multiply-adds / matrix instruction", lambda r: (
+        _multiply_adds(r) / r.counters[MATRIX] if _multiply_adds(r) and r.counters.get(MATRIX) else None)),
     "code length": _length,
     "registers": lambda r: ("registers a thread", _number(r.resources.registers)),
     "spilled": lambda r: ("bytes of a thread in local memory", _number(r.resources.local_bytes)),

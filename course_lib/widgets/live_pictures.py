@@ -1,4 +1,6 @@
-"""Pictures beside the sliders that are for any kernel: the roofline's point, one access, bytes moved, machine code."""
+"""Pictures beside the sliders that are for any kernel: the roofline's point, one access, bytes moved, machine code, errors."""
+
+import numpy as np
 
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
@@ -17,14 +19,18 @@ from course_lib.plots import (
     step_bars,
     style,
 )
+from course_lib.plots.errors import draw_spread, relative_errors
 from course_lib.run import RunResult, VectorsResult, bound_of, one_block
+from course_lib.run.accuracy import tolerance
 from course_lib.toolchain import whole_step
 from course_lib.widgets.accesses import draw
-from course_lib.widgets.compute import evaluate
+from course_lib.widgets.compute import evaluate, inputs
 from course_lib.widgets.pictures import SMALL
 
-LIMITS = {"fma": "the multiply-adds", "issue": "issuing instructions", "shared": "shared memory", "L1": "the L1's data path",
-          "tags": "lines of the L1", "L2": "the L2", "DRAM": "memory", "latency": "latency"}      # the terms of `model.bound`
+FORMATS = {"tf32": "TF32", "bf16": "bfloat16", "bf16x3": "split"}       # by `Kernel.inputs`
+LIMITS = {"fma": "the multiply-adds", "tensor": "tensor cores", "issue": "issuing instructions", "shared": "shared memory",
+          "L1": "the L1's data path", "tags": "lines of the L1", "L2": "the L2", "DRAM": "memory",
+          "latency": "latency"}                                          # the terms of `model.bound`
 
 
 def roofline_point(result):
@@ -54,6 +60,18 @@ def roofline_picture(result):
     ax.set(xlim=(min(x, 1 / 8), max(x, 128)), ylim=(min(y / 2, 128), 2 * peak(on, options["double"])))     # the point moves, not the axes
     ax.legend(loc="upper center", bbox_to_anchor=(0.42, -0.17), fontsize=10)            # below: the point may lie anywhere above
     return ax, f"{describe_roofline(on, points, **options)} Modelled limit: {LIMITS[binds]}."
+
+
+def error_picture(result):
+    """Draw how far the elements of C are from the product in float64, with what float32 and the kernel's own numbers allow."""
+    A, B, _ = inputs(result.M, result.N, result.K, result.kernel.dtype)
+    errors = np.abs(relative_errors(result, A, B))
+    own = tolerance(result.K, inputs=result.kernel.inputs)
+    bounds = {"bound, float32": tolerance(result.K)} | ({f"bound, {FORMATS[result.kernel.inputs]}": own} if result.kernel.inputs else {})
+    title = f"{result.kernel.name}, K = {result.K}"
+    said = ", ".join(f"{name} {value:.1e}" for name, value in bounds.items())
+    return (draw_spread(errors, bounds, style.axes(width=5.9, height=4.2), title=title),
+            f"Errors of the elements of C, {title}: median {np.median(errors):.1e}, largest {errors.max():.1e}; {said}.")
 
 
 def access_picture(array=None, *, load=True, line=None, number=0, warp=0, banks=32):

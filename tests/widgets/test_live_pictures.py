@@ -18,6 +18,7 @@ from course_lib.widgets.facts import ROWS, USUAL, facts
 from course_lib.widgets.live_pictures import (
     access_picture,
     code_picture,
+    error_picture,
     retraced,
     roofline_picture,
     unroll_picture,
@@ -298,3 +299,28 @@ def test_the_length_of_the_machine_code_is_a_row():
     (label, text), = facts(result, ("code length",)).items()
     assert "machine instructions in the kernel" in label
     assert int(text) == len(plots.linked_code("sgemm_unrolled", UNROLL=4).sass)
+
+
+def test_the_errors_of_a_product_lie_below_its_own_bound():
+    tile = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
+    result = evaluate("sgemm_mma", 64, tile)
+    ax, words = error_picture(result)
+    A, B, _ = inputs(64, 64, 64)
+    worst = np.max(np.abs(np.float64(result.C) - np.float64(A) @ B) / (np.abs(np.float64(A)) @ np.abs(np.float64(B))))
+    assert f"largest {worst:.1e}" in words
+    float32, tf32 = (line.get_xdata()[0] for line in ax.lines)
+    assert float32 < worst < tf32
+    assert sum(p.get_height() for p in ax.patches) == pytest.approx(100)
+    assert len(error_picture(evaluate("sgemm_naive", 64, {}))[0].lines) == 1
+
+
+def test_rows_of_a_kernel_for_tensor_cores():
+    tile = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
+    rows = ("multiply-adds / matrix instruction", "machine instructions / multiply-add")
+    mma, split = (facts(evaluate(name, 64, tile), rows) for name in ("sgemm_mma", "sgemm_split"))
+    assert mma["multiply-adds / matrix instruction"] == "1024"
+    assert split["multiply-adds / matrix instruction"] == f"{2048 / 6:.4f}"
+    machine = "machine instructions / multiply-add, sm_90"
+    for name, found in (("sgemm_mma", mma), ("sgemm_split", split)):
+        assert float(found[machine]) == pytest.approx(plots.costs_of(evaluate(name, 64, tile)).instructions, rel=1e-3)
+    assert rows[0] not in facts(evaluate("sgemm_naive", 64, {}), rows)

@@ -1,0 +1,98 @@
+"""What short formats keep of a number: held to exact arithmetic on their neighbours, and to the instructions that the simulator runs."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from course_lib import simt
+from course_lib.model import InputError
+from course_lib.model.number_formats import FORMATS, bits, parts, rounded
+
+CVT = r"""
+extern "C" __global__ void k(const float* x, unsigned* tf32, unsigned* bf16) {
+    const int n = blockIdx.x * 32 + threadIdx.x;
+    unsigned short half;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(tf32[n]) : "f"(x[n]));
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(half) : "f"(x[n]));
+    bf16[n] = half << 16;
+}
+"""
+NASTY = [0, 0x80000000, 1, 0xFFF, 0x1000, 0x1FFF, 0x3000, 0x7FFF, 0x8000, 0x8001, 0x18000, 0x3F800FFF, 0x3F801000, 0x3F803000, 0x3F808000,
+         0x3F818000, 0x3FFFFFFF, 0xBFFFFFFF, 0x7F7FFFFF, 0x7F7FEFFF, 0x7F7FF000, 0x7F7F7FFF, 0x7F7F8000, 0x007FFFFF, 0x00800000]
+
+
+def numbers():
+    """Return 32 * n float32 from random bits without NaN or infinity, the nasty ones among them."""
+    random = np.random.default_rng(11).integers(0, 2**32, 32 * 128 - len(NASTY), dtype=np.uint32)
+    x = np.concatenate([np.uint32(NASTY), random]).view(np.float32)
+    return np.where(np.isfinite(x), x, np.float32(1.5))
+
+
+def test_they_round_as_the_instructions_do():
+    x = numbers()
+    tf32, bf16 = np.zeros(len(x), np.uint32), np.zeros(len(x), np.uint32)
+    simt.launch(CVT, "k", len(x) // 32, 32, [x, tf32, bf16])
+    assert np.array_equal(rounded(x, "tf32").view(np.uint32), tf32)
+    assert np.array_equal(rounded(x, "bf16").view(np.uint32), bf16)
+
+
+def nearest(value, mantissa, tie_away):
+    """Round an exact number from 1 to 4 to so many bits behind the point."""
+    step = Fraction(2 if value >= 2 else 1, 2**mantissa)
+    below = value // step * step
+    rest = value - below
+    up = rest > step / 2 or rest == step / 2 and (tie_away or below / step % 2 == 1)
+    return below + step * up
+
+
+@pytest.mark.parametrize("name", ["tf32", "bf16"])
+def test_the_nearest_number_is_taken(name):
+    random = (1 + np.random.default_rng(3).random(300, np.float32)).tolist()
+    x = random + [1 + k * 2**-11 for k in range(64)] + [1 + k * 2**-8 for k in range(9)]
+    for value in x:
+        expected = nearest(Fraction(value), FORMATS[name].mantissa, name == "tf32")
+        assert Fraction(float(rounded(value, name))) == expected
+        assert rounded(-value, name) == -rounded(value, name)
+        assert abs(rounded(value, name) - value) <= FORMATS[name].unit * value
+
+
+@pytest.mark.parametrize("name", ["tf32", "bf16"])
+def test_cutting_never_makes_a_number_larger(name):
+    x = numbers()
+    cut = rounded(x, name, cut=True)
+    assert (np.abs(cut) <= np.abs(x)).all()
+    assert (cut.view(np.uint32) & ((1 << FORMATS[name].dropped) - 1) == 0).all()
+    large = np.abs(x) > 2.0**-126
+    gap = np.abs(x[large].astype(np.float64) - cut[large])
+    assert (gap < 2 * FORMATS[name].unit * np.abs(x[large])).all()
+
+
+def test_nothing_happens_to_what_has_no_neighbours():
+    x = np.concatenate([np.float32([np.inf, -np.inf, np.nan]), np.uint32([0x7FFFFFFF, 0x7F800001, 0xFF8000FF]).view(np.float32)])
+    for name in FORMATS:
+        assert np.array_equal(rounded(x, name), x, equal_nan=True)
+    assert rounded(np.float32(3.4e38), "bf16") == np.inf
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_three_parts_are_the_number(cut):
+    x = numbers()
+    x = x[(np.abs(x) > 2.0**-100) & (np.abs(x) < 2.0**127)]
+    found = parts(x, cut=cut)
+    assert (np.float64(found[0]) + found[1] + found[2] == x).all()
+    assert (np.abs(found[1]) <= 2 * FORMATS["bf16"].unit * np.abs(x)).all()
+    two = np.float64(found[0]) + found[1]
+    assert (two != x).any(), "two parts are not enough for all"
+    for part in found:
+        assert np.array_equal(rounded(part, "bf16"), part)
+
+
+def test_bits_are_written_from_the_sign_on():
+    assert bits(-2.0) == "1 10000000 " + 23 * "0"
+    assert bits(1 + 2**-23) == "0 01111111 " + 22 * "0" + "1"
+
+
+def test_a_format_that_nobody_knows():
+    with pytest.raises(InputError, match="no format 'fp8'"):
+        rounded(1.0, "fp8")
