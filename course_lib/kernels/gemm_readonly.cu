@@ -6,7 +6,7 @@
 // Shared    TW * (TA + TB) * sizeof(REAL) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; no test in the loop when TA, TB, TW divide M, N, K
-// Lesson    none yet      Next  gemm_rank1.cu
+// Lesson    notebooks/15_closing_in.ipynb      Next  gemm_rank1.cu
 #ifndef REAL
 #define REAL double
 #endif

@@ -132,7 +132,7 @@ def _pairs():
 
 def _warp_kernel(name, idea, parameters, buffers):
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=parameters,
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="15_closing_in", parameters=parameters,
         rules=(divides_rule("BM", "WM"), divides_rule("BN", "WN"), warp_rule(), vectors_rule("TM", "TN", "BK"), warps_rule(),
                even_loads_rule(), sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"),
                sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"), padded_tiles_rule(buffers)),
@@ -145,7 +145,7 @@ def _wide():
     """128-bit loads, warp tiles, double buffering."""
     yield Kernel(
         "sgemm_vectorized", FOLDER / "sgemm_vectorized.cu", "sgemm_vectorized",
-        idea="four floats with every load, from global memory and from shared", lesson="",
+        idea="four floats with every load, from global memory and from shared", lesson="15_closing_in",
         parameters=tuple(replace(p, choices=tuple(c for c in p.choices if c % 4 == 0)) for p in TILE_2D),
         rules=(divides_rule("BM", "TM"), divides_rule("BN", "TN"), vectors_rule("TM", "TN", "BK"),
                shared_out_threads_rule(("BN", "TN"), ("BM", "TM")), sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"),

@@ -20,6 +20,7 @@ OUTPUTS = (
 FEWER = tuple(replace(p, choices=tuple(c for c in p.choices if c <= (64 if p.name in ("TA", "TB") else 16))) for p in OUTPUTS)
 BYTES = {"float32": 4, "float64": 8}
 LETTERS = {"float32": "s", "float64": "d"}
+LATER = "15_closing_in"        # teaches what the report would have tried next
 
 
 def kernels():
@@ -53,9 +54,9 @@ def _family(dtype, letter):
         shared_of=lambda p: 2 * size * p["TILE"] ** 2, **shared)
     yield _outputs("outputs", dtype, "a TA × TB tile of C, TA/by × TB/bx outputs a thread; a fast and a guarded path",
                    lesson=shared["lesson"])
-    yield _outputs("readonly", dtype, "A and B by way of the read-only cache")
-    yield _outputs("rank1", dtype, "a thread's outputs are neighbours, its elements of A and B come in vectors", 16 // size)
-    yield _outputs("dots", dtype, "one output's sum over a tile after another: k innermost")
+    yield _outputs("readonly", dtype, "A and B by way of the read-only cache", lesson=LATER)
+    yield _outputs("rank1", dtype, "a thread's outputs are neighbours, its elements of A and B come in vectors", 16 // size, LATER)
+    yield _outputs("dots", dtype, "one output's sum over a tile after another: k innermost", lesson=LATER)
 
 
 def _outputs(idea, dtype, words, pad=0, lesson=""):

@@ -8,6 +8,7 @@ from course_lib.plots.bank_map import bank_map, words_a_bank
 from course_lib.plots.banks import bank_counts, bank_grid, describe_banks
 from course_lib.plots.cache import Window, cache_lines, describe_lines, line_window
 from course_lib.plots.charts import bars, lines
+from course_lib.plots.choice import chosen_speeds, describe_choice
 from course_lib.plots.cpu_table import cpu_table
 from course_lib.plots.device import device_report, homework_report
 from course_lib.plots.errors import describe_errors, draw_errors, draw_spread, errors_by_depth, relative_errors
@@ -21,6 +22,7 @@ from course_lib.plots.linked_code import LinkedCode, compare_code, linked_code
 from course_lib.plots.listing import busiest_line, source_listing
 from course_lib.plots.machine_code import describe_steps, inner_loops, loop_listing, step_bars
 from course_lib.plots.number_bits import describe_bits, draw_bits, kept
+from course_lib.plots.overlap import describe_overlap, overlap, overlap_rows
 from course_lib.plots.picture import Picture, render, show
 from course_lib.plots.rank_one import describe_rank, rank_frames, rank_step
 from course_lib.plots.registers import (
@@ -35,6 +37,7 @@ from course_lib.plots.registers import (
     words_read,
 )
 from course_lib.plots.roofline import describe_roofline, roofline
+from course_lib.plots.search import describe_search, search_step
 from course_lib.plots.speeds import describe_speeds, draw_curves, live_points, speeds, speeds_table
 from course_lib.plots.table import Table
 from course_lib.plots.tensor_costs import costs_of, costs_table
@@ -63,19 +66,21 @@ from course_lib.plots.vectors import (
     star_table,
     warp_bars,
 )
+from course_lib.plots.warp_tile import describe_warp_tiles, warp_tile, warp_tiles
 
 __all__ = [
     "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bank_map", "bars", "busiest_line", "cache_lines",
-    "clocks", "compare_code", "costs_of", "costs_table", "counted_table", "cpu_table", "describe_banks", "describe_beside", "describe_bits",
-    "describe_clocks", "describe_errors", "describe_gantt", "describe_iterations", "describe_ladder", "describe_lane", "describe_levels",
-    "describe_lines", "describe_losses", "describe_rank", "describe_roofline", "describe_sectors", "describe_share", "describe_shares",
-    "describe_speed_by_occupancy", "describe_speeds", "describe_steps", "describe_time_by_sectors", "describe_transfers",
-    "describe_under_way", "describe_warp_bars", "device_report", "draw_bits", "draw_curves", "draw_errors", "draw_lane", "draw_spread",
-    "errors_by_depth", "every_warp", "frames", "gantt", "highlighted", "homework_report", "inner_loops", "iterations", "iterations_table",
-    "kept", "kernel_resources", "l2_write_rates", "ladder", "ladder_table", "lane_sectors", "lane_share", "launch_table", "level_bars",
-    "level_table", "line_window", "lines", "linked_code", "live_points", "loop_listing", "losses", "moved_boxes", "owners", "p_mode_table",
+    "chosen_speeds", "clocks", "compare_code", "costs_of", "costs_table", "counted_table", "cpu_table", "describe_banks", "describe_beside",
+    "describe_bits", "describe_choice", "describe_clocks", "describe_errors", "describe_gantt", "describe_iterations", "describe_ladder",
+    "describe_lane", "describe_levels", "describe_lines", "describe_losses", "describe_overlap", "describe_rank", "describe_roofline",
+    "describe_search", "describe_sectors", "describe_share", "describe_shares", "describe_speed_by_occupancy", "describe_speeds",
+    "describe_steps", "describe_time_by_sectors", "describe_transfers", "describe_under_way", "describe_warp_bars", "describe_warp_tiles",
+    "device_report", "draw_bits", "draw_curves", "draw_errors", "draw_lane", "draw_spread", "errors_by_depth", "every_warp", "frames",
+    "gantt", "highlighted", "homework_report", "inner_loops", "iterations", "iterations_table", "kept", "kernel_resources",
+    "l2_write_rates", "ladder", "ladder_table", "lane_sectors", "lane_share", "launch_table", "level_bars", "level_table", "line_window",
+    "lines", "linked_code", "live_points", "loop_listing", "losses", "moved_boxes", "overlap", "overlap_rows", "owners", "p_mode_table",
     "rank_frames", "rank_step", "recorded_rates", "relative_errors", "render", "requests", "requests_beside", "resource_table", "roofline",
-    "share_bars", "shares", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "star_table", "step_bars",
-    "step_table", "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "time_by_sectors", "touched_sectors", "transfers",
-    "under_way", "used_bytes", "warp_bars", "words_a_bank", "words_read",
+    "search_step", "share_bars", "shares", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "star_table",
+    "step_bars", "step_table", "thread_grid", "thread_share", "thread_share_picture", "tiling_step", "time_by_sectors", "touched_sectors",
+    "transfers", "under_way", "used_bytes", "warp_bars", "warp_tile", "warp_tiles", "words_a_bank", "words_read",
 ]

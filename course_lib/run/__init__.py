@@ -13,7 +13,7 @@ from course_lib.run.copies import GatherResult, run_gather
 from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
 from course_lib.run.cpu_peak import CpuPeak, cpu_peak
 from course_lib.run.cpu_result import CpuResult
-from course_lib.run.dispatch import Choice, best_for, fastest, run_best
+from course_lib.run.dispatch import Choice, best_for, fastest, parts, run_best
 from course_lib.run.door import resolve, run
 from course_lib.run.footprint import Footprint, footprint
 from course_lib.run.launch import Job, choose_backend, execute
@@ -25,8 +25,8 @@ from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
     "Choice", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "Job", "LaunchResult", "LineCount", "MicroResult", "Mismatch",
-    "RunResult", "StepResult", "VectorsResult", "best_for", "bound_of", "build_cpu", "choose_backend", "count_lines", "counter_name",
-    "cpu_peak", "execute", "fastest", "footprint", "line_table", "matches", "max_error", "mismatch", "one_block", "per_line", "prepare",
-    "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum",
-    "run_transpose", "run_unfused", "run_vectors", "tolerance", "work_of",
+    "RunResult", "StepResult", "VectorsResult", "best_for", "bound_of", "build_cpu", "choose_backend", "count_lines",
+    "counter_name", "cpu_peak", "execute", "fastest", "footprint", "line_table", "matches", "max_error", "mismatch", "one_block",
+    "parts", "per_line", "prepare", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu", "run_gather",
+    "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors", "tolerance", "work_of",
 ]

@@ -66,6 +66,25 @@ def fastest(records=None, dtype="float32"):
     return tuple(_choice(table, N, (N, N, N)) for N in table)
 
 
+def parts(records=None, dtype="float32"):
+    """Return what there is to choose from: (kernel, (name, value) of each parameter) -> {N: GFLOP/s}.
+
+    Parameters
+    ----------
+    records, dtype
+        As for `fastest`.
+
+    >>> lines = parts()
+    >>> all(best_for(N).gflops >= speed for line in lines.values() for N, speed in line.items())
+    True
+    """
+    lines = {}
+    for N, speeds in _speeds(records, dtype).items():
+        for key, speed in speeds.items():
+            lines.setdefault(key, {})[N] = speed
+    return lines
+
+
 def best_for(M, N=None, K=None, dtype="float32", records=None):
     """Choose kernel and parameters for C[M, N] = A[M, K] B[K, N].
 

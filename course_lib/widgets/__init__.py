@@ -13,10 +13,10 @@ from course_lib.widgets.cost_model import cost_sliders
 from course_lib.widgets.prediction import predict
 from course_lib.widgets.self_check import quiz
 from course_lib.widgets.sliders import live
-from course_lib.widgets.steps import film_player, player, rank_player
+from course_lib.widgets.steps import film_player, player, rank_player, search_player
 from course_lib.widgets.tensor import bit_sliders, error_sliders, lane_sliders
 
 __all__ = [
     "accesses", "bank_bench", "bit_sliders", "cost_sliders", "error_sliders", "film_player", "lane_sliders", "live", "player", "predict",
-    "quiz", "rank_player", "side_by_side",
+    "quiz", "rank_player", "search_player", "side_by_side",
 ]

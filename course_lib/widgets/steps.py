@@ -4,7 +4,7 @@ import html
 
 import ipywidgets
 
-from course_lib.plots import describe_rank, rank_step, render, tiling_step
+from course_lib.plots import describe_rank, describe_search, rank_step, render, search_step, tiling_step
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.static import StaticBox
 
@@ -94,6 +94,17 @@ def rank_player(film, *, start=0):
         From `plots.rank_frames`.
     """
     return player(len(film), lambda i: rank_step(film, i), lambda i: describe_rank(film, i), start=start)
+
+
+def search_player(found, *, start=0):
+    """Play the steps of a search for the fastest tiles.
+
+    Parameters
+    ----------
+    found : Search
+        From `bench.search.search`.
+    """
+    return player(len(found.steps), lambda i: search_step(found, i), lambda i: describe_search(found, i), start=start)
 
 
 def describe_step(film, index):
