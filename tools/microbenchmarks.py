@@ -46,6 +46,19 @@ def chains(micro):
         yield f"### Cycles of {title}\n\n{by_threads(rows)}"
 
 
+def independent(micro):
+    """Yield the table of several chains in each thread, when it was recorded."""
+    rows = micro.find(kernel="micro_chains")
+    counts = sorted({r["CHAINS"] for r in rows})
+    lines = ["### Cycles of a step of several chains in each thread, slowest warp", "",
+             "| threads | " + " | ".join(f"{n} chain{'s' * (n > 1)}" for n in counts) + " |", "|--:|" + "--:|" * len(counts)]
+    for threads in sorted({r["threads"] for r in rows}):
+        cells = {r["CHAINS"]: f"{r['high']:.1f}" for r in rows if r["threads"] == threads}
+        lines.append(f"| {threads} | " + " | ".join(cells.get(n, "") for n in counts) + " |")
+    if rows:
+        yield "\n".join(lines)
+
+
 def latencies(micro):
     """Yield the tables of single loads."""
     rows = [r for r in micro.find(kernel="micro_shared") if "spread" in r]
@@ -75,7 +88,7 @@ def active_threads(micro):
 def page(text):
     """Return the page's text with the tables written anew."""
     micro = readings("micro")
-    parts = [f"{micro.label}, driver {micro.driver}.", *chains(micro), *latencies(micro), *active_threads(micro)]
+    parts = [f"{micro.label}, driver {micro.driver}.", *chains(micro), *independent(micro), *latencies(micro), *active_threads(micro)]
     return TABLES.renewed(text, "\n\n".join(parts))
 
 

@@ -53,6 +53,8 @@ def plan():
             yield name, {"threads": threads}
     for threads in TABLE:
         yield "micro_fma", {"threads": threads, "REGISTERS": 2}
+        for chains in (1, 2, 4, 8):
+            yield "micro_chains", {"threads": threads, "CHAINS": chains}
     for spread in (0, 2, 4, 8, 16, 32):
         yield "micro_shared", {"threads": 32, "spread": spread}
     for footprint in FOOTPRINTS:

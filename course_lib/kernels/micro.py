@@ -10,6 +10,8 @@ TABLE = (1, 32, 64, 128, 192, 256, 384, 512, 768, 1024)      # threads of a bloc
 THREADS = Parameter("threads", "threads of the block", 32, choices=TABLE)
 STEPS = Parameter("STEPS", "steps between the two readings of the clock", 256, high=1024, choices=(32, 64, 128, 256, 512))
 REGISTERS = Parameter("REGISTERS", "registers that a multiply-add reads", 3, low=2, high=3, choices=(2, 3))
+FEWER_STEPS = Parameter("STEPS", "steps between the two readings of the clock", 64, high=512, choices=(32, 64))
+CHAINS = Parameter("CHAINS", "chains of each thread that do not wait for each other", 4, high=8, choices=(1, 2, 4, 8))
 SPREAD = Parameter("spread", "words from the slot of one thread to that of the next", 1, low=0, high=1024, choices=(0, 1, 2, 4, 8, 16, 32))
 SLOTS = Parameter("SLOTS", "words of the ring", 4096, high=MAX_STATIC_SHARED // 4, choices=(1024, 4096))
 RING = (
@@ -60,6 +62,8 @@ def loaded_rule():
 def kernels():
     """Yield the microbenchmarks: arithmetic, shared memory, global memory."""
     yield _kernel("micro_fma", "a chain of multiply-adds with operands in registers", (THREADS, STEPS, REGISTERS), ("STEPS", "REGISTERS"))
+    yield _kernel("micro_chains", "chains of multiply-adds that do not wait for each other", (THREADS, FEWER_STEPS, CHAINS),
+                  ("STEPS", "CHAINS"))
     yield _kernel("micro_fma_shared", "a chain of multiply-adds with one operand in shared memory", (THREADS, STEPS), ("STEPS",),
                   shared=lambda p: 4 * p["STEPS"])
     yield _kernel("micro_shared", "a ring of addresses in shared memory", (THREADS, STEPS, SPREAD, SLOTS), ("STEPS", "SLOTS"),
@@ -70,6 +74,6 @@ def kernels():
 
 
 def _kernel(name, idea, parameters, passes, rules=(), shared=lambda p: 0):
-    return Kernel(name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=parameters, rules=rules, passes=passes,
+    return Kernel(name, FOLDER / f"{name}.cu", name, idea=idea, lesson="12_measuring", parameters=parameters, rules=rules, passes=passes,
                   passes_as={"threads": "THREADS"}, kind="micro", block_of=lambda p: (p["threads"], 1, 1),
                   grid_of=lambda p: (p.get("blocks", 1), 1, 1), shared_of=shared)

@@ -5,7 +5,7 @@
 // Launch    grid 1, block up to 1024 threads
 // Shared    none
 // Edges     STEPS >= 1; REGISTERS 3, or 2: then c is the number 1, which stands in the instruction
-// Lesson    none yet      Next  micro_fma_shared.cu
+// Lesson    notebooks/12_measuring.ipynb      Next  micro_chains.cu
 #ifndef STEPS         // the launcher passes all with -D, or none
 #define STEPS 256      // multiply-adds between the two readings of the clock, written out
 #define REGISTERS 3    // that a multiply-add reads

@@ -5,7 +5,7 @@
 // Launch    grid 1, block up to 1024 threads
 // Shared    4 * STEPS bytes per block
 // Edges     STEPS from 1 to 12288
-// Lesson    none yet      Next  micro_shared.cu
+// Lesson    notebooks/12_measuring.ipynb      Next  micro_shared.cu
 #ifndef STEPS         // the launcher passes it with -D, or not
 #define STEPS 256      // multiply-adds between the two readings of the clock, written out
 #endif

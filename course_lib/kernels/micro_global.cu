@@ -5,7 +5,7 @@
 // Launch    grid 1, block up to 1024 threads
 // Shared    none
 // Edges     slots >= 1, slots * stride words of 8 bytes in ring; stride in words
-// Lesson    none yet      Next  micro_loads.cu
+// Lesson    notebooks/12_measuring.ipynb      Next  micro_loads.cu
 #ifndef STEPS         // the launcher passes all with -D, or none
 #define STEPS 256      // hops between the two readings of the clock, written out
 #define WARM 8192      // hops before: a small ring then lies in L1; in a large one the measured slots were not read yet

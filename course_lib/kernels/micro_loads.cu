@@ -5,7 +5,7 @@
 // Launch    grid any, block up to 1024 threads
 // Shared    4 * LOADS * THREADS bytes per block
 // Edges     2 * gridDim.x * LOADS rows of THREADS words, rounded up to whole lines of 128 bytes, in `in`
-// Lesson    none yet      Next  none
+// Lesson    notebooks/12_measuring.ipynb      Next  none
 #ifndef LOADS         // the launcher passes all with -D, or none
 #define LOADS 8        // of each thread, 4 bytes each
 #define THREADS 256    // of a block

@@ -5,7 +5,7 @@
 // Launch    grid 1, block up to 1024 threads
 // Shared    4 * SLOTS bytes per block
 // Edges     spread >= 0: 0 sends all lanes to one word, 1 to 32 banks, 32 to one bank
-// Lesson    none yet      Next  micro_global.cu
+// Lesson    notebooks/12_measuring.ipynb      Next  micro_global.cu
 #ifndef STEPS         // the launcher passes all with -D, or none
 #define STEPS 256      // hops between the two readings of the clock, written out
 #define SLOTS 4096     // of the ring, 4 bytes each

@@ -47,7 +47,7 @@ class UserKernel(Kernel):
         return {} if all(written.get(name) == value for name, value in wanted.items()) else wanted
 
     @classmethod
-    def from_source(cls, source, *, entry=None, like=None):
+    def from_source(cls, source, *, entry=None, like=None, takes=None):
         """Make a kernel from CUDA text or from a path to it.
 
         Parameters
@@ -62,6 +62,8 @@ class UserKernel(Kernel):
             per element, blocks of bx × by). A tiled text that sets BX and BY too gets blocks of BX × BY threads.
             Like an mxv kernel it takes `int S, const float* in, float* out`, has a `__constant__ float matrix[M][N]`,
             and `run_vectors` runs it.
+        takes : tuple of str, optional
+            The parameters that it must have. Default: those of the kernel that it is like.
 
         Raises
         ------
@@ -70,9 +72,10 @@ class UserKernel(Kernel):
         """
         text, path = _read(source)
         bare = _COMMENT.sub(_blank, text)
-        name, parameters = _find_entry(bare, entry)
         base = get(like or _resembles(bare))
-        _check_signature(name, parameters, VECTORS if base.kind == "vectors" else SGEMM)
+        takes = takes or (VECTORS if base.kind == "vectors" else SGEMM)
+        name, parameters = _find_entry(bare, entry, takes)
+        _check_signature(name, parameters, takes)
         written = written_values(text)
         fitted = tuple(dataclasses.replace(p, default=written.get(p.name, p.default)) for p in base.parameters)
         facts = {f.name: getattr(base, f.name) for f in dataclasses.fields(base)}
@@ -131,12 +134,12 @@ def _read(source):
         raise CourseError(f"the kernel file {path} cannot be read: {reason}", path=path) from None
 
 
-def _find_entry(bare, entry):
+def _find_entry(bare, entry, takes):
     found = {m["name"]: m for m in _ENTRY.finditer(bare)}
     names = ", ".join(found)
     if not found:
         raise CourseError("the text holds no kernel: write one as "
-                          f'extern "C" __global__ void my_sgemm({SIGNATURE}) {{ … }}')
+                          f'extern "C" __global__ void {"my_sgemm" if takes == SGEMM else "mine"}({", ".join(takes)}) {{ … }}')
     if entry is None and len(found) > 1:
         raise CourseError(f"the text holds {len(found)} kernels ({names}): name the one to launch with entry=",
                           names=names)
@@ -156,12 +159,12 @@ def _is_extern_c(bare, start):
     return before.endswith('extern "C"') or any(b.count("{") >= b.count("}") for b in blocks)
 
 
-def _check_signature(name, text, arguments):
+def _check_signature(name, text, takes):
     given = [" ".join(p.split()) for p in text.split(",") if p.strip()]
-    right = f"the front door launches {name}({', '.join(arguments)})"
-    if len(given) != len(arguments):
-        raise CourseError(f"{name} takes {len(given)} arguments, not {len(arguments)}: {right}", entry=name)
-    for number, (mine, theirs) in enumerate(zip(given, arguments, strict=True), start=1):
+    right = f"the front door launches {name}({', '.join(takes)})"
+    if len(given) != len(takes):
+        raise CourseError(f"{name} takes {len(given)} arguments, not {len(takes)}: {right}", entry=name)
+    for number, (mine, theirs) in enumerate(zip(given, takes, strict=True), start=1):
         kind, wanted = _kind(mine), _kind(theirs)
         if kind and kind != wanted:
             raise CourseError(f"argument {number} of {name} is `{mine}`, not `{theirs}`: {right}", entry=name)

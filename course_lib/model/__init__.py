@@ -12,6 +12,7 @@ from course_lib.model.old_banks import bank_table, half_warp_steps, kepler_wavef
 from course_lib.model.roofline import attainable, elements_per_second, knee, operations_per_element, peak
 from course_lib.model.segments import bus_bytes, column_efficiencies, effective_bandwidth, padded, transactions, useful_share
 from course_lib.model.speedup import amdahl, least_share, saved_ms, serial_share
+from course_lib.model.sweep import ThreadSweep, read_sweep
 from course_lib.model.tiles import blocks
 from course_lib.model.timeline import Issue, Timeline, timeline
 
@@ -22,6 +23,7 @@ __all__ = [
     "Issue",
     "Occupancy",
     "Service",
+    "ThreadSweep",
     "Timeline",
     "Work",
     "amdahl",
@@ -52,6 +54,7 @@ __all__ = [
     "peak",
     "phases",
     "product_sectors",
+    "read_sweep",
     "round_cycles",
     "saved_ms",
     "sectors",

@@ -1,4 +1,4 @@
-"""When warps issue and wait: one scheduler, warps that take turns, each instruction needing the result of its warp's last."""
+"""When warps issue and wait: one scheduler, warps that take turns, each instruction needing an earlier result of its warp."""
 
 from dataclasses import dataclass, field
 
@@ -29,11 +29,14 @@ class Timeline:
     steps : tuple of (issue, latency)
         What each warp executes, in cycles.
     issues : tuple of Issue
+    chains : int
+        An instruction needs the result of the one that stands so many before it.
     """
 
     warps: int
     steps: tuple
     issues: tuple = field(repr=False)
+    chains: int = 1
 
     @property
     def cycles(self):
@@ -42,9 +45,15 @@ class Timeline:
 
     @property
     def idle(self):
-        """Return (start, end) of every gap between two issues: then every warp waits."""
+        """Return (start, end) of every gap between two issues: then every warp waits. What rounding leaves between them is no gap."""
         pairs = zip(self.issues, self.issues[1:])
-        return tuple((before.end, after.start) for before, after in pairs if after.start > before.end)
+        return tuple((before.end, after.start) for before, after in pairs if after.start - before.end > 1e-9 * after.start)
+
+    @property
+    def round_cycles(self):
+        """Return the cycles from one round of the first warp to its last: `chains` instructions each; 0 when there is one round only."""
+        starts = [issue.start for issue in self.issues if issue.warp == 0]
+        return starts[-1] - starts[-1 - self.chains] if len(starts) > self.chains else 0
 
     @property
     def hidden(self):
@@ -61,17 +70,19 @@ class Timeline:
         return sum(issue.end - issue.start for issue in self.issues) / self.issues[-1].end
 
 
-def timeline(warps, steps):
+def timeline(warps, steps, chains=1):
     """Let warps take turns on one scheduler and return who issues when.
 
     Whenever the scheduler is free, that warp issues which has been ready longest, of several the one with the lowest number.
-    A warp is ready when the result of its last instruction is there.
+    A warp issues in order. It is ready when its last instruction has been issued and the result that the next one needs is there.
 
     Parameters
     ----------
     warps : int
     steps : sequence of (issue, latency)
         Cycles that an instruction of a warp keeps the scheduler, and cycles from its start to its result; latency >= issue.
+    chains : int
+        Independent chains of each warp, in turn: instruction i needs the result of instruction i - chains.
 
     Returns
     -------
@@ -87,8 +98,11 @@ def timeline(warps, steps):
     >>> chain = timeline(4, [(6, 36)] * 3)           # GT200's multiply-add with a shared operand; six warps would hide it
     >>> [i.start for i in chain.issues if i.warp == 0], chain.idle
     ([0, 36, 72], ((24, 36), (60, 72)))
+    >>> timeline(1, [(6, 36)] * 12, chains=6).hidden             # so would six independent chains of one warp
+    True
     """
     warps = whole("warps", warps, 1, MOST, "a scheduler has")
+    chains = whole("chains", chains, 1, MOST, "a warp has")
     steps = tuple((issue, latency) for issue, latency in steps)
     if not 0 < len(steps) * warps <= MOST:
         raise InputError(f"{warps} warps of {len(steps)} instructions: there must be 1 to {MOST} in all", steps=len(steps))
@@ -96,15 +110,17 @@ def timeline(warps, steps):
         positive(issue=issue, latency=latency)
         if latency < issue:
             raise InputError(f"a latency of {latency} cycles is shorter than the issue of {issue}: it counts from the same start")
-    ready, at, free, issues = [0] * warps, [0] * warps, 0, []
+    ready, results, free, issues = [0] * warps, [[] for _ in range(warps)], 0, []
     waiting = set(range(warps))
     while waiting:
         warp = min(waiting, key=lambda w: (ready[w], w))
-        issue, latency = steps[at[warp]]
+        done = results[warp]
+        issue, latency = steps[len(done)]
         start = max(free, ready[warp])
-        free, ready[warp] = start + issue, start + latency
-        issues.append(Issue(warp, at[warp], start, free, ready[warp]))
-        at[warp] += 1
-        if at[warp] == len(steps):
+        free = start + issue
+        issues.append(Issue(warp, len(done), start, free, start + latency))
+        done.append(start + latency)
+        ready[warp] = max(free, done[-chains]) if len(done) >= chains else free
+        if len(done) == len(steps):
             waiting.remove(warp)
-    return Timeline(warps, steps, tuple(issues))
+    return Timeline(warps, steps, tuple(issues), chains)

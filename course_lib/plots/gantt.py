@@ -40,15 +40,18 @@ def gantt(timeline, ax=None, *, names=None, title=None, until=None):
     ['warp 5', 'scheduler']
     """
     names = _checked(timeline.warps, names or ["instruction"] * len(timeline.steps), len(timeline.steps))
-    ax = style.axes(ax, width=11.0, height=1.9 + 0.36 * (timeline.warps + 1))
+    ax = style.axes(ax, width=11.0, height=min(1.9 + 0.36 * (timeline.warps + 1), 6.2))
     kinds = {name: style.CYCLE[i % len(style.CYCLE)] for i, name in enumerate(dict.fromkeys(names))}
     last = until or timeline.cycles
-    for issue in timeline.issues:
-        if issue.start < last:
-            ax.broken_barh([(issue.end, min(issue.done, last) - min(issue.end, last))], (issue.warp - 0.3, 0.6), facecolors=GAP)
-            for row in (issue.warp, timeline.warps):
-                ax.broken_barh([(issue.start, min(issue.end, last) - issue.start)], (row - 0.4, 0.8),
-                               facecolors=kinds[names[issue.step]], edgecolors="white", linewidth=0.6)
+    seen = [issue for issue in timeline.issues if issue.start < last]
+    for row in range(timeline.warps + 1):              # the row after the last warp's is the scheduler's
+        own = [issue for issue in seen if row in (issue.warp, timeline.warps)]
+        if row < timeline.warps:
+            waits = [(issue.end, min(issue.done, last) - min(issue.end, last)) for issue in own]
+            ax.broken_barh(waits, (row - 0.3, 0.6), facecolors=[GAP] * len(own))
+        wide = min((issue.end - issue.start for issue in own), default=0) > 0.006 * last      # else the edges would cover the bars
+        ax.broken_barh([(issue.start, min(issue.end, last) - issue.start) for issue in own], (row - 0.4, 0.8),
+                       facecolors=[kinds[names[issue.step]] for issue in own], edgecolors="white", linewidth=0.6 if wide else 0)
     gaps = [(start, min(end, last) - start) for start, end in timeline.idle if start < last]
     ax.broken_barh(gaps, (timeline.warps - 0.4, 0.8), facecolors="white", edgecolors=style.VERMILION, hatch="////", linewidth=1)
     shown = [Patch(color=colour, label=f"{name} issues") for name, colour in kinds.items()]
@@ -106,7 +109,7 @@ def clocks(bars, ax=None, *, unit="cycles", label="", title=None):
     if not bars:
         raise CourseError("there are no clocks to draw: this row was recorded without them", bars=bars)
     _checked(len(bars), (), 0)
-    ax = style.axes(ax, width=11.0, height=1.9 + 0.3 * len(bars))
+    ax = style.axes(ax, width=11.0, height=min(1.9 + 0.3 * len(bars), 5.6))
     ax.barh(range(len(bars)), [end - begin for _, begin, end in bars], left=[begin for _, begin, _ in bars], height=0.7, color=style.BLUE)
     for row, (_, begin, end) in enumerate(bars):
         ax.text((begin + end) / 2, row, f"{end - begin:,}", ha="center", va="center", color=style.text_on(style.BLUE), fontsize=11)

@@ -8,7 +8,8 @@ import numpy as np
 
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
-from course_lib.kernels import get
+from course_lib.kernels import get, own_chain
+from course_lib.kernels.user import is_source
 from course_lib.run.launch import Job, choose_backend, execute, take_options
 from course_lib.run.result import LaunchResult
 
@@ -21,7 +22,8 @@ def run_micro(name, **options):
     Parameters
     ----------
     name : str or Kernel
-        `micro_fma`, `micro_fma_shared`, `micro_shared`, `micro_global` or `micro_loads`.
+        `micro_fma`, `micro_chains`, `micro_fma_shared`, `micro_shared`, `micro_global`, `micro_loads`; or CUDA text of your own,
+        see `own_chain`.
     **options
         As for `run`: backend, racecheck, trace, counters (on a GPU default False), device, warp_order, progress; the others
         are parameters of the kernel, such as `threads=512` or `footprint=2**20`.
@@ -39,13 +41,13 @@ def run_micro(name, **options):
     >>> result.right, result.clock, result.begin.shape
     (True, 'instructions', (1, 2))
     """
-    kernel = get(name) if isinstance(name, str) else name
+    kernel = own_chain(name) if is_source(name) else get(name) if isinstance(name, str) else name
     if kernel.kind != "micro":
         raise CourseError(f"{kernel.name} reads no clock: take one of the micro kernels", kernel=kernel.name)
     launch = take_options(options)
     launch.setdefault("counters", choose_backend(launch.get("backend")) == "sim")
     values = kernel.check(**options)
-    inputs, out, expected = INPUTS[kernel.name](values)
+    inputs, out, expected = INPUTS[getattr(kernel, "like", kernel.name)](values)
     grid, block = kernel.grid(**values), kernel.block(**values)
     clocks = [np.full((grid[0], math.ceil(block[0] / WARP)), -1, np.int64) for _ in range(2)]
     arguments = (*inputs, *clocks, out)
@@ -57,8 +59,13 @@ def run_micro(name, **options):
 
 
 def _fma(p):
-    a = np.arange(p["threads"], dtype=np.float32)
-    return (a, ONE, ONE), np.full_like(a, np.nan), a + 2 * p["STEPS"]
+    a, chains = np.arange(p["threads"], dtype=np.float32), p.get("CHAINS", 1)
+    return (a, ONE, ONE), np.full_like(a, np.nan), chains * (a + 2 * p["STEPS"]) + chains * (chains - 1) // 2
+
+
+def _chains(p):
+    (a, b, _), out, expected = _fma(p)
+    return (a, b), out, expected
 
 
 def _fma_shared(p):
@@ -90,7 +97,8 @@ def _loads(p):
     return (words,), np.full((p["blocks"], p["threads"]), np.nan, np.float32), used.sum(axis=1)
 
 
-INPUTS = {"micro_fma": _fma, "micro_fma_shared": _fma_shared, "micro_shared": _shared, "micro_global": _global, "micro_loads": _loads}
+INPUTS = {"micro_fma": _fma, "micro_chains": _chains, "micro_fma_shared": _fma_shared, "micro_shared": _shared,
+          "micro_global": _global, "micro_loads": _loads}
 
 
 @dataclass(frozen=True, repr=False)

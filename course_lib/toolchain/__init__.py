@@ -19,6 +19,7 @@ from course_lib.toolchain.resources import Resources, resources
 from course_lib.toolchain.sass import SassInstruction, read_back, sass, written
 from course_lib.toolchain.step_along_k import WholeStep, whole_step
 from course_lib.toolchain.tensor_step import TensorStep, tensor_step
+from course_lib.toolchain.timed import between_clocks
 from course_lib.toolchain.ways import Way, shortest_way
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "TensorStep",
     "Way",
     "WholeStep",
+    "between_clocks",
     "blas",
     "blas_threads",
     "call_apart",

@@ -8,17 +8,19 @@ from course_lib.data import readings
 from course_lib.model import InputError, round_cycles, timeline, warps_to_hide
 
 
-def cycle_by_cycle(warps, steps):
+def cycle_by_cycle(warps, steps, chains=1):
     """Return (cycle, warp, step) of each issue, by looking at every cycle; whole numbers only."""
     ready_since, at, busy_until, found, cycle = [0] * warps, [0] * warps, 0, [], 0
+    done = {}
     while min(at) < len(steps):
         able = [w for w in range(warps) if at[w] < len(steps) and ready_since[w] <= cycle]
         if able and cycle >= busy_until:
             first = min(ready_since[w] for w in able)
             warp = next(w for w in able if ready_since[w] == first)
             found.append((cycle, warp, at[warp]))
-            busy_until, ready_since[warp] = cycle + steps[at[warp]][0], cycle + steps[at[warp]][1]
+            busy_until, done[warp, at[warp]] = cycle + steps[at[warp]][0], cycle + steps[at[warp]][1]
             at[warp] += 1
+            ready_since[warp] = max(busy_until, done.get((warp, at[warp] - chains), 0))
         cycle += 1
     return found
 
@@ -28,19 +30,22 @@ def test_every_cycle_looked_at(seed):
     chance = random.Random(seed)
     warps = chance.randint(1, 9)
     steps = [(issue, issue + chance.randint(0, 40)) for issue in (chance.randint(1, 6) for _ in range(chance.randint(1, 7)))]
-    assert [(i.start, i.warp, i.step) for i in timeline(warps, steps).issues] == cycle_by_cycle(warps, steps)
+    chains = chance.choice((1, 1, 2, 3, 9))
+    assert [(i.start, i.warp, i.step) for i in timeline(warps, steps, chains).issues] == cycle_by_cycle(warps, steps, chains)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_what_no_schedule_may_do(seed):
     chance = random.Random(100 + seed)
-    found = timeline(chance.randint(1, 12), [(chance.uniform(0.2, 4), chance.uniform(4, 60)) for _ in range(5)])
+    chains = chance.choice((1, 2, 4))
+    found = timeline(chance.randint(1, 12), [(chance.uniform(0.2, 4), chance.uniform(4, 60)) for _ in range(5)], chains)
     assert len(found.issues) == 5 * found.warps
     assert all(b.start >= a.end for a, b in zip(found.issues, found.issues[1:])), "the scheduler issues one at a time"
     for warp in range(found.warps):
         own = [i for i in found.issues if i.warp == warp]
         assert [i.step for i in own] == list(range(5))
-        assert all(b.start >= a.done for a, b in zip(own, own[1:])), "an instruction waits for the last one's result"
+        assert all(b.start >= a.end for a, b in zip(own, own[1:])), "a warp issues in order"
+        assert all(b.start >= a.done for a, b in zip(own, own[chains:])), "an instruction waits for the result it needs"
     assert sum(i.end - i.start for i in found.issues) + sum(b - a for a, b in found.idle) == pytest.approx(found.issues[-1].end)
 
 
@@ -62,6 +67,18 @@ def test_chiens_figure_6():
     assert not timeline(132, [(4, 530), (4, 36)]).hidden
 
 
+@pytest.mark.parametrize(("warps", "chains"), [(1, 1), (1, 4), (2, 2), (4, 1), (3, 1), (8, 1), (1, 8), (4, 8)])
+def test_chains_of_one_warp_hide_as_much_as_warps(warps, chains):
+    """Only the product counts: a round lasts as long as the latency, or as its issues."""
+    found = timeline(warps, [(1, 4)] * (6 * chains), chains)
+    assert found.round_cycles == max(4, warps * chains)
+    assert found.hidden == (warps * chains >= 4)
+
+
+def test_one_round_has_no_length():
+    assert timeline(2, [(1, 4)] * 3, 3).round_cycles == 0
+
+
 @pytest.mark.parametrize("threads", [32, 128, 256, 512, 1024])
 def test_an_h200s_chains_of_two_registers(threads):
     """Four schedulers share the warps; issue and latency from one warp and from the data sheet's rate, the rest predicted."""
@@ -76,3 +93,8 @@ def test_an_h200s_chains_of_two_registers(threads):
 def test_what_cannot_be_scheduled(warps, steps, words):
     with pytest.raises(InputError, match=words):
         timeline(warps, steps)
+
+
+def test_there_is_a_chain_at_least():
+    with pytest.raises(InputError, match="chains"):
+        timeline(2, [(1, 4)], chains=0)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from course_lib.data.readings import Readings
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS
 from course_lib.run import run, run_micro
@@ -22,7 +23,8 @@ def between_the_clocks(name, **values):
 
 
 @pytest.mark.parametrize(("name", "wanted", "others"), [
-    ("micro_fma", {"FFMA": 256}, 0), ("micro_fma_shared", {"FFMA": 256, "LDS.32": 256}, 3), ("micro_shared", {"LDS.32": 256}, 5),
+    ("micro_fma", {"FFMA": 256}, 0), ("micro_chains", {"FFMA": 256}, 0),
+    ("micro_fma_shared", {"FFMA": 256, "LDS.32": 256}, 3), ("micro_shared", {"LDS.32": 256}, 5),
     ("micro_global", {"LDG.64": 256}, 5), ("micro_loads", {"LDG.32": 8, "STS.32": 8}, 4)])
 def test_the_machine_code_between_the_clocks_is_the_chain(name, wanted, others):
     found = count(between_the_clocks(name))
@@ -54,6 +56,16 @@ def test_each_step_needs_the_last_ones_result(name, opcode):
         assert before.operands[0] in after.text.partition(after.operands[0])[2], after.text
 
 
+@pytest.mark.parametrize("chains", [1, 2, 8])
+def test_a_chain_waits_for_itself_alone(chains):
+    code = [one for one in between_the_clocks("micro_chains", CHAINS=chains, STEPS=32) if one.base == "FFMA"]
+    assert len(code) == 32 * chains
+    assert len({one.operands[0] for one in code}) == chains
+    for before, after in zip(code, code[chains:]):
+        assert before.operands[0] == after.operands[0] == after.operands[1].removesuffix(".reuse"), after.text
+    assert all(sum(word.startswith("R") for word in one.operands[1:]) == 2 for one in code)
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("threads", [1, 32, 33, 1024])
 def test_every_thread_arrives_and_every_warp_has_a_clock(name, threads):
@@ -71,7 +83,7 @@ def test_every_thread_arrives_and_every_warp_has_a_clock(name, threads):
     ("micro_global", {"footprint": 1 << 16, "stride": 8, "jump": 1025}), ("micro_global", {"footprint": 1000, "stride": 24, "jump": 7}),
     ("micro_global", {"threads": 96, "footprint": 128}), ("micro_shared", {"spread": 32, "SLOTS": 1024}), ("micro_shared", {"spread": 0}),
     ("micro_loads", {"blocks": 3, "threads": 40, "LOADS": 5}), ("micro_fma_shared", {"STEPS": 1024}), ("micro_fma", {"STEPS": 1}),
-    ("micro_fma", {"REGISTERS": 2})])
+    ("micro_fma", {"REGISTERS": 2}), ("micro_chains", {"CHAINS": 1}), ("micro_chains", {"CHAINS": 8, "STEPS": 3, "threads": 1000})])
 def test_other_parameters_arrive_too(name, options):
     assert run_micro(name, backend="sim", **({"WARM": 5} if name == "micro_global" else {}), **options).right
 
@@ -123,3 +135,12 @@ def test_the_page_is_what_the_tool_writes():
     import microbenchmarks
     text = microbenchmarks.PAGE.read_text(encoding="utf-8")
     assert microbenchmarks.page(text) == text
+
+
+def test_the_page_will_have_independent_chains_when_they_are_recorded():
+    import microbenchmarks
+    rows = tuple({"kernel": "micro_chains", "threads": threads, "CHAINS": chains, "high": threads / 32 * chains}
+                 for threads in (64, 128) for chains in (1, 2))
+    table, = microbenchmarks.independent(Readings("a GPU", "1", "2026-01-01", "a test", rows))
+    assert table.splitlines()[-2:] == ["| 64 | 2.0 | 4.0 |", "| 128 | 4.0 | 8.0 |"]
+    assert list(microbenchmarks.independent(Readings("a GPU", "1", "2026-01-01", "a test", ()))) == []
