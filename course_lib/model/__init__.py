@@ -2,7 +2,7 @@
 
 from course_lib.model import gt200, interval, lee, matvec, number_formats
 from course_lib.model.banks import Service, conflicts, phases, services, shared_wavefronts
-from course_lib.model.bound import Bound, Work, busiest, lower_bound, product_sectors
+from course_lib.model.bound import Bound, Work, busiest, lower_bound, memory_roofs, product_sectors
 from course_lib.model.coalescing import sectors
 from course_lib.model.device_peaks import Balance, balance
 from course_lib.model.inputs import InputError
@@ -47,6 +47,7 @@ __all__ = [
     "lee",
     "lower_bound",
     "matvec",
+    "memory_roofs",
     "number_formats",
     "occupancy",
     "operations_per_element",

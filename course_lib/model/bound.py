@@ -104,6 +104,25 @@ def busiest(blocks, sms):
     return math.ceil(blocks / sms)
 
 
+def memory_roofs(device):
+    """Return the most that each memory delivers to all multiprocessors, in 10^9 bytes a second.
+
+    Returns
+    -------
+    dict of str to float
+        "L1 caches", "L2" (where a document gives its width) and "memory".
+
+    Sources: at the constants of this module; the device's data sheet.
+
+    >>> from course_lib.arch import device
+    >>> {name: round(rate) for name, rate in memory_roofs(device("H200")).items()}
+    {'L1 caches': 33454, 'L2': 10138, 'memory': 4800}
+    """
+    sector = SECTOR_BYTES * device.clock_mhz / 1e3          # one a cycle
+    second = {"L2": L2_SECTORS[device.cc] * sector} if device.cc in L2_SECTORS else {}
+    return {"L1 caches": L1_SECTORS * device.sms * sector, **second, "memory": device.bandwidth_gb_s}
+
+
 def lower_bound(work, device, latency_cycles=240.0, clock_mhz=None, bandwidth_gb_s=None):
     """Return the Bound of a launch.
 

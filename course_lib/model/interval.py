@@ -45,6 +45,16 @@ class Interval:
             raise InputError(f"bytes_per_cycle is {bytes_per_cycle!r}, but it is a positive number")
         return bytes_per_cycle * self.latency / self.offchip_bytes
 
+    def reached_gb_s(self, device, threads):
+        """Return the 10^9 bytes a second that `threads` of each SM move off the chip when nobody stands in another's way.
+
+        >>> from course_lib.arch import device
+        >>> k0 = loaded_first()
+        >>> [round(k0.reached_gb_s(device("GTX 1080"), threads)) for threads in (24, 48, 96)]
+        [158, 317, 320]
+        """
+        return device.bandwidth_gb_s * min(1, threads * device.sms / self.threads_for_bandwidth(bytes_per_cycle(device)))
+
     def threads_for_issue(self, fp_per_cycle=FP_PER_CYCLE, memory_per_cycle=MEMORY_PER_CYCLE):
         """Return Q, the threads of one SM that keep it issuing."""
         return self.latency / (self.fp / fp_per_cycle + self.memory / memory_per_cycle)
@@ -124,8 +134,21 @@ def registers_for_latency(interval, registers_per_thread):
     return warps * WARP * registers_per_thread
 
 
-def needs(device, M=16, N=16):
-    """Return what each of the three kernels needs on a Device of the table: the answers to (a), (b) and (c).
+def intervals(M=16, N=16, miss=MISS, hit=HIT, arithmetic=ARITHMETIC):
+    """Return the Interval of each of the three kernels by its name; latencies in cycles."""
+    return {"K0": loaded_first(M, N, miss), "mxv_o_lbuf": in_order(M, N, miss, hit),
+            "mxv_o_per_thd": output_per_thread(M, N, miss, arithmetic)}
+
+
+def needs(device, M=16, N=16, memory_per_cycle=MEMORY_PER_CYCLE, **latencies):
+    """Return what each of the three kernels needs on a Device of the table: the answers to (b) and (c), and the beginning of (a).
+
+    Parameters
+    ----------
+    memory_per_cycle : int
+        Loads and stores of threads that an SM issues a cycle.
+    **latencies
+        As for `intervals`.
 
     Returns
     -------
@@ -139,9 +162,9 @@ def needs(device, M=16, N=16):
     mxv_o_per_thd 497 11471 574 1272
     """
     rate = bytes_per_cycle(device)
-    found = {"K0": loaded_first(M, N), "mxv_o_lbuf": in_order(M, N), "mxv_o_per_thd": output_per_thread(M, N)}
-    return {name: (i.latency, i.threads_for_bandwidth(rate), i.threads_for_bandwidth(rate) / device.sms, i.threads_for_issue())
-            for name, i in found.items()}
+    return {name: (i.latency, i.threads_for_bandwidth(rate), i.threads_for_bandwidth(rate) / device.sms,
+                   i.threads_for_issue(memory_per_cycle=memory_per_cycle))
+            for name, i in intervals(M, N, **latencies).items()}
 
 
 def schedule(program, miss=MISS, hit=HIT, arithmetic=ARITHMETIC, issue_memory=ISSUE_MEMORY, issue_store=1):
@@ -171,6 +194,38 @@ def schedule(program, miss=MISS, hit=HIT, arithmetic=ARITHMETIC, issue_memory=IS
         ready[result] = now + latency[kind]
         now += taken[kind]
     return now, issued
+
+
+def spans(program, **latencies):
+    """Return what one thread does when: pieces of its interval, as (what, start, end) in cycles.
+
+    Parameters
+    ----------
+    program, **latencies
+        As for `schedule`.
+
+    Returns
+    -------
+    list of (str, int, int)
+        "loads", "waits", "multiply-adds" or "stores", one after the other without gaps; the end of the last is `schedule`'s end.
+
+    >>> spans(program_loaded_first(6, 2))
+    [('loads', 0, 4), ('waits', 4, 400), ('multiply-adds', 400, 412), ('stores', 412, 418)]
+    """
+    program = list(program)
+    end, issued = schedule(program, **latencies)
+    taken = {"miss": latencies.get("issue_memory", ISSUE_MEMORY), "fp": 1, "store": latencies.get("issue_store", 1)}
+    taken["hit"] = taken["miss"]
+    names, found = {"miss": "loads", "hit": "loads", "fp": "multiply-adds", "store": "stores"}, []
+    for (kind, _, _), at in zip(program, issued, strict=True):
+        before = found[-1][2] if found else 0
+        if at > before:
+            found.append(["waits", before, at])
+        if found and found[-1][0] == names[kind]:
+            found[-1][2] = at + taken[kind]
+        else:
+            found.append([names[kind], at, at + taken[kind]])
+    return [tuple(piece) for piece in found] if end else []
 
 
 def program_loaded_first(M, N):

@@ -17,6 +17,7 @@ from course_lib.run.dispatch import Choice, best_for, fastest, parts, run_best
 from course_lib.run.door import resolve, run
 from course_lib.run.footprint import Footprint, footprint
 from course_lib.run.launch import Job, choose_backend, execute
+from course_lib.run.limits import Limits, UnderWay, limits_of
 from course_lib.run.lines import LineCount, count_lines
 from course_lib.run.micro import MicroResult, run_micro
 from course_lib.run.result import LaunchResult, RunResult, counter_name, line_table, per_line
@@ -24,9 +25,9 @@ from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpos
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
-    "Choice", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "Job", "LaunchResult", "LineCount", "MicroResult", "Mismatch",
-    "RunResult", "StepResult", "VectorsResult", "best_for", "bound_of", "build_cpu", "choose_backend", "count_lines",
-    "counter_name", "cpu_peak", "execute", "fastest", "footprint", "line_table", "matches", "max_error", "mismatch", "one_block",
-    "parts", "per_line", "prepare", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu", "run_gather",
-    "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors", "tolerance", "work_of",
+    "Choice", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "Job", "LaunchResult", "Limits", "LineCount", "MicroResult",
+    "Mismatch", "RunResult", "StepResult", "UnderWay", "VectorsResult", "best_for", "bound_of", "build_cpu", "choose_backend",
+    "count_lines", "counter_name", "cpu_peak", "execute", "fastest", "footprint", "limits_of", "line_table", "matches", "max_error",
+    "mismatch", "one_block", "parts", "per_line", "prepare", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu",
+    "run_gather", "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors", "tolerance", "work_of",
 ]

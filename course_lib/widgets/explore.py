@@ -12,12 +12,13 @@ from course_lib.widgets.engine import Engine
 from course_lib.widgets.facts import facts_table
 from course_lib.widgets.waiting import BESIDE, BUTTONS, WRAPPED, WaitingBox
 
+MOST_BUTTONS = 10               # of one choice; more words become a list
 KNOWN_S = 0.0005                # what takes less was not computed: the function remembered it
 
 
 @dataclass(frozen=True)
 class Control:
-    """One choice: numbers become a slider, words become buttons.
+    """One choice: numbers become a slider, words become buttons, many words a list.
 
     Attributes
     ----------
@@ -54,6 +55,9 @@ class Control:
     def widget(self):
         """Return an ipywidget."""
         tooltip = f"{self.name}: {self.meaning}"
+        if all(isinstance(value, str) for value in self.values) and len(self.values) > MOST_BUTTONS:
+            return ipywidgets.Dropdown(options=self.pairs, value=self.start, description=self.name, tooltip=tooltip,
+                                       layout={"width": "300px"})
         if all(isinstance(value, str) for value in self.values):
             return ipywidgets.ToggleButtons(options=self.pairs, value=self.start, description=self.name, tooltip=tooltip,
                                             layout=BUTTONS, style={"button_width": "auto"})

@@ -4,13 +4,14 @@ import numpy as np
 
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
-from course_lib.model import peak
-from course_lib.model.bound import L1_SECTORS
+from course_lib.model import memory_roofs, peak
 from course_lib.plots import (
     bars,
+    describe_limits,
     describe_roofline,
     describe_shares,
     describe_steps,
+    draw_limits,
     linked_code,
     requests,
     roofline,
@@ -20,7 +21,7 @@ from course_lib.plots import (
     style,
 )
 from course_lib.plots.errors import draw_spread, relative_errors
-from course_lib.run import RunResult, VectorsResult, bound_of, one_block
+from course_lib.run import RunResult, VectorsResult, bound_of, limits_of, one_block
 from course_lib.run.accuracy import tolerance
 from course_lib.toolchain import whole_step
 from course_lib.widgets.accesses import draw
@@ -33,13 +34,13 @@ LIMITS = {"fma": "the multiply-adds", "tensor": "tensor cores", "issue": "issuin
           "latency": "latency"}                                          # the terms of `model.bound`
 
 
-def roofline_point(result):
+def roofline_point(result, bound=None):
     """Return where a product lies under the roofs: (operations a byte of all global requests, GFLOP/s, label, what binds).
 
     On a GPU the speed is the measured one; else the most that `model.lower_bound` lets it be.
     """
     moved = SECTOR_BYTES * (result.count("sectors") + result.count("sectors", "store"))
-    bound = bound_of(result)
+    bound = bound or bound_of(result)
     if result.gflops:
         return result.flops / moved, result.gflops, result.label, bound.binds
     return result.flops / moved, result.flops / bound.seconds / 1e9, "at most, modelled", bound.binds
@@ -50,15 +51,26 @@ def roofline_picture(result):
 
     The traffic is that of all global requests. A point above the memory's roof is served by caches in part.
     """
+    return _draw_roofs(result, bound_of(result), style.axes(**SMALL))
+
+
+def _draw_roofs(result, bound, ax, *, small=False):
+    """Draw the roofline of a result into Axes, in a small panel without memory's roof; return (Axes, alternative text)."""
     on = device(result.device)
-    cache = L1_SECTORS * SECTOR_BYTES * on.sms * on.clock_mhz / 1e3
-    roofs = {f"L1 caches, {cache:,.0f} GB/s": cache, f"memory, {on.bandwidth_gb_s:,.0f} GB/s": on.bandwidth_gb_s}
-    x, y, label, binds = roofline_point(result)
+    cache = memory_roofs(on)["L1 caches"]
+    roofs = {f"L1 caches, {cache:,.0f} GB/s": cache} | ({} if small else {f"memory, {on.bandwidth_gb_s:,.0f} GB/s": on.bandwidth_gb_s})
+    x, y, label, binds = roofline_point(result, bound)
     points = {f"{label}: {y:,.0f} GFLOP/s": (x, y)}
     options = {"double": result.kernel.dtype == "float64", "bandwidths": roofs}
-    ax = roofline(on, points, style.axes(**SMALL), title=f"{on.name}: limited by {LIMITS[binds]}", traffic="of all requests", **options)
+    title = f"Limit: {LIMITS[binds]}" if small else f"{on.name}: limited by {LIMITS[binds]}"
+    ax = roofline(on, points, ax, title=title, traffic="of all requests", **options)
     ax.set(xlim=(min(x, 1 / 8), max(x, 128)), ylim=(min(y / 2, 128), 2 * peak(on, options["double"])))     # the point moves, not the axes
-    ax.legend(loc="upper center", bbox_to_anchor=(0.42, -0.17), fontsize=10)            # below: the point may lie anywhere above
+    ax.legend(loc="upper center", bbox_to_anchor=(0.42, -0.28 if small else -0.17), fontsize=10)      # below: the point may lie anywhere
+    if small:
+        ax.set_title(ax.get_title(loc="left"), fontsize=14)
+        ax.tick_params(labelsize=10)
+        ax.set_xlabel("operations per byte\nof all requests", fontsize=12)
+        ax.set_ylabel("GFLOP/s", fontsize=12)
     return ax, f"{describe_roofline(on, points, **options)} Modelled limit: {LIMITS[binds]}."
 
 
@@ -72,6 +84,17 @@ def error_picture(result):
     said = ", ".join(f"{name} {value:.1e}" for name, value in bounds.items())
     return (draw_spread(errors, bounds, style.axes(width=5.9, height=4.2), title=title),
             f"Errors of the elements of C, {title}: median {np.median(errors):.1e}, largest {errors.max():.1e}; {said}.")
+
+
+def limits_picture(result):
+    """Draw what limits a product, side by side: its point under the L1's roof and the peak, the room for warps, what is under way."""
+    found, said = limits_of(result), []
+
+    def roofs(ax):
+        said.append(_draw_roofs(result, found.bound, ax, small=True)[1])
+
+    figure = draw_limits(found, roofs)
+    return figure, f"{said[0]} {describe_limits(found)}"
 
 
 def access_picture(array=None, *, load=True, line=None, number=0, warp=0, banks=32):

@@ -70,3 +70,33 @@ def test_the_fewest_threads_are_needed_at_the_root_of_the_latency(miss):
 def test_bad_input_is_named(call):
     with pytest.raises(InputError):
         call()
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(50, 800))
+def test_pieces_lie_end_to_end_and_hold_every_instruction(M, N, miss):
+    for program in (interval.program_loaded_first(M, N), interval.program_in_order(M, N), interval.program_output_per_thread(N)):
+        program = list(program)
+        pieces = interval.spans(program, miss=miss, hit=miss // 2)
+        assert [start for _, start, _ in pieces] == [0, *(end for _, _, end in pieces[:-1])]
+        assert pieces[-1][2] == interval.schedule(program, miss=miss, hit=miss // 2)[0]
+        spent = {what: sum(end - start for name, start, end in pieces if name == what) for what in ("loads", "multiply-adds", "stores")}
+        kinds = [kind for kind, _, _ in program]
+        assert spent == {"loads": 2 * (kinds.count("miss") + kinds.count("hit")), "multiply-adds": kinds.count("fp"),
+                         "stores": kinds.count("store")}
+
+
+def test_the_speed_rises_to_the_bandwidth_and_stays():
+    k0 = interval.loaded_first()
+    enough = k0.threads_for_bandwidth(interval.bytes_per_cycle(GTX)) / GTX.sms
+    assert k0.reached_gb_s(GTX, enough / 2) == pytest.approx(160)
+    assert k0.reached_gb_s(GTX, enough) == pytest.approx(320) == k0.reached_gb_s(GTX, 2 * enough)
+    by_hand = 24 * 20 * 128 / (672 / 1733e6) / 1e9                  # bytes of all threads in the time of an interval
+    assert k0.reached_gb_s(GTX, 24) == pytest.approx(by_hand)
+
+
+def test_other_latencies_reach_the_needs():
+    needs = interval.needs(GTX, miss=700, hit=250, arithmetic=4, memory_per_cycle=32)
+    assert needs["K0"][0] == 700 + 272
+    assert needs["mxv_o_lbuf"][0] == 2 * 700 + 14 * 250 + 272
+    assert needs["mxv_o_per_thd"][0] == 700 + 64 + 1
+    assert needs["K0"][3] == pytest.approx(972 / (2 + 1))

@@ -1,0 +1,118 @@
+"""What limits a product that was run: the roofs, the room on a multiprocessor, and what is under way there."""
+
+import math
+from dataclasses import dataclass
+
+from course_lib.arch import WARP, Device, device
+from course_lib.model.bound import Bound, busiest, lower_bound
+from course_lib.model.occupancy import Occupancy
+from course_lib.run.bound import tile_of, work_of
+
+LOAD_LATENCY = 240.0       # cycles of a load that the L2 answers, about the least that `data/micro.json` records for an H200
+FMA_LATENCY = 4.0          # cycles until a multiply-add's result can be used; `data/micro.json` records 3.99 for an H200
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """Warp instructions of one kind under way on a multiprocessor: needed so that latency does not show, and there."""
+
+    needed: float
+    had: float
+
+    @property
+    def enough(self):
+        """Tell whether latency is hidden."""
+        return self.had >= self.needed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What limits a launch, modelled for a device.
+
+    Attributes
+    ----------
+    on : Device
+    bound : Bound
+        The time that each part of the device needs at least.
+    occupancy : Occupancy
+        What would fit on a multiprocessor (SM).
+    block_warps : int
+        Warps of a block.
+    given : int
+        Blocks of this launch that the busiest SM gets in all.
+    loads : UnderWay or None
+        Global loads of the busiest SM; None where a warp does not load in every step along K.
+    multiply_adds : UnderWay
+    """
+
+    on: Device
+    bound: Bound
+    occupancy: Occupancy
+    block_warps: int
+    given: int
+    loads: UnderWay | None
+    multiply_adds: UnderWay
+
+    @property
+    def blocks(self):
+        """Return, by resource, the blocks that it alone would let the busiest SM hold; "this grid" is what the launch has for it."""
+        return {**self.occupancy.limits, "this grid": self.given}
+
+    @property
+    def room(self):
+        """Return `blocks` in warps, at most those that an SM has place for."""
+        return {name: min(blocks * self.block_warps, self.on.limits.warps) for name, blocks in self.blocks.items()}
+
+    @property
+    def warps(self):
+        """Return the warps that the busiest SM holds at a time."""
+        return min(self.blocks.values()) * self.block_warps
+
+    @property
+    def filled_by(self):
+        """Return the names in `blocks` of all that keeps the next block out."""
+        return tuple(name for name, blocks in self.blocks.items() if blocks == min(self.blocks.values()))
+
+    @property
+    def busy(self):
+        """Return the name of the longest term of the bound other than latency."""
+        return max((name for name in self.bound.terms if name != "latency"), key=self.bound.terms.get)
+
+
+def limits_of(result, latency_cycles=LOAD_LATENCY, fma_latency=FMA_LATENCY):
+    """Return the `Limits` of a product, modelled for the result's device.
+
+    What must be under way is latency times rate (Little's law). The rate is that of the kernel when its slowest other part never
+    waits. A warp has the loads of one step along K under way together, and one multiply-add for each output of a thread.
+
+    Parameters
+    ----------
+    result : RunResult
+        As for `bound_of`; of a kernel that does its multiply-adds on the arithmetic units.
+    latency_cycles, fma_latency : float
+        Of a global load, and of a multiply-add.
+
+    Raises
+    ------
+    CourseError
+        As `bound_of`.
+
+    >>> import numpy as np
+    >>> from course_lib.run import run
+    >>> ones = np.ones((64, 64), np.float32)
+    >>> found = limits_of(run("sgemm_naive", ones, ones, backend="sim"))
+    >>> found.warps, found.room["warps"], found.filled_by
+    (8, 64, ('this grid',))
+    """
+    work, on = work_of(result), device(result.device)
+    bound = lower_bound(work, on, latency_cycles)
+    given, block_warps = busiest(work.blocks, on.sms), math.ceil(math.prod(result.block) / WARP)
+    share, resident = given / work.blocks, min(work.resident, given) * block_warps
+    cycles = max(seconds for name, seconds in bound.terms.items() if name != "latency") * on.clock_mhz * 1e6
+    requests, loads = result.count("requests"), None
+    if work.rounds:
+        together = requests / (work.blocks * block_warps) / work.rounds
+        loads = UnderWay(requests * share / cycles * latency_cycles, resident * together)
+    outputs = math.prod(tile_of(result)) / math.prod(result.block)
+    multiply_adds = UnderWay(work.fmas * share / cycles * fma_latency, resident * max(1.0, outputs))
+    return Limits(on, bound, result.occupancy, block_warps, given, loads, multiply_adds)
