@@ -6,7 +6,7 @@
 // Shared    8 * TILE*TILE bytes per block
 // Strides   lda, ldb, ldp: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
-// Lesson    none yet      Next  matrix_sum.cu
+// Lesson    notebooks/14_gemm_at_work.ipynb      Next  matrix_sum.cu
 #ifndef TILE
 #define TILE 16
 #endif

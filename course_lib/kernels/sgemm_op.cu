@@ -6,7 +6,7 @@
 // Shared    8 * TILE*(TILE+1) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next, of A as it is stored: K x M when TRANSA is 1, and B N x K
 // Edges     any M, N, K below 2^31 elements a matrix; tiles are filled up with 0, stores are guarded
-// Lesson    none yet
+// Lesson    notebooks/14_gemm_at_work.ipynb
 #ifndef TILE          // the launcher passes all three with -D, or none
 #define TILE 16
 #define TRANSA 0

@@ -53,15 +53,16 @@ def kernels():
                          lambda p: 4 * p["TILE"] ** 2)
     yield Kernel(
         "sgemm_multiply", FOLDER / "sgemm_multiply.cu", "sgemm_multiply", idea="the bare product, for those who add afterwards",
-        lesson="", kind="multiply", parameters=(TILE,), rules=(threads_rule("TILE", "TILE"),), passes=("TILE",),
+        lesson="14_gemm_at_work", kind="multiply", parameters=(TILE,), rules=(threads_rule("TILE", "TILE"),), passes=("TILE",),
         block_of=lambda p: (p["TILE"], p["TILE"], 1), grid_of=_tiles, shared_of=lambda p: 8 * p["TILE"] ** 2)
     yield Kernel(
-        "matrix_sum", FOLDER / "matrix_sum.cu", "matrix_sum", idea="alpha P + beta C, element by element", lesson="", kind="sum",
-        parameters=BLOCK_XY, rules=(threads_rule("bx", "by"),), passes=(), block_of=lambda p: (p["bx"], p["by"], 1),
+        "matrix_sum", FOLDER / "matrix_sum.cu", "matrix_sum", idea="alpha P + beta C, element by element",
+        lesson="14_gemm_at_work", kind="sum", parameters=BLOCK_XY, rules=(threads_rule("bx", "by"),), passes=(),
+        block_of=lambda p: (p["bx"], p["by"], 1),
         grid_of=lambda M, N, p: (ceil_div(N, p["bx"]), ceil_div(M, p["by"]), 1))
     yield Kernel(
-        "sgemm_op", FOLDER / "sgemm_op.cu", "sgemm_op", idea="product and sum in one kernel; operands may be transposed", lesson="",
-        parameters=(TILE, *TURN), rules=(threads_rule("TILE", "TILE"),), passes=("TILE", "TRANSA", "TRANSB"),
+        "sgemm_op", FOLDER / "sgemm_op.cu", "sgemm_op", idea="product and sum in one kernel; operands may be transposed",
+        lesson="14_gemm_at_work", parameters=(TILE, *TURN), rules=(threads_rule("TILE", "TILE"),), passes=("TILE", "TRANSA", "TRANSB"),
         block_of=lambda p: (p["TILE"], p["TILE"], 1), grid_of=_tiles, shared_of=lambda p: 8 * p["TILE"] * (p["TILE"] + 1))
 
 

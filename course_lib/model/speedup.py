@@ -68,18 +68,32 @@ def serial_share(speedup, workers):
     return (1 / speedup - 1 / workers) / (1 - 1 / workers)
 
 
-def least_share(speedup):
+def least_share(speedup, factor=math.inf):
     """Return the share of the time that a part must have had if removing time from it made the whole `speedup` times faster.
 
-    Wong's training runs 15 iterations a second with his product and 45 with cuBLAS: his takes at least two thirds.
+    Wong's training runs 15 iterations a second with his product and 45 with cuBLAS: his takes at least two thirds. That is when
+    cuBLAS takes no time; when it is 8 times faster, the share is larger.
 
-    >>> round(least_share(45 / 15), 4)
-    0.6667
+    Parameters
+    ----------
+    speedup : float
+        Of the whole, at least 1.
+    factor : float
+        How much faster the part became, at least `speedup`.
+
+    Raises
+    ------
+    InputError, a ValueError
+
+    >>> round(least_share(45 / 15), 4), round(least_share(45 / 15, 8), 4)
+    (0.6667, 0.7619)
     """
     _positive(speedup=speedup)
     if speedup < 1:
         raise InputError(f"a speed-up of {speedup!r} is a slow-down; it is at least 1 here", speedup=speedup)
-    return 1 - 1 / speedup
+    if not factor >= speedup:
+        raise InputError(f"a part made {factor!r} times faster cannot make the whole {speedup!r} times faster", factor=factor)
+    return 1.0 if factor == speedup > 1 else (1 - 1 / speedup) / (1 - 1 / factor) if factor > 1 else 0.0
 
 
 def saved_ms(before_per_s, after_per_s):

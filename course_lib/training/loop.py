@@ -104,7 +104,8 @@ def place(products, backend):
     return {"cpu": lambda: Host(), "sim": lambda: Simulator(products), "gpu": lambda: OnGpu(products)}[backend]()
 
 
-def train(products="library", *, backend=None, setting=None, steps=300, data=None, dtype="float32", graph=False, progress=False):
+def train(products="library", *, backend=None, setting=None, steps=300, data=None, dtype="float32", graph=False, progress=False,
+          formulas=None):
     """Train a network on the digits.
 
     Parameters
@@ -122,6 +123,8 @@ def train(products="library", *, backend=None, setting=None, steps=300, data=Non
         On a GPU, replay the step from a CUDA graph.
     progress : bool
         Draw a bar when it takes long.
+    formulas : sequence of Product, optional
+        Other products for a step; see `Network`.
 
     Returns
     -------
@@ -136,7 +139,7 @@ def train(products="library", *, backend=None, setting=None, steps=300, data=Non
     if dtype == "float64" and backend != "cpu":
         raise CourseError(f"our kernels and layers compute in float32 on {backend!r}: float64 needs backend='cpu'", dtype=dtype)
     where = place(products, backend)
-    network, losses, stopped = Network(setting, where, dtype), [], False
+    network, losses, stopped = Network(setting, where, dtype, formulas=formulas), [], False
     with where:
         try:
             _learn(network, itertools.islice(data.batches(setting.batch, setting.seed), steps), losses, graph, progress and steps)

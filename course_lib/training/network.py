@@ -51,6 +51,33 @@ class Product:
         a, b = (name + "ᵀ" * turn for name, turn in zip((self.A, self.B), self.turned, strict=True))
         return f"{self.result} = {self.result} - rate {a} {b}" if self.updates else f"{self.result} = {a} {b}"
 
+    @property
+    def letters(self):
+        """Return the two letters of a library's interface, T for an operand that is turned, N for one that is not.
+
+        >>> [p.letters for p in PRODUCTS]
+        ['TT', 'NT', 'NN', 'TN', 'TT']
+        """
+        return "".join("NT"[turn] for turn in self.turned)
+
+    def sizes(self, setting):
+        """Return M, N, K.
+
+        Raises
+        ------
+        CourseError
+            When the matrices of this setting do not fit together.
+
+        >>> PRODUCTS[1].sizes(Setting(hidden=128, batch=64))
+        (64, 10, 128)
+        """
+        shapes = matrix_shapes(setting)
+        (M, K), (rows, N) = (shapes[name][::-1] if turn else shapes[name] for name, turn in zip((self.A, self.B), self.turned, strict=True))
+        if (rows, shapes[self.result]) != (K, (M, N)):
+            raise CourseError(f"{self.text}: {M} × {K} times {rows} × {N} cannot make {self.result}, which is "
+                              "{} × {}: turn an operand, or exchange the two".format(*shapes[self.result]))
+        return M, N, K
+
 
 PRODUCTS = (
     Product("H", "X", "W1", (True, True)),
@@ -60,6 +87,17 @@ PRODUCTS = (
     Product("W1", "G", "X", (True, True), updates=True),
 )
 LEARNT = ("W1", "b1", "W2", "b2")
+
+
+def matrix_shapes(setting):
+    """Return the (rows, columns) of each matrix of a step as it is stored, by name.
+
+    >>> matrix_shapes(Setting(hidden=128, batch=32))["H"]
+    (32, 128)
+    """
+    n, hidden = setting.batch, setting.hidden
+    return {"X": (PIXELS, n), "H": (n, hidden), "G": (n, hidden), "Y": (n, CLASSES), "D": (n, CLASSES), "W1": (hidden, PIXELS),
+            "W2": (CLASSES, hidden)}
 
 
 def first_weights(setting):
@@ -86,6 +124,13 @@ class Network:
     dtype : "float32" or "float64"
     weights : mapping of name to array, optional
         To begin with; default `first_weights`.
+    formulas : sequence of Product, optional
+        Other products than `PRODUCTS`, of the same results in the same order.
+
+    Raises
+    ------
+    CourseError
+        When a formula's matrices do not fit together.
 
     Attributes
     ----------
@@ -95,19 +140,18 @@ class Network:
         One step in its order; products are named by their formulas.
     """
 
-    def __init__(self, setting, place, dtype="float32", weights=None):
-        n, hidden = setting.batch, setting.hidden
-        self.setting, self.place, self.dtype = setting, place, np.dtype(dtype)
-        shapes = {"X": (PIXELS, n), "H": (n, hidden), "G": (n, hidden), "Y": (n, CLASSES), "D": (n, CLASSES), "losses": (n,)}
+    def __init__(self, setting, place, dtype="float32", weights=None, formulas=None):
+        self.setting, self.place, self.dtype, self.formulas = setting, place, np.dtype(dtype), _fitting(formulas or PRODUCTS, setting)
+        shapes = matrix_shapes(setting) | {"losses": (setting.batch,)}
         start = {name: np.full(shape, np.nan) for name, shape in shapes.items()} | (weights or first_weights(setting))
         self.arrays = {name: place.put(np.asarray(array, self.dtype)) for name, array in start.items()}
-        self.arrays["labels"] = place.put(np.zeros(n, np.int32))
+        self.arrays["labels"] = place.put(np.zeros(setting.batch, np.int32))
         self.calls = tuple(self._calls())
 
     def _calls(self):
         """Yield the step's calls: between the products stand the layers' own works."""
         a, layers, rate = self.arrays, self.place.layers, self.setting.rate
-        forward, score, back, update2, update1 = ((p.text, self._product(p)) for p in PRODUCTS)
+        forward, score, back, update2, update1 = ((p.text, self._product(p)) for p in self.formulas)
         yield forward
         yield "activate", layers.activate(a["H"], a["b1"])
         yield score
@@ -140,6 +184,15 @@ class Network:
     def weights(self):
         """Return the weights as NumPy arrays."""
         return {name: self.place.fetch(self.arrays[name]) for name in LEARNT}
+
+
+def _fitting(formulas, setting):
+    """Return the formulas of a step when they can be carried out."""
+    if (given := [p.result for p in formulas]) != (wanted := [p.result for p in PRODUCTS]):
+        raise CourseError(f"the products make {', '.join(given)}, but a step makes {', '.join(wanted)}, in this order")
+    for p in formulas:
+        p.sizes(setting)
+    return tuple(formulas)
 
 
 def scores(weights, pictures):

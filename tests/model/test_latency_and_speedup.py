@@ -49,6 +49,20 @@ def test_the_least_share_is_what_vanishing_yields(speedup):
     assert amdahl(least_share(speedup), math.inf) == pytest.approx(speedup)
 
 
+@given(st.floats(0.01, 1), st.floats(1.01, 1e4))
+def test_the_least_share_for_a_factor_is_amdahls_law_read_backwards(share, factor):
+    assert least_share(amdahl(share, factor), factor) == pytest.approx(share, rel=1e-6)
+    assert least_share(amdahl(share, factor)) <= share + 1e-9
+
+
+def test_a_part_cannot_bring_more_than_it_gained():
+    assert least_share(3, 3) == 1
+    assert least_share(1, 1) == least_share(1) == 0
+    for factor in (2.9, math.nan):
+        with pytest.raises(InputError, match="cannot make the whole"):
+            least_share(3, factor)
+
+
 def test_milliseconds_saved():
     assert saved_ms(10, 20) == pytest.approx(50)
 

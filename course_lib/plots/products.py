@@ -1,0 +1,84 @@
+"""The products of a training step, drawn to one scale: which operand is turned, and how its rows lie in memory."""
+
+from matplotlib.patches import Rectangle
+
+from course_lib.plots import style
+
+COLOURS = {"X": style.SKY, "W1": style.ORANGE, "W2": style.ORANGE, "H": style.GREEN, "Y": style.GREEN, "G": style.VERMILION,
+           "D": style.VERMILION}
+KINDS = (("pictures", style.SKY), ("weights", style.ORANGE), ("forward", style.GREEN), ("gradients", style.VERMILION))
+STRIPES, THIN = 8, 0.05  # of the longest side; what is thinner has no stripes
+COLUMNS = (2, 3)        # products forward, and backward
+
+
+@style.styled
+def product_boxes(gemms, ax=None, *, title=None):
+    """Draw each product as op(A) × op(B) = C; stripes are rows as they lie in memory, so a turned operand's stand upright.
+
+    Parameters
+    ----------
+    gemms : sequence of Gemm
+        The five products of a step, from `training.gemms`.
+    ax : Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    Axes
+        Its patches are boxes, three a product, in the order op(A), op(B), C.
+    """
+    ax = style.axes(ax, width=12.0, height=7.0)
+    longest = max(max(g.M, g.N, g.K) for g in gemms)
+    gap, head = 0.28 * longest, 0.52 * longest
+    x = lowest = 0.0
+    for first, count in ((0, COLUMNS[0]), (COLUMNS[0], COLUMNS[1])):
+        y, widest = 0.0, 0.0
+        for g in gemms[first:first + count]:
+            widest = max(widest, _product(ax, g, x, y + head, gap, longest))
+            y += head + max(g.M, g.K)
+        lowest, x = max(lowest, y), x + widest + 2.2 * gap
+    _key(ax, lowest + 0.3 * longest, gap)
+    ax.set(xlim=(-0.04 * longest, x - 0.6 * gap), ylim=(lowest + 0.5 * longest, 0.0), aspect="equal")
+    ax.set_title(title or "")
+    ax.axis("off")
+    return ax
+
+
+def _product(ax, g, x, y, gap, longest):
+    """Draw one product with its boxes' upper edges at y; return its width."""
+    p = g.product
+    ax.text(x, y - 0.3 * longest, f"{p.letters}   {p.text}", fontsize=14, weight="bold", va="bottom")
+    ax.text(x, y - 0.27 * longest, f"M, N, K = {g.M}, {g.N}, {g.K}", fontsize=12, va="top")
+    at = x
+    boxes = ((p.A, p.turned[0], g.M, g.K), (p.B, p.turned[1], g.K, g.N), (p.result, False, g.M, g.N))
+    for place, (name, turned, rows, cols) in enumerate(boxes):
+        _box(ax, name, turned, rows, cols, at, y, longest)
+        at += cols + gap
+        if place < 2:
+            ax.text(at - gap / 2, y + min(g.M, g.K, 64) / 2, ("×", "=")[place], fontsize=16, ha="center", va="center")
+    return at - gap - x
+
+
+def _box(ax, name, turned, rows, cols, x, y, longest):
+    """Draw one matrix, `rows` × `cols` as the product sees it."""
+    ax.add_patch(Rectangle((x, y), cols, rows, facecolor=COLOURS[name], edgecolor=style.INK, linewidth=1.5, alpha=0.85))
+    side = cols if turned else rows
+    count = max(round(side / (longest / STRIPES / 1.6)), 2 if side > THIN * longest else 1)
+    for i in range(1, count):
+        if turned:
+            ax.plot([x + i * cols / count] * 2, [y, y + rows], color="white", linewidth=1.6, solid_capstyle="butt")
+        else:
+            ax.plot([x, x + cols], [y + i * rows / count] * 2, color="white", linewidth=1.6, solid_capstyle="butt")
+    ax.text(x, y - 0.03 * longest, name + "ᵀ" * turned, fontsize=12, va="bottom")
+
+
+def _key(ax, y, gap):
+    ax.text(0, y, "stripes: rows in memory", fontsize=12, va="center")
+    for place, (text, colour) in enumerate(KINDS):
+        ax.text((7 + 3.1 * place) * gap, y, f"■ {text}", fontsize=12, color=colour, va="center", weight="bold")
+
+
+def describe_products(gemms):
+    """Return the alternative text of `product_boxes`."""
+    return ("Five products drawn to one scale, a turned operand with upright stripes: "
+            + "; ".join(f"{g.product.text} ({g.product.letters}; M, N, K = {g.M}, {g.N}, {g.K})" for g in gemms) + ".")

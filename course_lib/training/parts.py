@@ -1,0 +1,153 @@
+"""What an iteration consists of: its products' shapes, the share of its time that they take, and how many there are in a second."""
+
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from course_lib import gpu
+from course_lib.data import readings
+from course_lib.errors import CourseError
+from course_lib.run import choose_backend
+from course_lib.run.stopwatch import time_call
+from course_lib.training.digits import digits
+from course_lib.training.loop import KINDS, LAP, LONGEST, choose, place, speed
+from course_lib.training.network import PRODUCTS, Network, Product, Setting
+
+FLOATS_A_SECTOR = 8
+
+
+@dataclass(frozen=True)
+class Gemm:
+    """One product of a step with its sizes: C (M × N) = op(A) (M × K) op(B) (K × N)."""
+
+    product: Product
+    M: int
+    N: int
+    K: int
+
+    @property
+    def multiply_adds(self):
+        """Return M N K."""
+        return self.M * self.N * self.K
+
+    @property
+    def least_sectors(self):
+        """Return the sectors of 32 bytes that hold A, B and C, each moved once; C twice when it is updated. Modelled."""
+        moved = (self.M * self.K, self.K * self.N, *[self.M * self.N] * (2 if self.product.updates else 1))
+        return sum(-(-floats // FLOATS_A_SECTOR) for floats in moved)
+
+    @property
+    def saved_sectors(self):
+        """Return what the fused kernel saves: turned operands and the bare product, each written once and read once. Modelled."""
+        turned = ((self.M * self.K) * self.product.turned[0], (self.K * self.N) * self.product.turned[1], self.M * self.N)
+        return sum(2 * -(-floats // FLOATS_A_SECTOR) for floats in turned)
+
+
+def gemms(setting=None, formulas=PRODUCTS):
+    """Return the Gemm of each product of a step.
+
+    >>> [(g.product.letters, g.M, g.N, g.K) for g in gemms(Setting(hidden=128, batch=32))]
+    [('TT', 32, 128, 64), ('NT', 32, 10, 128), ('NN', 32, 128, 10), ('TN', 10, 128, 32), ('TT', 128, 64, 32)]
+    """
+    setting = setting or Setting()
+    return tuple(Gemm(p, *p.sizes(setting)) for p in formulas)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Seconds of an iteration, and of one whose products are left out; `label` says where they were measured."""
+
+    products: str
+    label: str
+    setting: Setting
+    whole_s: float
+    rest_s: float
+
+    @property
+    def share(self):
+        """Return the products' share of the time, 0 to 1."""
+        return min(1.0, max(0.0, 1 - self.rest_s / self.whole_s))
+
+
+def parts(products="library", *, backend=None, setting=None, data=None, budget_s=0.2):
+    """Measure an iteration with and without its products; the rest is the batch's copy, activation, loss and biases.
+
+    Parameters
+    ----------
+    products, backend, setting, data
+        As for `train`. On a GPU a CUDA graph replays the step.
+    budget_s : float
+        About how long to measure each.
+
+    Returns
+    -------
+    Parts
+
+    Raises
+    ------
+    CourseError
+        On the simulator, whose time says nothing about a GPU.
+
+    >>> 0 < parts(backend="cpu", setting=Setting(hidden=16, batch=16), budget_s=0.01).share <= 1
+    True
+    """
+    backend, setting, data = choose(products, backend), setting or Setting(), data or digits()
+    if backend == "sim":
+        raise CourseError("the simulator's time says nothing about a GPU: take backend='cpu' and products='library'")
+    where, seconds = place(products, backend), []
+    network = Network(setting, where)
+    pictures, labels = next(islice(data.batches(setting.batch, setting.seed), 1))
+    batch = where.put(np.asarray(pictures, np.float32)), where.put(labels)
+    rest = [call for name, call in network.calls if name not in {p.text for p in network.formulas}]
+
+    def others():
+        for call in rest:
+            call()
+    with where:
+        network.load(*batch)
+        network.step()                      # the products that are then left out have values, no NaN
+        for work in (network.step, others):
+            seconds.append(_seconds(where, network, batch, work, budget_s))
+    return Parts(products, where.label, setting, *seconds)
+
+
+def _seconds(where, network, batch, work, budget_s):
+    """Return the median seconds of laying a batch in place and working on it."""
+    def laps(step, count):
+        for _ in range(count):
+            network.load(*batch)
+            step()
+        where.wait()
+    laps(work, 2)
+    one = time_call(lambda: laps(work, 1), repeats=1, budget_s=0.0).median_s
+    count = max(1, min(LAP, int(LONGEST / one)))
+    step = where.record(work)
+    return time_call(lambda: laps(step, count), budget_s=budget_s).median_s / count
+
+
+def rates(settings=None, *, budget_s=0.2):
+    """Return iterations a second of all ways to multiply: measured where a GPU works, else recorded on one.
+
+    Parameters
+    ----------
+    settings : sequence of Setting, optional
+        Default those that were recorded.
+    budget_s : float
+        About how long to measure each.
+
+    Returns
+    -------
+    tuple of dict, str
+        Rows as `plots.iterations` takes them, a CUDA graph a step; and where they are from.
+    """
+    recorded = readings("training")
+    rows = recorded.find(what="speed", backend="gpu", graph=True)
+    if choose_backend() != "gpu":
+        wanted = None if settings is None else {(s.hidden, s.batch) for s in settings}
+        return tuple(r for r in rows if wanted is None or (r["hidden"], r["batch"]) in wanted), recorded.label
+    if settings is None:
+        settings = tuple(dict.fromkeys(Setting(r["hidden"], r["batch"]) for r in rows))
+    found = [speed(way, backend="gpu", setting=s, graph=True, budget_s=budget_s) for s in settings for way in KINDS]
+    return tuple({"products": f.products, "backend": "gpu", "hidden": f.setting.hidden, "batch": f.setting.batch, "per_s": f.per_s,
+                  "low": f.low, "high": f.high} for f in found), f"measured on {gpu.probe().name}"
