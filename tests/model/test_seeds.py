@@ -1,5 +1,7 @@
 """Every figure of the five documents: the word that says how it compares with ours is proved, and the page shows all."""
 
+import json
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -70,6 +72,19 @@ def test_the_page_is_what_the_tool_writes():
 def test_every_file_that_the_page_names_exists():
     for line in seeds.PAGE.read_text(encoding="utf-8").partition(seeds.TABLES.end)[2].splitlines():
         cells = [cell.strip() for cell in line.split("|")]
-        for cell in cells[3:5] if len(cells) > 4 else ():
+        for cell in cells[4:6] if len(cells) > 5 else ():
             for name in cell.split("`")[1::2]:
                 assert (seeds.ROOT / name).exists() or (seeds.ROOT / "course_lib" / name).exists(), name
+
+
+def test_what_they_ran_is_taught_where_the_page_says():
+    rows = [line.split(" | ") for line in seeds.PAGE.read_text(encoding="utf-8").partition("## What they ran")[2].splitlines()
+            if re.match(r"\| [LWNCK] \|", line)]
+    assert Counter(row[0][2] for row in rows) == {"L": 10, "W": 9, "N": 4, "C": 11, "K": 7}
+    for _, what, taught, *_ in rows:
+        sections = re.findall(r"\[\d\d\]\(\.\./(notebooks/\w+\.ipynb)\) \*(.+?)\*(?:, \[|$)", taught)
+        assert sections, what
+        for notebook, heading in sections:
+            cells = json.loads((seeds.ROOT / notebook).read_text(encoding="utf-8"))["cells"]
+            headings = [line for cell in cells if cell["cell_type"] == "markdown" for line in "".join(cell["source"]).splitlines()]
+            assert f"## {heading}" in headings, f"{what}: {notebook} has no section {heading!r}"
