@@ -61,6 +61,7 @@ def test_the_reference_passes_and_reaches_what_the_statement_says(spec, answers)
         assert shown.values == pytest.approx({gate.name: gate.achievable for gate in spec.gates}, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", all_parts().values(), ids=lambda spec: f"{spec.exercise}-{spec.part}")
 def test_the_starter_fails_and_stands_where_the_statement_says(spec, starters):
     verdict = check(starters[spec.exercise, spec.part], spec)

@@ -21,6 +21,7 @@ def test_computes_what_its_reference_does(name):
         assert not len(places), f"argument {i}: {len(places)} wrong, first at {places[:5]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_gives_the_hardwares_bits(name):
     found = unlike(name)

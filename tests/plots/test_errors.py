@@ -28,6 +28,7 @@ def test_no_kernel_exceeds_its_bound(kind):
         assert all(found.errors[K] < found.bounds[K] for K in (8, 40)), found.kernel
 
 
+@pytest.mark.slow
 def test_numbers_that_are_all_rounded_down_come_near_the_bound():
     found = errors_by_depth(("sgemm_mma", "sgemm_wmma", "sgemm_bf16"), KINDS[2], (16,))
     assert [e.errors[16] > share * e.bounds[16] for e, share in zip(found, (0.95, 0.95, 0.84), strict=True)] == [True] * 3

@@ -24,6 +24,7 @@ def test_the_kernel_by_mma():
     assert 0 < found.instructions < 0.5
 
 
+@pytest.mark.slow
 def test_a_split_counts_the_multiply_adds_of_the_product():
     split, bf16 = (costs_of(run(name, A, B, backend="sim")) for name in ("sgemm_split", "sgemm_bf16"))
     assert (bf16.each, split.each) == (64, pytest.approx(64 / 6))
