@@ -99,8 +99,6 @@ def pip(*arguments):
     environment = os.environ | {"PIP_CONSTRAINT": "constraints.txt", "PIP_BUILD_CONSTRAINT": "constraints.txt",
                                 "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     command = [PYTHON, "-m", "pip", *arguments]
-    if arguments[0] == "install":
-        command.append("--no-compile")          # most of what comes is never imported; whoever does it first writes the bytecode
     lines = []
     with subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:

@@ -122,6 +122,7 @@ def test_the_gate_names_the_line_that_fetches_most():
     (order("ikj", "{ if (k == 0) C(i, j) = 0; C(i, j) += alpha * A(i, k) * B(k, j); }"), "What C held is lost"),
     (order("ikj", "{ float none; C(i, j) += none * 0 + 0 / (C(i, j) - C(i, j)); }"), "NaN"),
 ])
+@pytest.mark.slow
 def test_a_wrong_result_comes_with_the_mistake_behind_it(text, says):
     wrong = [finding.message for finding in check(text, spec()).findings if finding.kind == "wrong"]
     assert wrong

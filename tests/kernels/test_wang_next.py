@@ -32,6 +32,7 @@ def test_reads_of_a_and_b_are_constant_loads_and_reads_of_c_are_not(letter):
     assert constant_and_of_c == {(True, False), (False, True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", "ds")
 def test_the_order_decides_what_a_multiply_add_loads(letter):
     """Best of the loops (fast or guarded): loads from shared memory for each multiply-add, and instructions for each."""

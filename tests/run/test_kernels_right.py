@@ -58,6 +58,7 @@ def matrices(name, M, N, K, pads=(0, 0, 0)):
     return [rng.standard_normal((r, c + pad)).astype(KERNELS[name].dtype)[:, :c] for (r, c), pad in zip(shapes, pads, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_every_shape(name, values):
     for M, N, K in SHAPES:
@@ -79,6 +80,7 @@ def test_padded_rows_and_factors(name, values):
         assert result.stray_writes == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_races(name):
     A, B, _ = matrices(name, 40, 33, 70)

@@ -22,6 +22,7 @@ def unit(name):
     return p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"], p["BK"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_tiles(name):
     rows, cols, depth = unit(name)

@@ -71,6 +71,7 @@ def check(text, kind, given, values, **how):
     assert (out.view(U32) == np.array(values).view(U32)).all(), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_integers(seed):
     rng = np.random.default_rng(seed)

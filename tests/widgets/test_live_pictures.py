@@ -39,6 +39,7 @@ def point(ax):
     return float(marker.get_xdata()[0]), float(marker.get_ydata()[0])
 
 
+@pytest.mark.slow
 def test_the_point_lies_where_counters_and_bound_put_it():
     result = evaluate("sgemm_tiled", 128, {"BM": 16, "BN": 16, "BK": 16})
     ax, words = roofline_picture(result)
@@ -69,6 +70,7 @@ def test_a_loop_that_stays_a_loop_is_limited_by_its_instructions():
     assert binds[1].terms["issue"] > binds[1].terms["L1"] > 0.8 * binds[1].terms["issue"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sgemm_swapped", "sgemm_tiled", "sgemm_2d_tile"])
 def test_the_work_is_what_the_tables_of_the_time_bound_are_made_of(name):
     import time_bound
