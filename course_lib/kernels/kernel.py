@@ -88,6 +88,11 @@ class Kernel:
         """Return the CUDA C text."""
         return self.path.read_text(encoding="utf-8")
 
+    @property
+    def file_name(self):
+        """Return the name that the compiler's messages and line tables give the text."""
+        return self.path.name if self.path else f"{self.name}.cu"
+
     def problems(self, **parameters):
         """Return every reason why these parameters cannot run, as sentences; empty when they can.
 

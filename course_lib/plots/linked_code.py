@@ -120,8 +120,7 @@ def linked_code(kernel, *, arch="sm_90", **parameters):
     """
     kernel = resolve(kernel)
     values = kernel.check(**parameters)
-    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
-    compiled = toolchain.compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values))
+    compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
     code = toolchain.sass(compiled, kernel.entry)
     fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
     busy = any(i.base == fma for loop in toolchain.loops(code) for i in loop.instructions)
@@ -129,7 +128,7 @@ def linked_code(kernel, *, arch="sm_90", **parameters):
     step = toolchain.whole_step(kernel, arch=arch, **values) if busy else None
     return LinkedCode(
         kernel.name, ", ".join(f"{k} = {v}" for k, v in values.items()), arch, tuple(kernel.source.splitlines()),
-        tuple(ptx_lines(compiled.ptx, kernel.entry, name)), tuple(CodeLine(i.text, i.line) for i in code),
+        tuple(ptx_lines(compiled.ptx, kernel.entry, kernel.file_name)), tuple(CodeLine(i.text, i.line) for i in code),
         inner, fma, step.per_multiply_add if step else None)
 
 

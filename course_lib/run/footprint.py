@@ -60,7 +60,7 @@ def footprint(kernel, *, on=DEFAULT_DEVICE, **parameters):
     on = on if isinstance(on, Device) else device(on)
     kernel.refuse(on.cc, on.name)
     threads = math.prod(kernel.block(**parameters))
-    compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name if kernel.path else f"{kernel.name}.cu",
+    compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name,
                                       arch=f"sm_{on.cc[0]}{on.cc[1]}", defines=kernel.defines(**parameters))
     used = toolchain.resources(compiled)[kernel.entry]
     return Footprint(threads, used, occupancy(on, threads, used.registers, used.static_shared_bytes))

@@ -68,9 +68,8 @@ def guard_loops(kernel, *, arch="sm_90", **parameters):
     if kernel.entry not in ("sgemm_outer", "gemm_outputs"):
         raise CourseError(f"{kernel.name} is none of Chien's methods and not Wang's last kernel", kernel=kernel.name)
     values = kernel.check(**parameters)
-    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
     fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
-    code = sass(compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values)), kernel.entry)
+    code = sass(compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values)), kernel.entry)
     busy = [loop for loop in loops(code) if loop.counts[fma]]
     tiled = sorted((_turn(loop, busy, fma, values) for loop in busy if loop.counts["BAR"]), key=lambda turn: turn.loop.counts["ISETP"])
     last = [_turn(loop, busy, fma, values) for loop in busy if not loop.counts["BAR"] and loop.depth == 1]

@@ -116,8 +116,7 @@ def inner_loop(kernel, *, arch="sm_90", **parameters):
     if kernel.inputs:
         raise CourseError(f"{kernel.name} multiplies with tensor cores: its loop has no multiply-adds of single lanes", kernel=kernel.name)
     values = kernel.check(**parameters)
-    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
-    compiled = compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values))
+    compiled = compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
     fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
     busy = [loop for loop in loops(sass(compiled, kernel.entry)) if loop.counts[fma]]
     if not busy:

@@ -103,8 +103,7 @@ def whole_step(kernel, *, arch="sm_90", **parameters):
         return None
     many = math.lcm(*filter(None, kernel.block(**values)), *(v for v in values.values() if v)) * 4      # whole tiles, whatever the tile
     outputs = many * many / (math.prod(kernel.block(**values)) * math.prod(kernel.grid(many, many, **values)))
-    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
-    compiled = compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values))
+    compiled = compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
     around = [x for x in loops(sass(compiled, kernel.entry)) if x.start <= inner.start and inner.end <= x.end and x != inner]
     outer = min(around, key=lambda x: x.end - x.start, default=inner)
     once = int(depth * outputs)

@@ -67,8 +67,7 @@ def tensor_step(kernel, *, arch="sm_90", **parameters):
     if not kernel.inputs:
         raise CourseError(f"{kernel.name} uses no tensor cores: inner_loop and whole_step count its instructions", kernel=kernel.name)
     values = kernel.check(**parameters)
-    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
-    code = sass(compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values)), kernel.entry)
+    code = sass(compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values)), kernel.entry)
     busy = [loop for loop in loops(code) if loop.counts["HMMA"]]
     if len(busy) != 1:
         raise CourseError(f"{kernel.name} has {len(busy)} loops with matrix instructions in its machine code for {arch}, not one",

@@ -64,8 +64,7 @@ def shortest_way(kernel, loads_per_multiply_add=0.0, *, arch="sm_90", **paramete
     """
     kernel = kernel if isinstance(kernel, Kernel) else get(kernel)
     found, step = inner_loop(kernel, arch=arch, **parameters), whole_step(kernel, arch=arch, **parameters)
-    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
-    code = sass(compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**found.parameters)), kernel.entry)
+    code = sass(compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**found.parameters)), kernel.entry)
     flow, turns = graph(code), step.turns if step else 1
     loads = round(loads_per_multiply_add * found.multiply_adds * turns)
     ways = []

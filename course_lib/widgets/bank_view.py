@@ -133,8 +133,7 @@ def shared_code(kernel, parameters, line, load=True, arch="sm_90"):
     """
     kernel = resolve(kernel)
     values = kernel.check(**parameters)
-    name = kernel.path.name if kernel.path else f"{kernel.name}.cu"
-    compiled = toolchain.compile_cuda(kernel.source, name=name, arch=arch, defines=kernel.defines(**values))
+    compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
     wanted = "LDS" if load else "STS"
     return tuple(i.text for i in toolchain.sass(compiled, kernel.entry) if i.line == line and i.opcode.split(".")[0] == wanted)
 

@@ -160,7 +160,9 @@ def test_ctrl_c_stops_the_command_and_resume_finishes(tmp_path):
     out = tmp_path / "sweep.jsonl"
     command = [sys.executable, "-m", "course_lib.bench", "sizes", "--kernels", "sgemm_tiled", "--sizes", "64,1024,1040,1056,1072,1088",
                "--backend", "sim", "--out", str(out)]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    # A shell that runs the tests in the background has SIGINT ignored, and children inherit that.
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while running.poll() is None and not (out.exists() and out.read_text().count("\n")):
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
