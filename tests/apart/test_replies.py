@@ -126,6 +126,7 @@ def test_a_lie_ends_the_part_and_changes_no_array(lie, liar, engine, capfd):
     assert "unpickled" not in capfd.readouterr().out
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("said", [b"", changed()[:-8], wire.HEAD.pack(1 << 20, 16)])
 def test_silence_ends_with_the_time(said, liar, engine):
     liar(said)

@@ -78,6 +78,7 @@ def test_a_launch_is_the_same_as_here(engine):
     assert dict(there.level) == dict(here.level)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["sgemm_naive", "sgemm_2d_tile", "sgemm_block"])
 def test_machine_code_is_the_same_as_here(name, engine):
     source = kernels.get(name).source

@@ -18,6 +18,7 @@ N = 32
 SMALL_VECTORS = {"M": 4, "N": 4, "threads": 32, "blocks": 2}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "size", "parameters"), [
     ("sgemm_naive", (20, 33, 17), {}), ("dgemm_block", (20, 33, 17), {"TILE": 16}), ("sgemm_method6", (20, 33, 17), {}),
     ("sgemm_op", (20, 33, 17), {"TRANSA": 1}), ("sgemm_op", (20, 33, 17), {"TRANSA": 1, "TRANSB": 1}), ("sgemm_multiply", (20, 33, 17), {}),
@@ -120,6 +121,7 @@ def test_blocks_are_given_shared_memory_so_that_few_share_an_sm(acted, monkeypat
             assert occupancy(device, block, 32, own + one.dynamic_shared).blocks == wanted
 
 
+@pytest.mark.slow
 def test_a_grid_with_blocks_to_spare_is_launched_as_asked(acted, monkeypatch):
     grids = []
     launch = gpu.launch

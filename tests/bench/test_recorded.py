@@ -139,6 +139,7 @@ def test_recording_goes_on_after_its_deadline_and_is_sorted_into_files(tmp_path,
         recording.keep(out, tmp_path, groups)
 
 
+@pytest.mark.slow
 def test_some_files_alone_are_recorded_and_kept(tmp_path, monkeypatch, capsys):
     small = {"first": plans.over_sizes(("sgemm_naive",), (16, 20), backend="sim"),
              "padding": plans.padding((16,), (16,), backend="sim")}

@@ -86,6 +86,7 @@ def test_the_counters_in_the_file_are_those_of_the_simulator(values):
         assert now.instructions == pytest.approx(kept.instructions, rel=0.1), "another version of the compiler may make a few more"
 
 
+@pytest.mark.slow
 def test_counts_at_another_size_are_those_of_a_launch_of_that_size():
     """Straight lines in K, and as many as there are blocks: held to a launch with other M, N and K."""
     from course_lib.bench.search import _at

@@ -81,6 +81,7 @@ def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired)
     assert repaired or "32 bytes a thread lie in local memory" in report.findings[1].message
 
 
+@pytest.mark.slow
 def test_lesson_10_clamps_along_k_too():
     text, values, prose = lesson("10")
     words = " ".join(prose.split())
@@ -100,6 +101,7 @@ def test_lesson_10_clamps_along_k_too():
     assert "The sum stops at k = 16" in shorter.findings[0].message
 
 
+@pytest.mark.slow
 def test_lesson_13_loads_vectors_of_six_by_fours():
     text, _, prose = lesson("13")
     assert "`float2`, two products, `c += 2`" in " ".join(prose.split())

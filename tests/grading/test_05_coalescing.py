@@ -31,6 +31,7 @@ def test_the_predicted_patterns_part_every_plain_formula_from_the_right_one():
         assert any(formula(*case) != sectors_of(*case) for case in cases)
 
 
+@pytest.mark.slow
 def test_the_gates_hold_each_other():
     untiled, diluted = wrong("not_tiled", "main"), wrong("ratio_diluted", "main")
     assert untiled.values["sectors per load request"] == 1.5
@@ -40,6 +41,7 @@ def test_the_gates_hold_each_other():
     assert not diluted.passed
 
 
+@pytest.mark.slow
 def test_a_cure_of_the_store_alone_leaves_the_other_load_ill():
     verdict = wrong("x_and_y_exchanged", "main")
     assert verdict.values["sectors per load request"] == 10.0

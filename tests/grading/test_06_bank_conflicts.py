@@ -17,6 +17,7 @@ def wrong(name):
     return (TESTS / f"wrong_kernels/{EXERCISE}/{name}.cu").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_gate_names_the_line_that_reads_the_column():
     source = wrong("not_padded")
     finding, = check(source, TURN).findings

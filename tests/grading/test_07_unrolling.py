@@ -39,6 +39,7 @@ def test_a_table_of_a_kernel_that_cannot_run_says_why(starters):
         assert "why there is nothing to count" in repr(table(text.replace("(k0 + ty) * ldb", "(k0 + ty + 900) * ldb"), spec))
 
 
+@pytest.mark.slow
 def test_work_that_is_done_but_not_needed_counts_against_the_kernel(answers):
     spec = part(EXERCISE, "main")
     text = answers("solutions", EXERCISE)["unrolled"]
@@ -48,6 +49,7 @@ def test_work_that_is_done_but_not_needed_counts_against_the_kernel(answers):
     assert check(twice, spec).values[NAME] > check(text, spec).values[NAME] + 0.9
 
 
+@pytest.mark.slow
 def test_a_kernel_of_two_ways_is_judged_by_the_one_that_runs(answers, starters):
     """The gate reads the way that ran, however good the other one is."""
     spec = part(EXERCISE, "main")
@@ -59,6 +61,7 @@ def test_a_kernel_of_two_ways_is_judged_by_the_one_that_runs(answers, starters):
     assert verdict.values[NAME] > 8
 
 
+@pytest.mark.slow
 def test_conflicts_of_the_solution_are_marked_in_its_table(answers):
     table = shared_table(answers("solutions", "08_register_blocking")["wide"], part("08_register_blocking", "wide"))
     assert "0 bytes in local memory" in repr(table)

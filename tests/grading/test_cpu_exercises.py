@@ -50,6 +50,7 @@ def test_a_prediction_in_lines_of_a_whole_block_is_told_to_divide():
     assert "divide by its multiply-adds" in finding.message
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_starter_going_down_a_column(starters):
     window = lines_window(starters["01_triple_loop", "stream"], part("01_triple_loop", "stream"), accesses=240, N=64)
     assert window.misses == {"A": 0, "B": 16, "C": 0}

@@ -67,6 +67,7 @@ def test_archives_are_not_taken(tmp_path):
     assert not (classroom.folder / "submitted").exists()
 
 
+@pytest.mark.slow
 def test_the_compiler_sees_no_file_and_the_other_part_is_judged(tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text(f"{SECRET}\n", encoding="utf-8")

@@ -83,6 +83,7 @@ def test_the_fast_count_is_that_of_the_cache_that_is_shown_one_access_after_anot
         assert np.bincount(matrices[found], minlength=3).tolist() == counter.finish().fetched
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("turned", ["A", "B", "AB"])
 def test_other_layouts_are_right_and_their_shapes_are_the_stored_ones(turned):
     a, b = Loops(turned).elements
@@ -95,6 +96,7 @@ def test_other_layouts_are_right_and_their_shapes_are_the_stored_ones(turned):
     assert "The indices of A" in wrong.findings[0].message or "The indices of B" in wrong.findings[0].message
 
 
+@pytest.mark.slow
 def test_the_gate_names_the_line_that_fetches_most():
     finding, = check(order("jki", "C(i, j) += alpha * A(i, k) *\n    B(k, j);"), spec()).findings
     assert finding.kind == "gate"
@@ -129,6 +131,7 @@ def test_a_wrong_result_comes_with_the_mistake_behind_it(text, says):
     assert says in wrong[0]
 
 
+@pytest.mark.slow
 def test_an_index_outside_is_found_with_matrix_bounds_and_line():
     finding, = check(f"// first line\n{order('ikj', ends='<=')}", spec()).findings
     assert (finding.kind, finding.line) == ("out of bounds", 5)
@@ -211,6 +214,7 @@ def test_no_text_reaches_memory_otherwise(text, says):
     assert not check(text, spec()).passed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", [
     KEPT, SUMMED, BLOCKED, "int i = 0, j = 1;\nwhile (i < M && !(j >= N)) { i++; j += i % 2 ? 1 : 2; if (j > 7) break; else continue; }",
     "do { if (M > 0) (void_ ? 1 : 2); } while (false);".replace("(void_ ? 1 : 2)", "C(0, 0) += 0"),

@@ -10,6 +10,7 @@ from course_lib.grading.pictures import counted_lines, owners_in, who_writes, wo
 from course_lib.plots import every_warp
 
 
+@pytest.mark.slow
 def test_who_writes_shows_what_nobody_writes(answers, starters):
     main, columns = part("03_first_kernel", "main"), part("03_first_kernel", "main-b")
     solved = answers("solutions", "03_first_kernel")

@@ -148,6 +148,7 @@ def test_a_class_is_graded_by_its_variant(classroom, tmp_path, monkeypatch):
         assert "the class has variant" not in pages[f"wrong_{variant}"]
 
 
+@pytest.mark.slow
 def test_a_change_of_the_variant_grades_anew_and_notes_say_why(classroom, tmp_path, monkeypatch):
     """As above with a judge that only looks whether an answer is the worked one: nothing is compiled."""
     asked = []
@@ -227,6 +228,7 @@ def test_the_bundles_shelf_has_starters_and_lessons_but_no_worked_solution():
     assert any(group.startswith("exercises.variant-b.") for group in places)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_a_lesson_has_too_stays_on_the_shelf(tmp_path):
     """A text is secret when nobody but a solution asks for it, whatever its group is called."""
     def packed(value):

@@ -107,6 +107,7 @@ def job(**changed):
     return dataclasses.replace(Job("ada", EXERCISE, b"no notebook", "", RELEASED, 1, "", 60, unsafe=True), **changed)
 
 
+@pytest.mark.slow
 def test_a_job_of_another_library_is_not_graded():
     """As on a machine that joins later, or is brought up to date meanwhile."""
     assert "no notebook" in grade_one(job())["problem"]
@@ -117,6 +118,7 @@ def test_a_job_of_another_library_is_not_graded():
     assert job().key != job(library="another").key
 
 
+@pytest.mark.slow
 def test_what_ends_its_process_is_an_exception_here():
     with pytest.raises(RuntimeError, match="ended with status 7"):
         workers.apart(os._exit, 7)

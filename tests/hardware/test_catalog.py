@@ -12,6 +12,7 @@ NAMES = sorted(CASES)
 SLOW = {"async_zero_fill"}
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in NAMES])
 def test_computes_what_its_reference_does(name):
     args, expected, _ = simulated(name)

@@ -69,6 +69,7 @@ def test_what_is_no_count_is_refused(change, words):
         lower_bound(NOTHING, device("Tesla K80"))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "values", "rows", "cols", "N"), [
     ("sgemm_naive", {}, 16, 16, 48), ("sgemm_tiled", {}, 32, 32, 64), ("sgemm_warp_tile", {}, 128, 128, 128),
     ("sgemm_1d_tile", {}, 64, 64, 64)])
@@ -86,6 +87,7 @@ def test_sectors_of_a_block_are_those_of_a_trace(name, values, rows, cols, N):
     assert blocks * len(touched) == product_sectors(rows, cols, N, N, N)[0]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "products"), [("sgemm_wmma", 1), ("sgemm_mma", 1), ("sgemm_bf16", 1), ("sgemm_split", 6)])
 def test_the_work_of_a_kernel_for_tensor_cores(name, products):
     """Whole tiles, so that every multiply-add is of the product: as many as M N K, six times in a split; K = 100 is padded."""
@@ -106,6 +108,7 @@ def test_the_work_of_a_kernel_for_tensor_cores(name, products):
     assert bound.terms["fma"] == 0
 
 
+@pytest.mark.slow
 def test_a_split_has_a_chance_against_multiply_adds_of_lanes():
     """Six products on tensor cores, with all that is done beside them, are modelled in less than half the time of FFMA alone."""
     A = np.ones((256, 256), np.float32)

@@ -65,6 +65,7 @@ def test_half_warps_are_served_between_one_step_and_one_a_lane(places, active):
         assert fewest <= steps[half] <= most
 
 
+@pytest.mark.slow
 @given(words, masks)
 def test_kepler_serves_what_is_32_words_apart_in_one_group_together(places, active):
     found = kepler_wavefronts(4 * places, active)

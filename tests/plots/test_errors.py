@@ -22,6 +22,7 @@ from course_lib.run import matches, run
 NAMES = ("sgemm_naive", "sgemm_mma", "sgemm_bf16", "sgemm_split")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kernel_exceeds_its_bound(kind):
     for found in errors_by_depth(NAMES, kind, (8, 40)):

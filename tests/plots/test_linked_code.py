@@ -69,6 +69,7 @@ def loops_of(name, **parameters):
     return toolchain.loops(toolchain.sass(toolchain.compile_cuda(kernel.source, defines=kernel.defines(**parameters)), kernel.entry))
 
 
+@pytest.mark.slow
 def test_tiles_of_outputs_and_kernels_without_multiply_adds():
     small = linked_code("sgemm_2d_tile", BM=32, BN=32, BK=8, TM=4, TN=2)
     assert small.loop.counts["FFMA"] % 8 == 0

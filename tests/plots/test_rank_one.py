@@ -47,6 +47,7 @@ def test_c_grows_by_rank_1_and_ends_as_the_kernels(film):
     assert np.array_equal(film[-1].C, result.C)
 
 
+@pytest.mark.slow
 def test_several_warps_and_vectors_make_one_film():
     result, A, B = made("sgemm_method1", THREADS=64)
     film = plots.rank_frames(result, A, B)

@@ -13,6 +13,7 @@ GEN = np.random.default_rng(5)
 A, B = GEN.standard_normal((128, 128), np.float32), GEN.standard_normal((128, 128), np.float32)
 
 
+@pytest.mark.slow
 def test_the_kernel_by_mma():
     """A warp of 64 × 32 reads (64 · 8 + 8 · 32) words for 64 · 32 · 8 multiply-adds; the block stores its tiles once."""
     found = costs_of(run("sgemm_mma", A, B, backend="sim"))

@@ -19,6 +19,7 @@ def test_recorded_cycles_are_the_rows():
     assert recorded_cycles("micro_fma", "low", REGISTERS=2)[768] == row["low"]
 
 
+@pytest.mark.slow
 def test_without_a_gpu_nothing_is_measured(monkeypatch):
     monkeypatch.setenv("COURSE_BACKEND", "sim")
     assert measured_cycles("micro_fma") == {}

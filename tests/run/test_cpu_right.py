@@ -28,6 +28,7 @@ def right(result, *inputs, **factors):
     return mismatch(result.C, *inputs, **factors) is None and result.stray_writes == 0
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("name", "values"), CASES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_shape(name, values, dtype):

@@ -14,6 +14,7 @@ from course_lib.widgets.compute import inputs
 FAMILY = [("sgemm_2d_tile", {"BM": 64, "BN": 64, "TM": 4, "TN": 4}), ("sgemm_outputs", {"bx": 8}), ("sgemm_naive", {"bx": 32, "by": 4})]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "parameters"), FAMILY)
 def test_it_is_what_a_run_says(name, parameters):
     taken = footprint(name, **parameters)
@@ -30,6 +31,7 @@ def test_another_device_has_other_limits():
     assert footprint("sgemm_tiled", on=device("T4"), BM=16, BN=16, BK=16) == taken
 
 
+@pytest.mark.slow
 def test_sums_beyond_the_registers_spill():
     free = replace(kernels.get("dgemm_outputs"), rules=())       # the rule would refuse the second
     fits, spills = (footprint(free, bx=bx, by=by).resources for bx, by in ((8, 8), (4, 4)))

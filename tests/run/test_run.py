@@ -232,6 +232,7 @@ def test_a_name_of_a_kernel_or_the_kernel_itself():
     assert resolve("sgemm_naive") is get("sgemm_naive") is resolve(get("sgemm_naive"))
 
 
+@pytest.mark.slow
 def test_on_another_device_only_the_occupancy_changes():
     from course_lib.arch import DEVICES
     results = [run("sgemm_tiled", A, B, BM=16, BN=16, device=name) for name in DEVICES]

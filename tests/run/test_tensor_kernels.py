@@ -65,6 +65,7 @@ INPUTS = {
 }
 
 
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("what", INPUTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_numbers_are_too_hard(name, what):
@@ -155,6 +156,7 @@ def test_what_is_rounded_is_not_excused_elsewhere():
     assert not matches(run("sgemm_bf16", A, B, backend="sim", **SMALL["sgemm_bf16"]).C, A, B, inputs="tf32")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", some(NAMES, "sgemm_wmma", "sgemm_bf16"))
 def test_shared_memory_has_no_bank_conflicts(name):
     tile = {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32}
@@ -178,6 +180,7 @@ def test_a_device_without_these_tensor_cores_says_so(name):
     assert footprint(name, on="A100 40GB").occupancy.blocks >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(NAMES, "sgemm_mma"))
 def test_check_allows_what_rounding_explains_and_finds_what_it_does_not(name):
     assert check(name, **SMALL[name]).right

@@ -52,6 +52,7 @@ def test_a_launch_finds_everything_translated(helper, monkeypatch):
         launch(SOURCE, [out], defines=order()["defines"])
 
 
+@pytest.mark.slow
 def test_what_cannot_be_translated_is_left_to_the_reader(helper):
     assert helper.prepare(order("wrong")) is False
     assert helper.prepare(order()) is True, "and the process goes on"
@@ -70,6 +71,7 @@ def test_it_has_the_lowest_priority_and_does_not_mind_an_interrupt(helper, monke
     assert helper._process is process
 
 
+@pytest.mark.slow
 @posix
 def test_one_that_was_killed_is_replaced(helper):
     assert helper.prepare(order())
@@ -80,6 +82,7 @@ def test_one_that_was_killed_is_replaced(helper):
     assert helper._process.pid != first.pid
 
 
+@pytest.mark.slow
 def test_it_ends_when_nothing_is_to_be_done(helper, monkeypatch):
     monkeypatch.setattr(ahead, "LINGER_S", 0.05)
     assert helper.prepare(order())

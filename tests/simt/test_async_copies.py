@@ -56,6 +56,7 @@ def test_without_a_wait_the_old_bytes_are_read_and_reported(wait):
     assert (y.view(np.uint32) == POISON).all()
 
 
+@pytest.mark.slow
 def test_groups_arrive_in_order_and_lane_by_lane():
     """Three groups; the lanes of the first half wait for all but two, the others for all but one."""
     source = HEAD + """
@@ -255,6 +256,7 @@ extern "C" __global__ void k(const int* x, int* y) {
     assert (x == y).all()
 
 
+@pytest.mark.slow
 def test_cooperative_groups_copy():
     source = """
 #include <cooperative_groups.h>

@@ -241,6 +241,7 @@ print("done", flush=True)
 """.replace("SOURCE", SOURCE)
 
 
+@pytest.mark.slow
 def test_four_processes_and_an_empty_cache(tmp_path, monkeypatch):
     runtime = {}
     find = disk.cached_object

@@ -46,6 +46,7 @@ CHAINS = {  # text with {t} for the type -> value of (x, y, z) as one integer of
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("racecheck", [False, True])
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("name", sorted(CHAINS))
@@ -80,6 +81,7 @@ extern "C" __global__ void f(const unsigned long long* in, unsigned long long* o
 }"""
 
 
+@pytest.mark.slow
 def test_integers_of_128_bits():
     columns = [words(f"int128 {i}", 64) for i in range(4)]
     out = np.zeros((20, N), np.uint64)

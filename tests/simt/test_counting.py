@@ -127,6 +127,7 @@ def test_launches_count_the_wavefronts_of_an_h200(kind):
         assert found[EXECUTED.format(kind)] == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("racecheck", [False, True])
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_launches_count_the_models_sectors(width, racecheck):
@@ -150,6 +151,7 @@ extern "C" __global__ void access(int first, int stride, const TYPE* in, TYPE* o
 """
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("width", [4, 8, 16])
 @pytest.mark.parametrize(("stride", "first"), [
     (0, 5), (1, 0), (1, 3), (2, 1), (3, 0), (4, 7), (8, 0), (16, 2),

@@ -219,6 +219,7 @@ namespace cg = cooperative_groups;
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("size", [16, 32, 4])
 def test_cooperative_groups(size, how):
@@ -263,6 +264,7 @@ def test_cooperative_groups(size, how):
     assert not report.hazards
 
 
+@pytest.mark.slow
 def test_partitions_by_a_value():
     source = GROUPS + """extern "C" __global__ void f(int* out) {
         auto warp = cg::tiled_partition<32>(cg::this_thread_block());
@@ -280,6 +282,7 @@ def test_partitions_by_a_value():
     assert found == [expected(i) for i in range(64)]
 
 
+@pytest.mark.slow
 def test_atomics_and_arrays_of_the_standard_library():
     source = """#include <cuda/atomic>
     #include <cuda/std/array>

@@ -56,6 +56,7 @@ CASES = ["one block", "one worker", "two workers", "parted lanes", "racecheck", 
          "huge grid", "huge grid of one worker"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_ctrl_c_ends_a_launch_and_the_next_one_works():
     done = subprocess.run([sys.executable, "-c", CHILD, *CASES], capture_output=True, text=True, timeout=120,

@@ -43,6 +43,7 @@ CROWDED = textwrap.dedent("""
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fills the address space by Linux's rules")
 def test_code_and_constants_stay_near_each_other():
     answer = subprocess.run([sys.executable, "-c", CROWDED], capture_output=True, text=True, timeout=120, cwd=ROOT)

@@ -24,6 +24,7 @@ def run(kind="float", take="v", unroll=1, n=16, **how):
     return launch(SUM, args, defines={"TYPE": kind, "TAKE": take, "UNROLL": unroll}, **how)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("unroll", [1, 2, 4, 8])
 def test_an_unrolled_body_has_its_multiply_adds_as_often(unroll):
     loop = max(run(unroll=unroll).loops, key=lambda loop: loop.counts["FFMA"])
@@ -41,6 +42,7 @@ def test_loads_by_width(kind, take, bits):
     assert {w: counts[f"LDG.{w}"] for w in (32, 64, 128)} == {w: int(w == bits) for w in (32, 64, 128)}
 
 
+@pytest.mark.slow
 def test_a_tile_kernel_against_its_own_arithmetic():
     """The inner loop over k is unrolled: BK · TM · TN multiply-adds a turn, and every element of both tiles is read once a thread."""
     kernel = kernels.get("sgemm_2d_tile")

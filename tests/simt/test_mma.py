@@ -145,6 +145,7 @@ def test_double_precision_is_a_chain_of_fused_multiply_adds(name):
     assert report.counters["smsp__inst_executed_pipe_tensor_op_dmma.sum"] == 1
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("saturate", [False, True])
 @pytest.mark.parametrize("signs", [("s8", "s8"), ("u8", "u8"), ("s8", "u8"), ("u8", "s8")])
 @pytest.mark.parametrize("name", BYTES)

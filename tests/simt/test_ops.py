@@ -88,12 +88,14 @@ def test_every_opcode_has_forms():
     assert set(FORMS) | set(APPROXIMATE) | {"addc", "subc", "madc", "cvta", "createpolicy", "isspacep", *hints.NOTHING} == known
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "cvt" else n for n in sorted(FORMS)])
 def test_each_lane_has_its_own_operands(name):
     forms = good(name)
     check(forms, [operands(f, THREADS) for f in forms])
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", sorted(FORMS))
 def test_all_lanes_have_the_same_operands(name):
     """Operands from parameters, which fast code may keep as scalars."""
@@ -111,6 +113,7 @@ def index_forms(name):
     return [f for f in good(name) if all(k in (*INTS, *BITS, "n", "c") or k[0] == "=" for k in f.src) and f.dst[0] not in FLOATS][:40]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", COUNTING)
 def test_operands_count_up_with_the_lane(name):
     """Indices, which fast code may keep as a base and a step; the bases make them overflow somewhere in the warp."""
@@ -121,6 +124,7 @@ def test_operands_count_up_with_the_lane(name):
             agree(forms, ptx_kernel.counted(forms, starts, turn=turn), ptx_kernel.run_uniform(forms, starts, "count", turn=turn))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", COUNTING)
 def test_operands_known_before_the_launch(name):
     """Thread indices and literals alone, which a translator may compute beforehand."""
@@ -134,6 +138,7 @@ def test_operands_known_before_the_launch(name):
         agree(forms[part], rows, ptx_kernel.run_uniform(forms[part], starts[part], starts[part], 32))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mask", ["some lanes", "no lane", "all lanes"])
 def test_guarded_instructions_leave_other_lanes_alone(mask):
     forms = [f for name in sorted(FORMS) for f in good(name, 2)]

@@ -62,6 +62,7 @@ def plain(text):
     return re.sub(r"\{\s*(\.reg \.b\d+ (?:__\$\d+|%tmp);[^{}]*)\}", r"\1", text)
 
 
+@pytest.mark.sampled(11)
 def test_every_statement_is_there(compiled):
     text, module, _ = compiled
     bodies = re.findall(r"\.entry\s+(\w+)[^{]*\{(.*?)^\}", plain(text), re.DOTALL | re.MULTILINE)

@@ -119,6 +119,7 @@ def test_no_text_makes_it_crash(junk):
     assert found is None or (found.diagnostics and len(str(found)) < 1000)
 
 
+@pytest.mark.slow
 def test_many_threads_at_once():
     def work(i):
         if i % 4 == 3:
@@ -142,6 +143,7 @@ def installed(wheel):
 HEADERS = ("cuda_fp16.h", "cuda_bf16.h", "mma.h", "cooperative_groups.h", "cuda/std/array")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("header", HEADERS)
 def test_nvidias_headers_are_found_in_their_wheels(header):
     missing = [wheel for wheel in header_wheels(toolchain.nvrtc_version()[0]) if not installed(wheel)]

@@ -48,6 +48,7 @@ def told_by_ptxas(compiled):
     return found
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("options", [[], ["-maxrregcount=32"], ["-G"], ["-rdc=true"]], ids=" ".join)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_as_the_assembler_tells(arch, options):

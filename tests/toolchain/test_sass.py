@@ -53,6 +53,7 @@ def test_code_from_a_header_has_no_line_of_the_readers():
     assert 42 in lines
 
 
+@pytest.mark.slow
 def test_one_of_several_kernels():
     compiled = compile_cuda('extern "C" __global__ void one(int* x) { *x = 1; }\n'
                             'extern "C" __global__ void two(int* x) { *x = 2; }')
@@ -68,6 +69,7 @@ def test_a_text_without_kernels():
         sass(compile_cuda("__device__ int x;"), "k")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90", "sm_120"])
 def test_the_tiled_kernels_loop(architecture):
     kernel = kernels.get("sgemm_tiled")

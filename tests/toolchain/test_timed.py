@@ -15,6 +15,7 @@ def test_the_chain_of_a_microbenchmark():
     assert (code.count("FFMA"), code.count("LDS")) == (256, 256)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_result_that_nobody_needs():
     text = HEAD + "float a = x[0]; long long s = clock64(); for (int i = 0; i < 99; ++i) a = a * a + 1.0f; t[0] = clock64() - s;"
     assert "FFMA" not in [one.base for one in between_clocks(compile_cuda(text + "}"))]

@@ -51,6 +51,7 @@ def test_where_nothing_branches_it_is_the_whole_step(written):
     assert (way.multiply_adds, way.loads, way.instructions) == (16, 2, step.counts["instructions"])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "least"), [
     ("sgemm_naive", 0.98), ("sgemm_tiled", 0.98), ("sgemm_2d_tile", 0.98), ("sgemm_vectorized", 0.98), ("sgemm_double_buffered", 0.98),
     ("dgemm_outputs", 0.95), ("sgemm_dots", 0.9)])

@@ -47,6 +47,7 @@ def quick(monkeypatch, acted):
     monkeypatch.setattr("course_lib.training.loop.time_call", time_call)
 
 
+@pytest.mark.slow
 def test_a_record_has_its_form_and_is_read_back(quick, tmp_path):
     said = []
     found, failed, left = training.record(settings=SMALL, steps=12, progress=False, say=said.append)
@@ -64,6 +65,7 @@ def test_the_deadline_leaves_the_rest(quick):
     assert (len(found.rows), failed, left) == (1, 0, len(training.ways(SMALL[:1])))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_off_is_not_recorded(quick, monkeypatch):
     said, true = [], training.step_error
     monkeypatch.setattr(training, "step_error", lambda *a, **k: float("nan") if a[0] == "fused" else true(*a, **k))
@@ -96,6 +98,7 @@ def test_a_gpu_that_breaks_or_is_stopped_costs_no_other_row(quick, monkeypatch, 
     assert [(row["products"], row["graph"]) for row in rows] == [("separate", False), ("fused", False), ("library", False)]
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_file_or_says_why_not(quick, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(training.record, "__kwdefaults__", training.record.__kwdefaults__ | {"settings": SMALL[:1], "steps": 2})
     out = tmp_path / "there" / "training.json"

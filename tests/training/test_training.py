@@ -113,6 +113,7 @@ def test_all_four_transpositions_are_in_a_step():
     assert [r.kernel.name for _, (r,) in where.launches] == ["sgemm_op"] * 5
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("products", "backend"), [*WAYS, ("library", "gpu"), ("fused", "gpu"), ("separate", "gpu")])
 def test_every_product_of_a_step_is_within_its_rounding(acted, monkeypatch, products, backend):
     where, seen = place(products, backend), []
@@ -151,6 +152,7 @@ def test_a_step_elsewhere_is_the_reference_s(products, backend):
     assert step_error(products, backend=backend, setting=SMALL) <= STEP_CLOSE / 10
 
 
+@pytest.mark.slow
 def test_the_loss_is_the_same_whoever_multiplies():
     exact, blas = (train(backend="cpu", dtype=dtype) for dtype in ("float64", "float32"))
     assert apart(exact, blas) <= CLOSE / 10

@@ -37,6 +37,7 @@ def recording():
         record("sgemm_tiled", 1e-2, BM=32, BN=32, BK=32), Record("transpose", 1024, {"TILE": 32, "PAD": 2}, 1e-6)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("tile", "pad"), [(32, 0), (32, 3), (32, 4), (16, 1), (16, 2), (8, 4)])
 def test_a_read_column_follows_the_rows_that_a_warp_covers(tile, pad):
     view = bank_view.bank_view("transpose", 64, {"TILE": tile, "PAD": pad})
@@ -50,6 +51,7 @@ def test_a_read_column_follows_the_rows_that_a_warp_covers(tile, pad):
     assert np.array_equal(np.asarray(view.record.addresses) // 4, words)
 
 
+@pytest.mark.slow
 def test_a_mixed_column_is_drawn_of_another_column_than_0():
     view = bank_view.bank_view("transpose_swizzled", 64, {"TILE": 32}, warp=1, number=2)
     assert np.array_equal(np.asarray(view.record.addresses) // 4, 32 * np.arange(32) + (17 ^ np.arange(32)))
@@ -175,6 +177,7 @@ def test_a_move_changes_every_pane(box, wait_s, monkeypatch):
     box.banks.value = 32
 
 
+@pytest.mark.slow
 def test_the_swizzled_kernel_has_no_padding(box, wait_s):
     box.kernel.value = "transpose_swizzled"
     settle(box, wait_s)

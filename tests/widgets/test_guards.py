@@ -33,6 +33,7 @@ def expected_case(version, rows_cut, cols_cut, K):
     return {(False, False): "I", (True, False): "V", (False, True): "III", (True, True): "VI"}[tail, tests_a]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("version", [name for name in VERSIONS if name != "Wang"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_every_block_takes_the_case_that_its_place_and_k_ask_for(version, size):
@@ -45,6 +46,7 @@ def test_every_block_takes_the_case_that_its_place_and_k_ask_for(version, size):
         assert b.case == expected_case(version, b.rows < rows, b.cols < cols, K), b
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("size", "fast"), [((128, 128, 32), 4), ((128, 128, 33), 0), ((129, 128, 32), 4), ((129, 129, 16), 4),
                                             ((127, 128, 32), 2), ((64, 64, 47), 0)])
 def test_wangs_fast_path_wants_a_whole_block_and_whole_tiles(size, fast):
@@ -54,6 +56,7 @@ def test_wangs_fast_path_wants_a_whole_block_and_whole_tiles(size, fast):
     assert ways["fast"] + ways["guarded"] == len(found.blocks)
 
 
+@pytest.mark.slow
 def test_the_shorter_trace_says_what_the_whole_one_does():
     for version, size in {"method 5, v1": (100, 33, 57), "method 5, v2": (100, 33, 64), "method 6": (130, 33, 80),
                           "Wang": (65, 65, 49)}.items():
@@ -127,6 +130,7 @@ def test_the_table_counts_the_tiles_outside():
     assert [cases[f"blocks {case}"] for case in ("I", "II", "III", "IV", "V", "VI")] == ["0", "2", "0", "1", "4", "2"]
 
 
+@pytest.mark.slow
 def test_the_controls_begin_where_they_are_told_and_can_go_everywhere():
     box = guard_sliders("method 6", 192, 65, 33)
     assert box.position() == ("method 6", 192, 65, 33)

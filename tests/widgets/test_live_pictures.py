@@ -221,6 +221,7 @@ def test_sliders_on_a_copy_and_a_transposition(wait_s):
     box.close()
 
 
+@pytest.mark.slow
 def test_many_vectors_have_sliders_of_m_n_and_their_number(wait_s):
     rows = ("threads", "multiply-adds a byte", "sectors a load", "sectors a store", "loads used", "stores used", "wanted", "load sectors")
     box = live(("mxv_o_lbuf", "mxv_vls"), sliders={"M": (4, 8), "N": (8, 16), "threads": (32, 64)}, start={"M": 8, "N": 16, "threads": 32},

@@ -1,11 +1,14 @@
 """The controls of the lesson on tensor cores."""
 
+import pytest
+
 from course_lib.plots import errors_by_depth, kept, lane_share
 from course_lib.plots.errors import KINDS
 from course_lib.widgets import bit_sliders, error_sliders, lane_sliders
 from course_lib.widgets.tensor import NUMBERS, bit_facts, error_facts, lane_facts
 
 
+@pytest.mark.slow
 def test_a_lane_for_every_position():
     box = lane_sliders()
     assert box.position() == ("mma 16×8×8, TF32", 5)
@@ -35,6 +38,7 @@ def test_a_move_of_the_number_moves_the_facts():
     assert "1/3" in before
 
 
+@pytest.mark.slow
 def test_errors_are_run_for_each_kind():
     box = error_sliders(names=("sgemm_bf16", "sgemm_naive"))
     assert box.controls[0].values == KINDS

@@ -85,6 +85,7 @@ def test_the_ends_of_every_control_can_be_drawn(name, warps, independent, monkey
     assert 0 < turns.busy <= 1
 
 
+@pytest.mark.slow
 def test_busy_and_idle_agree(monkeypatch):
     monkeypatch.setattr(Pipe, "run", lambda self, warps, independent: None)
     for name in pipes():
