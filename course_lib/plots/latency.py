@@ -15,7 +15,7 @@ def thread_sweeps(measured, read, ax=None, *, title=None, label="", live=None):
     ----------
     measured : mapping of name to {threads: cycles}
     read : mapping of name to course_lib.model.ThreadSweep
-        What was read from them; a diamond marks each knee.
+        What was read from them, with a mark at each knee; a sweep that is not in it has points alone.
     ax : Axes, optional
     title : str, optional
     label : str
@@ -38,12 +38,14 @@ def thread_sweeps(measured, read, ax=None, *, title=None, label="", live=None):
     ax = style.axes(ax, width=10.0, height=4.2)
     handles = []
     for i, (name, points) in enumerate(measured.items()):
-        found, colour, last = read[name], style.CYCLE[i], max(points)
-        knee = WARP * found.knee
-        ax.plot([0, knee, last], [found.latency, found.latency, found.cycles(last)], color=colour, linewidth=2)
+        found, colour, last = read.get(name), style.CYCLE[i], max(points)
+        if found:
+            ax.plot([0, WARP * found.knee, last], [found.latency, found.latency, found.cycles(last)], color=colour, linewidth=2)
         handles += ax.plot(sorted(points), [points[x] for x in sorted(points)], linestyle="none", marker=style.marker(i), color=colour,
                            markeredgecolor=style.INK, markeredgewidth=0.6, label=name, zorder=3)
-        ax.plot([knee], [found.latency], linestyle="none", marker="|", markersize=22, markeredgewidth=2.5, color=style.INK, zorder=2)
+        if found:
+            ax.plot([WARP * found.knee], [found.latency], linestyle="none", marker="|", markersize=22, markeredgewidth=2.5,
+                    color=style.INK, zorder=2)
     for name, points in (live or {}).items():
         handles += ax.plot(sorted(points), [points[x] for x in sorted(points)], linestyle="none", marker="D", markersize=12,
                            color=style.INK, markerfacecolor="none", markeredgewidth=2, label=name, zorder=4)
@@ -67,8 +69,8 @@ def describe_sweeps(measured, read, label=""):
 96.0 at 512.'
     """
     words = [f"{name} is flat at {read[name].latency:.1f}, has its knee at {WARP * read[name].knee:.0f} threads, then "
-             f"{read[name].per_warp:.2f} for each warp more, {points[max(points)]:.1f} at {max(points)}"
-             for name, points in measured.items()]
+             f"{read[name].per_warp:.2f} for each warp more, {points[max(points)]:.1f} at {max(points)}" if name in read else
+             f"{name}: " + ", ".join(f"{points[x]:.1f} at {x}" for x in sorted(points)) for name, points in measured.items()]
     return f"Cycles of a step against active threads{f', {label}' * bool(label)}: {'; '.join(words)}."
 
 

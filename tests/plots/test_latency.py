@@ -22,6 +22,14 @@ def test_points_line_and_knee():
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MAD"]
 
 
+def test_a_sweep_that_nobody_has_read_has_points_alone():
+    ax = plots.thread_sweeps({"MAD": POINTS, "unread": {32: 4.0, 1024: 8.0}}, {"MAD": read_sweep(POINTS)})
+    assert [line.get_xydata().tolist() for line in ax.lines[3:]] == [[[32, 4], [1024, 8]]]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MAD", "unread"]
+    words = plots.describe_sweeps({"unread": {1024: 8.0, 32: 4.0}}, {})
+    assert words == "Cycles of a step against active threads: unread: 4.0 at 32, 8.0 at 1024."
+
+
 def test_what_this_machine_measured_is_beside_it():
     ax = plots.thread_sweeps({"MAD": POINTS}, {"MAD": read_sweep(POINTS)}, live={"measured here": {32: 30.0, 64: 31.0}})
     assert ax.lines[-1].get_xydata().tolist() == [[32, 30], [64, 31]]
