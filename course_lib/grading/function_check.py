@@ -23,7 +23,7 @@ def check_function(answer, spec, seed, engine):
     outcomes, findings = [], {}
     for given, got in zip(cases, _replies(answer, spec, cases, engine), strict=True):
         finding = _finding(spec, given, got)
-        outcomes.append(Outcome(_words(spec, given), _shown(got), finding is None))
+        outcomes.append(Outcome(_words(spec, given), _shown(got) + ("" if finding else _printed(spec, given)), finding is None))
         if finding:
             findings.setdefault(finding.kind, finding)
     return Verdict(spec.title, not findings, tuple(findings.values()), tuple(outcomes), shown=len(spec.cases))
@@ -49,23 +49,41 @@ def _finding(spec, given, got):
     wanted = spec.expected(*given)
     many = isinstance(wanted, tuple)
     values = tuple(got) if many and isinstance(got, (tuple, list)) else (got,)
-    if len(values) != (len(wanted) if many else 1) or not all(_is_number(value) for value in values):
+    if len(values) != len(_tuple(wanted)) or not all(_is_number(value) for value in values):
         shape = f"{len(wanted)} numbers" if many else "a number"
         return Finding("wrong", f"{call} must return {shape}, and returned {_shown(got)}")
-    if all(_same(value, right, spec.tolerance) for value, right in zip(values, wanted if many else (wanted,), strict=True)):
+    if _counts(spec, values, _tuple(wanted), spec.also(*given)):
         return None
     guess = _guess(spec, given, got)
     return Finding("wrong", f"{call} returned {_shown(got)}, which is not right{f'. {guess}' if guess else ''}",
                    facts={"arguments": given, "got": got})
 
 
+def _tuple(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _counts(spec, values, wanted, printed):
+    """Tell whether each number is the exact one, or the one that a document prints."""
+    others = _tuple(printed.value) if printed else (None,) * len(wanted)
+    return all(_same(value, right, spec.tolerance) or other is not None and _same(value, other, spec.tolerance, printed.within)
+               for value, right, other in zip(values, wanted, others, strict=True))
+
+
+def _printed(spec, given):
+    """Return what is said beside a right value where a document prints another one."""
+    printed = spec.also(*given)
+    exact = ", ".join(f"{value:,.6g}" for value in _tuple(spec.expected(*given))) if printed else ""
+    return f" ({printed.says}; exact is {exact}; both count)" if printed else ""
+
+
 def _is_number(value):
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _same(value, right, tolerance):
+def _same(value, right, tolerance, within=0.0):
     try:
-        return math.isclose(value, right, rel_tol=tolerance, abs_tol=0)      # False for NaN
+        return math.isclose(value, right, rel_tol=tolerance, abs_tol=within)      # False for NaN
     except OverflowError:                # a whole number beyond every float
         return False
 

@@ -5,6 +5,25 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class Printed:
+    """What a document prints for its own inputs where the exact value is another; both count as right.
+
+    Attributes
+    ----------
+    value : number or tuple
+        Of the form that `expected` returns; None in place of a number that the document does not print.
+    says : str
+        Who prints what, and how it comes out.
+    within : float
+        Half a unit of the last printed digit; 0 where the value is as exact as `tolerance` asks.
+    """
+
+    value: float | tuple
+    says: str
+    within: float = 0.0
+
+
+@dataclass(frozen=True)
 class FunctionSpec:
     """A part whose answer is a Python function of numbers.
 
@@ -25,6 +44,8 @@ class FunctionSpec:
         Relative; 0 for whole numbers, which must be met.
     guess : callable
         (arguments, what came) -> which mistake would give it, or "".
+    also : callable
+        Arguments -> `Printed`, or None for inputs of which no document prints another value.
     """
 
     exercise: str
@@ -37,6 +58,7 @@ class FunctionSpec:
     expected: Callable = field(repr=False)
     tolerance: float = 0.0
     guess: Callable = field(default=lambda arguments, got: "", repr=False)
+    also: Callable = field(default=lambda *arguments: None, repr=False)
 
     def __str__(self):
         return f"{self.title} (function `{self.entry}({', '.join(self.parameters)})`)"

@@ -7,6 +7,7 @@ import pytest
 from hostile_notebook import PARTS, RIGHT
 
 from course_lib.grading import check
+from course_lib.grading.function_spec import Printed
 
 SPEC = PARTS[0]
 
@@ -44,3 +45,38 @@ def test_an_error_says_where_it_was_raised(text, line, words):
     finding, = check(text, SPEC).findings
     assert (finding.kind, finding.line) == ("error", line)
     assert words in finding.message
+
+
+ANY = """class Any(float):
+    def __eq__(self, other):
+        return True
+    __le__ = __ge__ = __lt__ = __gt__ = __eq__
+    __hash__ = float.__hash__
+
+"""
+ONE = dataclasses.replace(SPEC, cases=((16, 16, 16, 16), (32, 16, 16, 16)),
+                          also=lambda M, *rest: Printed(510, "X prints 510", 0.5) if M == 16 else None)
+
+
+@pytest.mark.parametrize(("first", "second", "passes"), [
+    (512, 1024, True), (510, 1024, True), (510.4, 1024, True), (510.6, 1024, False), (509, 1024, False), (512, 510, False),
+    (510, 510, False)])
+def test_what_a_document_prints_counts_for_its_own_inputs_alone(first, second, passes):
+    verdict = check(f"def loads(M, *rest): return {first} if M == 16 else {second}", ONE)
+    assert verdict.passed == passes
+    told = [case.detail for case in verdict.cases if "X prints 510; exact is 512; both count" in case.detail]
+    assert len(told) == (first in (512, 510, 510.4))
+    if not passes:
+        assert "exact" not in verdict.findings[0].message
+
+
+@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "10 ** 400", "Any('nan')", "Any(0)", "True", "None", "(510,)"])
+def test_nothing_else_counts_because_a_document_prints_something(value):
+    verdict = check(f"{ANY}def loads(M, *rest): return {value} if M == 16 else 1024", ONE)
+    assert [case.passed for case in verdict.cases] == [False, True]
+
+
+def test_a_number_that_the_document_does_not_print_must_be_exact():
+    spec = dataclasses.replace(ONE, expected=lambda M, *rest: (M, 1), also=lambda *given: Printed((None, 7), "X prints 7"))
+    for value, passes in (("M, 1", True), ("M, 7", True), ("7, 7", False), ("M, None", False), ("M, 7, 7", False), ("7", False)):
+        assert check(f"def loads(M, *rest): return {value}", spec).passed == passes

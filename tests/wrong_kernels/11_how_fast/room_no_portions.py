@@ -1,0 +1,10 @@
+# room_no_portions.py -- registers as they are asked for
+#
+# Part             room
+# Must fail for    wrong: rounded up to a multiple of 256
+def room(threads, registers, shared, latency, rate, width):
+    warps = threads // 32
+    of_a_warp = 32 * registers
+    of_a_block = -(-(shared + 1024) // 128) * 128
+    blocks = min(64 // warps, 65536 // (warps * of_a_warp), 228 * 1024 // of_a_block)
+    return blocks * warps, -(-latency * rate // (32 * width))
