@@ -1,0 +1,27 @@
+// leaky_by_fmax.cu -- another right solution: the larger of z and slope z
+//
+// Part             main-b
+#define TILE 32
+#define ROWS 8
+extern "C" __global__ void
+leaky_layer(int M, int N, int K, const float* A, int lda, const float* B, int ldb, const float* bias, float slope, float* C, int ldc) {
+    __shared__ float As[TILE][TILE], Bs[TILE][TILE];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int block_row = blockIdx.y * TILE, col = blockIdx.x * TILE + tx;
+    float acc[TILE / ROWS] = {};
+    for (int k0 = 0; k0 < K; k0 += TILE) {
+        for (int i = ty; i < TILE; i += ROWS) {
+            As[i][tx] = block_row + i < M && k0 + tx < K ? A[(block_row + i) * lda + k0 + tx] : 0.0f;
+            Bs[i][tx] = k0 + i < K && col < N ? B[(k0 + i) * ldb + col] : 0.0f;
+        }
+        __syncthreads();
+        for (int k = 0; k < TILE; ++k)
+            for (int i = 0; i < TILE / ROWS; ++i)
+                acc[i] += As[ty + i * ROWS][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    const float b = col < N ? bias[col] : 0.0f;
+    for (int i = 0; i < TILE / ROWS; ++i)
+        if (const int row = block_row + ty + i * ROWS; row < M && col < N)
+            C[row * ldc + col] = fmaxf(acc[i] + b, slope * (acc[i] + b));
+}
