@@ -77,8 +77,8 @@ class Run:
 
     def _launch(self, trial, racecheck=True):
         grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)
-        return self.engine.launch(self.source, self.spec.entry, grid, block, trial.args,
-                           racecheck=racecheck, max_steps=self.spec.max_steps)
+        return self.engine.launch(self.source, self.spec.entry, grid, block, trial.args, racecheck=racecheck,
+                                  max_steps=self.spec.max_steps, constants=getattr(trial, "constants", None))
 
     def _read_gates(self, run):
         """Read the counters; they mean something only when the result is right."""

@@ -165,7 +165,8 @@ def _traced(answer, spec, case, warps):
         tile = _tile(answer, spec)
         case = case(tile)
         grid, block = spec.grid(case, tile), spec.block(tile)
-        return simt.launch(answer, spec.entry, grid, block, spec.operation.trial(case).args, trace=warps(grid, block),
-                           max_steps=spec.max_steps)
+        trial = spec.operation.trial(case)
+        return simt.launch(answer, spec.entry, grid, block, trial.args, trace=warps(grid, block), max_steps=spec.max_steps,
+                           constants=getattr(trial, "constants", None))
     except CourseError as error:
         return f"No picture: {spec.entry} does not run: {str(error).splitlines()[0]}"

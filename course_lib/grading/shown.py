@@ -81,7 +81,8 @@ def _launched(answer, spec):
             raise CourseError(problem)
         case = spec.gate_case(values)
         trial = spec.operation.trial(case)
-        report = simt.launch(answer, spec.entry, spec.grid(case, values), spec.block(values), trial.args, max_steps=spec.max_steps)
+        report = simt.launch(answer, spec.entry, spec.grid(case, values), spec.block(values), trial.args, max_steps=spec.max_steps,
+                             constants=getattr(trial, "constants", None))
         return report, None
     except CourseError as error:
         return None, Table(("why there is nothing to count",), [(str(error).splitlines()[0],)])

@@ -80,7 +80,8 @@ class Spec:
     entry : str
         The name that the kernel must have.
     operation : object
-        What is computed: `signature`, `trial`, `judge`, `guess` and `work`, as in `course_lib.check.sgemm`.
+        What is computed: `signature`, `trial`, `judge`, `guess` and `work`, as in `course_lib.check.sgemm`. A trial may have
+        `constants`, name -> values for the kernel's `__constant__` variables, as in `course_lib.check.mxv`.
     tile : tuple of str
         The numbers that the kernel's text sets with `#define`; they decide launch and inputs.
     grid, block : callable

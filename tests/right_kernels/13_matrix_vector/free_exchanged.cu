@@ -1,0 +1,22 @@
+// free_exchanged.cu -- another right solution: rows of 16 words, row i with its components exchanged by i / 2
+//
+// Part             free
+#define M 16
+#define N 16
+#define THREADS 128
+__constant__ float matrix[M][N];
+extern "C" __global__ void
+mxv_free(int S, const float* in, float* out) {
+    __shared__ float rows[THREADS][N];
+    const int t = threadIdx.x, h0 = blockIdx.x * THREADS, left = min(THREADS, S - h0);
+    for (int v = t; v < left * N; v += THREADS) rows[v / N][v % N ^ v / N / 2 % N] = in[h0 * N + v];
+    __syncthreads();
+    if (t < left) {
+        float y[M] = {};
+        for (int c = 0; c < N; ++c)
+            for (int r = 0; r < M; ++r) y[r] += matrix[r][c] * rows[t][c ^ t / 2 % N];
+        for (int r = 0; r < M; ++r) rows[t][r ^ t / 2 % M] = y[r];
+    }
+    __syncthreads();
+    for (int v = t; v < left * M; v += THREADS) out[h0 * M + v] = rows[v / M][v % M ^ v / M / 2 % M];
+}

@@ -1,0 +1,22 @@
+// barrier_missing_at_the_end.cu -- writes results back that other threads have not laid down yet
+//
+// Part             main
+// Must fail for    hazard: no __syncthreads() stands between
+#define M 16
+#define N 16
+#define THREADS 128
+__constant__ float matrix[M][N];
+extern "C" __global__ void
+mxv_sh(int S, const float* in, float* out) {
+    __shared__ float rows[THREADS][N + 1];
+    const int t = threadIdx.x, h0 = blockIdx.x * THREADS, left = min(THREADS, S - h0);
+    for (int v = t; v < left * N; v += THREADS) rows[v / N][v % N] = in[h0 * N + v];
+    __syncthreads();
+    if (t < left) {
+        float y[M] = {};
+        for (int c = 0; c < N; ++c)
+            for (int r = 0; r < M; ++r) y[r] += matrix[r][c] * rows[t][c];
+        for (int r = 0; r < M; ++r) rows[t][r] = y[r];
+    }
+    for (int v = t; v < left * M; v += THREADS) out[h0 * M + v] = rows[v / M][v % M];
+}

@@ -1,0 +1,24 @@
+// loads_scattered.cu -- each thread brings its own vector into shared memory
+//
+// Part             main
+// Must fail for    gate: global sectors loaded per 32 components: 32.0000
+#define M 16
+#define N 16
+#define THREADS 128
+__constant__ float matrix[M][N];
+extern "C" __global__ void
+mxv_sh(int S, const float* in, float* out) {
+    __shared__ float rows[THREADS][N + 1];
+    const int t = threadIdx.x, h0 = blockIdx.x * THREADS, left = min(THREADS, S - h0);
+    for (int c = 0; c < N; ++c)
+        if (t < left) rows[t][c] = in[(h0 + t) * N + c];
+    __syncthreads();
+    if (t < left) {
+        float y[M] = {};
+        for (int c = 0; c < N; ++c)
+            for (int r = 0; r < M; ++r) y[r] += matrix[r][c] * rows[t][c];
+        for (int r = 0; r < M; ++r) rows[t][r] = y[r];
+    }
+    __syncthreads();
+    for (int v = t; v < left * M; v += THREADS) out[h0 * M + v] = rows[v / M][v % M];
+}

@@ -1,0 +1,24 @@
+// row_by_row_of_one_warp.cu -- every warp brings only the vectors of its own lanes, but counts from the block's first
+//
+// Part             main
+// Must fail for    uninitialised: rows[32][0] is read before anybody wrote it
+#define M 16
+#define N 16
+#define THREADS 128
+__constant__ float matrix[M][N];
+extern "C" __global__ void
+mxv_sh(int S, const float* in, float* out) {
+    __shared__ float rows[THREADS][N + 1];
+    const int t = threadIdx.x, h0 = blockIdx.x * THREADS, left = min(THREADS, S - h0);
+    for (int v = t % 32; v < 32 * N; v += 32)
+        if (v / N < left) rows[v / N][v % N] = in[h0 * N + v];
+    __syncthreads();
+    if (t < left) {
+        float y[M] = {};
+        for (int c = 0; c < N; ++c)
+            for (int r = 0; r < M; ++r) y[r] += matrix[r][c] * rows[t][c];
+        for (int r = 0; r < M; ++r) rows[t][r] = y[r];
+    }
+    __syncthreads();
+    for (int v = t; v < left * M; v += THREADS) out[h0 * M + v] = rows[v / M][v % M];
+}
