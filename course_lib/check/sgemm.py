@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.check.case import Case
+from course_lib.check.formats import factors, nearly_right, too_few_bits
 from course_lib.kernels.user import SIGNATURE
 from course_lib.run import accuracy
 
@@ -125,7 +126,8 @@ class Sgemm:
             return stray
         if np.isnan(trial.matrices()[3][wrong.mask]).any():
             return _guess_nan(self, trial, again)
-        return _known_mistake(trial, tile) or _displaced(trial, wrong) or _place(trial.case, wrong.mask, tile)
+        return (too_few_bits(trial, self.inputs) or _known_mistake(trial, tile, self.inputs) or _displaced(trial, wrong)
+                or nearly_right(trial, self.inputs) or _place(trial.case, wrong.mask, tile))
 
 
 def _shapes(case):
@@ -164,10 +166,11 @@ def _close(got, candidate):
     return bool(np.all(np.abs(got - candidate) <= 1e-4 * np.max(np.abs(candidate), initial=1e-30)))
 
 
-def _known_mistake(trial, tile):
-    """Compare the result with those of well-known mistakes."""
-    A, B, before, C = (m.astype(np.float64) for m in trial.matrices())
-    for says, candidate in _candidates(A, B, np.nan_to_num(before), trial.case, tile, trial.turned):
+def _known_mistake(trial, tile, inputs=""):
+    """Compare the result with those of well-known mistakes, made with the numbers that are multiplied."""
+    A, B, before, C = trial.matrices()
+    A, B = factors(A, B, inputs)
+    for says, candidate in _candidates(A, B, np.nan_to_num(before.astype(np.float64)), trial.case, tile, trial.turned):
         if _close(C, candidate):
             return says
     return ""
@@ -197,6 +200,10 @@ def _candidates(A, B, before, case, tile, turned=""):
     for name, left, right in (("A", _tiles_turned(A, BM, BK), B), ("B", A, _tiles_turned(B, BK, BN))):
         if left is not None and right is not None:
             yield (f"Each tile of {name} is used turned over: it is not read with the indices that it was filled with",
+                   alpha * left @ right + rest)
+    for name, left, right in (("A", _tiles_turned(A, 16, 16), B), ("B", A, _tiles_turned(B, 16, 16))):
+        if left is not None and right is not None:
+            yield (f"Each 16 × 16 of {name} is used turned over: a fragment is row_major or col_major as the tile in shared memory is",
                    alpha * left @ right + rest)
 
 
@@ -234,7 +241,7 @@ def _displaced(trial, wrong):
     A, B, before, C = (m.astype(np.float64) for m in trial.matrices())
     right = accuracy.reference(A, B, before, alpha=trial.case.alpha, beta=trial.case.beta)
     ratio = C[wrong.row, wrong.col] / right[wrong.row, wrong.col] if right[wrong.row, wrong.col] else 0
-    if ratio and _close(C[wrong.mask], ratio * right[wrong.mask]):
+    if ratio and f"{ratio:.4g}" != "1" and _close(C[wrong.mask], ratio * right[wrong.mask]):
         return f"Each wrong element is {ratio:.4g} times what it should be"
     for row, col in np.argwhere(np.abs(right - C[wrong.row, wrong.col]) <= wrong.allowed):
         down, on = int(row) - wrong.row, int(col) - wrong.col

@@ -5,7 +5,9 @@ from course_lib.errors import CourseError
 from course_lib.grading.machine_code import FFMA, counts_of
 from course_lib.grading.spec import tile_problem
 from course_lib.kernels.user import written_values
+from course_lib.model.number_formats import FORMATS
 from course_lib.plots import Table, source_listing
+from course_lib.run import accuracy
 from course_lib.toolchain import executed, loops, purposes
 
 
@@ -73,8 +75,32 @@ def shared_table(answer, spec):
                           f"{report.resources.local_bytes} bytes in local memory")
 
 
+def error_table(answer, spec):
+    """Compare the largest error of a kernel for C = alpha A B + beta C with the bounds of float32, TF32 and bfloat16.
+
+    Parameters, returns
+        As `line_table`; the bound that the check holds the kernel to is marked.
+    """
+    _, why, trial = _run(answer, spec)
+    if trial is None:
+        return why
+    A, B, before, C = trial.matrices()
+    case, asked = trial.case, spec.operation.inputs
+    found = accuracy.max_error(C, A, B, before, alpha=case.alpha, beta=case.beta, inputs=asked)
+    names = {name: name if form.dropped else "" for name, form in FORMATS.items()}
+    rows = [(spec.entry, f"{found:.1e}"), *((f"bound of {FORMATS[name].name}", f"{accuracy.limit(A, inputs):.1e}")
+                                           for name, inputs in names.items())]
+    return Table(("what", "largest error"), rows, f"{spec.entry}, {case}, simulated: errors as shares of Σ |a| |b|",
+                 marked=(1 + list(names.values()).index(asked),))
+
+
 def _launched(answer, spec):
     """Return the report of a launch on the gates' input and None, or None and a table that says why there is none."""
+    return _run(answer, spec)[:2]
+
+
+def _run(answer, spec):
+    """Return what `_launched` does, and the trial as the kernel left it, or None."""
     try:
         values = written_values(answer)
         if problem := tile_problem(spec, values):
@@ -83,6 +109,6 @@ def _launched(answer, spec):
         trial = spec.operation.trial(case)
         report = simt.launch(answer, spec.entry, spec.grid(case, values), spec.block(values), trial.args, max_steps=spec.max_steps,
                              constants=getattr(trial, "constants", None))
-        return report, None
+        return report, None, trial
     except CourseError as error:
-        return None, Table(("why there is nothing to count",), [(str(error).splitlines()[0],)])
+        return None, Table(("why there is nothing to count",), [(str(error).splitlines()[0],)]), None

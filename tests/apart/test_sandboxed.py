@@ -189,6 +189,12 @@ def test_an_endless_function_ends_with_the_time(engine, monkeypatch):
     assert [type(got).__name__ for got in found] == ["int", "TookTooLong"]
 
 
+@pytest.mark.parametrize("header", ["mma.h", "cuda_bf16.h", "cooperative_groups.h", "cuda/std/array"])
+def test_nvidias_headers_can_be_included(engine, header):
+    """The compiler sees them, though not the wheels that say where they are."""
+    assert ".entry scale(" in engine.compile(f"#include <{header}>\n{SCALE}", "scale").ptx
+
+
 def test_a_functions_world_is_python_and_nothing_else(engine):
     places = [str(ROOT), str(ROOT / "course_lib"), str(ROOT / "solutions"), "/proc/self", "/etc/passwd", "/dev/zero", "/course", "/headers",
               "/dev/null"]

@@ -1,0 +1,71 @@
+"""Products of rounded factors: what a kernel for tensor cores multiplies, and how a result shows that too few bits were multiplied."""
+
+import numpy as np
+
+from course_lib.model.number_formats import FORMATS, parts, rounded
+from course_lib.run import accuracy
+
+CLEARLY = 16       # a result comes from a format when it is so many times nearer to that product than to the exact one
+
+
+def factors(A, B, inputs):
+    """Return A and B in float64 as a kernel multiplies them; `inputs` as `Kernel.inputs` has it.
+
+    >>> [float(m[0, 0]) for m in factors(np.float32([[257]]), np.float32([[1 / 3]]), "bf16")]
+    [256.0, 0.333984375]
+    """
+    return tuple(rounded(m, _asked(inputs)).astype(np.float64) for m in (A, B))
+
+
+def too_few_bits(trial, inputs):
+    """Say that a wrong result is the product of A and B with fewer bits than `inputs` allows, or with as many but cut off.
+
+    Parameters
+    ----------
+    trial : course_lib.check.sgemm.Trial
+        As the kernel left it.
+    inputs : str
+        What the operation asks for, as `Kernel.inputs` has it.
+
+    Returns
+    -------
+    str
+        A sentence, or "" when the result is no such product.
+    """
+    A, B, *_ = trial.matrices()
+    off = _farthest(trial, A.astype(np.float64) @ B.astype(np.float64))
+    short = _short_products(A, B, FORMATS[_asked(inputs)])
+    return next((says for says, product in short if _farthest(trial, product) * CLEARLY <= off), "")
+
+
+def nearly_right(trial, inputs):
+    """Say that a wrong result is within TF32's bound where float32's is asked for, or return ""."""
+    A, B, before, C = trial.matrices()
+    near = _asked(inputs) == "float32" and accuracy.matches(C, A, B, before, alpha=trial.case.alpha, beta=trial.case.beta, inputs="tf32")
+    return "Every element is nearly right: look for rounding, or for small terms that are missing, not for a wrong index" if near else ""
+
+
+def _short_products(A, B, asked):
+    """Yield (sentence, product of A and B in which bits are missing)."""
+    for name, form in FORMATS.items():
+        for cut in (False, True):
+            if form.dropped and form.mantissa <= asked.mantissa and (cut or form != asked):
+                a, b = (rounded(m, name, cut).astype(np.float64) for m in (A, B))
+                yield (f"The error is that of {form.name}: this is the product of A and B {'cut off' if cut else 'rounded'} to "
+                       f"{form.mantissa + 1} bits"), a @ b
+    if not asked.dropped:
+        (a0, a1), (b0, b1) = (tuple(part.astype(np.float64) for part in parts(m, 2)) for m in (A, B))
+        for product in (a0 @ b0 + a0 @ b1 + a1 @ b0, (a0 + a1) @ (b0 + b1)):
+            yield "The error is that of two bfloat16 for each number, 16 bits: float32 has 24, three bfloat16", product
+
+
+def _asked(inputs):
+    """Return the format in which factors must be, at least: float32 where they are not rounded, or split."""
+    return inputs if inputs in FORMATS else "float32"
+
+
+def _farthest(trial, product):
+    """Return the largest difference between C and what a product gives; NaN, which is near nothing, for NaN."""
+    *_, before, C = trial.matrices()
+    rest = trial.case.beta * before.astype(np.float64) if trial.case.beta else 0.0
+    return float(np.max(np.abs(C - trial.case.alpha * product - rest)))
