@@ -48,6 +48,11 @@ def local_bytes(report, work):
     return Reading(float(taken.local_bytes), f"{taken.registers} registers a thread")
 
 
+def registers(report, work):
+    """Read how many registers a thread takes; of the report, `resources` is read."""
+    return Reading(float(report.resources.registers), "as the compiler allots them")
+
+
 def per_warp(what, kind="load"):
     """Return how a gate reads a count of shared accesses for each multiply-add of a warp; `what` as in `counter_name`."""
     name = counter_name(what, kind)
