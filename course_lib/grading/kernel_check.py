@@ -75,15 +75,16 @@ class Run:
         return Verdict(self.spec.title, passed, findings, tuple(self.trials.outcomes), tuple(self.gates), self.values,
                        len(self.spec.cases(self.tile)))
 
-    def _launch(self, trial, racecheck=True):
+    def _launch(self, trial, racecheck=True, trace=()):
         grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)
         return self.engine.launch(self.source, self.spec.entry, grid, block, trial.args, racecheck=racecheck,
-                                  max_steps=self.spec.max_steps, constants=getattr(trial, "constants", None))
+                                  max_steps=self.spec.max_steps, trace=trace,
+                                  constants=getattr(trial, "constants", None))
 
     def _read_gates(self, run):
         """Read the counters; they mean something only when the result is right."""
         case = self.spec.gate_case(self.tile)
-        report = self.trials.right_report(case) if run else None
+        report = self.trials.right_report(case, trace=self.spec.trace) if run else None
         for gate in self.spec.gates:
             limit = f"at most {gate.limit:.4f} passes, {gate.achievable:.4f} is achievable"
             if report is None:

@@ -1,7 +1,10 @@
 """What a check speaks of, to look at: a kernel's lines and loops with what they cost, on the input on which the gates are read."""
 
+from itertools import groupby
+
 from course_lib import simt
 from course_lib.errors import CourseError
+from course_lib.grading.in_order import between_barriers
 from course_lib.grading.machine_code import FFMA, counts_of
 from course_lib.grading.spec import tile_problem
 from course_lib.kernels.user import written_values
@@ -94,6 +97,19 @@ def error_table(answer, spec):
                  marked=(1 + list(names.values()).index(asked),))
 
 
+def order_table(answer, spec):
+    """List what one warp of a kernel does from barrier to barrier, in its own order.
+
+    Parameters, returns
+        As `line_table`; `spec` names the warp (`trace`). Rows that are the same are one, with their number.
+    """
+    report, why = _launched(answer, spec)
+    if report is None:
+        return why
+    rows = [(str(len(list(same))), span) for span, same in groupby(between_barriers(report))]
+    return Table(("times", "from one barrier to the next"), rows, f"{spec.entry}: one warp, PTX, {spec.gate_case(written_values(answer))}")
+
+
 def _launched(answer, spec):
     """Return the report of a launch on the gates' input and None, or None and a table that says why there is none."""
     return _run(answer, spec)[:2]
@@ -108,7 +124,7 @@ def _run(answer, spec):
         case = spec.gate_case(values)
         trial = spec.operation.trial(case)
         report = simt.launch(answer, spec.entry, spec.grid(case, values), spec.block(values), trial.args, max_steps=spec.max_steps,
-                             constants=getattr(trial, "constants", None))
+                             constants=getattr(trial, "constants", None), trace=spec.trace)
         return report, None, trial
     except CourseError as error:
         return None, Table(("why there is nothing to count",), [(str(error).splitlines()[0],)]), None

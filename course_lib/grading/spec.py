@@ -96,6 +96,8 @@ class Spec:
         C = alpha A B + beta C, of whole tiles where all of `cases` are.
     max_steps : int
         Instructions a warp may execute; the right kernels here need a few thousand.
+    trace : tuple of (block, warp)
+        Whose accesses and barriers are kept, in order, on the input of the gates.
     """
 
     exercise: str
@@ -111,6 +113,7 @@ class Spec:
     gates: tuple[Gate, ...] = ()
     drawn: Callable | None = field(default=None, repr=False)
     max_steps: int = 300_000
+    trace: tuple = ()
 
     def __str__(self):
         return "\n".join([f"{self.title} (kernel `{self.entry}`)", *(f"  {gate}" for gate in self.gates)])
