@@ -29,11 +29,15 @@ def points(path):
     return sum(cell["metadata"].get("nbgrader", {}).get("points", 0) for cell in cells(path))
 
 
+def table(section):
+    """Return the rows of a section's table, each a list of its fields."""
+    text = PAGE.split(f"## {section}\n")[1].split("\n## ")[0]
+    return [[field.strip() for field in line.strip("|").split("|")] for line in text.splitlines() if re.match(r"\| (\d|all)", line)]
+
+
 def weeks(plan):
     """Return the rows of a plan: week, lesson, minutes, exercise, minutes, points, all minutes; – is 0."""
-    section = PAGE.split(f"## {plan}\n")[1].split("\n## ")[0]
-    rows = [[field.strip() for field in line.strip("|").split("|")] for line in section.splitlines() if re.match(r"\| (\d|all)", line)]
-    return [[row[0], row[1], number(row[2]), row[3], *map(number, row[4:])] for row in rows]
+    return [[row[0], row[1], number(row[2]), row[3], *map(number, row[4:])] for row in table(plan)]
 
 
 def number(text):
@@ -60,7 +64,17 @@ def test_the_long_plan_has_every_lesson_and_every_exercise_that_it_names():
     assert [row[3][:2] for row in rows if row[5] and row[0] != "all"] == [f"{n:02}" for n in range(1, 9)]
 
 
-def test_every_exercise_that_the_plan_names_has_a_second_main_part():
-    for n in range(1, 9):
+def test_the_table_of_later_lessons_has_their_minutes_and_points_and_those_of_their_exercises():
+    *rows, last = [[row[0], number(row[1]), row[2], number(row[3]), number(row[4])] for row in table("After lesson 08")]
+    assert [row[0][:2] for row in rows] == [row[2][:2] for row in rows] == [f"{n:02}" for n in range(9, 17)]
+    for lesson, lesson_minutes, exercise, exercise_minutes, exercise_points in rows:
+        assert lesson_minutes == minutes(of_number("notebooks", lesson[:2])), lesson
+        path = of_number("exercises", exercise[:2])
+        assert (exercise_minutes, exercise_points) == (minutes(path), points(path)), exercise
+    assert [last[column] for column in (1, 3, 4)] == [sum(row[column] for row in rows) for column in (1, 3, 4)]
+
+
+def test_every_exercise_but_one_has_a_second_main_part():
+    for n in {*range(1, 17)} - {11}:
         tags = {tag for cell in cells(of_number("solutions", f"{n:02}")) for tag in cell["metadata"].get("tags", [])}
         assert {"variant-a", "variant-b"} <= tags
