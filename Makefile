@@ -9,7 +9,7 @@ BIN   := .venv/bin
 # Tests never touch a GPU, and neither see nor change your own IPython profile, predictions and caches.
 SIM   := env COURSE_BACKEND=sim COURSE_CACHE="$(CURDIR)/build/cache" WARP_BY_WARP_HOME="$(CURDIR)/build/home" \
          IPYTHONDIR="$(CURDIR)/build/ipython"
-UNITS := $(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+UNITS := $(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist loadfile
 NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env \
          --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120
 
@@ -39,7 +39,7 @@ test-all: test test-slow  ## `make test`, then `make test-slow`
 test-slow: dev  ## the slow tests, the worked solutions, and a real browser where Chromium is installed
 	$(UNITS) -m "slow and not browser" tests
 	@$(STEP) worked
-	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -m browser tests
+	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n $(JOBS) -m browser tests/browser
 
 lint: dev  ## ruff, and the contract of which room imports which
 	$(BIN)/ruff check .

@@ -52,7 +52,7 @@ def main(held):
     extras = project["optional-dependencies"]
     pins, markers, seen = {}, {}, []
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
-    for group in (project["dependencies"] + extras["dev"] + build, extras["gpu13"], extras["gpu12"]):
+    for group in (project["dependencies"] + extras["dev"] + build + ["pip"], extras["gpu13"], extras["gpu12"]):
         seen += resolve(group, held + [f"{name}=={version}" for name, version in pins.items()])
         pins |= {canonicalize_name(m["name"]): m["version"] for m in seen}
     for name, marker in itertools.chain.from_iterable(map(elsewhere, list(seen))):

@@ -111,14 +111,22 @@ def pip(*arguments):
     return "\n".join(lines[-15:]) if running.returncode else None
 
 
+def compile_all():
+    """Write the bytecode of what was installed, on all cores (pip takes one); files for another Python are left out."""
+    code = "import compileall, sysconfig; compileall.compile_dir(sysconfig.get_path('purelib'), quiet=2, workers=0)"
+    subprocess.run([PYTHON, "-c", code], cwd=ROOT, check=False)
+
+
 def install(part, size, steps):
     """Install the course, with the extra called `part` if it is not "course"."""
     if is_installed(part):
         return steps.say("the course is installed" if part == "course" else f"the course is installed ({part})")
     steps.say(f"installing the course, at the versions of constraints.txt (the first time about {size}) …")
-    failed = pip("install", "--editable", "." if part == "course" else f".[{part}]")
+    failed = (pip("install", "--upgrade", "pip")             # one that comes with Python may take twice as long for the rest
+              or pip("install", "--no-compile", "--editable", "." if part == "course" else f".[{part}]"))
     if failed:
         stop(f"pip could not install the course:\n{failed}\n\nInstalling needs a network; once it is done, none is needed again.")
+    compile_all()
     for name, settings in LAB_SETTINGS.items():
         (VENV / name).parent.mkdir(parents=True, exist_ok=True)
         (VENV / name).write_text(json.dumps(settings))

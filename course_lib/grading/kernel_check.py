@@ -81,10 +81,14 @@ class Run:
                                   max_steps=self.spec.max_steps, trace=trace,
                                   constants=getattr(trial, "constants", None))
 
+    def _counted(self, case):
+        """Return the report whose counters the gates read, or None."""
+        return self.trials.right_report(case, trace=self.spec.trace)
+
     def _read_gates(self, run):
         """Read the counters; they mean something only when the result is right."""
         case = self.spec.gate_case(self.tile)
-        report = self.trials.right_report(case, trace=self.spec.trace) if run else None
+        report = self._counted(case) if run else None
         for gate in self.spec.gates:
             limit = f"at most {gate.limit:.4f} passes, {gate.achievable:.4f} is achievable"
             if report is None:

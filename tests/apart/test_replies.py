@@ -115,6 +115,7 @@ def test_an_honest_answer_is_taken(liar, engine):
     assert report.trace[0].addresses.tolist() == [-1] * 32
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_ends_the_part_and_changes_no_array(lie, liar, engine, capfd):
     liar(LIES[lie], then="")

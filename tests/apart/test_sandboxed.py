@@ -57,6 +57,7 @@ def _plain(value):
     return list(value) if isinstance(value, tuple) else value
 
 
+@pytest.mark.slow
 def test_a_launch_is_the_same_as_here(engine):
     found = []
     for one in (Here(), engine):
@@ -78,7 +79,7 @@ def test_a_launch_is_the_same_as_here(engine):
     assert dict(there.level) == dict(here.level)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sgemm_naive", "sgemm_2d_tile", "sgemm_block"])
 def test_machine_code_is_the_same_as_here(name, engine):
     source = kernels.get(name).source
@@ -123,6 +124,7 @@ def test_aliases_scalars_and_views_arrive_as_they_are(engine):
         engine.launch(text, "k", 1, 32, [x, x, np.int16(5)], workers=1)
 
 
+@pytest.mark.slow
 def test_neither_seed_nor_verdict_nor_expected_values_are_handed_over(engine, monkeypatch):
     seed, spec = 987_654_321_012_345_678, part("04_tiling", "tile")
     sent = []
@@ -170,6 +172,7 @@ ANSWERS = {                                # text -> what f(3), then f(5) give; 
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("text", ANSWERS)
 def test_a_function_gives_numbers_or_says_what_went_wrong(text, engine):
     def plain(got):
@@ -182,6 +185,7 @@ def test_a_function_gives_numbers_or_says_what_went_wrong(text, engine):
     assert [plain(got) for got in engine.call(text, "f", [(3,), (5,)])] == [got for got in ANSWERS[text] if got != "missing"]
 
 
+@pytest.mark.slow
 def test_an_endless_function_ends_with_the_time(engine, monkeypatch):
     monkeypatch.setattr(sandboxed, "ANSWER_SECONDS", 1.5)
     found = list(engine.call("def f(x):\n  while x > 3: pass\n  return x", "f", [(3,), (5,), (7,)]))
@@ -189,6 +193,7 @@ def test_an_endless_function_ends_with_the_time(engine, monkeypatch):
     assert [type(got).__name__ for got in found] == ["int", "TookTooLong"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("header", ["mma.h", "cuda_bf16.h", "cooperative_groups.h", "cuda/std/array"])
 def test_nvidias_headers_can_be_included(engine, header):
     """The compiler sees them, though not the wheels that say where they are."""
@@ -234,6 +239,7 @@ def test_nothing_goes_on_after_the_answer(engine):
     assert mark[-15:] not in names
 
 
+@pytest.mark.slow
 def test_what_broke_is_replaced_for_the_next_part(engine):
     engine.compile(SCALE, "scale")
     first = engine.room.process.pid

@@ -75,6 +75,7 @@ def test_times_of_ones_own_decide():
         search(1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [(64, 64, 16, 16, 16), pytest.param((32, 64, 8, 32, 8), marks=pytest.mark.slow)])
 def test_the_counters_in_the_file_are_those_of_the_simulator(values):
     rows = {row["K"]: row["work"] for row in data.readings("candidates").rows if tuple(row["values"]) == values}

@@ -50,6 +50,7 @@ def test_lesson_03_lacks_the_guard():
     assert [(f.kind, f.lesson) for f in repaired.findings] == [("loads", "lesson 04, Tiling")]
 
 
+@pytest.mark.slow
 def test_lesson_04_lacks_the_first_barrier_and_does_without_an_early_end():
     text, _, prose = lesson("04")
     assert f"`{BARRIER}` into the empty line" in prose

@@ -66,6 +66,7 @@ def test_a_lost_order_is_reported():
         nsight.compare({}, FEW, rows[::-1])
 
 
+@pytest.mark.slow
 def test_the_profiled_process_launches_each_case_once_and_right(tmp_path, monkeypatch):
     seen = []
 

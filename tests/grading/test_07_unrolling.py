@@ -12,6 +12,7 @@ def rows(table):
     return [tuple(map(str, row)) for row in table.rows]
 
 
+@pytest.mark.slow
 def test_the_lines_add_up_to_what_the_gate_read(starters):
     text, spec = starters[EXERCISE, "main"], part(EXERCISE, "main")
     table = line_table(text, spec)

@@ -34,6 +34,7 @@ def test_a_wrong_prediction_is_told_its_mistake(got, says):
     assert says in e10.PARTS[0].guess(given, got)
 
 
+@pytest.mark.slow
 def test_the_numbers_of_the_notes(solved):
     """What the instructor's notes say of answers that are neither solution nor starter."""
     spec, text = part(EXERCISE, "main"), solved["clamped"]
@@ -59,6 +60,7 @@ def machine(answer, spec):
     return verdict.values[e10.MACHINE]
 
 
+@pytest.mark.slow
 def test_of_two_loops_on_the_same_lines_the_second_gate_reads_the_one_that_ran():
     """The machine instructions of a way that was not taken may be counted: each of these passes that gate."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in files("wrong_kernels", EXERCISE)}

@@ -89,6 +89,7 @@ def test_the_gates_name_the_lines_that_load_and_store(starters):
     assert "out[" in found[STORES.name]
 
 
+@pytest.mark.slow
 def test_pictures_have_the_matrix_too(answers, starters):
     solved = answers("solutions", EXERCISE)
     assert "32 lanes, 64 bytes from each to the next, touch 32 sectors" in repr(worst_request(starters[EXERCISE, "main"], MAIN))

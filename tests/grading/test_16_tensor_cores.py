@@ -38,6 +38,7 @@ def test_the_gate_counts_every_multiply_add_somewhere(matrix, lanes, value):
     assert reading.shares.keys() <= {7}
 
 
+@pytest.mark.slow
 def test_the_line_with_the_products_is_shown(starters):
     verdict = check(starters[EXERCISE, "main"], part(EXERCISE, "main"))
     finding, = verdict.findings
@@ -55,6 +56,7 @@ def test_from_which_k_on_sums_cost_more_than_rounding_to_tf32():
     assert (16_386 - 1) * 2.0**-24 > 2 * 2.0**-11 >= (16_385 - 1) * 2.0**-24
 
 
+@pytest.mark.slow
 def test_the_table_sets_a_kernel_beside_the_bounds(answers, starters):
     tables = {name: error_table(answers("solutions", EXERCISE)[spec.entry], spec)
               for name in ("main", "main-b", "split") for spec in [part(EXERCISE, name)]}

@@ -20,6 +20,7 @@ def texts(member):
     return tuple(cell["source"] for cell in member.notebook["cells"] if cell["id"].endswith("-answer"))
 
 
+@pytest.mark.slow
 def test_a_class_has_all_kinds_no_two_honest_ones_alike_and_comes_out_the_same_again():
     found = class_of.enrolled(EXERCISE, 300, 1)
     assert Counter(member.kind for member in found) == {"honest": 174, "wrong": 60, "hostile": 54, "starter": 12}

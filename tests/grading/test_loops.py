@@ -83,7 +83,7 @@ def test_the_fast_count_is_that_of_the_cache_that_is_shown_one_access_after_anot
         assert np.bincount(matrices[found], minlength=3).tolist() == counter.finish().fetched
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", ["A", "B", "AB"])
 def test_other_layouts_are_right_and_their_shapes_are_the_stored_ones(turned):
     a, b = Loops(turned).elements
@@ -214,7 +214,7 @@ def test_no_text_reaches_memory_otherwise(text, says):
     assert not check(text, spec()).passed
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("text", [
     KEPT, SUMMED, BLOCKED, "int i = 0, j = 1;\nwhile (i < M && !(j >= N)) { i++; j += i % 2 ? 1 : 2; if (j > 7) break; else continue; }",
     "do { if (M > 0) (void_ ? 1 : 2); } while (false);".replace("(void_ ? 1 : 2)", "C(0, 0) += 0"),

@@ -120,7 +120,7 @@ SANITIZED = [("address,undefined", name, real) for name in ("gemm_ijk", "gemm_bl
 SANITIZED += [("thread", "gemm_pthreads", "float"), ("thread", "gemm_packed", "double")]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @needs_c
 @pytest.mark.parametrize(("sanitizer", "name", "real"), SANITIZED)
 def test_no_undefined_behaviour_no_stray_access_no_race(sanitizer, name, real, tmp_path):

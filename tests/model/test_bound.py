@@ -87,7 +87,7 @@ def test_sectors_of_a_block_are_those_of_a_trace(name, values, rows, cols, N):
     assert blocks * len(touched) == product_sectors(rows, cols, N, N, N)[0]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "products"), [("sgemm_wmma", 1), ("sgemm_mma", 1), ("sgemm_bf16", 1), ("sgemm_split", 6)])
 def test_the_work_of_a_kernel_for_tensor_cores(name, products):
     """Whole tiles, so that every multiply-add is of the product: as many as M N K, six times in a split; K = 100 is padded."""

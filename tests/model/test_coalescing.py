@@ -25,6 +25,7 @@ def test_known_patterns(addresses, width, expected):
     assert sectors(addresses, width) == expected
 
 
+@pytest.mark.slow
 @given(places, widths, masks)
 def test_counts_the_bytes_that_are_touched(places, width, active):
     touched = {(int(address) + i) // 32 for address in places[active] * width for i in range(width)}

@@ -145,7 +145,7 @@ def test_what_has_no_banks_is_refused(wide):
         plots.bank_grid(shared(16 * LANES, 16), banks=16)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 def test_they_draw_into_given_axes_and_can_be_shown(wide):
     mine = plots.bars({"x": 1}, unit="u")
     assert plots.bank_grid(shared(4 * LANES), mine) is mine

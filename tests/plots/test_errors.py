@@ -22,7 +22,7 @@ from course_lib.run import matches, run
 NAMES = ("sgemm_naive", "sgemm_mma", "sgemm_bf16", "sgemm_split")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kernel_exceeds_its_bound(kind):
     for found in errors_by_depth(NAMES, kind, (8, 40)):
@@ -36,6 +36,7 @@ def test_numbers_that_are_all_rounded_down_come_near_the_bound():
     assert all(e.errors[16] < 0.7 * e.bounds[16] for e in errors_by_depth(("sgemm_mma", "sgemm_bf16"), KINDS[0], (16,)))
 
 
+@pytest.mark.slow
 def test_bits_that_are_cut_off_show_there_alone():
     """The lesson's question: without `cvt` the low bits are lost; random numbers hide it, chosen ones do not."""
     text = get("sgemm_mma").source

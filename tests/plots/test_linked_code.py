@@ -25,6 +25,7 @@ def line_of(kernel, text):
     return next(n for n, line in enumerate(kernels.get(kernel).source.splitlines(), 1) if text in line)
 
 
+@pytest.mark.slow
 def test_the_multiply_adds_belong_to_their_line(rolled, written_out):
     at = line_of("sgemm_unrolled", "acc += As")
     for code, times in ((rolled, 1), (written_out, 16)):
@@ -55,6 +56,7 @@ def test_lines_of_headers_and_functions():
         ptx_lines(ptx, "q", "k.cu")
 
 
+@pytest.mark.slow
 def test_a_step_along_k_costs_less_the_more_is_written_out(rolled, written_out):
     steps = [linked_code("sgemm_unrolled", UNROLL=u).step for u in (1, 2, 4, 8, 16)]
     assert steps == sorted(steps, reverse=True)

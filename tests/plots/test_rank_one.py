@@ -28,6 +28,7 @@ def film():
     return plots.rank_frames(*made())
 
 
+@pytest.mark.slow
 def test_a_tile_is_filled_then_used_column_by_column(film):
     tile = ["fill", "barrier"] + ["update"] * BK + ["barrier"]
     assert [frame.phase for frame in film] == tile * 2 + ["store"]

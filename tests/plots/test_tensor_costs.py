@@ -34,6 +34,7 @@ def test_a_split_counts_the_multiply_adds_of_the_product():
     assert split.instructions > bf16.instructions
 
 
+@pytest.mark.slow
 def test_without_tensor_cores():
     found = costs_of(run("sgemm_warp_tile", A, B, backend="sim"))
     assert (found.each, found.numbers) == (1, "float32")
@@ -42,6 +43,7 @@ def test_without_tensor_cores():
     assert costs_table([found]).rows[0][:3] == ("sgemm_warp_tile", "float32", "1")
 
 
+@pytest.mark.slow
 def test_refusals():
     result = run("sgemm_mma", A, B, backend="sim")
     with pytest.raises(CourseError, match="no counters"):

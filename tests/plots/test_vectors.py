@@ -152,6 +152,7 @@ def data_times(counted):
             "write": (None, 32 * counted["l2_sectors_written"] / 2**26, counted["dram_bytes_written"] / 2**26)}
 
 
+@pytest.mark.slow
 def test_requests_beside_one_another():
     records = {}
     for name in ("mxv_o_lbuf", "mxv_o_per_thd", "mxv_vec_ld", "mxv_sh"):

@@ -60,6 +60,7 @@ def test_the_picture_draws_outputs_and_strips_where_they_are():
     assert plots.describe_warp_tiles([tile]).startswith("a kernel: warp 0 computes 4 of the block's 8 × 8 elements of C, from 2 rows of A")
 
 
+@pytest.mark.slow
 def test_who_loads_under_the_work():
     """The simple kernel asks for a tile when it is done with the last; the others before; two buffers need one barrier a tile."""
     tile = SMALL | {"TM": 8, "TN": 8}
@@ -108,6 +109,7 @@ def test_the_rows_are_drawn_from_asking_to_there_and_from_first_to_last():
     assert plots.describe_overlap([found]).startswith("a kernel: 2 tiles, 1 of them asked for before the warp is done")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_said():
     A, B, _ = inputs(64, 64, 16)
     p = SMALL | {"TM": 8, "TN": 8}

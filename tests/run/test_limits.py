@@ -64,6 +64,7 @@ def test_what_keeps_the_next_block_out():
     assert room(32, 16, 0, 100).filled_by == ("blocks",)
 
 
+@pytest.mark.slow
 def test_where_a_warp_does_not_load_in_every_step_nothing_is_said_of_loads():
     found = limits_of(evaluate("sgemm_2d_tile", 128, SMALL | {"TM": 1, "TN": 1}, backend="sim"))
     assert found.loads is None

@@ -57,7 +57,7 @@ def test_against_a_cache_written_here(order, dtype):
         assert mismatch(found.C, *arrays, beta=1.0) is None
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @needs_c
 @pytest.mark.parametrize("name", NAMES)
 def test_c_and_python_count_the_same(name):

@@ -22,7 +22,7 @@ def between_the_clocks(name, **values):
     return code[first + 1:last]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "wanted", "others"), [
     ("micro_fma", {"FFMA": 256}, 0), ("micro_chains", {"FFMA": 256}, 0),
     ("micro_fma_shared", {"FFMA": 256, "LDS.32": 256}, 3), ("micro_shared", {"LDS.32": 256}, 5),
@@ -57,6 +57,7 @@ def test_each_step_needs_the_last_ones_result(name, opcode):
         assert before.operands[0] in after.text.partition(after.operands[0])[2], after.text
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("chains", [1, 2, 8])
 def test_a_chain_waits_for_itself_alone(chains):
     code = [one for one in between_the_clocks("micro_chains", CHAINS=chains, STEPS=32) if one.base == "FFMA"]

@@ -50,6 +50,7 @@ def test_without_a_guard_the_simulator_sees_where_the_kernel_leaves_its_array(mo
         run("sgemm_volkov", columns(60, 16), columns(16, 16), backend="sim")
 
 
+@pytest.mark.slow
 def test_version_2_needs_rows_enough_to_read_beyond():
     assert mismatch(run("sgemm_method5_v2", A := columns(65, 47), B := columns(47, 17), backend="sim").C, A, B) is None
     with pytest.raises(CourseError, match="at least 64 rows; A has 63"):
@@ -79,6 +80,7 @@ def test_loads_run_along_the_columns():
     assert run("sgemm_volkov", A, B, backend="sim").sectors_per_request() == pytest.approx(4.0)
 
 
+@pytest.mark.slow
 def test_two_vectors_halve_the_shared_loads():
     A, B = columns(256, 64), columns(64, 48)
     one, two = (run(name, A, B, backend="sim").count("shared instructions") for name in ("sgemm_volkov", "sgemm_method1"))

@@ -33,6 +33,7 @@ def no_gpu(monkeypatch, reason="the GPU is on holiday"):
     monkeypatch.setattr(gpu, "probe", lambda: gpu.GpuStatus(False, reason))
 
 
+@pytest.mark.slow
 def test_what_a_result_holds():
     r = run("sgemm_tiled", A, B, BM=16, BN=8, BK=4)
     assert (r.M, r.N, r.K, r.lda, r.ldb, r.ldc) == (20, 40, 30, 30, 40, 40)

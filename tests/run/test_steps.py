@@ -38,6 +38,7 @@ def test_padding_frees_the_banks_and_the_tile_joins_the_sectors():
     assert padded.count("conflicts") == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("TILE", [8, 16, 32, 64])
 def test_mixed_columns_are_free_of_conflicts_and_cost_no_word(TILE):
     A = matrix(64, 128)

@@ -65,7 +65,7 @@ INPUTS = {
 }
 
 
-@pytest.mark.sampled(17)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", INPUTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_numbers_are_too_hard(name, what):
@@ -156,7 +156,7 @@ def test_what_is_rounded_is_not_excused_elsewhere():
     assert not matches(run("sgemm_bf16", A, B, backend="sim", **SMALL["sgemm_bf16"]).C, A, B, inputs="tf32")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(NAMES, "sgemm_wmma", "sgemm_bf16"))
 def test_shared_memory_has_no_bank_conflicts(name):
     tile = {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32}
@@ -168,6 +168,7 @@ def test_shared_memory_has_no_bank_conflicts(name):
         assert run(spoiled(name, (old, new)), A, B, backend="sim", **tile).count("conflicts", "load") > 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_device_without_these_tensor_cores_says_so(name):
     A, B = normal(8, 8), normal(8, 8)

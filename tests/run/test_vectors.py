@@ -30,7 +30,7 @@ def test_every_number_of_vectors(name):
         assert result.hazards == ()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "M", "N"), [(n, M, N) for n in NAMES for M, N in SIZES.get(n, [(5, 11), (1, 1)])])
 def test_every_size_of_the_matrix(name, M, N):
     result = run_vectors(name, *inputs(M, N, 300), backend="sim", blocks=3, threads=96)
@@ -48,7 +48,7 @@ def test_request_utilisation_is_the_homeworks_last_column(name, used):
     assert f"{used:.1%} of the loaded sectors used" in repr(result)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("warps", [4, 12, 32])
 @pytest.mark.parametrize("name", NAMES)
 def test_requests_and_sectors_are_those_that_nsight_compute_counted(name, warps):
@@ -61,6 +61,7 @@ def test_requests_and_sectors_are_those_that_nsight_compute_counted(name, warps)
     assert counted_columns(row)["load efficiency"] == ours.load_utilisation
 
 
+@pytest.mark.slow
 def test_counts_go_with_the_number_of_vectors():
     for name in NAMES:
         few, many = (run_vectors(name, *inputs(16, 16, S), backend="sim", blocks=7, threads=384).counters for S in (2**10, 2**12))

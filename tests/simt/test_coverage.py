@@ -27,7 +27,7 @@ def run(rows):
     return executed
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("section", coverage.SECTIONS)
 def test_each_listed_form_runs(section):
     """All forms of small rows; of large ones enough that every word of the row stands in one."""

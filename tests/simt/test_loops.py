@@ -34,6 +34,7 @@ def test_an_unrolled_body_has_its_multiply_adds_as_often(unroll):
     assert loop.counts["instructions"] >= 2 * unroll + 2
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("kind", "take", "bits"), [
     ("float", "v", 32), ("float2", "v.x + v.y", 64), ("float4", "v.x + v.y + v.z + v.w", 128),
 ])

@@ -82,6 +82,7 @@ def sizes(values, kind):
     return np.where(values == 0, 0, np.maximum(abs(values), 2.0 ** model.LEAST[kind]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "kind", "out"), FLOATS)
 def test_floating_point_products_bit_for_bit(name, kind, out):
     shape = m, n, k = numbers(name)

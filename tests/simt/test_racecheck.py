@@ -57,6 +57,7 @@ def test_random_programs(seed):
     same(program(seed), "f", 2, random.Random(seed).choice((64, 128, 96, 50)), args, warp_order=("forward", "reverse", seed)[seed % 3])
 
 
+@pytest.mark.slow
 def test_the_programs_have_hazards_of_every_kind():
     kinds = set()
     for seed in range(0, 20, 3):

@@ -111,6 +111,7 @@ def test_no_code_is_nothing():
     assert executed((), {}).total() == 0
 
 
+@pytest.mark.slow
 def test_one_of_two_loops_runs():
     """A fast loop and a guarded one: where the counts say that one of them runs, a choice that leaves out both is none."""
     kernel = kernels.get("sgemm_outputs")

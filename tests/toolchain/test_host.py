@@ -161,6 +161,7 @@ def test_the_cache_stays_small_and_holds_no_leftovers(monkeypatch):
     assert not [f for f in files if ".part" in f.name]
 
 
+@pytest.mark.slow
 @needs_c
 def test_many_threads_and_processes_at_once(tmp_path):
     code = ("from course_lib.toolchain import compile_c; import ctypes\n"
@@ -273,6 +274,7 @@ def test_a_call_apart_gives_back_arrays_status_and_text():
     assert x[0] == 0
 
 
+@pytest.mark.sampled(2)
 @needs_c
 @posix
 @pytest.mark.parametrize(("body", "words"), [

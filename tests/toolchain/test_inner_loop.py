@@ -24,7 +24,7 @@ def words_by_hand(found):
     return counts["LDS.32"] + 2 * counts["LDS.64"] + 4 * counts["LDS.128"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", TILES)
 def test_tiles_of_a_and_b_in_shared_memory(name):
     found = inner_loop(name)

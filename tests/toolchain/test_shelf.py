@@ -223,6 +223,7 @@ def test_refusals_warnings_and_odd_texts_are_told_as_nvrtc_tells_them(tmp_path, 
         assert told(lambda: shelved(request)) == told(lambda: nvrtc.answer(request))    # noqa: B023 -- called at once
 
 
+@pytest.mark.slow
 def test_machine_code_is_read_back_with_its_loops():
     kernel = kernels.get("sgemm_2d_tile")
     defines = kernel.defines(BM=64, BN=64)

@@ -40,7 +40,7 @@ def test_a_loop_that_is_not_written_out_pays_five_for_one_multiply_add():
         "multiply-add": 1, "load from shared memory": 2, "address": 2, "counter": 1, "test": 1, "jump": 1}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("TILE", [8, 16, 32])
 def test_the_overhead_is_shared_by_the_steps_that_are_written_out(TILE):
     for written in (1, 2, 4, 8, 16, 32):

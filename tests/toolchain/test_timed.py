@@ -22,6 +22,7 @@ def test_nothing_is_left_of_a_result_that_nobody_needs():
     assert [one.base for one in between_clocks(compile_cuda(text + "x[0] = a; }"))].count("FFMA") > 0
 
 
+@pytest.mark.slow
 def test_the_last_two_readings_count():
     step = 'asm volatile("fma.rn.f32 %0, %0, %0, 0f3F800000;" : "+f"(a)); '
     begin, end = HEAD + "float a = x[0]; long long p = clock64(); ", "x[0] = a; t[0] = p; t[1] = q; t[2] = r; }"

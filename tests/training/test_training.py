@@ -137,6 +137,7 @@ def test_every_product_of_a_step_is_within_its_rounding(acted, monkeypatch, prod
     assert seen == [(p.turned, None) for p in PRODUCTS]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize("products", ["library", "fused", "separate"])
 def test_a_step_on_the_gpu_is_the_reference_s(acted, products, graph):

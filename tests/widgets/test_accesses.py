@@ -43,6 +43,7 @@ def test_every_access_of_the_source_is_offered(padded, box):
     assert len(box.warp.options) == 8
 
 
+@pytest.mark.slow
 def test_global_memory_gets_sectors_and_shared_memory_banks(box, wait_s):
     assert "touch 4 sectors of 32 bytes" in box.image.value
     choose(box, 33, "Bs", wait_s)

@@ -75,6 +75,7 @@ def test_the_listing_marks_the_line_and_shows_its_wavefronts():
     assert table.header == bank_view.bank_view("transpose", 64, {"PAD": 1}).listing().header, "no column comes and goes"
 
 
+@pytest.mark.slow
 def test_a_product_has_a_point_under_the_roofs_and_a_transposition_is_told_that_it_has_none():
     conflicts, free = (bank_view.bank_view("sgemm_padded", 64, {"TILE": 32, "PAD": pad}).picture("roofline")[1] for pad in (0, 1))
     assert "Roofline of H200" in conflicts

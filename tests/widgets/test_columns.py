@@ -29,6 +29,7 @@ def test_the_picture_says_where_it_is():
     assert alt.startswith("lda = 68, column 1. Lanes 0 to 15 on CC 1.3: transactions of 128 bytes.")
 
 
+@pytest.mark.slow
 def test_a_move_changes_the_table_and_the_picture(wait_s):
     box = column_sliders(72, 1)
     try:

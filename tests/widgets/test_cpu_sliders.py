@@ -25,6 +25,7 @@ from course_lib.widgets.cpu_sliders import (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_position_is_the_programs_own_count(order):
     A, B, _ = inputs(48, 48, 48)
@@ -69,6 +70,7 @@ def test_the_controls_move(wait_s):
     box.close()
 
 
+@pytest.mark.slow
 def test_the_player_draws(wait_s):
     box = line_player("ijk", 32)
     assert "after 32 multiply-adds" in box.image.value

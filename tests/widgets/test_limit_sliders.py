@@ -68,6 +68,7 @@ def test_the_analysis_begins_at_the_homeworks_figure():
     box.close()
 
 
+@pytest.mark.slow
 def test_the_three_panels_say_what_the_models_say():
     result = evaluate("sgemm_2d_tile", 256, {"BM": 32, "BN": 32, "TM": 4, "TN": 4}, backend="sim")
     figure, words = limits_picture(result)

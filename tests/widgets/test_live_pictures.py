@@ -136,6 +136,7 @@ def test_copies_and_transpositions_can_be_looked_at_too():
     assert rows[1] - rows[0] == 4 * 8 * 68
 
 
+@pytest.mark.slow
 def test_machine_code_beside_the_unroll_slider():
     ax, words = code_picture(evaluate("sgemm_unrolled", 64, {"UNROLL": 4}))
     widths = [bar.get_width() for bar in ax.patches]
@@ -146,6 +147,7 @@ def test_machine_code_beside_the_unroll_slider():
         code_picture(evaluate("transpose", 64, {}))
 
 
+@pytest.mark.slow
 def test_rows_are_chosen_by_name_and_left_out_where_they_say_nothing():
     tiled, naive = evaluate("sgemm_padded", 64, {"TILE": 16, "PAD": 0}), evaluate("sgemm_naive", 64, {})
     assert facts(tiled, ("conflicts", "wavefronts a load")) == {
@@ -188,6 +190,7 @@ def test_a_slider_on_the_leading_dimension_and_one_value_without_a_slider(wait_s
     box.close()
 
 
+@pytest.mark.slow
 def test_one_of_several_pictures(wait_s):
     box = live("sgemm_padded", sliders={"PAD": (0, 1)}, start={"TILE": 16}, N=64,
                picture={"banks": access_picture("Bs"), "roofline": roofline_picture})
@@ -203,6 +206,7 @@ def test_one_of_several_pictures(wait_s):
     box.close()
 
 
+@pytest.mark.slow
 def test_sliders_on_a_copy_and_a_transposition(wait_s):
     box = live("copy_strided", sliders={"stride": (1, 2, 8), "offset": (0, 1), "VEC": (1, 4)}, N=4096, sizes=(4096, 16384),
                rows=("threads", "sectors a load", "wanted"), picture=access_picture("in"))
@@ -274,6 +278,7 @@ def test_a_start_that_no_slider_has_and_a_slider_that_no_kernel_has():
         live("sgemm_naive", sliders={"PAD": (0, 1)})
 
 
+@pytest.mark.slow
 def test_outputs_of_a_thread_and_wavefronts_of_a_warp():
     names = ("outputs", "wavefronts / warp multiply-add")
     found = facts(evaluate("sgemm_2d_tile", 64, {"BM": 32, "BN": 64, "BK": 8, "TM": 2, "TN": 4}), names)
@@ -317,6 +322,7 @@ def test_the_errors_of_a_product_lie_below_its_own_bound():
     assert len(error_picture(evaluate("sgemm_naive", 64, {}))[0].lines) == 1
 
 
+@pytest.mark.slow
 def test_rows_of_a_kernel_for_tensor_cores():
     tile = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
     rows = ("multiply-adds / matrix instruction", "machine instructions / multiply-add")
