@@ -1,6 +1,6 @@
 """Check everything that only a real GPU can show, in one call, and leave a record of it.
 
-    python tools/gpu_check.py [--out FOLDER] [--only probe,correct,profile,kernels,time,tests,lessons]
+    python tools/gpu_check.py [--out FOLDER] [--only probe,correct,profile,kernels,exercises,time,tests,lessons]
 
 Each section reports what it found and never stops the next one. `gpu_check.json` in the output folder ($OUT, or
 build/gpu_check) holds every figure with the device, the driver and the date; a short table comes last on the
@@ -170,8 +170,15 @@ def section_kernels(record, out):
     return f"{words}; {len(unlike)} counters are not those on record"
 
 
+def section_exercises(record, out):
+    """Run the worked kernels of the exercises, and hold their counters to Nsight Compute's."""
+    from exercise_kernels import compare
+    return compare(record, out)
+
+
 SECTIONS = {"environment": section_environment, "probe": section_probe, "correct": section_correct,
-            "profile": profile, "kernels": section_kernels, "time": section_time, "tests": section_tests, "lessons": section_lessons}
+            "profile": profile, "kernels": section_kernels, "exercises": section_exercises, "time": section_time,
+            "tests": section_tests, "lessons": section_lessons}
 
 
 def main():
@@ -189,7 +196,7 @@ def main():
         print(f"-- {name}", flush=True)
         started = time.perf_counter()
         try:
-            arguments = (record, out) if name in ("profile", "kernels") else (record,)
+            arguments = (record, out) if name in ("profile", "kernels", "exercises") else (record,)
             record["ok"], record["says"] = True, SECTIONS[name](*arguments)
         except Exception as error:
             record["ok"], record["says"] = False, f"{type(error).__name__}: {error}"

@@ -1,0 +1,24 @@
+"""The counters that gates read, of every worked kernel of the exercises, against Nsight Compute's on an H200."""
+
+import json
+from pathlib import Path
+
+import exercise_kernels
+import pytest
+
+from course_lib.toolchain.shelf import source_hash
+
+RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_exercises.json").read_text())
+ROWS = {(row["exercise"], row["part"]): row for row in RECORD["rows"]}
+WORKED = {(spec.exercise, spec.part): (spec, text) for spec, text in exercise_kernels.worked()}
+
+
+def test_every_kernel_was_recorded_as_it_is():
+    assert {key: row["text"] for key, row in ROWS.items()} == {key: source_hash(text) for key, (_, text) in WORKED.items()}, (
+        "a worked kernel has changed: on a GPU, python tools/exercise_kernels.py tests/data/h200_exercises.json")
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("key", WORKED, ids="-".join)
+def test_counters_are_the_hardwares(key):
+    assert exercise_kernels.counted_here(*WORKED[key]) == dict(zip(RECORD["counters"], ROWS[key]["measured"], strict=True))

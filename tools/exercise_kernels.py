@@ -1,0 +1,135 @@
+"""Hold the worked kernels of the exercises to a GPU: their results on every input, and their counters to Nsight Compute's.
+
+    python tools/exercise_kernels.py            launches each once, on the input of its gates; this is what Nsight Compute watches
+    python tools/exercise_kernels.py FILE       on a machine with a GPU and Nsight Compute: compares, and writes FILE
+
+FILE is what `tests/data/h200_exercises.json` holds. Instructors' notes say that a gate's counters are the hardware's: this shows it.
+"""
+
+import datetime
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+from nsight import MEASURED, find_ncu, number, parse_ncu, version_of  # noqa: E402
+
+from course_lib import magic, toolchain  # noqa: E402
+from course_lib.grading import all_parts  # noqa: E402
+from course_lib.grading.spec import Spec  # noqa: E402
+from course_lib.kernels.user import written_values  # noqa: E402
+from course_lib.toolchain.shelf import source_hash  # noqa: E402
+
+LDSM = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum"       # apart in the profiler, together in our report
+LOADED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+
+
+def worked():
+    """Yield (spec, CUDA C text) of the worked solution of every part that is a kernel."""
+    for spec in (spec for spec in all_parts().values() if type(spec) is Spec):
+        for cell in nbformat.read(ROOT / f"solutions/{spec.exercise}/{spec.exercise}.ipynb", 4).cells:
+            if cell.source.startswith("%%cuda") and magic.from_cell(cell.source)[0] == spec.entry:
+                yield spec, magic.from_cell(cell.source)[1]
+
+
+def tile_of(spec, text):
+    """Return the numbers of a text that decide its launch."""
+    values = written_values(text)
+    return {name: values[name] for name in spec.tile}
+
+
+def counted_here(spec, text):
+    """Return the simulator's counters for the input of the gates, by the profiler's names."""
+    from course_lib import simt
+    tile = tile_of(spec, text)
+    trial = spec.operation.trial(spec.gate_case(tile))
+    ours = simt.launch(text, spec.entry, spec.grid(trial.case, tile), spec.block(tile), trial.args,
+                       constants=getattr(trial, "constants", None)).counters
+    return {name: ours[simulated] for name, simulated in MEASURED.items()}
+
+
+def launch(spec, text, compiled, case):
+    """Launch a kernel on the GPU on one input; return what is wrong with the result, or None."""
+    from course_lib import gpu
+    tile = tile_of(spec, text)
+    trial = spec.operation.trial(case)
+    gpu.launch(compiled, spec.entry, spec.grid(case, tile), spec.block(tile), trial.args, constants=getattr(trial, "constants", None))
+    return spec.operation.judge(trial)
+
+
+def compiled_for(text):
+    """Compile for the GPU that is here."""
+    from course_lib import gpu
+    return toolchain.compile_cuda(text, name="answer.cu", arch=gpu.probe().arch)
+
+
+def compare(record, out):
+    """Run every worked kernel on the GPU, and set what Nsight Compute counts beside the simulator's counters.
+
+    Parameters
+    ----------
+    record : dict
+        Gets device, driver, date, versions and a row for each kernel.
+    out : Path
+        The folder for what Nsight Compute says.
+
+    Returns
+    -------
+    str
+        How many were right, and equal.
+
+    Raises
+    ------
+    RuntimeError
+        When a result is wrong, a counter differs, or Nsight Compute saw other launches.
+    """
+    from course_lib import gpu
+    parts = list(worked())
+    command = [find_ncu(), "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
+               "--kernel-name", "regex:^(" + "|".join({spec.entry for spec, _ in parts}) + ")$",
+               "--metrics", ",".join([*MEASURED, LDSM]), sys.executable, __file__]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=420)
+    (out / "ncu_exercises.csv").write_text(answer.stdout)
+    rows = parse_ncu(answer.stdout)
+    if [row["Kernel Name"].partition("(")[0] for row in rows] != [spec.entry for spec, _ in parts]:
+        raise RuntimeError(f"ncu saw {len(rows)} launches of {len(parts)}: {(answer.stdout + answer.stderr)[-1500:]}")
+    status = gpu.probe()
+    record.update(device=status.name, driver=status.driver, date=datetime.date.today().isoformat(), ncu=version_of(find_ncu()),
+                  nvrtc=list(toolchain.nvrtc_version()), counters=list(MEASURED), rows=[])
+    wrong = []
+    for (spec, text), row in zip(parts, rows, strict=True):
+        compiled, cases = compiled_for(text), spec.cases(tile_of(spec, text))
+        wrong += [f"{spec.entry}, {case}: {found}" for case in cases if (found := launch(spec, text, compiled, case)) is not None]
+        there = {name: number(row[name]) for name in MEASURED}
+        there[LOADED] += number(row[LDSM])
+        here = counted_here(spec, text)
+        wrong += [f"{spec.entry} {name}: measured {there[name]}, simulated {here[name]}" for name in there if there[name] != here[name]]
+        record["rows"].append({"exercise": spec.exercise, "part": spec.part, "inputs": len(cases), "text": source_hash(text),
+                               "measured": list(there.values())})
+    if wrong:
+        raise RuntimeError("; ".join(wrong[:6]))
+    inputs = sum(row["inputs"] for row in record["rows"])
+    return f"{len(parts)} kernels right on {inputs} inputs, {len(parts) * len(MEASURED)} counters equal"
+
+
+def main(arguments):
+    """Launch each kernel once, or compare and write the record."""
+    if arguments:
+        record, path = {}, Path(arguments[0])
+        try:
+            print(compare(record, path.parent))
+        finally:
+            rows = ",\n".join(json.dumps(row) for row in record.pop("rows", []))
+            path.write_text(json.dumps(record)[:-1] + ', "rows": [\n' + rows + "]}\n")
+        return
+    for spec, text in worked():
+        launch(spec, text, compiled_for(text), spec.gate_case(tile_of(spec, text)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
