@@ -109,6 +109,8 @@ class _Verifier:
         given = cfg.inputs(ins) if ins.opcode[0] != "cvta" else ins.operands[1:]
         if len(targets) != len(results) or len(given) != len(wanted):
             self.fail(ins, f"it takes {len(results)} result{'s' * (len(results) > 1)} and {len(wanted)} operands")
+        if any(isinstance(item, Sym) for o in ins.operands if isinstance(o, Vec) for item in o.items):
+            self.fail(ins, "in braces stand registers and literals, no names of variables")
         wider = ins.opcode[0] == "cvt"
         for operand, t in zip(targets, results):
             if not isinstance(operand, Reg):

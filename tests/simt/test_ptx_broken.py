@@ -63,6 +63,7 @@ WRONG = {  # body (or, with a dict, module-level text) -> why it is not found to
     "mov.b64 %d1, {%r1, %r2, %r3};": None, "ld.global.b32 %r1, [%p1];": None, "lop3.b32 %r1, %r2, %r3, %r4, 999;": None,
     "add.s32 %r1, %r2, 1.5;": None, "atom.global.add.u99 %r1, [%d1], %r1;": None, "shfl.sync.down.b99 %r1, %r1, 1, 31, -1;": None,
     "call.uni;": None, "call.uni (%r1);": None, "call (%r1), {%r2};": None, "shfl.sync.downb32 %r1, %r1, 1, 31, -1;": None,
+    "add.s64 %d1, (a), %d2;": None, "mov.b64 %d1, {a, %r1};": None,
     ".reg .b77 %q; mov.b77 %q, 1;": None, "cvt.u77.u8 %r1, %r1;": None, "red.global.add.f8 [%d1], %r1;": None,
 }
 
