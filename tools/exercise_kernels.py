@@ -2,10 +2,15 @@
 
     python tools/exercise_kernels.py            launches each once, on the input of its gates; this is what Nsight Compute watches
     python tools/exercise_kernels.py FILE       on a machine with a GPU and Nsight Compute: compares, and writes FILE
+    python tools/exercise_kernels.py --code     anywhere: compiles for sm_90, into build/exercise_code.json
+
+Where that file is, its machine code runs on the GPU: so the compiler that the course is installed with is held to the hardware on a machine
+that has another one, and the counters are compared where the record is read (tests/hardware/test_exercises_counted.py).
 
 FILE is what `tests/data/h200_exercises.json` holds. Instructors' notes say that a gate's counters are the hardware's: this shows it.
 """
 
+import base64
 import datetime
 import json
 import subprocess
@@ -26,6 +31,7 @@ from course_lib.kernels.user import written_values  # noqa: E402
 from course_lib.toolchain.shelf import source_hash  # noqa: E402
 
 LDSM = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum"       # apart in the profiler, together in our report
+CODE = ROOT / "build" / "exercise_code.json"
 LOADED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 
 
@@ -43,14 +49,19 @@ def tile_of(spec, text):
     return {name: values[name] for name in spec.tile}
 
 
-def counted_here(spec, text):
-    """Return the simulator's counters for the input of the gates, by the profiler's names."""
+def simulated(spec, text):
+    """Return the simulator's report of the input of the gates."""
     from course_lib import simt
     tile = tile_of(spec, text)
     trial = spec.operation.trial(spec.gate_case(tile))
-    ours = simt.launch(text, spec.entry, spec.grid(trial.case, tile), spec.block(tile), trial.args,
-                       constants=getattr(trial, "constants", None)).counters
-    return {name: ours[simulated] for name, simulated in MEASURED.items()}
+    return simt.launch(text, spec.entry, spec.grid(trial.case, tile), spec.block(tile), trial.args,
+                       constants=getattr(trial, "constants", None))
+
+
+def differing(report, measured):
+    """Return the counters that a report gives otherwise than measured, by the profiler's names: {name: (simulated, measured)}."""
+    ours = {name: report.counters[MEASURED[name]] for name in measured}
+    return {name: (ours[name], measured[name]) for name in measured if ours[name] != measured[name]}
 
 
 def launch(spec, text, compiled, case):
@@ -63,9 +74,18 @@ def launch(spec, text, compiled, case):
 
 
 def compiled_for(text):
-    """Compile for the GPU that is here."""
+    """Return the machine code of `CODE`, or compile for the GPU that is here."""
     from course_lib import gpu
+    if CODE.exists():
+        return base64.b64decode(json.loads(CODE.read_text())["code"][source_hash(text)])
     return toolchain.compile_cuda(text, name="answer.cu", arch=gpu.probe().arch)
+
+
+def write_code():
+    """Write `CODE`."""
+    code = {source_hash(text): base64.b64encode(toolchain.compile_cuda(text, name="answer.cu").cubin).decode() for _, text in worked()}
+    CODE.parent.mkdir(exist_ok=True)
+    CODE.write_text(json.dumps({"nvrtc": toolchain.nvrtc_version(), "code": code}))
 
 
 def compare(record, out):
@@ -99,36 +119,41 @@ def compare(record, out):
     if [row["Kernel Name"].partition("(")[0] for row in rows] != [spec.entry for spec, _ in parts]:
         raise RuntimeError(f"ncu saw {len(rows)} launches of {len(parts)}: {(answer.stdout + answer.stderr)[-1500:]}")
     status = gpu.probe()
+    nvrtc = json.loads(CODE.read_text())["nvrtc"] if CODE.exists() else list(toolchain.nvrtc_version())
     record.update(device=status.name, driver=status.driver, date=datetime.date.today().isoformat(), ncu=version_of(find_ncu()),
-                  nvrtc=list(toolchain.nvrtc_version()), counters=list(MEASURED), rows=[])
+                  nvrtc=nvrtc, counters=list(MEASURED), rows=[])
     wrong = []
     for (spec, text), row in zip(parts, rows, strict=True):
         compiled, cases = compiled_for(text), spec.cases(tile_of(spec, text))
         wrong += [f"{spec.entry}, {case}: {found}" for case in cases if (found := launch(spec, text, compiled, case)) is not None]
         there = {name: number(row[name]) for name in MEASURED}
         there[LOADED] += number(row[LDSM])
-        here = counted_here(spec, text)
-        wrong += [f"{spec.entry} {name}: measured {there[name]}, simulated {here[name]}" for name in there if there[name] != here[name]]
+        if not CODE.exists():
+            found = differing(simulated(spec, text), there)
+            wrong += [f"{spec.entry} {name}: simulated {ours}, measured {theirs}" for name, (ours, theirs) in found.items()]
         record["rows"].append({"exercise": spec.exercise, "part": spec.part, "inputs": len(cases), "text": source_hash(text),
                                "measured": list(there.values())})
     if wrong:
         raise RuntimeError("; ".join(wrong[:6]))
     inputs = sum(row["inputs"] for row in record["rows"])
-    return f"{len(parts)} kernels right on {inputs} inputs, {len(parts) * len(MEASURED)} counters equal"
+    compared = "recorded" if CODE.exists() else "equal"
+    return f"{len(parts)} kernels right on {inputs} inputs, {len(parts) * len(MEASURED)} counters {compared}"
 
 
 def main(arguments):
-    """Launch each kernel once, or compare and write the record."""
-    if arguments:
+    """Launch each kernel once, or compile, or compare and write the record."""
+    if arguments == ["--code"]:
+        write_code()
+    elif arguments:
         record, path = {}, Path(arguments[0])
         try:
             print(compare(record, path.parent))
         finally:
             rows = ",\n".join(json.dumps(row) for row in record.pop("rows", []))
             path.write_text(json.dumps(record)[:-1] + ', "rows": [\n' + rows + "]}\n")
-        return
-    for spec, text in worked():
-        launch(spec, text, compiled_for(text), spec.gate_case(tile_of(spec, text)))
+    else:
+        for spec, text in worked():
+            launch(spec, text, compiled_for(text), spec.gate_case(tile_of(spec, text)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The counters that gates read, of every worked kernel of the exercises, against Nsight Compute's on an H200."""
+"""The counters that gates read, of every worked kernel of the exercises, against Nsight Compute's on an H200.
+
+The machine code measured is that of the compiler which the course is installed with."""
 
 import json
 from pathlib import Path
@@ -18,7 +20,15 @@ def test_every_kernel_was_recorded_as_it_is():
         "a worked kernel has changed: on a GPU, python tools/exercise_kernels.py tests/data/h200_exercises.json")
 
 
+# The assembler writes a loop out further and joins more loads: hardware needs fewer than the report says, and calls its "PTX level".
+LOADS = "smsp__sass_inst_executed_op_shared_ld.sum"
+FEWER = {("04_tiling", "wide"): {LOADS: (3072, 2560)}, ("08_register_blocking", "main"): {LOADS: (3072, 2560)}}
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("key", WORKED, ids="-".join)
 def test_counters_are_the_hardwares(key):
-    assert exercise_kernels.counted_here(*WORKED[key]) == dict(zip(RECORD["counters"], ROWS[key]["measured"], strict=True))
+    report = exercise_kernels.simulated(*WORKED[key])
+    found = exercise_kernels.differing(report, dict(zip(RECORD["counters"], ROWS[key]["measured"], strict=True)))
+    assert found == FEWER.get(key, {})
+    assert {report.level[exercise_kernels.MEASURED[name]] for name in found} <= {"PTX level"}
