@@ -15,7 +15,7 @@ NBVAL := $(SIM) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --nbval --
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 
-.PHONY: help lab test test-all test-slow lint units notebooks worked drift exercises release collect grade feedback grades hand-out hand-back bench clean python dev
+.PHONY: help lab test test-all test-slow test-exhaustive lint units notebooks worked drift exercises release collect grade feedback grades hand-out hand-back bench clean python dev
 .NOTPARALLEL:
 
 help:  ## list these targets
@@ -37,16 +37,19 @@ test: dev  ## check everything on the simulator: style, imports, unit tests, eve
 test-all: test test-slow  ## `make test`, then `make test-slow`
 
 test-slow: dev  ## the slow tests, the worked solutions, and a real browser where Chromium is installed
-	$(UNITS) -m "slow and not browser" tests
+	$(UNITS) -m "slow and not exhaustive and not browser" tests
 	@$(STEP) worked
 	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n $(JOBS) -m browser tests/browser
+
+test-exhaustive: dev  ## the tests that are left, before a release: every answer in the sandbox, every shipped kernel compiled anew (an hour)
+	$(UNITS) -m exhaustive tests
 
 lint: dev  ## ruff, and the contract of which room imports which
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
 
 units: dev  ## only the unit tests and doctests
-	$(UNITS) -m "not slow and not browser" tests course_lib tools
+	$(UNITS) -m "not slow and not exhaustive and not browser" tests course_lib tools
 
 notebooks: dev  ## only the lessons: every cell run, every output compared
 	@rm -rf build/home

@@ -24,11 +24,19 @@ def spread(items, n):
 
 @pytest.hookimpl(tryfirst=True)         # before -m chooses by the marks
 def pytest_collection_modifyitems(items):
-    """Mark all but n of the parameters of a test that is marked `sampled(n)` as slow, of those that are not so already."""
-    sampled = [item for item in items if item.get_closest_marker("sampled") and not item.get_closest_marker("slow")]
+    """Share the parameters of a test marked `sampled(test=n, slow=m)` among `make test`, `make test-slow` and `make test-exhaustive`."""
+    sampled = [item for item in items if item.get_closest_marker("sampled")]
     for _, group in groupby(sampled, key=lambda item: (item.path, item.originalname)):
         group = list(group)
-        kept = spread(group, group[0].get_closest_marker("sampled").args[0])
-        for item in group:
-            if item not in kept:
-                item.add_marker(pytest.mark.slow)
+        limits = group[0].get_closest_marker("sampled").kwargs
+        quick = [item for item in group if not item.get_closest_marker("slow")]
+        _leave(quick, limits.get("test"), pytest.mark.slow)
+        _leave([item for item in group if item.get_closest_marker("slow")], limits.get("slow"), pytest.mark.exhaustive)
+
+
+def _leave(items, n, mark):
+    """Mark all but n of the items, evenly spread."""
+    kept = items if n is None else spread(items, n)
+    for item in items:
+        if item not in kept:
+            item.add_marker(mark)

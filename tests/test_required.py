@@ -19,7 +19,7 @@ def test_what_is_missing_skips_or_fails(monkeypatch):
         required.missing("chromium", "no browser")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("demanded", "skipped"), [("", True), ("bubblewrap", False)])
 def test_the_sandboxs_tests_run_where_it_is_required(demanded, skipped, monkeypatch, tmp_path):
     """Without bwrap on the path; a test that runs there then fails by itself."""

@@ -115,7 +115,7 @@ def test_an_honest_answer_is_taken(liar, engine):
     assert report.trace[0].addresses.tolist() == [-1] * 32
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(test=12)
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_ends_the_part_and_changes_no_array(lie, liar, engine, capfd):
     liar(LIES[lie], then="")
@@ -127,7 +127,7 @@ def test_a_lie_ends_the_part_and_changes_no_array(lie, liar, engine, capfd):
     assert "unpickled" not in capfd.readouterr().out
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("said", [b"", changed()[:-8], wire.HEAD.pack(1 << 20, 16)])
 def test_silence_ends_with_the_time(said, liar, engine):
     liar(said)

@@ -172,7 +172,7 @@ ANSWERS = {                                # text -> what f(3), then f(5) give; 
 }
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(test=8)
 @pytest.mark.parametrize("text", ANSWERS)
 def test_a_function_gives_numbers_or_says_what_went_wrong(text, engine):
     def plain(got):
@@ -193,7 +193,7 @@ def test_an_endless_function_ends_with_the_time(engine, monkeypatch):
     assert [type(got).__name__ for got in found] == ["int", "TookTooLong"]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("header", ["mma.h", "cuda_bf16.h", "cooperative_groups.h", "cuda/std/array"])
 def test_nvidias_headers_can_be_included(engine, header):
     """The compiler sees them, though not the wheels that say where they are."""

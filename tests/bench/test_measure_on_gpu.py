@@ -18,7 +18,7 @@ N = 32
 SMALL_VECTORS = {"M": 4, "N": 4, "threads": 32, "blocks": 2}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("name", "size", "parameters"), [
     ("sgemm_naive", (20, 33, 17), {}), ("dgemm_block", (20, 33, 17), {"TILE": 16}), ("sgemm_method6", (20, 33, 17), {}),
     ("sgemm_op", (20, 33, 17), {"TRANSA": 1}), ("sgemm_op", (20, 33, 17), {"TRANSA": 1, "TRANSB": 1}), ("sgemm_multiply", (20, 33, 17), {}),

@@ -29,7 +29,7 @@ def header(text):
     return part, kind, words
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2, slow=10)
 @pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
 def test_a_wrong_kernel_gets_its_diagnosis(path):
     text = path.read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_a_wrong_kernel_gets_its_diagnosis(path):
     assert all(f.line for f in report.findings), report
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("name", ["sgemm_tiled", "sgemm_unrolled", "sgemm_ilp", "sgemm_1d_tile", "sgemm_2d_tile"])
 def test_nothing_is_wrong_with_a_good_kernel(name):
     report = check(name)

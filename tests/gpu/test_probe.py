@@ -31,7 +31,7 @@ def fake_cupy(tmp_path, monkeypatch):
     return put
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize(("text", "words"), [
     ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "ended with signal 11"),
     ("import os; os._exit(3)", "ended with exit status 3"),

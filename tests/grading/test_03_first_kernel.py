@@ -44,7 +44,7 @@ def test_the_inputs_of_part_2_ask_for_everything(name):
     assert all(size >= 1 for seed in range(9) for case in spec.drawn({}, np.random.default_rng(seed)) for size in (case.M, case.N, case.K))
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("name", "limit"), [("lanes_one_row", 2.5), ("lanes_four_rows", 2.5), ("lanes_down_a_column", 8.5)])
 def test_the_gate_parts_the_best_shape_from_the_next(name, limit):
     text = (TESTS / f"wrong_kernels/03_first_kernel/{name}.cu").read_text(encoding="utf-8")

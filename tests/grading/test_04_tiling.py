@@ -40,6 +40,7 @@ def test_a_kernel_that_cannot_be_launched(old, new, says, answers):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=2)
 @pytest.mark.parametrize("tile", [(8, 32, 16), (32, 32, 32), (16, 12, 20), (1, 32, 1)])
 def test_a_right_kernel_passes_every_input_with_any_tile(tile, answers):
     source = answers("solutions", "04_tiling")["tiled"]

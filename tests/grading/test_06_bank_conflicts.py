@@ -32,6 +32,7 @@ def test_the_first_wrong_element_is_named_by_where_it_comes_from():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=2)
 @pytest.mark.parametrize(("tile", "rows", "pad", "fronts", "size"), [
     (32, 8, 1, 2.0, 4.125), (32, 32, 2, 3.0, 4.25), (32, 4, 16, 17.0, 6.0),
     (16, 8, 2, 3.0, 4.5), (8, 8, 4, 3.0, 6.0), (64, 8, 1, 2.0, 4.0625)])

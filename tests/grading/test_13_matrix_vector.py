@@ -51,6 +51,7 @@ def test_no_odd_row_is_enough(row, answers):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=5)
 @pytest.mark.parametrize("threads", [1, 7, 32, 33, 96])
 @pytest.mark.parametrize("name", ["main", "main-b", "free"])
 def test_a_block_may_have_any_number_of_threads(name, threads, answers):

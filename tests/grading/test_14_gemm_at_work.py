@@ -19,7 +19,7 @@ def wrong(name):
     return (TESTS / f"wrong_kernels/{EXERCISE}/{name}.cu").read_text(encoding="utf-8")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("M", "N"), [(64, 64), (32, 50), (64, 10), (96, 8)])
 def test_part_1_counts_what_the_kernels_of_part_2_move_behind_their_sums(M, N, answers, starters):
     case = Batch("rows begin at sectors", M, N, 5, pad=-N % 8)

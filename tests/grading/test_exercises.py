@@ -32,6 +32,7 @@ def test_each_exercise_has_four_wrong_answers_and_a_different_right_one(exercise
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=80)
 @pytest.mark.parametrize("path", files("wrong_kernels"), ids=name_of)
 def test_a_wrong_answer_fails_for_its_reason(path):
     name, kind, words = header(path)
@@ -41,6 +42,7 @@ def test_a_wrong_answer_fails_for_its_reason(path):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=24)
 @pytest.mark.parametrize("path", files("right_kernels"), ids=name_of)
 def test_a_different_right_answer_passes(path):
     source, spec = path.read_text(encoding="utf-8"), part(path.parent.name, header(path)[0])
@@ -50,6 +52,7 @@ def test_a_different_right_answer_passes(path):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=22)
 @pytest.mark.parametrize("spec", all_parts().values(), ids=lambda spec: f"{spec.exercise}-{spec.part}")
 def test_the_reference_passes_and_reaches_what_the_statement_says(spec, answers):
     answer = answers("solutions", spec.exercise)[spec.entry]
@@ -62,6 +65,7 @@ def test_the_reference_passes_and_reaches_what_the_statement_says(spec, answers)
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=22)
 @pytest.mark.parametrize("spec", all_parts().values(), ids=lambda spec: f"{spec.exercise}-{spec.part}")
 def test_the_starter_fails_and_stands_where_the_statement_says(spec, starters):
     verdict = check(starters[spec.exercise, spec.part], spec)

@@ -1,17 +1,15 @@
 """What is right here is right in the sandbox: an exercise's solution gets full marks there, its starter none, for the same reasons."""
 
-from pathlib import Path
-
 import pytest
 import required
+from answer_files import files, header
 
 from course_lib.apart.sandboxed import Sandboxed
-from course_lib.grading import all_parts, check, judging
+from course_lib.grading import all_parts, check, judging, part
 from course_lib.toolchain import disk
 
 pytestmark = required.bubblewrap
 EXERCISES = sorted({exercise for exercise, _ in all_parts()})
-WRONG = Path(__file__).parents[1] / "wrong_kernels"
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +24,7 @@ def specs(exercise):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=3)
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_the_solution_gets_full_marks_and_the_starter_none(exercise, answers, starters, cache):
     solved = answers("solutions", exercise)
@@ -37,13 +36,16 @@ def test_the_solution_gets_full_marks_and_the_starter_none(exercise, answers, st
     assert {name: result["told"] for name, result in results.items()} == {name: repr(verdict) for name, verdict in here.items()}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("exercise", EXERCISES)
-def test_a_wrong_answer_is_told_the_same_as_in_the_notebook(exercise, cache):
-    paths = sorted(path for path in (WRONG / exercise).iterdir() if path.suffix in (".cu", ".c", ".py"))
+@pytest.fixture(scope="module")
+def sandbox(cache):
     with Sandboxed(cache=cache) as engine:
-        for path in paths:
-            text = path.read_text(encoding="utf-8")
-            name = next(line.split()[-1] for line in text.splitlines() if line.startswith(("// Part ", "# Part ")))
-            engine.begin()
-            assert repr(check(text, specs(exercise)[name], engine=engine)) == repr(check(text, specs(exercise)[name])), path.name
+        yield engine
+
+
+@pytest.mark.slow
+@pytest.mark.sampled(slow=16)
+@pytest.mark.parametrize("path", files("wrong_kernels"), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_wrong_answer_is_told_the_same_as_in_the_notebook(path, sandbox):
+    text, spec = path.read_text(encoding="utf-8"), part(path.parent.name, header(path)[0])
+    sandbox.begin()
+    assert repr(check(text, spec, engine=sandbox)) == repr(check(text, spec))

@@ -57,6 +57,7 @@ TEXTS = {letters: order(letters) for letters in ORDERS} | {"blocked": BLOCKED, "
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(no_compiler()), reason="count_lines needs a C compiler for these")
+@pytest.mark.sampled(slow=6)
 @pytest.mark.parametrize("case", [Case("prime", 19, 37, 23, 1.5, -0.5, pad=3), Case("square", 32, 32, 32)], ids=lambda case: case.name)
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_lines_are_those_of_count_lines(name, case):
@@ -106,6 +107,7 @@ def test_the_gate_names_the_line_that_fetches_most():
     assert check(KEPT, spec()).passed
 
 
+@pytest.mark.sampled(slow=6)
 @pytest.mark.parametrize(("text", "says"), [
     (order("ikj", "C(i, j) += A(i, k) * B(k, j);"), "alpha is not applied"),
     (order("ikj", "C(i, j) += alpha * alpha * A(i, k) * B(k, j);"), "alpha is applied twice"),
@@ -214,7 +216,7 @@ def test_no_text_reaches_memory_otherwise(text, says):
     assert not check(text, spec()).passed
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("text", [
     KEPT, SUMMED, BLOCKED, "int i = 0, j = 1;\nwhile (i < M && !(j >= N)) { i++; j += i % 2 ? 1 : 2; if (j > 7) break; else continue; }",
     "do { if (M > 0) (void_ ? 1 : 2); } while (false);".replace("(void_ ? 1 : 2)", "C(0, 0) += 0"),

@@ -12,7 +12,7 @@ NAMES = sorted(CASES)
 SLOW = {"async_zero_fill"}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4, slow=16)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in NAMES])
 def test_computes_what_its_reference_does(name):
     args, expected, _ = simulated(name)
@@ -37,7 +37,7 @@ def test_gives_the_hardwares_bits(name):
     assert furthest == ULPS[name][1], "the list of differences is out of date"
 
 
-@pytest.mark.sampled(26)
+@pytest.mark.sampled(test=26)
 @pytest.mark.parametrize("name", NAMES)
 def test_counts_what_nsight_compute_counted(name):
     differ = {short: pair for short, pair in counts(name).items() if pair[0] != pair[1]}
@@ -63,7 +63,7 @@ def test_what_is_called_the_hardwares_is_the_hardwares(name):
         assert short not in differ or level[ours] == "PTX level"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_most_counters_are_called_the_hardwares():
     told = [simulated(name)[2].level for name in NAMES]
     assert sum(level[COUNTERS["sectors ld"][1]] == "hardware" for level in told) > 60

@@ -20,12 +20,12 @@ def test_every_kernel_was_recorded_as_it_is():
         "a worked kernel has changed: on a GPU, python tools/exercise_kernels.py tests/data/h200_exercises.json")
 
 
-# The assembler writes a loop out further and joins more loads: hardware needs fewer than the report says, and calls its "PTX level".
+# The assembler writes a loop out further and joins more loads. The report, which has more, calls its count "PTX level".
 LOADS = "smsp__sass_inst_executed_op_shared_ld.sum"
 FEWER = {("04_tiling", "wide"): {LOADS: (3072, 2560)}, ("08_register_blocking", "main"): {LOADS: (3072, 2560)}}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("key", WORKED, ids="-".join)
 def test_counters_are_the_hardwares(key):
     report = exercise_kernels.simulated(*WORKED[key])

@@ -26,7 +26,7 @@ def cases():
         yield pytest.param(row, id=name, marks=pytest.mark.slow if M * N * K > 5e6 else ())
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(test=16, slow=30)
 @pytest.mark.parametrize("row", list(cases()))
 def test_requests_sectors_and_wavefronts_are_the_hardwares(row):
     A, B, C = matrices(row["shape"], row["padding"])

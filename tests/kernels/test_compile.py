@@ -8,7 +8,7 @@ from course_lib.kernels import ALL, get
 from course_lib.toolchain import CompileError, compile_cuda, resources
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(test=15, slow=16)
 @pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
 def test_the_file_compiles_alone_without_a_word(kernel):
     compiled = compile_cuda(kernel.source, name=kernel.path.name)
@@ -22,7 +22,7 @@ def _paths():
         yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem == "sgemm_outer" else [])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(test=3, slow=14)
 @pytest.mark.parametrize("path", [*_paths()])
 def test_the_file_alone_has_the_defaults_of_one_of_its_kernels(path):
     alone = compile_cuda(path.read_text()).ptx
@@ -47,7 +47,7 @@ THREAD_TILES = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(test=3, slow=12)
 @pytest.mark.parametrize(("name", "values"), THREAD_TILES)
 def test_sums_are_in_registers_and_tiles_in_shared_memory(name, values):
     kernel = get(name)
@@ -101,7 +101,7 @@ def test_what_the_catalog_refuses_the_compiler_refuses_too(values):
         compile_cuda(tiled.source, defines=values)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
 def test_the_largest_block_has_enough_registers(kernel):
     found = resources(compile_cuda(kernel.source, defines=kernel.defines()).cubin)[kernel.entry]

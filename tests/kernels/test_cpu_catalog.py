@@ -97,7 +97,7 @@ def test_an_own_function_with_other_arguments_is_refused():
     assert own_program("// void mine(int M, float* C) { }\nC(0, 0) = 1;").entry == "own_loops"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(test=6)
 @needs_c
 @NAMED
 @pytest.mark.parametrize("real", ["float", "double"])
@@ -120,7 +120,7 @@ SANITIZED = [("address,undefined", name, real) for name in ("gemm_ijk", "gemm_bl
 SANITIZED += [("thread", "gemm_pthreads", "float"), ("thread", "gemm_packed", "double")]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=4)
 @needs_c
 @pytest.mark.parametrize(("sanitizer", "name", "real"), SANITIZED)
 def test_no_undefined_behaviour_no_stray_access_no_race(sanitizer, name, real, tmp_path):

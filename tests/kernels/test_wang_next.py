@@ -22,7 +22,7 @@ def innermost(name):
             if not any(loop.start <= other.start and other.end <= loop.end and other != loop for other in busy)]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("letter", "ds")
 def test_reads_of_a_and_b_are_constant_loads_and_reads_of_c_are_not(letter):
     plain, marked = ([i for i in code_of(f"{letter}gemm_{idea}") if i.base == "LDG"] for idea in ("outputs", "readonly"))

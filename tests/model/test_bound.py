@@ -69,7 +69,7 @@ def test_what_is_no_count_is_refused(change, words):
         lower_bound(NOTHING, device("Tesla K80"))
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("name", "values", "rows", "cols", "N"), [
     ("sgemm_naive", {}, 16, 16, 48), ("sgemm_tiled", {}, 32, 32, 64), ("sgemm_warp_tile", {}, 128, 128, 128),
     ("sgemm_1d_tile", {}, 64, 64, 64)])
@@ -88,6 +88,7 @@ def test_sectors_of_a_block_are_those_of_a_trace(name, values, rows, cols, N):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=2)
 @pytest.mark.parametrize(("name", "products"), [("sgemm_wmma", 1), ("sgemm_mma", 1), ("sgemm_bf16", 1), ("sgemm_split", 6)])
 def test_the_work_of_a_kernel_for_tensor_cores(name, products):
     """Whole tiles, so that every multiply-add is of the product: as many as M N K, six times in a split; K = 100 is padded."""
@@ -141,7 +142,7 @@ def test_the_recorded_clocks_are_the_rates_of_the_model():
     assert (two - one, four - one, all32 - one) == (2, 6, 62)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_is_what_the_tool_writes():
     import time_bound
     text = time_bound.PAGE.read_text(encoding="utf-8")

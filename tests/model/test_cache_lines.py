@@ -91,7 +91,7 @@ def test_an_order_that_is_none_is_refused():
         list(loop_accesses("iji", 1, 1, 1))
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(test=13)
 @pytest.mark.parametrize("order", ["ijk", "ikj", "jik", "jki", "kij", "kji"])
 @pytest.mark.parametrize("cache", [CacheShape(64), CacheShape(128), CacheShape(192), CacheShape(512, ways=2), CacheShape(1024),
                                    CacheShape(2048, ways=4), CacheShape()])

@@ -38,7 +38,7 @@ def test_along_a_row_one_line_serves_sixteen():
     assert seen.held["C"][0].all()
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("pads", [(0, 0), (5, 11)])
 def test_no_more_is_held_than_the_cache_has(pads):
     found = counted("kij", 5, 20, 9, size=512, pads=pads)

@@ -15,7 +15,7 @@ from course_lib.widgets.pictures import one_warp, overlap_picture, warp_picture
 SMALL = {"BM": 64, "BN": 64, "BK": 8}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("kernel", "tile", "rows", "cols"), [
     ("sgemm_vectorized", {"TM": 8, "TN": 8}, range(32), range(64)),                   # 8 threads a row of the block: 4 × 8 of a warp
     ("sgemm_warp_tile", {"WM": 32, "WN": 64, "TM": 8, "TN": 8}, range(32), range(64)),

@@ -39,7 +39,7 @@ def run_and_count(name, shape, pads, values, beta=0.5):
     return result, counted(direct(name, result.block, result.grid, *facts))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(test=3)
 @pytest.mark.parametrize(("name", "values"), [
     ("sgemm_swapped", {}), ("sgemm_swapped", {"bx": 7, "by": 5}), ("sgemm_swapped", {"bx": 32, "by": 1}),
     ("sgemm_naive", {}), ("sgemm_naive", {"bx": 7, "by": 5}), ("sgemm_naive", {"bx": 3, "by": 50}),

@@ -28,7 +28,7 @@ def right(result, *inputs, **factors):
     return mismatch(result.C, *inputs, **factors) is None and result.stray_writes == 0
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4, slow=20)
 @pytest.mark.parametrize(("name", "values"), CASES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_shape(name, values, dtype):
@@ -40,7 +40,7 @@ def test_every_shape(name, values, dtype):
         assert result.time is None
 
 
-@pytest.mark.sampled(48)
+@pytest.mark.sampled(test=48)
 @pytest.mark.parametrize(("name", "values"), CASES)
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 1), (-1.5, 0.25), (0, 2), (3, 0), (0, 0)])
 def test_padded_rows_and_factors(name, values, alpha, beta):

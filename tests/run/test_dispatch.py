@@ -74,7 +74,7 @@ def test_records_of_other_launches_are_passed_over(fields):
     assert best_for(100, records=[*CROSSING, odd]).gflops == 10
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("letter", "dtype"), [("s", np.float32), ("d", np.float64)])
 @pytest.mark.parametrize("shape", [(33, 47, 20), (1, 1, 1), (64, 64, 64)])
 def test_the_chosen_kernel_computes_the_product(letter, dtype, shape):

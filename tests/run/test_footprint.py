@@ -14,7 +14,7 @@ from course_lib.widgets.compute import inputs
 FAMILY = [("sgemm_2d_tile", {"BM": 64, "BN": 64, "TM": 4, "TN": 4}), ("sgemm_outputs", {"bx": 8}), ("sgemm_naive", {"bx": 32, "by": 4})]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("name", "parameters"), FAMILY)
 def test_it_is_what_a_run_says(name, parameters):
     taken = footprint(name, **parameters)

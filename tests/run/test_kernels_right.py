@@ -59,6 +59,7 @@ def matrices(name, M, N, K, pads=(0, 0, 0)):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=37)
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_every_shape(name, values):
     for M, N, K in SHAPES:
@@ -67,7 +68,7 @@ def test_every_shape(name, values):
         assert mismatch(result.C, A, B, inputs=KERNELS[name].inputs) is None, (M, N, K)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2, slow=45)
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_padded_rows_and_factors(name, values):
     column = KERNELS[name].layout == "column"
@@ -82,6 +83,7 @@ def test_padded_rows_and_factors(name, values):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=12)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_races(name):
     A, B, _ = matrices(name, 40, 33, 70)
@@ -89,6 +91,7 @@ def test_no_races(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=9)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_large_rectangle_of_primes(name):
     A, B, C = matrices(name, 997, 1009, 1013, pads=(2, 0, 1))

@@ -31,7 +31,7 @@ def test_one_block_on_an_sm_by_hand(small):
     assert found.multiply_adds.enough
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("N", "more", "binds"), [(256, {}, True), (512, {}, False), (256, {"BK": 16}, False)])
 def test_too_little_is_under_way_exactly_where_latency_binds(small, N, more, binds):
     result = small if (N, more) == (256, {}) else evaluate("sgemm_2d_tile", N, SMALL | more, backend="sim")

@@ -44,7 +44,7 @@ def slow_count(order, arrays, cache):
     return dict(zip("ABC", fetched, strict=True))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4)
 @needs_c
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -57,7 +57,7 @@ def test_against_a_cache_written_here(order, dtype):
         assert mismatch(found.C, *arrays, beta=1.0) is None
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @needs_c
 @pytest.mark.parametrize("name", NAMES)
 def test_c_and_python_count_the_same(name):
@@ -118,7 +118,7 @@ def test_own_blocks_with_defines_and_min():
     assert own.fetched == count_lines("gemm_blocked", A, B, cache=CacheShape(2048), BI=8, BJ=8, BK=8).fetched
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(test=3)
 @needs_c
 @pytest.mark.parametrize(("body", "kind", "words"), [
     ("\nfor (int i = 0; i <= M; ++i)\n  C(i, 0) += 1;", CourseError,

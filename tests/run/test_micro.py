@@ -22,7 +22,7 @@ def between_the_clocks(name, **values):
     return code[first + 1:last]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("name", "wanted", "others"), [
     ("micro_fma", {"FFMA": 256}, 0), ("micro_chains", {"FFMA": 256}, 0),
     ("micro_fma_shared", {"FFMA": 256, "LDS.32": 256}, 3), ("micro_shared", {"LDS.32": 256}, 5),
@@ -57,7 +57,7 @@ def test_each_step_needs_the_last_ones_result(name, opcode):
         assert before.operands[0] in after.text.partition(after.operands[0])[2], after.text
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("chains", [1, 2, 8])
 def test_a_chain_waits_for_itself_alone(chains):
     code = [one for one in between_the_clocks("micro_chains", CHAINS=chains, STEPS=32) if one.base == "FFMA"]
@@ -68,7 +68,7 @@ def test_a_chain_waits_for_itself_alone(chains):
     assert all(sum(word.startswith("R") for word in one.operands[1:]) == 2 for one in code)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4, slow=7)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("threads", [1, 32, 33, 1024])
 def test_every_thread_arrives_and_every_warp_has_a_clock(name, threads):
@@ -82,7 +82,7 @@ def test_every_thread_arrives_and_every_warp_has_a_clock(name, threads):
     assert not replace(result, out=changed).right
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("name", "options"), [
     ("micro_global", {"footprint": 1 << 16, "stride": 8, "jump": 1025}), ("micro_global", {"footprint": 1000, "stride": 24, "jump": 7}),
     ("micro_global", {"threads": 96, "footprint": 128}), ("micro_shared", {"spread": 32, "SLOTS": 1024}), ("micro_shared", {"spread": 0}),

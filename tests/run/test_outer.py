@@ -23,6 +23,7 @@ def unit(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=2)
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_tiles(name):
     rows, cols, depth = unit(name)

@@ -15,6 +15,7 @@ def matrix(rows, cols, pad=0):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=4)
 @pytest.mark.parametrize("name", ["transpose", "transpose_plain", "transpose_swizzled"])
 @pytest.mark.parametrize("values", [{}, {"TILE": 16, "ROWS": 16}, {"TILE": 12, "ROWS": 3}, {"TILE": 64, "ROWS": 4}])
 def test_transposition(name, values):
@@ -38,7 +39,7 @@ def test_padding_frees_the_banks_and_the_tile_joins_the_sectors():
     assert padded.count("conflicts") == 0
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("TILE", [8, 16, 32, 64])
 def test_mixed_columns_are_free_of_conflicts_and_cost_no_word(TILE):
     A = matrix(64, 128)

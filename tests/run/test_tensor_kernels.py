@@ -65,7 +65,7 @@ INPUTS = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(test=5, slow=20)
 @pytest.mark.parametrize("what", INPUTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_numbers_are_too_hard(name, what):
@@ -130,6 +130,7 @@ MUTANTS = [
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=7)
 @pytest.mark.parametrize(("name", "what", "change"), MUTANTS, ids=[f"{n}-{c[1][:30]}" for n, _, c in MUTANTS])
 def test_a_mistake_is_more_than_rounding(name, what, change):
     A, B = INPUTS[what]()
@@ -168,7 +169,7 @@ def test_shared_memory_has_no_bank_conflicts(name):
         assert run(spoiled(name, (old, new)), A, B, backend="sim", **tile).count("conflicts", "load") > 0
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_device_without_these_tensor_cores_says_so(name):
     A, B = normal(8, 8), normal(8, 8)

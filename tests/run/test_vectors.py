@@ -20,7 +20,7 @@ def inputs(M, N, S):
     return rng.standard_normal((M, N)).astype(np.float32), rng.standard_normal((S, N)).astype(np.float32)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_of_vectors(name):
     for S in (1, 31, 255, 257, 700):
@@ -30,14 +30,14 @@ def test_every_number_of_vectors(name):
         assert result.hazards == ()
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=5)
 @pytest.mark.parametrize(("name", "M", "N"), [(n, M, N) for n in NAMES for M, N in SIZES.get(n, [(5, 11), (1, 1)])])
 def test_every_size_of_the_matrix(name, M, N):
     result = run_vectors(name, *inputs(M, N, 300), backend="sim", blocks=3, threads=96)
     assert result.mismatch() is None
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("name", "used"), [
     ("mxv_g_only", 0.125), ("mxv_i_lbuf", 0.125), ("mxv_o_lbuf", 0.125), ("mxv_o_per_thd", 0.125),
     ("mxv_vec_ld", 0.5), ("mxv_vls", 1.0), ("mxv_sh", 1.0), ("mxv_sh_ochunk", 1.0),
@@ -48,7 +48,7 @@ def test_request_utilisation_is_the_homeworks_last_column(name, used):
     assert f"{used:.1%} of the loaded sectors used" in repr(result)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=8)
 @pytest.mark.parametrize("warps", [4, 12, 32])
 @pytest.mark.parametrize("name", NAMES)
 def test_requests_and_sectors_are_those_that_nsight_compute_counted(name, warps):

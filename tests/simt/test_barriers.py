@@ -240,7 +240,7 @@ LOCK = """extern "C" __global__ void f(int* out, int* lock) {
 }"""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 def test_a_lock_that_all_lanes_want(how):
     """Losers go round and round in front of the winner's code; on a GPU since Volta the winner goes on all the same."""

@@ -46,7 +46,7 @@ CHAINS = {  # text with {t} for the type -> value of (x, y, z) as one integer of
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(test=5)
 @pytest.mark.parametrize("racecheck", [False, True])
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("name", sorted(CHAINS))

@@ -118,7 +118,7 @@ def launch(source, elements, mask, width, store=False, length=None, racecheck=Fa
                        dynamic_shared=shared, workers=1, racecheck=racecheck).counters
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("kind", ["ld", "st"])
 def test_launches_count_the_wavefronts_of_an_h200(kind):
     for row in ROWS:
@@ -128,7 +128,7 @@ def test_launches_count_the_wavefronts_of_an_h200(kind):
         assert found[EXECUTED.format(kind)] == 1
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(test=3)
 @pytest.mark.parametrize("racecheck", [False, True])
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_launches_count_the_models_sectors(width, racecheck):
@@ -152,7 +152,7 @@ extern "C" __global__ void access(int first, int stride, const TYPE* in, TYPE* o
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(test=3)
 @pytest.mark.parametrize("width", [4, 8, 16])
 @pytest.mark.parametrize(("stride", "first"), [
     (0, 5), (1, 0), (1, 3), (2, 1), (3, 0), (4, 7), (8, 0), (16, 2),

@@ -27,7 +27,7 @@ def run(rows):
     return executed
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=4)
 @pytest.mark.parametrize("section", coverage.SECTIONS)
 def test_each_listed_form_runs(section):
     """All forms of small rows; of large ones enough that every word of the row stands in one."""
@@ -36,6 +36,7 @@ def test_each_listed_form_runs(section):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=5)
 @pytest.mark.parametrize("section", coverage.SECTIONS)
 def test_every_listed_form_runs(section):
     """All forms of rows with up to 1100; of loads, stores and atomics enough that all pairs of words stand in one."""

@@ -219,7 +219,7 @@ namespace cg = cooperative_groups;
 """
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("size", [16, 32, 4])
 def test_cooperative_groups(size, how):

@@ -23,7 +23,7 @@ def both(nodes, threads, seed, **how):
     return (out.tolist(), report.counters[EXECUTED], report.counters[DIVERGENT]), expected
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(test=15)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_programs(seed):
     """Results, instructions executed and divergent branches are those of lanes that meet as early as they can."""

@@ -47,7 +47,7 @@ def both(run):
     same(run(warp_order="interleaved"), plain)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("tile", TILES, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_tiles(shape, tile):
@@ -56,7 +56,7 @@ def test_tiles(shape, tile):
                             (BN, BM), defines={"BM": BM, "BN": BN, "BK": BK}, **how))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("block", [(16, 16), (32, 8), (8, 4), (5, 13)], ids=str)
 @pytest.mark.parametrize("name", ["sgemm_naive", "sgemm_swapped"])
 def test_from_global_memory(name, block):
@@ -66,7 +66,7 @@ def test_from_global_memory(name, block):
         both(lambda shape=shape, grid=grid, **how: gemm(kernels.get(name).source, name, shape, grid, block, **how))
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(("name", "sizes"), [("sgemm_1d_tile", (32, 32, 8, 4, 1)), ("sgemm_2d_tile", (32, 64, 8, 4, 4))])
 def test_thread_tiles(name, sizes, shape):
@@ -101,7 +101,7 @@ def body(text, threads, **how):
     return out, start(source, "f", 3, threads, [np.arange(7, 1031, dtype=np.int32) * 77 % 1009, out], **how)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("threads", [256, 200, 32, 7])
 @pytest.mark.parametrize("name", BODIES)
 def test_bodies(name, threads):

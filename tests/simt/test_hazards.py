@@ -43,7 +43,7 @@ def test_the_right_kernel_has_none(order):
     assert right
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_missing_barrier_is_found_with_both_lines(order, number):

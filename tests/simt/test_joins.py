@@ -52,7 +52,7 @@ def source(body):
     return f'extern "C" __global__ void f(const float* x, float* y, int n) {{\n{body}\n}}'
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=6)
 @pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in SHARED.items()])
 def test_shared_widths_are_the_machine_codes(body):
     kernel = build.build(source(body), "f", block=(32, 1, 1))
@@ -63,7 +63,7 @@ def test_shared_widths_are_the_machine_codes(body):
     assert ours == found
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("body", "widths"), [pytest.param(*case, id=name) for name, case in GLOBAL.items()])
 def test_global_widths_are_the_machine_codes(body, widths):
     text = source(body)
@@ -74,7 +74,7 @@ def test_global_widths_are_the_machine_codes(body, widths):
     assert counters["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == sum(widths.values())
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=4)
 @pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in FUSED.items()])
 def test_products_are_fused_as_in_the_machine_code(body):
     text = source("const float a = x[0], b = x[1], c = x[2], d = x[3];\n" + body)

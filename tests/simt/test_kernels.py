@@ -70,7 +70,7 @@ def parameters_of(name, shape):
 CASES = [(name, block) for name in ("sgemm_naive", "sgemm_swapped") for block in BLOCKS] + [("sgemm_tiled", tile) for tile in TILES]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(test=5)
 @pytest.mark.parametrize(("name", "shape"), CASES)
 def test_results_at_awkward_shapes(name, shape):
     parameters = parameters_of(name, shape)
@@ -84,7 +84,7 @@ def test_results_at_awkward_shapes(name, shape):
             problem.check()
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(test=5)
 @pytest.mark.parametrize(("name", "shape"), CASES)
 def test_counters_of_a_whole_launch(name, shape):
     """Requests, sectors, shared instructions, wavefronts and conflicts from every address; multiply-adds from the shapes."""
@@ -105,7 +105,7 @@ def test_counters_of_a_whole_launch(name, shape):
 ORDERS = ("forward", "reverse", "interleaved", 1, 2)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("name", "shape"), [
     ("sgemm_naive", (24, 3)), ("sgemm_swapped", (16, 16)), ("sgemm_tiled", (16, 16, 16)), ("sgemm_tiled", (5, 7, 3))])
 def test_the_way_of_running_changes_nothing(name, shape):

@@ -24,7 +24,7 @@ def run(kind="float", take="v", unroll=1, n=16, **how):
     return launch(SUM, args, defines={"TYPE": kind, "TAKE": take, "UNROLL": unroll}, **how)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("unroll", [1, 2, 4, 8])
 def test_an_unrolled_body_has_its_multiply_adds_as_often(unroll):
     loop = max(run(unroll=unroll).loops, key=lambda loop: loop.counts["FFMA"])
@@ -34,7 +34,7 @@ def test_an_unrolled_body_has_its_multiply_adds_as_often(unroll):
     assert loop.counts["instructions"] >= 2 * unroll + 2
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("kind", "take", "bits"), [
     ("float", "v", 32), ("float2", "v.x + v.y", 64), ("float4", "v.x + v.y + v.z + v.w", 128),
 ])

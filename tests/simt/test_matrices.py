@@ -61,7 +61,7 @@ def wavefronts(starts, count):
     return sum(np.bincount(np.array(starts[8 * i:8 * i + 8]) * 2 // 16 % 8).max() for i in range(count))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2, slow=9)
 @pytest.mark.parametrize("trans", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 4])
 @pytest.mark.parametrize("ld", [8, 16, 32, 40, 64])

@@ -23,7 +23,7 @@ SHARED = {"SHARED": "__shared__ TYPE tile[200];", "WRITE": "tile[at] = in[at]; _
 GLOBAL = {"SHARED": "", "WRITE": "", "FROM": "in[at]"}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=6)
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_element_arrives(kind, space):

@@ -82,7 +82,7 @@ def sizes(values, kind):
     return np.where(values == 0, 0, np.maximum(abs(values), 2.0 ** model.LEAST[kind]))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("name", "kind", "out"), FLOATS)
 def test_floating_point_products_bit_for_bit(name, kind, out):
     shape = m, n, k = numbers(name)
@@ -146,7 +146,7 @@ def test_double_precision_is_a_chain_of_fused_multiply_adds(name):
     assert report.counters["smsp__inst_executed_pipe_tensor_op_dmma.sum"] == 1
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("saturate", [False, True])
 @pytest.mark.parametrize("signs", [("s8", "s8"), ("u8", "u8"), ("s8", "u8"), ("u8", "s8")])
 @pytest.mark.parametrize("name", BYTES)

@@ -88,14 +88,14 @@ def test_every_opcode_has_forms():
     assert set(FORMS) | set(APPROXIMATE) | {"addc", "subc", "madc", "cvta", "createpolicy", "isspacep", *hints.NOTHING} == known
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4, slow=17)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "cvt" else n for n in sorted(FORMS)])
 def test_each_lane_has_its_own_operands(name):
     forms = good(name)
     check(forms, [operands(f, THREADS) for f in forms])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4, slow=20)
 @pytest.mark.parametrize("name", sorted(FORMS))
 def test_all_lanes_have_the_same_operands(name):
     """Operands from parameters, which fast code may keep as scalars."""
@@ -113,7 +113,7 @@ def index_forms(name):
     return [f for f in good(name) if all(k in (*INTS, *BITS, "n", "c") or k[0] == "=" for k in f.src) and f.dst[0] not in FLOATS][:40]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("name", COUNTING)
 def test_operands_count_up_with_the_lane(name):
     """Indices, which fast code may keep as a base and a step; the bases make them overflow somewhere in the warp."""
@@ -124,7 +124,7 @@ def test_operands_count_up_with_the_lane(name):
             agree(forms, ptx_kernel.counted(forms, starts, turn=turn), ptx_kernel.run_uniform(forms, starts, "count", turn=turn))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(test=6, slow=6)
 @pytest.mark.parametrize("name", COUNTING)
 def test_operands_known_before_the_launch(name):
     """Thread indices and literals alone, which a translator may compute beforehand."""
@@ -176,7 +176,7 @@ def test_forms_that_ptx_does_not_have_are_refused():
         assert (error.opcode, f.text in str(error)) == (f.text, True)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 def test_a_half_that_is_not_a_number_is_the_canonical_one(kind):
     nan = sf.FORMATS[kind].infinity + 1

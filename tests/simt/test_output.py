@@ -39,7 +39,7 @@ def packed(*args):
 FLAGS = ["", "-", "+", " ", "0", "#", "+0", "-#", " 0", "#0", "-+"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("letter", "diouxX")
 def test_integers_as_the_c_library_prints_them(letter):
     for flags in FLAGS:

@@ -77,7 +77,7 @@ if __name__ == "__main__":
 '''
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("way", ["threads", "fork", "forkserver", "spawn", "fork while others launch"])
 def test_launches_side_by_side(way, tmp_path):

@@ -62,7 +62,7 @@ def plain(text):
     return re.sub(r"\{\s*(\.reg \.b\d+ (?:__\$\d+|%tmp);[^{}]*)\}", r"\1", text)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(test=3)
 def test_every_statement_is_there(compiled):
     text, module, _ = compiled
     bodies = re.findall(r"\.entry\s+(\w+)[^{]*\{(.*?)^\}", plain(text), re.DOTALL | re.MULTILINE)
@@ -85,7 +85,7 @@ def registers(ins):
     return found
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(test=13)
 def test_registers_are_declared_and_branches_have_targets(compiled):
     _, module, _ = compiled
     for function in module.functions.values():

@@ -50,7 +50,7 @@ def same(source, name, grid, block, args, **how):
     return found.hazards
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(test=5, slow=6)
 @pytest.mark.parametrize("seed", range(20))
 def test_random_programs(seed):
     args = [np.random.default_rng(seed).integers(0, 64, 256).astype(np.int32), np.zeros(512, np.int32)]
@@ -104,7 +104,7 @@ def test_more_notes_than_there_is_room_for():
     assert {h.kind for h in hazards} == {"WAR", "RAW"}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(test=3)
 @pytest.mark.parametrize("lost", [None, 1, 2])
 @pytest.mark.parametrize(("name", "sizes"), [
     ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16}), ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 8}),

@@ -81,7 +81,7 @@ def test_integers(seed):
         check(text, "unsigned", given, values, **how)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("seed", range(8))
 def test_single_precision(seed):
     rng = np.random.default_rng(100 + seed)

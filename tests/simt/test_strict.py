@@ -18,7 +18,7 @@ COPY = """extern "C" __global__ void f(const TYPE* in, TYPE* out, int n, int rea
 TYPES = {"char": np.int8, "short": np.int16, "float": np.float32, "double": np.float64, "float2": "V8", "float4": "V16"}
 
 
-@pytest.mark.sampled(29)
+@pytest.mark.sampled(test=29)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize(("read", "write"), [(1, 0), (-1, 0), (0, 1), (0, -1)])
 @pytest.mark.parametrize("kind", TYPES)
@@ -58,7 +58,7 @@ def test_one_byte_outside(kind, size, missing):
 QUICK = ("sgemm_swapped", "sgemm_tiled", "sgemm_1d_tile", "sgemm_vectorized", "sgemm_double_buffered", "dgemm_outputs", "sgemm_method6")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=40)
 @pytest.mark.parametrize("matrix", ["A", "B", "C"])
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in kernels.KERNELS])
 def test_a_matrix_that_is_one_element_short(name, matrix):

@@ -78,7 +78,7 @@ def run(shape, kind, out, rows, staged, steps=2, seed=0, padding=(0, 0, 0)):
     return D, wanted, report
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=5)
 @pytest.mark.parametrize(("shape", "kind", "out"), FORMS)
 def test_products_from_memory_in_every_layout(shape, kind, out):
     """Global memory in two of the eight layouts, shared memory in two others, chosen so that all come up."""
@@ -117,7 +117,7 @@ def expected_traffic(shape, kind, rows, ld, which):
     return total
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=5)
 @pytest.mark.parametrize(("shape", "kind"), [(s, k) for s, k, out in FORMS if out != "f16"])
 def test_global_accesses_are_those_of_the_machine_code(shape, kind):
     m, n, k = shape
@@ -158,7 +158,7 @@ extern "C" __global__ void k(const TYPE* x, TYPE* y) {
 """
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=6)
 @pytest.mark.parametrize(("ld", "wavefronts"), [(16, 8), (24, 4), (32, 16), (64, 32), (72, 4)])
 @pytest.mark.parametrize("layout", ["row_major", "col_major"])
 @pytest.mark.parametrize("use", ["matrix_a", "matrix_b"])
@@ -211,7 +211,7 @@ extern "C" __global__ void k(const half* A, const half* B, const CT* C, DT* D) {
             assert np.array_equal(D, wanted.astype(D.dtype), equal_nan=True)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("change", "error", "what"), [
     (("A, 16", "A, 20"), simt.InvalidOperand, "stride 20"), (("A, 16", "A + 4, 16"), simt.Misaligned, "16"),
     (("A, 16", "A + 16, 16"), simt.OutOfBounds, "A["), (("A, 16", "A, 16 + threadIdx.x / 16 * 8"), simt.InvalidOperand, "thread 0"),

@@ -27,7 +27,7 @@ print(status)
 """
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("delay", [0, 0.03, 0.15])
 def test_a_fork_waits_for_the_compiler(delay, tmp_path):

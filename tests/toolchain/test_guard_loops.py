@@ -9,7 +9,7 @@ from course_lib.toolchain import guard_loops, inner_loop
 OUTER = ("sgemm_volkov", "sgemm_method1", "sgemm_method5_v1", "sgemm_method5_v2", "sgemm_method5_v3", "sgemm_method6")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("name", OUTER)
 def test_a_turn_does_a_whole_tile_of_every_thread(name):
     p = get(name).check()
@@ -17,7 +17,7 @@ def test_a_turn_does_a_whole_tile_of_every_thread(name):
         assert turn.multiply_adds == p["VECTORS"] * p["COLS"] * (1 if kind == "last columns" else p["BK"]), kind
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("name", ["sgemm_outputs", "dgemm_outputs"])
 @pytest.mark.parametrize("TW", [8, 16])
 def test_inner_turns_are_counted_as_often_as_they_run(name, TW):

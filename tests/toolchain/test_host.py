@@ -274,7 +274,7 @@ def test_a_call_apart_gives_back_arrays_status_and_text():
     assert x[0] == 0
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @needs_c
 @posix
 @pytest.mark.parametrize(("body", "words"), [

@@ -24,7 +24,7 @@ def words_by_hand(found):
     return counts["LDS.32"] + 2 * counts["LDS.64"] + 4 * counts["LDS.128"]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=4)
 @pytest.mark.parametrize("name", TILES)
 def test_tiles_of_a_and_b_in_shared_memory(name):
     found = inner_loop(name)
@@ -38,7 +38,7 @@ def test_tiles_of_a_and_b_in_shared_memory(name):
     assert found.loop.counts["instructions"] == found.other + sum(found.loop.counts[n] for n in (found.fma, "LDS", "LDG", "STS", "STG"))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("name", ["sgemm_volkov", "sgemm_method1", "sgemm_method2", "sgemm_method4", "sgemm_method5_v3", "sgemm_method8"])
 def test_rank_1_updates(name):
     found = inner_loop(name)
@@ -126,7 +126,7 @@ def test_the_table():
     assert isinstance(inner_loop("sgemm_naive").loop.counts, Counter)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_is_what_the_tool_writes():
     import machine_code
     text = machine_code.PAGE.read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ EMPTY = 'extern "C" __global__ void k(float* x) {}'
 SCALE = 'extern "C" __global__ void k(float* x) { x[threadIdx.x] *= FACTOR / 3; }'
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(test=13)
 @pytest.mark.parametrize("kernel", kernels.KERNELS.values(), ids=kernels.KERNELS)
 def test_every_kernel_of_the_course_compiles_without_a_message(kernel):
     compiled = compile_cuda(kernel.source, name=kernel.path.name, defines=kernel.defines())
@@ -144,7 +144,7 @@ def installed(wheel):
 HEADERS = ("cuda_fp16.h", "cuda_bf16.h", "mma.h", "cooperative_groups.h", "cuda/std/array")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("header", HEADERS)
 def test_nvidias_headers_are_found_in_their_wheels(header):
     missing = [wheel for wheel in header_wheels(toolchain.nvrtc_version()[0]) if not installed(wheel)]

@@ -48,7 +48,7 @@ def told_by_ptxas(compiled):
     return found
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("options", [[], ["-maxrregcount=32"], ["-G"], ["-rdc=true"]], ids=" ".join)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_as_the_assembler_tells(arch, options):
@@ -62,7 +62,7 @@ def test_as_the_assembler_tells(arch, options):
         assert found["pressed"][4] > 0
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_as_cuobjdump_tells(arch):
     compiled = compile_cuda(SOURCE, arch=arch)

@@ -69,7 +69,7 @@ def test_a_text_without_kernels():
         sass(compile_cuda("__device__ int x;"), "k")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90", "sm_120"])
 def test_the_tiled_kernels_loop(architecture):
     kernel = kernels.get("sgemm_tiled")

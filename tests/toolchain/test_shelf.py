@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -23,6 +24,7 @@ from course_lib.toolchain.sass import disassemble, read_back
 ROOT = Path(__file__).parents[2]
 REFRESH = f"the shelf is out of date, run `{tool.COMMAND}` and commit course_lib/toolchain/shelf.zip: "
 MOST_BYTES = 15_000_000
+NOTEBOOKS = sorted([*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("solutions/*/*.ipynb")])
 
 
 def test_every_position_of_every_slider_is_there_and_nothing_is_stale():
@@ -93,9 +95,10 @@ def test_without_nvrtc_kernels_run_and_tell_the_same(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_without_nvrtc_every_kernel_runs_from_an_empty_cache(tmp_path):
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.exhaustive)])
+def test_without_nvrtc_every_kernel_runs_from_an_empty_cache(every, tmp_path):
     """Everything is translated anew there, the simulator's own runtime too."""
-    compare({name: {} for name in ALL}, tmp_path, COURSE_CACHE=str(tmp_path / "cache"), timeout=1000)
+    compare({name: {} for name in list(ALL)[::every]}, tmp_path, COURSE_CACHE=str(tmp_path / "cache"), timeout=1000)
 
 
 EDITED = """
@@ -237,8 +240,9 @@ def test_machine_code_is_read_back_with_its_loops():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_everything_compiles_to_what_is_shipped(tmp_path, monkeypatch):
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("every", [80, pytest.param(1, marks=pytest.mark.exhaustive)])
+def test_everything_compiles_to_what_is_shipped(every, tmp_path, monkeypatch):
     """PTX, messages, resources, machine code and its text, all of it anew, in another folder."""
     monkeypatch.chdir(tmp_path)
     old = tool.Old()
@@ -252,14 +256,15 @@ def test_everything_compiles_to_what_is_shipped(tmp_path, monkeypatch):
         return [r.key for r, one, other in zip(requests, made, kept, strict=True) if one != other]
 
     with ThreadPoolExecutor(available_cores()) as pool:
-        found = [key for keys in pool.map(wrong, tool.batches(asked.values())) for key in keys]
+        found = [key for keys in pool.map(wrong, tool.batches([asked[key] for key in sorted(asked)[::every]])) for key in keys]
     assert not found, REFRESH + str(found[:5])
 
 
 @pytest.mark.slow
-def test_every_thirtieth_kernel_disassembled_alone_reads_the_same():
+@pytest.mark.parametrize("every", [200, pytest.param(30, marks=pytest.mark.exhaustive)])
+def test_a_kernel_disassembled_alone_reads_the_same(every):
     asked = {request.key: request for _, request in tool.course_requests()}
-    for key in [key for key in sorted(asked) if "status" not in shelf.entry(key)][::30]:
+    for key in [key for key in sorted(asked) if "status" not in shelf.entry(key)][::every]:
         cubin = nvrtc.answer(asked[key]).cubin
         assert {name: read_back(text) for name, text in shelf.Shelved(key).sass().items()} == disassemble(cubin), key
 
@@ -274,13 +279,15 @@ def test_no_path_of_a_machine_is_shipped():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_every_notebook_runs_without_nvrtc(tmp_path):
-    """As `make notebooks` does: every output is compared; solutions in a copy, for they may write beside themselves."""
-    copy = tmp_path / "solutions"
-    subprocess.run(["cp", "-R", ROOT / "solutions", copy], check=True)
+@pytest.mark.sampled(slow=4)
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_notebook_runs_without_nvrtc(notebook, tmp_path):
+    """As `make notebooks` does: every output is compared; a solution in a copy, for it may write beside itself."""
+    if notebook.parent.name != "notebooks":
+        shutil.copytree(notebook.parent, tmp_path / notebook.stem)
+        notebook = tmp_path / notebook.stem / notebook.name
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", "--nbval-current-env", "--nbval-sanitize-with",
-               ROOT / "tests/nbval_sanitize.cfg", "--nbval-cell-timeout", "300", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT,
-               ROOT / "notebooks", copy]
-    done = subprocess.run(command, env=without_nvrtc.environment(tmp_path), cwd=ROOT, capture_output=True, text=True, timeout=1700)
+               ROOT / "tests/nbval_sanitize.cfg", "--nbval-cell-timeout", "300", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT, notebook]
+    done = subprocess.run(command, env=without_nvrtc.environment(tmp_path), cwd=ROOT, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stdout[-4000:]

@@ -45,13 +45,14 @@ def test_a_loop_inside_is_taken_as_often_as_it_turns():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=2)
 @pytest.mark.parametrize("written", [1, 2, 4, 8, 16])
 def test_where_nothing_branches_it_is_the_whole_step(written):
     way, step = shortest_way("sgemm_unrolled", 2 / 16, UNROLL=written), whole_step("sgemm_unrolled", UNROLL=written)
     assert (way.multiply_adds, way.loads, way.instructions) == (16, 2, step.counts["instructions"])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2, slow=2)
 @pytest.mark.parametrize(("name", "least"), [
     ("sgemm_naive", 0.98), ("sgemm_tiled", 0.98), ("sgemm_2d_tile", 0.98), ("sgemm_vectorized", 0.98), ("sgemm_double_buffered", 0.98),
     ("dgemm_outputs", 0.95), ("sgemm_dots", 0.9)])

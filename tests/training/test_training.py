@@ -113,7 +113,7 @@ def test_all_four_transpositions_are_in_a_step():
     assert [r.kernel.name for _, (r,) in where.launches] == ["sgemm_op"] * 5
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("products", "backend"), [*WAYS, ("library", "gpu"), ("fused", "gpu"), ("separate", "gpu")])
 def test_every_product_of_a_step_is_within_its_rounding(acted, monkeypatch, products, backend):
     where, seen = place(products, backend), []
@@ -137,7 +137,7 @@ def test_every_product_of_a_step_is_within_its_rounding(acted, monkeypatch, prod
     assert seen == [(p.turned, None) for p in PRODUCTS]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize("products", ["library", "fused", "separate"])
 def test_a_step_on_the_gpu_is_the_reference_s(acted, products, graph):

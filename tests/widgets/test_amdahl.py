@@ -26,7 +26,7 @@ def test_the_curve_has_the_point_and_the_limit():
     assert "2.42 times as quick" in words
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2, slow=4)
 @pytest.mark.parametrize("share", SHARES)
 def test_every_position_is_inside_the_picture(share):
     for factor in FACTORS:

@@ -37,7 +37,7 @@ def recording():
         record("sgemm_tiled", 1e-2, BM=32, BN=32, BK=32), Record("transpose", 1024, {"TILE": 32, "PAD": 2}, 1e-6)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("tile", "pad"), [(32, 0), (32, 3), (32, 4), (16, 1), (16, 2), (8, 4)])
 def test_a_read_column_follows_the_rows_that_a_warp_covers(tile, pad):
     view = bank_view.bank_view("transpose", 64, {"TILE": tile, "PAD": pad})

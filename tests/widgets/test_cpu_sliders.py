@@ -25,7 +25,7 @@ from course_lib.widgets.cpu_sliders import (
 )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_position_is_the_programs_own_count(order):
     A, B, _ = inputs(48, 48, 48)

@@ -33,7 +33,7 @@ def expected_case(version, rows_cut, cols_cut, K):
     return {(False, False): "I", (True, False): "V", (False, True): "III", (True, True): "VI"}[tail, tests_a]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(test=1, slow=6)
 @pytest.mark.parametrize("version", [name for name in VERSIONS if name != "Wang"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_every_block_takes_the_case_that_its_place_and_k_ask_for(version, size):
@@ -46,7 +46,7 @@ def test_every_block_takes_the_case_that_its_place_and_k_ask_for(version, size):
         assert b.case == expected_case(version, b.rows < rows, b.cols < cols, K), b
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("size", "fast"), [((128, 128, 32), 4), ((128, 128, 33), 0), ((129, 128, 32), 4), ((129, 129, 16), 4),
                                             ((127, 128, 32), 2), ((64, 64, 47), 0)])
 def test_wangs_fast_path_wants_a_whole_block_and_whole_tiles(size, fast):

@@ -74,7 +74,7 @@ def test_the_picture_has_a_row_for_each_warp_of_the_pipe():
     assert "hatched" in ax.get_xlabel()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("name", list(pipes()))
 @pytest.mark.parametrize(("warps", "independent"), [(WARPS[0], INDEPENDENT[0]), (WARPS[-1], INDEPENDENT[-1])])
 def test_the_ends_of_every_control_can_be_drawn(name, warps, independent, monkeypatch):
