@@ -2,13 +2,11 @@
 
     python tools/nvrtc_versions.py install 12.9     put that version into build/nvrtc-12.9 (pip, about 10 s)
     python tools/nvrtc_versions.py run 12.9         run all kernels with it; a JSON object with what is wrong comes last
-    python tools/nvrtc_versions.py run 12.9 6       run every sixth
 
 `pinned` stands for the version that the course is installed with (constraints.txt).
 """
 
 import ctypes
-import itertools
 import json
 import os
 import subprocess
@@ -49,20 +47,13 @@ def install(version):
     done.write_text(repr(VERSIONS[version]))
 
 
-def run(version, every=1):
-    """Run all kernels, or every second, third, …, in a process of its own.
-
-    Returns
-    -------
-    dict
-        {"nvrtc": [major, minor], "kernels": count, "wrong": {name: why}}
-    """
+def run(version):
+    """Run all kernels in a process of its own; return {"nvrtc": [major, minor], "kernels": count, "wrong": {name: why}}."""
     path = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     if version != "pinned":
         path.insert(0, str(folder(version)))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), "COURSE_BACKEND": "sim"}
-    answer = subprocess.run([sys.executable, __file__, "here", version, str(every)], capture_output=True, text=True, timeout=900,
-                            env=environment)
+    answer = subprocess.run([sys.executable, __file__, "here", version], capture_output=True, text=True, timeout=900, env=environment)
     if answer.returncode:
         raise RuntimeError(answer.stderr[-2000:])
     return json.loads(answer.stdout.strip().splitlines()[-1])
@@ -76,13 +67,13 @@ def load(version):
                 ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 
 
-def here(version, every=1):
-    """Run all kernels, or every second, third, …, in this process."""
+def here(version):
+    """Run all kernels in this process."""
     if version != "pinned":
         load(version)
     from course_lib import toolchain
     told = {"nvrtc": list(toolchain.nvrtc_version()), "kernels": 0, "wrong": {}}
-    for name, check in itertools.islice(checks(), 0, None, int(every)):
+    for name, check in checks():
         told["kernels"] += 1
         try:
             why = check()
@@ -135,8 +126,8 @@ def own(name):
 
 
 if __name__ == "__main__":
-    task, which, *every = sys.argv[1:]
+    task, which = sys.argv[1:]
     if task == "install":
         install(which)
     else:
-        print(json.dumps((here if task == "here" else run)(which, *every)))
+        print(json.dumps((here if task == "here" else run)(which)))

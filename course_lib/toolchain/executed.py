@@ -39,14 +39,15 @@ class Executed:
     instructions : tuple of SassInstruction
     looped : frozenset of int
         Offsets of the instructions that are part of a loop.
-    exact : bool
-        Whether all counts were met. If not, the figures are an estimate.
+    met : bool
+        Whether all counts were met. If not, the figures are an estimate; if so, the least that the counts allow, and not more is known
+        where they leave a choice.
     """
 
     times: dict = field(repr=False, hash=False)
     instructions: tuple = field(repr=False, hash=False)
     looped: frozenset = field(repr=False)
-    exact: bool
+    met: bool
 
     def total(self, *, opcode=None, looped=False):
         """Return executed instructions of warps: all, or of one opcode, or those in loops only."""
@@ -88,7 +89,7 @@ def executed(instructions, counted):
     ...     *y = sum;
     ... }'''
     >>> found = executed(sass(compile_cuda(text)), {(5, "FFMA"): 100, (5, "LDG"): 100, (6, "STG"): 1})
-    >>> found.total(opcode="FFMA"), found.total(opcode="EXIT"), found.exact
+    >>> found.total(opcode="FFMA"), found.total(opcode="EXIT"), found.met
     (100.0, 1.0, True)
     """
     if not instructions:

@@ -91,7 +91,7 @@ def test_a_wrong_answer_has_no_speed(monkeypatch):
             launch.check()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_command_measures_prints_and_writes(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(simulator.Plan, "quick", lambda: SMALL)
     monkeypatch.setattr(simulator, "COMPILED", simulator.COMPILED[:1])

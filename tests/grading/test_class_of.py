@@ -90,7 +90,7 @@ def test_who_is_missing_has_a_row(graded):
         assert [row["student"] for row in csv.DictReader(file) if row["status"] == "missing"] == ["missing1"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(1200)
 @required.bubblewrap
 def test_a_small_class_is_graded_and_everybody_gets_what_they_must(capsys):

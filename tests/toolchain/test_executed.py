@@ -53,7 +53,7 @@ NEST = code_of("1 S2R R0, SR_TID.X",
 def test_loops_by_hand():
     counted = {(2, "LDG"): 4, (4, "FFMA"): 32, (4, "LDS"): 32, (6, "STG"): 1}
     found = executed(NEST, counted)
-    assert found.exact
+    assert found.met
     assert found.total() == 1 + 4 * 3 + 32 * 3 + 1 + 2
     assert found.total(opcode="BAR") == 4
     assert found.total(looped=True) == 4 * 3 + 32 * 3
@@ -62,7 +62,7 @@ def test_loops_by_hand():
 
 def test_a_warp_that_leaves_early_is_seen_where_it_does_not_store():
     found = executed(NEST, {(2, "LDG"): 8, (4, "FFMA"): 64, (3, "BAR"): 8, (6, "STG"): 0})
-    assert found.exact
+    assert found.met
     assert found.total(opcode="EXIT") == found.total(opcode="S2R") == 1, "at least one warp; no count tells of a second"
 
 
@@ -77,13 +77,13 @@ def test_a_barrier_ties_a_loop_that_nothing_else_does():
 
 def test_counts_that_contradict_each_other_are_no_exact_answer():
     found = executed(NEST, {(2, "LDG"): 4, (4, "FFMA"): 32, (4, "LDS"): 31, (6, "STG"): 1})
-    assert not found.exact
+    assert not found.met
     assert found.total(opcode="FFMA") == 32, "the surer count decides"
 
 
 def test_half_empty_warps_execute_what_their_loads_say():
     found = executed(NEST, {(2, "LDG"): 4, (4, "FFMA"): 16, (4, "LDS"): 32, (6, "STG"): 1})     # 16 of 32 lanes
-    assert found.exact
+    assert found.met
     assert found.total(opcode="FFMA") == 32
 
 
@@ -119,6 +119,6 @@ def test_one_of_two_loops_runs():
     result = run("sgemm_outputs", *matrices, backend="sim")
     code = sass(compile_cuda(kernel.source, name=kernel.path.name, defines=kernel.defines(**result.parameters)))
     found = executed(code, counts_of(result))
-    assert found.exact
+    assert found.met
     assert found.total(opcode="FFMA") == result.counters["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] / 32
     assert found.total() > 1.5 * found.total(opcode="FFMA")
