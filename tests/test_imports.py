@@ -27,7 +27,7 @@ def imports(path):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=5)
+@pytest.mark.sampled(slow=2)
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_begins_with_what_it_needs(path):
     child = f"{imports(path)}\nimport sys\nprint(*sys.modules)"

@@ -41,7 +41,7 @@ def test_barriers_and_the_lines_that_they_are_in():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=2)
+@pytest.mark.sampled(slow=1)
 @pytest.mark.parametrize(("pad", "conflicts"), [(0, 2), (4, 1), (8, 2), (12, 1), (16, 2), (28, 1)])
 def test_what_padding_costs(pad, conflicts, answers):
     """Rows k and k + 4 of A's tile are 4 (64 + pad) words apart: 16 banks for odd multiples of 4, else none."""

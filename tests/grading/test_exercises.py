@@ -32,7 +32,7 @@ def test_each_exercise_has_four_wrong_answers_and_a_different_right_one(exercise
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=80)
+@pytest.mark.sampled(slow=64)
 @pytest.mark.parametrize("path", files("wrong_kernels"), ids=name_of)
 def test_a_wrong_answer_fails_for_its_reason(path):
     name, kind, words = header(path)

@@ -53,7 +53,7 @@ def test_the_right_answers_pass_and_nothing_goes_to_stderr(run):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=4)
+@pytest.mark.sampled(slow=2)
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_with_every_starter_only_the_checks_fail_and_pictures_are_drawn(run, exercise):
     nb = nbformat.read(ROOT / f"solutions/{exercise}/{exercise}.ipynb", 4)      # cells of all variants

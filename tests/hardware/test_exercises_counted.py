@@ -25,7 +25,7 @@ LOADS = "smsp__sass_inst_executed_op_shared_ld.sum"
 FEWER = {("04_tiling", "wide"): {LOADS: (3072, 2560)}, ("08_register_blocking", "main"): {LOADS: (3072, 2560)}}
 
 
-@pytest.mark.sampled(test=4)
+@pytest.mark.sampled(test=4, slow=12)
 @pytest.mark.parametrize("key", WORKED, ids="-".join)
 def test_counters_are_the_hardwares(key):
     report = exercise_kernels.simulated(*WORKED[key])

@@ -279,7 +279,7 @@ def test_no_path_of_a_machine_is_shipped():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=4)
+@pytest.mark.sampled(slow=2)
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_runs_without_nvrtc(notebook, tmp_path):
