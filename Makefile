@@ -39,10 +39,11 @@ test-all: test test-slow  ## `make test`, then `make test-slow`
 test-slow: dev  ## the slow tests, the worked solutions, and a real browser where Chromium is installed
 	$(UNITS) -m "slow and not exhaustive and not browser" tests
 	@$(STEP) worked
-	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n $(JOBS) -m browser tests/browser
+	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -n $(JOBS) -m "browser and not exhaustive" tests/browser
 
 test-exhaustive: dev  ## the tests that are left, before a release: every answer in the sandbox, every shipped kernel compiled anew (an hour)
-	$(UNITS) -m exhaustive tests
+	$(UNITS) -m "exhaustive and not browser" tests
+	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -m "browser and exhaustive" tests/browser
 
 lint: dev  ## ruff, and the contract of which room imports which
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ import pytest
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))[1:]      # all but 00
+ALWAYS = {"03", "04", "05", "06", "07", "08"}      # the walk through the kernels; the others in `make test-exhaustive`
 
 WIDGETS = """\
 import ipywidgets
@@ -39,7 +40,8 @@ def test_a_dead_slider_and_an_error_in_the_console_are_seen(tmp_path, monkeypatc
     assert [path.name for path in done.shots] == ["t-widget-1280.png", "t-widget-1920.png"]
 
 
-@pytest.mark.parametrize("notebook", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("notebook", [pytest.param(path, id=path.stem, marks=() if path.stem[:2] in ALWAYS else pytest.mark.exhaustive)
+                                      for path in LESSONS])
 def test_everything_in_a_lesson_moves(notebook):
     from lab_moves import visit
 

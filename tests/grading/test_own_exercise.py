@@ -64,7 +64,7 @@ def course(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 @required.bubblewrap
 def test_following_the_page_gives_an_exercise_that_is_graded(course):
