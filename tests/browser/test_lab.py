@@ -71,6 +71,7 @@ def test_lesson_01_runs_and_a_larger_cache_fetches_fewer_lines():
         lesson.shots(SHOTS, "01_triple_loop-moved", whole=False)
 
 
+@pytest.mark.exhaustive
 def test_lesson_05_runs_and_stride_padding_and_leading_dimension_move_the_counters():
     from lab_browser import open_lesson
 
@@ -92,6 +93,7 @@ def test_lesson_05_runs_and_stride_padding_and_leading_dimension_move_the_counte
         lesson.shots(SHOTS, "05_coalescing-lda", whole=False)
 
 
+@pytest.mark.exhaustive
 def test_lesson_08_runs_and_a_flatter_tile_and_fewer_threads_move_the_counters():
     from lab_browser import open_lesson
 
@@ -130,6 +132,7 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
         lesson.page.locator('img[alt*="of 16 banks"]').nth(1).wait_for()
 
 
+@pytest.mark.exhaustive
 def test_lesson_07_runs_and_two_steps_written_out_need_fewer_instructions():
     from lab_browser import open_lesson
 

@@ -10,7 +10,7 @@ import pytest
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))[1:]      # all but 00
-ALWAYS = {"03", "04", "05", "06", "07", "08"}      # the walk through the kernels; the others in `make test-exhaustive`
+ALWAYS = {f"{n:02}" for n in range(1, 9)}    # the walk from the triple loop on; the others in `make test-exhaustive`
 
 WIDGETS = """\
 import ipywidgets
