@@ -19,7 +19,7 @@ STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 .NOTPARALLEL:
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
 lab: python  ## open the course in JupyterLab; installs what is missing. LAB_ARGS="--no-browser --port 8899"
 	@$(PYTHON) tools/setup.py lab
