@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import driver
@@ -24,15 +25,15 @@ def setup(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "find_gpu", lambda: None)
     monkeypatch.delenv("COURSE_BACKEND", raising=False)
     module.VENV.mkdir()
-    module.asked = []
+    module.asked, module.prepare_in_truth = [], module.prepare
     monkeypatch.setattr(module, "pip", lambda *arguments: module.asked.append(arguments))
-    monkeypatch.setattr(module, "compile_all", lambda: module.asked.append("compile"))
+    monkeypatch.setattr(module, "prepare", lambda: module.asked.append("prepare"))
     return module
 
 
 def installed(what):
     """Return what is asked of pip, and done with what it brings, to install the course."""
-    return [("install", "--upgrade", "pip"), ("install", "--no-compile", "--editable", what), "compile"]
+    return [("install", "--upgrade", "pip"), ("install", "--no-compile", "--editable", what), "prepare"]
 
 
 def test_second_installation_asks_nothing(setup, capsys):
@@ -52,6 +53,20 @@ def test_tests_need_more_than_the_lab_and_bring_it_along(setup):
     setup.install("dev", "1 MB", setup.Steps(2))
     setup.install("course", "1 MB", setup.Steps(4))
     assert setup.asked == installed(".") + 2 * installed(".[dev]"), "what the tests need includes the course"
+
+
+def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch, tmp_path):
+    (tmp_path / "course_lib").mkdir()
+    (tmp_path / "course_lib/room.py").write_text("answer = 42\n")
+    (tmp_path / "course_lib/for_another_python.py").write_text("print 42\n")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    monkeypatch.setattr(setup, "PYTHON", tmp_path / ".venv/bin/python")
+    monkeypatch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))         # for Matplotlib; the .venv's own is empty
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path / "fonts"))
+    setup.prepare_in_truth()
+    assert [found.name.split(".")[0] for found in tmp_path.glob("course_lib/__pycache__/*")] == ["room"]
+    assert list(tmp_path.glob("fonts/fontlist*.json"))
 
 
 def test_new_versions_are_installed(setup, monkeypatch, tmp_path):

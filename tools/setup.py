@@ -111,9 +111,12 @@ def pip(*arguments):
     return "\n".join(lines[-15:]) if running.returncode else None
 
 
-def compile_all():
-    """Write the bytecode of what was installed, on all cores (pip takes one); files for another Python are left out."""
-    code = "import compileall, sysconfig; compileall.compile_dir(sysconfig.get_path('purelib'), quiet=2, workers=0)"
+def prepare():
+    """Do what the first lesson would wait for: bytecode, on all cores (pip takes one), and Matplotlib's list of fonts."""
+    code = ("import compileall, sysconfig\n"
+            "for folder in (sysconfig.get_path('purelib'), 'course_lib'):\n"
+            "    compileall.compile_dir(folder, quiet=2, workers=0)      # quiet: some files are for another Python\n"
+            "import matplotlib.font_manager")
     subprocess.run([PYTHON, "-c", code], cwd=ROOT, check=False)
 
 
@@ -126,7 +129,7 @@ def install(part, size, steps):
               or pip("install", "--no-compile", "--editable", "." if part == "course" else f".[{part}]"))
     if failed:
         stop(f"pip could not install the course:\n{failed}\n\nInstalling needs a network; once it is done, none is needed again.")
-    compile_all()
+    prepare()
     for name, settings in LAB_SETTINGS.items():
         (VENV / name).parent.mkdir(parents=True, exist_ok=True)
         (VENV / name).write_text(json.dumps(settings))
