@@ -23,6 +23,7 @@ LADDER = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled", "sgemm_uncoalesced", "s
           "sgemm_1d_tile", "sgemm_2d_tile", "sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_buffered")
 LEE = ("sgemm_naive", "sgemm_tiled", "sgemm_coalesced", "sgemm_padded", "sgemm_unrolled")     # columns of the slides' GPU table
 LEE_CPU = ("gemm_ijk", "gemm_pthreads", "gemm_vectors", "gemm_openmp")
+CPU_STEPS = ("gemm_ijk", "gemm_ikj", "gemm_blocked", "gemm_vectors", "gemm_packed", "blas")     # one thread, from slow to fast
 CHIEN = tuple(name for name, kernel in KERNELS.items() if kernel.path.stem.startswith("sgemm_outer"))
 TENSOR = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
 MXV = tuple(name for name, kernel in ALL.items() if kernel.kind == "vectors")
@@ -228,6 +229,7 @@ def everything(budget_s=0.15):
         "tuned": over_sizes(tuple(TUNED), TUNED_SIZES, TUNED, **how),
         "grids": wide_grids(**how),
         "threads": threads(sizes=(1024,), counts=(1, 2, 4, 8, 16), budget_s=budget_s),
+        "cpu_steps": threads(CPU_STEPS, (1024,), (1,), budget_s=budget_s),
         "lee_cpu": [t for size in up_to_4096 for name in LEE_CPU if size <= 2048 or name != "gemm_ijk"
                     for t in threads((name,), (size,), counts=(16,), budget_s=budget_s)],
         "wang_cpu": [task(BLAS, size, {"threads": count}, dtype=dtype, budget_s=budget_s) for size in WANG_SIZES

@@ -14,6 +14,7 @@ from course_lib.model.cache_lines import MATRICES, first_lines
 from course_lib.plots import style
 
 ABSENT, HELD, FETCHED = "#FFFFFF", style.SKY, style.ORANGE
+INDEXED = {"A": "A(i, k)", "B": "B(k, j)", "C": "C(i, j)"}      # rows go down, columns to the right
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,10 @@ def cache_lines(window, *, title=None):
     handles = [Line2D([], [], linestyle="none", marker="s", markersize=9, color=style.INK, label=f"used by the last {window.last}"),
                Patch(facecolor=FETCHED, edgecolor=style.GREY, label="line fetched for them"),
                Patch(facecolor=HELD, edgecolor=style.GREY, label="line in the cache"),
-               Patch(facecolor=ABSENT, edgecolor=style.GREY, label="line not in the cache")]
-    figure.legend(handles=handles, loc="lower left", ncols=4, frameon=False, fontsize=12)
+               Patch(facecolor=ABSENT, edgecolor=style.GREY, label="not in the cache"),
+               Line2D([], [], linestyle="none", marker="|", markersize=14, color=style.INK, markeredgewidth=1.2, label="where lines meet")]
+    figure.legend(handles=handles, loc="lower left", ncols=5, frameon=False, fontsize=12,
+                  columnspacing=1.3, handletextpad=0.5, handlelength=1.6)
     return figure
 
 
@@ -137,7 +140,8 @@ def _matrix(ax, name, window):
     ticks = [0, *range(window.line, cols, window.line), cols - 1]
     ax.set_xticks(ticks, [str(t) for t in ticks])
     ax.set_yticks([0, rows - 1])
-    ax.set_title(f"{name}: {_plural(window.misses[name], 'line')} fetched,\n{_plural(window.uses[name], 'element')} used", fontsize=14)
+    fetched, used = _plural(window.misses[name], "line"), _plural(window.uses[name], "element")
+    ax.set_title(f"{INDEXED[name]}: {fetched} fetched,\n{used} used", fontsize=14)
 
 
 def _plural(count, word):

@@ -36,8 +36,10 @@ def cpu_roofline(peak, points=None, ax=None, *, title=None):
                 color=style.CYCLE[(i + 4) % len(style.CYCLE)], markeredgecolor=style.INK, label=label)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:,.3g}")
+    if points:
+        ax.set_ylim(bottom=min(gflops for _, gflops in points.values()) / 4)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.3g}" if value >= 1 else f"1/{1 / value:,.0f}")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.3g}")
     ax.grid(True)
     ax.set(xlabel="operations per byte", ylabel="GFLOP/s",
            title=title or f"{peak.gflops:,.0f} GFLOP/s with {peak.threads} thread{'s' * (peak.threads != 1)}, {peak.label}")

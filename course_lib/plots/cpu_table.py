@@ -24,7 +24,7 @@ def cpu_table(results, caption=""):
     slowest = min(r.gflops for r in results)
     rows = [(r.kernel.name, "" if r.threads is None else str(r.threads), f"{1e3 * r.time.median_s:.3g}", f"{r.gflops:.3g}",
              _times(r.gflops / slowest)) for r in results]
-    return Table(("program", "threads", "ms", "GFLOP/s", "times the slowest"), rows, caption or _caption(results[0]))
+    return Table(("program", "threads", "ms", "GFLOP/s", "times as fast as the slowest"), rows, caption or _caption(results[0]))
 
 
 def _caption(result: CpuResult):

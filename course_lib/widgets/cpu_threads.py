@@ -5,6 +5,7 @@ import threading
 
 from course_lib.errors import CourseError
 from course_lib.kernels import cpu_kernel
+from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import bars, lines, style
 from course_lib.run import count_lines, run_cpu
 from course_lib.toolchain import cpu_count
@@ -46,13 +47,13 @@ def measure_programs(names, N, budget_s=0.2, **parameters):
 
 
 def intensity(name, N, **parameters):
-    """Return a program's operations per byte of the cache lines that it fetches into 32 KiB.
+    """Return a program's operations per byte of the cache lines that it fetches into 32 KiB of 8 ways, as first caches are.
 
     >>> 0.4 < intensity("gemm_ikj", 96) < 0.6
     True
     """
     A, B, _ = inputs(N, N, N)
-    counted = count_lines(name, A, B, **parameters)
+    counted = count_lines(name, A, B, cache=CacheShape(32 * 1024, ways=8), **parameters)
     return 2 / (counted.per_multiply_add * counted.cache.line)
 
 
@@ -85,7 +86,7 @@ def thread_facts(pair):
     ratio = one.time.median_s / many.time.median_s
     return {"threads": str(many.threads), "CPUs of this machine": str(cpu_count()),
             "time": f"{1e3 * many.time.median_s:.3g} ms",
-            "half of the times": f"{1e3 * many.time.low_s:.3g} to {1e3 * many.time.high_s:.3g} ms",
+            "middle half of the times": f"{1e3 * many.time.low_s:.3g} to {1e3 * many.time.high_s:.3g} ms",
             "GFLOP/s": f"{many.gflops:.3g}", "GFLOP/s with 1 thread": f"{one.gflops:.3g}",
             "times as fast as 1 thread": f"{ratio:.2f}", "efficiency": f"{100 * ratio / (many.threads or 1):.0f} %"}
 
@@ -115,21 +116,35 @@ def thread_sliders(name="gemm_pthreads", threads=1, N=256, *, sizes=(128, 256, 3
                    done="measured on this CPU", ahead=False)
 
 
-def recorded_gains(recording, names=THREADED):
+def recorded_gains(recording, names=THREADED, time="median_s"):
     """Return name -> {threads: how many times as fast as one thread}, of recorded times.
 
+    Parameters
+    ----------
+    recording : Recording
+    names : sequence of str
+    time : str
+        "low_s" or "high_s" for the ends of the middle half of the times; one thread always takes its median.
+
     >>> from course_lib.data import load
-    >>> round(recorded_gains(load("threads"))["gemm_pthreads"][2], 2)
-    2.1
+    >>> gain = [recorded_gains(load("threads"), time=time)["blas"][8] for time in ("high_s", "median_s", "low_s")]
+    >>> gain == sorted(gain)
+    True
     """
-    times = {name: {r.parameters["threads"]: r.median_s for r in recording.find(name)} for name in names}
-    return {name: {count: found[1] / found[count] for count in sorted(found)} for name, found in times.items()}
+    found = {name: {r.parameters["threads"]: r for r in recording.find(name)} for name in names}
+    return {name: {count: by_count[1].median_s / getattr(by_count[count], time) for count in sorted(by_count)}
+            for name, by_count in found.items()}
 
 
-def gains_picture(gains, label):
-    """Draw gains against threads, beside as many times as there are threads; return (Axes, alternative text)."""
-    counts = list(next(iter(gains.values())))
+def gains_picture(recording, names=THREADED):
+    """Draw recorded gains and their middle halves, beside as many times as there are threads; return (Axes, alternative text)."""
+    gains, least, most = (recorded_gains(recording, names, time) for time in ("median_s", "high_s", "low_s"))
+    counts, label = list(next(iter(gains.values()))), f"N = {recording.records[0].N}, {recording.label}"
     ax = lines(counts, {name: [gain[count] for count in counts] for name, gain in gains.items()}, xlabel="threads", log=True,
                predicted={"as many times as threads": counts}, ylabel="times as fast as 1 thread", title=label)
+    for i, (name, line) in enumerate(zip(gains, ax.lines[1:], strict=True)):
+        beside = [count * 1.03 ** (i - 1.5) for count in counts]       # side by side, so that none hides another
+        line.set_xdata(beside)
+        ax.vlines(beside, list(least[name].values()), list(most[name].values()), color=line.get_color(), linewidth=1.5)
     said = "; ".join(f"{name} " + ", ".join(f"{gain[count]:.1f} with {count}" for count in counts[1:]) for name, gain in gains.items())
     return ax, f"Times as fast as one thread, {label}: {said}."

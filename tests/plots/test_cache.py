@@ -65,8 +65,8 @@ def test_the_drawing_has_a_panel_for_each_matrix():
     seen = line_window(counted("ijk"), 48)
     figure = cache_lines(seen, title="here")
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == ["A: 0 lines fetched,\n16 elements used", "B: 16 lines fetched,\n16 elements used",
-                      "C: 0 lines fetched,\n1 element used"]
+    assert titles == ["A(i, k): 0 lines fetched,\n16 elements used", "B(k, j): 16 lines fetched,\n16 elements used",
+                      "C(i, j): 0 lines fetched,\n1 element used"]
     for ax, name in zip(figure.axes, "ABC", strict=True):
         (marks,) = [line for line in ax.lines if line.get_marker() == "s"]
         assert sorted(zip(marks.get_ydata(), marks.get_xdata(), strict=True)) == [tuple(x) for x in np.argwhere(seen.used[name])]

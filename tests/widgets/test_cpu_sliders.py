@@ -56,7 +56,7 @@ def test_the_picture_shows_the_step_that_was_asked_for():
     assert "Order jki" in alt
     assert "after 64 multiply-adds" in alt
     seen = line_window(trace_order("jki"), 64, cpu_sliders.LAST)
-    assert figure.axes[0].get_title(loc="left").startswith(f"A: {seen.misses['A']} line")
+    assert figure.axes[0].get_title(loc="left").startswith(f"A(i, k): {seen.misses['A']} line")
     assert len(trace_order("jki").trace) == 3 * cpu_sliders.STEPS[-1]
 
 

@@ -121,8 +121,12 @@ def test_recorded_gains_are_ratios_of_recorded_times():
     assert all(gain[1] == 1 and list(gain) == [1, 2, 4, 8, 16] for gain in gains.values())
     one, sixteen = (next(r for r in recording.find("blas") if r.parameters["threads"] == p) for p in (1, 16))
     assert gains["blas"][16] == pytest.approx(sixteen.gflops / one.gflops, rel=1e-3)
-    ax, alt = gains_picture(gains, "here")
+    ax, alt = gains_picture(recording)
     drawn = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
     assert drawn["as many times as threads"] == [1, 2, 4, 8, 16]
     assert drawn["blas"] == list(gains["blas"].values())
     assert f"blas {gains['blas'][2]:.1f} with 2" in alt
+    r = next(r for r in recording.find("gemm_packed") if r.parameters["threads"] == 16)
+    alone = next(r for r in recording.find("gemm_packed") if r.parameters["threads"] == 1)
+    ends = [list(end[:, 1]) for drawn in ax.collections for end in drawn.get_segments()]
+    assert [alone.median_s / r.high_s, alone.median_s / r.low_s] in ends, "its middle half is drawn"
