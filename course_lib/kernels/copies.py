@@ -26,11 +26,12 @@ def aligned_rule():
     """Return the rule that vectors lie at multiples of their size.
 
     >>> aligned_rule().problem({"VEC": 4, "offset": 6})
-    'offset = 6 is no multiple of VEC = 4: offset can be 4 or 8'
+    'offset = 6 is no multiple of VEC = 4: offset can be any multiple of 4, for example 4 or 8'
     """
     def says(p):
         below = p["offset"] // p["VEC"] * p["VEC"]
-        return f"offset = {p['offset']} is no multiple of VEC = {p['VEC']}: offset can be {below} or {below + p['VEC']}"
+        return (f"offset = {p['offset']} is no multiple of VEC = {p['VEC']}: offset can be any multiple of {p['VEC']}, "
+                f"for example {below} or {below + p['VEC']}")
     return Rule("offset % VEC == 0", f"{WHY_VECTORS}, one of 64 bits two at a multiple of 8; the hardware refuses any other address",
                 lambda p: p["offset"] % max(p["VEC"], 1) == 0, says)
 
@@ -38,7 +39,8 @@ def aligned_rule():
 def kernels():
     """Yield the kernel."""
     yield Kernel(
-        "copy_strided", FOLDER / "copy_strided.cu", "copy_strided", idea="out[i] = in[offset + stride * i], VEC floats with each load",
-        lesson="05_coalescing", kind="gather", parameters=PARAMETERS, rules=(width_rule(), aligned_rule()), passes=("VEC", "threads"),
+        "copy_strided", FOLDER / "copy_strided.cu", "copy_strided",
+        idea="copies a piece of VEC floats out of every stride pieces, one with each load", lesson="05_coalescing",
+        kind="gather", parameters=PARAMETERS, rules=(width_rule(), aligned_rule()), passes=("VEC", "threads"),
         passes_as={"threads": "THREADS"}, block_of=lambda p: (p["threads"], 1, 1),
         grid_of=lambda n, p: (ceil_div(ceil_div(n, p["VEC"]), p["threads"]), 1, 1))

@@ -42,7 +42,7 @@ def bars(values, ax=None, *, unit, title=None, note=None, digits=3):
 
 @style.styled
 def lines(x, series, ax=None, *, xlabel, ylabel, predicted=None, title=None, log=False, note=None):
-    """Draw counters against a parameter: markers for what was counted, dashed curves for what was predicted.
+    """Draw counters against a parameter: markers for what was counted, dashed or dotted curves for what was predicted.
 
     Parameters
     ----------
@@ -60,9 +60,10 @@ def lines(x, series, ax=None, *, xlabel, ylabel, predicted=None, title=None, log
     Axes
     """
     ax = style.axes(ax, width=9.0, height=4.8)
+    paired = len(series) == len(predicted or ()) > 1                 # then each curve has the colour of its markers
     for i, (label, values) in enumerate((predicted or {}).items()):
-        colour = style.GREY if len(predicted) == 1 else style.CYCLE[i]
-        ax.plot(x, values, linestyle="--", color=colour, label=label, zorder=1)
+        colour, dashes = (style.CYCLE[i], "--") if paired else (style.GREY, ("--", ":", "-.")[i % 3])
+        ax.plot(x, values, linestyle=dashes, color=colour, label=label, zorder=1)
     for i, (label, values) in enumerate(series.items()):
         ax.plot(x, values, linestyle="none" if predicted else "-", marker=style.MARKERS[i], color=style.CYCLE[i],
                 label=label, zorder=2, clip_on=False)
@@ -74,10 +75,10 @@ def lines(x, series, ax=None, *, xlabel, ylabel, predicted=None, title=None, log
     if log:
         low, high = ax.get_ylim()
         ticks = 2.0 ** np.arange(np.ceil(np.log2(low)), np.floor(np.log2(high)) + 1)
-        ax.set_yticks(ticks, [_number(t, 3) for t in ticks])
+        ax.set_yticks(ticks, [_number(t, 3) if t >= 1 else f"1/{round(1 / t):,}" for t in ticks])
     ax.grid(axis="y")
     ax.set(xlabel=xlabel + (f"\n{note}" if note else ""), ylabel=ylabel, title=title or "")
-    ax.legend()
+    ax.legend(frameon=True, framealpha=1, edgecolor="none")          # no line of the grid runs through the words
     return ax
 
 

@@ -45,7 +45,7 @@ def _side(col, cols, most):
     """Return how a number stands in its element: two digits are wider than a small one, and stay inside the warp."""
     if most <= 16 or np.ptp(cols) == 0:
         return "center", 0.0
-    return ("left", -0.35) if col == cols.min() else ("right", 0.35)
+    return ("left", -0.1) if col == cols.min() else ("right", 0.1)
 
 
 @style.styled

@@ -54,7 +54,8 @@ def test_lesson_03_lacks_the_guard():
 def test_lesson_04_lacks_the_first_barrier_and_does_without_an_early_end():
     text, _, prose = lesson("04")
     assert f"`{BARRIER}` into the empty line" in prose
-    assert f"`{GUARD}`, into the line before the loop" in prose
+    assert "add a line above the loop over `k0`" in prose
+    assert f"`{GUARD}`." in prose
     assert found(text) == [("hazard", "lesson 04", "for (i")]
     repaired = edited(text, "\n\n", f"\n        {BARRIER}\n")
     assert repaired.count(BARRIER) == 2

@@ -32,6 +32,23 @@ def test_lines_draw_counted_and_predicted_on_log_axes():
     assert [t.get_text() for t in ax.get_xticklabels()] == ["4", "8", "16"]
 
 
+def test_two_predictions_of_one_series_differ_in_their_dashes():
+    def drawn(series, **predicted):
+        found = plots.lines([1, 2], dict.fromkeys(series, [4, 2]), xlabel="x", ylabel="y", predicted=predicted).lines
+        return {line.get_label(): (line.get_color(), line.get_linestyle()) for line in found}
+    looks = drawn(["counted"], one=[4, 2], other=[4, 1])
+    assert (looks["one"][1], looks["other"][1]) == ("--", ":")
+    assert looks["counted"][0] not in (looks["one"][0], looks["other"][0])
+    pairs = drawn(["a", "b"], formula=[4, 2], other=[4, 1])
+    assert (pairs["formula"], pairs["other"]) == ((pairs["a"][0], "--"), (pairs["b"][0], "--"))
+
+
+def test_no_line_of_the_grid_runs_through_the_legend():
+    frame = plots.lines([1, 2], {"a": [4, 2]}, xlabel="x", ylabel="y", log=True).get_legend().get_frame()
+    assert frame.get_visible()
+    assert frame.get_alpha() == 1
+
+
 def test_drawing_leaves_matplotlib_alone():
     import matplotlib
     before = dict(matplotlib.rcParams)

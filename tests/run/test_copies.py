@@ -58,7 +58,8 @@ def test_as_many_as_there_are():
 
 @pytest.mark.parametrize(("n", "far", "said"), [
     (8, {"stride": 2}, "reach over 15, but values has 10"), (0, {}, "0 floats"), (None, {"offset": 16}, "values has 10"),
-    (4, {"VEC": 3}, "one load moves 1, 2 or 4 floats"), (4, {"VEC": 4, "offset": 2}, "offset can be 0 or 4")])
+    (4, {"VEC": 3}, "one load moves 1, 2 or 4 floats"),
+    (4, {"VEC": 4, "offset": 2}, "offset can be any multiple of 4, for example 0 or 4")])
 def test_what_cannot_be_copied_says_why(n, far, said):
     with pytest.raises(CourseError, match=said):
         run_gather("copy_strided", np.zeros(10, np.float32), n, backend="sim", **far)
