@@ -21,7 +21,8 @@ class Access:
     """What the traced warps did in one line to one array: requests, sectors and bytes of all, a typical one's pattern.
 
     `step` is the most frequent distance in bytes from a lane to its neighbour, `walks` says that a thread's next
-    request begins where this one ends.
+    request begins where this one ends. In shared memory, `words` is how many different ones a request mostly wants, and
+    `banks` in how many banks they lie.
     """
 
     line: int
@@ -33,6 +34,8 @@ class Access:
     used: int = 0
     step: int = 0
     walks: bool = False
+    words: int = 0
+    banks: int = 0
 
 
 def notes(report, resources, case, tile, lines):
@@ -81,6 +84,8 @@ def _access(key, records):
         found.requests += 1
         found.used += len(touched)
         found.sectors += len(np.unique(touched // SECTOR_BYTES)) if space == "global" else 0
+    if space == "shared":
+        (found.words, found.banks), _ = Counter(_spread(active, width) for _, active in records).most_common(1)[0]
     # The commonest distance; nothing is said of lanes that want the same.
     steps = Counter(int(d) for _, active in records for d in np.abs(np.diff(active)) if d)
     found.step = steps.most_common(1)[0][0] if steps else 0
@@ -88,6 +93,17 @@ def _access(key, records):
     on = sum(bool((b.addresses - a.addresses == width)[a.addresses >= 0].all()) for a, b in turns)
     found.walks = found.step > width and 2 * on > len(turns) > 0
     return found
+
+
+def _spread(addresses, width):
+    """Return (different words, banks that they lie in) of one access to shared memory.
+
+    >>> tx, ty = np.arange(32) % 16, np.arange(32) // 16
+    >>> _spread(64 * tx, 4), _spread(64 * tx + 4 * ty, 4), _spread(16 * np.arange(8), 16)
+    ((16, 2), (32, 4), (32, 32))
+    """
+    words = np.unique(addresses[:, None] // BANK_BYTES + np.arange(-(-width // BANK_BYTES)))
+    return len(words), len(np.unique(words % BANKS))
 
 
 def _loads(report, seen, case, tile):
@@ -130,7 +146,7 @@ def _conflicts(report, seen):
             if all_of_them <= SLACK * (all_of_them - more):
                 continue
             here = [a for a in seen if (a.line, a.kind) == (line, kind) and not a.sectors]
-            worst = max(here, key=lambda a: a.step, default=None)
+            worst = max(here, key=lambda a: (a.step, a.words / max(1, a.banks)), default=None)
             where = f"{worst.array}: " if worst else ""
             found.append(("bank conflicts", f"{where}{all_of_them / (all_of_them - more):.1f} times the wavefronts that a {kind} without "
                           f"bank conflicts takes ({more} conflicts){_apart(worst)}. {PAD}", line))
@@ -138,18 +154,17 @@ def _conflicts(report, seen):
 
 
 def _apart(access):
-    """Say how far lanes are apart when that alone puts them into few banks.
+    """Say how far lanes are apart when that puts the words of a warp into fewer banks than there is room for.
 
-    >>> _apart(Access(9, "load", "As", 4, step=64))
-    '. Neighbouring lanes are 64 bytes apart, so that a warp meets in 2 of 32 banks'
-    >>> _apart(Access(9, "load", "As", 4, step=132))
+    >>> _apart(Access(9, "load", "As", 4, step=64, words=32, banks=4))
+    '. Neighbouring lanes are 64 bytes apart: the 32 words of a warp lie in 4 of 32 banks'
+    >>> _apart(Access(9, "load", "As", 4, step=132, words=16, banks=16))
     ''
     """
-    if not access or access.step <= access.width:
+    if not access or access.step <= access.width or access.banks >= min(access.words, BANKS):
         return ""
-    words = np.arange(WARP)[:, None] * access.step + np.arange(0, access.width, BANK_BYTES)
-    banks = len(np.unique(words // BANK_BYTES % BANKS))
-    return f". Neighbouring lanes are {access.step} bytes apart, so that a warp meets in {banks} of {BANKS} banks" if banks < BANKS else ""
+    return (f". Neighbouring lanes are {access.step} bytes apart: the {access.words} words of a warp lie in {access.banks} of "
+            f"{BANKS} banks")
 
 
 def _spills(resources):

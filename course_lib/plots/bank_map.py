@@ -5,12 +5,13 @@ from matplotlib.patches import Patch, Rectangle
 
 from course_lib.arch import BANKS, WARP
 from course_lib.plots import style
-from course_lib.plots.banks import bank_counts, bank_services, colour_of, degrees_of, rows_of
+from course_lib.plots.banks import bank_services, colour_of, counted, degrees_of, rows_of
 from course_lib.plots.lane_labels import LEGIBLE, name_lanes
 
 GAP = 1.5                  # banks between two half-warps
 BARS, ROOM = 0.30, 0.09    # height of the longest bar below, and of what is above it, as shares of the rows
 HIGH = 0.7                 # share of the figure's height that rows and bars take
+PIXEL = 72 / style.DPI     # the width of a line, in points
 
 
 def words_a_bank(record, banks=BANKS):
@@ -88,13 +89,14 @@ def _colour(degree):
 
 
 def _title(record, banks):
-    counts = bank_counts(record, banks)
-    what = "wavefront" if banks == BANKS else "step"
-    return f"line {record.line}: " + " and ".join(f"{n} {what}{'s' * (n != 1)}" for n in counts)
+    return f"line {record.line}: {counted(record, banks)}"
 
 
 def _words(ax, group, rows, banks, left, legible):
-    """Draw the grid of one group, and a rectangle for each word that is wanted, with its lane's number where that is legible."""
+    """Draw the grid of one group, and a rectangle for each word that is wanted, with its lane's number where that is legible.
+
+    A line of one pixel parts a word from the one above it: gaps between rectangles would be rounded away here and there.
+    """
     ax.vlines(np.arange(banks + 1) + left - 0.5, -0.5, len(rows) - 0.5, colors="#E2E2E2", linewidths=0.6)
     ax.hlines([-0.5, len(rows) - 0.5], left - 0.5, left + banks - 0.5, colors=style.GREY, linewidths=0.8)
     cells = {}
@@ -104,11 +106,15 @@ def _words(ax, group, rows, banks, left, legible):
     for word, (lanes, degree) in cells.items():
         x, y, colour = left + word % banks, rows.index(word // banks), _colour(degree)
         shared = len(lanes) > 1
-        ax.add_patch(Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, facecolor=colour, linewidth=1.5 if shared else 0,
+        inset = 0.02 if shared else 0
+        ax.add_patch(Rectangle((x - 0.48, y - 0.5 + inset), 0.96, 1 - 2 * inset, facecolor=colour, linewidth=1.5 if shared else 0,
                                edgecolor=style.INK if shared else colour))
         if legible and not shared:
             ax.text(x, y, str(lanes[0]), ha="center", va="center", fontsize=min(7.5, 250 / len(rows)),
                     color=style.text_on(colour))
+    places = {(left + word % banks, rows.index(word // banks)) for word in cells}
+    below = [(x, y) for x, y in sorted(places) if (x, y - 1) in places]
+    ax.hlines([y - 0.5 for _, y in below], [x - 0.48 for x, _ in below], [x + 0.48 for x, _ in below], colors="white", linewidths=PIXEL)
     if not legible:
         name_lanes(ax, {(left + w % banks, rows.index(w // banks)): sorted(set(lanes)) for w, (lanes, _) in cells.items()}, len(rows))
 

@@ -16,7 +16,6 @@ from course_lib.plots.traces import is_load
 # Up to so many different words of one bank: this colour, darker the more.
 DEGREES = {1: FETCHED, 2: "#F8DC9B", 4: style.ORANGE, 8: style.VERMILION, 16: "#A03A00", 32: "#6B1F00"}
 WIDE = 11.0                # inches, for letters at their full size; a narrower figure gets smaller ones
-HALVES = " for the half-warps, 16 banks"
 GAP = 1.5                  # banks between two half-warps
 
 
@@ -116,7 +115,7 @@ def bank_grid(record, ax=None, *, banks=BANKS, title=None):
     ax.tick_params(length=0)
     ax.set(xlim=(-0.5, right + 1.3), ylim=(len(rows) + 0.6, -0.5), xlabel=_heading(banks, scale),
            ylabel="first word of the row" if len(rows) > 5 else "word",
-           title=title or f"{record.operation}, line {record.line}: {_counted(record, banks).removesuffix(HALVES)}")
+           title=title or f"{record.operation}, line {record.line}: {counted(record, banks)}")
     ax.spines[:].set_visible(False)
     _legend(ax, groups, scale, "in a cell" if tall >= LEGIBLE else "beside the words")
     return ax
@@ -217,12 +216,18 @@ def _ranges(numbers):
     return (", " if any("–" in p for p in parts) else ",").join(parts)
 
 
-def _counted(record, banks):
-    """Say how many wavefronts or steps an access takes."""
+def counted(record, banks=BANKS):
+    """Say how many wavefronts an access takes; with 16 banks, of each half-warp.
+
+    >>> from types import SimpleNamespace
+    >>> column = SimpleNamespace(addresses=np.arange(32) * 64, width=4, space="shared", operation="ld.shared.f32", line=1)
+    >>> counted(column), counted(column, 16)
+    ('16 wavefronts', '16 + 16 wavefronts, half-warp by half-warp')
+    """
     counts = bank_counts(record, banks)
     if banks == BANKS:
         return f"{counts[0]} wavefront{'s' * (counts[0] != 1)}"
-    return " and ".join(f"{n} step{'s' * (n != 1)}" for n in counts) + HALVES
+    return " + ".join(map(str, counts)) + " wavefronts, half-warp by half-warp"
 
 
 def describe_banks(record, banks=BANKS):
@@ -242,4 +247,4 @@ bank: 32 wavefronts.'
     broadcast = f"; up to {shared} lanes want one word, a broadcast" if shared > 1 else ""
     return (f"One access to shared memory, {words_of(record)}: {lanes} lane{'s' * (lanes != 1)} want {len(words)} different "
             f"word{'s' * (len(words) != 1)} in {len({w % banks for w in words})} of {banks} banks, at most {most} in one bank{broadcast}: "
-            f"{_counted(record, banks)}.")
+            f"{counted(record, banks)}.")

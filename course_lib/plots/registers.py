@@ -1,4 +1,4 @@
-"""Pictures of register blocking: what one thread computes and reads, speed against occupancy, work under way against warps."""
+"""Pictures of register blocking: what one thread computes and reads, speed against occupancy, independent work against warps."""
 
 from dataclasses import dataclass
 
@@ -170,8 +170,8 @@ def speed_by_occupancy(points, ax=None, *, title=None, label=""):
                 color=style.CYCLE[i], markeredgecolor=style.INK, markeredgewidth=0.6, label=f"{kind} output{'s' * (kind != 1)} a thread")
     for p in points:
         if p.name:
-            left = p.occupancy > 0.7                  # there is room for the name on this side
-            ax.annotate(p.name, (100 * p.occupancy, p.gflops), textcoords="offset points", xytext=(-9 if left else 9, 7),
+            left = p.occupancy > 0.7                  # there is room for the name above the point, and to the left
+            ax.annotate(p.name, (100 * p.occupancy, p.gflops), textcoords="offset points", xytext=(12, 10) if left else (9, 7),
                         ha="right" if left else "left", fontsize=12)
     ax.set_xlim(0, 109)
     ax.set_ylim(0, 1.15 * max(p.gflops for p in points))
@@ -203,7 +203,7 @@ def _span(values):
 
 @style.styled
 def under_way(points, needed, ax=None, *, what="multiply-adds", title=None):
-    """Draw what is under way on a multiprocessor: warps across, independent instructions of each warp upwards.
+    """Draw what could be under way on a multiprocessor: warps across, independent instructions of each warp upwards.
 
     Parameters
     ----------
@@ -218,13 +218,13 @@ def under_way(points, needed, ax=None, *, what="multiply-adds", title=None):
     ax = style.axes(ax, width=9.0, height=4.8)
     top = 2 * max(needed, *(each for _, each in points.values()))
     x = np.array([1, 64])
-    ax.plot(x, needed / x, color=style.INK, linestyle="--", label=f"{needed} {what} under way")
+    ax.plot(x, needed / x, color=style.INK, linestyle="--", label=f"needed: {needed} under way")
     ax.fill_between(x, needed / x, 2**-3, color=style.PALE, zorder=0)
     ax.text(1.15, 0.6, "too few: latency shows", fontsize=12)
     for i, (label, (warps, each)) in enumerate(points.items()):
         ax.plot([warps], [each], linestyle="none", marker=style.marker(i), markersize=11,
                 color=style.CYCLE[i % len(style.CYCLE)], markeredgecolor=style.INK, markeredgewidth=0.6, zorder=3, clip_on=False,
-                label=f"{label}: {warps * each}")
+                label=f"{label}: {warps * each} independent")
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     for axis in (ax.xaxis, ax.yaxis):
@@ -241,7 +241,7 @@ def describe_under_way(points, needed, what="multiply-adds"):
     """Return the alternative text of `under_way`.
 
     >>> describe_under_way({"tiled": (64, 1), "2d": (16, 64)}, 16)
-    'Latency is hidden from 16 multiply-adds under way: tiled has 64 warps × 1 = 64, 2d has 16 warps × 64 = 1024.'
+    '16 multiply-adds under way hide the latency. Independent of each other: tiled 64 warps × 1 = 64, 2d 16 warps × 64 = 1024.'
     """
-    words = [f"{label} has {warps} warps × {each} = {warps * each}" for label, (warps, each) in points.items()]
-    return f"Latency is hidden from {needed} {what} under way: {', '.join(words)}."
+    words = [f"{label} {warps} warps × {each} = {warps * each}" for label, (warps, each) in points.items()]
+    return f"{needed} {what} under way hide the latency. Independent of each other: {', '.join(words)}."

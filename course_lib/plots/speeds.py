@@ -88,21 +88,26 @@ def speeds(records, ax=None, *, over="N", what="gflops", title=None, label="", l
 
 
 @style.styled
-def draw_curves(found, ax=None, *, xlabel, ylabel, title=None, live=None, log=False):
+def draw_curves(found, ax=None, *, xlabel, ylabel, title=None, live=None, log=False, even=False):
     """Draw what `curves` returns, or any other label -> {x: y}; y begins at 0 unless its axis is logarithmic.
+
+    `even` sets the values of x side by side, whatever lies between them, so that neighbours such as 1023, 1024 and 1025 are told apart.
 
     >>> ax = draw_curves({"K80": {512: 45.0, 513: 30.0}}, xlabel="N", ylabel="% of the peak")
     >>> ax.lines[0].get_xydata().tolist()
     [[512.0, 45.0], [513.0, 30.0]]
     """
     ax = style.axes(ax, width=11.0, height=4.8)
+    every = sorted({x for line in (*found.values(), *(live or {}).values()) for x in line})
+    place = {x: n if even else x for n, x in enumerate(every)}
     drawn = {}
     for i, (name, line) in enumerate(found.items()):
         xs = sorted(line)
-        drawn[name], = ax.plot(xs, [line[x] for x in xs], marker=style.marker(i), color=style.CYCLE[i], markeredgecolor=style.INK,
-                               markeredgewidth=0.6, label=name)
-    points = [ax.plot(sorted(line), [line[x] for x in sorted(line)], linestyle="none", marker=style.MARKERS[-1 - i % len(style.MARKERS)],
-                      markersize=15, color=style.INK, markerfacecolor="none", markeredgewidth=2, label=name, zorder=3)[0]
+        drawn[name], = ax.plot([place[x] for x in xs], [line[x] for x in xs], marker=style.marker(i), color=style.CYCLE[i],
+                               markeredgecolor=style.INK, markeredgewidth=0.6, label=name)
+    points = [ax.plot([place[x] for x in sorted(line)], [line[x] for x in sorted(line)], linestyle="none",
+                      marker=style.MARKERS[-1 - i % len(style.MARKERS)], markersize=15, color=style.INK, markerfacecolor="none",
+                      markeredgewidth=2, label=name, zorder=3)[0]
               for i, (name, line) in enumerate((live or {}).items())]
     if log:
         ax.set_yscale("log", base=2)
@@ -111,7 +116,10 @@ def draw_curves(found, ax=None, *, xlabel, ylabel, title=None, live=None, log=Fa
     ax.grid(axis="y")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title or "")
-    _ticks(ax, sorted({x for line in (*found.values(), *(live or {}).values()) for x in line}), log)
+    if even:
+        ax.set_xticks(range(len(every)), [f"{x:g}" for x in every], fontsize=11)
+    else:
+        _ticks(ax, every, log)
     style.legend_beside(ax, [drawn[name] for name in sorted(found, key=lambda name: -found[name][max(found[name])])] + points)
     return ax
 

@@ -7,7 +7,8 @@ from typing import Any
 from course_lib import data, toolchain
 from course_lib.arch import BANKS, WARP
 from course_lib.errors import CourseError
-from course_lib.plots import Table, bank_counts, bank_map, describe_banks, requests, source_listing
+from course_lib.plots import Table, bank_map, describe_banks, requests, source_listing
+from course_lib.plots.banks import counted
 from course_lib.run import LaunchResult, choose_backend, counter_name, resolve
 from course_lib.widgets.compute import evaluate
 from course_lib.widgets.live_pictures import roofline_picture
@@ -78,9 +79,8 @@ class BankView:
                                   "a product has one, such as sgemm_padded", kernel=self.result.kernel.name)
             return roofline_picture(self.result)
         access = f"line {self.record.line}, {KINDS[self.load]} of 32 bits"
-        counts = bank_counts(self.record, banks)
-        served = f"{counts[0]} wavefront{'s' * (counts[0] != 1)}" if banks == BANKS else f"{counts[0]} and {counts[1]} steps, modelled"
-        return bank_map(self.record, banks=banks, title=f"{access}: {served}"), describe_banks(self.record, banks)
+        access += ": " if banks == BANKS else ", modelled:\n"
+        return bank_map(self.record, banks=banks, title=access + counted(self.record, banks)), describe_banks(self.record, banks)
 
 
 def bank_view(kernel, N, parameters, load=True, *, warp=0, number=0):

@@ -157,7 +157,7 @@ ROWS = {
     "shared bytes": lambda r: ("shared bytes a block", _number(r.resources.static_shared_bytes)),
     "warps": lambda r: (f"warps an SM, modelled for {r.device}", _number(r.occupancy.warps)),
     "occupancy": _occupancy,
-    "limited by": lambda r: ("limited by", str(r.occupancy.limiter)),
+    "limited by": lambda r: ("occupancy limited by", str(r.occupancy.limiter)),
 }
 USUAL = ("threads", "time", "speed", "load requests", "load sectors", "sectors a load", "sectors a store", "sectors / multiply-add",
          "wavefronts / multiply-add", "registers", "shared bytes", "occupancy", "limited by")

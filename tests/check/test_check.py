@@ -96,7 +96,8 @@ def test_bank_conflicts_are_found_with_array_and_distance():
     report = check("sgemm_coalesced")
     assert found(report) == [("bank conflicts", line_of(text, "Bs[tx][ty] =")), ("bank conflicts", line_of(text, "* Bs[tx][k]"))]
     assert "Bs: 8.0 times the wavefronts" in report.findings[0].message
-    assert "64 bytes apart, so that a warp meets in 2 of 32 banks" in report.findings[0].message
+    assert "64 bytes apart: the 32 words of a warp lie in 4 of 32 banks" in report.findings[0].message, "a warp stores two columns"
+    assert "64 bytes apart: the 16 words of a warp lie in 2 of 32 banks" in report.findings[1].message, "it loads from one"
     assert check("sgemm_coalesced").findings[0].lesson == "lesson 06, Bank conflicts and padding"
 
 

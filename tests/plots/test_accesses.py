@@ -117,7 +117,7 @@ def test_lees_column_of_a_16_by_16_tile_on_32_banks_and_on_16(row_words, now, th
     halves = [{where: text for where, (text, _, _) in cells(ax).items() if (where[0] < 16) == first} for first in (True, False)]
     assert sorted(halves[0].values(), key=int) == [str(lane) for lane in range(16)]
     assert sorted(halves[1].values(), key=int) == [str(lane) for lane in range(16, 32)]
-    assert f"{then[0]} step" in ax.get_title(loc="left")
+    assert f"{then[0]} + {then[1]} wavefronts" in ax.get_title(loc="left")
     assert len(ax.get_xticks()) == 32
 
 

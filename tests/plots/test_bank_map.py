@@ -26,7 +26,8 @@ def split(ax, rows, gap=0.0):
     floor = floor_of(rows)
     for p in ax.patches:
         if p.get_width() == pytest.approx(0.96):
-            words[round(p.get_x() + 0.48 - gap), round(p.get_y() + 0.48)] = matplotlib.colors.to_hex(p.get_facecolor()).upper()
+            place = round(p.get_x() + 0.48 - gap), round(p.get_y() + p.get_height() / 2)
+            words[place] = matplotlib.colors.to_hex(p.get_facecolor()).upper()
         else:
             assert p.get_y() + p.get_height() == pytest.approx(floor)
             bars[round(p.get_x() + 0.4 - gap)] = p.get_height() / (BARS * rows)
@@ -46,6 +47,22 @@ def test_a_column_of_a_padded_tile(pad):
     assert set(words.values()) == {style.SKY if many == 1 else DEGREES[many]}
     assert max(max(group) for group in plots.words_a_bank(record)) == shared_wavefronts(record.addresses) == many
     assert ax.get_title(loc="left").startswith(f"line 7: {many} wavefront")
+
+
+@pytest.mark.parametrize(("row_words", "banks", "boxes"), [(32, 32, 32), (16, 16, 16), (40, 32, 8)])
+def test_the_words_of_a_bank_can_be_counted_in_the_picture(row_words, banks, boxes):
+    words = row_words * (LANES % 16 if banks == 16 else LANES)
+    ax = plots.bank_map(shared(4 * words), banks=banks)
+    ax.figure.canvas.draw()
+    pixels = np.asarray(ax.figure.canvas.buffer_rgba())[..., :3]
+    rows = len(rows_of(sorted({int(w) // banks for w in words})))
+    (x, top), (_, bottom) = (ax.transData.transform((-0.4, y)) for y in (-0.5, rows - 0.5))
+    column = pixels[len(pixels) - round(top):len(pixels) - round(bottom), round(x)]
+    colour = np.round(255 * np.array(matplotlib.colors.to_rgb(ax.patches[0].get_facecolor())))
+    filled = np.concatenate([[False], (np.abs(column - colour) < 2).all(axis=1), [False]])
+    begins, ends = np.flatnonzero(filled[1:] & ~filled[:-1]), np.flatnonzero(filled[:-1] & ~filled[1:])
+    assert len(begins) == boxes
+    assert np.ptp((ends - begins)[1:-1]) <= 1, "of equal height, to a pixel; the frame covers some of the first and of the last"
 
 
 def named(record, **options):
@@ -98,7 +115,7 @@ def test_two_half_warps_over_16_banks():
     assert half_warp_steps(record.addresses) == (16, 16)
     assert sorted({round(t, 1) for t in ax.get_xticks()}) == [0, 5, 10, 15, 17.5, 22.5, 27.5, 32.5]
     assert [t.get_text() for t in ax.get_xticklabels()] == ["0", "5", "10", "15"] * 2
-    assert "16 steps and 16 steps" in ax.get_title(loc="left")
+    assert "16 + 16 wavefronts, half-warp by half-warp" in ax.get_title(loc="left")
 
 
 def test_global_memory_has_no_banks():

@@ -117,6 +117,6 @@ def test_littles_law_is_a_line_and_kernels_are_points():
     law, few, many = ax.lines
     assert np.prod(law.get_xydata(), axis=1).tolist() == [16, 16]
     assert (few.get_xydata().tolist(), many.get_xydata().tolist()) == ([[8, 1]], [[16, 64]])
-    assert [line.get_label() for line in ax.lines] == ["16 multiply-adds under way", "few: 8", "many: 1024"]
+    assert [line.get_label() for line in ax.lines] == ["needed: 16 under way", "few: 8 independent", "many: 1024 independent"]
     assert ax.get_xscale() == ax.get_yscale() == "log"
     assert ax.get_ylim()[1] >= 64

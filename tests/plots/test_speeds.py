@@ -7,7 +7,7 @@ import pytest
 from course_lib.bench import plans
 from course_lib.data import Record, load
 from course_lib.errors import CourseError
-from course_lib.plots import describe_speeds, live_points, roofline, speeds, speeds_table
+from course_lib.plots import describe_speeds, draw_curves, live_points, roofline, speeds, speeds_table
 from course_lib.plots.speeds import curves
 
 
@@ -34,6 +34,12 @@ def test_the_picture_its_numbers_and_its_words():
     assert table.header == ("N", "one", "two, bx = 8", "two, bx = 16")
     assert table.rows == [("64", "1", "3", "4"), ("96", "2", "", "5")]
     assert "two, bx = 16 from 4 at 64 to 5 at 96, best 5 at 96" in describe_speeds(SOME)
+
+
+def test_values_side_by_side():
+    ax = draw_curves({"a": {64: 1.0, 65: 0.5, 2048: 2.0}, "b": {65: 3.0}}, xlabel="N", ylabel="y", even=True)
+    assert [line.get_xydata().tolist() for line in ax.lines] == [[[0, 1], [1, 0.5], [2, 2]], [[1, 3]]]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["64", "65", "2048"]
 
 
 def test_what_cannot_be_drawn():

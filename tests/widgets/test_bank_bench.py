@@ -171,7 +171,7 @@ def test_a_move_changes_every_pane(box, wait_s, monkeypatch):
     box.load.value, box.pad.value = True, 0
     box.banks.value = 16
     settle(box, wait_s)
-    assert "16 steps and 16 steps for the half-warps" in box.image.value
+    assert "16 + 16 wavefronts, half-warp by half-warp" in box.image.value
     box.banks.value = "roofline"
     settle(box, wait_s)
     assert "no point under the roofs" in box.image.value

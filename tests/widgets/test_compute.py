@@ -56,7 +56,7 @@ def test_facts_of_a_result(front_door):
     assert found["sectors a load request"] == "16"
     assert found["load sectors / multiply-add"] == "0.061"
     assert [v for k, v in found.items() if k.startswith("occupancy, modelled for ")] == ["50 %"]
-    assert found["limited by"] == "threads"
+    assert found["occupancy limited by"] == "threads"
     assert not any("time" in label for label in found)
 
 
