@@ -203,7 +203,7 @@ def block_map(seen, M, N, ax=None, *, title=None):
         ax.text(b.first_col + b.tile_cols * across, b.first_row + b.tile_rows * 0.22, way(b), ha="center", va="center", zorder=5,
                 fontsize=11 if small else 15, fontweight="bold", color=style.text_on(colour),
                 bbox={"facecolor": colour, "edgecolor": "none", "pad": 2})
-    ax.add_patch(Rectangle((0, 0), N, M, fill=False, edgecolor=style.INK, linewidth=3))
+    ax.add_patch(Rectangle((0, 0), N, M, fill=False, edgecolor=style.INK, linewidth=3, zorder=6))    # over the words' boxes
     ax.set(xlim=(-0.01 * cols, 1.01 * cols), ylim=(1.02 * rows, -0.02 * rows), xlabel="column of C", ylabel="row of C",
            title=title or f"C is {M} × {N} (black); blocks of {seen[0].tile_rows} × {seen[0].tile_cols}")
     counts = Counter(b.category for b in seen)

@@ -56,7 +56,7 @@ def _under_way(ax, found):
     rows = {name: each for name, each in (("global\nloads", found.loads), ("multiply-\nadds", found.multiply_adds)) if each}
     for place, each in enumerate(rows.values()):
         colour = style.GREEN if each.enough else style.VERMILION
-        ax.barh([place], [max(each.had, 1)], color=colour, height=0.42)
+        ax.plot([max(each.had, 1)], [place], marker="s", markersize=14, color=colour, linestyle="none", clip_on=False)
         ax.plot([max(each.needed, 1)] * 2, [place - 0.3, place + 0.3], color=style.INK, linewidth=3)
         ax.text(1.15, place - 0.36, f"{each.had:,.3g} there, {each.needed:,.3g} needed", fontsize=11, va="bottom")
     ax.set_xscale("log", base=2)

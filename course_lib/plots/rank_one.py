@@ -159,7 +159,7 @@ def rank_step(film, index, ax=None):
         ax.add_patch(Rectangle((min(frame.cols), top + frame.k), len(frame.cols), 1, fill=False, edgecolor=colour, linewidth=3.5))
     ax.add_patch(Rectangle((0, frame.watched), N, 1, fill=False, edgecolor=style.INK, linewidth=2.5))
     if frame.k >= 0:
-        ax.add_patch(Rectangle((left + frame.k - 0.2, frame.watched - 0.2), 1.4, 1.4, facecolor=style.YELLOW, edgecolor=style.INK))
+        ax.add_patch(Rectangle((left + frame.k - 0.2, frame.watched - 0.2), 1.4, 1.4, fill=False, edgecolor=style.INK, linewidth=2.5))
     for text, x, y in ((f"A  {M}×{K}", left, 0), (f"B  {K}×{N}", 0, top), (f"C  {M}×{N}: registers", 0, 0)):
         ax.text(x, y - 0.5, text, fontsize=12, ha="left", va="bottom")
     notes = (("▭ in shared memory", style.BLUE), ("▭ read now", style.GREEN), ("▭ one thread", style.INK))

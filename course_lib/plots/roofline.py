@@ -10,7 +10,7 @@ from course_lib.plots import style
 
 @style.styled
 def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwidths=None, element_bytes=1, title=None,
-             traffic="of device memory"):
+             traffic="of device memory", paired=False):
     """Draw the most that memory and arithmetic allow together, on logarithmic axes.
 
     Parameters
@@ -28,6 +28,8 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
     title : str, optional
     traffic : str
         What the bytes are: "of device memory", or "of all requests".
+    paired : bool
+        Each point counts the bytes of the roof in its place, and has that roof's colour.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
     Raises
     ------
     CourseError
-        For an unknown device, or a point that is not positive.
+        For an unknown device, a point that is not positive, or paired points that are not as many as the roofs.
 
     >>> wang = roofline("Tesla K80", {"N = 1024": (23.1, 693)}, double=True, element_bytes=8,
     ...                 bandwidths={"240 GB/s": 240, "154 GB/s": 154})
@@ -48,6 +50,8 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
     for label, (intensity, gflops) in (points or {}).items():
         if not (intensity > 0 and gflops > 0):
             raise CourseError(f"{label} lies at {intensity} operations and {gflops} GFLOP/s, but both are positive")
+    if paired and len(points or ()) != len(roofs):
+        raise CourseError(f"{len(points or ())} points cannot be paired with {len(roofs)} roofs")
     ax = style.axes(ax, width=11.0, height=5.2)
     corners = {label: knee(d, double, rate) * element_bytes for label, rate in roofs.items()}
     spots = [*corners.values(), *(x for x, _ in (points or {}).values())]
@@ -57,8 +61,9 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
         ax.plot(here, attainable(d, here / element_bytes, double, rate), color=style.CYCLE[i], linestyle="-" if i == 0 else "--",
                 label=f"{label}: knee at {corners[label]:.1f}")
     for i, (label, (intensity, gflops)) in enumerate((points or {}).items()):
+        colour = style.CYCLE[(i if paired else i + len(roofs)) % len(style.CYCLE)]
         ax.plot([intensity], [gflops], linestyle="none", marker=style.marker(i + len(roofs)), markeredgecolor=style.INK,
-                markeredgewidth=0.6, color=style.CYCLE[(i + len(roofs)) % len(style.CYCLE)], label=label, zorder=3)
+                markeredgewidth=0.6, color=colour, label=label, zorder=3)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     for axis in (ax.xaxis, ax.yaxis):
@@ -72,16 +77,20 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
     return ax
 
 
-def describe_roofline(which=DEFAULT_DEVICE, points=None, *, double=False, bandwidths=None, element_bytes=1):
+def describe_roofline(which=DEFAULT_DEVICE, points=None, *, double=False, bandwidths=None, element_bytes=1, paired=False):
     """Return the alternative text of `roofline`; parameters as there.
 
     >>> describe_roofline("Tesla K80", {"N = 1024": (23.1, 693)}, double=True, element_bytes=8)
     'Roofline of Tesla K80: the bound rises to 1,370 GFLOP/s at 45.7; N = 1024 at 23.1 reaches 693 GFLOP/s, 100 % of its bound.'
     """
     d = which if isinstance(which, Device) else device(which)
-    rate = next(iter((bandwidths or {"": d.bandwidth_gb_s}).values()))
-    words = [f"Roofline of {d.name}: the bound rises to {peak(d, double):,.0f} GFLOP/s at {knee(d, double, rate) * element_bytes:.1f}"]
-    for label, (intensity, gflops) in (points or {}).items():
+    roofs = list((bandwidths or {"": d.bandwidth_gb_s}).items())
+    several = len(roofs) > 1
+    knees = (f"{knee(d, double, rate) * element_bytes:.1f}" + f" ({roof})" * several for roof, rate in roofs)
+    words = [f"Roofline of {d.name}: the bound rises to {peak(d, double):,.0f} GFLOP/s at {' and '.join(knees)}"]
+    for i, (label, (intensity, gflops)) in enumerate((points or {}).items()):
+        roof, rate = roofs[i if paired else 0]
         share = gflops / attainable(d, intensity / element_bytes, double, rate)
-        words.append(f"{label} at {intensity:g} reaches {gflops:,.4g} GFLOP/s, {100 * share:.0f} % of its bound")
+        bound = f"the bound of {roof}" if several else "its bound"
+        words.append(f"{label} at {intensity:.4g} reaches {gflops:,.4g} GFLOP/s, {100 * share:.0f} % of {bound}")
     return "; ".join(words) + "."

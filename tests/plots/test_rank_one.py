@@ -87,6 +87,8 @@ def test_the_drawing_shows_a_b_and_the_sum_so_far(film):
     strip = [p.get_facecolor()[:3] for p in ax.patches if p.get_height() == 1.6]
     assert len(strip) == len(film)
     assert len(set(strip)) == len(PHASES)
+    watched = [p for p in ax.patches if (p.get_width(), p.get_height()) == (1.4, 1.4)]
+    assert [p.get_fill() for p in watched] == [False], "the element's own colour says what it is"
 
 
 def test_the_words_say_what_is_drawn(film):

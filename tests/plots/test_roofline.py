@@ -39,6 +39,21 @@ def test_it_can_be_shown_and_described():
     assert render(roofline("H200", {"tiled": (4, 9600)}), words).alt == words
 
 
+def test_paired_points_have_the_colour_and_the_share_of_their_own_roof():
+    points = {"693 / 30": (23.1, 693), "693 / 19.25": (36.0, 693)}
+    high, low, first, second = roofline("Tesla K80", points, paired=True, **WANG).lines
+    assert (first.get_color(), second.get_color()) == (high.get_color(), low.get_color())
+    words = describe_roofline("Tesla K80", points, paired=True, **WANG)
+    assert "at 45.7 (240 GB/s) and 71.2 (154 GB/s)" in words
+    assert "100 % of the bound of 240 GB/s" in words
+    assert "100 % of the bound of 154 GB/s" in words
+    *_, first, second = roofline("Tesla K80", points, **WANG).lines
+    assert len({high.get_color(), low.get_color(), first.get_color(), second.get_color()}) == 4
+    assert "693 / 19.25 at 36 reaches 693 GFLOP/s, 64 % of the bound of 240 GB/s" in describe_roofline("Tesla K80", points, **WANG)
+    with pytest.raises(CourseError, match="1 points cannot be paired with 2 roofs"):
+        roofline("Tesla K80", {"N = 1024": (23.1, 693)}, paired=True, **WANG)
+
+
 def test_a_point_that_is_not_there_is_named():
     with pytest.raises(CourseError, match="tiled lies at 0"):
         roofline("H200", {"tiled": (0, 5)})

@@ -109,6 +109,7 @@ def test_the_map_has_every_block_in_its_place_and_colour():
     assert [(p.get_x(), p.get_y(), p.get_width(), p.get_height()) for p in blocks] == [
         (b.first_col, b.first_row, b.tile_cols, b.tile_rows) for b in seen]
     assert (frame.get_width(), frame.get_height()) == (40, 150)
+    assert all(frame.get_zorder() > text.get_zorder() for text in ax.texts), "a word's box would hide a part of the frame"
     assert [t.get_text() for t in ax.texts] == [b.case for b in seen]
     assert len({p.get_facecolor() for p in blocks}) == 4
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["whole: 4", "columns cut: 2", "rows cut: 2", "corner: 1"]
