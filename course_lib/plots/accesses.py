@@ -44,7 +44,8 @@ def lane_sectors(record, ax=None, *, base=None, title=None):
     Returns
     -------
     Axes
-        Its image has the value 1 where a lane uses a word, 0.35 in the rest of the sectors fetched for it.
+        Its image has the value 1 where a lane uses a word, 0.35 in the rest of the sectors fetched for it. Lines in its colour keep a word
+        visible that is narrow and alone.
     """
     sectors = touched_sectors(record)
     ax = style.axes(ax, width=9.6, height=5.6)
@@ -58,6 +59,9 @@ def lane_sectors(record, ax=None, *, base=None, title=None):
     ax.imshow(image, cmap=matplotlib.colors.LinearSegmentedColormap.from_list("", ["white", FETCHED, USED]),
               vmin=0, vmax=1, aspect="auto", interpolation="nearest", extent=(0, image.shape[1], 31.5, -0.5))
     ax.vlines(np.arange(n + 1) * words, -0.5, 31.5, colors=style.GREY, linewidths=1)
+    used = np.pad(image == 1, ((0, 0), (1, 1)))
+    lanes, columns = np.nonzero(used[:, 1:-1] & ~used[:, :-2] & ~used[:, 2:])
+    ax.vlines(columns + 0.5, lanes - 0.5, lanes + 0.5, colors=USED, linewidths=2.2, zorder=3)
     ax.hlines(np.arange(3.5, 31, 4), 0, n * words, colors=style.PALE, linewidths=0.8, zorder=0.5)
     zero = sectors[0] * SECTOR_BYTES if base is None else base
     shown = np.arange(0, n, -(-n // 9))
@@ -71,8 +75,8 @@ def lane_sectors(record, ax=None, *, base=None, title=None):
 
 
 @style.styled
-def requests_beside(records, columns=3, width=12.6, height=3.3):
-    """Draw several requests side by side, each as `lane_sectors` does, under a title of its own.
+def requests_beside(records, columns=3, width=12.6, height=3.0):
+    """Draw several requests side by side, each as `lane_sectors` does, under a title of its own, all to one scale.
 
     Parameters
     ----------
@@ -99,6 +103,8 @@ def requests_beside(records, columns=3, width=12.6, height=3.3):
         ax.set_yticks((0, 8, 16, 24, 31))
         ax.set_xlabel(f"{n} sector{'s' * (n != 1)}: {used_bytes(record)} of {n * SECTOR_BYTES} bytes used", fontsize=13)
         ax.title.set_fontsize(14)
+        ax.set_xlim(0, max(len(touched_sectors(other)) for other in records.values()) * SECTOR_BYTES // 4)
+    figure.supxlabel("dark: the words of a lane; pale: the rest of its sectors", fontsize=13)
     for ax in grid[len(records):]:
         ax.remove()
     for ax in grid[:len(records)]:

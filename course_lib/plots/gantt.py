@@ -64,8 +64,8 @@ def gantt(timeline, ax=None, *, names=None, title=None, until=None):
     return ax
 
 
-def describe_gantt(timeline, *, names=None):
-    """Return the alternative text of `gantt`.
+def describe_gantt(timeline, *, names=None, busy=None):
+    """Return the alternative text of `gantt`; with `busy`, 0 to 1, that share of a long time instead of the cycles drawn.
 
     >>> from course_lib.model import timeline
     >>> describe_gantt(timeline(2, [(6, 36)] * 3))
@@ -73,15 +73,16 @@ def describe_gantt(timeline, *, names=None):
 the scheduler issues in 36 of 84 cycles and waits twice, 24 cycles at the longest.'
     """
     pairs = dict.fromkeys(zip(names or [""] * len(timeline.steps), timeline.steps))
-    kinds = "; ".join(f"{name + ': ' if name else ''}{issue:g} cycles of issue, {latency:g} until the result"
+    kinds = "; ".join(f"{name + ': ' if name else ''}{issue:g} cycle{'s' * (issue != 1)} of issue, {latency:g} until the result"
                       for name, (issue, latency) in pairs)
     longest = max((end - start for start, end in timeline.idle), default=0)
     issued = sum(i.end - i.start for i in timeline.issues)
     waits = f"waits {_times(len(timeline.idle))}, {longest:g} cycles at the longest"
     if timeline.hidden:
         waits = "never waits: the latency is hidden"
+    when = f"{issued:g} of {timeline.issues[-1].end:g} cycles" if busy is None else f"{100 * busy:.0f} % of the time"
     return (f"Gantt picture of {timeline.warps} warp{'s' * (timeline.warps != 1)} with {len(timeline.steps)} instructions each ({kinds}), "
-            f"modelled: the scheduler issues in {issued:g} of {timeline.issues[-1].end:g} cycles and {waits}.")
+            f"modelled: the scheduler issues in {when} and {waits}.")
 
 
 @style.styled

@@ -1,5 +1,7 @@
 """Pictures of what a clock says: a chain's time against active threads, and a load's against the size of what is read."""
 
+from matplotlib.lines import Line2D
+
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.plots import style
@@ -10,6 +12,8 @@ KIB, MIB = 1024, 1024 * 1024
 @style.styled
 def thread_sweeps(measured, read, ax=None, *, title=None, label="", live=None):
     """Draw cycles of a step against active threads: points as measured, lines as two numbers predict them.
+
+    Of several sweeps the first has large hollow points and a thick line, so that it is seen below others that it agrees with.
 
     Parameters
     ----------
@@ -38,17 +42,21 @@ def thread_sweeps(measured, read, ax=None, *, title=None, label="", live=None):
     ax = style.axes(ax, width=10.0, height=4.2)
     handles = []
     for i, (name, points) in enumerate(measured.items()):
-        found, colour, last = read.get(name), style.CYCLE[i], max(points)
+        found, colour, last, below = read.get(name), style.CYCLE[i], max(points), i == 0 and len(measured) > 1
         if found:
-            ax.plot([0, WARP * found.knee, last], [found.latency, found.latency, found.cycles(last)], color=colour, linewidth=2)
+            ax.plot([0, WARP * found.knee, last], [found.latency, found.latency, found.cycles(last)], color=colour,
+                    linewidth=4 if below else 2)
         handles += ax.plot(sorted(points), [points[x] for x in sorted(points)], linestyle="none", marker=style.marker(i), color=colour,
-                           markeredgecolor=style.INK, markeredgewidth=0.6, label=name, zorder=3)
+                           markeredgecolor=colour if below else style.INK, markeredgewidth=2.5 if below else 0.6,
+                           markersize=15 if below else None, markerfacecolor="none" if below else colour, label=name, zorder=3)
         if found:
             ax.plot([WARP * found.knee], [found.latency], linestyle="none", marker="|", markersize=22, markeredgewidth=2.5,
                     color=style.INK, zorder=2)
     for name, points in (live or {}).items():
         handles += ax.plot(sorted(points), [points[x] for x in sorted(points)], linestyle="none", marker="D", markersize=12,
                            color=style.INK, markerfacecolor="none", markeredgewidth=2, label=name, zorder=4)
+    if read:
+        handles.append(Line2D([], [], linestyle="none", marker="|", markersize=18, markeredgewidth=2.5, color=style.INK, label="knee"))
     ax.set_ylim(bottom=0)
     ax.set_xlim(left=0)
     ax.set_xticks(range(0, max(max(points) for points in measured.values()) + 1, 128))
@@ -126,8 +134,8 @@ def ring_sizes(curves, ends, ax=None, *, title=None, label=""):
 def describe_rings(curves, label=""):
     """Return the alternative text of `ring_sizes`: each curve at all of its sizes.
 
-    >>> describe_rings({"next slot": {4096: 34.2, 2**20: 283.6}}, "made up")
-    'Cycles of a hop against the size of the ring, made up: next slot: 34 at 4 KiB, 284 at 1 MiB.'
+    >>> describe_rings({"every slot": {4096: 34.2, 2**20: 283.6}}, "made up")
+    'Cycles of a hop against the size of the ring, made up: every slot: 34 at 4 KiB, 284 at 1 MiB.'
     """
     words = [f"{name}: " + ", ".join(f"{points[x]:.0f} at {size(x)}" for x in sorted(points)) for name, points in curves.items()]
     return f"Cycles of a hop against the size of the ring{f', {label}' * bool(label)}: {'; '.join(words)}."

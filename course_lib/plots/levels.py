@@ -89,6 +89,8 @@ def time_by_sectors(rows, rate_gb_s, ax=None, *, title=None, note=""):
         xs, ys = zip(*((sectors, us) for sectors, us, _ in line.values()), strict=True)
         ax.plot(xs, ys, linestyle="none", marker=style.marker(i), color=style.CYCLE[i % len(style.CYCLE)], markeredgecolor=style.INK,
                 markeredgewidth=0.6, label=name)
+        few = min(line)
+        ax.annotate(f"{few} warps", line[few][:2], xytext=(0, 8), textcoords="offset points", ha="center", fontsize=11)
     most = max(sectors for line in found.values() for sectors, *_ in line.values())
     ax.plot([0, most], [0, most * 1e6 * SECTOR / rate_gb_s / 1e3], linestyle="--", color=style.GREY, zorder=0.5,
             label=f"{rate_gb_s:,.0f} GB/s")

@@ -25,7 +25,7 @@ def product_boxes(gemms, ax=None, *, title=None):
     Returns
     -------
     Axes
-        Its patches are boxes, three a product, in the order op(A), op(B), C.
+        Its patches are boxes, three a product, in the order op(A), op(B), and C or, of an update, the gradient.
     """
     ax = style.axes(ax, width=12.0, height=7.0)
     longest = max(max(g.M, g.N, g.K) for g in gemms)
@@ -50,18 +50,20 @@ def _product(ax, g, x, y, gap, longest):
     ax.text(x, y - 0.3 * longest, f"{p.letters}   {p.text}", fontsize=14, weight="bold", va="bottom")
     ax.text(x, y - 0.27 * longest, f"M, N, K = {g.M}, {g.N}, {g.K}", fontsize=12, va="top")
     at = x
-    boxes = ((p.A, p.turned[0], g.M, g.K), (p.B, p.turned[1], g.K, g.N), (p.result, False, g.M, g.N))
-    for place, (name, turned, rows, cols) in enumerate(boxes):
-        _box(ax, name, turned, rows, cols, at, y, longest)
+    made = (f"gradient of {p.result}", style.VERMILION) if p.updates else (p.result, COLOURS[p.result])
+    operands = ((name + "ᵀ" * turned, COLOURS[name]) for name, turned in zip((p.A, p.B), p.turned, strict=True))
+    boxes = zip((*operands, made), (*p.turned, False), ((g.M, g.K), (g.K, g.N), (g.M, g.N)), strict=True)
+    for place, ((name, colour), turned, (rows, cols)) in enumerate(boxes):
+        _box(ax, name, colour, turned, rows, cols, at, y, longest)
         at += cols + gap
         if place < 2:
             ax.text(at - gap / 2, y + min(g.M, g.K, 64) / 2, ("×", "=")[place], fontsize=16, ha="center", va="center")
     return at - gap - x
 
 
-def _box(ax, name, turned, rows, cols, x, y, longest):
+def _box(ax, name, colour, turned, rows, cols, x, y, longest):
     """Draw one matrix, `rows` × `cols` as the product sees it."""
-    ax.add_patch(Rectangle((x, y), cols, rows, facecolor=COLOURS[name], edgecolor=style.INK, linewidth=1.5, alpha=0.85))
+    ax.add_patch(Rectangle((x, y), cols, rows, facecolor=colour, edgecolor=style.INK, linewidth=1.5, alpha=0.85))
     side = cols if turned else rows
     count = max(round(side / (longest / STRIPES / 1.6)), 2 if side > THIN * longest else 1)
     for i in range(1, count):
@@ -69,7 +71,7 @@ def _box(ax, name, turned, rows, cols, x, y, longest):
             ax.plot([x + i * cols / count] * 2, [y, y + rows], color="white", linewidth=1.6, solid_capstyle="butt")
         else:
             ax.plot([x, x + cols], [y + i * rows / count] * 2, color="white", linewidth=1.6, solid_capstyle="butt")
-    ax.text(x, y - 0.03 * longest, name + "ᵀ" * turned, fontsize=12, va="bottom")
+    ax.text(x, y - 0.03 * longest, name, fontsize=12, va="bottom")
 
 
 def _key(ax, y, gap):

@@ -1,6 +1,7 @@
 """Training runs as pictures: the loss step by step, iterations a second as bars, and what a step costs as a table."""
 
 import numpy as np
+from matplotlib.patches import Patch
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
@@ -53,54 +54,59 @@ def losses(runs, ax=None, *, title=None, note=None):
     return ax
 
 
-def describe_losses(runs, note=None):
-    """Return the alternative text of `losses`: where each begins and ends, and how far they lie apart."""
+def describe_losses(runs, note=None, digits=None):
+    """Return the alternative text of `losses`: where each begins and ends, and how far they lie apart.
+
+    `digits` are those to which the runs were written down: one unit in the last of them is no distance.
+    """
     _some(runs)
     words = [f"{label} from {smooth(values)[0]:.2f} to {smooth(values)[-1]:.2f} in {len(values)} steps" for label, values in runs.items()]
     text = f"Curves of the loss{f', {note}' * bool(note)}: {'; '.join(words)}."
     if len(runs) < 2 or len({len(values) for values in runs.values()}) > 1:
         return text
     together = np.array(list(runs.values()))
+    if digits and np.all(np.ptp(together, axis=0) < 1.001 * 10.0 ** (np.floor(np.log10(together.min(axis=0))) + 1 - digits)):
+        return text + f" Step by step they differ by one in the last of the {digits} digits recorded at most."
     return text + f" Step by step they are at most {np.max(np.ptp(together, axis=0)):.1e} apart."
 
 
 @style.styled
-def iterations(rows, ax=None, *, title=None, note=None):
-    """Draw iterations a second as bars: a group for each network and batch, a bar for each way to multiply.
+def iterations(rows, *, title=None, note=None, width=9.0, height=4.6):
+    """Draw iterations a second as bars: a panel for each network and batch, from 0, and in it a bar for each way to multiply.
 
     Parameters
     ----------
     rows : iterable of dict
         Speeds of a recording (`readings("training").find(what="speed", graph=True)`), or of your own:
         products, hidden, batch, per_s, low, high, and backend where both kinds are among them.
-    ax : Axes, optional
     title, note : str, optional
+    width, height : float
+        Inches.
 
     Returns
     -------
     Axes
-        The axis of iterations a second is logarithmic; lines at the ends of bars are quartiles.
+        The first panel; each has its own scale. Lines at the ends of bars are quartiles.
     """
     groups, names, values = _grouped(rows)
-    ax = style.axes(ax, width=9.0, height=5.0)
-    width = 0.8 / len(names)
-    for i, name in enumerate(names):
-        found = [(g, values[group, name]) for g, group in enumerate(groups) if (group, name) in values]
-        where = [g + (i - (len(names) - 1) / 2) * width for g, _ in found]
-        heights = [row["per_s"] for _, row in found]
-        spread = [[row["per_s"] - row["low"] for _, row in found], [row["high"] - row["per_s"] for _, row in found]]
-        bars = ax.bar(where, heights, 0.92 * width, yerr=spread, color=style.CYCLE[i], label=name, error_kw={"ecolor": style.INK})
-        ax.bar_label(bars, [f"{h:,.0f}" for h in heights], padding=3, fontsize=11)
-    ax.set_yscale("log")
-    speeds = [row["per_s"] for row in values.values()]
-    ax.set_ylim(10 ** np.floor(np.log10(min(speeds)) - 0.3), 2 * max(speeds))
-    ax.set_xticks(range(len(groups)), [f"{hidden} hidden,\nbatch of {batch}" for hidden, batch in groups])
-    ax.tick_params(axis="x", length=0)
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    ax.set(ylabel="iterations a second (log. scale)", xlabel=note or "")
-    ax.set_title(title or "", pad=34)
-    ax.legend(ncols=len(names), loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, columnspacing=1.2)
-    return ax
+    first = style.axes(width=width, height=height)
+    figure = first.figure
+    first.remove()
+    panels = figure.subplots(1, len(groups), squeeze=False)[0]
+    for ax, (hidden, batch) in zip(panels, groups, strict=True):
+        for i, name in enumerate(names):
+            if row := values.get(((hidden, batch), name)):
+                spread = [[row["per_s"] - row["low"]], [row["high"] - row["per_s"]]]
+                bars = ax.bar([i], [row["per_s"]], 0.92, yerr=spread, color=style.CYCLE[i], error_kw={"ecolor": style.INK})
+                ax.bar_label(bars, [f"{row['per_s']:,.0f}"], padding=3, fontsize=11)
+        ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(0, 1.12 * ax.dataLim.ymax), xlabel=f"{hidden} hidden,\nbatch of {batch}")
+        ax.set_xticks([])
+        ax.locator_params(axis="y", nbins=5)
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    panels[0].set(ylabel="iterations a second", title=title or "")
+    figure.legend([Patch(color=style.CYCLE[i]) for i in range(len(names))], names, loc="outside lower center", ncols=len(names),
+                  fontsize=13, title=note)
+    return panels[0]
 
 
 def iterations_table(rows, caption=""):

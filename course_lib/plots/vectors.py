@@ -168,7 +168,7 @@ def warp_bars(rates, bandwidth, printed=None, *, note="", width=12.6, height=6.6
         for place, w in zip(places, warps, strict=True):
             if w in (printed or {}).get(name, {}):
                 ax.barh(place, printed[name][w], height=0.8, facecolor="none", edgecolor=style.VERMILION, linewidth=2)
-        best = max(warps, key=line.get)
+        best = _best(line)
         ax.text(1, warps.index(best), f"{line[best] / bandwidth:.0%}", ha="right", va="center", fontsize=12)
         ax.set_yticks(places, warps, fontsize=11)
         ax.invert_yaxis()
@@ -185,6 +185,12 @@ def warp_bars(rates, bandwidth, printed=None, *, note="", width=12.6, height=6.6
     return grid[0]
 
 
+def _best(line):
+    """Return the number of warps with the highest rate: the largest, unless another is more than 2 % better, which is no scatter."""
+    last, best = max(line), max(line, key=line.get)
+    return best if line[best] > 1.02 * line[last] else last
+
+
 def describe_warp_bars(rates, bandwidth):
     """Return the alternative text of `warp_bars`: each kernel's ends and its best.
 
@@ -193,7 +199,7 @@ def describe_warp_bars(rates, bandwidth):
     """
     words = []
     for name, line in rates.items():
-        best, low, high = max(line, key=line.get), min(line), max(line)
+        best, low, high = _best(line), min(line), max(line)
         words.append(f"{name} {line[low] / bandwidth:.0%} at {low}, {line[high] / bandwidth:.0%} at {high}, "
                      f"best {line[best] / bandwidth:.0%} at {best}")
     return f"Share of the bandwidth by warps a block: {'; '.join(words)}."

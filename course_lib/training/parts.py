@@ -1,5 +1,6 @@
 """What an iteration consists of: its products' shapes, the share of its time that they take, and how many there are in a second."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,6 +11,7 @@ from course_lib.data import readings
 from course_lib.errors import CourseError
 from course_lib.run import choose_backend
 from course_lib.run.stopwatch import time_call
+from course_lib.toolchain.host_cpu import blas_threads
 from course_lib.training.digits import digits
 from course_lib.training.loop import KINDS, LAP, LONGEST, choose, place, speed
 from course_lib.training.network import PRODUCTS, Network, Product, Setting
@@ -76,7 +78,8 @@ def parts(products="library", *, backend=None, setting=None, data=None, budget_s
     Parameters
     ----------
     products, backend, setting, data
-        As for `train`. On a GPU a CUDA graph replays the step.
+        As for `train`. On a GPU a CUDA graph replays the step; on the CPU the BLAS has one thread: several may get into each
+        other's way.
     budget_s : float
         About how long to measure each.
 
@@ -104,12 +107,13 @@ def parts(products="library", *, backend=None, setting=None, data=None, budget_s
     def others():
         for call in rest:
             call()
-    with where:
+    cpu = backend == "cpu"
+    with where, blas_threads(1) if cpu else nullcontext():
         network.load(*batch)
         network.step()                      # the products that are then left out have values, no NaN
         for work in (network.step, others):
             seconds.append(_seconds(where, network, batch, work, budget_s))
-    return Parts(products, where.label, setting, *seconds)
+    return Parts(products, where.label + ", one thread" * cpu, setting, *seconds)
 
 
 def _seconds(where, network, batch, work, budget_s):

@@ -85,7 +85,7 @@ def turn_facts(turns):
             "under way, at most": f"{turns.timeline.warps} · {turns.independent} = {turns.timeline.warps * turns.independent}",
             "needed: latency / issue": f"{turns.latency:g} / {turns.issue:g} = {turns.latency / turns.issue:.1f}",
             f"{what}, modelled": f"{turns.cycles:.1f} cycles",
-            f"{what}, {'recorded' if turns.gpu == 'H200' else 'by Chien'}": "–" if turns.known is None else f"{turns.known:.1f} cycles",
+            f"{what}, {turns.source or 'by Chien'}": "–" if turns.known is None else f"{turns.known:.1f} cycles",
             f"{what}, run here": turns.here,
             "busy issuing": f"{100 * turns.busy:.0f} %"}
 
@@ -100,9 +100,8 @@ def turn_picture(turns):
     ax.get_legend().remove()
     names = [f"warp {w}" if rows < MANY or w % 4 == 0 else "" for w in range(line.warps)]
     ax.set_yticks(range(rows), [*names, "issued"])
-    words = "cycles, modelled; dark: issued, pale: waits" + ", hatched: idle" * (not line.hidden)
-    ax.set_xlabel(words + (f"\nmeasured: {turns.source}" if turns.known is not None else ""))
-    return ax, describe_gantt(line)
+    ax.set_xlabel("cycles, modelled; dark: issued, pale: waits" + ", hatched: idle" * (not line.hidden))
+    return ax, describe_gantt(line, busy=turns.busy)
 
 
 def warp_sliders(name="FMA, 2 registers", warps=4, independent=1):

@@ -19,13 +19,14 @@ def test_points_line_and_knee():
     assert knee.get_xydata()[0].tolist() == pytest.approx([32 * 34.6 / (96.9 / 16), 34.6])
     assert "made up" in ax.get_xlabel()
     assert ax.get_ylim()[0] == ax.get_xlim()[0] == 0
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MAD"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MAD", "knee"]
 
 
 def test_a_sweep_that_nobody_has_read_has_points_alone():
     ax = plots.thread_sweeps({"MAD": POINTS, "unread": {32: 4.0, 1024: 8.0}}, {"MAD": read_sweep(POINTS)})
     assert [line.get_xydata().tolist() for line in ax.lines[3:]] == [[[32, 4], [1024, 8]]]
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MAD", "unread"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MAD", "unread", "knee"]
+    assert [t.get_text() for t in plots.thread_sweeps({"unread": POINTS}, {}).get_legend().get_texts()] == ["unread"]
     words = plots.describe_sweeps({"unread": {1024: 8.0, 32: 4.0}}, {})
     assert words == "Cycles of a step against active threads: unread: 4.0 at 32, 8.0 at 1024."
 
@@ -33,7 +34,16 @@ def test_a_sweep_that_nobody_has_read_has_points_alone():
 def test_what_this_machine_measured_is_beside_it():
     ax = plots.thread_sweeps({"MAD": POINTS}, {"MAD": read_sweep(POINTS)}, live={"measured here": {32: 30.0, 64: 31.0}})
     assert ax.lines[-1].get_xydata().tolist() == [[32, 30], [64, 31]]
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MAD", "measured here"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MAD", "measured here", "knee"]
+
+
+def test_the_first_of_several_sweeps_is_seen_below_the_others():
+    ax = plots.thread_sweeps({"one": POINTS, "same": POINTS}, {"one": read_sweep(POINTS), "same": read_sweep(POINTS)})
+    line, hollow, _, other, full, _ = ax.lines
+    assert hollow.get_markerfacecolor() == "none"
+    assert full.get_markerfacecolor() != "none"
+    assert hollow.get_markersize() > full.get_markersize()
+    assert line.get_linewidth() > other.get_linewidth()
 
 
 def test_too_many_sweeps():

@@ -39,6 +39,7 @@ def test_stripes_stand_upright_in_turned_operands_alone():
     words = [text.get_text() for text in ax.texts]
     assert "TT   W1 = W1 - rate Gᵀ Xᵀ" in words
     assert "M, N, K = 10, 128, 64" in words
+    assert [word for word in words if "gradient of" in word] == ["gradient of W2", "gradient of W1"]
 
 
 def test_words_have_all_five():

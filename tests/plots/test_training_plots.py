@@ -27,6 +27,8 @@ def test_losses_are_drawn_smoothed_each_within_the_one_before():
     words = describe_losses(RUNS)
     assert "separate from 2.50 to 0.45 in 40 steps" in words
     assert "at most 1.0e-03 apart" in words
+    assert "at most 1.0e-03 apart" in describe_losses(RUNS, digits=5)
+    assert describe_losses(RUNS, digits=3).endswith("they differ by one in the last of the 3 digits recorded at most.")
     assert "apart" not in describe_losses({"one": FALL, "two": FALL[:5]})
     assert render(ax, words).size[0] > 800
 
@@ -38,13 +40,15 @@ def test_smoothing():
 
 def test_bars_their_numbers_and_their_words():
     ax = iterations(SPEEDS, note="made up")
-    assert [len(bars) for bars in ax.containers if hasattr(bars, "patches")] == [2, 2, 2]
-    heights = [[patch.get_height() for patch in bars.patches] for bars in ax.containers if hasattr(bars, "patches")]
-    assert heights == [[9000, 800], [14500, 900], [16000, 5000]]
-    assert {text.get_text() for text in ax.texts} == {"9,000", "800", "14,500", "900", "16,000", "5,000"}
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["128 hidden,\nbatch of 64", "4096 hidden,\nbatch of 64"]
-    assert ax.get_ylim()[0] < 800
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["separate", "fused", "library"]
+    panels = ax.figure.axes
+    assert [[patch.get_height() for patch in panel.patches] for panel in panels] == [[9000, 14500, 16000], [800, 900, 5000]]
+    assert [[text.get_text() for text in panel.texts] for panel in panels] == [["9,000", "14,500", "16,000"], ["800", "900", "5,000"]]
+    assert [panel.get_xlabel() for panel in panels] == ["128 hidden,\nbatch of 64", "4096 hidden,\nbatch of 64"]
+    assert [panel.get_ylim()[0] for panel in panels] == [0, 0]
+    assert all(panel.get_ylim()[1] > row["high"] for panel, row in zip(panels, (SPEEDS[2], SPEEDS[5]), strict=True))
+    legend, = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["separate", "fused", "library"]
+    assert legend.get_title().get_text() == "made up"
     table = iterations_table(SPEEDS, "speeds")
     assert table.rows[1] == ("4096 hidden, batch of 64", "800", "900", "5,000")
     assert "with 128 hidden neurons and batches of 64 separate 9,000, fused 14,500, library 16,000;" in describe_iterations(SPEEDS)
@@ -55,7 +59,7 @@ def test_both_kinds_of_machine_and_a_bar_that_is_not_there():
     table = iterations_table(more)
     assert table.header[-2:] == ("library (GPU)", "library (CPU)")
     assert [row[-1] for row in table.rows] == ["7,000", ""]
-    assert len(iterations(more).containers) > 0
+    assert [len(panel.patches) for panel in iterations(more).figure.axes] == [4, 3]
     assert describe_iterations(more).count("CPU") == 1
 
 

@@ -98,6 +98,8 @@ def test_the_recorded_sweep_has_every_kernel_and_eight_widths():
     assert {tuple(line) for line in rates.values()} == {tuple(range(4, 33, 4))}
     words = plots.describe_warp_bars(rates, 4800)
     assert "mxv_vls 34% at 4, 70% at 32, best 70% at 32" in words
+    assert "best 99% at 4." in plots.describe_warp_bars({"k": {4: 99.0, 8: 97.0}}, 100)
+    assert "best 98% at 8." in plots.describe_warp_bars({"k": {4: 99.0, 8: 97.5}}, 100)
 
 
 def test_shares_of_a_simulated_and_of_a_measured_run():
@@ -134,6 +136,7 @@ def test_points_and_line_of_the_times():
     assert ax.lines[0].get_xydata().tolist() == [[2.0, 40.0], [4.0, 64.0]]
     assert ax.lines[1].get_xydata().tolist() == [[0.0, 0.0], [4.0, pytest.approx(80.0)]]
     assert "here" in ax.get_xlabel()
+    assert [(t.get_text(), t.xy) for t in ax.texts] == [("4 warps", (2.0, 40.0))]
     assert plots.describe_time_by_sectors(rows).endswith("k 40 µs with 2.0 and 64 µs with 4.0.")
 
 
@@ -166,6 +169,8 @@ def test_requests_beside_one_another():
         "4 sectors: 128 of 128 bytes used"]
     assert [(np.asarray(a.images[0].get_array()) == 1).sum() for a in pictures] == [32, 32, 128, 32]
     assert [bool(a.get_ylabel()) for a in pictures] == [True, False, False, True]
+    assert {a.get_xlim() for a in pictures} == {(0, 32 * 8)}
+    assert "pale" in ax.figure.get_supxlabel()
     words = plots.describe_beside(records)
     assert words.startswith("mxv_o_lbuf: One request, load of 4 bytes a lane")
     assert "mxv_sh: One request" in words

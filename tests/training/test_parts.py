@@ -8,6 +8,7 @@ import pytest
 
 from course_lib import gpu
 from course_lib.errors import CourseError
+from course_lib.toolchain.host_cpu import blas
 from course_lib.training import KINDS, PRODUCTS, Gemm, Network, Setting, Speed, digits, gemms, parts, place, rates, step_cost
 from course_lib.training.host import Host
 
@@ -83,7 +84,19 @@ def test_the_share_is_that_of_the_products(clocked):
     found = parts(backend="cpu", setting=WHOLE)
     assert (found.whole_s, found.rest_s) == (pytest.approx(16e-3), pytest.approx(1e-3))
     assert found.share == pytest.approx(15 / 16)
-    assert found.label == "NumPy's BLAS on this CPU"
+    assert found.label == "NumPy's BLAS on this CPU, one thread"
+
+
+def test_the_blas_has_one_thread_while_it_is_measured(clocked, monkeypatch):
+    seen, fake = [], modules().time_call
+
+    def time_call(call, **options):
+        seen.append(blas().threads)
+        return fake(call, **options)
+    monkeypatch.setattr(modules(), "time_call", time_call)
+    parts(backend="cpu", setting=WHOLE)
+    assert set(seen) <= {1, None}
+    assert seen
 
 
 def test_a_share_is_no_less_than_nothing():

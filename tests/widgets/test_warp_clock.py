@@ -36,9 +36,11 @@ def test_loads_are_compared_once():
 
 
 def test_what_nobody_measured_is_a_dash():
-    assert turn_facts(who_issues("FMA, 3 registers", 4, 4))["round, recorded"] == "–"
+    unknown = who_issues("FMA, 3 registers", 4, 4)
+    assert turn_facts(unknown)[f"round, {unknown.source}"] == "–"
+    assert unknown.source.startswith("recorded on ")
     facts = turn_facts(who_issues("GT200: MAD, shared operand", 6, 1))
-    assert facts["round, by Chien"] == "39.3 cycles"
+    assert facts["round, Chien, Table 2"] == "39.3 cycles"
     assert facts["round, run here"] == "–"
 
 
@@ -65,6 +67,10 @@ def test_the_picture_has_a_row_for_each_warp_of_the_pipe():
     assert [t.get_text() for t in ax.get_yticklabels()] == ["warp 0", "warp 1", "warp 2", "warp 3", "issued"]
     assert "never idle" in ax.get_title(loc="left")
     assert "4 warps" in alt
+    assert "recorded" not in ax.get_xlabel()
+    _, alone = turn_picture(who_issues("FMA, 2 registers", 1, 1))
+    assert "1 cycle of issue" in alone
+    assert "issues in 25 % of the time" in alone
     ax, _ = turn_picture(who_issues("FMA, shared operand", 32, 1))
     names = [t.get_text() for t in ax.get_yticklabels()]
     assert len(names) == 33
