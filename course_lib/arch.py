@@ -79,7 +79,7 @@ UNITS = {
     (7, 5): (64, 2), (8, 0): (64, 32), (8, 6): (128, 2), (8, 9): (128, 2), (9, 0): (128, 64), (12, 0): (128, 2),
 }
 # Multiply-adds of an SM's tensor cores a clock, without sparsity, sums in float32: TF32, bfloat16. From the peaks in NVIDIA's white papers
-# on A100, GA102, Ada and RTX Blackwell, and in the H100's and H200's data sheets: 494.7 and 989.4 * 10^12 at 1830 MHz on 132 SMs.
+# on A100, H100 (494.7 and 989.4 * 10^12 at 1830 MHz on 132 SMs), GA102, Ada and RTX Blackwell; data sheets print twice that, with sparsity.
 TENSOR = {(8, 0): (512, 1024), (8, 6): (128, 256), (8, 9): (128, 256), (9, 0): (1024, 2048), (12, 0): (128, 256)}
 MAX_REGISTERS_PER_BLOCK = 65536    # CC 3.0 and up; the same table
 
@@ -135,7 +135,7 @@ class Device:
     def peak_gflops_tensor(self, number):
         """Peak of the tensor cores for "tf32" or "bf16" in 10^9 operations a second, at `clock_mhz`; 0 where they take no such numbers.
 
-        The data sheets of H100 and H200 print it for 1830 MHz, 8 % less.
+        The H100's white paper prints it for 1830 MHz, 8 % less; data sheets print twice as much, with sparsity.
 
         >>> round(device("A100 40GB").peak_gflops_tensor("bf16")), device("T4").peak_gflops_tensor("tf32")
         (311869, 0.0)

@@ -4,6 +4,8 @@ import math
 
 from course_lib.model.inputs import InputError
 
+ROUNDED = 1e-12     # by this share a quotient of quotients may be off
+
 
 def _positive(**values):
     for name, value in values.items():
@@ -79,7 +81,7 @@ def least_share(speedup, factor=math.inf):
     speedup : float
         Of the whole, at least 1.
     factor : float
-        How much faster the part became, at least `speedup`.
+        How much faster the part became, at least `speedup` (but for its last digits: 1 / (1 / 443) is a little more than 443).
 
     Raises
     ------
@@ -91,9 +93,9 @@ def least_share(speedup, factor=math.inf):
     _positive(speedup=speedup)
     if speedup < 1:
         raise InputError(f"a speed-up of {speedup!r} is a slow-down; it is at least 1 here", speedup=speedup)
-    if not factor >= speedup:
+    if not factor >= speedup * (1 - ROUNDED):
         raise InputError(f"a part made {factor!r} times faster cannot make the whole {speedup!r} times faster", factor=factor)
-    return 1.0 if factor == speedup > 1 else (1 - 1 / speedup) / (1 - 1 / factor) if factor > 1 else 0.0
+    return min(1.0, (1 - 1 / speedup) / (1 - 1 / factor)) if factor > 1 else 0.0
 
 
 def saved_ms(before_per_s, after_per_s):

@@ -46,7 +46,7 @@ def chosen_speeds(lines, chosen, others=None, ax=None, *, label="", title=None):
     thick, = ax.plot([place[N] for N in sizes], [chosen[N] for N in sizes], color=style.BLUE, marker="o", linewidth=3.5,
                      markeredgecolor=style.INK, markeredgewidth=0.6, label="chosen by N")
     ax.set_xticks(range(len(sizes)), [str(N) for N in sizes], rotation=60)
-    ax.set(xlabel="N" + (f"\n{label}" if label else ""), ylabel="GFLOP/s", title=title or "")
+    ax.set(xlabel="N, not to scale" + (f"\n{label}" if label else ""), ylabel="GFLOP/s", title=title or "")
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")

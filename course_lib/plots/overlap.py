@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from course_lib.errors import CourseError
@@ -117,14 +118,14 @@ def overlap_rows(found, ax=None, *, title=None):
             names.append((at, f"tile {span.tile}"))
             ax.barh(at, span.there - span.asked, left=span.asked, height=0.74, color=WAY)
             ax.barh(at, span.last - span.first + 1, left=span.first, height=0.74, color=USED)
-        ax.vlines(o.barriers, top + 0.5, at + 0.5, color=WALL, linewidth=1.4)
+        ax.vlines(o.barriers, top + 0.5, at + 0.5, color=WALL, linewidth=0.8)        # two may be a few instructions apart
         at += 1
     ax.set_yticks([y for y, _ in names], [name for _, name in names])
     ax.set(ylim=(at - 0.3, -0.7), xlabel="instructions of warp 0 in its own order\n(PTX, simulated); no time", title=title or "")
     ax.set_xlim(left=0)
     ax.tick_params(axis="y", length=0)
-    shown = {"on its way": WAY, "multiplied": USED, "barrier": WALL}
-    style.legend_beside(ax, [Patch(color=colour, label=name) for name, colour in shown.items()])
+    bars = [Patch(color=colour, label=name) for name, colour in (("on its way", WAY), ("multiplied", USED))]
+    style.legend_beside(ax, [*bars, Line2D([], [], color=WALL, linewidth=0.8, label="barrier")])
     return ax
 
 

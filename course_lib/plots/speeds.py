@@ -1,5 +1,7 @@
 """Records of a sweep as curves: speed against the size, or against a tile, a number of warps or of threads."""
 
+from matplotlib.ticker import LogLocator
+
 from course_lib.errors import CourseError
 from course_lib.plots import style
 from course_lib.plots.table import Table
@@ -110,7 +112,9 @@ def draw_curves(found, ax=None, *, xlabel, ylabel, title=None, live=None, log=Fa
                       markeredgewidth=2, label=name, zorder=3)[0]
               for i, (name, line) in enumerate((live or {}).items())]
     if log:
-        ax.set_yscale("log", base=2)
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
+        ax.yaxis.minorticks_off()
     else:
         ax.set_ylim(bottom=0)
     ax.grid(axis="y")

@@ -89,5 +89,5 @@ def _rate(kernel, on):
 def costs_table(costs, label=""):
     """Return Costs as a table, a row for each kernel."""
     rows = [(c.kernel, c.numbers, f"{c.each:.3g}", f"{c.instructions:.2f}", f"{c.wavefronts:.4f}", f"{c.cycles:.2f}") for c in costs]
-    return Table(("kernel", "multiplies", "32 multiply-adds / instruction", "instructions / 32 multiply-adds",
-                  "wavefronts / 32 multiply-adds", "shared cycles / cycle of arithmetic"), rows, label)
+    return Table(("kernel", "multiplies", "multiply-adds a lane / instruction", "instructions / 32 multiply-adds",
+                  "wavefronts, loads and stores / 32 multiply-adds", "shared cycles / cycle of arithmetic"), rows, label)

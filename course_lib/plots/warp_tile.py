@@ -105,7 +105,7 @@ def warp_tiles(tiles, ax=None, *, title=None):
     ax.set(xlim=(-2.2 * STRIP, wide + LEGEND), ylim=(1.16, -0.2), aspect="equal", title=title or "")
     ax.axis("off")
     shown = [Patch(color=MINE, label="C, by warp 0"), Patch(color=FIRST, label="its lane 0"),
-             Patch(color=NEEDED, label="of A and B,\nthat it reads")]
+             Patch(color=NEEDED, label="of A (left),\nof B (top),\nthat it reads")]
     ax.legend(handles=shown, loc="upper right", fontsize=11, borderaxespad=0, handlelength=1.4)
     return ax
 

@@ -38,8 +38,8 @@ def lane_sliders(instruction=FIRST, lane=5):
 def bit_facts(found):
     """Return what the table shows of a number, as a mapping of label to text: by what share of it each format is off."""
     names = {"TF32": "TF32", "bfloat16": "bfloat16 = x0"}
-    return {f"{label} is off by": f"{found.error(row):.1e}" for label, row in names.items()} | {
-        "x0 + x1 + x2 is off by": f"{found.split_error:.1e}"}
+    return {f"{label} is off by": f"{found.error(row):.1e} of x" for label, row in names.items()} | {
+        "x0 + x1 + x2 is off by": f"{found.split_error:.1e} of x"}
 
 
 def bit_sliders(number="1/3", how="rounded"):

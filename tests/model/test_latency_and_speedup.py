@@ -57,6 +57,7 @@ def test_the_least_share_for_a_factor_is_amdahls_law_read_backwards(share, facto
 
 def test_a_part_cannot_bring_more_than_it_gained():
     assert least_share(3, 3) == 1
+    assert least_share(amdahl(1, 443), 443) == 1, "which is 443.00000000000006"
     assert least_share(1, 1) == least_share(1) == 0
     for factor in (2.9, math.nan):
         with pytest.raises(InputError, match="cannot make the whole"):

@@ -26,7 +26,7 @@ def test_a_number_for_every_position():
         for x in box.controls[1].values:
             assert box._function(how, x).cut == (how == "cut off")
     assert all(kept(name, value).split_error == 0 for name, value in NUMBERS.items()), "three parts are always enough"
-    assert bit_facts(kept("257", 257))["bfloat16 is off by"] == "3.9e-03"
+    assert bit_facts(kept("257", 257))["bfloat16 is off by"] == "3.9e-03 of x"
 
 
 def test_a_move_of_the_number_moves_the_facts():
