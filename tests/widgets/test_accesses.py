@@ -51,7 +51,7 @@ def test_global_memory_gets_sectors_and_shared_memory_banks(box, wait_s):
     assert "8 wavefronts" in box.status.value
     box.banks.value = 16
     assert box.engine.settle(wait_s)
-    assert "16 steps and 16 steps" in box.image.value
+    assert "16 + 16 wavefronts, half-warp by half-warp" in box.image.value
     choose(box, 39, "C", wait_s)
     assert "store of 4 bytes a lane, line 39" in box.image.value
 
