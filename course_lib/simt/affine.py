@@ -51,7 +51,8 @@ class Analysis:
             self.kinds = {name: None if name in written - self.merged else VECTOR for name in program.slots}
             self.kinds.update({n: k for n, k in self.special.items() if n in program.slots})
             self.iterate()
-            self.kinds = {name: kind or VECTOR for name, kind in self.kinds.items()}  # None: only from unreachable code
+            self.kinds = {name: kind or VECTOR for name, kind in self.kinds.items()}  # None: written by unreachable code alone
+            self.iterate()  # and what reachable code makes of it
             clash, parting = self.clashes(), self.parting(found)
             if not clash and not parting:
                 break

@@ -109,6 +109,9 @@ def callees_of(module, function, addressed, strict):
         if isinstance(ins, Instruction) and ins.opcode[0] == "call":
             target = target_of(ins)
             if isinstance(target, Reg):
+                if not addressed and not strict:
+                    raise UnsupportedInstruction(f"line {ins.line}: {ins.name} through a pointer, but no function's address is taken in "
+                                                 "this source, and the simulator has no other functions.", opcode=ins.name, line=ins.line)
                 found |= addressed
             else:
                 found.add(known(module, ins, target.name, strict))

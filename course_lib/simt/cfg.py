@@ -52,33 +52,27 @@ def is_warp_barrier(ins):
     return ins.opcode[:2] == ("bar", "warp")
 
 
-def destinations(ins):
-    """Return the registers that an instruction writes."""
-    writes = ins.opcode[0] not in STORES or ins.opcode[0] in BARRIERS and "red" in ins.opcode
-    if not ins.operands or not writes or ins.opcode[:2] == ("wmma", "store"):
-        return []
-    if ins.opcode[0] in ("setp", "shfl", "match"):
-        count = results(ins)
-        return [r for r in ins.operands[:count] if isinstance(r, Reg) and r.name != "_"]
-    first = ins.operands[0]
-    items = first.items if isinstance(first, Vec) else (first,)
-    return [r for r in items if isinstance(r, Reg)]
-
-
 def results(ins):
-    """Return how many operands of setp, shfl or match are results."""
-    if ins.opcode[0] == "setp":
-        return len(ins.operands) - 2 - any(p in ("and", "or", "xor") for p in ins.opcode)
-    return len(ins.operands) - {"shfl": 4, "match": 2}[ins.opcode[0]]
+    """Return how many operands of an instruction are results."""
+    name = ins.opcode[0]
+    if not ins.operands or name in STORES and not (name in BARRIERS and "red" in ins.opcode) or ins.opcode[:2] == ("wmma", "store"):
+        return 0
+    given = {"setp": 2 + any(p in ("and", "or", "xor") for p in ins.opcode), "shfl": 4, "match": 2}
+    return max(len(ins.operands) - given[name], 0) if name in given else 1
+
+
+def destinations(ins):
+    """Return the registers that an instruction writes; `_`, a result that nobody wants, is none."""
+    found = []
+    for operand in ins.operands[:results(ins)]:
+        found += operand.items if isinstance(operand, Vec) else (operand,)
+    return [r for r in found if isinstance(r, Reg) and r.name != "_"]
 
 
 def sources(ins):
     """Return the registers that an instruction reads, its guard included."""
-    written = len(destinations(ins)) and 1
-    if ins.opcode[0] in ("setp", "shfl", "match"):
-        written = results(ins)
     found = []
-    for operand in ins.operands[written:]:
+    for operand in ins.operands[results(ins):]:
         items = operand.items if isinstance(operand, Vec) else (operand,)
         for item in items:
             item = item.base if isinstance(item, Mem) else item
@@ -90,7 +84,7 @@ def sources(ins):
 def inputs(ins):
     """Return the operands that an arithmetic instruction reads, braces opened, in order."""
     found = []
-    for operand in ins.operands[results(ins) if ins.opcode[0] == "setp" else 1:]:
+    for operand in ins.operands[results(ins):]:
         found += operand.items if isinstance(operand, Vec) else (operand,)
     return found
 

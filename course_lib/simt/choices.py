@@ -51,7 +51,7 @@ def emit_setp(code, ins, s):
 
 
 def set_signature(ins):
-    combined = len(ins.operands) == 4
+    combined = any(p in ("and", "or", "xor") for p in ins.opcode)
     t = ir_type(kind(ins))
     return (ir_type(ins.opcode[-2]),), (t, t) + (("i1",) if combined else ())
 

@@ -22,7 +22,23 @@ def constants(ins):
         t = f"i{8 * type_bytes(ins.opcode[-1])}"
         yield from ((o, t) for o in ins.operands if isinstance(o, Imm))
     elif ins.opcode[0] in cfg.CROSS:
-        yield from ((o, "i32") for o in ins.operands if isinstance(o, Imm))
+        results, sources = signature(ins)
+        yield from ((o, t) for o, t in zip(ins.operands, results + sources) if isinstance(o, Imm))
+
+
+def signature(ins):
+    """Return (LLVM types of the results, of the sources but for an address) of an atomic or an instruction between lanes."""
+    name, kind = ins.opcode[0], ins.opcode[-1]
+    if name in cfg.ATOMICS:
+        t = f"i{8 * type_bytes(kind)}"
+        return (t,) * (name == "atom"), (t,) * (2 if "cas" in ins.opcode else 1)
+    if name == "shfl":
+        return ("i32", "i1")[:max(len(ins.operands) - 4, 1)], ("i32",) * 4
+    if name == "match":
+        return ("i32", "i1")[:max(len(ins.operands) - 2, 1)], ("i64" if kind == "b64" else "i32", "i32")
+    if name == "vote":
+        return ("i32" if "ballot" in ins.opcode else "i1",), ("i1", "i32")
+    return ("i32",), ("i32",) * 2 if name == "redux" else ()
 
 
 def slot(program, operand, t):
@@ -53,7 +69,7 @@ def cross(program, ins, number):
         record.mask = slot(program, ins.operands[-1], "i32")
     targets = cfg.destinations(ins)
     record.result = program.slots[targets[0].name][0] if targets else NONE
-    given = ins.operands[cfg.results(ins) if name in ("shfl", "match") else 1:]
+    given = ins.operands[cfg.results(ins):]
     if name == "shfl":
         record.flavour = SHUFFLES.index(next(p for p in ins.opcode if p in SHUFFLES))
         record.a, record.b, record.c = (slot(program, o, "i32") for o in given[:3])
@@ -64,13 +80,13 @@ def cross(program, ins, number):
         record.a, record.b = program.slots[given[0].name][0], given[0].negated
     elif name == "match":
         record.flavour, record.bytes = int("all" in ins.opcode), type_bytes(ins.opcode[-1]) if ins.opcode[-1][0] == "b" else 4
-        record.a = slot(program, given[0], "i32")
+        record.a = slot(program, given[0], f"i{8 * record.bytes}")
     elif name == "redux":
         change = next((p for p in ins.opcode if p in CHANGES[:6]), None)
         if change is None or ins.opcode[-1] not in ("s32", "u32", "b32"):
             raise refuse(ins)
         record.flavour = 2 * CHANGES.index(change) + (ins.opcode[-1] == "s32")
         record.a = slot(program, given[0], "i32")
-    if name in ("shfl", "match") and cfg.results(ins) == 2 and ins.operands[1].name != "_":
+    if name in ("shfl", "match") and cfg.results(ins) == 2:
         record.predicate = program.slots[ins.operands[1].name][0]
     return record

@@ -144,8 +144,8 @@ WARP = (
     ("barrier[.cta].sync[.aligned]", "a[, b]"), ("barrier[.cta].arrive[.aligned]", "a, b"),
     ("barrier[.cta].red.popc[.aligned].u32", "d, a[, b], [!]c"), ("barrier[.cta].red.(and|or)[.aligned].pred", "p, a[, b], [!]c"),
     ("bar.warp.sync", "a"),
-    ("shfl[.sync].(up|down|bfly|idx).b32", "d[|p], a, b, c[, e]"), ("vote[.sync].(all|any|uni).pred", "p, [!]a[, b]"),
-    ("vote[.sync].ballot.b32", "d, [!]a[, b]"), ("match.any.sync.(b32|b64)", "d, a, b"), ("match.all.sync.(b32|b64)", "d[|p], a, b"),
+    ("shfl.sync.(up|down|bfly|idx).b32", "d[|p], a, b, c, e"), ("vote.sync.(all|any|uni).pred", "p, [!]a, b"),
+    ("vote.sync.ballot.b32", "d, [!]a, b"), ("match.any.sync.(b32|b64)", "d, a, b"), ("match.all.sync.(b32|b64)", "d[|p], a, b"),
     ("activemask.b32", "d"), ("redux.sync.(add|min|max).(u32|s32)", "d, a, b"), ("redux.sync.(and|or|xor).b32", "d, a, b"),
 )
 WHERE = "[.global|.shared|.shared::cta]"

@@ -49,7 +49,7 @@ def result_zeros(ins, known):
     if name == "and":
         return max(given)
     if name == "shl" and isinstance(ins.operands[2], Imm):
-        return given[0] + ins.operands[2].value
+        return given[0] + (ins.operands[2].value & 0xFFFFFFFF)
     if name in ("mul", "mad") and "hi" not in ins.opcode:
         product = given[0] + given[1]
         return product if name == "mul" else min(product, given[2])

@@ -53,7 +53,7 @@ def _with_carry(ins, function):
     function.registers[carry.CARRY] = "pred"
     flag, operands = Reg(carry.CARRY), ins.operands
     if "cc" in parts:
-        operands = (Vec((operands[0], flag)), *operands[1:])
+        operands = (Vec((*operands[:1], flag)), *operands[1:])
     if ins.opcode[0].endswith("c"):
         operands = (*operands, flag)
     return dataclasses.replace(ins, opcode=(name, ins.opcode[-1]), operands=operands)

@@ -133,7 +133,7 @@ def emit_div(code, ins, s):
     return (code.select(zero, t, s[0], rest),)
 
 
-@op("min", "max", signature=lambda ins: same(len(ins.operands) - 1)(ins))
+@op("min", "max", signature=lambda ins: same(3 if kind(ins) == "f32" and len(ins.operands) == 4 else 2)(ins))
 def emit_minmax(code, ins, s):
     which, t = ins.opcode[0], ir_type(kind(ins))
     if not is_float(kind(ins)):
@@ -180,6 +180,9 @@ def emit_sign(code, ins, s):
 def mov_signature(ins):
     t = ir_type(kind(ins))
     dst, src = ins.operands
+    parts = max(len(o.items) if isinstance(o, Vec) else 1 for o in (dst, src))
+    if parts > 1 and (t not in ("i32", "i64", "i128") or parts not in (2, 4)) or isinstance(dst, Vec) and isinstance(src, Vec):
+        raise ValueError("no such parts")
     if isinstance(src, Vec):
         return (t,), (f"i{int(t[1:]) // len(src.items)}",) * len(src.items)
     if isinstance(dst, Vec):
@@ -209,8 +212,9 @@ def emit_mov(code, ins, s):
 
 def convert_signature(ins):
     if ins.opcode[1] == "pack":
-        return ("i32",), ("i32",) * (len(ins.operands) - 1)
-    return (ir_type(ins.opcode[-2]),), (ir_type(ins.opcode[-1]),) * (len(ins.operands) - 1)
+        return ("i32",), ("i32",) * (3 if ins.opcode[-1] == "b32" else 2)
+    target, source = ins.opcode[-2:]
+    return (ir_type(target),), (ir_type(source),) * (2 if target.endswith("x2") and not source.endswith("x2") else 1)
 
 
 @op("cvt", signature=convert_signature, whole=True)

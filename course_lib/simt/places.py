@@ -79,9 +79,10 @@ def rewrite(ins, places):
 
 def sink(ins, function):
     """Replace `_`, a result that nobody wants, by a register that nobody reads."""
-    if ins.opcode[0] not in OPS and ins.opcode[0] not in ("ld", "ldu") or not any(o == Reg("_") for o in results_of(ins)):
+    name = ins.opcode[0]
+    if name not in (*OPS, "ld", "ldu", *cfg.CROSS) or not any(o == Reg("_") for o in results_of(ins)):
         return ins
-    types = OPS[ins.opcode[0]][0](ins)[0] if ins.opcode[0] in OPS else [ir_type(ins.opcode[-1])] * len(results_of(ins))
+    types = OPS[name][0](ins)[0] if name in OPS else crosslane.signature(ins)[0] if name in cfg.CROSS else [ir_type(ins.opcode[-1])] * 4
     fresh = []
     for operand, t in zip(results_of(ins), types):
         name = f"%_sink.{t}"
@@ -96,7 +97,7 @@ def results_of(ins):
     """Return the result operands as written, `_` among them."""
     if not ins.operands:
         return ()
-    if ins.opcode[0] == "setp":
+    if ins.opcode[0] in ("setp", "shfl", "match"):
         return ins.operands[:cfg.results(ins)]
     return ins.operands[0].items if isinstance(ins.operands[0], Vec) else ins.operands[:1]
 

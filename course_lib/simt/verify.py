@@ -2,7 +2,7 @@
 
 import re
 
-from course_lib.simt import cfg, hints
+from course_lib.simt import cfg, crosslane, hints
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
 from course_lib.simt.ops import OPS, ir_type
@@ -12,7 +12,7 @@ from course_lib.simt.special import kind as special_kind
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
 PACKED = re.compile(TYPES.pattern + "|[us][24]")
 UNTYPED = ("isspacep", *hints.NOTHING)
-MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
+MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ZeroDivisionError)
 
 
 def check(function, special):
@@ -64,10 +64,16 @@ class _Verifier:
             self.fail(ins, f"there is no type .{strange}")
         if ins.guard is not None and self.register(ins, ins.guard) != "i1":
             self.fail(ins, f"the guard {ins.guard.name} is no predicate")
+        if any(r.name == "_" for r in cfg.sources(ins)):
+            self.fail(ins, "_ takes a result and holds no value")
         if name in ("ld", "ldu", "st"):
             self.memory(ins)
         elif name in OPS:
             self.arithmetic(ins)
+        elif name in cfg.BARRIERS:
+            self.barrier(ins)
+        elif name in cfg.CROSS or name in cfg.ATOMICS:
+            self.exchange(ins)
         elif name == "brx":
             index, targets = ins.operands
             if self.register(ins, index) != "i32" or targets.name not in self.function.directives:
@@ -119,6 +125,41 @@ class _Verifier:
                 self.fits(ins, operand, t, wider)
         for operand, t in zip(given, wanted):
             self.source(ins, operand, t, wider, kind)
+
+    def barrier(self, ins):
+        given = list(ins.operands)
+        if "red" in ins.opcode:
+            result, predicate = given.pop(0), given.pop()
+            wanted = "i1" if ins.opcode[-1] == "pred" else "i32"
+            if not isinstance(result, Reg) or result.name != "_" and self.register(ins, result) != wanted:
+                self.fail(ins, f"the result must be a register of {wanted[1:]} bits")
+            if isinstance(predicate, Reg) and self.register(ins, predicate) != "i1":
+                self.fail(ins, f"{predicate.name} is no predicate")
+        for operand in given:
+            literal = isinstance(operand, Imm) and not operand.float_bytes
+            if not literal and not (isinstance(operand, Reg) and self.register(ins, operand) == "i32"):
+                self.fail(ins, "the barrier, the threads and the mask are 32-bit registers or literals")
+
+    def exchange(self, ins):
+        """An atomic, or an instruction between lanes."""
+        results, wanted = crosslane.signature(ins)
+        operands = list(ins.operands)
+        if ins.opcode[0] in cfg.ATOMICS:
+            where = operands.pop(len(results))
+            if not isinstance(where, Mem):
+                self.fail(ins, "the address stands in brackets")
+            self.address(ins, where, ins.opcode[-1], 1)
+        if len(operands) != len(results) + len(wanted):
+            self.fail(ins, f"it takes {len(results)} result{'s' * (len(results) > 1)} and {len(wanted)} operands")
+        for operand, t in zip(operands, results):
+            if not isinstance(operand, Reg) or operand.negated:
+                self.fail(ins, "a result must be a register")
+            if operand.name != "_":
+                self.fits(ins, operand, t, False)
+        for operand, t in zip(operands[len(results):], wanted):
+            if not isinstance(operand, Reg | Imm) or isinstance(operand, Imm) and t == "i1":
+                self.fail(ins, "an operand must be a register, or a literal where no predicate is wanted")
+            self.source(ins, operand, t, False, ins.opcode[-1])
 
     def source(self, ins, operand, t, wider, kind):
         if isinstance(operand, Reg):

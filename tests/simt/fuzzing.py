@@ -1,18 +1,21 @@
-"""Broken launches without end: random arguments, grids and options, damaged CUDA and damaged PTX. A seed makes them again.
+"""Broken launches without end: random arguments, grids and options, damaged CUDA and PTX, wrong operands. A seed makes them again.
 
     python fuzzing.py KIND SEED COUNT     prints {"ran": …, "raised": …, "kinds": {…}}; exit status 1 names what had no type
 """
 
 import json
 import random
+import re
 import sys
 import traceback
 from collections import Counter
 
+import coverage_examples
 import numpy as np
 from test_ptx_broken import mutations
 
 from course_lib import simt, toolchain
+from course_lib.simt import coverage
 
 ADD = """extern "C" __global__ void f(const float* a, float* b, int n, double x) {
     __shared__ float s[64];
@@ -113,9 +116,27 @@ def damaged(texts, entry):
     return generate
 
 
+WRONG = ("_", "%r11", "%d17", "%h11", "%p1", "!%p1", "%q2", "5", "-1", "1.5", "{%r1, %r2}", "{_, _}", "{1, 2}", "{}", "[%d11]", "[%r11]",
+         "[_]", "[5]", "[given]", "[tile+4]", "[%d11+99999999999999999999]", "tile", "given", "callee", "nope", "%nope1", "%tid.x",
+         "%clock64", "%laneid|%p1", "0x1ffffffffff", "0f3F800000", "%r11, %r11", "")
+
+
+def operands(rng):
+    """Yield launches of every form that the simulator knows with one of its operands replaced, doubled or left out."""
+    rows = [row for section in coverage.SECTIONS.values() for row in section]
+    while True:
+        pattern, written = rng.choice(rows)
+        text = coverage_examples.instructions(next(iter(coverage_examples.sample(pattern, rng, tries=1))), written)
+        places = [m.span() for m in re.finditer(r"\{[^}]*\}|\[[^\]]*\]|(?<= )[^,\s{}\[\];]+(?=[,;])", text)]
+        at, end = rng.choice(places or [(0, 0)])
+        body = f".loc 1 1 0\n{text[:at]}{rng.choice(WRONG)}{text[end:]}\nexit;\n}}\n.file 1 \"forms\"\n"
+        args = [np.zeros(8192, np.uint32), np.zeros(1, "V16")[0]]
+        yield coverage_examples.TEXT + body, "k", 1, 32, args, {"max_steps": 3000, "workers": 1, "racecheck": rng.random() < 0.3}
+
+
 def kinds():
     ptx = [toolchain.compile_cuda(text).ptx for text in VICTIMS]
-    return {"launcher": launches, "cuda": damaged(VICTIMS, "f"), "ptx": damaged(ptx, "f")}
+    return {"launcher": launches, "cuda": damaged(VICTIMS, "f"), "ptx": damaged(ptx, "f"), "operands": operands}
 
 
 def main(kind, seed, count):

@@ -106,3 +106,38 @@ def body(text, threads, **how):
 @pytest.mark.parametrize("name", BODIES)
 def test_bodies(name, threads):
     both(lambda **how: body(BODIES[name], threads, **how))
+
+
+UNREACHED = """.version 8.5
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .f32 %f<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r2, [n];
+    mov.u32 %r1, %tid.x;
+    mov.f32 %f1, 0f3F800000;
+    setp.gt.u32 %p1, %r2, 5;
+    @%p1 bra JOIN;
+    add.f32 %f1, %f2, %f1;
+JOIN:
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.f32 [%rd3], %f1;
+    ret;
+    mov.f32 %f2, 0f40000000;
+}
+"""
+
+
+@pytest.mark.parametrize("n", [3, 9])
+def test_a_register_that_only_unreachable_code_writes(n):
+    def run(**how):
+        out = np.full(96, 7, np.float32)
+        return out, start(UNREACHED, "k", 1, 96, [out, np.int32(n)], **how)
+    both(run)
+    assert (run()[0] == 1).all()

@@ -25,6 +25,7 @@ def fuzz(kind, seed, count, timeout):
 @pytest.mark.parametrize(("kind", "count", "types"), [
     ("launcher", 150, {"LaunchError", "OutOfBounds", "StepBudgetExceeded"}), ("cuda", 30, {"CompileError"}),
     ("ptx", 60, {"PtxSyntaxError", "OutOfBounds", "UnsupportedInstruction"}),
+    ("operands", 60, {"PtxSyntaxError", "OutOfBounds", "UnsupportedInstruction"}),
 ])
 @pytest.mark.slow
 def test_broken_launches_have_typed_errors(kind, count, types):
@@ -34,9 +35,12 @@ def test_broken_launches_have_typed_errors(kind, count, types):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "count"), [("launcher", 600), ("cuda", 120), ("ptx", 240)])
+@pytest.mark.parametrize(("kind", "count"), [("launcher", 600), ("cuda", 120), ("ptx", 240), ("operands", 900)])
 def test_many_broken_launches(kind, count):
-    seed = random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}")
-    told = fuzz(kind, seed, count, 280)
-    assert told["ran"] > 0
+    assert fuzz(kind, 5, count, 280)["ran"] > 0
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("kind", "count"), [("launcher", 6000), ("cuda", 1200), ("ptx", 2400), ("operands", 20000)])
+def test_broken_launches_that_nobody_chose(kind, count):
+    assert fuzz(kind, random.SystemRandom().randrange(1 << 32), count, 2800)["ran"] > 0

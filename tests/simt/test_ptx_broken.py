@@ -64,6 +64,16 @@ WRONG = {  # body (or, with a dict, module-level text) -> why it is not found to
     "add.s32 %r1, %r2, 1.5;": None, "atom.global.add.u99 %r1, [%d1], %r1;": None, "shfl.sync.down.b99 %r1, %r1, 1, 31, -1;": None,
     "call.uni;": None, "call.uni (%r1);": None, "call (%r1), {%r2};": None, "shfl.sync.downb32 %r1, %r1, 1, 31, -1;": None,
     "add.s64 %d1, (a), %d2;": None, "mov.b64 %d1, {a, %r1};": None,
+    "bar.sync _;": None, "bar.red.popc.u32 %d1, 0, %p1;": None, "bar.sync 0, 1.5;": None, "bar.warp.sync %d1;": None,
+    "nanosleep.u32 _;": None,
+    "shfl.sync.down.b32 %r1, %r2, %r3, %r4;": None, "shfl.down.b32 %r1, %r2, %r3, %r4;": None, "match.any.sync.b32 %r1, %r2;": None,
+    "match.any.sync.b64 %r1, %r2, -1;": None, "vote.sync.any.pred %r1, %p1, -1;": None, "redux.sync.add.u32 %d1, %r1, -1;": None,
+    "atom.global.add.u32 {%r1, %r2}, [%d1], %r1;": None, "atom.global.add.u32 %r1, %d1, %r1;": None,
+    "atom.global.cas.b32 %r1, [%d1], %r1;": None,
+    "add.s32 %r1, %r2, _;": None, "min.relu.s32 %r1, %r2;": None, "set.eq.and.u32.s32 %r1, %r2, %r3;": None, "add.cc.u32;": None,
+    "madc.lo.u32;": None,
+    "mov.b32 {}, %r1;": None, "mov.b32 %r1, {};": None, "mov.pred %p1, {1, 2};": None, "cvt.rn.f16x2.f32 %r1, %r2;": None,
+    "call %d1, ();": None,
     ".reg .b77 %q; mov.b77 %q, 1;": None, "cvt.u77.u8 %r1, %r1;": None, "red.global.add.f8 [%d1], %r1;": None,
 }
 
@@ -114,6 +124,10 @@ def run(body, before="", n=4):
     pytest.param("setp.lt.s32 _|%p2, 1, 2; selp.b32 %r1, 5, 6, %p2; st.global.b32 [%d8], %r1;", 6, id="sink"),
     ("mov.b64 %d1, 0x500000007; mov.b64 {%r1, _}, %d1; st.global.b32 [%d8], %r1;", 7),
     ("mov.u64 %d1, %d8; cvta.to.global.u64 %d1, %d1; cvta.global.u64 %d1, %d1; st.b32 [%d1], 3;", 3),
+    ("mov.b32 %r1, 7; shl.b32 %r1, %r1, -2; st.global.b32 [%d8], %r1;", 0),
+    ("shfl.sync.idx.b32 _|%p1, 5, 0, 31, -1; selp.b32 %r1, 5, 6, %p1; st.global.b32 [%d8], %r1;", 5),
+    ("match.any.sync.b32 _, 5, 1; vote.sync.any.pred _, %p1, 1; bar.red.popc.u32 _, 0, %p1; st.global.b32 [%d8], 4;", 4),
+    ("atom.global.add.u32 _, [%d8], 6;", 6), ("match.any.sync.b64 %r1, 0x500000007, 1; st.global.b32 [%d8], %r1;", 1),
 ])
 def test_hand_written_text_runs(body, expected):
     assert run(body)[0] == expected
