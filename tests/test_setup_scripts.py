@@ -56,7 +56,8 @@ def test_tests_need_more_than_the_lab_and_bring_it_along(setup):
 
 
 def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch, tmp_path):
-    (tmp_path / "course_lib").mkdir()
+    (tmp_path / "course_lib/simt").mkdir(parents=True)
+    (tmp_path / "course_lib/simt/build.py").write_text("def runtime():\n    open('compiled', 'w').close()\n")
     (tmp_path / "course_lib/room.py").write_text("answer = 42\n")
     (tmp_path / "course_lib/for_another_python.py").write_text("print 42\n")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
@@ -67,6 +68,7 @@ def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch
     setup.prepare_in_truth()
     assert [found.name.split(".")[0] for found in tmp_path.glob("course_lib/__pycache__/*")] == ["room"]
     assert list(tmp_path.glob("fonts/fontlist*.json"))
+    assert (tmp_path / "compiled").exists()
 
 
 def test_new_versions_are_installed(setup, monkeypatch, tmp_path):

@@ -83,7 +83,8 @@ def compiled_for(text):
 
 def write_code():
     """Write `CODE`."""
-    code = {source_hash(text): base64.b64encode(toolchain.compile_cuda(text, name="answer.cu").cubin).decode() for _, text in worked()}
+    made = {source_hash(text): toolchain.machine_code(toolchain.compile_cuda(text, name="answer.cu")) for _, text in worked()}
+    code = {digest: base64.b64encode(cubin).decode() for digest, cubin in made.items()}
     CODE.parent.mkdir(exist_ok=True)
     CODE.write_text(json.dumps({"nvrtc": toolchain.nvrtc_version(), "code": code}))
 

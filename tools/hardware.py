@@ -52,7 +52,7 @@ def build(folder, arch="sm_90"):
     from course_lib import toolchain
     folder.mkdir(parents=True, exist_ok=True)
     for name, case in CASES.items():
-        (folder / f"{name}.cubin").write_bytes(toolchain.compile_cuda(case.source, name=f"{name}.cu", arch=arch).cubin)
+        (folder / f"{name}.cubin").write_bytes(toolchain.machine_code(toolchain.compile_cuda(case.source, name=f"{name}.cu", arch=arch)))
     (folder / "nvrtc.json").write_text(json.dumps(list(toolchain.nvrtc_version())))
 
 

@@ -112,11 +112,13 @@ def pip(*arguments):
 
 
 def prepare():
-    """Do what the first lesson would wait for: bytecode, on all cores (pip takes one), and Matplotlib's list of fonts."""
+    """Do what the first lesson would wait for: bytecode, on all cores (pip takes one), Matplotlib's fonts, the simulator's runtime."""
     code = ("import compileall, sysconfig\n"
             "for folder in (sysconfig.get_path('purelib'), 'course_lib'):\n"
             "    compileall.compile_dir(folder, quiet=2, workers=0)      # quiet: some files are for another Python\n"
-            "import matplotlib.font_manager")
+            "import matplotlib.font_manager\n"
+            "from course_lib.simt import build\n"
+            "build.runtime()")
     subprocess.run([PYTHON, "-c", code], cwd=ROOT, check=False)
 
 

@@ -75,7 +75,7 @@ def make(request):
     if len(request.key[1].split()) == len(request.options) + 1:
         request = replace(request, name=NAME)
     try:
-        compiled = nvrtc.answer(request)
+        compiled = nvrtc.compile_anew(request)
     except CourseError as error:
         return {"status": error.status, "log": error.log, "ptx": error.ptx}, b""
     entry = {"ptx": compiled.ptx, "log": compiled.log, "ptxas_log": compiled.ptxas_log, "resources": {}, "code": ""}

@@ -52,7 +52,7 @@ def _compile_for(connection, headers):
     """Answer requests for ever, with nothing but `headers` in the file system once the compiler is loaded."""
     try:
         for arch in ("sm_90", "compute_90"):
-            nvrtc.answer(Request(_WARM_UP, "warm_up.cu", arch))
+            nvrtc.compile_anew(Request(_WARM_UP, "warm_up.cu", arch))
         include_directories(nvrtc.nvrtc_version()[0])        # kept from here on: soon the wheels cannot be asked where their headers are
         if headers:
             _see_only(headers)
@@ -62,7 +62,7 @@ def _compile_for(connection, headers):
     while True:
         request = connection.recv()
         try:
-            connection.send(nvrtc.answer(request))
+            connection.send(nvrtc.compile_anew(request))
         except CompileError as error:
             connection.send(without_other_files(error, request))
         except Exception as error:

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.errors import CourseError
 from course_lib.gpu.device import is_cupy
+from course_lib.toolchain import machine_code
 
 STATIC_SHARED_LIMIT = 48 * 1024     # bytes; a kernel must ask before it may use more (dynamic) shared memory
 
@@ -59,11 +60,9 @@ def load(compiled, entry):
 
 def _module(compiled):
     """Return CuPy's module of a cubin; it reads the file when something is first asked of it."""
-    cubin = compiled if isinstance(compiled, bytes) else compiled.cubin
-    if not isinstance(cubin, bytes):
-        raise GpuError("a GPU needs machine code, and without NVRTC there is none, only its text: run `make lab`, which installs NVRTC")
     import cupy
 
+    cubin = compiled if isinstance(compiled, bytes) else machine_code(compiled)
     # CuPy remembers modules by path: the name must follow the content.
     path = Path(_folder().name) / f"{hashlib.sha256(cubin).hexdigest()}.cubin"
     if not path.exists():

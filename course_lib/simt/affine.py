@@ -46,13 +46,15 @@ class Analysis:
         found = regions.find(program)
         self.relevant = address_registers(program)
         self.after = live_after(program)
-        written = {r.name for ins in program.instructions for r in cfg.destinations(ins)}
+        written = {r.name for ins in program.instructions for r in ins.destinations}
         while True:
             self.kinds = {name: None if name in written - self.merged else VECTOR for name in program.slots}
             self.kinds.update({n: k for n, k in self.special.items() if n in program.slots})
             self.iterate()
-            self.kinds = {name: kind or VECTOR for name, kind in self.kinds.items()}  # None: written by unreachable code alone
-            self.iterate()  # and what reachable code makes of it
+            unreached = [name for name, kind in self.kinds.items() if kind is None]  # what unreachable code alone would write
+            if unreached:
+                self.kinds.update(dict.fromkeys(unreached, VECTOR))
+                self.iterate()
             clash, parting = self.clashes(), self.parting(found)
             if not clash and not parting:
                 break
@@ -82,7 +84,7 @@ class Analysis:
             changed = False
             for block in self.program.blocks:
                 for i, ins in enumerate(block.instructions):
-                    for register, new in zip(cfg.destinations(ins), self.results(ins, block.first + i)):
+                    for register, new in zip(ins.destinations, self.results(ins, block.first + i)):
                         joined = self.join(register.name, self.kinds[register.name], new)
                         if joined != self.kinds[register.name]:
                             self.kinds[register.name], changed = joined, True
@@ -100,7 +102,7 @@ class Analysis:
 
     def results(self, ins, number):
         """Return the kinds of an instruction's destinations."""
-        targets = cfg.destinations(ins)
+        targets = ins.destinations
         if not targets:
             return []
         if not cfg.can_be_fast(ins):
@@ -109,7 +111,7 @@ class Analysis:
             base = ins.operands[1].base
             kind = self.kind(base) if base is not None else UNIFORM
             return [kind if kind in (None, UNIFORM) else VECTOR] * len(targets)
-        given = [self.kind(o) for o in cfg.inputs(ins)]
+        given = [self.kind(o) for o in ins.inputs]
         if any(k is None for k in given):
             return [None] * len(targets)
         if all(k == UNIFORM for k in given):
@@ -124,14 +126,14 @@ class Analysis:
 
     def is_known(self, ins):
         """Say whether a result is uniform plus a constant pattern because all its inputs are known beforehand."""
-        targets = cfg.destinations(ins)
+        targets = ins.destinations
         if len(targets) != 1 or targets[0].name not in self.known.values or self.program.slots[targets[0].name][1] not in ("i32", "i64"):
             return False
         return self.known.pattern(targets[0].name) is not None
 
     def integer(self, ins, number, given):
         """Kind of `u + V` arithmetic; VECTOR where splitting is impossible or of no use."""
-        name, relevant = ins.opcode[0], cfg.destinations(ins)[0].name in self.relevant
+        name, relevant = ins.opcode[0], ins.destinations[0].name in self.relevant
         fresh = split(("ins", number)) if relevant else VECTOR
         bits = 64 if "wide" in ins.opcode or ins.opcode[-1 if name != "cvt" else -2].endswith("64") else 32
         if "sat" in ins.opcode or "hi" in ins.opcode:
@@ -186,7 +188,7 @@ class Analysis:
         found = set()
         for number, alive in self.after.items():
             ins = self.program.instructions[number]
-            for target in cfg.destinations(ins):
+            for target in ins.destinations:
                 kind = self.kinds[target.name]
                 if kind is None or kind[0] != "S" or not self.writes(kind[1], target.name, number):
                     continue
@@ -212,8 +214,8 @@ def address_registers(program):
     while changed:
         changed = False
         for ins in program.instructions:
-            if ins.opcode[0] in TRANSPARENT and any(r.name in found for r in cfg.destinations(ins)):
-                more = {r.name for r in cfg.sources(ins)} - found
+            if ins.opcode[0] in TRANSPARENT and any(r.name in found for r in ins.destinations):
+                more = {r.name for r in ins.sources} - found
                 found |= more
                 changed = changed or bool(more)
     return found
@@ -229,8 +231,8 @@ def live_after(program):
             found[block.first + i] = frozenset(live)
             ins = block.instructions[i]
             if ins.guard is None:
-                live -= {r.name for r in cfg.destinations(ins)}
-            live |= {r.name for r in cfg.sources(ins)}
+                live -= {r.name for r in ins.destinations}
+            live |= {r.name for r in ins.sources}
     return found
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from course_lib.simt import cfg, layout
+from course_lib.simt import layout
 from course_lib.simt.calls import BUILTINS, FRAME, INDIRECT, Site, align
 from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec
@@ -32,7 +32,7 @@ def rename(linked, name, special):
     body, registers = [], {}
     for item in function.body:
         if isinstance(item, Instruction):
-            for reg in [*cfg.destinations(item), *cfg.sources(item)]:
+            for reg in [*item.destinations, *item.sources]:
                 kind = function.register_type(reg.name)
                 if kind is not None:
                     registers[register(reg).name] = kind

@@ -3,15 +3,13 @@
 from dataclasses import dataclass, field
 
 from course_lib.simt.errors import PtxSyntaxError
-from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Vec, type_bytes
+from course_lib.simt.instruction import BARRIERS, Imm, Instruction, Reg, type_bytes
 from course_lib.simt.special import CLOCKS
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
-BARRIERS = ("bar", "barrier")
 CROSS = ("shfl", "vote", "match", "redux", "activemask")
 ATOMICS = ("atom", "red")
 TENSOR = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
-STORES = ("st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call", "membar", "fence")
 
 
 @dataclass
@@ -50,43 +48,6 @@ def is_async(ins):
 def is_warp_barrier(ins):
     """Say whether an instruction makes lanes wait for others of their warp."""
     return ins.opcode[:2] == ("bar", "warp")
-
-
-def results(ins):
-    """Return how many operands of an instruction are results."""
-    name = ins.opcode[0]
-    if not ins.operands or name in STORES and not (name in BARRIERS and "red" in ins.opcode) or ins.opcode[:2] == ("wmma", "store"):
-        return 0
-    given = {"setp": 2 + any(p in ("and", "or", "xor") for p in ins.opcode), "shfl": 4, "match": 2}
-    return max(len(ins.operands) - given[name], 0) if name in given else 1
-
-
-def destinations(ins):
-    """Return the registers that an instruction writes; `_`, a result that nobody wants, is none."""
-    found = []
-    for operand in ins.operands[:results(ins)]:
-        found += operand.items if isinstance(operand, Vec) else (operand,)
-    return [r for r in found if isinstance(r, Reg) and r.name != "_"]
-
-
-def sources(ins):
-    """Return the registers that an instruction reads, its guard included."""
-    found = []
-    for operand in ins.operands[results(ins):]:
-        items = operand.items if isinstance(operand, Vec) else (operand,)
-        for item in items:
-            item = item.base if isinstance(item, Mem) else item
-            if isinstance(item, Reg):
-                found.append(item)
-    return found + ([ins.guard] if ins.guard else [])
-
-
-def inputs(ins):
-    """Return the operands that an arithmetic instruction reads, braces opened, in order."""
-    found = []
-    for operand in ins.operands[results(ins):]:
-        found += operand.items if isinstance(operand, Vec) else (operand,)
-    return found
 
 
 def build(function, first=0):
@@ -181,7 +142,7 @@ def split(function, first=0):
             blocks.append(current)
             labels.update(dict.fromkeys(pending, current.index))
             pending = []
-        bases -= {r.name for r in destinations(item)}
+        bases -= {r.name for r in item.destinations}
         current.instructions.append(item)
         number += 1
         if item.opcode[0] in ENDS or is_barrier(item) or is_warp_barrier(item):
@@ -264,9 +225,9 @@ def liveness(blocks):
     for block in blocks:
         read, written = set(), set()
         for ins in block.instructions:
-            read |= {r.name for r in sources(ins)} - written
+            read |= {r.name for r in ins.sources} - written
             if ins.guard is None:
-                written |= {r.name for r in destinations(ins)}
+                written |= {r.name for r in ins.destinations}
         reads.append(read)
         writes.append(written)
     live = [set() for _ in blocks]

@@ -12,7 +12,6 @@ Source: PTX ISA, "add" and "mul"; `ptxas` 13.5 as seen in SASS; results held to 
 
 import dataclasses
 
-from course_lib.simt import cfg
 from course_lib.simt.instruction import Imm, Instruction, Reg
 
 TYPES = ("f32", "f64", "f16", "f16x2", "bf16", "bf16x2")
@@ -54,7 +53,7 @@ def find_products(body):
     """Return {register: its mul}, where the register and the factors have one definition each."""
     written = {}
     for ins in body:
-        for register in cfg.destinations(ins):
+        for register in ins.destinations:
             written[register.name] = written.get(register.name, 0) + 1
     return {result(ins): ins for ins in body
             if ins.opcode[0] == "mul" and plain(ins) and "sat" not in ins.opcode and written[result(ins)] == 1
@@ -64,7 +63,7 @@ def find_products(body):
 def find_uses(body, products):
     uses = {name: [] for name in products}
     for ins in body:
-        for register in cfg.sources(ins):
+        for register in ins.sources:
             if register.name in uses:
                 uses[register.name].append(ins)
     return uses

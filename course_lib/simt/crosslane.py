@@ -67,9 +67,9 @@ def cross(program, ins, number):
     record.kind, record.mask = KINDS.index(name), NONE
     if "sync" in ins.opcode:  # the last operand names the lanes that take part
         record.mask = slot(program, ins.operands[-1], "i32")
-    targets = cfg.destinations(ins)
+    targets = ins.destinations
     record.result = program.slots[targets[0].name][0] if targets else NONE
-    given = ins.operands[cfg.results(ins):]
+    given = ins.operands[ins.results:]
     if name == "shfl":
         record.flavour = SHUFFLES.index(next(p for p in ins.opcode if p in SHUFFLES))
         record.a, record.b, record.c = (slot(program, o, "i32") for o in given[:3])
@@ -87,6 +87,6 @@ def cross(program, ins, number):
             raise refuse(ins)
         record.flavour = 2 * CHANGES.index(change) + (ins.opcode[-1] == "s32")
         record.a = slot(program, given[0], "i32")
-    if name in ("shfl", "match") and cfg.results(ins) == 2:
+    if name in ("shfl", "match") and ins.results == 2:
         record.predicate = program.slots[ins.operands[1].name][0]
     return record

@@ -160,7 +160,7 @@ class Fast(Registers):
             where = self.memory if self.active is None or {"param", "const"} & set(ins.opcode) else self.divergent
             return where.access(ins, number)
         kinds = self.kinds.results(ins, number)
-        targets = cfg.destinations(ins)
+        targets = ins.destinations
         if targets and self.kinds.is_known(ins):
             return self.assign(targets[0], self.from_lane_zero(ins), number)
         if targets and kinds[0][0] == "S":
@@ -168,7 +168,7 @@ class Fast(Registers):
         results, wanted = OPS[name][0](ins)
         uniform = kinds and kinds[0] == UNIFORM
         fetch, code = (self.scalar_value, self.scalar) if uniform else (self.vector_value, self.vector)
-        values = compute(code, ins, [fetch(o, t) for o, t in zip(cfg.inputs(ins), wanted)])
+        values = compute(code, ins, [fetch(o, t) for o, t in zip(ins.inputs, wanted)])
         extend = "sext" if name == "cvt" and ins.opcode[-2][0] == "s" else "zext"
         for register, value, t in zip(targets, values, results):
             self.put(register, value, t, uniform, extend, number)
@@ -177,8 +177,8 @@ class Fast(Registers):
         """A result whose pattern is known: its base is what lane 0 computes."""
         results, wanted = OPS[ins.opcode[0]][0](ins)
         bits = int(results[0][1:])
-        pattern = self.kinds.known.pattern(cfg.destinations(ins)[0].name)
-        values = [self.lane_zero(o, t) for o, t in zip(cfg.inputs(ins), wanted)]
+        pattern = self.kinds.known.pattern(ins.destinations[0].name)
+        values = [self.lane_zero(o, t) for o, t in zip(ins.inputs, wanted)]
         return Pair(compute(self.scalar, ins, values)[0], constant(pattern, bits) if pattern.any() else None, bits)
 
     def lane_zero(self, operand, wanted):

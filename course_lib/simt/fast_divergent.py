@@ -4,7 +4,7 @@ Masks lie in the fast part of a warp's memory. A register that is `merged` keeps
 and stores go through the runtime, which serves the active lanes alone. Everything is counted as masked code would.
 """
 
-from course_lib.simt import cfg, lane_access, layout, regions
+from course_lib.simt import lane_access, layout, regions
 from course_lib.simt.accesses import data_items
 from course_lib.simt.affine import UNIFORM, VECTOR
 from course_lib.simt.instruction import Reg
@@ -64,7 +64,7 @@ class Divergent:
             self.block(block, mask)
             code.do(f"br label %{behind}")
             code.label(behind)
-            written |= {r.name for ins in block.instructions for r in cfg.destinations(ins)}
+            written |= {r.name for ins in block.instructions for r in ins.destinations}
         code.do("store i32 -1, ptr %p.mask")
         self.waiting, fast.active, fast.current = (), None, start
         fast.values = before

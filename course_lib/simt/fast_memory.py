@@ -7,7 +7,6 @@ in memory (vector loads), the same word (a broadcast), or anything else (gather 
 
 from dataclasses import dataclass, field
 
-from course_lib.simt import cfg
 from course_lib.simt.accesses import data_items
 from course_lib.simt.fast_counting import Counting, nbytes, offset
 from course_lib.simt.fast_moves import Moves
@@ -57,7 +56,7 @@ class MemoryGroups(Counting):
                     group = current.setdefault(key, Group(base, space))
                     group.members.append((block.first + i, ins))
                     self.group_of[block.first + i] = group
-                for register in cfg.destinations(ins):
+                for register in ins.destinations:
                     current.pop((register.name, "shared"), None)
                     current.pop((register.name, "global"), None)
 

@@ -29,7 +29,7 @@ def low_zeros(program):
     while changed:
         changed = False
         for ins in program.instructions:
-            for register in cfg.destinations(ins):
+            for register in ins.destinations:
                 new = min(known.get(register.name, UNKNOWN), result_zeros(ins, known))
                 if known.get(register.name) != new:
                     known[register.name], changed = new, True
@@ -41,7 +41,7 @@ def result_zeros(ins, known):
     if name in ("ld", "ldu", *cfg.ATOMICS, *cfg.CROSS) or ins.guard is not None:
         return 0
     given = [zeros(o.value) if isinstance(o, Imm) else known.get(o.name, 0 if o.name.startswith("%") and "." in o.name else UNKNOWN)
-             for o in cfg.inputs(ins) if isinstance(o, (Imm, Reg))]
+             for o in ins.inputs if isinstance(o, (Imm, Reg))]
     if name in ("mov", "cvt"):
         return min(given, default=0)
     if name in ("add", "sub", "or", "xor", "selp", "min", "max"):
@@ -172,7 +172,7 @@ class _Search:
             self.close(self.stores, space)
         elif cfg.is_barrier(ins) or name in ("bar", "barrier", "membar", "fence", "call", "cp", "wmma", "stmatrix", "mbarrier"):
             self.loads, self.stores = {}, {}
-        for register in cfg.destinations(ins):
+        for register in ins.destinations:
             for table in (self.loads, self.stores):
                 for key in [k for k in table if k[0] == register.name]:
                     del table[key]

@@ -2,11 +2,15 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
+BARRIERS = ("bar", "barrier")
+STORES = {"st", "stmatrix", "cp", "red", "prefetch", "prefetchu", *BARRIERS, "bra", "brx", "nanosleep", "call", "membar", "fence"}
 
 
+@cache
 def type_bytes(type_name):
     """Return the size in bytes of a PTX type such as `f32`, `u16`, `b128` or `pred`.
 
@@ -76,6 +80,40 @@ class Instruction:
     def name(self):
         """The opcode as written."""
         return ".".join(self.opcode)
+
+    @cached_property
+    def results(self):
+        """How many operands are results."""
+        name, count = self.opcode[0], len(self.operands)
+        if name in STORES:
+            return int(name in BARRIERS and "red" in self.opcode and count > 0)
+        if name == "setp":
+            return max(count - 2 - any(p in ("and", "or", "xor") for p in self.opcode), 0)
+        if name in ("shfl", "match"):
+            return max(count - (4 if name == "shfl" else 2), 0)
+        return int(count > 0 and self.opcode[:2] != ("wmma", "store"))
+
+    @cached_property
+    def destinations(self):
+        """The registers that it writes; `_`, a result that nobody wants, is none."""
+        return tuple(o for o in opened(self.operands[:self.results]) if isinstance(o, Reg) and o.name != "_")
+
+    @cached_property
+    def inputs(self):
+        """The operands that are no results, braces opened, in order."""
+        return tuple(opened(self.operands[self.results:]))
+
+    @cached_property
+    def sources(self):
+        """The registers that it reads, its guard included."""
+        read = [o.base if isinstance(o, Mem) else o for o in self.inputs]
+        return (*(o for o in read if isinstance(o, Reg)), *([self.guard] if self.guard else []))
+
+
+def opened(operands):
+    """Yield operands, those in braces one by one."""
+    for operand in operands:
+        yield from operand.items if isinstance(operand, Vec) else (operand,)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ When all rows differ only by their first element, the register is uniform plus a
 
 import numpy as np
 
-from course_lib.simt import cfg, layout
+from course_lib.simt import layout
 from course_lib.simt.instruction import Imm, Reg
 
 
@@ -104,9 +104,9 @@ class Tables:
 
     def result(self, ins):
         """Return the table of an instruction's result, or None."""
-        if ins.guard is not None or ins.opcode[0] in ("ld", "ldu") or len(cfg.destinations(ins)) != 1:
+        if ins.guard is not None or ins.opcode[0] in ("ld", "ldu") or len(ins.destinations) != 1:
             return None
-        args = [self.argument(o) for o in cfg.inputs(ins)]
+        args = [self.argument(o) for o in ins.inputs]
         if not args or any(a is None for a in args) or all(a.ndim == 0 for a in args):
             return None
         return evaluate(ins, args)
@@ -115,11 +115,11 @@ class Tables:
         """Go through the program once, in order; a register with several definitions is not known."""
         defined = {}
         for ins in self.program.instructions:
-            for register in cfg.destinations(ins):
+            for register in ins.destinations:
                 defined[register.name] = defined.get(register.name, 0) + 1
         for block in self.program.blocks:
             for ins in block.instructions:
-                targets = cfg.destinations(ins)
+                targets = ins.destinations
                 if len(targets) == 1 and defined[targets[0].name] == 1:
                     table = self.result(ins)
                     if table is not None:

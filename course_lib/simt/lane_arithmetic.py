@@ -1,6 +1,5 @@
 """Arithmetic, operands and constants for code that runs any set of lanes: a small function for each form of an instruction."""
 
-from course_lib.simt import cfg
 from course_lib.simt.code import Code
 from course_lib.simt.instruction import Imm, Reg, Vec, type_bytes
 from course_lib.simt.ops import OPS, compute
@@ -15,7 +14,7 @@ class LaneArithmetic:
         self.helpers, self.constants = {}, {}
 
     def compute(self, ins):
-        targets, given = cfg.destinations(ins), cfg.inputs(ins)
+        targets, given = ins.destinations, ins.inputs
         immediate = tuple(o.value if isinstance(o, Imm) and t == "imm" else None
                           for o, t in zip(given, self.signature(ins)[1]))
         types = tuple(self.slot_type(r) for r in targets)

@@ -52,7 +52,7 @@ class _Lanes(LaneArithmetic):
 
     def instruction(self, block, ins, number):
         name = ins.opcode[0]
-        for register in cfg.sources(ins):
+        for register in ins.sources:
             if register.name in CLOCKS:
                 nbytes, first = CLOCKS[register.name]
                 ahead = len(block.instructions) - (number - block.first)  # instructions counted already, though still to come

@@ -8,6 +8,7 @@ instructions reinterpret them. `OPS[opcode]` is a pair of functions:
 """
 
 import dataclasses
+from functools import cache
 
 from course_lib.simt import convert, halves, rounding
 from course_lib.simt.instruction import type_bytes
@@ -16,6 +17,7 @@ FLOATS = convert.FLOATS
 OPS = {}
 
 
+@cache
 def ir_type(name):
     """Return the LLVM integer type that holds a PTX type.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from course_lib.simt import layout
 from course_lib.simt.affine import UNIFORM, VECTOR, constant
-from course_lib.simt.cfg import inputs, widens
+from course_lib.simt.cfg import widens
 from course_lib.simt.instruction import Imm
 
 PATTERN_BYTES = ctypes.sizeof(layout.Pattern)
@@ -116,7 +116,7 @@ class Pairs:
 
     def compute(self, ins):
         """Return the result of mov, add, sub, mul, mad, shl or cvt as a Pair."""
-        name, given = ins.opcode[0], inputs(ins)
+        name, given = ins.opcode[0], ins.inputs
         bits = int(ins.opcode[-1][1:])
         if name == "mov":
             return self.pair(given[0], bits)

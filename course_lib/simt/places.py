@@ -98,7 +98,7 @@ def results_of(ins):
     if not ins.operands:
         return ()
     if ins.opcode[0] in ("setp", "shfl", "match"):
-        return ins.operands[:cfg.results(ins)]
+        return ins.operands[:ins.results]
     return ins.operands[0].items if isinstance(ins.operands[0], Vec) else ins.operands[:1]
 
 
@@ -147,7 +147,7 @@ def place_registers(function, body, calls_something):
                 if isinstance(item, Imm):
                     slots[constant_slot(item, ins)] = (offset, ir_type(ins.opcode[-1]))
                     offset += ALIGN * 4
-        for register in cfg.destinations(ins) + cfg.sources(ins):
+        for register in ins.destinations + ins.sources:
             name = register.name
             if name in slots or name == "_":
                 continue

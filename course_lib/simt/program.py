@@ -148,7 +148,7 @@ def refuse_unknown(ins):
     known = known or ins.opcode[0] in ("addc", "subc", "madc")
     if ins.opcode[0] in ("bar", "barrier", "membar", "fence", "nanosleep"):
         known = barriers.knows(ins)
-    strange = [r.name for r in cfg.sources(ins) if REFUSED.fullmatch(r.name)] if known else []
+    strange = [r.name for r in ins.sources if REFUSED.fullmatch(r.name)] if known else []
     if strange:
         why = next((why for start, why in REASONS.items() if strange[0].startswith(start)), "")
         raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the special register {strange[0]}{why}.",

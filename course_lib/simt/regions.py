@@ -65,7 +65,7 @@ def merged(program, start, region):
     writes = {}
     for block in region.blocks:
         for ins in block.instructions:
-            for register in cfg.destinations(ins):
+            for register in ins.destinations:
                 writes[register.name] = writes.get(register.name, 0) + 1
     return {name for name, times in writes.items() if times > 1 or name in alive}
 
@@ -75,7 +75,7 @@ def roots(program, region):
     found = set()
     for block in region.blocks:
         for i, ins in enumerate(block.instructions):
-            found |= {("ins", block.first + i)} | {("reg", r.name) for r in cfg.destinations(ins)}
+            found |= {("ins", block.first + i)} | {("reg", r.name) for r in ins.destinations}
     return found
 
 

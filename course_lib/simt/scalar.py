@@ -113,8 +113,8 @@ class _Function:
     def compute(self, ins):
         signature, emit = OPS[ins.opcode[0]]
         results, wanted = signature(ins)
-        targets = cfg.destinations(ins)
-        values = emit(self.code, ins, [self.read(o, t) for o, t in zip(cfg.inputs(ins), wanted)])
+        targets = ins.destinations
+        values = emit(self.code, ins, [self.read(o, t) for o, t in zip(ins.inputs, wanted)])
         for register, value, t in zip(targets, values, results):
             self.write(register, value, t)
 

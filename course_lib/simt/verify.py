@@ -64,7 +64,7 @@ class _Verifier:
             self.fail(ins, f"there is no type .{strange}")
         if ins.guard is not None and self.register(ins, ins.guard) != "i1":
             self.fail(ins, f"the guard {ins.guard.name} is no predicate")
-        if any(r.name == "_" for r in cfg.sources(ins)):
+        if any(r.name == "_" for r in ins.sources):
             self.fail(ins, "_ takes a result and holds no value")
         if name in ("ld", "ldu", "st"):
             self.memory(ins)
@@ -112,7 +112,7 @@ class _Verifier:
         targets = list(ins.operands[:count])
         if len(targets) == 1 and isinstance(targets[0], Vec):
             targets = targets[0].items
-        given = cfg.inputs(ins) if ins.opcode[0] != "cvta" else ins.operands[1:]
+        given = ins.inputs if ins.opcode[0] != "cvta" else ins.operands[1:]
         if len(targets) != len(results) or len(given) != len(wanted):
             self.fail(ins, f"it takes {len(results)} result{'s' * (len(results) > 1)} and {len(wanted)} operands")
         if any(isinstance(item, Sym) for o in ins.operands if isinstance(o, Vec) for item in o.items):

@@ -13,7 +13,7 @@ from course_lib.toolchain.host_compiler import HostCompiler, host_compiler, no_c
 from course_lib.toolchain.host_cpu import Blas, blas, blas_threads, cpu_count, cpu_name
 from course_lib.toolchain.inner_loop import InnerLoop, inner_loop
 from course_lib.toolchain.loops import Loop, count, loops
-from course_lib.toolchain.nvrtc import compile_cuda, nvrtc_version, supported_architectures
+from course_lib.toolchain.nvrtc import compile_cuda, machine_code, nvrtc_version, supported_architectures
 from course_lib.toolchain.purpose import purposes
 from course_lib.toolchain.resources import Resources, resources
 from course_lib.toolchain.sass import SassInstruction, read_back, sass, written
@@ -57,6 +57,7 @@ __all__ = [
     "inner_loop",
     "no_compiler",
     "loops",
+    "machine_code",
     "nvrtc_version",
     "parse_log",
     "purposes",

@@ -17,8 +17,8 @@ class Compiled:
     ptx : str
         The portable assembly; `.loc` lines lead back to the source.
     cubin : bytes or Shelved
-        Machine code for `arch`, an ELF file; empty for a virtual architecture (`compute_90`). Without NVRTC a stand-in, which
-        `resources`, `sass` and `loops` take as well.
+        Machine code for `arch`, an ELF file; empty for a virtual architecture (`compute_90`). From the shelf a stand-in, which
+        `resources`, `sass` and `loops` take as well; `machine_code` returns bytes for it.
     log : str
         The compiler's messages; a compilation that succeeds may have warnings.
     ptxas_log : str

@@ -1,6 +1,7 @@
 """CUDA C to PTX and cubin with NVRTC, NVIDIA's compiler as a library: no GPU, no driver, no toolkit needed.
 
-Where NVRTC cannot be loaded, on macOS for example, the course's own texts are answered from `shelf.py`.
+The course's own texts are answered from `shelf.py`, at once, where the compiler that is installed is the one that filled it, and
+where there is none, as on macOS.
 """
 
 import functools
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from course_lib.errors import CourseError
 from course_lib.toolchain import shelf
 from course_lib.toolchain.compiled import Compiled
-from course_lib.toolchain.compiled_once import compiled_once
+from course_lib.toolchain.compiled_once import compiled_once, compiler_version
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.forks import NO_FORK
 from course_lib.toolchain.headers import include_directories
@@ -68,7 +69,7 @@ def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, option
 
 
 def answer(request):
-    """Compile what was asked for, or find it on the shelf; every compilation of the course passes here.
+    """Find what was asked for on the shelf, or compile it; every compilation of the course passes here.
 
     Parameters
     ----------
@@ -78,8 +79,49 @@ def answer(request):
     -------
     Compiled
     """
+    if _installed_filled_the_shelf() and shelf.find(request.key) or not nvrtc_is_there():
+        return _from_shelf(request)
+    return compile_anew(request)
+
+
+def compile_anew(request):
+    """Ask NVRTC, whatever the shelf has.
+
+    Raises
+    ------
+    CourseError
+        As `compile_cuda`.
+    """
     with NO_FORK:
-        return _from_shelf(request) if not nvrtc_is_there() else _from_nvrtc(request, nvrtc_version())
+        return _from_nvrtc(request, _library()[1])
+
+
+def machine_code(compiled):
+    """Return the cubin of a Compiled as bytes; the shelf has only its text, so that what comes from there is compiled now.
+
+    Parameters
+    ----------
+    compiled : Compiled
+
+    Raises
+    ------
+    CourseError
+        When NVRTC is needed for it and is not there.
+    """
+    if isinstance(compiled.cubin, bytes):
+        return compiled.cubin
+    return compile_anew(compiled.cubin.request).cubin
+
+
+@functools.cache
+def _installed_filled_the_shelf():
+    """Tell whether the compiler that is here is the one that filled the shelf, asked in the same way."""
+    try:
+        here, said = _library()[1], shelf.index()
+    except CourseError:
+        return False
+    wheel = dict(compiler_version() or ()).get("nvidia-cuda-nvrtc")
+    return (list(here), wheel, list(ALWAYS)) == (said["nvrtc"], said["wheel"], said["options"])
 
 
 def nvrtc_is_there():
@@ -230,10 +272,10 @@ def _without_folders(ptx):
 
 @functools.lru_cache(maxsize=512)
 def _from_shelf(request):
-    """Return what NVRTC once made of this request, as if it were here."""
+    """Return what NVRTC once made of this request."""
     if shelf.find(request.key) is None:
         raise _not_shipped(request)
-    cubin = shelf.Shelved(request.key) if request.arch.startswith("sm_") else b""
+    cubin = shelf.Shelved(request.key, request) if request.arch.startswith("sm_") else b""
     return _named(request, shelf.entry(request.key), cubin, tuple(shelf.index()["nvrtc"]))
 
 

@@ -1,4 +1,4 @@
-"""What NVRTC made of the course's own texts, shipped in one file: the answer of `compile_cuda` where there is no NVRTC.
+"""What NVRTC made of the course's own texts, shipped in one file: the answer of `compile_cuda` to those.
 
 `shelf.zip` holds `index.json`, and for each group of related texts PTX and facts (`GROUP.json`) and the text of the machine code
 (`GROUP.sass.json`), each compressed by itself, so that a look-up reads one group. `tools/shelf.py` writes it.
@@ -43,9 +43,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Shelved:
-    """Stands in for a cubin that is not here: `resources` and `sass` read on the shelf what they would read in it."""
+    """Stands in for a cubin that is not here: `resources` and `sass` read on the shelf what they would read in it.
+
+    `request`: what to compile for the cubin itself.
+    """
 
     key: tuple[str, str]
+    request: Request | None = field(default=None, compare=False, repr=False)
 
     def resources(self):
         """Return kernel -> the fields of its `Resources`."""

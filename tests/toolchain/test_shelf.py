@@ -8,17 +8,19 @@ import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import shelf as tool
 import what_it_says
 import without_nvrtc
 
-from course_lib import gpu, kernels
+from course_lib import kernels
 from course_lib.errors import CourseError
+from course_lib.gpu.launch import _module
 from course_lib.kernels import ALL
 from course_lib.simt.workers import available_cores
-from course_lib.toolchain import compile_cuda, loops, nvrtc, resources, sass, shelf
+from course_lib.toolchain import compile_cuda, loops, machine_code, nvrtc, resources, sass, shelf
 from course_lib.toolchain.sass import disassemble, read_back
 
 ROOT = Path(__file__).parents[2]
@@ -78,8 +80,9 @@ def without(tmp_path, chosen, **more):
     return json.loads(without_nvrtc.python(tmp_path, str(Path(what_it_says.__file__)), json.dumps(chosen), **more))
 
 
-def compare(chosen, tmp_path, **more):
-    """Hold what is said without NVRTC to what is said with it, part by part."""
+def compare(chosen, tmp_path, monkeypatch, **more):
+    """Hold what is said without NVRTC to what is said when it compiles everything, part by part."""
+    monkeypatch.setattr(nvrtc, "_installed_filled_the_shelf", lambda: False)
     with_it, alone = json.loads(json.dumps(what_it_says.everything(chosen))), without(tmp_path, chosen, **more)
     assert alone.pop("nvrtc") is False
     assert nvrtc.nvrtc_is_there()
@@ -89,16 +92,16 @@ def compare(chosen, tmp_path, **more):
 
 
 @pytest.mark.slow
-def test_without_nvrtc_kernels_run_and_tell_the_same(tmp_path):
-    compare(what_it_says.QUICK, tmp_path)
+def test_without_nvrtc_kernels_run_and_tell_the_same(tmp_path, monkeypatch):
+    compare(what_it_says.QUICK, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.exhaustive)])
-def test_without_nvrtc_every_kernel_runs_from_an_empty_cache(every, tmp_path):
+def test_without_nvrtc_every_kernel_runs_from_an_empty_cache(every, tmp_path, monkeypatch):
     """Everything is translated anew there, the simulator's own runtime too."""
-    compare({name: {} for name in list(ALL)[::every]}, tmp_path, COURSE_CACHE=str(tmp_path / "cache"), timeout=1000)
+    compare({name: {} for name in list(ALL)[::every]}, tmp_path, monkeypatch, COURSE_CACHE=str(tmp_path / "cache"), timeout=1000)
 
 
 EDITED = """
@@ -127,10 +130,34 @@ def test_an_edited_kernel_is_refused_with_what_to_do(tmp_path):
     assert "but not for sm_90 -use_fast_math" in option
 
 
-def test_a_gpu_is_not_given_a_stand_in_for_machine_code():
-    compiled = shelved(shelf.Request(kernels.get("sgemm_naive").source, "k.cu", "sm_90"))
-    with pytest.raises(CourseError, match="without NVRTC"):
-        gpu.load(compiled, "sgemm_naive")
+def test_a_gpu_gets_machine_code_for_the_stand_in(monkeypatch):
+    kernel = kernels.get("sgemm_naive")
+    compiled = compile_cuda(kernel.source)
+    assert isinstance(compiled.cubin, shelf.Shelved)
+    code = machine_code(compiled)
+    assert code[:4] == b"\x7fELF"
+    assert machine_code(nvrtc.compile_anew(compiled.cubin.request)) == code
+    assert resources(code)[kernel.entry].registers == resources(compiled)[kernel.entry].registers
+    given = []
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(RawModule=lambda path: given.append(Path(path).read_bytes())))
+    _module(compiled)
+    assert given == [code]
+    monkeypatch.setattr(nvrtc, "_library", without_library)
+    with pytest.raises(CourseError, match="NVRTC.*cannot be loaded"):
+        machine_code(compiled)
+
+
+def without_library():
+    raise CourseError("NVRTC, NVIDIA's CUDA compiler, cannot be loaded")
+
+
+def test_another_compiler_than_the_shelfs_compiles_by_itself(monkeypatch):
+    request = shelf.Request(kernels.get("sgemm_naive").source, "k.cu", "sm_90")
+    for other in ((("nvidia-cuda-nvrtc", "12.9.86"), ("cuda-bindings", "12.9.4")), None):
+        nvrtc._installed_filled_the_shelf.cache_clear()
+        monkeypatch.setattr(nvrtc, "compiler_version", lambda other=other: other)
+        assert isinstance(nvrtc.answer(request).cubin, bytes)
+    nvrtc._installed_filled_the_shelf.cache_clear()
 
 
 def shelved(request):
@@ -223,15 +250,16 @@ def test_refusals_warnings_and_odd_texts_are_told_as_nvrtc_tells_them(tmp_path, 
         assert not re.search(r'\.file\s+\d+ ".*[/\\]', c.ptx)
         return c.ptx, c.log, c.ptxas_log, c.warnings, *((resources(c), disassemble(c.cubin)) if c.cubin else ())
     for request in requests:
-        assert told(lambda: shelved(request)) == told(lambda: nvrtc.answer(request))    # noqa: B023 -- called at once
+        assert told(lambda: shelved(request)) == told(lambda: nvrtc.compile_anew(request))    # noqa: B023 -- called at once
 
 
 @pytest.mark.slow
 def test_machine_code_is_read_back_with_its_loops():
     kernel = kernels.get("sgemm_2d_tile")
     defines = kernel.defines(BM=64, BN=64)
-    here = compile_cuda(kernel.source, defines=defines)
-    there = shelved(shelf.Request(kernel.source, "kernel.cu", "sm_90", tuple(nvrtc.define_options(defines))))
+    request = shelf.Request(kernel.source, "kernel.cu", "sm_90", tuple(nvrtc.define_options(defines)))
+    here, there = nvrtc.compile_anew(request), compile_cuda(kernel.source, defines=defines)
+    assert isinstance(here.cubin, bytes)
     assert isinstance(there.cubin, shelf.Shelved)
     assert there.ptx == here.ptx
     assert sass(there, kernel.entry) == sass(here, kernel.entry)
@@ -265,7 +293,7 @@ def test_everything_compiles_to_what_is_shipped(every, tmp_path, monkeypatch):
 def test_a_kernel_disassembled_alone_reads_the_same(every):
     asked = {request.key: request for _, request in tool.course_requests()}
     for key in [key for key in sorted(asked) if "status" not in shelf.entry(key)][::every]:
-        cubin = nvrtc.answer(asked[key]).cubin
+        cubin = nvrtc.compile_anew(asked[key]).cubin
         assert {name: read_back(text) for name, text in shelf.Shelved(key).sass().items()} == disassemble(cubin), key
 
 
