@@ -36,3 +36,10 @@ def test_a_lesson_begins_with_what_it_needs(path):
     loaded = set(found.stdout.split())
     assert "course_lib" in loaded
     assert not loaded & (LATER - NEEDED.get(path.stem, set()))
+
+
+def test_who_asks_for_a_gpu_loads_no_toolchain():
+    child = "import sys, course_lib.gpu\nprint(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout.split()
+    assert "course_lib.gpu.launch" in loaded
+    assert "course_lib.toolchain" not in loaded

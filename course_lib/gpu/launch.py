@@ -9,7 +9,6 @@ import numpy as np
 
 from course_lib.errors import CourseError
 from course_lib.gpu.device import is_cupy
-from course_lib.toolchain import machine_code
 
 STATIC_SHARED_LIMIT = 48 * 1024     # bytes; a kernel must ask before it may use more (dynamic) shared memory
 
@@ -61,6 +60,8 @@ def load(compiled, entry):
 def _module(compiled):
     """Return CuPy's module of a cubin; it reads the file when something is first asked of it."""
     import cupy
+
+    from course_lib.toolchain import machine_code  # not sooner: whoever asks whether there is a GPU waits for this module
 
     cubin = compiled if isinstance(compiled, bytes) else machine_code(compiled)
     # CuPy remembers modules by path: the name must follow the content.
