@@ -137,7 +137,7 @@ class Sandboxed:
             except CourseError as error:
                 raise replies.Ended(str(error)) from None
 
-        return Distant((uuid.uuid4().hex, name), fetch)
+        return Distant((uuid.uuid4().hex, name), fetch=fetch)
 
     def _ask(self, what, given, read, most=None):
         """Have something done; return what `read` makes of the answer. What came back for arrays is in those that were given."""
