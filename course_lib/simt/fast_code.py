@@ -51,26 +51,32 @@ def translate(program, block, racecheck):
 
 def describe_live(program, fast):
     """Return (fastable, live_start, live): per block whether fast code has it, and the registers to hand over."""
-    blocks = program.blocks
-    fastable, start, entries = np.zeros(len(blocks), np.uint32), [0], []
-    for block in blocks:
+    fastable, start, found, entries = np.zeros(len(program.blocks), np.uint32), [0], {}, []
+    for block in program.blocks:
         fastable[block.index] = block.index in fast.chains
         for name in sorted(block.live_in - set(SPECIAL)):
-            kind, (slot, t) = fast.kinds.kinds[name], program.slots[name]
-            if kind is None or kind == VECTOR:
-                continue
-            entry = layout.Live(fast=fast.place(("u", name), 8), slot=slot)
-            if t == "i1":
-                entry.kind = layout.UNIFORM_PREDICATE
-            else:
-                bits = int(t[1:])
-                entry.kind, entry.bytes = layout.UNIFORM, bits // 8
-                if kind[0] == "S":
-                    entry.kind, entry.lanes = layout.SPLIT, fast.pairs.lanes_place(kind[1], bits)
-                    entry.pattern = fast.pairs.pattern_place(kind[1], bits)
-            entries.append(entry)
+            if name not in found:
+                found[name] = handed_over(program, fast, name)
+            entries += found[name]
         start.append(len(entries))
-    return fastable, np.array(start, np.uint32), np.frombuffer(b"".join(map(bytes, entries)) or bytes(8), np.uint8)
+    return fastable, np.array(start, np.uint32), np.frombuffer(b"".join(entries) or bytes(8), np.uint8)
+
+
+def handed_over(program, fast, name):
+    """Return the layout.Live of a register as bytes, in a list; none for one that fast code keeps as masked code does."""
+    kind, (slot, t) = fast.kinds.kinds[name], program.slots[name]
+    if kind is None or kind == VECTOR:
+        return []
+    entry = layout.Live(fast=fast.place(("u", name), 8), slot=slot)
+    if t == "i1":
+        entry.kind = layout.UNIFORM_PREDICATE
+    else:
+        bits = int(t[1:])
+        entry.kind, entry.bytes = layout.UNIFORM, bits // 8
+        if kind[0] == "S":
+            entry.kind, entry.lanes = layout.SPLIT, fast.pairs.lanes_place(kind[1], bits)
+            entry.pattern = fast.pairs.pattern_place(kind[1], bits)
+    return [bytes(entry)]
 
 
 def accesses_of(program, fast):

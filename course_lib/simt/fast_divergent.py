@@ -16,7 +16,7 @@ class Divergent:
     def __init__(self, fast):
         self.fast, self.code, self.program = fast, fast.scalar, fast.program
         self.records = {}
-        self.waiting = ()  # blocks at which lanes may wait while the current one runs
+        self.way_out = None  # in a region: labels begin like this behind which lanes wait at a block and at those that follow
 
     def region(self, start):
         """Return the Region of a branch if fast code can run it, else None."""
@@ -53,21 +53,23 @@ class Divergent:
         for index in (*(b.index for b in region.blocks), region.join):
             code.do(f"store i32 0, ptr {self.mask_place(index)}")
         self.part(start, bits, code.op(f"xor i32 {bits}, -1"))
-        written = set()
-        for i, block in enumerate(region.blocks):
+        written, self.way_out = set(), code.fresh("wait")
+        for block in region.blocks:
             run, behind = code.fresh("some"), code.fresh("behind")
             mask = code.op(f"load i32, ptr {self.mask_place(block.index)}")
             code.do(f"br i1 {code.op(f'icmp eq i32 {mask}, 0')}, label %{behind}, label %{run}")
             code.label(run)
             fast.values = {n: v for n, v in before.items() if n not in written}
-            self.waiting = (*(b.index for b in region.blocks[i:]), region.join)
             self.block(block, mask)
             code.do(f"br label %{behind}")
             code.label(behind)
             written |= {r.name for ins in block.instructions for r in ins.destinations}
+        joined = code.fresh("joined")
+        code.do(f"br label %{joined}")
+        self.hand_over(region)
+        code.label(joined)
         code.do("store i32 -1, ptr %p.mask")
-        self.waiting, fast.active, fast.current = (), None, start
-        fast.values = before
+        fast.active, fast.current, fast.values = None, start, before
 
     def block(self, block, mask):
         """Run one block for the lanes of `mask`."""
@@ -91,8 +93,15 @@ class Divergent:
         self.arrive(block.successors[0], mask)
 
     def leave(self):
-        """Hand over to masked code: all lanes wait where they are."""
-        for index in self.waiting:
+        """Hand over to masked code at the start of the current block."""
+        self.code.do(f"br label %{self.way_out}.{self.fast.current.index}")
+
+    def hand_over(self, region):
+        """The way out of a region: the lanes of a block, of those behind it and of the join wait there for masked code."""
+        for i, index in enumerate((*(b.index for b in region.blocks), region.join)):
+            if i:
+                self.code.do(f"br label %{self.way_out}.{index}")
+            self.code.label(f"{self.way_out}.{index}")
             mask = self.code.op(f"load i32, ptr {self.mask_place(index)}")
             self.fast.call("wait_lanes", "void", "ptr %w", f"i32 {index}", f"i32 {mask}")
         self.code.do(f"ret i32 {layout.DIVERGED}")

@@ -19,6 +19,7 @@ from course_lib.simt.errors import (
 )
 from course_lib.simt.instruction import Reg
 
+SPACE_NAMES = {number: name for name, number in layout.SPACES.items()}
 ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
 WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
          "another: a block may wait for an earlier one, never for a later one.")
@@ -179,8 +180,7 @@ def space_name(access, addresses):
     """Return "global", "shared", "local" or "const" for a traced access; None for a barrier."""
     if access is None:
         return None
-    names = {number: name for name, number in layout.SPACES.items()}
-    name = names[access.space]
+    name = SPACE_NAMES[access.space]
     if name == "generic":
         name = "global" if addresses.max() >= layout.CONSTANT_WINDOW else "shared"
     return name

@@ -5,6 +5,8 @@ import numpy as np
 from course_lib.simt import counters, faults, layout, levels
 from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
 
+RECORD = np.dtype(layout.Record)
+
 
 def report(run, seconds_compile, seconds_run):
     """Return the Report of a finished run (an Execution)."""
@@ -41,16 +43,15 @@ def joined(old, new):
 
 def trace(run):
     """Return the TraceRecords of all workers, in the order of blocks."""
+    rows = np.concatenate([np.frombuffer(worker.records, RECORD, worker.record.record_count) for worker in run.workers])
+    rows = rows[np.argsort(rows["block"], kind="stable")]
+    addresses = rows["address"].astype(np.int64)
+    plain = zip(*(rows[name].tolist() for name in ("step", "block", "warp", "access", "mask")), strict=True)
     records = []
-    for worker in run.workers:
-        count = worker.record.record_count
-        for row in (layout.Record * count).from_buffer(worker.records) if count else ():
-            ins = run.program.instructions[row.access]
-            access = run.program.accesses.get(row.access)
-            addresses = np.array(row.address[:], np.uint64).astype(np.int64)
-            x, y = row.block % run.grid[0], row.block // run.grid[0]
-            width = access.width * access.count if access else 0
-            records.append((row.block, TraceRecord(
-                row.step, (x, y % run.grid[1], y // run.grid[1]), row.warp, ins.line, ins.name, row.mask, addresses, width,
-                faults.space_name(access, addresses))))
-    return tuple(record for _, record in sorted(records, key=lambda r: r[0]))
+    for (step, block, warp, number, mask), of_lanes in zip(plain, addresses, strict=True):
+        ins, access = run.program.instructions[number], run.program.accesses.get(number)
+        x, y = block % run.grid[0], block // run.grid[0]
+        width = access.width * access.count if access else 0
+        records.append(TraceRecord(step, (x, y % run.grid[1], y // run.grid[1]), warp, ins.line, ins.name, mask, of_lanes, width,
+                                   faults.space_name(access, of_lanes)))
+    return tuple(records)

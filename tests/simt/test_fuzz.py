@@ -41,6 +41,7 @@ def test_many_broken_launches(kind, count):
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(3000)
 @pytest.mark.parametrize(("kind", "count"), [("launcher", 6000), ("cuda", 1200), ("ptx", 2400), ("operands", 20000)])
 def test_broken_launches_that_nobody_chose(kind, count):
     assert fuzz(kind, random.SystemRandom().randrange(1 << 32), count, 2800)["ran"] > 0
