@@ -77,7 +77,10 @@ def compiled_for(text):
     """Return the machine code of `CODE`, or compile for the GPU that is here."""
     from course_lib import gpu
     if CODE.exists():
-        return base64.b64decode(json.loads(CODE.read_text())["code"][source_hash(text)])
+        code = json.loads(CODE.read_text())["code"]
+        if source_hash(text) not in code:
+            raise RuntimeError(f"{CODE.relative_to(ROOT)} lacks a worked kernel as it is now: write it again (--code), or delete it")
+        return base64.b64decode(code[source_hash(text)])
     return toolchain.compile_cuda(text, name="answer.cu", arch=gpu.probe().arch)
 
 

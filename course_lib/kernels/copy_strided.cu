@@ -1,4 +1,4 @@
-// copy_strided.cu -- out[i] = in[offset + stride * i], VEC floats with each load
+// copy_strided.cu -- every stride-th vector of in, from offset on, to out: VEC floats with each load
 //
 // Computes  n floats: vector j of out is the vector of in that begins at offset + j * stride * VEC       float32
 // Idea      what a warp asks for depends only on stride, offset and width; nothing else happens here
