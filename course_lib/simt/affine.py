@@ -147,7 +147,8 @@ class Analysis:
         if name in ("add", "sub"):
             return self.sum(given, -1 if name == "sub" else 1, bits, fresh)
         if name == "shl":
-            factor = 1 << ins.operands[2].value if isinstance(ins.operands[2], Imm) and ins.operands[2].value < bits else None
+            amount = ins.operands[2].value if isinstance(ins.operands[2], Imm) else None
+            factor = 1 << amount if amount in range(bits) else None
             return self.scaled(given[0], factor, bits, fresh) if given[1] == UNIFORM else VECTOR
         product = self.product(ins, given, bits, fresh)
         return product if name == "mul" or product == VECTOR else self.sum([product, given[2]], 1, bits, fresh)

@@ -150,7 +150,7 @@ class Pairs:
 
     def shift(self, given, bits):
         value, amount = self.pair(given[0], bits), given[1]
-        if isinstance(amount, Imm) and amount.value < bits:
+        if isinstance(amount, Imm) and amount.value in range(bits):
             return self.scale(value, str(1 << amount.value), 1 << amount.value)
         count = self.fast.scalar_value(amount, "i32")
         wide = self.fast.fit(self.code, count, "i32", f"i{bits}")

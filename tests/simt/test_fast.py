@@ -141,3 +141,45 @@ def test_a_register_that_only_unreachable_code_writes(n):
         return out, start(UNREACHED, "k", 1, 96, [out, np.int32(n)], **how)
     both(run)
     assert (run()[0] == 1).all()
+
+
+SHIFTED = """.version 8.5
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    add.u32 %r1, %r1, %r2;
+    shl.b32 %r3, %r1, AMOUNT;
+    mul.wide.u32 %rd2, %r3, 4;
+    mul.wide.u32 %rd3, %r2, 4;
+    add.u64 %rd4, %rd1, %rd2;
+    add.u64 %rd4, %rd4, %rd3;
+    st.global.u32 [%rd4], %r3;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("amount", [-3, -1, 0, 1, 31, 32, 40, 0xffffffff])
+def test_lanes_that_are_shifted_by_a_constant(amount):
+    """The amount is a number without sign, and 32 or more shift everything out; with 31 every second lane is far outside."""
+    text, n = SHIFTED.replace("AMOUNT", str(amount)), 2
+
+    def run(**how):
+        out = np.zeros(256, np.uint32)
+        return out, start(text, "k", 1, 64, [out, np.int32(n)], **how)
+    if amount == 31:
+        with pytest.raises(simt.OutOfBounds):
+            run()
+        return
+    both(run)
+    expected = np.zeros(256, np.uint32)
+    for lane in range(64):
+        value = (lane + n) << amount if amount in (0, 1) else 0
+        expected[value + lane] = value
+    assert (run()[0] == expected).all()
