@@ -6,7 +6,7 @@ an address is not what fast code expects, or when an instruction is not known he
 one; inside it a block may be left only at its beginning (`leave_unless`).
 """
 
-from course_lib.simt import cfg, lane_access, layout
+from course_lib.simt import cfg, lane_access, layout, regions
 from course_lib.simt.affine import UNIFORM, VECTOR, Analysis, constant
 from course_lib.simt.code import Code, declarations
 from course_lib.simt.fast_divergent import Divergent
@@ -19,7 +19,6 @@ from course_lib.simt.pairs import Pair, Pairs
 HEADER = ("fast", "registers", "functions", "params", "shared", "shared_bytes", "steps", "resume", "worker", "mask", "alive",
           "barrier", "block", "index", "sync")
 WORKER = ("dynamic", "fast_executed", "deopts", "executed", "threads", "sites")
-LARGE = 150  # blocks of code; beyond this only loops are worth the time that LLVM takes for fast code
 
 
 class Fast(Registers):
@@ -44,7 +43,7 @@ class Fast(Registers):
     def find_chains(self):
         """Return head block -> blocks that run through from it in fast code."""
         chains, by_index = {}, {b.index: b for b in self.program.blocks}
-        large = len(self.program.blocks) > LARGE
+        large = len(self.program.blocks) > regions.LARGE
         for block in self.program.blocks:
             if not (block.head and block.fast) or large and not block.loop:
                 continue
