@@ -10,8 +10,8 @@ from course_lib.simt.fast import Fast
 from course_lib.simt.special import SPECIAL
 
 # Lines of LLVM text beyond which LLVM's quick code generator is used. Measured on two cores: for sgemm_2d_tile (5,000 lines) it takes
-# 0.1 s instead of 0.4 s, and a launch takes as long at N = 256 and 50 ms longer at N = 1024; for gemm_outputs.cu (26,000) 0.3 s instead of
-# 1.4 s. A short text is not worth it: sgemm_naive (2,000) would save 0.05 s and take 0.3 s longer at N = 1024.
+# 0.1 s instead of 0.4 s, and a launch takes as long at N = 256 and 50 ms longer at N = 1024; for gemm_outputs.cu (12,500) 0.24 s instead
+# of 0.93 s. A short text is not worth it: sgemm_naive (2,000) would save 0.05 s and take 0.3 s longer at N = 1024.
 LONG = 4_000
 
 
