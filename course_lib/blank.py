@@ -1,11 +1,12 @@
 """Kernel cells that are still blank, and what a notebook shows where their kernels are missing.
 
-`tools/my_course.py` makes the reader's copy of a lesson: what stands between `// BEGIN SOLUTION` and `// END SOLUTION` becomes `WRITE`, with
-`END` behind it where more of the kernel follows. `course_lib.magic` asks `is_blank` whether the reader has written something since.
+`tools/my_course.py` makes the reader's copy of a lesson: what stands between `// BEGIN SOLUTION` and `// END SOLUTION` becomes `WRITE`,
+with `END` behind it where more of the kernel follows. `course_lib.magic` asks `is_blank` whether the reader has written something since.
 
-Jupyter stops "Run All" at the first cell that fails, and a cell fails when it leaves an exception to IPython. So a `NotWritten` is taken there:
-IPython's handler for chosen exceptions shows one sentence, and when the cell has ended `after_cell` takes the error off its result, before the
-kernel answers the front end. Nothing else in the notebook changes: no cell is rewritten, and other errors stop as always.
+Jupyter stops "Run All" at the first cell that fails, and a cell fails when it leaves an exception to IPython. So a `NotWritten` is taken
+there: IPython's handler for chosen exceptions shows one sentence, and when the cell has ended `after_cell` takes the error off its
+result, before the kernel answers the front end. Nothing else in the notebook changes: no cell is rewritten, and other errors stop as
+always.
 """
 
 import ast
@@ -37,12 +38,12 @@ class Notice:
 def is_blank(text: str) -> bool:
     """Tell whether a place where the reader is to write is still as the copy had it.
 
-    A place that ends with `END` is blank as long as there are only comments before that. One that does not, a whole body, is blank as long as
-    there are only comments between its braces, or in the whole text.
+    A place that ends with `END` is blank as long as there are only comments before that. One that does not, a whole body, is blank as long
+    as there are only comments between its braces, or in the whole text.
 
-    >>> is_blank("__global__ void f() {\\n    // write it here\\n}"), is_blank("__global__ void f() {\\n    // write it here\\n    g();\\n}")
+    >>> is_blank("void f() {\\n    // write it here\\n}"), is_blank("void f() {\\n    // write it here\\n    g();\\n}")
     (True, False)
-    >>> is_blank("int x;\\n// write it here\\n\\n// up to here\\nint y;"), is_blank("int x;\\n// write it here\\nint z;\\n// up to here\\nint y;")
+    >>> is_blank("x;\\n// write it here\\n\\n// up to here\\ny;"), is_blank("x;\\n// write it here\\nz;\\n// up to here\\ny;")
     (True, False)
     """
     for place in _REGION.finditer(text):

@@ -1,8 +1,8 @@
 """What stands for something that the reader has not written yet: whatever a lesson does with it says so, in one sentence.
 
 A blank kernel cell binds its name to an `Unwritten`. To use one in any way raises `NotWritten`; `course_lib.magic` shows that as one
-sentence instead of an error, and binds the names that the rest of the cell would have made to an `Unwritten` each, so that "Run All" reaches
-the end of a lesson.
+sentence instead of an error, and binds the names that the rest of the cell would have made to an `Unwritten` each, so that "Run All"
+reaches the end of a lesson.
 """
 
 from collections.abc import Iterable
@@ -64,7 +64,7 @@ def sentence(thing: Unwritten) -> str:
     """Return what there is to say about an `Unwritten`, now."""
     kernel = thing._root
     if kernel._is_written:
-        return f"{thing._name} was to come from {kernel._name}, which was missing then: run the cells between {kernel._name} and here again."
+        return f"{thing._name} was to come from {kernel._name}, which was missing then: run the cells from {kernel._name} on again."
     return f"{kernel._name} {kernel._why}: {ADVICE[kernel._why]}."
 
 
@@ -91,8 +91,9 @@ def _refuse(self, *args, **kwargs):
     raise missing(self)
 
 
-_BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod".split()
-_OTHERS = """call getitem setitem delitem iter next len contains bool eq ne lt le gt ge hash str format float int index complex round abs neg
-pos invert array array_ufunc array_function fspath enter exit reversed""".split()
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift", "divmod")
+_OTHERS = ("abs", "array", "array_function", "array_ufunc", "bool", "call", "complex", "contains", "delitem", "enter", "eq", "exit", "float",
+           "format", "fspath", "ge", "getitem", "gt", "hash", "index", "int", "invert", "iter", "le", "len", "lt", "ne", "neg", "next", "pos",
+           "reversed", "round", "setitem", "str")
 for _name in [*_OTHERS, *_BINARY, *(f"r{_n}" for _n in _BINARY), *(f"i{_n}" for _n in _BINARY)]:
     setattr(Unwritten, f"__{_name}__", _refuse)

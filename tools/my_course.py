@@ -2,8 +2,8 @@
 
     python3 tools/my_course.py      what `make lab` does before it opens JupyterLab
 
-A copy is made once and never overwritten. It remembers its edition, so that a newer one is put beside it and said. It needs nothing but Python
-itself; any number of these may run at once, and one that is interrupted leaves whole files only.
+A copy is made once and never overwritten. It remembers its edition, so that a newer one is put beside it and said. It needs nothing but
+Python itself; any number of these may run at once, and one that is interrupted leaves whole files only.
 """
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The lines that launch a kernel outside the course, in a lesson: CuPy on a GPU, on the simulator a stand-in with the names that lessons use.
+"""The lines that launch a kernel outside the course, in a lesson: CuPy on a GPU, on the simulator a stand-in for it.
 
     from course_lib import cp                                   # outside the course: import cupy as cp
     x = cp.asarray(np.arange(8, dtype=np.float32))
@@ -6,9 +6,10 @@
     double((1,), (8,), (x, np.int32(8)))
     x.get()
 
-`asarray`, `asnumpy`, `empty`, `full`, `zeros` and everything else are CuPy's own where a GPU works. `RawKernel` is ours on both: it launches as
-CuPy's does, and first refuses the arguments that CuPy would pass on although the kernel cannot read them. Two names are the course's alone:
-`last_launch()` tells what the simulator counted, `take_home(...)` writes the whole program for CuPy. The stand-in refuses by name what it lacks.
+`asarray`, `asnumpy`, `empty`, `full`, `zeros` and everything else are CuPy's own where a GPU works. `RawKernel` is ours on both: it
+launches as CuPy's does, and first refuses the arguments that CuPy would pass on although the kernel cannot read them. Two names are the
+course's alone: `last_launch()` tells what the simulator counted, `take_home(...)` writes the whole program for CuPy. The stand-in refuses
+by name what it lacks.
 """
 
 from typing import Any

@@ -48,28 +48,29 @@ def one(value: Any, where: str, declared: str) -> Any:
     if is_array(value):
         return array(value, where, declared)
     if isinstance(value, np.ndarray):
-        fix = f"copy it to the GPU first, with cp.asarray({name(declared) or 'x'})" if value.size != 1 else "write np.float32(x) or np.int32(n)"
+        fix = f"copy it to the GPU first, with cp.asarray({name(declared) or 'x'})" if value.ndim else "write np.float32(x) or np.int32(n)"
         raise CourseError(f"{where}{spoken(declared)} is a NumPy array, which the GPU cannot read: {fix}")
     if isinstance(value, np.generic):
         return scalar(value, where, declared, f"{value.dtype}", value.item())
     if type(value) in PASSED_AS:
         return python_number(value, where, declared)
-    raise CourseError(f"{where}{spoken(declared)} is {reprlib.repr(value)}, a {type(value).__name__}; a kernel takes arrays made with cp.asarray "
-                      "or cp.zeros, and numbers such as np.int32(5)")
+    raise CourseError(f"{where}{spoken(declared)} is {reprlib.repr(value)}, a {type(value).__name__}; a kernel takes arrays made with "
+                      "cp.asarray or cp.zeros, and numbers such as np.int32(5)")
 
 
 def array(value: Any, where: str, declared: str) -> Any:
     """Return an array, or refuse one that the kernel would read wrongly: of another type, or not lying by rows without gaps."""
     wanted = kind_of(declared) if declared else None
     if wanted and "*" not in wanted:
-        raise CourseError(f"{where}{spoken(declared)} is an array, and the kernel takes one number there: write np.{TYPES.get(wanted, 'int32')}(…)")
+        raise CourseError(f"{where}{spoken(declared)} is an array, and the kernel takes one number there: write "
+                          f"np.{TYPES.get(wanted, 'int32')}(…)")
     expected = TYPES.get(wanted.rstrip("*")) if wanted and wanted.count("*") == 1 else None
     if expected and value.dtype != expected:
-        raise CourseError(f"{where}{spoken(declared)} holds {value.dtype}, and the kernel reads {expected}: make it with dtype=np.{expected} "
-                          f"(CuPy would not notice)", wanted=expected)
+        raise CourseError(f"{where}{spoken(declared)} holds {value.dtype}, and the kernel reads {expected}: make it with "
+                          f"dtype=np.{expected} (CuPy would not notice)", wanted=expected)
     if not value.flags.c_contiguous:
-        raise CourseError(f"{where}{spoken(declared)} does not lie row by row without gaps (a slice or a transposed array), and a kernel gets only "
-                          "its address: pass a copy, cp.asarray(np.ascontiguousarray(x))")
+        raise CourseError(f"{where}{spoken(declared)} does not lie row by row without gaps (a slice or a transposed array), and a kernel "
+                          "gets only its address: pass a copy, cp.asarray(np.ascontiguousarray(x))")
     return value
 
 

@@ -95,7 +95,7 @@ class ndarray:                               # noqa: N801 (CuPy's name)
 
 def _refuse(symbol):
     def operator(self, *others):
-        raise CourseError(f"`{symbol}` on arrays in the GPU's memory needs a GPU and CuPy: copy them to NumPy with .get() and compute there")
+        raise CourseError(f"`{symbol}` on arrays in the GPU's memory needs a GPU: copy them to NumPy with .get() and compute there")
     return operator
 
 
@@ -115,7 +115,7 @@ def kind(dtype: DTypeLike) -> np.dtype:
 
 
 def asarray(a: ArrayLike | ndarray, dtype: DTypeLike | None = None) -> ndarray:
-    """Copy a NumPy array, a list or a number to the GPU; an array that is there already stays as it is, unless it changes its type.
+    """Copy a NumPy array, a list or a number to the GPU; an array that is there stays as it is, unless it changes its type.
 
     A NumPy array keeps its type, and its columns' order when it is stored by columns (a transposed one, say).
     """
@@ -139,7 +139,7 @@ def zeros(shape: Shape, dtype: DTypeLike = float, order: str = "C") -> ndarray:
 
 
 def empty(shape: Shape, dtype: DTypeLike = float, order: str = "C") -> ndarray:
-    """Return an array of whatever was in memory. Here that is NaN, or for whole numbers the largest one, so that what nobody wrote shows."""
+    """Return an array of whatever was in memory: here NaN, or the largest whole number, so that what nobody wrote shows."""
     found = kind(dtype)
     garbage = np.nan if found.kind in "fc" else np.iinfo(found).max if found.kind in "iu" else True
     return full(shape, garbage, found, order)

@@ -33,8 +33,8 @@ def note(launch: Launch | str) -> None:
 def last_launch() -> Launch:
     """Return what the latest launch by a `cp.RawKernel` did.
 
-    Counters are the simulator's, also on a GPU, where it runs first to keep a faulty kernel off it. With more than 2**20 threads it does not,
-    and `counters` is None.
+    Counters are the simulator's, also on a GPU, where it runs first to keep a faulty kernel off it. With more than 2**20 threads it does
+    not, and `counters` is None.
 
     Raises
     ------

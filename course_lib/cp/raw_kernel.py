@@ -19,7 +19,7 @@ from course_lib.kernels.user import kernels_in
 from course_lib.model.occupancy import occupancy
 from course_lib.run import choose_backend
 from course_lib.run.launch import simulated_arch
-from course_lib.unwritten import Unwritten, is_unwritten, missing
+from course_lib.unwritten import is_unwritten, missing
 
 MOST_SIMULATED = 1 << 20             # threads of a launch beside which the simulator runs, on a machine with a GPU
 ALWAYS = ("-std=c++17", "--std=c++17", "-lineinfo", "--generate-line-info")    # the course's compiler has these on
@@ -57,7 +57,7 @@ class RawKernel:
         if others:
             raise CourseError(f"RawKernel takes code, name and options here; {', '.join(others)} of CuPy's are not covered")
         if not is_unwritten(code) and not isinstance(code, str):
-            raise CourseError(f"RawKernel takes the kernel's text, a str, and not a {type(code).__name__}: give what %%cuda NAME keeps as NAME")
+            raise CourseError(f"RawKernel takes the kernel's text, not a {type(code).__name__}: give what %%cuda NAME keeps as NAME")
         if not isinstance(name, str):
             raise CourseError(f'RawKernel takes the name of the kernel as text: cp.RawKernel(mine, "mine"), not {type(name).__name__}')
         if not isinstance(options, tuple) or not all(isinstance(option, str) for option in options):
@@ -121,8 +121,8 @@ class RawKernel:
         status = gpu.probe() if where == "gpu" else None
         device = next((d for d in DEVICES.values() if status and d.cc == status.cc), DEFAULT_DEVICE)
         fits = occupancy(device, math.prod(block), found.registers, found.static_shared_bytes + shared_mem)
-        kernel = UserKernel(name=self.name, path=None, entry=self.name, idea="your own kernel", lesson="", parameters=(), rules=(), passes=(),
-                            block_of=lambda p: block, grid_of=lambda *p: grid, text=self.code)
+        kernel = UserKernel(name=self.name, path=None, entry=self.name, idea="your own kernel", lesson="", parameters=(), rules=(),
+                            passes=(), block_of=lambda p: block, grid_of=lambda *p: grid, text=self.code)
         observed = (report.counters, "simulated", report.lines, report.level) if report else (None, "", None, None)
         return Launch(kernel, {}, grid, block, where, f"run on {status.name}" if status else "simulated", None, *observed, found, fits,
                       device.name, None, (), report.arrays if report else (), report.shared if report else (), dynamic_shared=shared_mem)
@@ -135,7 +135,9 @@ def size(given: Any, name: str) -> tuple[int, int, int]:
     (2, 3, 1)
     """
     if not isinstance(given, tuple):
-        shown = f"({given},)" if isinstance(given, int | float | np.generic) else f"tuple({name})" if isinstance(given, list) else "(16, 16)"
+        shown = "(16, 16)"
+        if isinstance(given, int | float | np.generic | list):
+            shown = tuple(given) if isinstance(given, list) else (given,)
         raise CourseError(f"{name} is {given!r}; CuPy takes a tuple: write {shown}", given=given)
     try:
         numbers = tuple(operator.index(n) for n in given)

@@ -5,8 +5,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from course_lib.cp.arguments import device_arguments, is_array, name
 from course_lib.cp.raw_kernel import RawKernel, size
 from course_lib.errors import CourseError
@@ -146,7 +144,7 @@ def _check(right, outputs, called, given):
     """Return the lines that compare the result with NumPy's, in float64."""
     if not right or not outputs:
         return ""
-    values = {c: v for c, v in zip(called, given, strict=True)}
+    values = dict(zip(called, given, strict=True))
     used = [c for c in called if re.search(rf"\b{c}\b", right)]
     lines = {c: f"{c}.get().astype(np.float64)" if is_array(values[c]) else repr(values[c].item()) for c in used}
     expected = re.sub("|".join(rf"\b{c}\b" for c in used), lambda m: lines[m.group()], right) if used else right

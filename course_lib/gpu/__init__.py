@@ -12,5 +12,5 @@ from course_lib.gpu.queue import Queue
 from course_lib.gpu.status import GpuStatus, probe
 from course_lib.gpu.timing import Timing, time_kernel
 
-__all__ = ["GpuError", "GpuStatus", "Queue", "Timing", "cupy", "is_cupy", "launch", "library_version", "live_device", "load", "probe", "time_copy",
-           "time_kernel", "time_product", "to_device", "to_host"]
+__all__ = ["GpuError", "GpuStatus", "Queue", "Timing", "cupy", "is_cupy", "launch", "library_version", "live_device", "load", "probe",
+           "time_copy", "time_kernel", "time_product", "to_device", "to_host"]
