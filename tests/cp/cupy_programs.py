@@ -21,7 +21,7 @@ extern "C" __global__ void product(int M, int N, int K, float alpha, const float
     float acc = 0.0f;
     for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];
     C[row * N + col] = alpha * acc;
-}""", "product", options=("-lineinfo", "-std=c++17"))
+}""", "product", options=("-lineinfo",))
 rng = np.random.default_rng(3)
 M, N, K = 33, 17, 21
 A = cp.asarray(rng.standard_normal((M, K)), dtype=np.float32)

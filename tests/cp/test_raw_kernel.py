@@ -159,6 +159,13 @@ def test_the_latest_launch_tells_what_the_simulator_counted():
     assert course.run(padded, A, A, bx=16, by=16).count("sectors") == found.count("sectors")
 
 
+def test_options_that_the_course_sets_anyway_may_be_given():
+    y = cp.zeros(1)
+    text = 'extern "C" __global__ void f(double* y) { y[0] = X; }'
+    cp.RawKernel(text, "f", ("-std=c++17", "-lineinfo", "-DX=5"))((1,), (1,), (y,))
+    assert float(y[0]) == 5
+
+
 def test_dynamic_shared_memory_is_part_of_the_tale():
     run(PROGRAMS["shared"], cp)
     assert "dynamic shared  256 bytes a block" in repr(cp.last_launch())
