@@ -126,6 +126,7 @@ def _made(called, value, written):
 def _number(value):
     """Return a NumPy scalar as its source text.
 
+    >>> import numpy as np
     >>> _number(np.float32(1.5)), _number(np.int32(3))
     ('np.float32(1.5)', 'np.int32(3)')
     """
