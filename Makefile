@@ -73,19 +73,19 @@ collect: dev  ## put what a learning platform gave into grading/submitted. FROM=
 	$(BIN)/python -m course_lib.grading collect "$(FROM)"
 
 grade: dev  ## grade every submission in a sandbox. EXERCISE=04_tiling GRADE_ARGS="--dask tcp://127.0.0.1:8786"
-	$(BIN)/python -m course_lib.grading grade $(EXERCISE) $(GRADE_ARGS)
+	$(BIN)/python -m course_lib.grading grade "$(EXERCISE)" $(GRADE_ARGS)
 
 feedback: dev  ## write a page for each student into grading/feedback. EXERCISE=04_tiling
-	$(BIN)/python -m course_lib.grading feedback $(EXERCISE)
+	$(BIN)/python -m course_lib.grading feedback "$(EXERCISE)"
 
 grades: dev  ## write grading/grades_EXERCISE.csv, and which kernels are suspiciously alike. EXERCISE=04_tiling
-	$(BIN)/python -m course_lib.grading grades $(EXERCISE)
+	$(BIN)/python -m course_lib.grading grades "$(EXERCISE)"
 
 hand-out: dev  ## put an exercise into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
-	$(BIN)/python -m course_lib.grading hand-out $(EXERCISE) "$(EXCHANGE)"
+	$(BIN)/python -m course_lib.grading hand-out "$(EXERCISE)" "$(EXCHANGE)"
 
 hand-back: dev  ## put the pages of feedback into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
-	$(BIN)/python -m course_lib.grading hand-back $(EXERCISE) "$(EXCHANGE)"
+	$(BIN)/python -m course_lib.grading hand-back "$(EXERCISE)" "$(EXCHANGE)"
 
 bench: dev  ## measure how fast the simulator is. BENCH_ARGS="--quick --json FILE --numba-python PATH"
 	$(BIN)/python -m course_lib.bench simt $(BENCH_ARGS)
