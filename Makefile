@@ -10,7 +10,7 @@ BIN   := .venv/bin
 SIM   := env COURSE_BACKEND=sim COURSE_CACHE="$(CURDIR)/build/cache" WARP_BY_WARP_HOME="$(CURDIR)/build/home" \
          IPYTHONDIR="$(CURDIR)/build/ipython"
 UNITS := $(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist loadfile
-NBVAL := $(SIM) $(BIN)/python -m pytest -q -p no:hypothesispytest -n $(JOBS) --dist loadfile --nbval --nbval-current-env \
+NBVAL := $(SIM) $(BIN)/python -m pytest -q -p no:hypothesispytest -p tools.lessons_in_c -n $(JOBS) --dist loadfile --nbval --nbval-current-env \
          --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
