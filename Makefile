@@ -95,9 +95,10 @@ clean:  ## remove .venv and everything that was built; your notebooks and grades
 	find course_lib tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "The course needs Python 3.11 or newer, and '$(PYTHON)' is: $$($(PYTHON) --version 2>&1 || true)"; \
-	  echo "With a newer one installed, name it: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  found=$$($(PYTHON) --version 2>&1) || found="no program that runs"; \
+	  echo "The course needs Python 3.11 or newer, and '$(PYTHON)' is $$found: install a newer one and name it," \
+	    "as in: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 
 # `make test` installs once; the targets that it calls are told so.
 dev: python
