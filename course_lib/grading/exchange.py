@@ -41,6 +41,7 @@ def hand_out(classroom, exercise, root):
     CourseError
         When there is no such exercise or no exchange, or it may not be written.
     """
+    demand_exchange(root)
     with tempfile.TemporaryDirectory(prefix="release-") as folder:
         path = Path(folder, exercise, f"{exercise}.ipynb")
         path.parent.mkdir()
@@ -65,8 +66,9 @@ def hand_back(classroom, exercise, root):
     Raises
     ------
     CourseError
-        When no page was written yet, or the exchange may not be written.
+        When there is no exchange, no page was written yet, or the exchange may not be written.
     """
+    demand_exchange(root)
     pages = sorted((classroom.folder / "feedback").glob(f"*/{exercise}.html"))
     if not pages:
         raise CourseError(f"there is no feedback on {exercise} yet: run `make feedback`")
@@ -87,10 +89,14 @@ def hand_back(classroom, exercise, root):
         _run(ExchangeReleaseFeedback, root, exercise, {"feedback_directory": folder})
 
 
-def _run(step, root, exercise, folders, **options):
-    """Do one of nbgrader's steps in this course's exchange."""
+def demand_exchange(root):
+    """Raise `CourseError` when there is no such folder."""
     if not Path(root).is_dir():
         raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
+
+
+def _run(step, root, exercise, folders, **options):
+    """Do one of nbgrader's steps in this course's exchange."""
     config = Config({"CourseDirectory": {"course_id": COURSE, "assignment_id": exercise, **folders},
                      "Exchange": {"root": str(Path(root).resolve())}, step.__name__: options})
     try:
