@@ -38,21 +38,21 @@ def installed(what):
 
 def test_second_installation_asks_nothing(setup, capsys):
     setup.install("course", "1 MB", setup.Steps(4))
-    assert setup.asked == installed(".")
+    assert setup.asked == installed(".[lab]")
     setup.install("course", "1 MB", setup.Steps(4))
-    assert setup.asked == installed(".")
+    assert setup.asked == installed(".[lab]")
     assert "1/4 the course is installed" in capsys.readouterr().out
 
 
 def test_tests_need_more_than_the_lab_and_bring_it_along(setup):
     setup.install("course", "1 MB", setup.Steps(4))
     setup.install("dev", "1 MB", setup.Steps(2))
-    assert setup.asked == installed(".") + installed(".[dev]")
+    assert setup.asked == installed(".[lab]") + installed(".[dev]")
     setup.stamp("course").unlink()
     setup.stamp("dev").unlink()
     setup.install("dev", "1 MB", setup.Steps(2))
     setup.install("course", "1 MB", setup.Steps(4))
-    assert setup.asked == installed(".") + 2 * installed(".[dev]"), "what the tests need includes the course"
+    assert setup.asked == installed(".[lab]") + 2 * installed(".[dev]"), "what the tests need includes the course"
 
 
 def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch, tmp_path):
@@ -79,7 +79,7 @@ def test_new_versions_are_installed(setup, monkeypatch, tmp_path):
     with (tmp_path / "constraints.txt").open("a") as file:
         file.write("zzz==1\n")
     setup.install("course", "1 MB", setup.Steps(4))
-    assert setup.asked == 2 * installed(".")
+    assert setup.asked == 2 * installed(".[lab]")
 
 
 def test_a_failed_installation_shows_pip_and_is_tried_again(setup, monkeypatch):
@@ -115,7 +115,7 @@ def test_on_macos_the_course_is_installed_and_says_what_needs_the_dev_container(
     monkeypatch.setattr(setup.sys, "platform", "darwin")
     monkeypatch.setattr(setup, "open_lab", lambda steps: None)
     setup.main("lab", 4)
-    assert setup.asked == installed(".")
+    assert setup.asked == installed(".[lab]")
     assert "to edit one, open this folder in its dev container" in capsys.readouterr().out
 
 

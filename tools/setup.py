@@ -23,6 +23,7 @@ from driver import describe, extra_for, find_gpu, too_old
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+EXTRAS = {"course": "lab", "dev": "dev"}         # what a part is called in pyproject.toml
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
 # JupyterLab asks no question at the first start, and shows readers nothing of nbgrader, which is the instructors' tool.
 LAB_SETTINGS = {
@@ -123,12 +124,12 @@ def prepare():
 
 
 def install(part, size, steps):
-    """Install the course, with the extra called `part` if it is not "course"."""
+    """Install the course: what its lessons need for the part "course", what its tests need too for "dev"."""
     if is_installed(part):
         return steps.say("the course is installed" if part == "course" else f"the course is installed ({part})")
     steps.say(f"installing the course, at the versions of constraints.txt (the first time about {size}) …")
     failed = (pip("install", "--upgrade", "pip")             # one that comes with Python may take twice as long for the rest
-              or pip("install", "--no-compile", "--editable", "." if part == "course" else f".[{part}]"))
+              or pip("install", "--no-compile", "--editable", f".[{EXTRAS[part]}]"))
     if failed:
         stop(f"pip could not install the course:\n{failed}\n\nInstalling needs a network; once it is done, none is needed again.")
     prepare()
