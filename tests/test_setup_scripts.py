@@ -27,7 +27,7 @@ def setup(monkeypatch, tmp_path):
     module.VENV.mkdir()
     module.asked, module.prepare_in_truth = [], module.prepare
     monkeypatch.setattr(module, "pip", lambda *arguments: module.asked.append(arguments))
-    monkeypatch.setattr(module, "prepare", lambda: module.asked.append("prepare"))
+    monkeypatch.setattr(module, "prepare", lambda python, prefix: module.asked.append("prepare"))
     return module
 
 
@@ -65,10 +65,11 @@ def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch
     monkeypatch.setattr(setup, "PYTHON", tmp_path / ".venv/bin/python")
     monkeypatch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))         # for Matplotlib; the .venv's own is empty
     monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path / "fonts"))
-    setup.prepare_in_truth()
+    setup.prepare_in_truth(setup.PYTHON, setup.VENV)
     assert [found.name.split(".")[0] for found in tmp_path.glob("course_lib/__pycache__/*")] == ["room"]
     assert list(tmp_path.glob("fonts/fontlist*.json"))
     assert (tmp_path / "compiled").exists()
+    assert '"fetchNews": "false"' in (tmp_path / ".venv/share/jupyter/lab/settings/overrides.json").read_text()
 
 
 def test_new_versions_are_installed(setup, monkeypatch, tmp_path):

@@ -3,6 +3,7 @@
     python3 tools/setup.py lab     what `make lab` does: install, look for a GPU, open JupyterLab
     python3 tools/setup.py course  install the course, and stop
     python3 tools/setup.py dev     install the course and what its tests need, and stop
+    python tools/setup.py prepare  where something else installed the course (Binder): do now what the first lesson would wait for
 
 Each part is installed once: a stamp in .venv holds a digest of what it was installed from, so that a second run asks no
 network. Environment: LAB_ARGS (options for JupyterLab), COURSE_BACKEND=sim (do not look for a GPU).
@@ -112,15 +113,21 @@ def pip(*arguments):
     return "\n".join(lines[-15:]) if running.returncode else None
 
 
-def prepare():
-    """Do what the first lesson would wait for: bytecode, on all cores (pip takes one), Matplotlib's fonts, the simulator's runtime."""
+def prepare(python, prefix):
+    """Do what the first lesson would wait for, and set JupyterLab up, in the environment `prefix` with this interpreter.
+
+    That is: bytecode, on all cores (pip takes one), Matplotlib's fonts, the simulator's runtime.
+    """
     code = ("import compileall, sysconfig\n"
             "for folder in (sysconfig.get_path('purelib'), 'course_lib'):\n"
             "    compileall.compile_dir(folder, quiet=2, workers=0)      # quiet: some files are for another Python\n"
             "import matplotlib.font_manager\n"
             "from course_lib.simt import build\n"
             "build.runtime()")
-    subprocess.run([PYTHON, "-c", code], cwd=ROOT, check=False)
+    subprocess.run([python, "-c", code], cwd=ROOT, check=False)
+    for name, settings in LAB_SETTINGS.items():
+        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / name).write_text(json.dumps(settings))
 
 
 def install(part, size, steps):
@@ -132,10 +139,7 @@ def install(part, size, steps):
               or pip("install", "--no-compile", "--editable", f".[{EXTRAS[part]}]"))
     if failed:
         stop(f"pip could not install the course:\n{failed}\n\nInstalling needs a network; once it is done, none is needed again.")
-    prepare()
-    for name, settings in LAB_SETTINGS.items():
-        (VENV / name).parent.mkdir(parents=True, exist_ok=True)
-        (VENV / name).write_text(json.dumps(settings))
+    prepare(PYTHON, VENV)
     for name in {"course", part}:
         stamp(name).write_text(digest())
     return None
@@ -211,6 +215,8 @@ def main(what, total):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("lab", "course", "dev"):
+    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("lab", "course", "dev", "prepare"):
         sys.exit(__doc__)
+    if sys.argv[1] == "prepare":
+        sys.exit(prepare(sys.executable, Path(sys.prefix)))
     main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 4 if sys.argv[1] == "lab" else 2)
