@@ -26,11 +26,11 @@ jupyter-client==7.4.9 jupyter-core==5.9.1 jupyterlab-widgets==3.0.16 llvmlite==0
 nbclient==0.10.4 nbformat==5.11.1 notebook==6.5.7 numba==0.61.2 numpy==2.1.3 packaging==26.3 pillow==11.3.0 pip==24.1.2
 psutil==5.9.5 pygments==2.21.0 pyzmq==26.2.1 scikit-learn==1.6.1 scipy==1.16.3 threadpoolctl==3.6.0 tornado==6.5.7 tqdm==4.67.3
 traitlets==5.7.1 widgetsnbextension==3.6.10
-""".split()
+"""
 COLAB_GPU = """
 cuda-bindings==12.9.7 cuda-pathfinder==1.6.0 nvidia-cuda-cccl-cu12==12.9.27 nvidia-cuda-nvcc-cu12==12.8.93
 nvidia-cuda-nvrtc-cu12==12.8.93 nvidia-cuda-runtime-cu12==12.8.90
-""".split()
+"""
 REPLACED = {"llvmlite"}                          # of Colab's packages, as the README says
 
 
@@ -48,7 +48,7 @@ def environment(python, gpu):
         (HERE / name).mkdir(parents=True)
     subprocess.run([python, "-m", "venv", HERE / "venv"], check=True)
     own = HERE / "venv" / "bin" / "python"
-    subprocess.run([own, "-m", "pip", "install", "--quiet", *COLAB, *(COLAB_GPU if gpu else ())], check=True)
+    subprocess.run([own, "-m", "pip", "install", "--quiet", *COLAB.split(), *(COLAB_GPU.split() if gpu else ())], check=True)
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_")) or "proxy" in name.lower()}
     return own, kept | {"HOME": str(HERE / "home"), "PATH": f"{own.parent}{os.pathsep}{os.environ['PATH']}", "LANG": "C.UTF-8"}
 

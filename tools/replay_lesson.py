@@ -1,4 +1,4 @@
-"""Run a lesson to its end and move its sliders, in whatever environment this Python is of: `replay_binder.py` and `replay_colab.py` call it.
+"""Run a lesson to its end and move its sliders, in the environment of this Python: `replay_binder.py` and `replay_colab.py` call it.
 
     python tools/replay_lesson.py notebooks/04_tiling.ipynb [FILE]      FILE holds a cell to run before the lesson's own
 
