@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-from replay_lesson import right, told
+from replay_lesson import index_variables, right, told
 
 ROOT = Path(__file__).resolve().parent.parent
 ACCOUNT, PORT, TOKEN = "warp-by-warp-replay", 18899, "replay"
@@ -49,9 +49,8 @@ class Account:
 
     def begin(self, *command, one_core=False, **how):
         """Start a command in the home, and return its process."""
-        kept = [name for name in os.environ if name.startswith(("PIP_", "SSL_", "REQUESTS_")) or "proxy" in name.lower()]
-        variables = {name: os.environ[name] for name in kept} | {"HOME": str(self.home), "USER": ACCOUNT, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1",
-                            "PATH": f"{self.environment / 'bin'}:/usr/local/bin:/usr/bin:/bin"}
+        variables = {"HOME": str(self.home), "USER": ACCOUNT, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1",
+                     "PATH": f"{self.environment / 'bin'}:/usr/local/bin:/usr/bin:/bin"} | index_variables()
         pinned = ["taskset", "--cpu-list", str(min(os.sched_getaffinity(0)))] if one_core else []
         return subprocess.Popen([*pinned, *command], cwd=self.home, env=variables, user=self.who.pw_uid, group=self.who.pw_gid,
                                 extra_groups=[], text=True, **how)

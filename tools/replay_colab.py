@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from replay_lesson import right, told
+from replay_lesson import index_variables, right, told
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "build" / "colab"
@@ -49,8 +49,7 @@ def environment(python, gpu):
     subprocess.run([python, "-m", "venv", HERE / "venv"], check=True)
     own = HERE / "venv" / "bin" / "python"
     subprocess.run([own, "-m", "pip", "install", "--quiet", *COLAB.split(), *(COLAB_GPU.split() if gpu else ())], check=True)
-    kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_")) or "proxy" in name.lower()}
-    return own, kept | {"HOME": str(HERE / "home"), "PATH": f"{own.parent}{os.pathsep}{os.environ['PATH']}", "LANG": "C.UTF-8"}
+    return own, index_variables() | {"HOME": str(HERE / "home"), "LANG": "C.UTF-8", "PATH": f"{own.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
 def installed(python):

@@ -5,6 +5,7 @@
 Prints a line of JSON. Needs only nbclient, so that it runs with the Jupyter packages of other people's environments.
 """
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -62,6 +63,11 @@ def run(lesson, before=""):
     return {"lesson": Path(lesson).name, "seconds": round(time.perf_counter() - begun, 1), "failed": failed,
             "widgets": sum(WIDGET in output.get("data", {}) for *_, output in outputs),
             "moved": json.loads(said.strip().rpartition("\n")[2] or "[]")}
+
+
+def index_variables():
+    """Return those of this process's variables that say how pip reaches its index; the rest stays out of a replay."""
+    return {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_")) or "proxy" in name.lower()}
 
 
 def told(result):
