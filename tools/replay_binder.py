@@ -1,11 +1,11 @@
 """Replay what Binder does with `.binder/`: its steps in their order, in an account made for it, then lessons beside a running JupyterLab.
 
-    sudo .venv/bin/python tools/replay_binder.py --python python3.12 notebooks/00_start_here.ipynb notebooks/04_tiling.ipynb
+    sudo .venv/bin/python tools/replay_binder.py --python python3.11 notebooks/00_start_here.ipynb notebooks/04_tiling.ipynb
 
 The order is that of the Dockerfile which `jupyter-repo2docker --no-build --debug .` prints (2026.4.0): Binder's own environment; a copy of
 the repository, which is the account's home; as that account `pip install -r .binder/requirements.txt` and `.binder/postBuild`; then
 JupyterLab. What conda installs there, pip installs here at the versions of repo2docker's lock file. Everything after the installation runs
-on one core. It needs root, to make the account and to remove it, and the package index.
+on one core. The servers that a JupyterHub adds are not replayed. It needs root, to make the account and to remove it, and the package index.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ from replay_lesson import index_variables, right, told
 
 ROOT = Path(__file__).resolve().parent.parent
 ACCOUNT, PORT, TOKEN = "warp-by-warp-replay", 18899, "replay"
-# The Jupyter packages of repo2docker's environment.py-3.12-linux-64.lock.
+# The Jupyter packages of repo2docker's environment.py-3.11-linux-64.lock.
 BINDER = """
 ipykernel==7.0.1 ipython==9.6.0 ipywidgets==8.1.7 jupyter-client==8.6.3 jupyter-core==5.8.1 jupyter-events==0.12.0 jupyter-lsp==2.3.0
 jupyter-offlinenotebook==0.3.2 jupyter-resource-usage==1.2.0 jupyter-server==2.17.0 jupyter-server-terminals==0.5.3 jupyterhub==5.4.0
@@ -102,9 +102,9 @@ def watched(account):
 
 @contextmanager
 def jupyterlab(account):
-    """Yield the seconds until JupyterLab answers; it runs as long as the block."""
+    """Yield the seconds until JupyterLab answers, started by the command that is in the Dockerfile; it runs as long as the block."""
     begun = time.perf_counter()
-    server = account.begin("jupyter", "lab", "--no-browser", "--ip=127.0.0.1", f"--port={PORT}", f"--IdentityProvider.token={TOKEN}",
+    server = account.begin("jupyter", "notebook", "--no-browser", "--ip=127.0.0.1", f"--port={PORT}", f"--IdentityProvider.token={TOKEN}",
                            one_core=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield _answers(server) - begun
