@@ -5,7 +5,8 @@
 The order is that of the Dockerfile which `jupyter-repo2docker --no-build --debug .` prints (2026.4.0): Binder's own environment; a copy of
 the repository, which is the account's home; as that account `pip install -r .binder/requirements.txt` and `.binder/postBuild`; then
 JupyterLab. What conda installs there, pip installs here at the versions of repo2docker's lock file. Everything after the installation runs
-on one core. The servers that a JupyterHub adds are not replayed. It needs root, to make the account and to remove it, and the package index.
+on one core. What a JupyterHub adds to the server is not replayed. It needs root, to make the account and to remove it, and the package
+index.
 """
 import argparse
 import json
