@@ -3,8 +3,8 @@
     .venv/bin/python tools/replay_colab.py --python python3.13 notebooks/00_start_here.ipynb notebooks/04_tiling.ipynb
 
 The versions are Colab's own (github.com/googlecolab/backend-info, pip-freeze.txt and pip-freeze.gpu.txt of 2026-08-19, Python 3.13), of
-the packages that meet the course. With --gpu the environment also has a GPU runtime's CUDA 12 packages: kernels are then compiled by its
-NVRTC 12 and still simulated. The cell clones this repository as it is committed. Needs the package index.
+the packages that meet the course. With --gpu the environment also has a GPU runtime's CUDA 12 packages, and a program called nvidia-smi:
+kernels are then compiled by NVRTC 12, and still simulated. The cell clones this repository as it is committed. Needs the package index.
 """
 import argparse
 import json
@@ -49,6 +49,8 @@ def environment(python, gpu):
     subprocess.run([python, "-m", "venv", HERE / "venv"], check=True)
     own = HERE / "venv" / "bin" / "python"
     subprocess.run([own, "-m", "pip", "install", "--quiet", *COLAB.split(), *(COLAB_GPU.split() if gpu else ())], check=True)
+    if gpu:
+        (own.parent / "nvidia-smi").symlink_to("/bin/true")
     return own, index_variables() | {"HOME": str(HERE / "home"), "LANG": "C.UTF-8", "PATH": f"{own.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
@@ -74,11 +76,14 @@ def main(arguments=None):
         result = json.loads(done.stdout.splitlines()[-1])
         print(told(result), flush=True)
         good = good and right(result)
+    asked = "from course_lib.toolchain import nvrtc_version; print(*nvrtc_version(), sep='.')"
+    nvrtc = subprocess.run([python, "-c", asked], cwd=HERE / "content", env=variables, text=True, capture_output=True, check=True).stdout
+    print(f"compiled by NVRTC {nvrtc.strip()}")
     after = installed(python)
     changed = {name for name, version in before.items() if after.get(name) != version}
     print(f"replaced: {', '.join(f'{name} {before[name]} by {after.get(name)}' for name in sorted(changed)) or 'nothing'}")
     print(f"added: {', '.join(f'{name} {after[name]}' for name in sorted(after.keys() - before.keys()))}")
-    return int(not good or changed != REPLACED)
+    return int(not good or changed != REPLACED or nvrtc.startswith("12") != options.gpu)
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ def prepare(python, prefix):
             "import matplotlib.font_manager\n"
             "from course_lib.simt import build\n"
             "build.runtime()")
-    subprocess.run([python, "-c", code], cwd=ROOT, check=False)
+    subprocess.run([python, "-W", "ignore", "-c", code], cwd=ROOT, check=False)     # what other packages are warned of is not the reader's
     for name, settings in LAB_SETTINGS.items():
         (prefix / name).parent.mkdir(parents=True, exist_ok=True)
         (prefix / name).write_text(json.dumps(settings))
@@ -203,7 +203,7 @@ def main(what, total):
     if sys.platform == "darwin" and what == "dev":
         stop("The tests compile kernels, and NVIDIA publishes no CUDA compiler for macOS. Run them in the dev container: see README.md.")
     make_venv(steps)
-    install(*{"dev": ("dev", "340 MB")}.get(what, ("course", "240 MB")), steps)
+    install(*{"dev": ("dev", "400 MB")}.get(what, ("course", "280 MB")), steps)
     if what != "lab":
         return None
     if sys.platform == "darwin":
