@@ -27,7 +27,7 @@ def setup(monkeypatch, tmp_path):
     module.VENV.mkdir()
     module.asked, module.prepare_in_truth = [], module.prepare
     monkeypatch.setattr(module, "pip", lambda *arguments: module.asked.append(arguments))
-    monkeypatch.setattr(module, "prepare", lambda: module.asked.append("prepare"))
+    monkeypatch.setattr(module, "prepare", lambda python, prefix: module.asked.append("prepare"))
     return module
 
 
@@ -38,21 +38,21 @@ def installed(what):
 
 def test_second_installation_asks_nothing(setup, capsys):
     setup.install("course", setup.Steps(4))
-    assert setup.asked == installed(".")
+    assert setup.asked == installed(".[lab]")
     setup.install("course", setup.Steps(4))
-    assert setup.asked == installed(".")
+    assert setup.asked == installed(".[lab]")
     assert "1/4 the course is installed" in capsys.readouterr().out
 
 
 def test_tests_need_more_than_the_lab_and_bring_it_along(setup):
     setup.install("course", setup.Steps(4))
     setup.install("dev", setup.Steps(2))
-    assert setup.asked == installed(".") + installed(".[dev]")
+    assert setup.asked == installed(".[lab]") + installed(".[dev]")
     setup.stamp("course").unlink()
     setup.stamp("dev").unlink()
     setup.install("dev", setup.Steps(2))
     setup.install("course", setup.Steps(4))
-    assert setup.asked == installed(".") + 2 * installed(".[dev]"), "what the tests need includes the course"
+    assert setup.asked == installed(".[lab]") + 2 * installed(".[dev]"), "what the tests need includes the course"
 
 
 def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch, tmp_path):
@@ -65,10 +65,11 @@ def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch
     monkeypatch.setattr(setup, "PYTHON", tmp_path / ".venv/bin/python")
     monkeypatch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))         # for Matplotlib; the .venv's own is empty
     monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path / "fonts"))
-    setup.prepare_in_truth()
+    setup.prepare_in_truth(setup.PYTHON, setup.VENV)
     assert [found.name.split(".")[0] for found in tmp_path.glob("course_lib/__pycache__/*")] == ["room"]
     assert list(tmp_path.glob("fonts/fontlist*.json"))
     assert (tmp_path / "compiled").exists()
+    assert '"fetchNews": "false"' in (tmp_path / ".venv/share/jupyter/lab/settings/overrides.json").read_text()
 
 
 def test_new_versions_are_installed(setup, monkeypatch, tmp_path):
@@ -79,7 +80,7 @@ def test_new_versions_are_installed(setup, monkeypatch, tmp_path):
     with (tmp_path / "constraints.txt").open("a") as file:
         file.write("zzz==1\n")
     setup.install("course", setup.Steps(4))
-    assert setup.asked == 2 * installed(".")
+    assert setup.asked == 2 * installed(".[lab]")
 
 
 def test_a_failed_installation_shows_pip_and_is_tried_again(setup, monkeypatch):
@@ -171,7 +172,7 @@ def test_on_macos_the_course_is_installed_and_says_what_needs_the_dev_container(
     monkeypatch.setattr(setup.sys, "platform", "darwin")
     monkeypatch.setattr(setup, "open_lab", lambda steps: None)
     setup.main("lab", 4)
-    assert setup.asked == installed(".")
+    assert setup.asked == installed(".[lab]")
     assert "to edit one, open this folder in its dev container" in capsys.readouterr().out
 
 

@@ -3,6 +3,7 @@
     python3 tools/setup.py lab     what `make lab` does: install, look for a GPU, open JupyterLab
     python3 tools/setup.py course  install the course, and stop
     python3 tools/setup.py dev     install the course and what its tests need, and stop
+    python tools/setup.py prepare  where something else installed the course (Binder): do now what the first lesson would wait for
 
 Each part is installed once: a stamp in .venv holds a digest of what it was installed from, so that a second run asks no
 network. What goes wrong is said in a sentence (`obstacles.py`), and leaves nothing half installed. Environment: LAB_ARGS (options for
@@ -25,7 +26,8 @@ from obstacles import explain, no_room, not_writable, one_at_a_time, wrong_venv
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-SIZES = {"course": ("240 MB", 1100), "dev": ("340 MB", 1450)}       # what is downloaded; megabytes of .venv, measured on Linux
+SIZES = {"course": ("280 MB", 1100), "dev": ("400 MB", 1450)}       # what is downloaded; megabytes of .venv, measured on Linux
+EXTRAS = {"course": "lab", "dev": "dev"}         # what a part is called in pyproject.toml
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
 # JupyterLab asks no question at the first start, and shows readers nothing of nbgrader, which is the instructors' tool.
 LAB_SETTINGS = {
@@ -117,21 +119,28 @@ def pip(*arguments):
     return explain("\n".join(lines)) or "\n".join(["pip could not install the course. Its last words:", *lines[-15:]])
 
 
-def prepare():
-    """Do what the first lesson would wait for: bytecode, on all cores (pip takes one), Matplotlib's fonts, the simulator's runtime."""
+def prepare(python, prefix):
+    """Do what the first lesson would wait for, and set JupyterLab up, in the environment `prefix` with this interpreter.
+
+    That is: bytecode, on all cores (pip takes one), Matplotlib's fonts, the simulator's runtime.
+    """
     code = ("import compileall, sysconfig\n"
             "for folder in (sysconfig.get_path('purelib'), 'course_lib'):\n"
             "    compileall.compile_dir(folder, quiet=2, workers=0)      # quiet: some files are for another Python\n"
             "import matplotlib.font_manager\n"
             "from course_lib.simt import build\n"
             "build.runtime()")
-    done = subprocess.run([PYTHON, "-c", code], cwd=ROOT, check=False, text=True, stderr=subprocess.PIPE)
+    # Without warnings: what other packages are warned of is not the reader's.
+    done = subprocess.run([python, "-W", "ignore", "-c", code], cwd=ROOT, check=False, text=True, stderr=subprocess.PIPE)
     if done.returncode:
         more(explain(done.stderr) or done.stderr.strip().rpartition("\n")[2])      # the first lesson waits a little longer
+    for name, settings in LAB_SETTINGS.items():
+        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / name).write_text(json.dumps(settings))
 
 
 def install(part, steps):
-    """Install the course, with the extra called `part` if it is not "course"."""
+    """Install the course: what its lessons need for the part "course", what its tests need too for "dev"."""
     if is_installed(part):
         return steps.say("the course is installed" if part == "course" else f"the course is installed ({part})")
     steps.say(f"installing the course, at the versions of constraints.txt (the first time about {SIZES[part][0]}) …")
@@ -139,13 +148,10 @@ def install(part, steps):
         if not is_installed(old):                            # whatever becomes of this, .venv will not be what it was
             stamp(old).unlink(missing_ok=True)
     failed = (pip("install", "--upgrade", "pip")             # one that comes with Python may take twice as long for the rest
-              or pip("install", "--no-compile", "--editable", "." if part == "course" else f".[{part}]"))
+              or pip("install", "--no-compile", "--editable", f".[{EXTRAS[part]}]"))
     if failed:
         stop(failed)
-    prepare()
-    for name, settings in LAB_SETTINGS.items():
-        (VENV / name).parent.mkdir(parents=True, exist_ok=True)
-        (VENV / name).write_text(json.dumps(settings))
+    prepare(PYTHON, VENV)
     for name in {"course", part}:
         stamp(name).write_text(digest())
     return None
@@ -216,7 +222,7 @@ def make_ready(what, steps):
     if what != "lab":
         return
     if sys.platform == "darwin":
-        more("the kernels of the lessons come compiled; to edit one, open this folder in its dev container: see README.md")
+        more("lessons run from precompiled.zip here; to edit a kernel, open this folder in its dev container: see README.md")
     if shutil.which("cc") is None and shutil.which("gcc") is None:
         more("there is no C compiler: lessons 01 and 02 need one, the others do not")
     look_for_gpu(steps)
@@ -243,6 +249,8 @@ def main(what, total):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("lab", "course", "dev"):
+    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("lab", "course", "dev", "prepare"):
         sys.exit(__doc__)
+    if sys.argv[1] == "prepare":
+        sys.exit(prepare(sys.executable, Path(sys.prefix)))
     main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 4 if sys.argv[1] == "lab" else 2)

@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 
 from course_lib.apart.sandboxed import SECONDS
-from course_lib.errors import CourseError
+from course_lib.errors import CourseError, require
 from course_lib.grading import workers
-from course_lib.grading.classroom import Classroom
+from course_lib.grading.classroom import Classroom, demand_exchange
 from course_lib.grading.collect import collect, demand_source
-from course_lib.grading.exchange import demand_exchange, hand_back, hand_out
 from course_lib.grading.feedback import feedback
 from course_lib.grading.generate import drift
 from course_lib.grading.grade import grade
@@ -128,13 +127,20 @@ def _grades(classroom, options):
     return 0
 
 
+def _exchange():
+    """Return the module that uses nbgrader, which the other commands do without."""
+    require("The exchange", "nbgrader")
+    from course_lib.grading import exchange
+    return exchange
+
+
 def _hand_out(classroom, options):
-    print(f"{hand_out(classroom, options.exercise, options.exchange)}: students can fetch it")
+    print(f"{_exchange().hand_out(classroom, options.exercise, options.exchange)}: students can fetch it")
     return 0
 
 
 def _hand_back(classroom, options):
-    lines = list(hand_back(classroom, options.exercise, options.exchange))
+    lines = list(_exchange().hand_back(classroom, options.exercise, options.exchange))
     print("\n".join(lines))
     return int(any("NOT" in line for line in lines))
 

@@ -170,6 +170,12 @@ def read_notebook(folder, exercise):
     return path.read_bytes()
 
 
+def demand_exchange(root):
+    """Raise `CourseError` when there is no such folder."""
+    if not Path(root).is_dir():
+        raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
+
+
 def write(path, text):
     """Write a file in one step: it is there as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)

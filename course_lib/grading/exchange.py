@@ -16,7 +16,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment, ExchangeRelease
 from traitlets.config import Config
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom import SECRET, write
+from course_lib.grading.classroom import SECRET, demand_exchange, write
 
 COURSE = "warp-by-warp"              # as in nbgrader_config.py
 
@@ -87,12 +87,6 @@ def hand_back(classroom, exercise, root):
             write(told / "timestamp.txt", submitted.with_name("timestamp.txt").read_text(encoding="utf-8"))
             yield f"{student}: handed back"
         _run(ExchangeReleaseFeedback, root, exercise, {"feedback_directory": folder})
-
-
-def demand_exchange(root):
-    """Raise `CourseError` when there is no such folder."""
-    if not Path(root).is_dir():
-        raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
 
 
 def _run(step, root, exercise, folders, **options):
