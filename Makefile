@@ -15,7 +15,7 @@ NBVAL := $(SIM) $(BIN)/python -m pytest -q -p no:hypothesispytest -p tools.lesso
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 
-.PHONY: help lab test test-all test-slow test-exhaustive lint units notebooks worked drift exercises release collect grade feedback grades hand-out hand-back bench clean python dev
+.PHONY: help lab test test-all test-slow test-exhaustive lint units notebooks worked drift exercises release collect grade feedback grades hand-out hand-back precompiled bench clean python dev
 .NOTPARALLEL:
 
 help:  ## list these targets
@@ -86,6 +86,9 @@ hand-out: dev  ## put an exercise into nbgrader's exchange. EXERCISE=04_tiling E
 
 hand-back: dev  ## put the pages of feedback into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
 	$(BIN)/python -m course_lib.grading hand-back "$(EXERCISE)" "$(EXCHANGE)"
+
+precompiled: dev  ## make build/precompiled.zip, with which lessons run on machines that cannot have NVIDIA's compiler (ten minutes)
+	$(BIN)/python tools/precompiled.py
 
 bench: dev  ## measure how fast the simulator is. BENCH_ARGS="--quick --json FILE --numba-python PATH"
 	$(BIN)/python -m course_lib.bench simt $(BENCH_ARGS)

@@ -28,7 +28,7 @@ from course_lib import magic, toolchain  # noqa: E402
 from course_lib.grading import all_parts  # noqa: E402
 from course_lib.grading.spec import Spec  # noqa: E402
 from course_lib.kernels.user import written_values  # noqa: E402
-from course_lib.toolchain.shelf import source_hash  # noqa: E402
+from course_lib.toolchain.request import source_hash  # noqa: E402
 
 LDSM = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum"       # apart in the profiler, together in our report
 CODE = ROOT / "build" / "exercise_code.json"

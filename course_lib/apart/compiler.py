@@ -9,7 +9,7 @@ from dataclasses import replace
 from course_lib.errors import CourseError
 from course_lib.toolchain import CompileError, nvrtc
 from course_lib.toolchain.headers import include_directories
-from course_lib.toolchain.shelf import Request
+from course_lib.toolchain.request import Request
 
 NEW_USER_NAMESPACE = 0x10000000      # CLONE_NEWUSER of Linux
 # __TIME__: what depends on it is never answered from the disk, and the compiler loads the rest of itself.
@@ -52,7 +52,7 @@ def _compile_for(connection, headers):
     """Answer requests for ever, with nothing but `headers` in the file system once the compiler is loaded."""
     try:
         for arch in ("sm_90", "compute_90"):
-            nvrtc.compile_anew(Request(_WARM_UP, "warm_up.cu", arch))
+            nvrtc.compile_here(Request(_WARM_UP, "warm_up.cu", arch))
         include_directories(nvrtc.nvrtc_version()[0])        # kept from here on: soon the wheels cannot be asked where their headers are
         if headers:
             _see_only(headers)
@@ -62,7 +62,7 @@ def _compile_for(connection, headers):
     while True:
         request = connection.recv()
         try:
-            connection.send(nvrtc.compile_anew(request))
+            connection.send(nvrtc.compile_here(request))
         except CompileError as error:
             connection.send(without_other_files(error, request))
         except Exception as error:

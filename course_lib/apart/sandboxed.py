@@ -15,8 +15,8 @@ from course_lib.apart import bubblewrap, replies, wire
 from course_lib.apart.room import Room, TookTooLong
 from course_lib.errors import CourseError
 from course_lib.toolchain import Compiled
+from course_lib.toolchain.code_stand_in import CodeStandIn
 from course_lib.toolchain.nvrtc import nvrtc_version
-from course_lib.toolchain.shelf import Shelved
 
 SECONDS = 60                 # for one check of one part; a usual one takes about one
 ANSWER_SECONDS = 10          # for one call of a Python function, and for its definition
@@ -179,9 +179,10 @@ class Sandboxed:
 
 
 @dataclass(frozen=True)
-class Distant(Shelved):
+class Distant(CodeStandIn):
     """Stands in for machine code that is in the sandbox: `sass`, `loops` and `resources` have it looked into there."""
 
+    key: tuple[str, str]
     fetch: object = field(default=None, compare=False, repr=False)
 
     def resources(self):

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from course_lib.errors import CourseError
 from course_lib.grading.generate import generate
-from course_lib.grading.release_shelf import without_solutions
 from course_lib.grading.variants import FIRST
+from course_lib.toolchain.archive import BUNDLED
 
 TAKEN = ("notebooks", "exercises", "course_lib", "tools", "docs", ".devcontainer", "Makefile", "README.md", "CONTRIBUTING.md", "LICENSE",
          "LICENSE-lessons", "pyproject.toml", "constraints.txt", "environment.yml")
 FOLDER = "warp-by-warp"
-SHELF = "course_lib/toolchain/shelf.zip"
+ARCHIVE = "build/precompiled.zip"        # by `make precompiled`; a bundle without it is for machines that can have NVRTC
 _WHEN = (2000, 1, 1, 0, 0, 0)        # the same files give the same bytes
 
 
@@ -61,12 +61,12 @@ def demand_target(target):
 
 
 def contents(root, variant=FIRST):
-    """Return what a bundle holds: name -> bytes, sorted by name. The exercises are those of the variant, the shelf has no solutions."""
+    """Return what a bundle holds: name -> bytes, sorted by name. The exercises are those of the variant."""
     files = {name: (root / name).read_bytes() for name in bundled(tracked(root))}
     if variant != FIRST:
         files = {name: data for name, data in files.items() if not name.startswith("exercises/")} | _exercises(root, variant)
-    if SHELF in files:
-        files[SHELF] = without_solutions(files[SHELF])
+    if (root / ARCHIVE).is_file():
+        files[BUNDLED.relative_to(BUNDLED.parents[2]).as_posix()] = (root / ARCHIVE).read_bytes()
     return dict(sorted(files.items()))
 
 

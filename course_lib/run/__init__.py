@@ -7,7 +7,7 @@ and for programs on this machine's CPU `run_cpu("gemm_packed", A, B, threads=2)`
 """
 
 from course_lib.run.accuracy import Mismatch, matches, max_error, mismatch, reference, tolerance
-from course_lib.run.ahead import prepare
+from course_lib.run.ahead import Offer, compile_ahead, compile_offered, offer, prepare
 from course_lib.run.bound import bound_of, one_block, work_of
 from course_lib.run.copies import GatherResult, run_gather
 from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
@@ -26,8 +26,9 @@ from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
     "Choice", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "Job", "LaunchResult", "Limits", "LineCount", "MicroResult",
-    "Mismatch", "RunResult", "StepResult", "UnderWay", "VectorsResult", "best_for", "bound_of", "build_cpu", "choose_backend",
-    "count_lines", "counter_name", "cpu_peak", "execute", "fastest", "footprint", "limits_of", "line_table", "matches", "max_error",
-    "mismatch", "one_block", "parts", "per_line", "prepare", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu",
-    "run_gather", "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors", "tolerance", "work_of",
+    "Mismatch", "Offer", "RunResult", "StepResult", "UnderWay", "VectorsResult", "best_for", "bound_of", "build_cpu",
+    "choose_backend", "compile_ahead", "compile_offered", "count_lines", "counter_name", "cpu_peak", "execute", "fastest",
+    "footprint", "limits_of", "line_table", "matches", "max_error", "mismatch", "offer", "one_block", "parts", "per_line",
+    "prepare", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu", "run_gather", "run_micro", "run_multiply",
+    "run_sum", "run_transpose", "run_unfused", "run_vectors", "tolerance", "work_of",
 ]

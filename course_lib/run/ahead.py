@@ -1,9 +1,79 @@
-"""Compile what may soon be run, in the background."""
+"""Compile what may soon be run, in the background: neighbours of a slider's position, and then all its other positions."""
 
-from course_lib import simt
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from course_lib import gpu, kernels, simt
 from course_lib.errors import CourseError
 from course_lib.run.door import resolve
 from course_lib.run.launch import choose_backend, simulated_arch
+from course_lib.toolchain import ahead
+from course_lib.toolchain.nvrtc import define_options
+from course_lib.toolchain.request import Request
+
+MOST = 1000             # positions that the sliders of one widget may have
+_offered = []           # what every widget of this process offers
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Where the sliders of a widget can go.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The kernels to choose from.
+    choices : mapping of str to tuple of int
+        The values of each slider.
+    start : mapping of str to int
+        Where the sliders begin; and the parameters that have none.
+    """
+
+    names: tuple[str, ...]
+    choices: Mapping[str, tuple[int, ...]]
+    start: Mapping[str, int]
+
+    def requests(self) -> Iterator[Request]:
+        """Yield what is compiled for each position that can run, those near the start first.
+
+        Raises
+        ------
+        CourseError
+            When there are more than `MOST` positions.
+        """
+        arch = gpu.probe().arch if choose_backend() == "gpu" else simulated_arch()
+        positions = sorted(itertools.product(*(range(len(values)) for values in self.choices.values())), key=self._distance)
+        if len(positions) > MOST:
+            raise CourseError(f"sliders of {', '.join(self.names)} with {len(positions)} positions: offer at most {MOST}")
+        for name in self.names:
+            kernel = kernels.get(name)
+            for at in positions:
+                moved = {name: values[i] for (name, values), i in zip(self.choices.items(), at, strict=True)}
+                values = {k: v for k, v in (dict(self.start) | moved).items() if any(k == p.name for p in kernel.parameters)}
+                if not kernel.problems(**values):
+                    yield Request(kernel.source, kernel.file_name, arch, tuple(define_options(kernel.defines(**values))))
+
+    def _distance(self, position):
+        starts = [values.index(self.start[name]) for name, values in self.choices.items()]
+        return sum(abs(at - start) for at, start in zip(position, starts, strict=True))
+
+
+def offer(names: tuple[str, ...], choices: Mapping[str, tuple[int, ...]], start: Mapping[str, int]) -> Offer:
+    """Say where the sliders of a widget can go; `compile_offered` compiles it all."""
+    _offered.append(Offer(tuple(names), dict(choices), dict(start)))
+    return _offered[-1]
+
+
+def compile_ahead(offered: Offer) -> None:
+    """Have every position of a widget's sliders compiled in the background."""
+    ahead.compile_ahead(offered.requests())
+
+
+def compile_offered() -> None:
+    """Compile every position of every widget of this process now."""
+    for offered in _offered:
+        ahead.compile_all(offered.requests())
 
 
 def prepare(kernel, parameters, given_up=lambda: False):

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from course_lib.toolchain.code_stand_in import CodeStandIn
 from course_lib.toolchain.diagnostics import parse_log
-from course_lib.toolchain.shelf import Shelved
 
 
 @dataclass(frozen=True)
@@ -16,9 +16,9 @@ class Compiled:
         As they were given to `compile_cuda`.
     ptx : str
         The portable assembly; `.loc` lines lead back to the source.
-    cubin : bytes or Shelved
-        Machine code for `arch`, an ELF file; empty for a virtual architecture (`compute_90`). From the shelf a stand-in, which
-        `resources`, `sass` and `loops` take as well; `machine_code` returns bytes for it.
+    cubin : bytes or CodeStandIn
+        Machine code for `arch`, an ELF file; empty for a virtual architecture (`compute_90`). Where there is no compiler a stand-in,
+        which `resources`, `sass` and `loops` take as well.
     log : str
         The compiler's messages; a compilation that succeeds may have warnings.
     ptxas_log : str
@@ -31,7 +31,7 @@ class Compiled:
     arch: str
     source: str = field(repr=False)
     ptx: str = field(repr=False)
-    cubin: bytes | Shelved = field(repr=False)
+    cubin: bytes | CodeStandIn = field(repr=False)
     log: str = field(repr=False)
     ptxas_log: str = field(repr=False)
     nvrtc_version: tuple[int, int]

@@ -11,23 +11,28 @@ import uuid
 from pathlib import Path
 
 CACHE_BYTES = 256 << 20  # of the disk cache; the oldest objects go first
+KINDS = (".o", ".nvrtc", ".sass")  # endings of the files that are ours
 CHECKSUM_BYTES = 32  # before the content of each file
 HALF_WRITTEN_SECONDS = 3600  # age at which a file that was never finished is deleted
 VERSION = "2"
 _written = {"bytes": CACHE_BYTES}  # since the folder was last trimmed; the first write of a process trims
 
 
-def cache_folder():
-    """Return the folder for compiled objects: $COURSE_CACHE, or the user's cache folder."""
-    base = os.environ.get("COURSE_CACHE") or os.path.join(
+def cache_base():
+    """Return the folder for all that is made once: $COURSE_CACHE, or the user's cache folder."""
+    return Path(os.environ.get("COURSE_CACHE") or os.path.join(
         os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "warp-by-warp"
-    )
-    return Path(base) / f"simt-{VERSION}"
+    ))
 
 
-def place(key):
-    """Return where what is kept under `key` lies, or would lie."""
-    return cache_folder() / key[:2] / f"{key}.o"
+def cache_folder():
+    """Return the folder for compiled objects."""
+    return cache_base() / f"simt-{VERSION}"
+
+
+def place(key, kind="o"):
+    """Return where what is kept under `key` lies, or would lie; `kind` is the file's ending."""
+    return cache_folder() / key[:2] / f"{key}.{kind}"
 
 
 def cached_object(key, produce):
@@ -86,7 +91,7 @@ def trim():
     for path in cache_folder().parent.glob("simt-*/*/*.*"):
         with contextlib.suppress(OSError):  # another process may have been quicker
             facts = path.stat()
-            if path.suffix == ".o":
+            if path.suffix in KINDS:
                 files.append((facts.st_mtime, facts.st_size, path))
             elif path.suffix == ".part" and facts.st_mtime < time.time() - HALF_WRITTEN_SECONDS:
                 path.unlink()

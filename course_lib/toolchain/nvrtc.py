@@ -1,7 +1,7 @@
 """CUDA C to PTX and cubin with NVRTC, NVIDIA's compiler as a library: no GPU, no driver, no toolkit needed.
 
-The course's own texts are answered from `shelf.py`, at once, where the compiler that is installed is the one that filled it, and
-where there is none, as on macOS.
+What it made is kept on disk (`compiled_once.py`). Where it cannot be loaded, as on macOS, the course's own texts are answered from the
+precompiled archive (`archive.py`), and every other text is refused with a sentence that says what to do.
 """
 
 import functools
@@ -10,12 +10,13 @@ import sys
 from collections.abc import Mapping
 
 from course_lib.errors import CourseError
-from course_lib.toolchain import shelf
+from course_lib.toolchain import archive
 from course_lib.toolchain.compiled import Compiled
-from course_lib.toolchain.compiled_once import compiled_once, compiler_version
+from course_lib.toolchain.compiled_once import compiled_once
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.forks import NO_FORK
 from course_lib.toolchain.headers import include_directories
+from course_lib.toolchain.request import NAME, Request
 
 _ARCH = re.compile(r"(sm|compute)_(\d+)[af]?")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -53,8 +54,8 @@ def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, option
     CompileError
         When the compiler refuses the text; holds its messages with the reader's own line numbers.
     CourseError
-        When NVRTC does not know the architecture or an option; or when it is not there, and the text is none of those that the
-        course ships compiled.
+        When NVRTC does not know the architecture or an option; or when it is not there, and the text is none of those in the
+        precompiled archive.
 
     Source: NVRTC documentation, "Supported Compile Options" and "Thread Safety".
 
@@ -65,11 +66,11 @@ def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, option
     _check_texts(source, name)
     _check_arch(arch)
     options = (*define_options(defines or {}), *_plain_options(options))
-    return answer(shelf.Request(source, str(name), arch, options))
+    return answer(Request(source, str(name), arch, options))
 
 
 def answer(request):
-    """Find what was asked for on the shelf, or compile it; every compilation of the course passes here.
+    """Compile, or look in the precompiled archive where there is no compiler; every compilation of the course passes here.
 
     Parameters
     ----------
@@ -79,13 +80,11 @@ def answer(request):
     -------
     Compiled
     """
-    if _installed_filled_the_shelf() and shelf.find(request.key) or not nvrtc_is_there():
-        return _from_shelf(request)
-    return compile_anew(request)
+    return compile_here(request) if nvrtc_is_there() else _from_archive(request)
 
 
-def compile_anew(request):
-    """Ask NVRTC, whatever the shelf has.
+def compile_here(request):
+    """Ask NVRTC, or the disk for what NVRTC said to an earlier process.
 
     Raises
     ------
@@ -97,7 +96,7 @@ def compile_anew(request):
 
 
 def machine_code(compiled):
-    """Return the cubin of a Compiled as bytes; the shelf has only its text, so that what comes from there is compiled now.
+    """Return the cubin of a Compiled as bytes.
 
     Parameters
     ----------
@@ -106,26 +105,16 @@ def machine_code(compiled):
     Raises
     ------
     CourseError
-        When NVRTC is needed for it and is not there.
+        When only its text is here, because it came from the precompiled archive.
     """
     if isinstance(compiled.cubin, bytes):
         return compiled.cubin
-    return compile_anew(compiled.cubin.request).cubin
-
-
-@functools.cache
-def _installed_filled_the_shelf():
-    """Tell whether the compiler that is here is the one that filled the shelf, asked in the same way."""
-    try:
-        here, said = _library()[1], shelf.index()
-    except CourseError:
-        return False
-    wheel = dict(compiler_version() or ()).get("nvidia-cuda-nvrtc")
-    return (list(here), wheel, list(ALWAYS)) == (said["nvrtc"], said["wheel"], said["options"])
+    raise CourseError(f"{compiled.name} needs NVRTC, NVIDIA's CUDA compiler, for code that a GPU can run: {_how_to_get_it()}",
+                      name=compiled.name)
 
 
 def nvrtc_is_there():
-    """Tell whether NVRTC can be loaded; without it only texts from the shelf have PTX."""
+    """Tell whether NVRTC can be loaded; without it only texts in the precompiled archive have PTX."""
     try:
         _library()
     except CourseError:
@@ -134,12 +123,12 @@ def nvrtc_is_there():
 
 
 def nvrtc_version():
-    """Return the (major, minor) version of the NVRTC that is here, or of the one that filled the shelf.
+    """Return the (major, minor) version of the NVRTC that is here, or of the one that made the precompiled archive.
 
     >>> nvrtc_version() >= (12, 9)
     True
     """
-    return _library()[1] if nvrtc_is_there() else tuple(shelf.index()["nvrtc"])
+    return _library()[1] if nvrtc_is_there() else tuple(_archive_index()["nvrtc"])
 
 
 def supported_architectures():
@@ -149,7 +138,7 @@ def supported_architectures():
     True
     """
     if not nvrtc_is_there():
-        return tuple(shelf.index()["architectures"])
+        return tuple(_archive_index()["architectures"])
     nvrtc, _ = _library()
     return tuple(_checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
 
@@ -226,18 +215,16 @@ def _plain_options(options):
 @functools.lru_cache(maxsize=512)
 def _from_nvrtc(request, version):
     """Return what NVRTC makes of this request. A text is compiled once, whatever it is called, unless it asks for its own name."""
-    options = [*ALWAYS, f"-arch={request.arch}", *request.options]
-    if _INCLUDES.search(request.source):
-        options += [f"-I{folder}" for folder in include_directories(version[0])]
-    name = request.name if _ASKS_FOR_ITS_NAME.search(request.source) else shelf.NAME
-    found, cubin = _compile(request.source, name, request.arch, tuple(options), version)
+    name = request.name if _ASKS_FOR_ITS_NAME.search(request.source) else NAME
+    found, cubin = _compile(request.source, name, request.arch, (*ALWAYS, f"-arch={request.arch}", *request.options), version, request.key)
     return _named(request, found, cubin, version)
 
 
 @functools.lru_cache(maxsize=512)
-def _compile(source, name, arch, options, version):
-    """Return (log, PTX and status of a failure, machine code); every argument is part of the key, in memory and on disk."""
-    return compiled_once(lambda: _compile_now(source, name, arch, options), source, name, arch, options, version)
+def _compile(source, name, arch, options, version, key):
+    """Return (log, PTX and status of a failure, machine code) from the disk, or compile now; `key` is written with it."""
+    headers = tuple(f"-I{folder}" for folder in include_directories(version[0])) if _INCLUDES.search(source) else ()
+    return compiled_once(lambda: _compile_now(source, name, arch, options + headers), source, name, arch, options, version, key)
 
 
 def _compile_now(source, name, arch, options):
@@ -258,8 +245,8 @@ def _compile_now(source, name, arch, options):
 
 def _named(request, found, cubin, version):
     """Return what was found as the reader called it, or raise the failure."""
-    log = re.sub(rf'(?m)^{re.escape(shelf.NAME)}(?=\()|(?<="){re.escape(shelf.NAME)}(?=")', lambda _: request.name, found["log"])
-    ptx = found["ptx"].replace(f'"{shelf.NAME}"', f'"{request.name}"')
+    log = re.sub(rf'(?m)^{re.escape(NAME)}(?=\()|(?<="){re.escape(NAME)}(?=")', lambda _: request.name, found["log"])
+    ptx = found["ptx"].replace(f'"{NAME}"', f'"{request.name}"')
     if "status" in found:
         raise _failure(found["status"], log, ptx, request.source, request.name, (*ALWAYS, f"-arch={request.arch}", *request.options))
     return Compiled(request.name, request.arch, request.source, ptx, cubin, log, found["ptxas_log"], version)
@@ -271,19 +258,29 @@ def _without_folders(ptx):
 
 
 @functools.lru_cache(maxsize=512)
-def _from_shelf(request):
+def _from_archive(request):
     """Return what NVRTC once made of this request."""
-    if shelf.find(request.key) is None:
-        raise _not_shipped(request)
-    cubin = shelf.Shelved(request.key, request) if request.arch.startswith("sm_") else b""
-    return _named(request, shelf.entry(request.key), cubin, tuple(shelf.index()["nvrtc"]))
+    _archive_index()
+    if archive.find(request.key) is None:
+        raise _not_in_archive(request)
+    cubin = archive.ArchivedCode(request.key, request) if request.arch.startswith("sm_") else b""
+    return _named(request, archive.entry(request.key), cubin, nvrtc_version())
 
 
-def _not_shipped(request):
-    """Return the exception that says what the shelf does not have, and how to get the compiler."""
-    reason = "the course ships what its own kernels and lessons compile to, and this text is none of them: it was edited"
-    if shelf.knows(request.source):
-        reason = f"the course ships this text compiled, but not for {request.key[1]}: take values that the kernel's sliders offer"
+def _archive_index():
+    """Return what the archive says of itself, or raise the sentence on what a machine without either can do."""
+    try:
+        return archive.index()
+    except CourseError as error:
+        raise CourseError(f"NVRTC, NVIDIA's CUDA compiler, cannot be loaded here, and {error}; to compile kernels of your own, "
+                          f"{_how_to_get_it()}", **error.facts) from None
+
+
+def _not_in_archive(request):
+    """Return the exception that says what the archive does not have, and how to get the compiler."""
+    reason = "the precompiled archive has the course's own kernels and lessons, and this text is none of them: it was edited, or is newer"
+    if archive.knows(request.source):
+        reason = f"the precompiled archive has this text, but not for {request.key[1]}: take values that the kernel's sliders offer"
     return CourseError(f"{request.name} needs NVRTC, NVIDIA's CUDA compiler, which cannot be loaded ({reason}). To compile it, "
                        f"{_how_to_get_it()}", name=request.name, key=request.key)
 

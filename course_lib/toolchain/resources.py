@@ -9,7 +9,7 @@ from elftools.elf.elffile import ELFFile
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.binaries import check_cubin
-from course_lib.toolchain.shelf import Shelved
+from course_lib.toolchain.code_stand_in import CodeStandIn
 
 RESERVED_SHARED_BYTES = 1024    # a block, CC 8.0 and up; CUDA C++ Programming Guide, "Compute Capability 8.x", Shared Memory
 
@@ -86,7 +86,7 @@ def resources(compiled):
     (256, 1024, 8, 0)
     """
     cubin = getattr(compiled, "cubin", compiled)
-    if isinstance(cubin, Shelved):
+    if isinstance(cubin, CodeStandIn):
         return {name: Resources(**fields) for name, fields in cubin.resources().items()}
     check_cubin(cubin)
     try:

@@ -1,12 +1,17 @@
 """Machine code as text: what the hardware really executes, instruction by instruction, with source lines."""
 
 import functools
+import hashlib
+import importlib.metadata
 import json
+import zlib
 from dataclasses import dataclass
+from pathlib import Path
 
 from course_lib.errors import CourseError
+from course_lib.toolchain import disk
 from course_lib.toolchain.binaries import check_cubin, run_on_cubin
-from course_lib.toolchain.shelf import Shelved
+from course_lib.toolchain.code_stand_in import CodeStandIn
 
 _WIDTHS = {"8": 8, "16": 16, "32": 32, "64": 64, "128": 128}
 _MEMORY = ("LD", "ST", "ATOM", "RED")
@@ -69,7 +74,7 @@ class SassInstruction:
 def sass(compiled, entry=None):
     """Disassemble one kernel.
 
-    The first time takes half a second; the same machine code again is answered from memory.
+    The first time takes half a second; the same machine code again is answered from memory, or by a later process from disk.
 
     Parameters
     ----------
@@ -110,7 +115,7 @@ def sass(compiled, entry=None):
 
 def disassemble(cubin):
     """Return kernel -> instructions of everything in a cubin; the last ones are remembered."""
-    if not isinstance(cubin, Shelved):
+    if not isinstance(cubin, CodeStandIn):
         check_cubin(cubin)
         cubin = bytes(cubin)
     return _disassemble(cubin)
@@ -118,10 +123,41 @@ def disassemble(cubin):
 
 @functools.lru_cache(maxsize=64)
 def _disassemble(cubin):
-    if isinstance(cubin, Shelved):
-        return {name: read_back(text) for name, text in cubin.sass().items()}
+    texts = cubin.sass() if isinstance(cubin, CodeStandIn) else texts_on_disk(cubin)
+    if texts is not None:
+        return {name: read_back(text) for name, text in texts.items()}
+    found = disassemble_now(cubin)
+    put_on_disk(cubin, {name: written(code) for name, code in found.items()})
+    return found
+
+
+def disassemble_now(cubin):
+    """Return what `disassemble` returns, of bytes, from the disassembler itself."""
     answer = json.loads(run_on_cubin("nvdisasm", cubin, "--print-line-info", "--emit-json"), strict=False)
     return {function["function-name"]: instructions_of(function) for function in answer[1]}
+
+
+def texts_on_disk(cubin):
+    """Return kernel -> text as `written` writes it, when some process has put this machine code's text on the disk, else None."""
+    path = _place(cubin)
+    data = disk.read_object(path) if path else None
+    return json.loads(zlib.decompress(data)) if data is not None else None
+
+
+def put_on_disk(cubin, texts):
+    """Leave the text of machine code for later processes."""
+    path = _place(cubin)
+    if path:
+        disk.keep_object(path, zlib.compress(json.dumps(texts).encode(), 1))
+
+
+def _place(cubin):
+    """Return the file for the text of this machine code; None where the disassembler's version or this module cannot be seen."""
+    try:
+        makers = importlib.metadata.version("nvidia-cuda-nvdisasm").encode(), Path(__file__).read_bytes()
+    except (importlib.metadata.PackageNotFoundError, OSError):
+        return None
+    return disk.place(hashlib.sha256(b"\0".join([b"sass", *makers, cubin])).hexdigest(), "sass")
 
 
 def written(instructions):

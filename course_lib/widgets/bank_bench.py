@@ -9,7 +9,7 @@ from course_lib.arch import BANKS
 from course_lib.errors import CourseError
 from course_lib.model.old_banks import OLD_BANKS
 from course_lib.plots import render
-from course_lib.run import choose_backend
+from course_lib.run import choose_backend, offer
 from course_lib.widgets.bank_view import (
     ROOFLINE,
     TIMED_N,
@@ -44,9 +44,10 @@ class BankBench(StaticBox):
         self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=0.8)
         self.drawings = Engine(self._draw, self._deliver_drawing, neighbours=self._next_drawings, ahead_below_s=1.5)
         self.machine = Engine(self._assemble, self._deliver_code, neighbours=self._next_code, ahead_below_s=3.0)
+        self._offer = offer(names, {"PAD": tuple(pads), "TILE": tuple(tiles)}, start)
         for control in (self.pad, self.tile, self.size, self.kernel, self.load, self.banks):
             control.observe(self._moved, "value")
-        self._offer()
+        self._enable()
         self._deliver(self.engine.now(self.position()), later=False)
         self._deliver_drawing(self.drawings.now((self.position(), self.banks.value)))
         self._deliver_code(self.machine.now(self._code_position()))
@@ -55,6 +56,7 @@ class BankBench(StaticBox):
         super().__init__([ipywidgets.HBox([self.pad, self.tile, self.size], layout=wrap),
                           ipywidgets.HBox([self.kernel, self.load, self.banks], layout=wrap),
                           self.status, self.listing, ipywidgets.HBox([self.image, right], layout=wrap | {"min_height": "300px"})])
+        self._watch_views()
 
     def position(self):
         """Return (kernel, N, TILE, PAD or None, loads or stores): what is asked for now."""
@@ -68,11 +70,11 @@ class BankBench(StaticBox):
         name, _, tile, pad, load = self.position()
         return name, tile, pad, load
 
-    def _offer(self):
+    def _enable(self):
         self.pad.disabled = not self._padded(self.kernel.value)
 
     def _moved(self, change):
-        self._offer()
+        self._enable()
         if change["owner"] is self.banks:
             self.drawings.request((self.position(), self.banks.value))
             return

@@ -6,7 +6,7 @@ import ipywidgets
 
 from course_lib import kernels
 from course_lib.errors import CourseError
-from course_lib.run import prepare
+from course_lib.run import offer, prepare
 from course_lib.widgets.compute import PADDING, evaluate
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.facts import USUAL, check_rows, facts, facts_table
@@ -26,6 +26,8 @@ class Live(WaitingBox):
         self._doing, self._refused, self._illustrated = "compiling and running", "cannot run", bool(pictures)
         self._prepare_parts("running")
         self._controls(names, choices, start, N, sizes)
+        compiled = {name: values for name, values in choices.items() if name not in PADDING}
+        self._offer = offer(names, compiled, {name: value for name, value in start.items() if name not in PADDING})
         self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=AHEAD_BELOW_S,
                              prepare=self._translate)
         self.drawings = Engine(self._draw, self._deliver_drawing, ahead_below_s=SLOW_S, prepare=self._compute_first,

@@ -4,13 +4,17 @@ import html
 
 import ipywidgets
 
+from course_lib.run import compile_ahead
+
 
 class StaticBox(ipywidgets.VBox):
     """A VBox whose notebook output also carries HTML and plain text.
 
     A front end with the live widget shows that; any other shows what `static_html` returns. A box with an `engine` and a `position()` may
-    have it compute ahead from when it is seen.
+    have it compute ahead from when it is seen; one with an `_offer` then has the positions of its sliders compiled.
     """
+
+    _offer = None
 
     def static_html(self):
         """Return HTML for a front end without widgets."""
@@ -23,7 +27,12 @@ class StaticBox(ipywidgets.VBox):
     def _watch_views(self):
         """Compute ahead from the moment that a reader sees the controls, not where a notebook runs unseen."""
         self._view_count = 0                  # the front end counts from now on
-        self.observe(lambda change: change["new"] and self.engine.look_around(self.position()), "_view_count")
+        self.observe(lambda change: change["new"] and self._seen(), "_view_count")
+
+    def _seen(self):
+        self.engine.look_around(self.position())
+        if self._offer:
+            compile_ahead(self._offer)
 
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)

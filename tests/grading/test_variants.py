@@ -1,8 +1,6 @@
-"""One line of class.toml gives a class another variant: what is packed, graded and told; and what the bundle's shelf must not have."""
+"""One line of class.toml gives a class another variant: what is packed, graded and told."""
 
-import io
 import json
-import lzma
 import shutil
 import zipfile
 from concurrent import futures
@@ -11,20 +9,18 @@ from pathlib import Path
 import pytest
 import required
 
-from course_lib import magic
 from course_lib.apart import bubblewrap
 from course_lib.errors import CourseError
 from course_lib.grading import all_parts, judging, variants
+from course_lib.grading import release as release_module
 from course_lib.grading.classroom import Classroom
 from course_lib.grading.collect import collect
 from course_lib.grading.feedback import feedback
 from course_lib.grading.grade import grade
 from course_lib.grading.grades import grades
 from course_lib.grading.normalise import questions
-from course_lib.grading.release import SHELF, contents, leak, release
-from course_lib.grading.release_shelf import without_solutions
+from course_lib.grading.release import contents, leak, release
 from course_lib.toolchain import disk
-from course_lib.toolchain.shelf import FILE, source_hash
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"
@@ -196,55 +192,11 @@ def test_the_bundle_has_the_exercises_of_the_variant(tmp_path):
     assert leak(files) is None
 
 
-def shelf_of(data):
-    """Return (keys, the texts that its notes hold) of a shelf."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        index, lessons = (json.loads(lzma.decompress(archive.read(name))) for name in ("index.json", "lessons.json"))
-        held = set(archive.namelist())
-    assert held == {"index.json", "lessons.json"} | {group + end for group in index["groups"] for end in (".json", ".sass.json")}
-    return {tuple(key) for keys in index["groups"].values() for key in keys}, set(lessons["texts"].values())
-
-
-def texts_of(folder):
-    """Return the hash of every kernel in the notebooks of a folder; a cell that runs ends with a line end."""
-    cells = [cell for path in ROOT.glob(f"{folder}/*/*.ipynb") for cell in json.loads(path.read_bytes())["cells"]]
-    return {source_hash(magic.from_cell(text_of(cell))[1] + "\n") for cell in cells if text_of(cell).startswith("%%cuda")}
-
-
-def test_the_bundles_shelf_has_starters_and_lessons_but_no_worked_solution():
-    whole, whole_texts = shelf_of(FILE.read_bytes())
-    kept, kept_texts = shelf_of(contents(ROOT)[SHELF])
-    secret = texts_of("solutions")
-    assert secret
-    assert secret <= {digest for digest, _ in whole}, "else this test tells nothing"
-    assert kept < whole
-    assert not secret & {digest for digest, _ in kept}
-    assert not secret & {source_hash(text) for text in kept_texts}
-    assert kept_texts < whole_texts
-    assert texts_of("exercises") <= {digest for digest, _ in kept}
-    places = json.loads(lzma.decompress(zipfile.ZipFile(FILE).read("index.json")))["groups"]
-    others = {tuple(key) for group, keys in places.items() for key in keys if not group.startswith("solutions.")}
-    assert others <= kept, "kernels, lessons and starters, of other variants too"
-    assert any(group.startswith("exercises.variant-b.") for group in places)
-
-
-@pytest.mark.slow
-def test_a_kernel_that_a_lesson_has_too_stays_on_the_shelf(tmp_path):
-    """A text is secret when nobody but a solution asks for it, whatever its group is called."""
-    def packed(value):
-        return lzma.compress(json.dumps(value).encode())
-
-    texts = {source_hash(text): text for text in ("int mine;", "int shared;")}
-    own, shared = ((digest, "sm_90") for digest in texts)
-    asks = {digest: [digest, "k.cu", "sm_90", []] for digest in texts}
-    noted = {"solutions/x/x.ipynb": {"requests": list(asks.values())}, "notebooks/y.ipynb": {"requests": [asks[shared[0]]]}}
-    with zipfile.ZipFile(tmp_path / "shelf.zip", "w") as archive:
-        archive.writestr("index.json", packed({"nvrtc": [1, 2], "groups": {"solutions.x.x.00": [own, shared]}}))
-        archive.writestr("lessons.json", packed({"texts": texts, "notebooks": noted}))
-        archive.writestr("solutions.x.x.00.json", packed([{"ptx": "mine"}, {"ptx": "shared"}]))
-        archive.writestr("solutions.x.x.00.sass.json", packed([{"k": "mine"}, {"k": "shared"}]))
-    data = without_solutions((tmp_path / "shelf.zip").read_bytes())
-    assert shelf_of(data) == ({shared}, {"int shared;"})
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        assert json.loads(lzma.decompress(archive.read("solutions.x.x.00.json"))) == [{"ptx": "shared"}]
-        assert json.loads(lzma.decompress(archive.read("index.json")))["nvrtc"] == [1, 2]
+def test_a_bundle_holds_the_precompiled_archive_when_one_was_made(tmp_path, monkeypatch):
+    made = tmp_path / "precompiled.zip"
+    monkeypatch.setattr(release_module, "ARCHIVE", made.relative_to(tmp_path))
+    name = "course_lib/toolchain/precompiled.zip"
+    assert name not in contents(ROOT)
+    monkeypatch.setattr(release_module, "ARCHIVE", made)              # an absolute path stays what it is under any root
+    made.write_bytes(b"archive")
+    assert contents(ROOT)[name] == b"archive"

@@ -8,7 +8,7 @@ from pathlib import Path
 import exercise_kernels
 import pytest
 
-from course_lib.toolchain.shelf import source_hash
+from course_lib.toolchain.request import source_hash
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_exercises.json").read_text())
 ROWS = {(row["exercise"], row["part"]): row for row in RECORD["rows"]}

@@ -15,7 +15,8 @@ from launching import INT, launch
 
 from course_lib import simt
 from course_lib.simt import ahead, build, native
-from course_lib.toolchain import nvrtc
+from course_lib.toolchain import background, nvrtc
+from course_lib.toolchain.background import Helper
 
 SOURCE = 'extern "C" __global__ void f(int* out) { out[threadIdx.x] = threadIdx.x * NUMBER; }'
 WAIT_S = 60.0
@@ -29,9 +30,9 @@ def order(source=SOURCE):
 
 @pytest.fixture
 def helper(monkeypatch):
-    made = ahead.Helper()
+    made = Helper(ahead.__name__)
     monkeypatch.setattr(ahead, "_helpers", [made])
-    monkeypatch.setattr(ahead, "NICE", 0)                  # a test does not wait for everybody else
+    monkeypatch.setattr(background, "NICE", 0)                  # a test does not wait for everybody else
     yield made
     made.close()
 
@@ -54,58 +55,58 @@ def test_a_launch_finds_everything_translated(helper, monkeypatch):
 
 @pytest.mark.slow
 def test_what_cannot_be_translated_is_left_to_the_reader(helper):
-    assert helper.prepare(order("wrong")) is False
-    assert helper.prepare(order()) is True, "and the process goes on"
-    assert helper.prepare(order() | {"entry": "g"}) is False
+    assert helper.do(order("wrong")) is False
+    assert helper.do(order()) is True, "and the process goes on"
+    assert helper.do(order() | {"entry": "g"}) is False
 
 
 @pytest.mark.slow
 @posix
 def test_it_has_the_lowest_priority_and_does_not_mind_an_interrupt(helper, monkeypatch):
-    monkeypatch.setattr(ahead, "NICE", 19)
-    assert helper.prepare(order())
+    monkeypatch.setattr(background, "NICE", 19)
+    assert helper.do(order())
     process = helper._process
     assert os.getpriority(os.PRIO_PROCESS, process.pid) == 19
     process.send_signal(signal.SIGINT)
-    assert helper.prepare(order())
+    assert helper.do(order())
     assert helper._process is process
 
 
 @pytest.mark.slow
 @posix
 def test_one_that_was_killed_is_replaced(helper):
-    assert helper.prepare(order())
+    assert helper.do(order())
     first = helper._process
     first.kill()
     first.wait()
-    assert helper.prepare(order())
+    assert helper.do(order())
     assert helper._process.pid != first.pid
 
 
 @pytest.mark.slow
 def test_it_ends_when_nothing_is_to_be_done(helper, monkeypatch):
-    monkeypatch.setattr(ahead, "LINGER_S", 0.05)
-    assert helper.prepare(order())
+    monkeypatch.setattr(background, "LINGER_S", 0.05)
+    assert helper.do(order())
     process = helper._process
     helper._timer.join(WAIT_S)
     assert process.returncode is not None
     assert process.stdin.closed
     assert process.stdout.closed
-    assert helper.prepare(order()), "another one is started when it is wanted"
+    assert helper.do(order()), "another one is started when it is wanted"
 
 
 def test_after_the_end_no_other_is_started(helper):
-    assert helper.prepare(order())
+    assert helper.do(order())
     process = helper._process
     helper.close()
     assert process.returncode is not None
-    assert helper.prepare(order()) is False
+    assert helper.do(order()) is False
     assert helper._process is None
 
 
 def test_ending_it_frees_a_thread_that_waits_for_its_answer(helper):
     answers = []
-    waiting = threading.Thread(target=lambda: answers.append(helper.prepare(order())))
+    waiting = threading.Thread(target=lambda: answers.append(helper.do(order())))
     waiting.start()
     while helper._process is None:
         time.sleep(0.01)
@@ -116,21 +117,21 @@ def test_ending_it_frees_a_thread_that_waits_for_its_answer(helper):
 
 def test_who_has_moved_on_does_not_wait_for_a_turn(helper):
     with helper._turn:
-        assert helper.prepare(order(), lambda: True) is False
-    assert helper.prepare(order(), lambda: True) is False
+        assert helper.do(order(), lambda: True) is False
+    assert helper.do(order(), lambda: True) is False
     assert helper._process is None, "nothing was started for it"
 
 
 @pytest.mark.parametrize("python", ["nowhere/python", ""])
 def test_where_no_process_can_be_started(python, helper, monkeypatch):
     monkeypatch.setattr(sys, "executable", python)
-    assert helper.prepare(order()) is False
+    assert helper.do(order()) is False
 
 
 def test_what_lies_in_the_working_folder_is_not_taken_for_a_module(helper, monkeypatch, tmp_path):
     (tmp_path / "numpy.py").write_text("raise SystemExit('the reader has a file of this name')")
     monkeypatch.chdir(tmp_path)
-    assert helper.prepare(order())
+    assert helper.do(order())
 
 
 def test_compiled_kernels_are_let_go(helper):
@@ -146,7 +147,7 @@ import sys, threading, time
 from course_lib.simt import ahead
 source = '''SOURCE'''
 asked = {"source": source, "entry": "f", "block": [32, 1, 1], "defines": {"NUMBER": NUMBER}, "arch": "sm_90"}
-threading.Thread(target=lambda: [ahead._helpers[0].prepare(asked) for _ in range(1000)], daemon=True).start()
+threading.Thread(target=lambda: [ahead._helpers[0].do(asked) for _ in range(1000)], daemon=True).start()
 while ahead._helpers[0]._process is None:
     time.sleep(0.01)
 print(ahead._helpers[0]._process.pid, flush=True)

@@ -180,14 +180,15 @@ def test_a_text_is_compiled_once_for_all_processes(folder, monkeypatch):
 
 @pytest.mark.parametrize("what", ["wheels", "version", "ours"])
 def test_another_compiler_is_asked_again(what, folder, monkeypatch):
-    first = nvrtc._compile(SOURCE, "kernel.cu", "sm_90", ("-arch=sm_90", "-DNUMBER=7004"), (13, 0))
+    first = nvrtc._compile(SOURCE, "kernel.cu", "sm_90", ("-arch=sm_90", "-DNUMBER=7004"), (13, 0), ("k", "sm_90"))
     forget()
     changes = {"wheels": (compiled_once, "compiler_version", lambda: (("x", "1"), ("y", "2"))),
                "ours": (compiled_once, "_own_hash", lambda: "0")}
     if what in changes:
         monkeypatch.setattr(*changes[what])
     monkeypatch.setattr(nvrtc, "_compile_now", lambda *_: ({"log": "asked"}, b""))
-    again = nvrtc._compile(SOURCE, "kernel.cu", "sm_90", ("-arch=sm_90", "-DNUMBER=7004"), (13, 1) if what == "version" else (13, 0))
+    again = nvrtc._compile(SOURCE, "kernel.cu", "sm_90", ("-arch=sm_90", "-DNUMBER=7004"), (13, 1) if what == "version" else (13, 0),
+                           ("k", "sm_90"))
     assert first[0]["log"] == ""
     assert again[0]["log"] == "asked"
     forget()                                               # of the answers that were made up
@@ -205,9 +206,34 @@ def test_where_no_file_can_be_seen_texts_are_still_compiled(folder, monkeypatch)
 
 def test_what_does_not_stand_alone_is_not_kept(folder):
     compile_cuda(SOURCE + '\nextern "C" __global__ void g(const char** p) { *p = __TIME__; }', defines={"NUMBER": 1})
+    compile_cuda(SOURCE, defines={"NUMBER": 1}, options=["-I/nowhere"])
     with pytest.raises(nvrtc.CompileError):
-        compile_cuda(SOURCE + "\nwrong", defines={"NUMBER": 1})
+        compile_cuda(SOURCE + '\n#include "tile.cuh"', defines={"NUMBER": 1})
     assert list(folder.glob("*/*/*")) == []
+
+
+@pytest.mark.parametrize("text", [SOURCE + "\nwrong", "#include <mma.h>\n" + SOURCE], ids=["refused", "header"])
+def test_refusals_and_nvidias_headers_are_asked_for_once(text, folder, monkeypatch):
+    def told():
+        try:
+            return compile_cuda(text, defines={"NUMBER": 1}).ptx
+        except nvrtc.CompileError as error:
+            return str(error)
+
+    first = told()
+    forget()
+    monkeypatch.setattr(nvrtc, "_compile_now", lambda *_: never())
+    assert told() == first
+
+
+def test_other_headers_are_asked_for_anew(folder, monkeypatch):
+    text = "#include <mma.h>\n" + SOURCE
+    compile_cuda(text, defines={"NUMBER": 1})
+    forget()
+    monkeypatch.setattr(compiled_once, "header_wheels", lambda major: ("numpy",))
+    monkeypatch.setattr(nvrtc, "_compile_now", lambda *_: never())
+    with pytest.raises(AssertionError, match="in the cache"):
+        compile_cuda(text, defines={"NUMBER": 1})
 
 
 def test_damaged_objects_do_no_harm(folder):
@@ -267,6 +293,6 @@ def test_four_processes_and_an_empty_cache(tmp_path, monkeypatch):
         for child in children:
             child.kill()
     files = list(folder.glob("*/*/*"))
-    assert {p.suffix for p in files} == {".o"}
+    assert {p.suffix for p in files} == {".o", ".nvrtc"}
     assert all(disk.read_object(p) is not None for p in files)
     assert len(files) > 2 * 8, "the runtime, two objects for each of eight kernels, and those that several share"

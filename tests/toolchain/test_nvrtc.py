@@ -10,8 +10,9 @@ import pytest
 
 from course_lib import kernels, toolchain
 from course_lib.errors import CourseError
-from course_lib.toolchain import CompileError, compile_cuda, nvrtc, shelf
+from course_lib.toolchain import CompileError, compile_cuda, nvrtc
 from course_lib.toolchain.headers import header_wheels, include_directories
+from course_lib.toolchain.request import Request
 
 EMPTY = 'extern "C" __global__ void k(float* x) {}'
 SCALE = 'extern "C" __global__ void k(float* x) { x[threadIdx.x] *= FACTOR / 3; }'
@@ -21,7 +22,7 @@ SCALE = 'extern "C" __global__ void k(float* x) { x[threadIdx.x] *= FACTOR / 3; 
 @pytest.mark.parametrize("kernel", kernels.KERNELS.values(), ids=kernels.KERNELS)
 def test_every_kernel_of_the_course_compiles_without_a_message(kernel):
     options = tuple(nvrtc.define_options(kernel.defines()))
-    compiled = nvrtc.compile_anew(shelf.Request(kernel.source, kernel.path.name, "sm_90", options))
+    compiled = nvrtc.compile_here(Request(kernel.source, kernel.path.name, "sm_90", options))
     assert f".entry {kernel.entry}(" in compiled.ptx
     assert ".target sm_90" in compiled.ptx
     assert ".loc" in compiled.ptx

@@ -1,0 +1,15 @@
+"""What takes the place of machine code that is somewhere else: in the precompiled archive, or in the sandbox."""
+
+from abc import ABC, abstractmethod
+
+
+class CodeStandIn(ABC):
+    """Answers what is otherwise read in a cubin; `resources`, `sass` and `loops` take it in a cubin's place."""
+
+    @abstractmethod
+    def resources(self) -> dict[str, dict]:
+        """Return kernel -> the fields of its `Resources`."""
+
+    @abstractmethod
+    def sass(self) -> dict[str, str]:
+        """Return kernel -> its instructions as `sass.written` writes them."""
