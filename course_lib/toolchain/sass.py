@@ -164,8 +164,8 @@ def _place(cubin):
 def repaired(text):
     r"""Return nvdisasm's JSON with backslashes that JSON allows: it writes a letter outside ASCII, in a folder's name say, as \303\274.
 
-    >>> json.loads(repaired(r'"/home/J\303\274rgen \"\\ \u00fc"'))
-    '/home/J\\303\\274rgen "\\ ü'
+    >>> json.loads(repaired(r'"/lessons/J\303\274rgen \"\\ \u00fc"'))
+    '/lessons/J\\303\\274rgen "\\ ü'
     """
     return re.sub(r'\\(["\\/bfnrtu])|\\', lambda found: found[0] if found[1] else r"\\", text)
 
