@@ -37,21 +37,21 @@ def installed(what):
 
 
 def test_second_installation_asks_nothing(setup, capsys):
-    setup.install("course", "1 MB", setup.Steps(4))
+    setup.install("course", setup.Steps(4))
     assert setup.asked == installed(".[lab]")
-    setup.install("course", "1 MB", setup.Steps(4))
+    setup.install("course", setup.Steps(4))
     assert setup.asked == installed(".[lab]")
     assert "1/4 the course is installed" in capsys.readouterr().out
 
 
 def test_tests_need_more_than_the_lab_and_bring_it_along(setup):
-    setup.install("course", "1 MB", setup.Steps(4))
-    setup.install("dev", "1 MB", setup.Steps(2))
+    setup.install("course", setup.Steps(4))
+    setup.install("dev", setup.Steps(2))
     assert setup.asked == installed(".[lab]") + installed(".[dev]")
     setup.stamp("course").unlink()
     setup.stamp("dev").unlink()
-    setup.install("dev", "1 MB", setup.Steps(2))
-    setup.install("course", "1 MB", setup.Steps(4))
+    setup.install("dev", setup.Steps(2))
+    setup.install("course", setup.Steps(4))
     assert setup.asked == installed(".[lab]") + 2 * installed(".[dev]"), "what the tests need includes the course"
 
 
@@ -76,18 +76,73 @@ def test_new_versions_are_installed(setup, monkeypatch, tmp_path):
     for name in ("pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     monkeypatch.setattr(setup, "ROOT", tmp_path)
-    setup.install("course", "1 MB", setup.Steps(4))
+    setup.install("course", setup.Steps(4))
     with (tmp_path / "constraints.txt").open("a") as file:
         file.write("zzz==1\n")
-    setup.install("course", "1 MB", setup.Steps(4))
+    setup.install("course", setup.Steps(4))
     assert setup.asked == 2 * installed(".[lab]")
 
 
 def test_a_failed_installation_shows_pip_and_is_tried_again(setup, monkeypatch):
     monkeypatch.setattr(setup, "pip", lambda *arguments: "ERROR: no network")
     with pytest.raises(SystemExit, match="no network"):
-        setup.install("course", "1 MB", setup.Steps(4))
+        setup.install("course", setup.Steps(4))
     assert not setup.is_installed("course")
+
+
+@pytest.fixture
+def fresh(setup, monkeypatch):
+    """Let .venv be made by this run, without the pip that is in it."""
+    setup.VENV.rmdir()
+    monkeypatch.setattr(setup, "make_venv", lambda *_: setup.VENV.mkdir(exist_ok=True) or True)
+    monkeypatch.setattr(setup, "open_lab", lambda steps: setup.asked.append("lab"))
+    return setup
+
+
+def stopped(*_):
+    raise KeyboardInterrupt
+
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(("pip", "words"), [
+    (lambda *_: "pip could not reach the package index", "could not reach the package index"),
+    (stopped, "Stopped; the same command begins again"),
+    (full, "The disk is full: free some space"),
+])
+def test_what_fails_or_is_stopped_leaves_no_venv_that_it_made(fresh, monkeypatch, pip, words):
+    works = fresh.pip
+    monkeypatch.setattr(fresh, "pip", pip)
+    with pytest.raises(SystemExit, match=words):
+        fresh.main("lab", 4)
+    assert not fresh.VENV.exists()
+    monkeypatch.setattr(fresh, "pip", works)
+    fresh.main("lab", 4)
+    assert fresh.asked == [*installed("."), "lab"]
+
+
+def test_what_fails_leaves_a_venv_that_was_there(setup, monkeypatch):
+    monkeypatch.setattr(setup, "make_venv", lambda *_: False)
+    monkeypatch.setattr(setup, "pip", lambda *_: "no network")
+    with pytest.raises(SystemExit, match="no network"):
+        setup.main("course", 2)
+    assert setup.VENV.exists()
+
+
+def test_an_update_that_fails_is_not_taken_for_the_version_before_it(setup, monkeypatch, tmp_path):
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    setup.install("course", setup.Steps(4))
+    before = (tmp_path / "constraints.txt").read_text()
+    (tmp_path / "constraints.txt").write_text(before + "zzz==1\n")
+    monkeypatch.setattr(setup, "pip", lambda *_: "the disk is full")
+    with pytest.raises(SystemExit, match="full"):
+        setup.install("course", setup.Steps(4))
+    (tmp_path / "constraints.txt").write_text(before)
+    assert not setup.is_installed("course"), "half of it may be the new versions"
 
 
 def fake_python(tmp_path, answer, status):
@@ -101,15 +156,16 @@ def test_a_python_without_venv_leaves_nothing_and_says_what_to_install(setup, mo
     monkeypatch.setattr(setup, "PYTHON", setup.VENV / "bin" / "python")
     monkeypatch.setattr(setup.sys, "executable", str(fake_python(tmp_path, "ensurepip is not available", 1)))
     with pytest.raises(SystemExit, match="sudo apt install python3-venv"):
-        setup.make_venv(setup.Steps(4))
+        setup.make_venv("course", setup.Steps(4))
     assert not setup.VENV.exists()
 
 
 def test_a_venv_that_does_not_run_is_not_used(setup, monkeypatch, tmp_path):
     monkeypatch.setattr(setup, "ROOT", tmp_path)
     monkeypatch.setattr(setup, "PYTHON", fake_python(tmp_path, "no such library", 127))
-    with pytest.raises(SystemExit, match="make clean"):
-        setup.make_venv(setup.Steps(4))
+    (setup.VENV / "pyvenv.cfg").touch()
+    with pytest.raises(SystemExit, match=r"Python of \.venv does not run.*make clean"):
+        setup.make_venv("course", setup.Steps(4))
 
 
 def test_on_macos_the_course_is_installed_and_says_what_needs_the_dev_container(setup, monkeypatch, capsys):
@@ -229,7 +285,9 @@ def test_make_says_so_when_python_is_too_old(tmp_path):
     old.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo Python 3.9.2 && exit 0\nexit 1\n")
     old.chmod(0o755)
     asked = subprocess.run(["make", f"PYTHON={old}", "lab"], cwd=ROOT, capture_output=True, text=True)
-    assert asked.returncode != 0
-    assert "needs Python 3.11 or newer" in asked.stdout
-    assert "Python 3.9.2" in asked.stdout
-    assert "make PYTHON=python3.12 lab" in asked.stdout
+    assert asked.returncode == 2
+    assert (f"The course needs Python 3.11 or newer, and '{old}' is Python 3.9.2: install a newer one and name it, "
+            "as in: make PYTHON=python3.12 lab\n") in asked.stderr
+    asked = subprocess.run(["make", "PYTHON=python3-none", "test"], cwd=ROOT, capture_output=True, text=True)
+    assert asked.returncode == 2
+    assert "'python3-none' is no program that runs: install a newer one" in asked.stderr
