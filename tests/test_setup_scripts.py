@@ -120,7 +120,7 @@ def test_what_fails_or_is_stopped_leaves_no_venv_that_it_made(fresh, monkeypatch
     assert not fresh.VENV.exists()
     monkeypatch.setattr(fresh, "pip", works)
     fresh.main("lab", 4)
-    assert fresh.asked == [*installed("."), "lab"]
+    assert fresh.asked == [*installed(".[lab]"), "lab"]
 
 
 def test_what_fails_leaves_a_venv_that_was_there(setup, monkeypatch):
@@ -173,7 +173,7 @@ def test_on_macos_the_course_is_installed_and_says_what_needs_the_dev_container(
     monkeypatch.setattr(setup, "open_lab", lambda steps: None)
     setup.main("lab", 4)
     assert setup.asked == installed(".[lab]")
-    assert "to edit one, open this folder in its dev container" in capsys.readouterr().out
+    assert "to edit a kernel, open this folder in its dev container" in capsys.readouterr().out
 
 
 def test_on_macos_the_tests_are_for_the_dev_container(setup, monkeypatch):
