@@ -22,7 +22,7 @@ export function sceneOf(values, states) {
 }
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
-function layout({ width, height, text, narrow, scene }) {
+export function layout({ width, height, text, narrow, scene }) {
   const head = Math.round(2.9 * text), margin = Math.round(1.9 * text), columns = scene.tile + PADS, foot = Math.round(1.5 * text);
   const tileHigh = narrow ? Infinity : height - head - foot, tileWide = (narrow ? width : 0.47 * width) - margin;
   const cell = Math.min(tileWide / columns, tileHigh / scene.tile);

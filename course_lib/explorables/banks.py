@@ -73,8 +73,8 @@ def traced(kernel: str, tile: int, pad: int | None, warps: tuple[int, ...]) -> L
 def joined_words(result: LaunchResult, line: int, loads: int) -> int:
     """Return how many neighbouring loads of the tile the assembler joins into one instruction: 1, 2 or 4.
 
-    In the product a line loads from As and from Bs, `loads` times per lane from each. Rows of As are 16 or 32 words long, so that four of its
-    loads always become one; the rest of the line's instructions are the tile's.
+    In the product a line loads from As and from Bs, `loads` times per lane from each. Rows of As are 16 or 32 words long, so that four of
+    its loads always become one; the rest of the line's instructions are the tile's.
     """
     warps = result.block[0] * result.block[1] // 32
     instructions = result.lines[line][counter_name("shared instructions", "load")] // warps
@@ -106,7 +106,8 @@ def source_lines(kernel: str, array: str, accesses: dict[str, Access]) -> tuple[
         between = min(kinds) < number < max(kinds) and bare.startswith("__syncthreads")
         found = re.search(rf"\b{array}(\[[^\]]*\]){{2}}", bare)
         if number in kinds or between or bare.startswith("__shared__") and found:
-            shown.append({"number": number, "text": bare} | ({"value": kinds[number], "mark": found[0]} if number in kinds and found else {}))
+            chosen = {"value": kinds[number], "mark": found[0]} if number in kinds and found else {}
+            shown.append({"number": number, "text": bare} | chosen)
     return tuple(shown)
 
 
@@ -134,8 +135,8 @@ class Banks(Explorable):
     _esm = module_text("banks")
 
     def static_text(self) -> str:
-        return ("A tile of 32 × 32 words in shared memory, each word in the colour of its bank, without padding and with one unused word per row. "
-                "A warp reads the column that is outlined. Run this cell to play with it.")
+        return ("A tile of 32 × 32 words in shared memory, each word in the colour of its bank, without padding and with one "
+                "unused word per row. A warp reads the column that is outlined. Run this cell to play with it.")
 
     def static_html(self) -> str:
         return render(two_tiles(), self.static_text())._repr_html_()

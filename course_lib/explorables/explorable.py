@@ -78,7 +78,10 @@ class Explorable(anywidget.AnyWidget):
         return bundle
 
     def write_page(self, folder: Path) -> Path:
-        """Write a page that needs no kernel, and the files beside it; return its path. It must be served: browsers load no module from a file."""
+        """Write a page that needs no kernel, and the files beside it; return its path.
+
+        A web server must hand it out, such as `python -m http.server`: browsers load no module from a file.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         for file in (f"{SHARED}.js", f"{SHARED}.css", f"{self.name}.js"):
             (folder / file).write_bytes((HERE / file).read_bytes())
