@@ -25,6 +25,7 @@ const put = (target, name, value) => { if (target.getAttribute(name) !== value) 
 
 export function element(tag, attributes = {}, parent = null, text = null) {
   const made = document.createElement(tag);
+  if (/^(input|button|canvas)$/.test(tag)) made.dataset.lmSuppressShortcuts = "true";      // JupyterLab leaves these their keys
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   if (text !== null) made.textContent = text;
   parent?.appendChild(made);
@@ -102,7 +103,7 @@ class Stage {
   }
 
   build(el) {
-    this.root = element("section", { class: "wbw", "aria-label": this.picture.title, "data-lm-suppress-shortcuts": "true" }, el);
+    this.root = element("section", { class: "wbw", "aria-label": this.picture.title }, el);
     const top = element("div", { class: "wbw-controls" }, this.root);
     this.shows = this.picture.controls(this.states).map(control => CONTROLS[control.kind](this, control, top));
     this.holder = element("div", { class: "wbw-picture" }, this.root);
