@@ -140,6 +140,8 @@ function drawBanks(pen, view, where) {
     outline(pen, { ...tube, y: where.lanes.y, h: where.lanes.size - 1 }, view.ink, 0.6);
   }
   if (at >= 1) drawCounter(pen, view, where);
+  const finished = clamp(at - scene.steps + 1);           // in the end: how many words each bank has served
+  for (const word of finished > 0 ? scene.words : []) fill(pen, inBank(where, word.bank, word.tick - 1), COLOURS[word.bank], 0.6 * finished);
   const ghosts = clamp(1 - at);
   if (ghosts > 0) for (const word of scene.words) {
     pen.globalAlpha = ghosts;
