@@ -98,8 +98,8 @@ def counted(kernel, tile, pad, access="load"):
 def test_jupyterlab_shows_it_keeps_its_keys_and_python_follows(tmp_path):
     from lab_browser import open_lesson
 
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("from course_lib.explorables import banks\nshown = banks()\nshown")])
-    nbformat.write(notebook, tmp_path / "t.ipynb")
+    cell = nbformat.v4.new_code_cell("from course_lib.explorables import banks\nshown = banks()\nshown")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "t.ipynb")
     with open_lesson(tmp_path / "t.ipynb") as lesson:
         assert lesson.run_all() == []
         shown = Shown(lesson.page)
@@ -109,7 +109,8 @@ def test_jupyterlab_shows_it_keeps_its_keys_and_python_follows(tmp_path):
         assert shown.ticks() == 1
         assert shown.root.bounding_box()["height"] <= 600
         python = "if shown.values['pad'] == 1: shown.values = shown.values | {'pad': 7}"
-        lesson.page.evaluate(f"async code => {{ await {lesson.PANEL}.sessionContext.session.kernel.requestExecute({{ code }}).done; }}", python)
+        kernel = f"{lesson.PANEL}.sessionContext.session.kernel"
+        lesson.page.evaluate(f"async code => {{ await {kernel}.requestExecute({{ code }}).done; }}", python)
         shown.root.get_by_text("PAD 7: 39 words per row").wait_for()
         assert shown.ticks() == 1
         lesson.page.evaluate("window.jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })")
