@@ -192,13 +192,13 @@ COLOURS = """canvas => {
     const dots = devicePixelRatio, pen = canvas.getContext('2d'), tile = 32, found = new Set();
     const { x, y, cell } = window.where.tile;
     for (let row = 0; row < tile; ++row)
-        found.add(pen.getImageData(Math.round((x + 5.4 * cell) * dots), Math.round((y + (row + 0.5) * cell) * dots), 1, 1).data.join());
+        found.add(pen.getImageData(Math.round((x + 20.4 * cell) * dots), Math.round((y + (row + 0.5) * cell) * dots), 1, 1).data.join());
     return found.size;
 }"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_column_has_as_many_colours_as_banks(opened, scheme):
+def test_a_column_of_the_tile_has_as_many_colours_as_banks(opened, scheme):
     shown = opened(scheme=scheme)
     shown.page.evaluate("""async () => {
         const { layout, picture } = await import("./banks.js"), canvas = document.querySelector("canvas");
