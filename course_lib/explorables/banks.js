@@ -122,9 +122,13 @@ function drawTile(pen, view, where) {
 function drawLabels(pen, view, where) {
   const { scene, values, text } = view, { tile, state } = scene, { banks } = where;
   const size = values.kernel === "transpose_swizzled" ? `${tile}` : `${tile} + ${values.pad}`;
-  const heading = ({ x, y }, title, below) => { write(pen, view, title, x, y - 1.9 * text, { weight: 600 }); write(pen, view, below, x, y - 0.65 * text); };
-  heading(where.tile, `${state.array}[${tile}][${size}]`, "each word in the colour of its bank");
-  heading(banks, "32 banks of shared memory", view.at < 1 ? "outlined: where the warp's words lie" : "each bank serves one word per tick");
+  const heading = ({ x, y }, title, below, room) => {
+    write(pen, view, title, x, y - 1.9 * text, { weight: 600 });
+    write(pen, view, below.find(words => pen.measureText(words).width < room - x) ?? "", x, y - 0.65 * text);
+  };
+  const beside = view.narrow ? view.width : banks.x - text;
+  heading(where.tile, `${state.array}[${tile}][${size}]`, ["each word in the colour of its bank", "coloured by bank"], beside);
+  heading(banks, "32 banks of shared memory", [view.at < 1 ? "outlined: where the warp's words lie" : "each bank serves one word per tick"], view.width);
   for (const row of [0, tile / 2, tile - 1]) write(pen, view, row, where.tile.x - 5, where.tile.y + (row + 0.5) * where.tile.cell + 0.35 * text, { size: 0.86, align: "right" });
   const every = banks.slot < 1.1 * text ? 4 : 2;
   for (let bank = 0; bank < BANKS; ++bank) if (bank % every === 0 && bank < BANKS - 2 || bank === BANKS - 1) write(pen, view, bank, banks.x + (bank + 0.5) * banks.slot, banks.bottom + 1.75 * text, { size: 0.86, align: "center" });
@@ -149,7 +153,7 @@ function drawBanks(pen, view, where) {
     const box = inMemory(where, scene, word);
     fill(pen, box, COLOURS[word.bank], ghosts);
     pen.globalAlpha = ghosts;
-    outline(pen, box, view.ink, 1.2);
+    outline(pen, box, view.ink, Math.min(1.2, box.h / 6));
     pen.globalAlpha = 1;
   }
 }
@@ -267,7 +271,7 @@ export const picture = {
     { kind: "choice", key: "tile", label: "Tile", options: [32, 16].map(t => [t, `${t} × ${t}`]) },
     { kind: "range", key: "pad", label: "PAD", name: "PAD: unused words at the end of each row", min: 0, max: PADS,
       enabled: values => !states[keyOf(values)].swizzled,
-      says: values => (states[keyOf(values)].swizzled ? "no padding: columns are swizzled" : `PAD ${values.pad}: ${values.tile + values.pad} words per row`) },
+      says: values => (states[keyOf(values)].swizzled ? `no PAD: ${values.tile} words per row` : `PAD ${values.pad}: ${values.tile + values.pad} words per row`) },
   ],
   numbers: (values, states) => { const swizzled = states[keyOf(values)].swizzled; return { pad: swizzled ? 0 : values.pad, swizzle: swizzled ? 1 : 0 }; },
   scene: sceneOf, draw, says, when, describes, hit,
