@@ -122,9 +122,9 @@ function drawTile(pen, view, where) {
 function drawLabels(pen, view, where) {
   const { scene, values, text } = view, { tile, state } = scene, { banks } = where;
   const size = values.kernel === "transpose_swizzled" ? `${tile}` : `${tile} + ${values.pad}`;
-  const heading = ({ x, y }, title, below, room) => {
+  const heading = ({ x, y }, title, below, end) => {
     write(pen, view, title, x, y - 1.9 * text, { weight: 600 });
-    write(pen, view, below.find(words => pen.measureText(words).width < room - x) ?? "", x, y - 0.65 * text);
+    write(pen, view, below.find(words => pen.measureText(words).width < end - x) ?? "", x, y - 0.65 * text);
   };
   const beside = view.narrow ? view.width : banks.x - text;
   heading(where.tile, `${state.array}[${tile}][${size}]`, ["each word in the colour of its bank", "coloured by bank"], beside);
