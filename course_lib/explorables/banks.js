@@ -2,7 +2,7 @@
 // Data: banks.py, from a trace of the running kernel. Computed here: the bank of a word and the place of an element, held to that trace.
 import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
-const BANKS = 32, LANES = 32, PADS = 8;
+const BANKS = 32, PADS = 8;
 const PADDED = { transpose: "transpose", transpose_swizzled: "transpose, swizzled", sgemm_padded: "matrix product" };
 
 export const bankOf = word => word % BANKS;
@@ -185,15 +185,16 @@ function drawWords(pen, view, where) {
 function drawAsked(pen, view, where) {
   const { scene, hover, text, turn } = view, asked = new Map(scene.words.map(w => [`${w.row},${w.column}`, w]));
   for (const { row, column, bank } of asked.values()) if (!hover || hover.bank === bank) fill(pen, inTile(where, column, row), COLOURS[bank], turn ** 6);
-  for (const [colour, wide] of [[view.paper, 5], [view.ink, 2.4]]) {
+  const thick = clamp(where.tile.cell / 5, 1.4, 2.6), out = 0.5 + thick / 2;           // around the words, not over them
+  for (const [colour, wide] of [[view.paper, thick + 2], [view.ink, thick]]) {
     pen.strokeStyle = colour;
     pen.lineWidth = wide;
     pen.lineCap = "square";
     pen.beginPath();
     for (const { row, column } of asked.values()) {
-      const x = where.tile.x + column * where.tile.cell - 0.5, y = where.tile.y + row * where.tile.cell - 0.5, s = where.tile.cell;
-      for (const [r, c, x1, y1, x2, y2] of [[-1, 0, x, y, x + s, y], [1, 0, x, y + s, x + s, y + s], [0, -1, x, y, x, y + s], [0, 1, x + s, y, x + s, y + s]])
-        if (!asked.has(`${row + r},${column + c}`)) { pen.moveTo(x1, y1); pen.lineTo(x2, y2); }
+      const { x, y, w, h } = inTile(where, column, row), [l, t, r, b] = [x - out, y - out, x + w + out, y + h + out];
+      for (const [down, right, x1, y1, x2, y2] of [[-1, 0, l, t, r, t], [1, 0, l, b, r, b], [0, -1, l, t, l, b], [0, 1, r, t, r, b]])
+        if (!asked.has(`${row + down},${column + right}`)) { pen.moveTo(x1, y1); pen.lineTo(x2, y2); }
     }
     pen.stroke();
   }
@@ -228,8 +229,8 @@ export function question({ scene }) {
 /** The answer: how many ticks, and why. */
 export function answer({ scene }) {
   const { words, ticks, access } = scene, used = new Set(words.map(w => w.bank)).size, least = Math.ceil(words.length / BANKS);
-  const meet = words.length === LANES && used === LANES ? `Its ${words.length} words lie in ${used} different banks.`
-    : `Its ${words.length} words lie in ${plural(used, "bank")}.`;
+  const different = new Set(words.map(w => w.word)).size;     // two phases may want the same word
+  const meet = `Its ${different} words lie in ${different === used ? `${used} different banks` : plural(used, "bank")}.`;
   const phases = access.width > 4 ? ` The hardware serves ${access.width === 16 ? "eight" : "sixteen"} lanes at a time.` : "";
   return `${plural(ticks, "tick")}. ${meet}${phases}${ticks > least ? ` Without bank conflicts it would take ${ticks > 1 && least === 1 ? "one" : least}.` : " There is no bank conflict."}`;
 }
