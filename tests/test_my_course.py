@@ -9,10 +9,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import my_course
 import nbformat
 import pytest
 
-import my_course
 from course_lib.blank import is_blank
 
 ROOT = Path(__file__).resolve().parents[1]

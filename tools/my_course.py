@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -239,8 +240,9 @@ def _state(folder):
 def _sweep(folder):
     """Remove what runs that were interrupted long ago have left."""
     for path in folder.glob(".part-*"):
-        if time.time() - path.stat().st_mtime > LEFT_BEHIND:
-            shutil.rmtree(path, ignore_errors=True)
+        with suppress(FileNotFoundError):        # another run has just ended
+            if time.time() - path.stat().st_mtime > LEFT_BEHIND:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def make(root=ROOT):

@@ -63,7 +63,7 @@ def _fetched():
     except FileNotFoundError:
         raise CourseError(
             f"the precompiled archive that stands in for it is missing: download {FILE_NAME} from the course's releases, or make it with "
-            "`make precompiled` on Linux, and set COURSE_PRECOMPILED to where it is") from None
+            f"`make precompiled` on Linux, and put it into {BUNDLED.parent}") from None
     folder = cache_base()
     there = folder / f"{said['sha256'][:16]}-{FILE_NAME}"
     if there.is_file():                          # compared when it was downloaded, and complete or not there
@@ -75,7 +75,7 @@ def _fetched():
             return Path(pooch.retrieve(said["url"], known_hash=f"sha256:{said['sha256']}", fname=there.name, path=folder, progressbar=True))
     except (OSError, ValueError) as error:       # no network or disk; another checksum
         raise CourseError(f"the precompiled archive could not be downloaded from {said['url']} ({error}): try again with a network, or "
-                          f"download it in a browser and set COURSE_PRECOMPILED to where it is", url=said["url"]) from None
+                          f"download it in a browser and put it into {BUNDLED.parent}", url=said["url"]) from None
 
 
 def index() -> dict:

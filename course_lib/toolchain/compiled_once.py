@@ -14,11 +14,12 @@ from pathlib import Path
 
 from course_lib.toolchain import disk
 from course_lib.toolchain.headers import header_wheels
+from course_lib.toolchain.request import without_comments
 
 COMPILERS = ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12", "cuda-bindings")
 KIND = "nvrtc"                              # the ending of the files
 REFUSED = "NVRTC_ERROR_COMPILATION"         # the one failure that the same text always has
-_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[\w./]+>[ \t]*(?=//|$)", re.MULTILINE)        # found in NVIDIA's wheels or nowhere
+_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[\w./]+>[ \t]*$", re.MULTILINE)        # found in NVIDIA's wheels or nowhere
 _ELSEWHERE = re.compile(r"include|__DATE__|__TIME|import|embed")     # what a text may depend on besides itself
 
 
@@ -37,7 +38,7 @@ def compiled_once(compile_now, source, name, arch, options, version, key):
     makers = compiler_version(), _own_hash()
     if None in makers or not stands_alone(source, options):
         return compile_now()
-    if _HEADER.search(source):
+    if _HEADER.search(without_comments(source)):
         makers += (_versions(header_wheels(version[0])),)
     parts = ("nvrtc", source, name, arch, options, version, *makers)
     path = disk.place(hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest(), KIND)
@@ -86,11 +87,13 @@ def _versions(wheels):
 def stands_alone(text, options=()):
     """Say whether the same text and options always compile to the same, with the same wheels of NVIDIA's.
 
-    >>> stands_alone("__global__ void f() {}", ("-DN=4",)), stands_alone('#include "tile.cuh"'), stands_alone("#include <mma.h>")
-    (True, False, True)
+    >>> stands_alone("__global__ void f() {}  // important", ("-DN=4",)), stands_alone("#include <mma.h>")
+    (True, True)
+    >>> stands_alone('#include "tile.cuh"'), stands_alone("int x;", ("-I/include",))
+    (False, False)
     """
     given = " ".join(options)
-    return not _ELSEWHERE.search(_HEADER.sub("", text) + given) and not re.search(r"(^|\s)(-I|-opt|@)", given)
+    return not _ELSEWHERE.search(_HEADER.sub("", without_comments(text)) + given) and not re.search(r"(^|\s)(-I|-opt|@)", given)
 
 
 @functools.cache

@@ -29,11 +29,20 @@ class Request:
         return source_hash(self.source), " ".join((*named, self.arch, *sorted(self.options)))
 
 
+def without_comments(text: str, kinds: tuple[str, ...] = ("//", "/*")) -> str:
+    """Return a text without its comments of these kinds; what stands in a string is none.
+
+    >>> without_comments('f("//a");  // b'), without_comments("int /* of x */ x;")
+    ('f("//a");  ', 'int  x;')
+    """
+    return _COMMENT.sub(lambda found: "" if found[0].startswith(kinds) else found[0], text)
+
+
 def source_hash(text: str) -> str:
     """Return the first 16 digits of the SHA-256 of a text without its line comments, which change nothing that comes out.
 
     >>> source_hash("int x;  // one") == source_hash("int x;"), source_hash("\\n\\nint x;") == source_hash("int x;")
     (True, False)
     """
-    code = _COMMENT.sub(lambda found: "" if found[0].startswith("//") else found[0], text)
+    code = without_comments(text, ("//",))
     return hashlib.sha256(re.sub(r"[ \t]+$", "", code, flags=re.MULTILINE).encode()).hexdigest()[:16]

@@ -160,7 +160,7 @@ def test_a_release_is_fetched_once(released):
 
 def test_another_file_than_the_released_one_is_refused_and_not_left(released, tmp_path):
     (released / "precompiled.zip").write_bytes(b"something else")
-    with pytest.raises(CourseError, match="could not be downloaded.*set COURSE_PRECOMPILED to where it is"):
+    with pytest.raises(CourseError, match="could not be downloaded.*put it into "):
         archive.index()
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
