@@ -119,7 +119,8 @@ def clone(tmp_path):
     """The files that `make lab` needs before pip has done its work, in a folder as readers have them."""
     folder = tmp_path / "Zürich, 2nd try"
     (folder / "tools").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "constraints.txt", "tools/setup.py", "tools/driver.py", "tools/obstacles.py"):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "tools/setup.py", "tools/driver.py", "tools/my_course.py",
+                 "tools/obstacles.py"):
         shutil.copy(ROOT / name, folder / name)
     return folder
 

@@ -1,7 +1,7 @@
 """Make .venv ready and open the course; the Makefile calls this, and it needs nothing but Python itself.
 
-    python3 tools/setup.py lab     what `make lab` does: install, look for a GPU, open JupyterLab
-    python3 tools/setup.py course  install the course, and stop
+    python3 tools/setup.py lab     what `make lab` does: install, look for a GPU, copy the lessons to my_course/, open JupyterLab
+    python3 tools/setup.py course  install the course, copy the lessons, and stop
     python3 tools/setup.py dev     install the course and what its tests need, and stop
     python tools/setup.py prepare  where something else installed the course (Binder): do now what the first lesson would wait for
 
@@ -20,6 +20,7 @@ import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import my_course
 from driver import describe, extra_for, find_gpu, too_old
 from obstacles import explain, no_room, not_writable, one_at_a_time, wrong_venv
 
@@ -28,7 +29,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 SIZES = {"course": ("280 MB", 1100), "dev": ("400 MB", 1450)}       # what is downloaded; megabytes of .venv, measured on Linux
 EXTRAS = {"course": "lab", "dev": "dev"}         # what a part is called in pyproject.toml
-FIRST_LESSON = "notebooks/00_start_here.ipynb"
+FIRST_LESSON = f"{my_course.MINE}/notebooks/00_start_here.ipynb"
 # JupyterLab asks no question at the first start, and shows readers nothing of nbgrader, which is the instructors' tool.
 LAB_SETTINGS = {
     "share/jupyter/lab/settings/overrides.json":
@@ -196,6 +197,16 @@ def try_gpu():
     return reason if tried.returncode == 0 else f"{reason}: the simulator is used, and every lesson works"
 
 
+def copy_lessons():
+    """Give the reader copies of the lessons and exercises that are not there yet, and say where a newer edition is."""
+    try:
+        said = my_course.make(ROOT)
+    except OSError as error:
+        stop(not_writable(ROOT) or explain(str(error)) or f"The lessons could not be copied to {my_course.MINE}/: {error}.")
+    for line in said:
+        more(line)
+
+
 def open_lab(steps):
     """Become JupyterLab, at the first lesson."""
     if not (ROOT / FIRST_LESSON).exists():
@@ -219,6 +230,8 @@ def make_ready(what, steps):
         if created:
             shutil.rmtree(VENV, ignore_errors=True)
         raise
+    if what != "dev":
+        copy_lessons()
     if what != "lab":
         return
     if sys.platform == "darwin":
