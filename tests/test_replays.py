@@ -26,7 +26,7 @@ def test_the_readme_has_one_cell_for_colab_with_one_place_for_the_address():
 def test_colabs_cell_asks_for_none_of_what_colab_has_its_own_version_of():
     cell = replay_colab.cell()
     (install,) = re.findall(r"^%pip install (.*)$", cell, re.MULTILINE)
-    assert install.split()[-1] == "./warp-by-warp", "no extra: Colab brings widgets and pictures itself"
+    assert install.split()[-2:] == ["./warp-by-warp", "anywidget"], "no extra: Colab brings the other widgets and Matplotlib itself"
     assert "cupy" not in cell
     assert "upgrade" not in cell
 
