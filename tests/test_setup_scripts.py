@@ -189,6 +189,7 @@ def test_readers_get_their_copies_and_those_who_only_test_do_not(setup, monkeypa
 def test_the_lab_opens_the_readers_copy(setup, monkeypatch, tmp_path):
     monkeypatch.setattr(setup, "ROOT", tmp_path)
     opened = []
+    monkeypatch.setattr(setup, "compile_beside", lambda: opened.append("kernels are compiled beside it"))
     monkeypatch.setattr(setup.os, "execv", lambda program, command: opened.append(command))
     monkeypatch.setattr(setup.os, "chdir", lambda folder: None)
     with pytest.raises(SystemExit, match="my_course/notebooks/00_start_here.ipynb is missing: is this a whole checkout"):
@@ -196,7 +197,9 @@ def test_the_lab_opens_the_readers_copy(setup, monkeypatch, tmp_path):
     (tmp_path / "my_course/notebooks").mkdir(parents=True)
     (tmp_path / "my_course/notebooks/00_start_here.ipynb").touch()
     setup.open_lab(setup.Steps(4))
-    assert "--LabApp.default_url=/lab/tree/my_course/notebooks/00_start_here.ipynb" in opened[0]
+    said, command = opened
+    assert said == "kernels are compiled beside it"
+    assert "--LabApp.default_url=/lab/tree/my_course/notebooks/00_start_here.ipynb" in command
 
 
 @pytest.mark.parametrize(("error", "says"), [(OSError(28, "No space left on device"), "The disk is full"),

@@ -95,17 +95,19 @@ def catalog_requests(names=None):
     from course_lib import toolchain
     from course_lib.arch import DEVICES
     from course_lib.kernels import ALL
+    from course_lib.run.ahead import catalog_requests as positions
     from course_lib.simt import build
     from course_lib.toolchain.nvrtc import define_options
     from course_lib.toolchain.request import NAME, Request
     folder = Path(build.__file__).with_name("runtime")
     yield Request("\n".join((folder / f"{part}.cuh").read_text(encoding="utf-8") for part in build.RUNTIME), NAME, ARCH, ("-rdc=true",))
+    yield from positions(names or ())
     known = toolchain.supported_architectures()
     numbers = {10 * d.cc[0] + d.cc[1] for d in DEVICES.values()}
     others = sorted({n if n in known else min(known) for n in numbers} - {90})
     for kernel in (ALL[name] for name in names or ALL):
         yield Request(kernel.source, kernel.file_name, ARCH)
-        for values in (*kernel.positions(), *_recorded(kernel)):
+        for values in _recorded(kernel):
             yield Request(kernel.source, kernel.file_name, ARCH, tuple(define_options(kernel.defines(**values))))
         for number in (n for n in others if n >= 10 * kernel.needs[0] + kernel.needs[1]):
             yield Request(kernel.source, kernel.file_name, f"sm_{number}", tuple(define_options(kernel.defines())))

@@ -207,6 +207,12 @@ def copy_lessons():
         more(line)
 
 
+def compile_beside():
+    """Have the kernels compiled beside JupyterLab, whose process this one becomes: sliders then find theirs compiled."""
+    subprocess.Popen([PYTHON, "-m", "course_lib.run.ahead"], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                     stderr=subprocess.DEVNULL, start_new_session=True)
+
+
 def open_lab(steps):
     """Become JupyterLab, at the first lesson."""
     if not (ROOT / FIRST_LESSON).exists():
@@ -214,6 +220,7 @@ def open_lab(steps):
     options = shlex.split(os.environ.get("LAB_ARGS", ""))
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in options:
         options.append("--allow-root")
+    compile_beside()
     steps.say(f"opening JupyterLab at {FIRST_LESSON} (Ctrl-C twice ends it)")
     os.chdir(ROOT)
     os.execv(PYTHON, [str(PYTHON), "-m", "jupyterlab", "--log-level=WARN", f"--ServerApp.root_dir={ROOT}",

@@ -1,14 +1,20 @@
-"""Compile what may soon be run, in the background: neighbours of a slider's position, and then all its other positions."""
+"""Compile what may soon be run, in the background: neighbours of a slider's position, and then all its other positions.
+
+    python -m course_lib.run.ahead     compile every position of the catalog, at the lowest priority, as long as the calling program runs
+
+`make lab` starts that beside JupyterLab: by the time a reader comes to a lesson, its kernels are compiled.
+"""
 
 import itertools
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from course_lib import gpu, kernels, simt
 from course_lib.errors import CourseError
 from course_lib.run.door import resolve
 from course_lib.run.launch import choose_backend, simulated_arch
-from course_lib.toolchain import ahead
+from course_lib.toolchain import ahead, background
 from course_lib.toolchain.nvrtc import define_options
 from course_lib.toolchain.request import Request
 
@@ -42,7 +48,7 @@ class Offer:
         CourseError
             When there are more than `MOST` positions.
         """
-        arch = gpu.probe().arch if choose_backend() == "gpu" else simulated_arch()
+        arch = _arch()
         positions = sorted(itertools.product(*(range(len(values)) for values in self.choices.values())), key=self._distance)
         if len(positions) > MOST:
             raise CourseError(f"sliders of {', '.join(self.names)} with {len(positions)} positions: offer at most {MOST}")
@@ -76,6 +82,30 @@ def compile_offered() -> None:
         ahead.compile_all(offered.requests())
 
 
+def catalog_requests(names: Iterable[str] = ()) -> Iterator[Request]:
+    """Yield what is compiled for every position of the catalog's kernels, or of those named, in the order of the lessons."""
+    arch = _arch()
+    chosen = [kernels.ALL[name] for name in names or kernels.ALL]
+    for kernel in sorted(chosen, key=lambda kernel: kernel.lesson or "~"):
+        for values in kernel.positions():
+            yield Request(kernel.source, kernel.file_name, arch, tuple(define_options(kernel.defines(**values))))
+
+
+def _arch():
+    """Return the architecture that a kernel is compiled for when it runs here."""
+    return gpu.probe().arch if choose_backend() == "gpu" else simulated_arch()
+
+
+def compile_catalog() -> None:
+    """Compile the catalog, a few texts at a time, until it is done or the calling program has ended."""
+    parent = os.getppid()
+    requests = catalog_requests()
+    while some := list(itertools.islice(requests, ahead.BATCH)):
+        if os.getppid() != parent:
+            return
+        ahead.compile_all(some)
+
+
 def prepare(kernel, parameters, given_up=lambda: False):
     """Have a kernel compiled and translated by another process; wait until that is done.
 
@@ -103,3 +133,9 @@ def prepare(kernel, parameters, given_up=lambda: False):
                             arch=simulated_arch(), given_up=given_up)
     except CourseError:                             # the run will say it
         return False
+
+
+if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(background.NICE)
+    compile_catalog()

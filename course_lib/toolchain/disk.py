@@ -10,7 +10,7 @@ import time
 import uuid
 from pathlib import Path
 
-CACHE_BYTES = 256 << 20  # of the disk cache; the oldest objects go first
+CACHE_BYTES = 384 << 20  # of the disk cache; the oldest objects go first
 KINDS = (".o", ".nvrtc", ".sass")  # endings of the files that are ours
 CHECKSUM_BYTES = 32  # before the content of each file
 HALF_WRITTEN_SECONDS = 3600  # age at which a file that was never finished is deleted

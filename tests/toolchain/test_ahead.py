@@ -1,7 +1,10 @@
 """Compiling ahead: the answers lie on the disk before anybody asks, near positions first, and nothing stands in the reader's way."""
 
+from pathlib import Path
+
 import pytest
 
+from course_lib import kernels
 from course_lib.run import ahead as offers
 from course_lib.run import compile_offered, offer
 from course_lib.toolchain import ahead, background, compile_cuda, nvrtc, sass
@@ -96,3 +99,17 @@ def test_all_that_widgets_offer_can_be_compiled_at_once(queue, monkeypatch):
     monkeypatch.setattr(nvrtc, "_compile_now", never)
     forget()
     assert all(nvrtc.compile_here(request).cubin for request in asked)
+
+
+# -- the whole catalog, beside JupyterLab ----------------------------------------------------------------------------------
+def test_the_catalog_is_compiled_in_the_order_of_the_lessons_until_its_caller_ends(monkeypatch):
+    orders, parents = [], iter([7, 7, 7, 1])
+    monkeypatch.setattr(offers.os, "getppid", lambda: next(parents))
+    monkeypatch.setattr(offers.ahead, "compile_all", lambda requests: orders.append(list(requests)))
+    offers.compile_catalog()
+    assert len(orders) == 2, "the caller had ended when the third was due"
+    names = [request.name for request in offers.catalog_requests()]
+    assert [request.name for order in orders for request in order] == names[:2 * ahead.BATCH]
+    lessons = [kernels.ALL[Path(name).stem].lesson for name in names if Path(name).stem in kernels.ALL]
+    assert lessons == sorted(lessons, key=lambda lesson: lesson or "~")
+    assert {kernel.path.name for kernel in kernels.ALL.values()} == set(names)
