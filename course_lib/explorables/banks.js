@@ -1,0 +1,271 @@
+// Lesson 06: a tile of shared memory, coloured by bank; one warp's access to it, and what each bank hands out, tick by tick.
+// Data: banks.py, from a trace of the running kernel. Computed here: the bank of a word and the place of an element, held to that trace.
+import { clamp, ease, explorable, lerp, plural } from "./stage.js";
+
+const BANKS = 32, LANES = 32, PADS = 8;
+const PADDED = { transpose: "transpose", transpose_swizzled: "transpose, swizzled", sgemm_padded: "matrix product" };
+
+export const bankOf = word => word % BANKS;
+
+/** The word of shared memory that holds element [row][column] of the array. */
+export const wordAt = (state, row, column) => state.base + row * state.pitch + (state.swizzled ? column ^ row : column);
+
+const keyOf = values => [values.kernel, values.tile, ...(values.kernel === "transpose_swizzled" ? [] : [values.pad])].join("|");
+
+/** What one position of the controls shows: the access that is chosen, and how long it takes. */
+export function sceneOf(values, states) {
+  const state = states[keyOf(values)], access = state.accesses[values.access];
+  const words = access.words.map(([word, row, column, tick, lanes]) => ({ word, row, column, tick, lanes, bank: bankOf(word) }));
+  const ticks = Math.max(...words.map(w => w.tick));
+  return { state, access, words, ticks, load: values.access === "load", steps: 1 + ticks, rest: 1, answer: ticks, tile: state.rows,
+    seconds: step => (step === 0 ? 1.5 : clamp(5 / ticks, 0.18, 0.9)) };
+}
+
+// ---- where things are ------------------------------------------------------------------------------------------------------------
+export function layout({ width, height, text, narrow, scene }) {
+  const head = Math.round(2.9 * text), margin = Math.round(1.9 * text), columns = scene.tile + PADS, foot = Math.round(1.5 * text);
+  const tileHigh = narrow ? Infinity : height - head - foot, tileWide = (narrow ? width : 0.47 * width) - margin;
+  const cell = Math.min(tileWide / columns, tileHigh / scene.tile);
+  const tile = { x: margin, y: head, cell, width: cell * columns, height: cell * scene.tile };
+  const gap = narrow ? 0 : Math.max(2 * text, 0.035 * width), left = narrow ? 2 : tile.x + tile.width + gap;
+  const slot = Math.min((width - left - 4) / BANKS, 2.4 * text), top = narrow ? tile.y + tile.height + foot + head : head;
+  const lane = Math.min(slot, 1.7 * text), lanes = height - lane - Math.round(1.75 * text);
+  const bottom = lanes - Math.round(3.1 * text);
+  return { tile, text, banks: { x: left, y: top, slot, width: slot * BANKS, bottom, height: bottom - top, level: (bottom - top) / 32 }, lanes: { y: lanes, size: lane } };
+}
+const inTile = (where, column, row) => ({ x: where.tile.x + column * where.tile.cell, y: where.tile.y + row * where.tile.cell, w: where.tile.cell - 1, h: where.tile.cell - 1 });
+const inBank = (where, bank, level) => ({ x: where.banks.x + bank * where.banks.slot + 1, y: where.banks.bottom - (level + 1) * where.banks.level, w: where.banks.slot - 2, h: where.banks.level - 1 });
+function inMemory(where, scene, word) {
+  const lines = Math.ceil(scene.tile * (scene.tile + PADS) / BANKS), line = Math.floor((word.word - scene.state.base) / BANKS);
+  const high = where.banks.height / lines;
+  return { ...inBank(where, word.bank, 0), y: where.banks.y + line * high, h: Math.min(high - 1, where.banks.slot) };
+}
+function inLane(where, scene, lane, word) {                  // a lane of a 64- or 128-bit access has two or four parts
+  const parts = scene.access.width / 4, high = where.lanes.size / parts, part = (word.column % parts);
+  return { x: where.banks.x + lane * where.banks.slot + 1, y: where.lanes.y + part * high, w: where.banks.slot - 2, h: high - (parts > 1 ? 0.5 : 1) };
+}
+const between = (a, b, t) => ({ x: lerp(a.x, b.x, t), y: lerp(a.y, b.y, t), w: lerp(a.w, b.w, t), h: lerp(a.h, b.h, t) });
+
+/** Where a word is drawn at a moment: one box, or one for each lane that gets it (or gives it). */
+export function boxes(where, scene, word, at) {
+  const cell = inTile(where, word.column, word.row), lanes = word.lanes.map(lane => inLane(where, scene, lane, word));
+  const [sources, sinks] = scene.load ? [[cell], lanes] : [lanes, [cell]];
+  if (at < 1) {
+    const delay = 0.25 * word.row / scene.tile, fly = ease(clamp((at - delay) / 0.4)), fall = clamp((at - delay - 0.42) / 0.33);
+    const memory = inMemory(where, scene, word), pile = inBank(where, word.bank, word.tick - 1);
+    return sources.map(source => (fall > 0 ? between(memory, pile, fall * fall) : between(source, memory, fly)));
+  }
+  const done = Math.floor(at - 1 + 1e-6), part = ease(clamp(at - 1 - done));
+  if (word.tick <= done) return sinks;
+  const now = inBank(where, word.bank, word.tick - 1 - done);
+  return word.tick === done + 1 ? sinks.map(sink => between(now, sink, part)) : [{ ...now, y: now.y + part * where.banks.level }];
+}
+
+// ---- colours -----------------------------------------------------------------------------------------------------------------------
+// Dark to bright, so that the order of the banks is seen without colour vision; the jump from 31 to 0 is the edge that shears.
+const RAMP = ["#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"].map(hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)));
+const COLOURS = Array.from({ length: BANKS }, (_, bank) => {
+  const at = bank / (BANKS - 1) * (RAMP.length - 1), low = Math.min(Math.floor(at), RAMP.length - 2);
+  return `rgb(${RAMP[low].map((c, i) => Math.round(lerp(c, RAMP[low + 1][i], at - low))).join(" ")})`;
+});
+
+// ---- drawing -----------------------------------------------------------------------------------------------------------------------
+function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, alpha = 1 } = {}) {
+  pen.globalAlpha = alpha;
+  pen.fillStyle = view.ink;
+  pen.textAlign = align;
+  pen.font = `${weight} ${Math.round(size * view.text)}px ${view.fontFamily}`;
+  pen.fillText(words, x, y);
+  pen.globalAlpha = 1;
+}
+
+function fill(pen, box, colour, alpha = 1) {
+  pen.globalAlpha = alpha;
+  pen.fillStyle = colour;
+  pen.fillRect(box.x, box.y, box.w, box.h);
+  pen.globalAlpha = 1;
+}
+
+function outline(pen, box, colour, wide, grow = 0) {
+  pen.strokeStyle = colour;
+  pen.lineWidth = wide;
+  pen.strokeRect(box.x - grow, box.y - grow, box.w + 2 * grow, box.h + 2 * grow);
+}
+
+/** The whole tile. `smooth.pad` slides each row's colours by row × PAD: the tile shears. `smooth.swizzle` mixes the columns of each row. */
+function drawTile(pen, view, where) {
+  const { scene, smooth, hover, dark } = view, { tile } = scene, pad = smooth.pad, wide = tile + pad;
+  pen.save();
+  pen.beginPath();
+  pen.rect(where.tile.x, where.tile.y, wide * where.tile.cell, where.tile.height);
+  pen.clip();
+  for (let row = 0; row < tile; ++row) {
+    const first = row * wide, from = Math.floor(first), cells = Math.ceil(wide) + 1;
+    for (let i = 0; i <= cells; ++i) {
+      const word = scene.state.base + from + i, physical = from + i - first;
+      const mixed = i < tile ? i ^ row : i, column = smooth.swizzle > 0 ? lerp(physical, mixed, smooth.swizzle) : physical;
+      const faint = hover && hover.bank !== bankOf(word) ? 0.16 : column > tile - 0.5 ? 0.35 : dark ? 0.7 : 0.78;
+      fill(pen, inTile(where, column, row), COLOURS[bankOf(word)], faint);
+    }
+  }
+  pen.restore();
+  if (pad > 0.02) {
+    const x = where.tile.x + tile * where.tile.cell;
+    pen.setLineDash([4, 3]);
+    outline(pen, { x, y: where.tile.y - 1, w: pad * where.tile.cell, h: where.tile.height + 1 }, view.ink, 1.2);
+    pen.setLineDash([]);
+    write(pen, view, `PAD ${view.values.pad}`, x + 2, where.tile.y + where.tile.height + 1.2 * view.text, { weight: 600 });
+  }
+}
+
+function drawLabels(pen, view, where) {
+  const { scene, values, text } = view, { tile, state } = scene, { banks } = where;
+  const size = values.kernel === "transpose_swizzled" ? `${tile}` : `${tile} + ${values.pad}`;
+  const heading = ({ x, y }, title, below) => { write(pen, view, title, x, y - 1.9 * text, { weight: 600 }); write(pen, view, below, x, y - 0.65 * text); };
+  heading(where.tile, `${state.array}[${tile}][${size}]`, "each word in the colour of its bank");
+  heading(banks, "32 banks of shared memory", view.at < 1 ? "outlined: where the warp's words lie" : "each bank serves one word per tick");
+  for (const row of [0, tile / 2, tile - 1]) write(pen, view, row, where.tile.x - 5, where.tile.y + (row + 0.5) * where.tile.cell + 0.35 * text, { size: 0.86, align: "right" });
+  const every = banks.slot < 1.1 * text ? 4 : 2;
+  for (let bank = 0; bank < BANKS; ++bank) if (bank % every === 0 && bank < BANKS - 2 || bank === BANKS - 1) write(pen, view, bank, banks.x + (bank + 0.5) * banks.slot, banks.bottom + 1.75 * text, { size: 0.86, align: "center" });
+  write(pen, view, `the warp's 32 lanes: ${!scene.load ? "each gives a word" : view.at < scene.steps ? "each waits for its word" : "each has its word"}`, banks.x, where.lanes.y + where.lanes.size + 1.15 * text);
+}
+
+function drawBanks(pen, view, where) {
+  const { scene, at, hover } = view, { banks } = where, served = at > 1 && at < scene.steps ? Math.ceil(at - 1 - 1e-6) : 0;
+  const busy = new Set(scene.words.filter(w => w.tick === served).map(w => w.bank));
+  for (let bank = 0; bank < BANKS; ++bank) {
+    const tube = { x: banks.x + bank * banks.slot + 1, y: banks.y, w: banks.slot - 2, h: banks.height };
+    fill(pen, tube, COLOURS[bank], hover ? (hover.bank === bank ? 0.6 : 0.08) : view.dark ? 0.26 : 0.2);
+    fill(pen, { ...tube, y: banks.bottom + 2, h: 0.4 * view.text }, COLOURS[bank], busy.has(bank) || !served ? 1 : 0.22);
+    outline(pen, { ...tube, y: where.lanes.y, h: where.lanes.size - 1 }, view.ink, 0.6);
+  }
+  if (at >= 1) drawCounter(pen, view, where);
+  const ghosts = clamp(1 - at);
+  if (ghosts > 0) for (const word of scene.words) {
+    pen.globalAlpha = ghosts;
+    const box = inMemory(where, scene, word);
+    fill(pen, box, COLOURS[word.bank], ghosts);
+    pen.globalAlpha = ghosts;
+    outline(pen, box, view.ink, 1.2);
+    pen.globalAlpha = 1;
+  }
+}
+
+function drawCounter(pen, view, where) {
+  const ticks = Math.floor(view.at - 1 + 1e-6), right = where.banks.x + where.banks.width - 0.6 * view.text;
+  write(pen, view, ticks, right, where.banks.y + 4.2 * view.text, { size: 4, align: "right", weight: 700, alpha: 0.85 });
+  write(pen, view, ticks === 1 ? "tick" : "ticks", right, where.banks.y + 5.6 * view.text, { size: 1.15, align: "right", weight: 600 });
+}
+
+/** Words that are on their way. While a control settles, each goes from where it was to where it now is. */
+function drawWords(pen, view, where) {
+  const { scene, before, at, turn } = view, moved = turn < 1 && before !== scene && before.words.length === scene.words.length;
+  scene.words.forEach((word, i) => {
+    let drawn = boxes(where, scene, word, at);
+    if (moved) {
+      const old = boxes(layout({ ...view, scene: before }), before, before.words[i], at);
+      drawn = drawn.map((box, n) => between(old[n] ?? old[0], box, ease(turn)));
+    }
+    for (const box of drawn) {
+      fill(pen, box, COLOURS[word.bank]);
+      outline(pen, box, view.ink, Math.min(1.3, box.h / 9));
+    }
+  });
+}
+
+/** The words of the access, as one frame around each run of neighbours, and the name of their row or column. */
+function drawAsked(pen, view, where) {
+  const { scene, hover, text } = view, asked = new Map(scene.words.map(w => [`${w.row},${w.column}`, w]));
+  for (const { row, column, bank } of asked.values()) if (!hover || hover.bank === bank) fill(pen, inTile(where, column, row), COLOURS[bank]);
+  for (const [colour, wide] of [[view.paper, 5], [view.ink, 2.4]]) {
+    pen.strokeStyle = colour;
+    pen.lineWidth = wide;
+    pen.lineCap = "square";
+    pen.beginPath();
+    for (const { row, column } of asked.values()) {
+      const x = where.tile.x + column * where.tile.cell - 0.5, y = where.tile.y + row * where.tile.cell - 0.5, s = where.tile.cell;
+      for (const [r, c, x1, y1, x2, y2] of [[-1, 0, x, y, x + s, y], [1, 0, x, y + s, x + s, y + s], [0, -1, x, y, x, y + s], [0, 1, x + s, y, x + s, y + s]])
+        if (!asked.has(`${row + r},${column + c}`)) { pen.moveTo(x1, y1); pen.lineTo(x2, y2); }
+    }
+    pen.stroke();
+  }
+  const [name, which] = sideOf(scene), middle = which.reduce((a, b) => a + b) / which.length + 0.5, { tile } = where;
+  if (name === "column") write(pen, view, `column${which.length > 1 ? "s" : ""} ${listed(which)}`, Math.max(tile.x, tile.x + middle * tile.cell - 2 * text), tile.y + tile.height + 1.2 * text, { weight: 600 });
+}
+
+function draw(pen, view) {
+  const where = layout(view);
+  drawTile(pen, view, where);
+  drawAsked(pen, view, where);
+  drawBanks(pen, view, where);
+  drawLabels(pen, view, where);
+  drawWords(pen, view, where);
+}
+
+// ---- words ---------------------------------------------------------------------------------------------------------------------------
+const listed = numbers => [`${numbers[0]}`, `${numbers[0]} and ${numbers[1]}`][numbers.length - 1] ?? `${numbers[0]} to ${numbers.at(-1)}`;   // neighbours
+
+function sideOf({ words, tile }) {                            // ["column", [5]]: which columns, or rows, a warp goes through
+  const [columns, rows] = ["column", "row"].map(name => [name, [...new Set(words.map(w => w[name]))].sort((a, b) => a - b)]);
+  return columns[1].length < tile ? columns : rows;
+}
+
+/** What the warp does, without the answer: "Line 29: the 32 lanes of a warp load column 5 of tile." */
+export function question({ scene }) {
+  const { state, access, load } = scene, [name, which] = sideOf(scene);
+  const wide = access.width > 4 ? ` with one ${8 * access.width}-bit instruction` : "";
+  return `Line ${access.line}: the 32 lanes of a warp ${load ? "read" : "write"} ${name}${which.length > 1 ? "s" : ""} ${listed(which)} of ${state.array}${wide}.`;
+}
+
+/** The answer: how many ticks, and why. */
+export function answer({ scene }) {
+  const { words, ticks, access } = scene, used = new Set(words.map(w => w.bank)).size, least = Math.ceil(words.length / BANKS);
+  const meet = words.length === LANES && used === LANES ? `Its ${words.length} words lie in ${used} different banks.`
+    : `Its ${words.length} words lie in ${plural(used, "bank")}.`;
+  const phases = access.width > 4 ? ` The hardware serves ${access.width === 16 ? "eight" : "sixteen"} lanes at a time.` : "";
+  return `${plural(ticks, "tick")}. ${meet}${phases}${ticks > least ? ` Without bank conflicts it would take ${ticks > 1 && least === 1 ? "one" : least}.` : " There is no bank conflict."}`;
+}
+
+function says(view, step) {
+  if (step === 0) return `${question(view)} Each bank serves one word per tick. How many ticks will it take? Predict, then play.`;
+  if (step === 1) return `${question(view)} The words wait at their banks.`;
+  if (step < view.scene.steps) return `${question(view)} Tick ${step - 1}: ${plural(view.scene.words.filter(w => w.tick === step - 1).length, "bank")} of 32 served a word.`;
+  return `${question(view)} ${answer(view)}`;
+}
+
+const when = (view, step) => (step === 0 ? "before the access" : step === 1 ? "the words wait at their banks" : `tick ${step - 1}`);
+
+function describes(view, step) {
+  const { state, tile } = view.scene;
+  const rows = state.swizzled ? `element [i][j] lies in column j XOR i` : `each row is ${state.pitch} words long`;
+  return `A tile of ${tile} by ${tile} words in shared memory; ${rows}. ${says(view, step)}`;
+}
+
+function hit(view, x, y) {
+  const where = layout(view), { state, tile } = view.scene, { banks } = where;
+  const column = Math.floor((x - where.tile.x) / where.tile.cell), row = Math.floor((y - where.tile.y) / where.tile.cell);
+  if (row >= 0 && row < tile && column >= 0 && column < state.pitch) {
+    const word = column < tile ? wordAt(state, row, column) : state.base + row * state.pitch + column, bank = bankOf(word);
+    return { bank, text: column < tile ? `${state.array}[${row}][${column}] is word ${word - state.base} of ${state.array}: bank ${bank}` : `padding: bank ${bank}` };
+  }
+  const bank = Math.floor((x - banks.x) / banks.slot);
+  return bank >= 0 && bank < BANKS && y > banks.y && y < banks.bottom + 2 * view.text ? { bank, text: `bank ${bank}` } : null;
+}
+
+// ---- the explorable ------------------------------------------------------------------------------------------------------------------
+export const picture = {
+  title: "A tile of shared memory and its 32 banks",
+  ask: { label: "Your prediction", unit: "ticks" },
+  height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(0.335 * width, 330, 600)),
+  controls: states => [
+    { kind: "lines", key: "access", label: "Which line of the kernel to look at", lines: values => states[keyOf(values)].lines },
+    { kind: "choice", key: "kernel", label: "Kernel", options: [...new Set(Object.keys(states).map(k => k.split("|")[0]))].map(k => [k, PADDED[k] ?? k]) },
+    { kind: "choice", key: "tile", label: "Tile", options: [32, 16].map(t => [t, `${t} × ${t}`]) },
+    { kind: "range", key: "pad", label: "PAD", name: "PAD: unused words at the end of each row", min: 0, max: PADS,
+      enabled: values => !states[keyOf(values)].swizzled,
+      says: values => (states[keyOf(values)].swizzled ? "no padding: columns are swizzled" : `PAD ${values.pad}: ${values.tile + values.pad} words per row`) },
+  ],
+  numbers: (values, states) => { const swizzled = states[keyOf(values)].swizzled; return { pad: swizzled ? 0 : values.pad, swizzle: swizzled ? 1 : 0 }; },
+  scene: sceneOf, draw, says, when, describes, hit,
+};
+export default explorable(picture);

@@ -1,0 +1,312 @@
+// What every explorable shares: controls, player, keyboard, full screen, themes. docs/explorables.md says how to write one.
+//
+// The picture owns no time and no state. It is a function of a view: { scene, values, smooth, at, … }. `at` runs from 0 to scene.steps.
+const SETTLE_MS = 700;                       // in which a picture follows a control
+const NARROW = 700;                          // pixels: a telephone, or half a window
+const ICONS = { play: "M3 1l10 7-10 7z", pause: "M3 1h4v14H3zM9 1h4v14H9z", back: "M13 1L5 8l8 7zM2 1h2v14H2z", step: "M3 1l8 7-8 7zM12 1h2v14h-2z",
+  full: "M1 1h5v2H3v3H1zM10 1h5v5h-2V3h-3zM1 10h2v3h3v2H1zM13 10h2v5h-5v-2h3z" };
+let instances = 0;
+
+export const clamp = (x, low = 0, high = 1) => Math.min(high, Math.max(low, x));
+export const ease = t => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
+export const lerp = (a, b, t) => a + (b - a) * t;
+export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
+/** Make the module's default export of a picture: what anywidget calls, and what `mount` calls on a page without a kernel. */
+export const explorable = picture => ({ render: ({ model, el }) => new Stage(picture, model, el).close });
+
+/** Show an explorable on a page without a kernel. `data` is the JSON beside the page: {states, values}. */
+export function mount(module, data, el) {
+  const now = { ...data };
+  return module.render({ el, model: { get: name => now[name], set: (name, value) => { now[name] = value; }, save_changes() {}, on() {}, off() {} } });
+}
+
+const put = (target, name, value) => { if (target.getAttribute(name) !== value) target.setAttribute(name, value); };
+
+export function element(tag, attributes = {}, parent = null, text = null) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text !== null) made.textContent = text;
+  parent?.appendChild(made);
+  return made;
+}
+
+// ---- controls: each returns a function that shows the current values -----------------------------------------------------------
+function choiceControl(stage, control, parent) {
+  const group = element("fieldset", { class: "wbw-choice" }, parent);
+  element("legend", {}, group, control.label);
+  const radios = control.options.map(([value, text]) => {
+    const label = element("label", {}, group);
+    const radio = element("input", { type: "radio", name: `${control.key}-${stage.id}` }, label);
+    element("span", {}, label, text);
+    radio.addEventListener("change", () => stage.set(control.key, value));
+    return [radio, value];
+  });
+  return values => radios.forEach(([radio, value]) => { radio.checked = values[control.key] === value; });
+}
+
+function rangeControl(stage, control, parent) {
+  const label = element("label", { class: "wbw-range" }, parent);
+  element("span", {}, label, control.label);
+  const slider = element("input", { type: "range", min: control.min, max: control.max, step: control.step ?? 1, "aria-label": control.name }, label);
+  const output = element("output", { "aria-hidden": "true" }, label);
+  slider.addEventListener("input", () => stage.set(control.key, Number(slider.value)));
+  return values => {
+    slider.value = values[control.key];
+    slider.disabled = control.enabled ? !control.enabled(values) : false;
+    output.textContent = control.says(values);
+    slider.setAttribute("aria-valuetext", output.textContent);
+  };
+}
+
+/** Lines of the kernel. A line with a value can be chosen; it is a radio button that looks like code. */
+function linesControl(stage, control, parent) {
+  const group = element("fieldset", { class: "wbw-lines" }, parent);
+  let shown = "";
+  return values => {
+    const lines = control.lines(values), text = JSON.stringify(lines);
+    if (text !== shown) {
+      group.replaceChildren();
+      element("legend", {}, group, control.label);
+      for (const line of lines) {
+        const row = element(line.value === undefined ? "div" : "label", {}, group);
+        if (line.value !== undefined) {
+          const radio = element("input", { type: "radio", name: `${control.key}-${stage.id}`, value: line.value }, row);
+          radio.addEventListener("change", () => stage.set(control.key, line.value));
+        }
+        element("b", {}, row, String(line.number));
+        const code = element("code", {}, row), at = line.mark ? line.text.indexOf(line.mark) : -1;
+        code.append(at < 0 ? line.text : line.text.slice(0, at));
+        if (at >= 0) { element("mark", {}, code, line.mark); code.append(line.text.slice(at + line.mark.length)); }
+      }
+      shown = text;
+    }
+    for (const radio of group.querySelectorAll("input")) radio.checked = radio.value === values[control.key];
+  };
+}
+const CONTROLS = { choice: choiceControl, range: rangeControl, lines: linesControl };
+
+// ---- the stage ---------------------------------------------------------------------------------------------------------------------
+class Stage {
+  constructor(picture, model, el) {
+    Object.assign(this, { picture, model, id: ++instances, at: 0, goal: null, playing: false, changed: -Infinity, known: new Set(), hover: null });
+    this.states = model.get("states");
+    this.values = { ...model.get("values") };
+    this.smooth = this.numbers();
+    this.from = this.smooth;
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.build(el);
+    this.listen();
+    this.rescene();
+    this.close = () => { this.closed = true; cancelAnimationFrame(this.frame); this.watchers.forEach(stop => stop()); };
+  }
+
+  build(el) {
+    this.root = element("section", { class: "wbw", "aria-label": this.picture.title, "data-lm-suppress-shortcuts": "true" }, el);
+    const top = element("div", { class: "wbw-controls" }, this.root);
+    this.shows = this.picture.controls(this.states).map(control => CONTROLS[control.kind](this, control, top));
+    this.holder = element("div", { class: "wbw-picture" }, this.root);
+    this.canvas = element("canvas", { tabindex: 0, role: "img" }, this.holder);
+    this.tip = element("div", { class: "wbw-tip", hidden: "" }, this.holder);
+    this.pen = this.canvas.getContext("2d");
+    this.says = element("p", { class: "wbw-says", role: "status", "aria-live": "polite" }, this.root);
+    const bar = element("div", { class: "wbw-player" }, this.root);
+    this.play = this.button(bar, "play", "Play", "Space", () => this.toggle());
+    this.button(bar, "back", "Back", "ArrowLeft", () => this.step(-1));
+    this.button(bar, "step", "Step", "ArrowRight", () => this.step(1));
+    this.scrub = element("input", { type: "range", min: 0, max: 1000, step: 1, value: 0, "aria-label": "Time" }, bar);
+    this.scrub.addEventListener("input", () => this.seek(this.scrub.value / 1000 * this.scene.steps));
+    if (this.picture.ask) this.buildQuestion(bar);
+    this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
+  }
+
+  button(parent, icon, text, key, act) {
+    const made = element("button", { type: "button", "aria-keyshortcuts": key, title: `${text} (key: ${key})` }, parent);
+    made.innerHTML = `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${ICONS[icon]}"/></svg><span></span>`;
+    made.lastChild.textContent = text;
+    made.addEventListener("click", act);
+    return made;
+  }
+
+  buildQuestion(bar) {
+    const label = element("label", { class: "wbw-ask" }, bar);
+    element("span", {}, label, this.picture.ask.label);
+    this.guess = element("input", { type: "number", min: 0, inputmode: "numeric" }, label);
+    element("span", {}, label, this.picture.ask.unit);
+    this.guess.addEventListener("input", () => this.tell());
+  }
+
+  listen() {
+    const watch = (target, type, act) => { target.addEventListener(type, act); return () => target.removeEventListener(type, act); };
+    const redraw = () => this.resize();
+    const size = new ResizeObserver(redraw);
+    const theme = new MutationObserver(redraw);
+    size.observe(this.holder);
+    theme.observe(document.body, { attributes: true });
+    this.model.on("change:values", () => this.follow());
+    this.watchers = [() => size.disconnect(), () => theme.disconnect(), watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
+      watch(document, "fullscreenchange", () => this.projector(document.fullscreenElement === this.root))];
+    this.root.addEventListener("keydown", event => this.key(event));
+    this.canvas.addEventListener("pointermove", event => this.point(event));
+    this.canvas.addEventListener("pointerleave", () => this.point(null));
+    this.canvas.addEventListener("pointerdown", event => { this.canvas.focus(); this.point(event); });
+  }
+
+  // ---- values ------------------------------------------------------------------------------------------------------------------
+  numbers() { return { ...Object.fromEntries(Object.entries(this.values).filter(([, v]) => typeof v === "number")), ...this.picture.numbers?.(this.values, this.states) }; }
+
+  set(key, value) {
+    this.values = { ...this.values, [key]: value };
+    this.model.set("values", this.values);
+    this.model.save_changes();
+    this.rescene();
+  }
+
+  follow() {                                 // Python, or another view of the same widget, has moved a control
+    const values = this.model.get("values");
+    if (JSON.stringify(values) !== JSON.stringify(this.values)) { this.values = { ...values }; this.rescene(); }
+  }
+
+  rescene() {
+    this.before = this.scene;
+    this.scene = this.picture.scene(this.values, this.states);
+    Object.assign(this, { from: { ...this.smooth }, changed: performance.now(), playing: false, goal: null });
+    this.at = Math.min(this.at, this.scene.rest ?? 0, this.scene.steps);
+    if (this.guess) this.guess.value = "";
+    this.shows.forEach(show => show(this.values));
+    this.resize();
+  }
+
+  // ---- time --------------------------------------------------------------------------------------------------------------------
+  toggle() {
+    if (!this.playing && this.at >= this.scene.steps) this.at = 0;
+    this.playing = !this.playing;
+    this.goal = null;
+    this.last = null;
+    this.wake();
+  }
+
+  step(by) {
+    const from = this.goal ?? this.at;
+    this.seek(by > 0 ? Math.floor(from + 1e-6) + 1 : Math.ceil(from - 1e-6) - 1, true);
+  }
+
+  seek(at, smoothly = false) {
+    this.playing = false;
+    this.goal = smoothly && !this.still.matches ? clamp(at, 0, this.scene.steps) : null;
+    if (this.goal === null) this.at = clamp(this.still.matches ? Math.round(at) : at, 0, this.scene.steps);
+    this.last = null;
+    this.wake();
+  }
+
+  wake() { this.frame ??= requestAnimationFrame(time => this.tick(time)); }
+
+  tick(time) {
+    this.frame = null;
+    if (this.closed) return;
+    const passed = Math.min(100, time - (this.last ?? time)) / 1000;
+    this.last = time;
+    if (this.playing || this.goal !== null) this.advance(passed);
+    this.tell();
+    const turn = this.still.matches ? 1 : clamp((performance.now() - this.changed) / SETTLE_MS);
+    this.smooth = Object.fromEntries(Object.entries(this.numbers()).map(([k, v]) => [k, lerp(this.from[k] ?? v, v, ease(turn))]));
+    this.draw(turn);
+    if (this.playing || this.goal !== null || turn < 1) this.wake();
+  }
+
+  advance(passed) {
+    const to = this.goal ?? this.scene.steps, by = passed / this.scene.seconds(Math.floor(Math.min(this.at, to)));
+    this.at = to > this.at ? Math.min(to, this.at + by) : Math.max(to, this.at - 3 * by);
+    if (this.at === to) Object.assign(this, { playing: false, goal: null });
+  }
+
+  // ---- what is seen and said ---------------------------------------------------------------------------------------------------
+  view(turn = 1) {
+    const at = this.still.matches ? Math.floor(this.at + 1e-6) : this.at;
+    return { scene: this.scene, before: this.before ?? this.scene, turn, values: this.values, smooth: this.smooth, at, hover: this.hover,
+      width: this.width, height: this.height, text: this.text, narrow: this.width < NARROW, ...this.theme };
+  }
+
+  tell() {
+    const view = this.view(), step = Math.floor(this.at + 1e-6);
+    if (step >= this.scene.steps) this.known.add(JSON.stringify(this.values));
+    const known = this.known.has(JSON.stringify(this.values)), guess = this.guess?.value;
+    const judged = known && step >= this.scene.steps && guess ? ` You said ${guess}: ${Number(guess) === this.scene.answer ? "right." : "not so."}` : "";
+    const words = this.picture.says(view, step) + judged;
+    put(this.says, "aria-live", this.playing ? "off" : "polite");
+    if (this.says.textContent !== words) this.says.textContent = words;
+    put(this.canvas, "aria-label", `${this.picture.title}. ${this.picture.describes(view, step)} Keys: space plays, arrows step, f fills the screen.`);
+    put(this.scrub, "aria-valuetext", this.picture.when(view, step));
+    this.scrub.value = Math.round(1000 * this.at / this.scene.steps);
+    const icon = this.playing ? "pause" : "play", name = this.playing ? "Pause" : this.at >= this.scene.steps ? "Again" : "Play";
+    if (this.play.lastChild.textContent !== name) {
+      this.play.querySelector("path").setAttribute("d", ICONS[icon]);
+      this.play.lastChild.textContent = name;
+    }
+  }
+
+  resize() {
+    const projected = this.root.classList.contains("wbw-projector"), wide = this.holder.clientWidth;
+    if (!wide) return;
+    this.text = projected ? 28 : wide < 480 ? 12 : 14;
+    this.width = wide;
+    this.height = projected ? this.holder.clientHeight : this.picture.height(wide, this.text, wide < NARROW);
+    this.holder.style.height = projected ? "" : `${this.height}px`;
+    const dots = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(wide * dots);
+    this.canvas.height = Math.round(this.height * dots);
+    this.pen.setTransform(dots, 0, 0, dots, 0, 0);
+    const { color, backgroundColor, fontFamily } = getComputedStyle(this.root);
+    const dark = luminance(backgroundColor) < 0.4;
+    this.root.classList.toggle("wbw-dark", dark);
+    this.theme = { ink: color, paper: backgroundColor, dark, fontFamily };
+    this.wake();
+    this.tick(performance.now());
+  }
+
+  draw(turn) {
+    this.pen.clearRect(0, 0, this.width, this.height);
+    this.picture.draw(this.pen, this.view(turn));
+  }
+
+  // ---- pointer, keys, full screen ----------------------------------------------------------------------------------------------
+  point(event) {
+    const box = this.canvas.getBoundingClientRect();
+    this.hover = event && this.picture.hit ? this.picture.hit(this.view(), event.clientX - box.left, event.clientY - box.top) : null;
+    this.tip.hidden = !this.hover;
+    if (this.hover) {
+      this.tip.textContent = this.hover.text;
+      const x = event.clientX - box.left, left = x > this.width / 2 ? x - this.tip.offsetWidth - 12 : x + 14;
+      Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${clamp(event.clientY - box.top + 14, 0, this.height - this.tip.offsetHeight)}px` });
+    }
+    this.wake();
+  }
+
+  key(event) {
+    const { target, key } = event, own = target.matches("input:not([aria-label=Time])"), presses = target.matches("button") && key === " ";
+    if (event.ctrlKey || event.metaKey || event.altKey || own && (key !== "f" || target.type === "number") || presses) return;
+    const acts = { " ": () => this.toggle(), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), Home: () => this.seek(0),
+      End: () => this.seek(this.scene.steps), f: () => this.fullScreen() };
+    if (!acts[key]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    acts[key]();
+  }
+
+  async fullScreen() {
+    if (document.fullscreenElement) return document.exitFullscreen();
+    const fixed = this.root.classList.contains("wbw-fixed");
+    try { if (fixed) throw 0; await this.root.requestFullscreen(); } catch {      // not allowed here: fill the window instead
+      this.root.classList.toggle("wbw-fixed", !fixed);
+      this.projector(!fixed);
+    }
+  }
+
+  projector(on) { this.root.classList.toggle("wbw-projector", on); this.resize(); }
+}
+
+/** Relative brightness, 0 to 1, of a computed colour such as "rgb(17, 17, 17)". */
+export function luminance(colour) {
+  const [r, g, b] = (colour.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
+  return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
+}
