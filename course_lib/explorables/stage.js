@@ -149,7 +149,7 @@ class Stage {
     this.root.addEventListener("keydown", event => this.key(event));
     this.canvas.addEventListener("pointermove", event => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
-    this.canvas.addEventListener("pointerdown", event => { this.canvas.focus(); this.point(event); });
+    this.canvas.addEventListener("pointerdown", event => { this.canvas.focus(); this.point(event); this.pick(); });
   }
 
   // ---- values ------------------------------------------------------------------------------------------------------------------
@@ -170,9 +170,10 @@ class Stage {
   rescene() {
     this.before = this.scene;
     this.scene = this.picture.scene(this.values, this.states);
-    Object.assign(this, { from: { ...this.smooth }, changed: performance.now(), playing: false, goal: null });
+    const goesOn = this.scene.rest === this.scene.steps;       // the control changes what is looked at, not what happens
+    Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, goesOn ? {} : { playing: false, goal: null });
     this.at = Math.min(this.at, this.scene.rest ?? 0, this.scene.steps);
-    if (this.guess) this.guess.value = "";
+    if (this.guess && !goesOn) this.guess.value = "";
     this.shows.forEach(show => show(this.values));
     this.resize();
   }
@@ -280,6 +281,10 @@ class Stage {
       Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${clamp(event.clientY - box.top + 14, 0, this.height - this.tip.offsetHeight)}px` });
     }
     this.wake();
+  }
+
+  pick() {                                   // a click on what stands for a value of the controls
+    for (const [key, value] of Object.entries(this.hover?.pick ?? {})) this.set(key, value);
   }
 
   key(event) {
