@@ -2,6 +2,7 @@
 
     %load_ext course_lib.magic
 
+A cell that is still blank says so, and so does what the lesson then does with its name (`course_lib.blank`).
 Line numbers in messages, hazards and counters are those of the cell: its first line is the magic, and a comment stands
 in its place in the text.
 """
@@ -9,18 +10,22 @@ in its place in the text.
 import itertools
 import keyword
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from IPython.display import display
 
+from course_lib.blank import bind, bind_written, install, is_blank, unwritten
 from course_lib.errors import CourseError
 from course_lib.kernels import own_program
 from course_lib.run import build_cpu, resolve, run
-from course_lib.toolchain import compile_cuda, no_compiler, resources
+from course_lib.toolchain import CompileError, compile_cuda, no_compiler, resources
+from course_lib.unwritten import DOES_NOT_COMPILE
 
 
 def load_ipython_extension(shell):
-    """Register `%%cuda` and `%%c`; IPython calls this."""
+    """Register `%%cuda` and `%%c`, and what a blank cell needs; IPython calls this."""
+    install(shell)
     shell.register_magic_function(lambda line, cell: c(line, cell, shell.user_ns), "cell", "c")
     shell.register_magic_function(lambda line, cell: cuda(line, cell, shell.user_ns), "cell", "cuda")
 
@@ -28,9 +33,9 @@ def load_ipython_extension(shell):
 def cuda(line, cell, namespace):
     """Keep a cell's CUDA C under a name, compile it, and print a line for each kernel in it.
 
-    The name is bound even when the text does not compile, so that a check sees this text and no older one. What the line
-    says besides the name is done then: `--list` shows the text with colours and line numbers; `--run A B`, or A B C, runs it
-    on these matrices, on the backend that `run` chooses; `--check` checks it; `BM=16` is passed to both.
+    When the cell is blank or its text does not compile, the name is bound to an `Unwritten`, so that later cells say so and none uses an
+    older text. What the line says besides the name is done then: `--list` shows the text with colours and line numbers; `--run A B`, or
+    A B C, runs it on these matrices, on the backend that `run` chooses; `--check` checks it; `BM=16` is passed to both.
 
     Raises
     ------
@@ -44,12 +49,15 @@ def cuda(line, cell, namespace):
     '// %%cuda one'
     """
     wanted = _read(line)
-    name = wanted.name
-    namespace[name] = _text(name, cell)
+    name, text = wanted.name, _text(wanted.name, cell)
+    if is_blank(text):
+        display(unwritten(namespace, name, text))
+        return
     if wanted.list:                              # before the errors, which speak of its lines
         from course_lib.plots import highlighted  # here and below: matplotlib only for those who ask
-        display(highlighted(namespace[name], caption=name))
-    compiled = compile_cuda(namespace[name], name=name, defines=_needed(namespace[name], wanted))
+        display(highlighted(text, caption=name))
+    with _bound(namespace, name, text):
+        compiled = compile_cuda(text, name=name, defines=_needed(text, wanted))
     found = resources(compiled)
     if not found:
         raise CourseError(f'{name} holds no kernel: write one as extern "C" __global__ void {name}(…) {{ … }}')
@@ -57,18 +65,18 @@ def cuda(line, cell, namespace):
         label = entry if entry == name else f"{name}, kernel {entry}"
         print(f"{label}: compiled, {used.registers} registers a thread, {_shared(used.static_shared_bytes)}")
     if wanted.matrices:
-        display(run(namespace[name], *(_matrix(n, namespace) for n in wanted.matrices), **wanted.parameters))
+        display(run(text, *(_matrix(n, namespace) for n in wanted.matrices), **wanted.parameters))
     if wanted.check:
         from course_lib.check import check
-        display(check(namespace[name], **wanted.parameters))
+        display(check(text, **wanted.parameters))
 
 
 def c(line, cell, namespace):
     """Keep a cell's C under a name, compile it as a program for the CPU, and print a line.
 
     The cell holds a whole function, or only loops with A(i, k), B(k, j), C(i, j): `course_lib.kernels.own_program` says
-    which arguments and names there are. The name is bound even when the text does not compile; without a C compiler the text
-    is kept, and a line says why it is not compiled.
+    which arguments and names there are. A blank cell, and a text that does not compile, bind the name as in `%%cuda`; without a C compiler
+    the text is kept, and a line says why it is not compiled.
 
     Raises
     ------
@@ -76,14 +84,34 @@ def c(line, cell, namespace):
         When the name is none, or with the compiler's messages and the cell's own line numbers.
     """
     name = _name(line, "c")
-    namespace[name] = _text(name, cell, "c")
-    if missing := no_compiler():
+    text = _text(name, cell, "c")
+    if is_blank(text):
+        display(unwritten(namespace, name, text))
+        return
+    with _bound(namespace, name, text):
+        missing = no_compiler()
+        built = None if missing else build_cpu(own_program(text))
+    if missing:
         print(f"{name}: kept, not compiled: {missing}")
         return
-    built = build_cpu(own_program(namespace[name]))
     print(f"{name}: compiled")
     for warning in built.warnings:
         print(warning.show(name))
+
+
+@contextmanager
+def _bound(namespace, name, text):
+    """Bind a name to its text once it compiles, or to an `Unwritten` that says that it does not."""
+    try:
+        yield
+    except CompileError as error:
+        bind(namespace, name, DOES_NOT_COMPILE, text)
+        error.in_its_cell = True                 # the message is here; the cells below can run, and say so
+        raise
+    except BaseException:
+        bind_written(namespace, name, text)
+        raise
+    bind_written(namespace, name, text)
 
 
 def from_cell(source):

@@ -1,7 +1,7 @@
 """Make .venv ready and open the course; the Makefile calls this, and it needs nothing but Python itself.
 
-    python3 tools/setup.py lab     what `make lab` does: install, look for a GPU, open JupyterLab
-    python3 tools/setup.py course  install the course, and stop
+    python3 tools/setup.py lab     what `make lab` does: install, look for a GPU, copy the lessons to my_course/, open JupyterLab
+    python3 tools/setup.py course  install the course, copy the lessons, and stop
     python3 tools/setup.py dev     install the course and what its tests need, and stop
 
 Each part is installed once: a stamp in .venv holds a digest of what it was installed from, so that a second run asks no
@@ -20,10 +20,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from driver import describe, extra_for, find_gpu, too_old
 
+import my_course
+
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-FIRST_LESSON = "notebooks/00_start_here.ipynb"
+FIRST_LESSON = f"{my_course.MINE}/notebooks/00_start_here.ipynb"
 # JupyterLab asks no question at the first start, and shows readers nothing of nbgrader, which is the instructors' tool.
 LAB_SETTINGS = {
     "share/jupyter/lab/settings/overrides.json":
@@ -179,6 +181,16 @@ def try_gpu():
     return reason if tried.returncode == 0 else f"{reason}: the simulator is used, and every lesson works"
 
 
+def copy_lessons():
+    """Give the reader copies of the lessons and exercises that are not there yet, and say where a newer edition is."""
+    try:
+        said = my_course.make(ROOT)
+    except OSError as error:
+        stop(f"The lessons could not be copied to {my_course.MINE}/: {error}. Is the disk full, or this folder read-only?")
+    for line in said:
+        more(line)
+
+
 def open_lab(steps):
     """Become JupyterLab, at the first lesson."""
     if not (ROOT / FIRST_LESSON).exists():
@@ -199,6 +211,8 @@ def main(what, total):
         stop("The tests compile kernels, and NVIDIA publishes no CUDA compiler for macOS. Run them in the dev container: see README.md.")
     make_venv(steps)
     install(*{"dev": ("dev", "340 MB")}.get(what, ("course", "240 MB")), steps)
+    if what != "dev":
+        copy_lessons()
     if what != "lab":
         return None
     if sys.platform == "darwin":

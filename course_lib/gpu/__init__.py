@@ -4,7 +4,7 @@ This is the only room that imports CuPy, and it does so inside functions: withou
 imports, and `probe` says in one sentence why there is no GPU to use.
 """
 
-from course_lib.gpu.device import is_cupy, to_device, to_host
+from course_lib.gpu.device import cupy, is_cupy, to_device, to_host
 from course_lib.gpu.launch import GpuError, launch, load
 from course_lib.gpu.library import library_version, time_copy, time_product
 from course_lib.gpu.live import live_device
@@ -12,5 +12,5 @@ from course_lib.gpu.queue import Queue
 from course_lib.gpu.status import GpuStatus, probe
 from course_lib.gpu.timing import Timing, time_kernel
 
-__all__ = ["GpuError", "GpuStatus", "Queue", "Timing", "is_cupy", "launch", "library_version", "live_device", "load", "probe", "time_copy",
-           "time_kernel", "time_product", "to_device", "to_host"]
+__all__ = ["GpuError", "GpuStatus", "Queue", "Timing", "cupy", "is_cupy", "launch", "library_version", "live_device", "load", "probe",
+           "time_copy", "time_kernel", "time_product", "to_device", "to_host"]

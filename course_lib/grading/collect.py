@@ -23,6 +23,7 @@ from course_lib.grading.normalise import MOST_BYTES
 from course_lib.grading.plain import Content
 
 MOST_MEMBERS = 100_000
+OF_THE_COURSE = ("warp-by-warp", "my_course", "exercises")        # folders in which a student's exercises lie: nobody is called so
 _TIME = r"(?P<time>\d{4}-?\d\d-?\d\d[T _-]\d\d[:.-]?\d\d[:.-]?\d\d(?:\.\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?)"
 _FORMS = tuple(re.compile(form, re.IGNORECASE) for form in (
     rf"(?P<student>[^+]+)\+EXERCISE\+{_TIME}(?:\+.*)?",                             # JupyterHub with nbgrader's exchange
@@ -233,7 +234,7 @@ def _called(parts, exercise):
             if match := re.fullmatch(form.pattern.replace("EXERCISE", re.escape(exercise)), part, re.IGNORECASE):
                 yield match["student"], match.groupdict().get("time")
                 break
-    yield from ((part, None) for part in parts if exercise not in part)
+    yield from ((part, None) for part in parts if exercise not in part and part not in OF_THE_COURSE)
 
 
 def _student(called, names):

@@ -101,6 +101,31 @@ def is_source(kernel):
     return isinstance(kernel, str) and (_is_text(kernel) or kernel.endswith((".cu", ".cuh")))
 
 
+def parameters_of(text: str, entry: str) -> tuple[str, ...] | None:
+    """Return how a kernel in CUDA text declares its parameters; None when the text shows no such kernel, as with macros or templates.
+
+    >>> parameters_of("__global__ void f(const float* A, int n) {}", "f"), parameters_of("FUNCTION(f) {}", "f")
+    (('const float* A', 'int n'), None)
+    """
+    found = [m["parameters"] for m in _ENTRY.finditer(_COMMENT.sub(_blank, text)) if m["name"] == entry]
+    return tuple(" ".join(p.split()) for p in found[0].split(",") if p.strip()) if found else None
+
+
+def kernels_in(text: str) -> tuple[str, ...]:
+    """Return the names of the kernels in CUDA text."""
+    return tuple(m["name"] for m in _ENTRY.finditer(_COMMENT.sub(_blank, text)))
+
+
+def outputs_of(text: str, entry: str) -> set[int]:
+    """Return which parameters of a kernel it may write: pointers without const.
+
+    >>> sorted(outputs_of("__global__ void f(const float* A, int n, float* C) {}", "f"))
+    [2]
+    """
+    declared = parameters_of(text, entry) or ()
+    return {i for i, parameter in enumerate(declared) if "*" in parameter and not re.search(r"\bconst\b[^*]*\*", parameter)}
+
+
 def _is_text(source):
     return isinstance(source, str) and ("__global__" in source or any(mark in source for mark in "\n;{"))
 
@@ -165,13 +190,17 @@ def _check_signature(name, text, takes):
     if len(given) != len(takes):
         raise CourseError(f"{name} takes {len(given)} arguments, not {len(takes)}: {right}", entry=name)
     for number, (mine, theirs) in enumerate(zip(given, takes, strict=True), start=1):
-        kind, wanted = _kind(mine), _kind(theirs)
+        kind, wanted = kind_of(mine), kind_of(theirs)
         if kind and kind != wanted:
             raise CourseError(f"argument {number} of {name} is `{mine}`, not `{theirs}`: {right}", entry=name)
 
 
-def _kind(parameter):
-    """Return "int", "float", "float*" and so on, or None for a type that only the compiler knows."""
+def kind_of(parameter: str) -> str | None:
+    """Return "int", "float", "float*" and so on, or None for a type that only the compiler knows.
+
+    >>> kind_of("const float* __restrict__ A"), kind_of("unsigned int n"), kind_of("mine::type x")
+    ('float*', 'unsigned int', None)
+    """
     words = re.findall(r"\w+|\*|&", re.sub(r"\bconst\b|\b__restrict__\b|\bstruct\b", " ", parameter))
     stars = words.count("*") + words.count("&")
     names = [w for w in words if w not in "*&"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from course_lib import gpu
 from course_lib.errors import CourseError
+from course_lib.unwritten import is_unwritten, missing
 
 MOST_ELEMENTS = 2**31 - 1      # the kernels index a matrix with int
 
@@ -134,6 +135,8 @@ def check_array(name, array, dtype):
 
 
 def _check_kind(name, array, dtype):
+    if is_unwritten(array):
+        raise missing(array)
     if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
         raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
                           f"make one with np.array({name}, dtype=np.{dtype})")

@@ -108,7 +108,7 @@ class LaunchResult:
         """Return the table as text; on the simulator it is the same in every run."""
         rows = self.rows()
         width = max(len(what) for what, _ in rows)
-        return "\n".join(f"{what:<{width}}  {value}" for what, value in rows)
+        return "\n".join(f"{what:<{width}}  {value}".rstrip() for what, value in rows)
 
     def _repr_html_(self):
         """Return the table for a notebook."""

@@ -43,6 +43,8 @@ def archive(**members):
     ("Ada Lovelace_12345_assignsubmission_file_/04_tiling.ipynb", "ada"),
     ("lovelaceada_LATE_123_456_04_tiling.ipynb", "ada"),
     ("123-456 - Ada Lovelace - Nov 20, 2030 1011 AM/04_tiling.ipynb", "ada"),
+    ("ada/my_course/exercises/04_tiling/04_tiling.ipynb", "ada"),
+    ("ada/warp-by-warp/my_course/exercises/04_tiling/04_tiling (new edition).ipynb", "ada"),
 ])
 @pytest.mark.parametrize("zipped", [False, True])
 def test_every_platforms_names_are_read(classroom, tmp_path, path, student, zipped):
@@ -61,6 +63,14 @@ def test_every_platforms_names_are_read(classroom, tmp_path, path, student, zipp
     if "2030" in path and "Nov" not in path:
         assert stamp == "2030-11-20T10:11:12+00:00"
     assert classroom.submission(student, EXERCISE).read_bytes() == RELEASED
+
+
+@pytest.mark.parametrize("path", ["ada/my_course/exercises/04_tiling/04_tiling.ipynb", "ada/exercises/04_tiling/04_tiling.ipynb"])
+def test_a_folder_of_the_course_is_no_student(classroom, tmp_path, path):
+    """Also without a roster, which would say that nobody is called my_course."""
+    (tmp_path / "class.zip").write_bytes(archive(**{path: RELEASED}))
+    line, = collect(classroom, tmp_path / "class.zip")
+    assert line.startswith("ada 04_tiling ")
 
 
 @pytest.mark.parametrize("name", ["../ada/04_tiling.ipynb", "/etc/ada/04_tiling.ipynb", "ada/../../04_tiling.ipynb",

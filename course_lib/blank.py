@@ -1,0 +1,143 @@
+"""Kernel cells that are still blank, and what a notebook shows where their kernels are missing.
+
+`tools/my_course.py` makes the reader's copy of a lesson: what stands between `// BEGIN SOLUTION` and `// END SOLUTION` becomes `WRITE`,
+with `END` behind it where more of the kernel follows. `course_lib.magic` asks `is_blank` whether the reader has written something since.
+
+Jupyter stops "Run All" at the first cell that fails, and a cell fails when it leaves an exception to IPython. So a `NotWritten` is taken
+there: IPython's handler for chosen exceptions shows one sentence, and when the cell has ended `after_cell` takes the error off its
+result, before the kernel answers the front end. Nothing else in the notebook changes: no cell is rewritten, and other errors stop as
+always.
+"""
+
+import ast
+import re
+
+from IPython.display import display
+
+from course_lib.unwritten import NOT_WRITTEN, NotWritten, Unwritten, is_unwritten
+
+WRITE, END = "// write it here", "// up to here"
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_REGION = re.compile(rf"(?P<before>.*?){re.escape(WRITE)}[^\n]*(?P<after>.*?)(?:{re.escape(END)}|\Z)", re.DOTALL)
+
+
+class Notice:
+    """One sentence for the reader; a screen reader says it, too."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_html_(self):
+        words = self.text.replace("&", "&amp;").replace("<", "&lt;")
+        return f'<p role="status" style="border-left:4px solid #b36b00;padding-left:0.6em">{words}</p>'
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a place where the reader is to write is still as the copy had it.
+
+    A place that ends with `END` is blank as long as there are only comments before that. One that does not, a whole body, is blank as long
+    as there are only comments between its braces, or in the whole text.
+
+    >>> is_blank("void f() {\\n    // write it here\\n}"), is_blank("void f() {\\n    // write it here\\n    g();\\n}")
+    (True, False)
+    >>> is_blank("x;\\n// write it here\\n\\n// up to here\\ny;"), is_blank("x;\\n// write it here\\nz;\\n// up to here\\ny;")
+    (True, False)
+    """
+    for place in _REGION.finditer(text):
+        before, after = (_COMMENT.sub("", place[part]).strip() for part in ("before", "after"))
+        ended = place.group().endswith(END)
+        if ended and not after:
+            return True
+        if not ended and before[-1:] in ("", "{") and not after.strip("} \t\n"):
+            return True
+    return False
+
+
+def bind(namespace: dict, name: str, why: str, text: str) -> Unwritten:
+    """Bind a kernel's name to an `Unwritten`; one that stands there already goes on to stand for it, and what depends on it."""
+    found = namespace.get(name)
+    if is_unwritten(found) and found._root is found:
+        found._why, found._text, found._is_written = why, text, False
+        return found
+    namespace[name] = Unwritten(name, why, text)
+    return namespace[name]
+
+
+def bind_written(namespace: dict, name: str, text: str) -> None:
+    """Bind a kernel's name to its text; arrays that it was to fill get their names back."""
+    root = namespace.get(name)
+    namespace[name] = text
+    if not is_unwritten(root) or root._root is not root:
+        return
+    root._is_written = True
+    for other, value in list(namespace.items()):
+        if is_unwritten(value) and value._root is root and value._original is not None:
+            namespace[other] = value._original
+
+
+def unwritten(namespace: dict, name: str, text: str) -> Notice:
+    """Note that a cell is blank; return what the cell shows."""
+    bind(namespace, name, NOT_WRITTEN, text)
+    return Notice(f"{name} {NOT_WRITTEN}: write it in this cell, where it says “{WRITE}”, and run the cell again. The answer is below it.")
+
+
+def install(shell) -> None:
+    """Have IPython show a `NotWritten` as one sentence, and go on."""
+    shell.set_custom_exc((NotWritten,), lambda shell, kind, error, traceback, tb_offset=None: display(Notice(str(error))))
+    for old in [f for f in shell.events.callbacks["post_run_cell"] if getattr(f, "__name__", "") == "after_cell"]:
+        shell.events.unregister("post_run_cell", old)        # of a module that was loaded before
+
+    def after_cell(result):
+        error = result.error_in_exec
+        if isinstance(error, NotWritten):
+            keep_names(shell.user_ns, shell.transform_cell(result.info.raw_cell), error)
+            result.error_in_exec = None
+        elif getattr(error, "in_its_cell", False):           # the compiler's message is shown; the cells after it say so, too
+            result.error_in_exec = None
+
+    shell.events.register("post_run_cell", after_cell)
+
+
+def keep_names(namespace: dict, cell: str, error: NotWritten) -> None:
+    """Bind what a cell that ended early has not made, and the arrays that its kernel was to fill, to an `Unwritten` each."""
+    for name, value in list(namespace.items()):
+        if not name.startswith("_") and any(value is array for array in error.arrays):
+            namespace[name] = Unwritten(name, root=error.root, original=value)
+    for name in names_from(ast.parse(cell), failing_line(error, namespace)):
+        if namespace.get(name) is not error.root:
+            namespace[name] = Unwritten(name, root=error.root)
+
+
+def failing_line(error: NotWritten, namespace: dict) -> int:
+    """Return the line of the cell in which an exception began, 1 when its traceback does not tell."""
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_globals is namespace and step.tb_frame.f_code.co_name == "<module>":
+            return step.tb_lineno
+        step = step.tb_next
+    return 1
+
+
+def names_from(tree: ast.Module, line: int) -> list[str]:
+    """Return the names that a cell's statements bind, from the one in a line to the last.
+
+    >>> names_from(ast.parse("a = 1\\nb, (c, d) = f()\\nfor e in b: g = [h for h in e]\\ndef i(): j = 1\\nimport k.l, m as n"), 2)
+    ['b', 'c', 'd', 'e', 'g', 'i', 'k', 'n']
+    """
+    found = {}
+    waiting = [node for node in reversed(tree.body) if node.end_lineno >= line]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = None
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found[node.name] = None
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= dict.fromkeys((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+    return list(found)
+
