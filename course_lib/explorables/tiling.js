@@ -131,7 +131,7 @@ function drawCounter(pen, view, where) {
 
 function drawLegend(pen, view, { box }) {
   const { text } = view, wide = Math.min(2.1 * text, box.w / 9), y = box.y + 3 * text;
-  const said = box.w > 17 * text ? ["Each box of A and B is one sector, 8 floats.", "Its colour says how often it was loaded:"] : ["Each box: one sector, 8 floats.", "Colour: how often loaded."];
+  const said = box.w > 19 * text ? ["Each box of A and B is one sector, 8 floats.", "Its colour says how often it was loaded:"] : ["Each box: one sector, 8 floats.", "Colour: how often loaded."];
   said.forEach((line, i) => write(pen, view, line, box.x, box.y + (1.1 + 1.3 * i) * text, { most: box.w }));
   for (let times = 0; times <= 8; ++times) {
     const swatch = { x: box.x + times * wide, y, w: wide, h: 1.1 * text };
@@ -216,7 +216,7 @@ function drawNeeded(pen, view, where) {
   const { states } = view.scene, [row, column] = place(states, "C", view.watched);
   const A = { ...cellBox(where.A, row, 0, states.shapes.A[1]) }, B = { ...cellBox(where.B, 0, column), h: states.shapes.B[0] * where.B.cell };
   for (const box of [A, B]) { outline(pen, box, view.paper, 4); outline(pen, box, view.ink, 2); }
-  if (view.at > 0 || view.scene.states.shapes.B[0] * where.B.cell < 14 * view.text) return;
+  if (view.at > 0 || view.scene.states.shapes.B[0] * where.B.cell < 17 * view.text) return;
   const [x, y] = middle(A), [across, down] = middle(B);
   drawNote(pen, view, "16 threads need this row", x, row > 7 ? A.y - 1.2 * view.text : A.y + A.h + 1.6 * view.text);
   pen.save();
@@ -291,7 +291,7 @@ export function says(view) {
   const { kind, tile, k } = scene.states.steps[step];
   if (kind === "load") { const [name] = Object.keys(scene.states.steps[step].tiled.touch); return `Tiled: each of the 256 threads loads one element of ${name} and stores it in ${name}s, ${grown(view, "tiled")} more sectors. This is the ${tile ? "second" : "first"} tile of ${name}. Naive: nothing here. It loads while it multiplies.`; }
   if (kind === "barrier") return k === tile * 16 ? "Tiled: the first barrier. No thread reads As or Bs before all 256 threads have stored their elements." : "Tiled: the second barrier. No thread stores the next tile before all 256 threads have read this one.";
-  if (kind === "multiply") return `k = ${k}. Naive: column ${k} of A and row ${k} of B come from memory, ${grown(view, "naive")} more sectors. Tiled: the same numbers come from shared memory, ${grown(view, "tiled") || "no"} sectors.`;
+  if (kind === "multiply") return `k = ${k}. Naive: column ${k} of A and row ${k} of B come from global memory, ${grown(view, "naive")} more sectors. Tiled: the same numbers come from shared memory, ${grown(view, "tiled") || "no"} sectors.`;
   const often = side => Math.max(...scene[side].times.A);
   return `Both blocks have computed the same elements of C. Naive: ${scene.naive.sectors.toLocaleString("en")} sectors, each one loaded ${often("naive")} times. Tiled: ${scene.tiled.sectors}, each loaded ${often("tiled") === 1 ? "once" : `${often("tiled")} times`}. That is ${scene.answer} times fewer.`;
 }
