@@ -118,6 +118,8 @@ class Stage {
     this.scrub.addEventListener("input", () => this.seek(this.scrub.value / 1000 * this.scene.steps));
     if (this.picture.ask) this.buildQuestion(bar);
     this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
+    const parts = { controls: top, picture: this.holder, says: this.says, player: bar };
+    for (const name of this.picture.order ?? []) this.root.append(parts[name]);
   }
 
   button(parent, icon, text, key, act) {

@@ -27,7 +27,7 @@ def plan() -> Picture:
     ax.add_patch(Rectangle((far + COLUMN, far + ROW), 1, 1, facecolor=style.GREEN, edgecolor=style.INK, linewidth=1.6))
     for start, end in (((NOW + 0.7, far + ROW + 0.5), (NOW + 1.6, far + ROW + 0.5)), ((far + COLUMN + 0.5, NOW + 0.7), (far + COLUMN + 0.5, NOW + 1.6))):
         ax.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=22, linewidth=2.4, color=style.INK))
-    ax.text(-0.3, gap, "green: one block's tile of C\nblue: its two tiles in shared memory\npale: the tiles before and after", fontsize=11, va="top", linespacing=1.5)
+    ax.text(-0.3, gap, "green: one block's tile of C\nblue: in shared memory now\npale blue: before and after", fontsize=10.5, va="top", linespacing=1.5)
     ax.set(xlim=(-0.4, far + BLOCKS + 0.1), ylim=(far + BLOCKS + 0.1, -0.75), aspect="equal")
     ax.axis("off")
     return render(ax, ALT)
