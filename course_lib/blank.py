@@ -4,13 +4,13 @@
 with `END` behind it where more of the kernel follows. `course_lib.magic` asks `is_blank` whether the reader has written something since.
 
 Jupyter stops "Run All" at the first cell that fails, and a cell fails when it leaves an exception to IPython. So a `NotWritten` is taken
-there: IPython's handler for chosen exceptions shows one sentence, and when the cell has ended `after_cell` takes the error off its
-result, before the kernel answers the front end. Nothing else in the notebook changes: no cell is rewritten, and other errors stop as
-always.
+there: where IPython would show a traceback `Missing.show` shows one sentence, and when the cell has ended `Missing.after_cell` takes the
+error off its result, before the kernel answers the front end. Nothing else changes: no cell is rewritten, and other errors stop as always.
 """
 
 import ast
 import re
+import sys
 
 from IPython.display import display
 
@@ -85,20 +85,37 @@ def unwritten(namespace: dict, name: str, text: str) -> Notice:
 
 
 def install(shell) -> None:
-    """Have IPython show a `NotWritten` as one sentence, and go on."""
-    shell.set_custom_exc((NotWritten,), lambda shell, kind, error, traceback, tb_offset=None: display(Notice(str(error))))
-    for old in [f for f in shell.events.callbacks["post_run_cell"] if getattr(f, "__name__", "") == "after_cell"]:
-        shell.events.unregister("post_run_cell", old)        # of a module that was loaded before
+    """Have an IPython shell show a `NotWritten` as one sentence, and go on. A second call changes nothing."""
+    if not hasattr(shell, "shows_what_is_missing"):
+        shell.shows_what_is_missing = Missing(shell)
 
-    def after_cell(result):
+
+class Missing:
+    """What IPython does about a `NotWritten` in one shell."""
+
+    def __init__(self, shell):
+        self.shell, self.show_other, self.said = shell, shell.showtraceback, set()
+        shell.showtraceback = self.show
+        shell.events.register("post_run_cell", self.after_cell)
+
+    def show(self, exc_tuple=None, *args, **kwargs):
+        """Show the sentence, once a cell; any other exception as ever. IPython calls this also for what fails while it is displayed."""
+        error = (exc_tuple or sys.exc_info())[1]
+        if not isinstance(error, NotWritten):
+            self.show_other(exc_tuple, *args, **kwargs)
+        elif str(error) not in self.said:
+            self.said.add(str(error))
+            display(Notice(str(error)))
+
+    def after_cell(self, result):
+        """Take the error off a cell that has told it, so that the front end goes on to the next."""
+        self.said.clear()
         error = result.error_in_exec
         if isinstance(error, NotWritten):
-            keep_names(shell.user_ns, shell.transform_cell(result.info.raw_cell), error)
+            keep_names(self.shell.user_ns, self.shell.transform_cell(result.info.raw_cell), error)
             result.error_in_exec = None
         elif getattr(error, "in_its_cell", False):           # the compiler's message is shown; the cells after it say so, too
             result.error_in_exec = None
-
-    shell.events.register("post_run_cell", after_cell)
 
 
 def keep_names(namespace: dict, cell: str, error: NotWritten) -> None:

@@ -91,9 +91,9 @@ def _refuse(self, *args, **kwargs):
     raise missing(self)
 
 
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift", "divmod")
-_OTHERS = ("abs", "array", "array_function", "array_ufunc", "bool", "call", "complex", "contains", "delitem", "enter", "eq", "exit", "float",
-           "format", "fspath", "ge", "getitem", "gt", "hash", "index", "int", "invert", "iter", "le", "len", "lt", "ne", "neg", "next", "pos",
-           "reversed", "round", "setitem", "str")
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
+_OTHERS = ("abs", "array", "array_function", "array_ufunc", "bool", "call", "complex", "contains", "delitem", "enter", "eq", "exit",
+           "float", "format", "fspath", "ge", "getitem", "gt", "hash", "index", "int", "invert", "iter", "le", "len", "lt", "ne", "neg",
+           "next", "pos", "reversed", "round", "setitem", "str")
 for _name in [*_OTHERS, *_BINARY, *(f"r{_n}" for _n in _BINARY), *(f"i{_n}" for _n in _BINARY)]:
     setattr(Unwritten, f"__{_name}__", _refuse)

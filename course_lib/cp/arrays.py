@@ -34,8 +34,8 @@ class ndarray:                               # noqa: N801 (CuPy's name)
         self._host = host
 
     def get(self) -> np.ndarray:
-        """Return a copy of the array as NumPy's."""
-        return self._host.copy(order="K")
+        """Return a copy of the array as NumPy's, by rows."""
+        return self._host.copy()
 
     def set(self, values: np.ndarray) -> None:
         """Copy a NumPy array of the same shape and type into this one."""
