@@ -21,7 +21,7 @@ STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
-lab: python  ## open the course in JupyterLab; installs what is missing. LAB_ARGS="--no-browser --port 8899"
+lab: python  ## open your own copy of the course, my_course/, in JupyterLab; installs what is missing. LAB_ARGS="--no-browser --port 8899"
 	@$(PYTHON) tools/setup.py lab
 
 test: dev  ## check everything on the simulator: style, imports, unit tests, every lesson, the exercises
@@ -93,7 +93,7 @@ precompiled: dev  ## make build/precompiled.zip, with which lessons run on machi
 bench: dev  ## measure how fast the simulator is. BENCH_ARGS="--quick --json FILE --numba-python PATH"
 	$(BIN)/python -m course_lib.bench simt $(BENCH_ARGS)
 
-clean:  ## remove .venv and everything that was built; your notebooks and grades stay
+clean:  ## remove .venv and everything that was built; my_course/ and your grades stay
 	rm -rf .venv build .pytest_cache .ruff_cache .import_linter_cache *.egg-info
 	find course_lib tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 

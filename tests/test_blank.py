@@ -4,8 +4,8 @@ import ast
 import os
 from pathlib import Path
 
-import nbformat
 import pytest
+from blank_lesson import CELLS, copy_of
 from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
@@ -15,21 +15,9 @@ from course_lib import blank
 from course_lib.unwritten import NotWritten, Unwritten, is_unwritten
 
 ROOT = Path(__file__).resolve().parents[1]
-LESSON = ROOT / "tests" / "data" / "blank_lesson.txt"
 MISSING = "mine is not written yet: write it in its cell, run that cell, then run this one again."
 
 WRONG = "mine does not compile yet: its cell shows what the compiler says; mend it there, then run this cell again."
-
-
-def cells_of(path):
-    """Return the cells of a fixture lesson: texts, between lines of `# %%`."""
-    return [cell.strip("\n") for cell in path.read_text(encoding="utf-8").split("\n# %%\n")[1:]]
-
-
-def copy_of(cells):
-    """Return a reader's copy of a lesson made of these cells."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text, id=f"cell-{i}") for i, text in enumerate(cells)])
-    return nbformat.reads(my_course.reader_copy(nbformat.writes(notebook).encode(), "notebooks/04.ipynb")[0].decode(), as_version=4)
 
 
 def run_all(notebook, tmp_path):
@@ -47,7 +35,7 @@ def shown(cell):
 
 def test_run_all_on_a_blank_copy_reaches_the_end(tmp_path):
     """Each cell of the fixture says in its first line what it needs: the kernel ("needs mine"), or nothing."""
-    notebook = run_all(copy_of(cells_of(LESSON)), tmp_path)
+    notebook = run_all(copy_of(CELLS), tmp_path)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert sum(cell.source.startswith("%%cuda mine") for cell in code) == 1
     for cell in code:
@@ -64,9 +52,9 @@ def test_run_all_on_a_blank_copy_reaches_the_end(tmp_path):
 
 
 def test_with_its_kernel_written_the_same_lesson_runs(tmp_path):
-    notebook = copy_of(cells_of(LESSON))
+    notebook = copy_of(CELLS)
     answer = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    kernel = answer.split("```cpp\n")[1].split("```")[0]
+    kernel = answer.split("```c++\n")[1].split("```")[0]
     for cell in notebook.cells:
         if cell.source.startswith("%%cuda mine"):
             cell.source = "%%cuda mine\n" + kernel
@@ -75,7 +63,7 @@ def test_with_its_kernel_written_the_same_lesson_runs(tmp_path):
 
 
 def test_a_kernel_that_does_not_compile_shows_why_and_the_cells_below_say_so(tmp_path):
-    notebook = copy_of(cells_of(LESSON))
+    notebook = copy_of(CELLS)
     for cell in notebook.cells:
         cell.source = cell.source.replace("// write it here", "int x = y;")
     code = [cell for cell in run_all(notebook, tmp_path).cells if cell.cell_type == "code"]

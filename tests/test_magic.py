@@ -34,6 +34,15 @@ def test_a_cell_becomes_a_text_and_one_line_is_printed(shell, capsys):
     assert magic.from_cell("%%cuda one\n" + CELL) == ("one", shell.user_ns["one"])
 
 
+@pytest.mark.parametrize("text", ["// write it here", 'extern "C" __global__ void tiled(int M) { M = y; }'])
+def test_the_check_of_an_exercise_fails_without_a_kernel(shell, capsys, text):
+    """It may stand for points: other than a lesson's cells, it does not pass over what is missing."""
+    shell.run_cell(f"%%cuda tiled\n{text}")
+    shell.run_cell("from course_lib.grading import check, part\nverdict = check(tiled, part('04_tiling', 'tile'))")
+    assert not shell.user_ns["verdict"].passed
+    assert not shell.run_cell("verdict.require()").success
+
+
 def test_shared_memory_is_counted(capsys):
     body = CELL.replace("{ *x", "{ __shared__ float s[96]; s[threadIdx.x] = *x; __syncthreads(); *x = s[5]; *x")
     magic.cuda("mine", body.replace("*x = 1.0f;", ""), {})

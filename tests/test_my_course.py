@@ -61,7 +61,7 @@ def test_a_copy_has_no_output_and_a_blank_kernel_with_its_answer_below(course):
     assert (plain.source, plain.outputs, plain.execution_count) == ("1 + 1", [], None)
     assert kernel.source == "%%cuda mine\nvoid mine() {\n    // write it here\n}"
     assert is_blank(kernel.source)
-    assert answer.source.startswith("<details>\n<summary>Show a kernel that works</summary>\n\n```cpp\nvoid mine() {\n    g();\n}\n```\n")
+    assert answer.source.startswith("<details>\n<summary>Show a kernel that works</summary>\n\n```c++\nvoid mine() {\n    g();\n}\n```\n")
     assert cells(mine(course, "exercises/04_tiling/04_tiling.ipynb"))[1].source == "2 + 2", "not the lesson, though it is called alike"
     assert mine(course, "exercises/04_tiling/data.csv").read_bytes() == b"1,2"
     about = nbformat.read(mine(course), as_version=4).metadata["warp_by_warp"]

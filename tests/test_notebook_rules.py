@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import my_course
+from course_lib.blank import is_blank
+
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
@@ -16,6 +19,8 @@ REWRITTEN = ("04",)                      # when all are, the caps on words and c
 CELLS, LINES, WORDS, KILOBYTES = 25, 15, 120, 200
 LINES_TYPED = 12                         # of a code cell in a lesson of the second edition; kernels may be longer
 PREDICT = re.compile(r"(\w+) = predict\((.*?)\)\n\1\Z", re.DOTALL)      # the cell's last line shows it
+# From lesson 03 on the reader writes a whole kernel; these lessons are still as they were before that rule.
+WITHOUT_A_BLANK = {f"{n:02}" for n in range(3, 17)}
 NOT_A_STUDENTS = re.compile(r"/(?:home|Users|root|work|tmp|build)/[\w.-]+")
 
 
@@ -151,6 +156,28 @@ def missing_parts(cells, number, following, rewritten=False):
                else ["no deliberate mistake: a heading that says so, or a cell tagged raises-exception"]))
 
 
+def blank_problems(cells):
+    """Return what is wrong with the kernels that the reader writes: markers that do not pair up, or leave nothing blank."""
+    found = []
+    for number, cell in enumerate(cells):
+        text = source(cell)
+        marked = my_course.BEGIN in text or my_course.FINISH in text
+        if marked and not (cell["cell_type"] == "code" and text.startswith(("%%cuda", "%%c "))):
+            found.append(f"cell {number}: solution markers belong into a %%cuda or %%c cell")
+        elif marked:
+            try:
+                blanked, _ = my_course.blank_cell(text)
+                found += [] if is_blank(blanked) else [f"cell {number}: what the reader gets is not recognised as blank"]
+            except my_course.BadMarkers as error:
+                found.append(f"cell {number}: {error}")
+    return found
+
+
+def has_a_blank(cells):
+    """Tell whether the reader writes a kernel in a lesson."""
+    return any(f"// {my_course.BEGIN}" in source(cell) for cell in cells)
+
+
 def opening_problems(text, number):
     """Return what the first cell lacks: title, minutes, what the lesson needs, objectives."""
     found = [] if re.match(rf"# {number} \S", text) else [f"the first cell does not begin with `# {number} Title`"]
@@ -214,6 +241,29 @@ def test_lesson(path):
 def test_lesson_has_its_parts(path):
     following = LESSONS[(LESSONS.index(path) + 1) % len(LESSONS)].name
     assert not (found := missing_parts(read(path), path.name[:2], following, path.name[:2] in REWRITTEN)), "\n".join(found)
+
+
+@each(LESSONS)
+def test_the_reader_writes_a_kernel(path):
+    cells, number = read(path), path.name[:2]
+    assert not (found := blank_problems(cells)), "\n".join(found)
+    if number >= "03":
+        assert has_a_blank(cells) is (number not in WITHOUT_A_BLANK), \
+            "from lesson 03 on a %%cuda cell holds a kernel between // BEGIN SOLUTION and // END SOLUTION; take its lesson out of " \
+            "WITHOUT_A_BLANK"
+
+
+KERNEL = "%%cuda mine\nvoid mine() {\n    // BEGIN SOLUTION\n    g();\n    // END SOLUTION\n}"
+
+
+@pytest.mark.parametrize(("kind", "text", "says"), [
+    ("code", KERNEL, ""), ("code", KERNEL.replace("    // END SOLUTION\n", ""), "no `// END SOLUTION`"),
+    ("code", KERNEL.replace("%%cuda mine", "1"), "belong into"), ("markdown", KERNEL, "belong into"),
+    ("code", KERNEL.replace("// BEGIN SOLUTION", "// BEGIN SOLUTION: a loop"), "nothing but")])
+def test_wrong_markers_are_named(kind, text, says):
+    found = blank_problems([{"cell_type": kind, "source": [text], "metadata": {}}])
+    assert bool(found) is bool(says)
+    assert says in "".join(found)
 
 
 def test_no_two_predictions_share_a_key():

@@ -26,6 +26,7 @@ def setup(monkeypatch, tmp_path):
     monkeypatch.delenv("COURSE_BACKEND", raising=False)
     module.VENV.mkdir()
     module.asked, module.prepare_in_truth = [], module.prepare
+    monkeypatch.setattr(module.my_course, "make", lambda root: ["3 lessons were put there"])
     monkeypatch.setattr(module, "pip", lambda *arguments: module.asked.append(arguments))
     monkeypatch.setattr(module, "prepare", lambda: module.asked.append("prepare"))
     return module
@@ -117,6 +118,36 @@ def test_on_macos_the_course_is_installed_and_says_what_needs_the_dev_container(
     setup.main("lab", 4)
     assert setup.asked == installed(".")
     assert "to edit one, open this folder in its dev container" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("what", "copies"), [("lab", True), ("course", True), ("dev", False)])
+def test_readers_get_their_copies_and_those_who_only_test_do_not(setup, monkeypatch, capsys, what, copies):
+    opened = []
+    monkeypatch.setattr(setup, "open_lab", lambda steps: opened.append(capsys.readouterr().out))
+    setup.main(what, 4)
+    said = opened[0] if what == "lab" else capsys.readouterr().out
+    assert ("    3 lessons were put there\n" in said) is copies
+
+
+def test_the_lab_opens_the_readers_copy(setup, monkeypatch, tmp_path):
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    opened = []
+    monkeypatch.setattr(setup.os, "execv", lambda program, command: opened.append(command))
+    monkeypatch.setattr(setup.os, "chdir", lambda folder: None)
+    with pytest.raises(SystemExit, match="my_course/notebooks/00_start_here.ipynb is missing: is this a whole checkout"):
+        setup.open_lab(setup.Steps(4))
+    (tmp_path / "my_course/notebooks").mkdir(parents=True)
+    (tmp_path / "my_course/notebooks/00_start_here.ipynb").touch()
+    setup.open_lab(setup.Steps(4))
+    assert "--LabApp.default_url=/lab/tree/my_course/notebooks/00_start_here.ipynb" in opened[0]
+
+
+def test_a_folder_that_cannot_be_written_ends_with_what_to_do(setup, monkeypatch):
+    def make(root):
+        raise PermissionError(13, "Permission denied", "my_course")
+    monkeypatch.setattr(setup.my_course, "make", make)
+    with pytest.raises(SystemExit, match="could not be copied to my_course/: .*Permission denied.* Is the disk full"):
+        setup.main("course", 2)
 
 
 def test_on_macos_the_tests_are_for_the_dev_container(setup, monkeypatch):

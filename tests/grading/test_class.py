@@ -4,12 +4,15 @@ import csv
 import json
 import os
 import stat
+import subprocess
+import sys
 from concurrent import futures
 from pathlib import Path
 
 import hostile_class
 import pytest
 
+import my_course
 from course_lib.apart import bubblewrap
 from course_lib.errors import CourseError
 from course_lib.grading import judging
@@ -223,9 +226,30 @@ def test_copied_kernels_are_reported_and_the_expected_ones_are_not():
 def test_the_bundle_has_what_a_student_needs_and_nothing_of_the_instructors():
     names = bundled(tracked(ROOT))
     assert {"Makefile", "pyproject.toml", "README.md", "LICENSE", "LICENSE-lessons", "constraints.txt", "tools/setup.py",
-            "course_lib/grading/checks.py", f"exercises/{EXERCISE}/{EXERCISE}.ipynb", "notebooks/04_tiling.ipynb"} <= set(names)
+            "tools/my_course.py", "course_lib/grading/checks.py", f"exercises/{EXERCISE}/{EXERCISE}.ipynb",
+            "notebooks/04_tiling.ipynb"} <= set(names)
     assert not [name for name in names if name.startswith(("solutions", "tests", "grading", ".ci"))]
     assert leak(contents(ROOT)) is None
+
+
+def test_a_student_makes_copies_from_the_bundle_as_from_a_clone(tmp_path):
+    for name, data in contents(ROOT).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    done = subprocess.run([sys.executable, tmp_path / "tools/my_course.py"], capture_output=True, text=True, check=True)
+    assert "your own copies are in my_course/" in done.stdout
+    assert (tmp_path / f"my_course/exercises/{EXERCISE}/{EXERCISE}.ipynb").exists()
+    assert (tmp_path / "my_course/notebooks/glossary.md").exists()
+
+
+def test_a_copy_is_judged_as_the_exercise_that_was_released():
+    """What a student submits from my_course/ has one more word in its metadata, and the same answers."""
+    name = f"exercises/{EXERCISE}/{EXERCISE}.ipynb"
+    released = (ROOT / name).read_bytes()
+    copied, _ = my_course.reader_copy(released, name)
+    asked = questions(released)
+    assert questions(copied) == asked
+    assert answers(copied, asked) == answers(released, asked)
 
 
 def test_a_bundle_with_a_solution_in_it_is_not_made():
