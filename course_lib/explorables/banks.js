@@ -53,6 +53,7 @@ export function boxes(where, scene, word, at) {
   if (at < 1) {
     const delay = 0.25 * word.row / scene.tile, fly = ease(clamp((at - delay) / 0.4)), fall = clamp((at - delay - 0.42) / 0.33);
     const memory = inMemory(where, scene, word), pile = inBank(where, word.bank, word.tick - 1);
+    if (!scene.load) return sources.map(source => between(source, pile, ease(clamp((at - delay) / 0.75))));
     return sources.map(source => (fall > 0 ? between(memory, pile, fall * fall) : between(source, memory, fly)));
   }
   const done = Math.floor(at - 1 + 1e-6), part = ease(clamp(at - 1 - done));
@@ -140,6 +141,8 @@ function drawBanks(pen, view, where) {
     outline(pen, { ...tube, y: where.lanes.y, h: where.lanes.size - 1 }, view.ink, 0.6);
   }
   if (at >= 1) drawCounter(pen, view, where);
+  const finished = clamp(at - scene.steps + 1);           // in the end: how many words each bank has served
+  for (const word of finished > 0 ? scene.words : []) fill(pen, inBank(where, word.bank, word.tick - 1), COLOURS[word.bank], 0.8 * finished);
   const ghosts = clamp(1 - at);
   if (ghosts > 0) for (const word of scene.words) {
     pen.globalAlpha = ghosts;
@@ -159,11 +162,12 @@ function drawCounter(pen, view, where) {
 
 /** Words that are on their way. While a control settles, each goes from where it was to where it now is. */
 function drawWords(pen, view, where) {
-  const { scene, before, at, turn } = view, moved = turn < 1 && before !== scene && before.words.length === scene.words.length;
+  const { scene, before, at, turn } = view, then = layout({ ...view, scene: before }), moved = turn < 1 && before !== scene && before.words.length === scene.words.length;
+  if (at === 0 && scene.load) return;                       // they are still where `drawAsked` has framed them
   scene.words.forEach((word, i) => {
     let drawn = boxes(where, scene, word, at);
     if (moved) {
-      const old = boxes(layout({ ...view, scene: before }), before, before.words[i], at);
+      const old = boxes(then, before, before.words[i], at);
       drawn = drawn.map((box, n) => between(old[n] ?? old[0], box, ease(turn)));
     }
     for (const box of drawn) {
@@ -175,8 +179,8 @@ function drawWords(pen, view, where) {
 
 /** The words of the access, as one frame around each run of neighbours, and the name of their row or column. */
 function drawAsked(pen, view, where) {
-  const { scene, hover, text } = view, asked = new Map(scene.words.map(w => [`${w.row},${w.column}`, w]));
-  for (const { row, column, bank } of asked.values()) if (!hover || hover.bank === bank) fill(pen, inTile(where, column, row), COLOURS[bank]);
+  const { scene, hover, text, turn } = view, asked = new Map(scene.words.map(w => [`${w.row},${w.column}`, w]));
+  for (const { row, column, bank } of asked.values()) if (!hover || hover.bank === bank) fill(pen, inTile(where, column, row), COLOURS[bank], turn ** 6);
   for (const [colour, wide] of [[view.paper, 5], [view.ink, 2.4]]) {
     pen.strokeStyle = colour;
     pen.lineWidth = wide;

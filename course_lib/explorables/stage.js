@@ -25,6 +25,7 @@ const put = (target, name, value) => { if (target.getAttribute(name) !== value) 
 
 export function element(tag, attributes = {}, parent = null, text = null) {
   const made = document.createElement(tag);
+  if (/^(input|button|canvas)$/.test(tag)) made.dataset.lmSuppressShortcuts = "true";      // JupyterLab leaves these their keys
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   if (text !== null) made.textContent = text;
   parent?.appendChild(made);
@@ -89,7 +90,7 @@ const CONTROLS = { choice: choiceControl, range: rangeControl, lines: linesContr
 // ---- the stage ---------------------------------------------------------------------------------------------------------------------
 class Stage {
   constructor(picture, model, el) {
-    Object.assign(this, { picture, model, id: ++instances, at: 0, goal: null, playing: false, changed: -Infinity, known: new Set(), hover: null });
+    Object.assign(this, { picture, model, id: ++instances, at: 0, goal: null, playing: false, changed: -Infinity, hover: null });
     this.states = model.get("states");
     this.values = { ...model.get("values") };
     this.smooth = this.numbers();
@@ -102,7 +103,7 @@ class Stage {
   }
 
   build(el) {
-    this.root = element("section", { class: "wbw", "aria-label": this.picture.title, "data-lm-suppress-shortcuts": "true" }, el);
+    this.root = element("section", { class: "wbw", "aria-label": this.picture.title }, el);
     const top = element("div", { class: "wbw-controls" }, this.root);
     this.shows = this.picture.controls(this.states).map(control => CONTROLS[control.kind](this, control, top));
     this.holder = element("div", { class: "wbw-picture" }, this.root);
@@ -145,8 +146,12 @@ class Stage {
     const theme = new MutationObserver(redraw);
     size.observe(this.holder);
     theme.observe(document.body, { attributes: true });
-    this.model.on("change:values", () => this.follow());
-    this.watchers = [() => size.disconnect(), () => theme.disconnect(), watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
+    const follow = () => {                   // Python, or another view of the same widget, has moved a control
+      const values = this.model.get("values");
+      if (JSON.stringify(values) !== JSON.stringify(this.values)) { this.values = { ...values }; this.rescene(); }
+    };
+    this.model.on("change:values", follow);
+    this.watchers = [() => this.model.off("change:values", follow), () => size.disconnect(), () => theme.disconnect(), watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
       watch(document, "fullscreenchange", () => this.projector(document.fullscreenElement === this.root))];
     this.root.addEventListener("keydown", event => this.key(event));
     this.canvas.addEventListener("pointermove", event => this.point(event));
@@ -164,18 +169,12 @@ class Stage {
     this.rescene();
   }
 
-  follow() {                                 // Python, or another view of the same widget, has moved a control
-    const values = this.model.get("values");
-    if (JSON.stringify(values) !== JSON.stringify(this.values)) { this.values = { ...values }; this.rescene(); }
-  }
-
   rescene() {
     this.before = this.scene;
     this.scene = this.picture.scene(this.values, this.states);
-    const goesOn = this.scene.rest === this.scene.steps;       // the control changes what is looked at, not what happens
-    Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, goesOn ? {} : { playing: false, goal: null });
-    this.at = Math.min(this.at, this.scene.rest ?? 0, this.scene.steps);
-    if (this.guess && !goesOn) this.guess.value = "";
+    const { rest = 0, keeps } = this.scene;                    // keeps: the control changes what is looked at, not what happens
+    Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, keeps ? {} : { playing: false, goal: null, at: this.at < rest ? 0 : rest });
+    if (this.guess && !keeps) this.guess.value = "";
     this.shows.forEach(show => show(this.values));
     this.resize();
   }
@@ -184,8 +183,7 @@ class Stage {
   toggle() {
     if (!this.playing && this.at >= this.scene.steps) this.at = 0;
     this.playing = !this.playing;
-    this.goal = null;
-    this.last = null;
+    this.goal = this.last = null;
     this.wake();
   }
 
@@ -210,10 +208,11 @@ class Stage {
     const passed = Math.min(100, time - (this.last ?? time)) / 1000;
     this.last = time;
     if (this.playing || this.goal !== null) this.advance(passed);
-    this.tell();
+    this.tell();                             // screen readers hear of it when the player rests
     const turn = this.still.matches ? 1 : clamp((performance.now() - this.changed) / SETTLE_MS);
     this.smooth = Object.fromEntries(Object.entries(this.numbers()).map(([k, v]) => [k, lerp(this.from[k] ?? v, v, ease(turn))]));
-    this.draw(turn);
+    this.pen.clearRect(0, 0, this.width, this.height);
+    this.picture.draw(this.pen, this.view(turn));
     if (this.playing || this.goal !== null || turn < 1) this.wake();
   }
 
@@ -232,9 +231,8 @@ class Stage {
 
   tell() {
     const view = this.view(), step = Math.floor(this.at + 1e-6);
-    if (step >= this.scene.steps) this.known.add(JSON.stringify(this.values));
-    const known = this.known.has(JSON.stringify(this.values)), guess = this.guess?.value;
-    const judged = known && step >= this.scene.steps && guess ? ` You said ${guess}: ${Number(guess) === this.scene.answer ? "right." : "not so."}` : "";
+    const guess = step >= this.scene.steps && this.guess?.value;
+    const judged = guess ? ` You said ${guess}: ${Number(guess) === this.scene.answer ? "right." : "not so."}` : "";
     const words = this.picture.says(view, step) + judged;
     put(this.says, "aria-live", this.playing ? "off" : "polite");
     if (this.says.textContent !== words) this.says.textContent = words;
@@ -260,16 +258,11 @@ class Stage {
     this.canvas.height = Math.round(this.height * dots);
     this.pen.setTransform(dots, 0, 0, dots, 0, 0);
     const { color, backgroundColor, fontFamily } = getComputedStyle(this.root);
-    const dark = luminance(backgroundColor) < 0.4;
+    const [red, green, blue] = (backgroundColor.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number), dark = 2 * red + 7 * green + blue < 1000;
     this.root.classList.toggle("wbw-dark", dark);
     this.theme = { ink: color, paper: backgroundColor, dark, fontFamily };
-    this.wake();
+    cancelAnimationFrame(this.frame);
     this.tick(performance.now());
-  }
-
-  draw(turn) {
-    this.pen.clearRect(0, 0, this.width, this.height);
-    this.picture.draw(this.pen, this.view(turn));
   }
 
   // ---- pointer, keys, full screen ----------------------------------------------------------------------------------------------
@@ -290,7 +283,7 @@ class Stage {
   }
 
   key(event) {
-    const { target, key } = event, own = target.matches("input:not([aria-label=Time])"), presses = target.matches("button") && key === " ";
+    const { target, key } = event, own = target !== this.scrub && target.matches("input"), presses = target.matches("button") && key === " ";
     if (event.ctrlKey || event.metaKey || event.altKey || own && (key !== "f" || target.type === "number") || presses) return;
     const acts = { " ": () => this.toggle(), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), Home: () => this.seek(0),
       End: () => this.seek(this.scene.steps), f: () => this.fullScreen() };
@@ -310,10 +303,4 @@ class Stage {
   }
 
   projector(on) { this.root.classList.toggle("wbw-projector", on); this.resize(); }
-}
-
-/** Relative brightness, 0 to 1, of a computed colour such as "rgb(17, 17, 17)". */
-export function luminance(colour) {
-  const [r, g, b] = (colour.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
-  return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 }

@@ -34,7 +34,7 @@ const paceOf = ({ kind, tile, k }) => (kind === "multiply" ? (k < 2 ? 1.3 : tile
 
 export function sceneOf(values, states) {
   const steps = states.steps.length, { naive, tiled } = totals(states);
-  return { states, steps, rest: steps, seconds: step => paceOf(states.steps[Math.min(step, steps - 1)]), naive, tiled, answer: naive.sectors / tiled.sectors };
+  return { states, steps, keeps: true, seconds: step => paceOf(states.steps[Math.min(step, steps - 1)]), naive, tiled, answer: naive.sectors / tiled.sectors };
 }
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
