@@ -325,7 +325,7 @@ export const picture = {
   title: "One block of the naive kernel and one of the tiled kernel",
   ask: { label: "Your prediction", unit: "times fewer" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? 2 * Math.round(0.72 * width + 7 * text) : clamp(0.49 * width, 390, 500)),
+  height: (width, text, narrow) => (narrow ? 2 * Math.round(0.72 * width + 7 * text) : clamp(0.48 * width, 390, 490)),
   controls: () => ["row", "column"].map(key => ({ kind: "range", key, label: `Watch ${key}`, name: `${key} of C that the watched thread computes`,
     min: 0, max: 15, says: values => `${values[key]}` })),
   scene: sceneOf, draw, says, when, describes, hit,
