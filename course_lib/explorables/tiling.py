@@ -21,9 +21,9 @@ SHAPES = {"A": (TILE, DEPTH), "B": (DEPTH, TILE), "C": (TILE, TILE), "As": (TILE
 class Part:
     """What a block does in one step.
 
-    `line`: of the kernel's source. `touch`: for each array the element that each thread touches. `sectors`: for each array, and each warp, the
-    sectors that its load request asks for, counted from the array's beginning; only loads from global memory. `requests` and `total` count
-    these loads' requests and sectors, from the beginning to the end of this step.
+    `line`: of the kernel's source. `touch`: for each array the element that each thread touches. `sectors`: for each array, and each warp,
+    the sectors that its load request asks for, counted from the array's beginning; only loads from global memory. `requests` and `total`
+    count these loads' requests and sectors, from the beginning to the end of this step.
     """
 
     line: int
@@ -35,7 +35,7 @@ class Part:
 
 @dataclass
 class Step:
-    """Both blocks at the same multiply-add. `kind`: load, barrier, multiply or store; `tile`, `k`: which. None: that block has nothing to do."""
+    """Both blocks at the same multiply-add. `kind`: load, barrier, multiply or store; `tile`, `k`: which. None: that block does nothing."""
 
     kind: str
     tile: int
@@ -86,7 +86,7 @@ def accesses_of(result: RunResult) -> dict[str, list[list[Any]]]:
 
 
 def film() -> list[Step]:
-    """Return the steps of both blocks: for each tile two loads, a barrier, a multiply-add per k, and another barrier; at the end the store."""
+    """Return the steps of both blocks: per tile two loads, a barrier, a multiply-add for each k, and another barrier; then the store."""
     left, right = (traced(side) for side in LAUNCHES)
     naive, tiled = accesses_of(left), accesses_of(right)
     barriers, steps = iter(tiled["barrier"]), []
@@ -128,7 +128,7 @@ class Tiling(Explorable):
     _esm = module_text("tiling")
 
     def static_text(self) -> str:
-        return (f"{self.title}, side by side. Each computes the same tile of C, {TILE} × {TILE} elements with one thread each, and a counter "
+        return (f"{self.title}, side by side. Each computes the same {TILE} × {TILE} elements of C with one thread each, and a counter "
                 "below its name counts the sectors that it has loaded. Run this cell to play it.")
 
 

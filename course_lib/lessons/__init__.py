@@ -1,1 +1,1 @@
-"""What belongs to one lesson alone: its tables, its pictures, its comparisons. One package per lesson; they share nothing with each other."""
+"""What belongs to one lesson alone: its tables, pictures and comparisons. One package per lesson; none imports from another."""

@@ -75,8 +75,7 @@ def test_every_step_by_key_has_the_simulators_counters(opened):
     for number, step in enumerate(states()["steps"], start=1):
         naive, tiled = step["naive"] or naive, step["tiled"]
         page.keyboard.press("ArrowRight")
-        page.wait_for_function("number => document.querySelector('input[aria-label=Time]').getAttribute('aria-valuetext').startsWith(`step ${number} `)",
-                               arg=number)
+        page.locator(f"input[aria-valuetext^='step {number} of 41']").wait_for()
         assert so_far(page) == (naive["total"], naive["requests"], tiled["total"], tiled["requests"])
     says(page, LAST)
 
@@ -106,9 +105,10 @@ def test_the_watched_thread_is_chosen_by_click_and_by_key_and_time_stands_still(
         page.keyboard.press("ArrowRight")
     says(page, r"^k = 1\.")
     corner = page.evaluate("""async () => {
-        const { layout, sceneOf } = await import("./tiling.js"), data = await (await fetch("./tiling.json")).json(), canvas = document.querySelector("canvas");
-        const { clientWidth: width, clientHeight: height } = canvas, box = canvas.getBoundingClientRect();
-        const { C } = layout({ width, height, text: 14, narrow: false, scene: sceneOf(data.values, data.states) }).tiled;
+        const { layout, sceneOf } = await import("./tiling.js"), data = await (await fetch("./tiling.json")).json();
+        const canvas = document.querySelector("canvas"),
+            { clientWidth: width, clientHeight: height } = canvas, box = canvas.getBoundingClientRect();
+        const scene = sceneOf(data.values, data.states), { C } = layout({ width, height, text: 14, narrow: false, scene }).tiled;
         return [box.x + C.x + 9.5 * C.cell, box.y + C.y + 12.5 * C.cell];
     }""")
     page.mouse.move(*corner)

@@ -100,7 +100,8 @@ def test_the_last_counters_are_the_simulators(page, results):
 
 
 def test_every_sector_is_loaded_eight_times_by_the_naive_block_and_once_by_the_tiled_one(page):
-    function = "(m, {states, steps}) => ['naive', 'tiled'].map(side => { const {A, B} = m.loaded(states, side, steps).times; return [...A, ...B]; })"
+    function = """(m, {states, steps}) => ['naive', 'tiled'].map(side => {
+        const {A, B} = m.loaded(states, side, steps).times; return [...A, ...B]; })"""
     naive, tiled = evaluate(page, function, {"states": states(), "steps": STEPS})
     assert set(naive) == {8}
     assert set(tiled) == {1}

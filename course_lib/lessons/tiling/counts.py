@@ -40,7 +40,7 @@ def beside_naive(launch: LaunchResult, name: str = "your kernel") -> Table:
         When the launch has no counters.
     """
     if launch.counters is None:
-        raise CourseError("this launch has no counters: launch the kernel on 256 × 256 matrices, which the simulator can run beside the GPU")
+        raise CourseError("this launch has no counters: launch the kernel on 256 × 256 matrices, which the simulator runs beside a GPU")
     first = naive()
     loads = [(what, first.count(what), launch.count(what)) for what in ("requests", "sectors")]
     rows = [(f"load {what}", f"{before:,}", f"{after:,}", f"{before / after:g} times") for what, before, after in loads]
@@ -55,5 +55,6 @@ def tile_sizes() -> Table:
         found = tiled(BM, BN, BK)
         rows.append((f"{BM} × {BN}", BK, f"{found.count('sectors') / N**3:.6f}", f"{float(sectors_per_multiply_add(BM, BN)):.6f}",
                      BM * BN, f"{found.resources.static_shared_bytes:,}"))
-    header = ("tile of C, BM × BN", "BK", "sectors per multiply-add, simulated", "(1/BM + 1/BN) / 8", "threads per block", "shared bytes per block")
+    header = ("tile of C, BM × BN", "BK", "sectors per multiply-add, simulated", "(1/BM + 1/BN) / 8", "threads per block",
+              "shared bytes per block")
     return Table(header, rows, f"sgemm_tiled, {N} × {N} matrices")

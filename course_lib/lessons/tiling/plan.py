@@ -6,9 +6,10 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 BLOCKS, ROW, COLUMN, NOW = 4, 1, 2, 1          # blocks of C along each side; the block that is drawn; its tiles
-ALT = ("C lies at the bottom right, A to its left and B above it, each cut into 4 × 4 tiles. One tile of C is marked: it belongs to one block. To "
-       "compute it, the block needs the four tiles of A to its left and the four tiles of B above it. One tile of A and one of B are "
-       "filled: they are in shared memory now. Arrows say that next the tile of A moves one to the right and the tile of B one down.")
+ALT = ("C lies at the bottom right, A to its left and B above it, each cut into 4 × 4 tiles. One tile of C is marked: it belongs to one "
+       "block. To compute it, the block needs the four tiles of A to its left and the four tiles of B above it. One tile of A and one of B "
+       "are filled: they are in shared memory now. Arrows say that next the tile of A moves one to the right and the tile of B one down.")
+KEY = "green: one block's tile of C\nblue: in shared memory now\npale blue: before and after"
 
 
 @style.styled
@@ -25,9 +26,10 @@ def plan() -> Picture:
         for x, y in ((step, far + ROW), (far + COLUMN, step)):
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=style.BLUE if step == NOW else "#BFDDF0", edgecolor=style.INK, linewidth=1.6))
     ax.add_patch(Rectangle((far + COLUMN, far + ROW), 1, 1, facecolor=style.GREEN, edgecolor=style.INK, linewidth=1.6))
-    for start, end in (((NOW + 0.7, far + ROW + 0.5), (NOW + 1.6, far + ROW + 0.5)), ((far + COLUMN + 0.5, NOW + 0.7), (far + COLUMN + 0.5, NOW + 1.6))):
+    across, down = far + ROW + 0.5, far + COLUMN + 0.5
+    for start, end in (((NOW + 0.7, across), (NOW + 1.6, across)), ((down, NOW + 0.7), (down, NOW + 1.6))):
         ax.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=22, linewidth=2.4, color=style.INK))
-    ax.text(-0.3, gap, "green: one block's tile of C\nblue: in shared memory now\npale blue: before and after", fontsize=10.5, va="top", linespacing=1.5)
+    ax.text(-0.3, gap, KEY, fontsize=10.5, va="top", linespacing=1.5)
     ax.set(xlim=(-0.4, far + BLOCKS + 0.1), ylim=(far + BLOCKS + 0.1, -0.75), aspect="equal")
     ax.axis("off")
     return render(ax, ALT)

@@ -58,7 +58,8 @@ def race(result: RunResult, A: Any, B: Any) -> Table:
         return Table(("line", "thread", "", "source"), [], f"{answer}, and no two accesses race.")
     first, source = result.hazards[0], result.kernel.source.splitlines()
     sides = ((first.first_line, first.first_thread), (first.second_line, first.second_thread))
-    rows = [(str(line), f"({thread[0]}, {thread[1]}) {verb}", element(result, first.address), source[line - 1].partition("//")[0].strip())
+    word = element(result, first.address)
+    rows = [(str(line), f"({thread[0]}, {thread[1]}) {verb}", word, source[line - 1].partition("//")[0].strip())
             for (line, thread), verb in zip(sides, VERBS[first.kind], strict=True)]
-    return Table(("line", "thread", "", "source"), rows, f"{answer}, and yet no barrier orders these two accesses:" if answer.endswith("right")
-                 else f"{answer}, and no barrier orders these two accesses:", mono=(3,))
+    but = "and yet" if answer.endswith("right") else "and"
+    return Table(("line", "thread", "", "source"), rows, f"{answer}, {but} no barrier orders these two accesses:", mono=(3,))
