@@ -84,10 +84,11 @@ def test_the_counters_of_every_frame_are_the_traces(page, results):
 
 
 def test_between_two_steps_the_counters_go_warp_by_warp(page, results):
-    found = evaluate(page, LOADED, {"states": states(), "ats": [step + w / WARPS for step in range(STEPS) for w in range(WARPS)]})
+    halves = [(step, half / 2) for step in range(STEPS) for half in range(2 * WARPS)]
+    found = evaluate(page, LOADED, {"states": states(), "ats": [step + done / WARPS for step, done in halves]})
     for side, frames in zip(SIDES, found, strict=True):
-        for i, (asked, sectors, _) in enumerate(frames):
-            step, done = divmod(i, WARPS)
+        for (step, part), (asked, sectors, _) in zip(halves, frames, strict=True):
+            done = int(part)
             warps = [counted(results[side], w, loads_before(side, step + (w < done))) for w in range(WARPS)]
             assert [asked, sectors] == [sum(numbers) for numbers in zip(*warps, strict=True)], (side, step, done)
 

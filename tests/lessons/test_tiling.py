@@ -101,6 +101,8 @@ def test_the_prose_says_what_was_recorded():
 def test_halving_the_sectors_again_does_not_help_at_4096():
     tile16, tile32 = (times.recorded("sgemm_tiled", T, 4096).median_s for T in (16, 32))
     assert tile32 > tile16
+    small = [times.recorded("sgemm_tiled", T, 1024).median_s for T in (16, 32)]
+    assert f"the larger tile is {100 * (small[0] / small[1] - 1):.0f} % faster" in PROSE
 
 
 def test_no_modelled_limit_stands_above_a_recorded_time():
