@@ -192,16 +192,16 @@ function drawTouched(pen, view, where, part, kind) {
   }
   const boxes = Object.entries(part.touch).map(([name, elements]) => elementBox(where, states, name, elements[watched]));
   const ends = kind === "multiply" ? boxes.map(box => [box, elementBox(where, states, "C", watched)]) : kind === "load" ? [boxes] : [];
-  for (const [a, b] of ends) drawLine(pen, view, middle(a), middle(b));
+  ends.forEach(([a, b], i) => drawLine(pen, view, middle(a), middle(b), kind === "multiply" && part.touch.As ? 0.5 - i : 0));
   for (const box of boxes) drawWatched(pen, view, box);
 }
-function drawLine(pen, view, [x1, y1], [x2, y2]) {
+function drawLine(pen, view, [x1, y1], [x2, y2], bend) {              // bend: lines from As and Bs take different ways, else one may hide the other
   for (const [colour, wide] of [[view.ink, 3.6], [view.hues.watch, 1.8]]) {
     pen.strokeStyle = colour;
     pen.lineWidth = wide;
     pen.beginPath();
     pen.moveTo(x1, y1);
-    pen.lineTo(x2, y2);
+    pen.quadraticCurveTo((x1 + x2) / 2 - 0.3 * bend * (x2 - x1), (y1 + y2) / 2 + bend * (y2 - y1), x2, y2);
     pen.stroke();
   }
 }
