@@ -10,7 +10,7 @@ BIN   := .venv/bin
 SIM   := env COURSE_BACKEND=sim COURSE_CACHE="$(CURDIR)/build/cache" WARP_BY_WARP_HOME="$(CURDIR)/build/home" \
          IPYTHONDIR="$(CURDIR)/build/ipython"
 UNITS := $(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist loadfile
-NBVAL := $(SIM) $(BIN)/python -m pytest -q -p no:hypothesispytest -n $(JOBS) --dist loadfile --nbval --nbval-current-env \
+NBVAL := $(SIM) $(BIN)/python -m pytest -q -p no:hypothesispytest -p tools.lessons_in_c -n $(JOBS) --dist loadfile --nbval --nbval-current-env \
          --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
@@ -73,19 +73,19 @@ collect: dev  ## put what a learning platform gave into grading/submitted. FROM=
 	$(BIN)/python -m course_lib.grading collect "$(FROM)"
 
 grade: dev  ## grade every submission in a sandbox. EXERCISE=04_tiling GRADE_ARGS="--dask tcp://127.0.0.1:8786"
-	$(BIN)/python -m course_lib.grading grade $(EXERCISE) $(GRADE_ARGS)
+	$(BIN)/python -m course_lib.grading grade "$(EXERCISE)" $(GRADE_ARGS)
 
 feedback: dev  ## write a page for each student into grading/feedback. EXERCISE=04_tiling
-	$(BIN)/python -m course_lib.grading feedback $(EXERCISE)
+	$(BIN)/python -m course_lib.grading feedback "$(EXERCISE)"
 
 grades: dev  ## write grading/grades_EXERCISE.csv, and which kernels are suspiciously alike. EXERCISE=04_tiling
-	$(BIN)/python -m course_lib.grading grades $(EXERCISE)
+	$(BIN)/python -m course_lib.grading grades "$(EXERCISE)"
 
 hand-out: dev  ## put an exercise into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
-	$(BIN)/python -m course_lib.grading hand-out $(EXERCISE) "$(EXCHANGE)"
+	$(BIN)/python -m course_lib.grading hand-out "$(EXERCISE)" "$(EXCHANGE)"
 
 hand-back: dev  ## put the pages of feedback into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
-	$(BIN)/python -m course_lib.grading hand-back $(EXERCISE) "$(EXCHANGE)"
+	$(BIN)/python -m course_lib.grading hand-back "$(EXERCISE)" "$(EXCHANGE)"
 
 precompiled: dev  ## make build/precompiled.zip, with which lessons run on machines that cannot have NVIDIA's compiler (ten minutes)
 	$(BIN)/python tools/precompiled.py
@@ -98,9 +98,10 @@ clean:  ## remove .venv and everything that was built; my_course/ and your grade
 	find course_lib tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "The course needs Python 3.11 or newer, and '$(PYTHON)' is: $$($(PYTHON) --version 2>&1 || true)"; \
-	  echo "With a newer one installed, name it: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  found=$$($(PYTHON) --version 2>&1) || found="no program that runs"; \
+	  echo "The course needs Python 3.11 or newer, and '$(PYTHON)' is $$found: install a newer one and name it," \
+	    "as in: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 
 # `make test` installs once; the targets that it calls are told so.
 dev: python

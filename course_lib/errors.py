@@ -1,4 +1,8 @@
-"""The one base class of every error that this library raises on purpose."""
+"""The base class of every error that this library raises on purpose, and the one for a package that is not installed."""
+
+from importlib.util import find_spec
+
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}      # what pip calls a module, where that is another name
 
 
 class CourseError(Exception):
@@ -23,3 +27,35 @@ class CourseError(Exception):
     def _render_traceback_(self):
         """Return what IPython prints instead of a stack trace."""
         return [f"{type(self).__name__}: {self}"]
+
+
+class MissingPackageError(CourseError, ImportError):
+    """Part of the course needs a package that the simulator alone does without, and it is not installed."""
+
+
+def require(what: str, *modules: str) -> None:
+    """Look for modules that only some parts of the course need.
+
+    Parameters
+    ----------
+    what : str
+        Who needs them, the subject of the sentence.
+    *modules : str
+        Their names as Python imports them.
+
+    Raises
+    ------
+    MissingPackageError
+        Naming those that are not there, and the command that installs them.
+
+    >>> require("course_lib.plots", "numpy")
+    >>> require("course_lib.plots", "numpy", "no_such_module")
+    Traceback (most recent call last):
+        ...
+    course_lib.errors.MissingPackageError: course_lib.plots needs no_such_module, which is not installed: run `pip install no_such_module`
+    """
+    missing = [DISTRIBUTIONS.get(module, module) for module in modules if find_spec(module) is None]
+    if missing:
+        which = "which is" if len(missing) == 1 else "which are"
+        raise MissingPackageError(f"{what} needs {' and '.join(missing)}, {which} not installed: run `pip install {' '.join(missing)}`",
+                                  missing=tuple(missing))

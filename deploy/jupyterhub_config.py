@@ -17,6 +17,9 @@ c = get_config()  # noqa: F821 (JupyterHub provides it)
 HERE = Path(__file__).resolve().parent
 HUB = Path(os.environ.get("COURSE_HUB", "/srv/warp-by-warp/hub"))
 EXCHANGE = Path(os.environ.get("COURSE_EXCHANGE", "/srv/warp-by-warp/exchange"))
+for name, folder in (("COURSE_HUB", HUB), ("COURSE_EXCHANGE", EXCHANGE)):
+    if not folder.is_dir():
+        sys.exit(f"There is no folder {folder}: make it as deploy/README.md says, or name another one in {name}.")
 
 # Only this machine reaches the hub; a web server with a certificate (nginx, Caddy) stands before it.
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"

@@ -4,13 +4,13 @@ import ast
 import os
 from pathlib import Path
 
+import my_course
 import pytest
 from blank_lesson import CELLS, copy_of
 from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-import my_course
 from course_lib import blank
 from course_lib.unwritten import NotWritten, Unwritten, is_unwritten
 

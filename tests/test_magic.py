@@ -15,6 +15,7 @@ from course_lib.run import count_lines, mismatch, run_cpu
 from course_lib.toolchain import CompileError
 from course_lib.unwritten import NotWritten
 
+NAIVE = kernels.get("sgemm_naive").source
 CELL = 'extern "C" __global__ void one(float* x) { *x = 1.0f; }\n'
 
 
@@ -34,12 +35,14 @@ def test_a_cell_becomes_a_text_and_one_line_is_printed(shell, capsys):
     assert magic.from_cell("%%cuda one\n" + CELL) == ("one", shell.user_ns["one"])
 
 
-@pytest.mark.parametrize("text", ["// write it here", 'extern "C" __global__ void tiled(int M) { M = y; }'])
-def test_the_check_of_an_exercise_fails_without_a_kernel(shell, capsys, text):
+@pytest.mark.parametrize(("text", "says"), [
+    ("// write it here", "the kernels in it: none"), (NAIVE.replace("acc = 0.0f", "acc = zero"), 'identifier "zero" is undefined')])
+def test_the_check_of_an_exercise_fails_without_a_kernel(shell, capsys, text, says):
     """It may stand for points: other than a lesson's cells, it does not pass over what is missing."""
     shell.run_cell(f"%%cuda tiled\n{text}")
     shell.run_cell("from course_lib.grading import check, part\nverdict = check(tiled, part('04_tiling', 'tile'))")
     assert not shell.user_ns["verdict"].passed
+    assert says in repr(shell.user_ns["verdict"])
     assert not shell.run_cell("verdict.require()").success
 
 
@@ -112,9 +115,6 @@ def test_without_a_compiler_the_text_is_kept(monkeypatch, capsys):
     magic.c("mine", LOOPS, names)
     assert names["mine"] == "// %%c mine\n" + LOOPS
     assert capsys.readouterr().out == "mine: kept, not compiled: there is no C compiler\n"
-
-
-NAIVE = kernels.get("sgemm_naive").source
 
 
 @pytest.fixture

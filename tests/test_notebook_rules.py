@@ -7,9 +7,9 @@ import json
 import re
 from pathlib import Path
 
+import my_course
 import pytest
 
-import my_course
 from course_lib.blank import is_blank
 
 ROOT = Path(__file__).resolve().parent.parent

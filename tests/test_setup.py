@@ -6,6 +6,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import lock
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -14,7 +15,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-ALL_NAMES = [*PROJECT["dependencies"], *(name for extra in EXTRAS.values() for name in extra)]
+ALL_NAMES = sorted({*PROJECT["dependencies"], *(name for extra in EXTRAS for name in lock.extra(PROJECT, extra))})
 # What conda must bring itself: pip cannot install it, or another package of ours stands for it.
 CONDA_ONLY = {"python", "pip", "c-compiler", "cupy"}
 TOP_LEVEL = {"notebooks", "course_lib", "exercises", "solutions", "environment.yml", "README.md"}
@@ -35,10 +36,12 @@ def environment():
 
 
 @pytest.mark.parametrize("text", ALL_NAMES)
-def test_pyproject_names_no_version_and_constraints_do(text):
+def test_pyproject_names_at_most_a_minimum_and_constraints_name_the_version(text):
     requirement = Requirement(text)
-    assert not requirement.specifier, f"{text}: versions stand in constraints.txt alone"
+    assert {part.operator for part in requirement.specifier} <= {">="}, f"{text}: versions stand in constraints.txt alone"
     assert canonicalize_name(requirement.name) in constraints(), f"{text} has no version: run tools/lock.py"
+    (version,) = constraints()[canonicalize_name(requirement.name)].specifier
+    assert requirement.specifier.contains(version.version)
 
 
 def test_on_macos_nothing_is_asked_for_that_nvidia_does_not_publish_there():
@@ -59,7 +62,8 @@ def test_constraints_pin_exactly_sorted_and_from_no_address():
 
 def test_constraints_cover_everything_installed():
     """What pip installed for the course, through any number of hands, has a version in the file, and that one."""
-    pins, waiting, seen = constraints(), ["warp-by-warp"], set()
+    pins, seen = constraints(), set()
+    waiting = ["warp-by-warp", *(Requirement(text).name for text in lock.extra(PROJECT, "dev"))]
     while waiting:
         name = canonicalize_name(waiting.pop())
         try:
@@ -73,20 +77,39 @@ def test_constraints_cover_everything_installed():
             assert name in pins, f"{name} is installed but has no version: run tools/lock.py"
             assert pins[name].specifier.contains(found.version), f"{name} {found.version} is not {pins[name]}"
         needed = [Requirement(text) for text in found.requires or ()]
-        extra = "dev" if name == "warp-by-warp" else ""
-        waiting += [r.name for r in needed if r.marker is None or r.marker.evaluate({"extra": extra})]
-    assert "numpy" in seen, "the course is not installed: `make dev`"
+        waiting += [r.name for r in needed if r.marker is None or r.marker.evaluate({"extra": ""})]
+    assert {"numpy", "ipywidgets", "nbgrader", "pytest"} <= seen, "the course is not installed: `make dev`"
+
+
+def test_what_is_held_back_is_pinned_there_with_its_reason():
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    pins = {str(requirement): "" for requirement in constraints().values()}
+    for group, reason in lock.HELD.items():
+        assert pins.keys() >= set(group)
+        assert f"# Held: {reason}.\n{group[0]}\n" in text
+
+
+def test_an_extra_that_names_another_stands_for_its_packages_and_never_for_itself():
+    """Otherwise tools/lock.py would ask the package index for a package that is called like the course."""
+    lab, grading, hub, dev = (set(lock.extra(PROJECT, name)) for name in ("lab", "grading", "hub", "dev"))
+    assert {"ipywidgets", "jupyterlab", "matplotlib"} <= lab < grading < hub < dev
+    assert not any(Requirement(text).name == PROJECT["name"] for text in dev)
+
+
+def test_the_simulator_alone_asks_for_none_of_what_shows_the_lessons():
+    named = {Requirement(text).name for text in PROJECT["dependencies"]}
+    assert not named & {Requirement(text).name for text in lock.extra(PROJECT, "dev")}
 
 
 def test_conda_environment_names_what_pyproject_names():
     conda, pip_lines = environment()
-    ours = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
+    ours = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"] + lock.extra(PROJECT, "lab")}
     names = {re.split(r"[ =<>]", entry)[0]: entry for entry in conda}
     assert set(names) >= CONDA_ONLY
     assert set(names) - CONDA_ONLY <= ours, "environment.yml names a package that pyproject.toml does not"
     assert names.pop("python") == f"python {PROJECT['requires-python']}"
     assert all(name == entry for name, entry in names.items()), "versions stand in constraints.txt alone"
-    assert pip_lines == ["-c constraints.txt", "-e ."]
+    assert pip_lines == ["-c constraints.txt", "-e .[lab]"]
     assert any(text.startswith("cupy") for extra in ("gpu13", "gpu12") for text in EXTRAS[extra])
 
 

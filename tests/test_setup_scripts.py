@@ -28,7 +28,7 @@ def setup(monkeypatch, tmp_path):
     module.asked, module.prepare_in_truth = [], module.prepare
     monkeypatch.setattr(module.my_course, "make", lambda root: ["3 lessons were put there"])
     monkeypatch.setattr(module, "pip", lambda *arguments: module.asked.append(arguments))
-    monkeypatch.setattr(module, "prepare", lambda: module.asked.append("prepare"))
+    monkeypatch.setattr(module, "prepare", lambda python, prefix: module.asked.append("prepare"))
     return module
 
 
@@ -38,22 +38,22 @@ def installed(what):
 
 
 def test_second_installation_asks_nothing(setup, capsys):
-    setup.install("course", "1 MB", setup.Steps(4))
-    assert setup.asked == installed(".")
-    setup.install("course", "1 MB", setup.Steps(4))
-    assert setup.asked == installed(".")
+    setup.install("course", setup.Steps(4))
+    assert setup.asked == installed(".[lab]")
+    setup.install("course", setup.Steps(4))
+    assert setup.asked == installed(".[lab]")
     assert "1/4 the course is installed" in capsys.readouterr().out
 
 
 def test_tests_need_more_than_the_lab_and_bring_it_along(setup):
-    setup.install("course", "1 MB", setup.Steps(4))
-    setup.install("dev", "1 MB", setup.Steps(2))
-    assert setup.asked == installed(".") + installed(".[dev]")
+    setup.install("course", setup.Steps(4))
+    setup.install("dev", setup.Steps(2))
+    assert setup.asked == installed(".[lab]") + installed(".[dev]")
     setup.stamp("course").unlink()
     setup.stamp("dev").unlink()
-    setup.install("dev", "1 MB", setup.Steps(2))
-    setup.install("course", "1 MB", setup.Steps(4))
-    assert setup.asked == installed(".") + 2 * installed(".[dev]"), "what the tests need includes the course"
+    setup.install("dev", setup.Steps(2))
+    setup.install("course", setup.Steps(4))
+    assert setup.asked == installed(".[lab]") + 2 * installed(".[dev]"), "what the tests need includes the course"
 
 
 def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch, tmp_path):
@@ -66,28 +66,84 @@ def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch
     monkeypatch.setattr(setup, "PYTHON", tmp_path / ".venv/bin/python")
     monkeypatch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))         # for Matplotlib; the .venv's own is empty
     monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path / "fonts"))
-    setup.prepare_in_truth()
+    setup.prepare_in_truth(setup.PYTHON, setup.VENV)
     assert [found.name.split(".")[0] for found in tmp_path.glob("course_lib/__pycache__/*")] == ["room"]
     assert list(tmp_path.glob("fonts/fontlist*.json"))
     assert (tmp_path / "compiled").exists()
+    assert '"fetchNews": "false"' in (tmp_path / ".venv/share/jupyter/lab/settings/overrides.json").read_text()
 
 
 def test_new_versions_are_installed(setup, monkeypatch, tmp_path):
     for name in ("pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     monkeypatch.setattr(setup, "ROOT", tmp_path)
-    setup.install("course", "1 MB", setup.Steps(4))
+    setup.install("course", setup.Steps(4))
     with (tmp_path / "constraints.txt").open("a") as file:
         file.write("zzz==1\n")
-    setup.install("course", "1 MB", setup.Steps(4))
-    assert setup.asked == 2 * installed(".")
+    setup.install("course", setup.Steps(4))
+    assert setup.asked == 2 * installed(".[lab]")
 
 
 def test_a_failed_installation_shows_pip_and_is_tried_again(setup, monkeypatch):
     monkeypatch.setattr(setup, "pip", lambda *arguments: "ERROR: no network")
     with pytest.raises(SystemExit, match="no network"):
-        setup.install("course", "1 MB", setup.Steps(4))
+        setup.install("course", setup.Steps(4))
     assert not setup.is_installed("course")
+
+
+@pytest.fixture
+def fresh(setup, monkeypatch):
+    """Let .venv be made by this run, without the pip that is in it."""
+    setup.VENV.rmdir()
+    monkeypatch.setattr(setup, "make_venv", lambda *_: setup.VENV.mkdir(exist_ok=True) or True)
+    monkeypatch.setattr(setup, "open_lab", lambda steps: setup.asked.append("lab"))
+    return setup
+
+
+def stopped(*_):
+    raise KeyboardInterrupt
+
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(("pip", "words"), [
+    (lambda *_: "pip could not reach the package index", "could not reach the package index"),
+    (stopped, "Stopped; the same command begins again"),
+    (full, "The disk is full: free some space"),
+])
+def test_what_fails_or_is_stopped_leaves_no_venv_that_it_made(fresh, monkeypatch, pip, words):
+    works = fresh.pip
+    monkeypatch.setattr(fresh, "pip", pip)
+    with pytest.raises(SystemExit, match=words):
+        fresh.main("lab", 4)
+    assert not fresh.VENV.exists()
+    monkeypatch.setattr(fresh, "pip", works)
+    fresh.main("lab", 4)
+    assert fresh.asked == [*installed(".[lab]"), "lab"]
+
+
+def test_what_fails_leaves_a_venv_that_was_there(setup, monkeypatch):
+    monkeypatch.setattr(setup, "make_venv", lambda *_: False)
+    monkeypatch.setattr(setup, "pip", lambda *_: "no network")
+    with pytest.raises(SystemExit, match="no network"):
+        setup.main("course", 2)
+    assert setup.VENV.exists()
+
+
+def test_an_update_that_fails_is_not_taken_for_the_version_before_it(setup, monkeypatch, tmp_path):
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    setup.install("course", setup.Steps(4))
+    before = (tmp_path / "constraints.txt").read_text()
+    (tmp_path / "constraints.txt").write_text(before + "zzz==1\n")
+    monkeypatch.setattr(setup, "pip", lambda *_: "the disk is full")
+    with pytest.raises(SystemExit, match="full"):
+        setup.install("course", setup.Steps(4))
+    (tmp_path / "constraints.txt").write_text(before)
+    assert not setup.is_installed("course"), "half of it may be the new versions"
 
 
 def fake_python(tmp_path, answer, status):
@@ -101,23 +157,24 @@ def test_a_python_without_venv_leaves_nothing_and_says_what_to_install(setup, mo
     monkeypatch.setattr(setup, "PYTHON", setup.VENV / "bin" / "python")
     monkeypatch.setattr(setup.sys, "executable", str(fake_python(tmp_path, "ensurepip is not available", 1)))
     with pytest.raises(SystemExit, match="sudo apt install python3-venv"):
-        setup.make_venv(setup.Steps(4))
+        setup.make_venv("course", setup.Steps(4))
     assert not setup.VENV.exists()
 
 
 def test_a_venv_that_does_not_run_is_not_used(setup, monkeypatch, tmp_path):
     monkeypatch.setattr(setup, "ROOT", tmp_path)
     monkeypatch.setattr(setup, "PYTHON", fake_python(tmp_path, "no such library", 127))
-    with pytest.raises(SystemExit, match="make clean"):
-        setup.make_venv(setup.Steps(4))
+    (setup.VENV / "pyvenv.cfg").touch()
+    with pytest.raises(SystemExit, match=r"Python of \.venv does not run.*make clean"):
+        setup.make_venv("course", setup.Steps(4))
 
 
 def test_on_macos_the_course_is_installed_and_says_what_needs_the_dev_container(setup, monkeypatch, capsys):
     monkeypatch.setattr(setup.sys, "platform", "darwin")
     monkeypatch.setattr(setup, "open_lab", lambda steps: None)
     setup.main("lab", 4)
-    assert setup.asked == installed(".")
-    assert "to edit one, open this folder in its dev container" in capsys.readouterr().out
+    assert setup.asked == installed(".[lab]")
+    assert "to edit a kernel, open this folder in its dev container" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("what", "copies"), [("lab", True), ("course", True), ("dev", False)])
@@ -142,11 +199,22 @@ def test_the_lab_opens_the_readers_copy(setup, monkeypatch, tmp_path):
     assert "--LabApp.default_url=/lab/tree/my_course/notebooks/00_start_here.ipynb" in opened[0]
 
 
-def test_a_folder_that_cannot_be_written_ends_with_what_to_do(setup, monkeypatch):
+@pytest.mark.parametrize(("error", "says"), [(OSError(28, "No space left on device"), "The disk is full"),
+                                             (OSError(5, "Input/output error"), "could not be copied to my_course/: .*Input/output error")])
+def test_copies_that_cannot_be_made_end_with_what_to_do(setup, monkeypatch, error, says):
+    def make(root):
+        raise error
+    monkeypatch.setattr(setup.my_course, "make", make)
+    with pytest.raises(SystemExit, match=says):
+        setup.main("course", 2)
+
+
+def test_copies_need_a_folder_that_may_be_written(setup, monkeypatch):
     def make(root):
         raise PermissionError(13, "Permission denied", "my_course")
     monkeypatch.setattr(setup.my_course, "make", make)
-    with pytest.raises(SystemExit, match="could not be copied to my_course/: .*Permission denied.* Is the disk full"):
+    monkeypatch.setattr(setup, "not_writable", lambda folder: "You may not write into it")
+    with pytest.raises(SystemExit, match="You may not write into it"):
         setup.main("course", 2)
 
 
@@ -259,7 +327,9 @@ def test_make_says_so_when_python_is_too_old(tmp_path):
     old.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo Python 3.9.2 && exit 0\nexit 1\n")
     old.chmod(0o755)
     asked = subprocess.run(["make", f"PYTHON={old}", "lab"], cwd=ROOT, capture_output=True, text=True)
-    assert asked.returncode != 0
-    assert "needs Python 3.11 or newer" in asked.stdout
-    assert "Python 3.9.2" in asked.stdout
-    assert "make PYTHON=python3.12 lab" in asked.stdout
+    assert asked.returncode == 2
+    assert (f"The course needs Python 3.11 or newer, and '{old}' is Python 3.9.2: install a newer one and name it, "
+            "as in: make PYTHON=python3.12 lab\n") in asked.stderr
+    asked = subprocess.run(["make", "PYTHON=python3-none", "test"], cwd=ROOT, capture_output=True, text=True)
+    assert asked.returncode == 2
+    assert "'python3-none' is no program that runs: install a newer one" in asked.stderr

@@ -1,7 +1,8 @@
 """Write constraints.txt anew: the newest versions that fit together, for every platform and Python we support.
 
-Run it as `.venv/bin/python tools/lock.py [NAME==VERSION ...]`; the arguments hold single packages at a version. Then
-run `make test`, look at the diff and commit it. Needs the package index; nothing else in the course runs this.
+Run it as `.venv/bin/python tools/lock.py [NAME==VERSION ...]`; the arguments hold single packages at a version, this once. What has to
+be held for longer stands in HELD, with the reason, which goes into the file. Then run `make test`, look at the diff and commit it. Needs
+the package index; nothing else in the course runs this.
 """
 import itertools
 import json
@@ -17,6 +18,12 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"), ("darwin", "Darwin", "posix"))
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")       # the first, its .0 release, decides which versions fit
+# Groups of packages that are not taken at their newest version, and why; look now and then whether the reason still holds.
+HELD = {
+    ("ipywidgets==8.1.8", "jupyterlab-widgets==3.0.16", "widgetsnbextension==4.0.15"):
+        "VS Code is reported to show no widget of the next release, ipywidgets 8.1.9 (microsoft/vscode-jupyter issue 17504, open in "
+        "August 2026), and these three were released together",
+}
 HEADER = """\
 # Every version the course is tested with, and the only place that names one. Written by tools/lock.py.
 """
@@ -46,13 +53,34 @@ def elsewhere(metadata):
                 break
 
 
+def extra(project, name):
+    """Return an extra's requirements; those of the course's own extras that it names stand in their place."""
+    found = []
+    for text in project["optional-dependencies"][name]:
+        requirement = Requirement(text)
+        own = requirement.name == project["name"]
+        found += [text for other in sorted(requirement.extras) for text in extra(project, other)] if own else [text]
+    return found
+
+
+def lines_of(pins, markers):
+    """Return the lines of the file: a version each, above it the reason why it is held."""
+    reasons = {}
+    for (first, *others), reason in HELD.items():
+        reasons |= {Requirement(first).name: reason} | {Requirement(other).name: f"goes with {first}" for other in others}
+    for name in sorted(pins):
+        if name in reasons:
+            yield f"# Held: {reasons[name]}."
+        yield f"{name}=={pins[name]}" + (f" ; {markers[name]}" if name in markers else "")
+
+
 def main(held):
     """Resolve the course, the two GPU extras, then what only other platforms need; write the file."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
+    held = [*held, *itertools.chain.from_iterable(HELD)]
     pins, markers, seen = {}, {}, []
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
-    for group in (project["dependencies"] + extras["dev"] + build + ["pip"], extras["gpu13"], extras["gpu12"]):
+    for group in (project["dependencies"] + extra(project, "dev") + build + ["pip"], extra(project, "gpu13"), extra(project, "gpu12")):
         seen += resolve(group, held + [f"{name}=={version}" for name, version in pins.items()])
         pins |= {canonicalize_name(m["name"]): m["version"] for m in seen}
     for name, marker in itertools.chain.from_iterable(map(elsewhere, list(seen))):
@@ -62,9 +90,8 @@ def main(held):
         (metadata,) = resolve([name], held, "--no-deps",
                               "--platform", "win_amd64" if "win32" in marker else "macosx_14_0_arm64")
         pins[name] = metadata["version"]
-    lines = [f"{name}=={pins[name]}" + (f' ; {markers[name]}' if name in markers else "") for name in sorted(pins)]
-    (ROOT / "constraints.txt").write_text(HEADER + "\n".join(lines) + "\n")
-    print(f"constraints.txt: {len(lines)} packages")
+    (ROOT / "constraints.txt").write_text(HEADER + "".join(f"{line}\n" for line in lines_of(pins, markers)))
+    print(f"constraints.txt: {len(pins)} packages")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,7 +130,7 @@ class Copying:
 
     def __init__(self, root):
         self.root, self.mine = root, root / MINE
-        self.made, self.newer = [], []
+        self.made, self.newer, self.broken = [], [], []
         self.mine.mkdir(exist_ok=True)
         _sweep(self.mine)
         self.part = Path(tempfile.mkdtemp(prefix=".part-", dir=self.mine))
@@ -140,10 +141,16 @@ class Copying:
         try:
             for name in _names(self.root):
                 data = (self.root / name).read_bytes()
-                if name.endswith(".ipynb"):
-                    self.notebook(name, *reader_copy(data, name))
-                else:
+                if not name.endswith(".ipynb"):
                     self.file(name, data)
+                    continue
+                try:
+                    copy = reader_copy(data, name)
+                except (ValueError, KeyError, TypeError, AttributeError) as error:     # one broken file must not keep the others away
+                    self.broken.append(f"{name} was not copied ({type(error).__name__}: {error}): bring it back as it was, with "
+                                       f"`git checkout {name}` or from the zip file")
+                else:
+                    self.notebook(name, *copy)
             self.write(STATE, (json.dumps(self.state, indent=1) + "\n").encode(), replace=True)
         finally:
             shutil.rmtree(self.part, ignore_errors=True)
@@ -199,13 +206,13 @@ class Copying:
         lines = []
         if self.made:
             lessons = sum(name.startswith("notebooks/") for name in self.made)
-            exercises = len(self.made) - lessons
-            lines.append(f"your own copies are in {MINE}/: {lessons} lessons and {exercises} exercises were put there")
+            what = f"{lessons} lessons and {len(self.made) - lessons} exercises" if len(self.made) > 3 else ", ".join(self.made)
+            lines.append(f"your own copies are in {MINE}/; put there now: {what}")
         if self.newer:
             one = len(self.newer) == 1
             lines.append(f"{'a newer edition lies' if one else 'newer editions lie'} beside your own, which "
                          f"{'stays as it is' if one else 'stay as they are'}: {', '.join(f'{MINE}/{name}' for name in self.newer)}")
-        return lines
+        return lines + self.broken
 
 
 def _names(root):
@@ -233,8 +240,9 @@ def _state(folder):
 def _sweep(folder):
     """Remove what runs that were interrupted long ago have left."""
     for path in folder.glob(".part-*"):
-        if time.time() - path.stat().st_mtime > LEFT_BEHIND:
-            shutil.rmtree(path, ignore_errors=True)
+        with suppress(FileNotFoundError):        # another run has just ended
+            if time.time() - path.stat().st_mtime > LEFT_BEHIND:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def make(root=ROOT):

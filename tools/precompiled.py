@@ -52,9 +52,11 @@ def main(arguments=None):
         return
     books = notebooks() if chosen.notebooks is None else chosen.notebooks
     cache = chosen.cache or ROOT / "build" / f"precompiled-{inputs_hash(books)}"
-    os.environ |= {"COURSE_CACHE": str(cache), "COURSE_BACKEND": "sim"}
+    os.environ |= {"COURSE_CACHE": str(cache / "at work"), "COURSE_BACKEND": "sim"}
     compile_catalog(chosen.kernels)
+    set_aside(cache)
     run_notebooks(books, cache)
+    os.environ["COURSE_CACHE"] = str(cache / "answers")
     print(pack(chosen.to))
 
 
@@ -136,8 +138,18 @@ def run_notebooks(books, cache):
         done = cache / "done" / f"{name.replace('/', '.')}"
         if not done.exists():
             execute(name)
+            set_aside(cache)
             done.parent.mkdir(parents=True, exist_ok=True)
             done.touch()
+
+
+def set_aside(cache):
+    """Link what the compiler said into a folder of its own: a cache that grows full forgets what was used longest ago."""
+    for path in (cache / "at work").glob("*/*/*"):
+        there = cache / "answers" / path.relative_to(cache / "at work")
+        if path.suffix in (".nvrtc", ".sass") and not there.exists():
+            there.parent.mkdir(parents=True, exist_ok=True)
+            os.link(path, there)
 
 
 def execute(name):

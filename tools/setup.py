@@ -3,9 +3,11 @@
     python3 tools/setup.py lab     what `make lab` does: install, look for a GPU, copy the lessons to my_course/, open JupyterLab
     python3 tools/setup.py course  install the course, copy the lessons, and stop
     python3 tools/setup.py dev     install the course and what its tests need, and stop
+    python tools/setup.py prepare  where something else installed the course (Binder): do now what the first lesson would wait for
 
 Each part is installed once: a stamp in .venv holds a digest of what it was installed from, so that a second run asks no
-network. Environment: LAB_ARGS (options for JupyterLab), COURSE_BACKEND=sim (do not look for a GPU).
+network. What goes wrong is said in a sentence (`obstacles.py`), and leaves nothing half installed. Environment: LAB_ARGS (options for
+JupyterLab), COURSE_BACKEND=sim (do not look for a GPU).
 """
 import hashlib
 import json
@@ -18,13 +20,15 @@ import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from driver import describe, extra_for, find_gpu, too_old
-
 import my_course
+from driver import describe, extra_for, find_gpu, too_old
+from obstacles import explain, no_room, not_writable, one_at_a_time, wrong_venv
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+SIZES = {"course": ("280 MB", 1100), "dev": ("400 MB", 1450)}       # what is downloaded; megabytes of .venv, measured on Linux
+EXTRAS = {"course": "lab", "dev": "dev"}         # what a part is called in pyproject.toml
 FIRST_LESSON = f"{my_course.MINE}/notebooks/00_start_here.ipynb"
 # JupyterLab asks no question at the first start, and shows readers nothing of nbgrader, which is the instructors' tool.
 LAB_SETTINGS = {
@@ -65,13 +69,8 @@ def digest():
 
 
 def version_of(python):
-    """Return an interpreter's version, or end with what to do when it does not run."""
-    try:
-        return subprocess.run([python, "-c", "import sys; print(sys.version)"], capture_output=True, text=True,
-                              check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return stop(f"{PYTHON.relative_to(ROOT)} does not run (was Python updated or the folder copied?).\n"
-                    "Remove it with `make clean`, then try again.")
+    """Return an interpreter's version."""
+    return subprocess.run([python, "-c", "import sys; print(sys.version)"], capture_output=True, text=True, check=True).stdout
 
 
 def stamp(part):
@@ -84,20 +83,26 @@ def is_installed(part):
     return stamp(part).exists() and stamp(part).read_text() == digest()
 
 
-def make_venv(steps):
-    """Create .venv unless it is there."""
+def make_venv(part, steps):
+    """Create .venv unless it is there; return whether it was created."""
+    if problem := wrong_venv(VENV, PYTHON):
+        stop(problem)
     if PYTHON.exists():
-        return steps.say(f".venv is there (Python {version_of(PYTHON).split()[0]})")
+        steps.say(f".venv is there (Python {version_of(PYTHON).split()[0]})")
+        return False
+    if problem := not_writable(ROOT) or no_room(ROOT, SIZES[part][1]):
+        stop(problem)
     steps.say(f"creating .venv with Python {sys.version.split()[0]} …")
     made = subprocess.run([sys.executable, "-m", "venv", VENV], text=True, capture_output=True)
     if made.returncode:
         shutil.rmtree(VENV, ignore_errors=True)
-        hint = "\nOn Debian and Ubuntu: sudo apt install python3-venv" if "ensurepip" in made.stdout + made.stderr else ""
-        stop(f"Python could not create .venv:\n{(made.stdout + made.stderr).strip()}{hint}")
+        said = (made.stdout + made.stderr).strip()
+        stop(explain(said) or f"Python could not create .venv:\n{said}")
+    return True
 
 
 def pip(*arguments):
-    """Run pip in .venv with the course's versions; return its last lines, or None when it worked."""
+    """Run pip in .venv with the course's versions; return what is wrong, or None when it worked."""
     environment = os.environ | {"PIP_CONSTRAINT": "constraints.txt", "PIP_BUILD_CONSTRAINT": "constraints.txt",
                                 "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     command = [PYTHON, "-m", "pip", *arguments]
@@ -110,33 +115,44 @@ def pip(*arguments):
                 print(f"\r\033[K    {line.strip()[:74]}", end="", flush=True)
     if sys.stdout.isatty():
         print("\r\033[K", end="", flush=True)
-    return "\n".join(lines[-15:]) if running.returncode else None
+    if not running.returncode:
+        return None
+    return explain("\n".join(lines)) or "\n".join(["pip could not install the course. Its last words:", *lines[-15:]])
 
 
-def prepare():
-    """Do what the first lesson would wait for: bytecode, on all cores (pip takes one), Matplotlib's fonts, the simulator's runtime."""
+def prepare(python, prefix):
+    """Do what the first lesson would wait for, and set JupyterLab up, in the environment `prefix` with this interpreter.
+
+    That is: bytecode, on all cores (pip takes one), Matplotlib's fonts, the simulator's runtime.
+    """
     code = ("import compileall, sysconfig\n"
             "for folder in (sysconfig.get_path('purelib'), 'course_lib'):\n"
             "    compileall.compile_dir(folder, quiet=2, workers=0)      # quiet: some files are for another Python\n"
             "import matplotlib.font_manager\n"
             "from course_lib.simt import build\n"
             "build.runtime()")
-    subprocess.run([PYTHON, "-c", code], cwd=ROOT, check=False)
+    # Without warnings: what other packages are warned of is not the reader's.
+    done = subprocess.run([python, "-W", "ignore", "-c", code], cwd=ROOT, check=False, text=True, stderr=subprocess.PIPE)
+    if done.returncode:
+        more(explain(done.stderr) or done.stderr.strip().rpartition("\n")[2])      # the first lesson waits a little longer
+    for name, settings in LAB_SETTINGS.items():
+        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / name).write_text(json.dumps(settings))
 
 
-def install(part, size, steps):
-    """Install the course, with the extra called `part` if it is not "course"."""
+def install(part, steps):
+    """Install the course: what its lessons need for the part "course", what its tests need too for "dev"."""
     if is_installed(part):
         return steps.say("the course is installed" if part == "course" else f"the course is installed ({part})")
-    steps.say(f"installing the course, at the versions of constraints.txt (the first time about {size}) …")
+    steps.say(f"installing the course, at the versions of constraints.txt (the first time about {SIZES[part][0]}) …")
+    for old in ("course", "dev"):
+        if not is_installed(old):                            # whatever becomes of this, .venv will not be what it was
+            stamp(old).unlink(missing_ok=True)
     failed = (pip("install", "--upgrade", "pip")             # one that comes with Python may take twice as long for the rest
-              or pip("install", "--no-compile", "--editable", "." if part == "course" else f".[{part}]"))
+              or pip("install", "--no-compile", "--editable", f".[{EXTRAS[part]}]"))
     if failed:
-        stop(f"pip could not install the course:\n{failed}\n\nInstalling needs a network; once it is done, none is needed again.")
-    prepare()
-    for name, settings in LAB_SETTINGS.items():
-        (VENV / name).parent.mkdir(parents=True, exist_ok=True)
-        (VENV / name).write_text(json.dumps(settings))
+        stop(failed)
+    prepare(PYTHON, VENV)
     for name in {"course", part}:
         stamp(name).write_text(digest())
     return None
@@ -186,7 +202,7 @@ def copy_lessons():
     try:
         said = my_course.make(ROOT)
     except OSError as error:
-        stop(f"The lessons could not be copied to {my_course.MINE}/: {error}. Is the disk full, or this folder read-only?")
+        stop(not_writable(ROOT) or explain(str(error)) or f"The lessons could not be copied to {my_course.MINE}/: {error}.")
     for line in said:
         more(line)
 
@@ -204,26 +220,50 @@ def open_lab(steps):
                        f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}", *options])
 
 
+def make_ready(what, steps):
+    """Install what is missing, and undo a .venv that this did not succeed with."""
+    part = "dev" if what == "dev" else "course"
+    created = make_venv(part, steps)
+    try:
+        install(part, steps)
+    except BaseException:
+        if created:
+            shutil.rmtree(VENV, ignore_errors=True)
+        raise
+    if what != "dev":
+        copy_lessons()
+    if what != "lab":
+        return
+    if sys.platform == "darwin":
+        more("lessons run from precompiled.zip here; to edit a kernel, open this folder in its dev container: see README.md")
+    if shutil.which("cc") is None and shutil.which("gcc") is None:
+        more("there is no C compiler: lessons 01 and 02 need one, the others do not")
+    look_for_gpu(steps)
+
+
 def main(what, total):
     """Do the steps of `make lab`, or of `make test` up to the tests."""
     steps = Steps(total)
     if sys.platform == "darwin" and what == "dev":
         stop("The tests compile kernels, and NVIDIA publishes no CUDA compiler for macOS. Run them in the dev container: see README.md.")
-    make_venv(steps)
-    install(*{"dev": ("dev", "340 MB")}.get(what, ("course", "240 MB")), steps)
-    if what != "dev":
-        copy_lessons()
-    if what != "lab":
-        return None
-    if sys.platform == "darwin":
-        more("the kernels of the lessons come compiled; to edit one, open this folder in its dev container: see README.md")
-    if shutil.which("cc") is None and shutil.which("gcc") is None:
-        more("there is no C compiler: lessons 01 and 02 need one, the others do not")
-    look_for_gpu(steps)
-    return open_lab(steps)
+    if what == "dev" and (problem := not_writable(ROOT)):
+        stop(problem)
+    try:
+        with one_at_a_time(ROOT, more):
+            make_ready(what, steps)
+    except KeyboardInterrupt:
+        stop("Stopped; the same command begins again where nothing is half installed.")
+    except OSError as error:
+        if words := explain(str(error)):
+            stop(words)
+        raise
+    if what == "lab":
+        open_lab(steps)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("lab", "course", "dev"):
+    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("lab", "course", "dev", "prepare"):
         sys.exit(__doc__)
+    if sys.argv[1] == "prepare":
+        sys.exit(prepare(sys.executable, Path(sys.prefix)))
     main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 4 if sys.argv[1] == "lab" else 2)

@@ -14,8 +14,8 @@ from course_lib.check.trials import Trials, storing
 from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel
 from course_lib.kernels.user import is_source
-from course_lib.plots import every_warp
 from course_lib.run import resolve
+from course_lib.run.traces import every_warp
 from course_lib.toolchain import CompileError, compile_cuda
 
 MAX_STEPS = 300_000      # instructions of a warp; a right kernel needs a few thousand on these inputs

@@ -5,7 +5,7 @@ from html import escape
 
 from course_lib.check.finding import Finding, finding_html
 from course_lib.check.trials import Outcome
-from course_lib.plots import source_listing
+from course_lib.run.listing import source_listing
 
 
 @dataclass(frozen=True)

@@ -84,15 +84,7 @@ def take_home(kernel: str | RawKernel, grid: Sequence[int], block: Sequence[int]
     CourseError
         When the launch itself would be refused.
     """
-    if is_unwritten(kernel):
-        raise missing(kernel)
-    if not isinstance(kernel, RawKernel):
-        names = kernels_in(kernel) if isinstance(kernel, str) else ()
-        if len(names) != 1:
-            raise CourseError("take_home needs the text of one kernel, or cp.RawKernel(text, name) where a text has several")
-        kernel = RawKernel(kernel, names[0])
-    if is_unwritten(kernel.code):
-        raise missing(kernel.code)
+    kernel = _raw_kernel(kernel)
     given = device_arguments(kernel.code, kernel.name, args)
     declared = parameters_of(kernel.code, kernel.name)
     if declared is None:
@@ -106,6 +98,19 @@ def take_home(kernel: str | RawKernel, grid: Sequence[int], block: Sequence[int]
         args=", ".join(called[i] if is_array(value) else _number(value) for i, value in enumerate(given)) + "," * (len(given) == 1),
         shared=f", shared_mem={shared_mem}" if shared_mem else "", check=_check(right or _product(called), outputs, called, given))
     return Program(text, f"{kernel.name}.py")
+
+
+def _raw_kernel(kernel):
+    """Return a `RawKernel` that is written."""
+    code = kernel.code if isinstance(kernel, RawKernel) else kernel
+    if is_unwritten(code):
+        raise missing(code)
+    if isinstance(kernel, RawKernel):
+        return kernel
+    names = kernels_in(kernel) if isinstance(kernel, str) else ()
+    if len(names) != 1:
+        raise CourseError("take_home needs the text of one kernel, or cp.RawKernel(text, name) where a text has several")
+    return RawKernel(kernel, names[0])
 
 
 def _sizes(given, what):
@@ -126,6 +131,7 @@ def _made(called, value, written):
 def _number(value):
     """Return a NumPy scalar as its source text.
 
+    >>> import numpy as np
     >>> _number(np.float32(1.5)), _number(np.int32(3))
     ('np.float32(1.5)', 'np.int32(3)')
     """

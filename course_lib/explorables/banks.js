@@ -2,7 +2,7 @@
 // Data: banks.py, from a trace of the running kernel. Computed here: the bank of a word and the place of an element, held to that trace.
 import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
-const BANKS = 32, LANES = 32, PADS = 8;
+const BANKS = 32, PADS = 8;
 const PADDED = { transpose: "transpose", transpose_swizzled: "transpose, swizzled", sgemm_padded: "matrix product" };
 
 export const bankOf = word => word % BANKS;
@@ -122,9 +122,13 @@ function drawTile(pen, view, where) {
 function drawLabels(pen, view, where) {
   const { scene, values, text } = view, { tile, state } = scene, { banks } = where;
   const size = values.kernel === "transpose_swizzled" ? `${tile}` : `${tile} + ${values.pad}`;
-  const heading = ({ x, y }, title, below) => { write(pen, view, title, x, y - 1.9 * text, { weight: 600 }); write(pen, view, below, x, y - 0.65 * text); };
-  heading(where.tile, `${state.array}[${tile}][${size}]`, "each word in the colour of its bank");
-  heading(banks, "32 banks of shared memory", view.at < 1 ? "outlined: where the warp's words lie" : "each bank serves one word per tick");
+  const heading = ({ x, y }, title, below, end) => {
+    write(pen, view, title, x, y - 1.9 * text, { weight: 600 });
+    write(pen, view, below.find(words => pen.measureText(words).width < end - x) ?? "", x, y - 0.65 * text);
+  };
+  const beside = view.narrow ? view.width : banks.x - text;
+  heading(where.tile, `${state.array}[${tile}][${size}]`, ["each word in the colour of its bank", "coloured by bank"], beside);
+  heading(banks, "32 banks of shared memory", [view.at < 1 ? "outlined: where the warp's words lie" : "each bank serves one word per tick"], view.width);
   for (const row of [0, tile / 2, tile - 1]) write(pen, view, row, where.tile.x - 5, where.tile.y + (row + 0.5) * where.tile.cell + 0.35 * text, { size: 0.86, align: "right" });
   const every = banks.slot < 1.1 * text ? 4 : 2;
   for (let bank = 0; bank < BANKS; ++bank) if (bank % every === 0 && bank < BANKS - 2 || bank === BANKS - 1) write(pen, view, bank, banks.x + (bank + 0.5) * banks.slot, banks.bottom + 1.75 * text, { size: 0.86, align: "center" });
@@ -149,7 +153,7 @@ function drawBanks(pen, view, where) {
     const box = inMemory(where, scene, word);
     fill(pen, box, COLOURS[word.bank], ghosts);
     pen.globalAlpha = ghosts;
-    outline(pen, box, view.ink, 1.2);
+    outline(pen, box, view.ink, Math.min(1.2, box.h / 6));
     pen.globalAlpha = 1;
   }
 }
@@ -181,15 +185,16 @@ function drawWords(pen, view, where) {
 function drawAsked(pen, view, where) {
   const { scene, hover, text, turn } = view, asked = new Map(scene.words.map(w => [`${w.row},${w.column}`, w]));
   for (const { row, column, bank } of asked.values()) if (!hover || hover.bank === bank) fill(pen, inTile(where, column, row), COLOURS[bank], turn ** 6);
-  for (const [colour, wide] of [[view.paper, 5], [view.ink, 2.4]]) {
+  const thick = clamp(where.tile.cell / 5, 1.4, 2.6), out = 0.5 + thick / 2;           // around the words, not over them
+  for (const [colour, wide] of [[view.paper, thick + 2], [view.ink, thick]]) {
     pen.strokeStyle = colour;
     pen.lineWidth = wide;
     pen.lineCap = "square";
     pen.beginPath();
     for (const { row, column } of asked.values()) {
-      const x = where.tile.x + column * where.tile.cell - 0.5, y = where.tile.y + row * where.tile.cell - 0.5, s = where.tile.cell;
-      for (const [r, c, x1, y1, x2, y2] of [[-1, 0, x, y, x + s, y], [1, 0, x, y + s, x + s, y + s], [0, -1, x, y, x, y + s], [0, 1, x + s, y, x + s, y + s]])
-        if (!asked.has(`${row + r},${column + c}`)) { pen.moveTo(x1, y1); pen.lineTo(x2, y2); }
+      const { x, y, w, h } = inTile(where, column, row), [l, t, r, b] = [x - out, y - out, x + w + out, y + h + out];
+      for (const [down, right, x1, y1, x2, y2] of [[-1, 0, l, t, r, t], [1, 0, l, b, r, b], [0, -1, l, t, l, b], [0, 1, r, t, r, b]])
+        if (!asked.has(`${row + down},${column + right}`)) { pen.moveTo(x1, y1); pen.lineTo(x2, y2); }
     }
     pen.stroke();
   }
@@ -224,8 +229,8 @@ export function question({ scene }) {
 /** The answer: how many ticks, and why. */
 export function answer({ scene }) {
   const { words, ticks, access } = scene, used = new Set(words.map(w => w.bank)).size, least = Math.ceil(words.length / BANKS);
-  const meet = words.length === LANES && used === LANES ? `Its ${words.length} words lie in ${used} different banks.`
-    : `Its ${words.length} words lie in ${plural(used, "bank")}.`;
+  const different = new Set(words.map(w => w.word)).size;     // two phases may want the same word
+  const meet = `Its ${different} words lie in ${different === used ? `${used} different banks` : plural(used, "bank")}.`;
   const phases = access.width > 4 ? ` The hardware serves ${access.width === 16 ? "eight" : "sixteen"} lanes at a time.` : "";
   return `${plural(ticks, "tick")}. ${meet}${phases}${ticks > least ? ` Without bank conflicts it would take ${ticks > 1 && least === 1 ? "one" : least}.` : " There is no bank conflict."}`;
 }
@@ -267,7 +272,7 @@ export const picture = {
     { kind: "choice", key: "tile", label: "Tile", options: [32, 16].map(t => [t, `${t} × ${t}`]) },
     { kind: "range", key: "pad", label: "PAD", name: "PAD: unused words at the end of each row", min: 0, max: PADS,
       enabled: values => !states[keyOf(values)].swizzled,
-      says: values => (states[keyOf(values)].swizzled ? "no padding: columns are swizzled" : `PAD ${values.pad}: ${values.tile + values.pad} words per row`) },
+      says: values => (states[keyOf(values)].swizzled ? `no PAD: ${values.tile} words per row` : `PAD ${values.pad}: ${values.tile + values.pad} words per row`) },
   ],
   numbers: (values, states) => { const swizzled = states[keyOf(values)].swizzled; return { pad: swizzled ? 0 : values.pad, swizzle: swizzled ? 1 : 0 }; },
   scene: sceneOf, draw, says, when, describes, hit,

@@ -20,7 +20,6 @@ export function mount(module, data, el) {
   const now = { ...data };
   return module.render({ el, model: { get: name => now[name], set: (name, value) => { now[name] = value; }, save_changes() {}, on() {}, off() {} } });
 }
-
 const put = (target, name, value) => { if (target.getAttribute(name) !== value) target.setAttribute(name, value); };
 
 export function element(tag, attributes = {}, parent = null, text = null) {
@@ -87,14 +86,12 @@ function linesControl(stage, control, parent) {
 }
 const CONTROLS = { choice: choiceControl, range: rangeControl, lines: linesControl };
 
-// ---- the stage ---------------------------------------------------------------------------------------------------------------------
 class Stage {
   constructor(picture, model, el) {
     Object.assign(this, { picture, model, id: ++instances, at: 0, goal: null, playing: false, changed: -Infinity, hover: null });
     this.states = model.get("states");
     this.values = { ...model.get("values") };
-    this.smooth = this.numbers();
-    this.from = this.smooth;
+    this.smooth = this.from = this.numbers();
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.build(el);
     this.listen();
@@ -117,7 +114,13 @@ class Stage {
     this.button(bar, "step", "Step", "ArrowRight", () => this.step(1));
     this.scrub = element("input", { type: "range", min: 0, max: 1000, step: 1, value: 0, "aria-label": "Time" }, bar);
     this.scrub.addEventListener("input", () => this.seek(this.scrub.value / 1000 * this.scene.steps));
-    if (this.picture.ask) this.buildQuestion(bar);
+    if (this.picture.ask) {
+      const label = element("label", { class: "wbw-ask" }, bar);
+      element("span", {}, label, this.picture.ask.label);
+      this.guess = element("input", { type: "number", min: 0, inputmode: "numeric" }, label);
+      element("span", {}, label, this.picture.ask.unit);
+      this.guess.addEventListener("input", () => this.tell());
+    }
     this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
     const parts = { controls: top, picture: this.holder, says: this.says, player: bar };
     for (const name of this.picture.order ?? []) this.root.append(parts[name]);
@@ -129,14 +132,6 @@ class Stage {
     made.lastChild.textContent = text;
     made.addEventListener("click", act);
     return made;
-  }
-
-  buildQuestion(bar) {
-    const label = element("label", { class: "wbw-ask" }, bar);
-    element("span", {}, label, this.picture.ask.label);
-    this.guess = element("input", { type: "number", min: 0, inputmode: "numeric" }, label);
-    element("span", {}, label, this.picture.ask.unit);
-    this.guess.addEventListener("input", () => this.tell());
   }
 
   listen() {
@@ -151,7 +146,8 @@ class Stage {
       if (JSON.stringify(values) !== JSON.stringify(this.values)) { this.values = { ...values }; this.rescene(); }
     };
     this.model.on("change:values", follow);
-    this.watchers = [() => this.model.off("change:values", follow), () => size.disconnect(), () => theme.disconnect(), watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
+    this.watchers = [() => this.model.off("change:values", follow), () => size.disconnect(), () => theme.disconnect(),
+      watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
       watch(document, "fullscreenchange", () => this.projector(document.fullscreenElement === this.root))];
     this.root.addEventListener("keydown", event => this.key(event));
     this.canvas.addEventListener("pointermove", event => this.point(event));
@@ -160,7 +156,10 @@ class Stage {
   }
 
   // ---- values ------------------------------------------------------------------------------------------------------------------
-  numbers() { return { ...Object.fromEntries(Object.entries(this.values).filter(([, v]) => typeof v === "number")), ...this.picture.numbers?.(this.values, this.states) }; }
+  numbers() {                                // what moves smoothly
+    const own = Object.entries(this.values).filter(([, value]) => typeof value === "number");
+    return { ...Object.fromEntries(own), ...this.picture.numbers?.(this.values, this.states) };
+  }
 
   set(key, value) {
     this.values = { ...this.values, [key]: value };
@@ -186,10 +185,8 @@ class Stage {
     this.goal = this.last = null;
     this.wake();
   }
-
   step(by) {
-    const from = this.goal ?? this.at;
-    this.seek(by > 0 ? Math.floor(from + 1e-6) + 1 : Math.ceil(from - 1e-6) - 1, true);
+    this.seek(by > 0 ? Math.floor((this.goal ?? this.at) + 1e-6) + 1 : Math.ceil((this.goal ?? this.at) - 1e-6) - 1, true);
   }
 
   seek(at, smoothly = false) {
@@ -201,7 +198,6 @@ class Stage {
   }
 
   wake() { this.frame ??= requestAnimationFrame(time => this.tick(time)); }
-
   tick(time) {
     this.frame = null;
     if (this.closed) return;
@@ -232,18 +228,15 @@ class Stage {
   tell() {
     const view = this.view(), step = Math.floor(this.at + 1e-6);
     const guess = step >= this.scene.steps && this.guess?.value;
-    const judged = guess ? ` You said ${guess}: ${Number(guess) === this.scene.answer ? "right." : "not so."}` : "";
-    const words = this.picture.says(view, step) + judged;
+    const words = this.picture.says(view, step) + (guess ? ` You said ${guess}: ${Number(guess) === this.scene.answer ? "right." : "not so."}` : "");
     put(this.says, "aria-live", this.playing ? "off" : "polite");
     if (this.says.textContent !== words) this.says.textContent = words;
     put(this.canvas, "aria-label", `${this.picture.title}. ${this.picture.describes(view, step)} Keys: space plays, arrows step, f fills the screen.`);
     put(this.scrub, "aria-valuetext", this.picture.when(view, step));
     this.scrub.value = Math.round(1000 * this.at / this.scene.steps);
-    const icon = this.playing ? "pause" : "play", name = this.playing ? "Pause" : this.at >= this.scene.steps ? "Again" : "Play";
-    if (this.play.lastChild.textContent !== name) {
-      this.play.querySelector("path").setAttribute("d", ICONS[icon]);
-      this.play.lastChild.textContent = name;
-    }
+    const name = this.playing ? "Pause" : this.at >= this.scene.steps ? "Again" : "Play";
+    put(this.play.querySelector("path"), "d", this.playing ? ICONS.pause : ICONS.play);
+    if (this.play.lastChild.textContent !== name) this.play.lastChild.textContent = name;
   }
 
   resize() {
@@ -272,8 +265,9 @@ class Stage {
     this.tip.hidden = !this.hover;
     if (this.hover) {
       this.tip.textContent = this.hover.text;
-      const x = event.clientX - box.left, left = x > this.width / 2 ? x - this.tip.offsetWidth - 12 : x + 14;
-      Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${clamp(event.clientY - box.top + 14, 0, this.height - this.tip.offsetHeight)}px` });
+      const x = event.clientX - box.left, left = Math.max(0, x > this.width / 2 ? x - this.tip.offsetWidth - 12 : x + 14);
+      const top = clamp(event.clientY - box.top + 14, 0, this.height - this.tip.offsetHeight);
+      Object.assign(this.tip.style, { left: `${left}px`, top: `${top}px` });
     }
     this.wake();
   }
@@ -302,5 +296,9 @@ class Stage {
     }
   }
 
-  projector(on) { this.root.classList.toggle("wbw-projector", on); this.resize(); }
+  projector(on) {
+    this.root.classList.toggle("wbw-full", on);
+    this.root.classList.toggle("wbw-projector", on && window.innerWidth >= 1000);        // on a telephone nothing grows
+    this.resize();
+  }
 }

@@ -9,8 +9,8 @@ import numpy as np
 
 from course_lib.arch import SECTOR_BYTES
 from course_lib.explorables.explorable import Explorable, module_text
-from course_lib.plots.traces import array_of, every_warp, is_barrier, is_load, name_of, touched_sectors
 from course_lib.run import RunResult, run
+from course_lib.run.traces import array_of, every_warp, is_barrier, is_load, name_of, touched_sectors
 
 TILE, DEPTH = 16, 32                  # C has one tile of 16 × 16; A and B are 32 deep, so that the tile slides once
 LAUNCHES = {"naive": ("sgemm_naive", {"bx": TILE, "by": TILE}), "tiled": ("sgemm_tiled", {"BM": TILE, "BN": TILE, "BK": TILE})}

@@ -2,27 +2,27 @@
 
 import argparse
 import contextlib
+import math
 import sys
 from pathlib import Path
 
 from course_lib.apart.sandboxed import SECONDS
-from course_lib.errors import CourseError
+from course_lib.errors import CourseError, require
 from course_lib.grading import workers
-from course_lib.grading.classroom import Classroom
-from course_lib.grading.collect import collect
-from course_lib.grading.exchange import hand_back, hand_out
+from course_lib.grading.classroom import Classroom, demand_exchange
+from course_lib.grading.collect import collect, demand_source
 from course_lib.grading.feedback import feedback
 from course_lib.grading.generate import drift
 from course_lib.grading.grade import grade
 from course_lib.grading.grades import grades
-from course_lib.grading.release import release
+from course_lib.grading.release import demand_target, release, tracked
 
 
 def main(arguments=None):
     """Run the command line; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        return options.run(Classroom(options.root.resolve()), options)
+        return options.run(_look_first(options), options)
     except CourseError as error:
         print(error, file=sys.stderr)
         return 2
@@ -31,24 +31,42 @@ def main(arguments=None):
         return 130
 
 
+def _look_first(options):
+    """Return the class, or say which argument is wrong: before anything slow, and before what this machine lacks.
+
+    Raises
+    ------
+    CourseError
+        When there is no such repository, exercise, source, exchange or scheduler's address, or a file that cannot be written.
+    """
+    classroom, given = Classroom(options.root.resolve()), vars(options)
+    classroom.demand_repository()
+    if given.get("exercise") is not None:
+        classroom.solved(options.exercise)
+    for name, demand in (("source", demand_source), ("exchange", demand_exchange), ("to", demand_target), ("dask", workers.demand_address)):
+        if given.get(name) is not None:
+            demand(given[name])
+    return classroom
+
+
 def _parser():
     parser = argparse.ArgumentParser(prog="python -m course_lib.grading", description=__doc__)
-    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: the current folder)")
+    parser.add_argument("--root", type=_path, default=Path(), help="the repository (default: the current folder)")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     packs = _command(commands, "release", _release, "pack what students get into a zip file")
-    packs.add_argument("--to", type=Path, default=Path("build/warp-by-warp.zip"), help="default: build/warp-by-warp.zip")
+    packs.add_argument("--to", type=_path, default=Path("build/warp-by-warp.zip"), help="default: build/warp-by-warp.zip")
     gathers = _command(commands, "collect", _collect, "put what a learning platform gave into grading/submitted")
-    gathers.add_argument("source", type=Path, help="a folder, a zip file or a notebook")
+    gathers.add_argument("source", type=_path, help="a folder, a zip file or a notebook")
     gathers.add_argument("--exercise", help="for files whose path names none")
     grades_all = _command(commands, "grade", _grade, "grade every submission of an exercise", exercise=True)
     grades_all.add_argument("--unsafe", action="store_true", help="grade without a sandbox where bubblewrap is missing")
-    grades_all.add_argument("--seconds", type=float, default=SECONDS, help="limit for each part (default: %(default)s)")
+    grades_all.add_argument("--seconds", type=_seconds, default=SECONDS, help="limit for each part (default: %(default)s)")
     grades_all.add_argument("--dask", metavar="ADDRESS", help="grade on the workers of this Dask scheduler, such as tcp://127.0.0.1:8786")
     _command(commands, "feedback", _feedback, "write a page for each student", exercise=True)
     _command(commands, "grades", _grades, "write the table of grades and the report of similar kernels", exercise=True)
     for name, run, words in (("hand-out", _hand_out, "put an exercise into nbgrader's exchange"),
                              ("hand-back", _hand_back, "put the pages of feedback into nbgrader's exchange")):
-        _command(commands, name, run, words, exercise=True).add_argument("exchange", type=Path, help="the exchange's folder")
+        _command(commands, name, run, words, exercise=True).add_argument("exchange", type=_path, help="the exchange's folder")
     return parser
 
 
@@ -60,11 +78,26 @@ def _command(commands, name, run, words, exercise=False):
     return command
 
 
+def _path(text):
+    """Return a path; an empty one would be the current folder, which nobody meant."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty, and must name a file or a folder")
+    return Path(text)
+
+
+def _seconds(text):
+    """Return a time limit."""
+    seconds = float(text)
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise argparse.ArgumentTypeError(f"{text} must be a positive number of seconds")
+    return seconds
+
+
 def _release(classroom, options):
-    changed = drift(classroom.root)
-    if changed:
-        raise CourseError("nothing was packed: exercises/ is not what solutions/ gives; run `make exercises`")
     variant = classroom.variant
+    tracked(classroom.root)
+    if drift(classroom.root):
+        raise CourseError("nothing was packed: exercises/ is not what solutions/ gives; run `make exercises`")
     names = release(classroom.root, options.to, variant)
     print(f"{options.to}: {len(names)} files, {options.to.stat().st_size / 1e6:.1f} MB, exercises of variant {variant}")
     return 0
@@ -94,13 +127,20 @@ def _grades(classroom, options):
     return 0
 
 
+def _exchange():
+    """Return the module that uses nbgrader, which the other commands do without."""
+    require("The exchange", "nbgrader")
+    from course_lib.grading import exchange
+    return exchange
+
+
 def _hand_out(classroom, options):
-    print(f"{hand_out(classroom, options.exercise, options.exchange)}: students can fetch it")
+    print(f"{_exchange().hand_out(classroom, options.exercise, options.exchange)}: students can fetch it")
     return 0
 
 
 def _hand_back(classroom, options):
-    lines = list(hand_back(classroom, options.exercise, options.exchange))
+    lines = list(_exchange().hand_back(classroom, options.exercise, options.exchange))
     print("\n".join(lines))
     return int(any("NOT" in line for line in lines))
 

@@ -52,6 +52,12 @@ class Classroom:
             folder.mkdir(mode=0o700)
         return folder
 
+    def demand_repository(self):
+        """Raise `CourseError` unless the root is the course's repository, with its worked solutions."""
+        if not (self.root / "solutions").is_dir():
+            raise CourseError(f"{self.root} is not the course's repository, as it has no folder solutions/: run this in a clone of the "
+                              "course, or name one with --root")
+
     def submission(self, student, exercise):
         """Return where a student's notebook is."""
         return self.folder / "submitted" / student / exercise / f"{exercise}.ipynb"
@@ -162,6 +168,12 @@ def read_notebook(folder, exercise):
     if exercise not in known or not path.exists():
         raise CourseError(f"there is no exercise {exercise!r} to grade; there is {', '.join(known)} (run this in the course's repository)")
     return path.read_bytes()
+
+
+def demand_exchange(root):
+    """Raise `CourseError` when there is no such folder."""
+    if not Path(root).is_dir():
+        raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
 
 
 def write(path, text):

@@ -63,8 +63,7 @@ def collect(classroom, source, exercise=None):
     str
         A line for each notebook: who, what, when; or why it was not taken.
     """
-    if not source.exists():
-        raise CourseError(f"there is no {source}: give the folder with what the learning platform gave you")
+    demand_source(source)
     names = _names(classroom.roster())
     newest = {}
     for found in _all(source, times.zone_of(classroom)):
@@ -81,6 +80,12 @@ def collect(classroom, source, exercise=None):
             newest[student, which] = time, content, found.path
     for (student, which), (time, content, path) in sorted(newest.items()):
         yield _put(classroom, student, which, time, content, path)
+
+
+def demand_source(source):
+    """Raise `CourseError` when there is nothing to collect from."""
+    if not source.exists():
+        raise CourseError(f"there is no {source}: give the folder with what the learning platform gave you")
 
 
 def _put(classroom, student, exercise, time, content, path):

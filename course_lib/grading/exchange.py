@@ -16,7 +16,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment, ExchangeRelease
 from traitlets.config import Config
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom import SECRET, write
+from course_lib.grading.classroom import SECRET, demand_exchange, write
 
 COURSE = "warp-by-warp"              # as in nbgrader_config.py
 
@@ -41,6 +41,7 @@ def hand_out(classroom, exercise, root):
     CourseError
         When there is no such exercise or no exchange, or it may not be written.
     """
+    demand_exchange(root)
     with tempfile.TemporaryDirectory(prefix="release-") as folder:
         path = Path(folder, exercise, f"{exercise}.ipynb")
         path.parent.mkdir()
@@ -65,8 +66,9 @@ def hand_back(classroom, exercise, root):
     Raises
     ------
     CourseError
-        When no page was written yet, or the exchange may not be written.
+        When there is no exchange, no page was written yet, or the exchange may not be written.
     """
+    demand_exchange(root)
     pages = sorted((classroom.folder / "feedback").glob(f"*/{exercise}.html"))
     if not pages:
         raise CourseError(f"there is no feedback on {exercise} yet: run `make feedback`")
@@ -89,8 +91,6 @@ def hand_back(classroom, exercise, root):
 
 def _run(step, root, exercise, folders, **options):
     """Do one of nbgrader's steps in this course's exchange."""
-    if not Path(root).is_dir():
-        raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
     config = Config({"CourseDirectory": {"course_id": COURSE, "assignment_id": exercise, **folders},
                      "Exchange": {"root": str(Path(root).resolve())}, step.__name__: options})
     try:

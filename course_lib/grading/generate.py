@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from course_lib.errors import CourseError
+from course_lib.errors import CourseError, require
 from course_lib.grading.variants import FIRST
 
 LIBRARY = Path(__file__).resolve().parents[2]      # where nbgrader's process finds course_lib
@@ -121,6 +121,7 @@ def _difference(name, old, new):
 
 def _run_nbgrader(course, variant):
     """Run nbgrader's own command on the copy, with no configuration but ours."""
+    require("Making exercises", "nbgrader")
     paths = [str(LIBRARY), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),

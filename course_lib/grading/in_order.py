@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from course_lib.grading.spec import Reading
-from course_lib.plots.traces import is_barrier, is_load, is_store
+from course_lib.run.traces import is_barrier, is_load, is_store
 
 LOAD, COPY, READ, WRITE, BARRIER = "global load", "copy", "shared read", "shared write", "barrier"
 _LETTERS = {LOAD: "L", COPY: "C", READ: "R", WRITE: "W", BARRIER: "B"}

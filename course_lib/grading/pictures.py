@@ -25,7 +25,7 @@ from course_lib.plots import (
     source_listing,
     thread_grid,
 )
-from course_lib.plots.traces import Owners, is_load, name_of
+from course_lib.run.traces import Owners, is_load, name_of
 
 
 def worst_request(answer, spec, *, load=True):

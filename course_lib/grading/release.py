@@ -1,5 +1,6 @@
 """Pack what students get: lessons, exercises and the library, without worked solutions, tests and anything of the instructor's."""
 
+import os
 import subprocess
 import tempfile
 import zipfile
@@ -52,6 +53,13 @@ def release(root, target, variant=FIRST):
     return list(files)
 
 
+def demand_target(target):
+    """Raise `CourseError` when a bundle cannot be written there."""
+    there = next(path for path in target.absolute().parents if path.exists())
+    if target.is_dir() or not there.is_dir() or not os.access(target if target.exists() else there, os.W_OK):
+        raise CourseError(f"{target} cannot be written: name a zip file in a folder that is yours, such as build/warp-by-warp.zip")
+
+
 def contents(root, variant=FIRST):
     """Return what a bundle holds: name -> bytes, sorted by name. The exercises are those of the variant."""
     files = {name: (root / name).read_bytes() for name in bundled(tracked(root))}
@@ -70,7 +78,10 @@ def _exercises(root, variant):
 
 def tracked(root):
     """Return the files that git tracks and that are there, as sorted names."""
-    done = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=False)
+    try:
+        done = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=False)
+    except FileNotFoundError:
+        raise CourseError("git is missing, and a release is made of what git tracks: install it (`sudo apt install git`)") from None
     if done.returncode:
         raise CourseError(f"{root} is no git repository: a release is made of what git tracks")
     names = done.stdout.decode().split("\0")

@@ -7,6 +7,7 @@ import contextlib
 import os
 import pickle
 import platform
+import re
 import subprocess
 import sys
 from concurrent import futures
@@ -49,9 +50,21 @@ def dask(address, *, unsafe=False):
     CourseError
         When nobody answers, there is no worker, or one of them would not grade as this process does.
     """
+    demand_address(address)
     with _connected(address) as client:
         demand_equal(facts(), client.run(facts, on_error="return"), unsafe)
         yield Handed(client.get_executor(pure=False))          # otherwise a second try would be the first one's answer
+
+
+def demand_address(address):
+    """Raise `CourseError` when this cannot be a scheduler's address; it would be tried for a long time.
+
+    >>> demand_address("localhost:8786")
+    Traceback (most recent call last):
+    course_lib.errors.CourseError: 'localhost:8786' is no address of a Dask scheduler, such as tcp://127.0.0.1:8786
+    """
+    if not re.fullmatch(r"[a-z]+://\S+", address):
+        raise CourseError(f"{address!r} is no address of a Dask scheduler, such as tcp://127.0.0.1:8786")
 
 
 def _connected(address):

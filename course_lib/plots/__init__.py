@@ -3,6 +3,10 @@
 `show(ax, alt)` puts a figure into a notebook with alternative text.
 """
 
+from course_lib.errors import require
+
+require("course_lib.plots", "matplotlib")
+
 from course_lib.plots.accesses import describe_beside, describe_sectors, lane_sectors, requests_beside, used_bytes
 from course_lib.plots.bank_map import bank_map, words_a_bank
 from course_lib.plots.banks import bank_counts, bank_grid, describe_banks
@@ -21,7 +25,6 @@ from course_lib.plots.latency import describe_rings, describe_sweeps, ring_sizes
 from course_lib.plots.levels import describe_levels, describe_time_by_sectors, l2_write_rates, level_bars, level_table, time_by_sectors
 from course_lib.plots.limits import describe_limits, draw_limits
 from course_lib.plots.linked_code import LinkedCode, compare_code, linked_code
-from course_lib.plots.listing import busiest_line, source_listing
 from course_lib.plots.machine_code import describe_steps, inner_loops, loop_listing, step_bars
 from course_lib.plots.number_bits import describe_bits, draw_bits, kept
 from course_lib.plots.overlap import describe_overlap, overlap, overlap_rows
@@ -41,10 +44,8 @@ from course_lib.plots.registers import (
 from course_lib.plots.roofline import describe_roofline, roofline
 from course_lib.plots.search import describe_search, search_step
 from course_lib.plots.speeds import describe_speeds, draw_curves, live_points, speeds, speeds_table
-from course_lib.plots.table import Table
 from course_lib.plots.tensor_costs import costs_of, costs_table
 from course_lib.plots.threads import thread_grid
-from course_lib.plots.traces import every_warp, owners, requests, touched_sectors
 from course_lib.plots.training import (
     describe_iterations,
     describe_losses,
@@ -68,6 +69,9 @@ from course_lib.plots.vectors import (
     warp_bars,
 )
 from course_lib.plots.warp_tile import describe_warp_tiles, warp_tile, warp_tiles
+from course_lib.run.listing import busiest_line, source_listing
+from course_lib.run.table import Table
+from course_lib.run.traces import every_warp, owners, requests, touched_sectors
 
 __all__ = [
     "LinkedCode", "Picture", "Speed", "Table", "Window", "bank_counts", "bank_grid", "bank_map", "bars", "busiest_line", "cache_lines",

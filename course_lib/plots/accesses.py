@@ -5,7 +5,7 @@ import numpy as np
 
 from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.plots import style
-from course_lib.plots.traces import is_load, touched_sectors
+from course_lib.run.traces import is_load, touched_sectors
 
 USED, FETCHED = style.BLUE, "#BFDDF0"
 

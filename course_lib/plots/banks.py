@@ -11,7 +11,7 @@ from course_lib.model.segments import HALF_WARP
 from course_lib.plots import style
 from course_lib.plots.accesses import FETCHED, words_of
 from course_lib.plots.lane_labels import LEGIBLE, name_lanes
-from course_lib.plots.traces import is_load
+from course_lib.run.traces import is_load
 
 # Up to so many different words of one bank: this colour, darker the more.
 DEGREES = {1: FETCHED, 2: "#F8DC9B", 4: style.ORANGE, 8: style.VERMILION, 16: "#A03A00", 32: "#6B1F00"}

@@ -1,7 +1,7 @@
 """Programs for the CPU side by side: time, speed, and how they compare with the slowest."""
 
-from course_lib.plots.table import Table
 from course_lib.run import CpuResult
+from course_lib.run.table import Table
 
 
 def cpu_table(results, caption=""):

@@ -2,7 +2,7 @@
 
 from course_lib.arch import CONSTANT_BYTES, DEFAULT_DEVICE, KIB, Device, device
 from course_lib.model import balance
-from course_lib.plots.table import Table
+from course_lib.run.table import Table
 
 MIB = KIB * KIB
 

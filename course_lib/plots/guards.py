@@ -8,7 +8,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
-from course_lib.plots.traces import array_of, elements, is_barrier, is_load, is_store, name_of
+from course_lib.run.traces import array_of, elements, is_barrier, is_load, is_store, name_of
 
 CATEGORIES = {"whole": style.SKY, "columns cut": style.ORANGE, "rows cut": style.GREEN, "corner": style.VERMILION}
 ALL = 0xFFFFFFFF                # lanes

@@ -4,8 +4,8 @@ from course_lib import kernels
 from course_lib.arch import DEFAULT_DEVICE, Device, device
 from course_lib.errors import CourseError
 from course_lib.model.occupancy import max_threads
-from course_lib.plots.table import Table
 from course_lib.run import footprint
+from course_lib.run.table import Table
 
 HEADER = ("kernel", "shared", "const", "local", "registers", "max threads", "threads", "warps an SM", "limited by")
 

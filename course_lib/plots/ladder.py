@@ -2,7 +2,7 @@
 
 from course_lib.errors import CourseError
 from course_lib.plots.charts import bars
-from course_lib.plots.table import Table
+from course_lib.run.table import Table
 
 
 def rungs(recording, N):

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.model.matvec import SECTOR, times_wanted
 from course_lib.plots import style
-from course_lib.plots.table import Table
+from course_lib.run.table import Table
 
 LEVELS = ("asked for by the kernel", "between L1 and L2", "between L2 and DRAM")
 KINDS = {"read": "reads", "write": "writes"}

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from course_lib import toolchain
 from course_lib.errors import CourseError
-from course_lib.plots.table import Table
 from course_lib.run import resolve
+from course_lib.run.table import Table
 
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s")
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')

@@ -2,7 +2,7 @@
 
 from course_lib import kernels
 from course_lib.plots import style
-from course_lib.plots.table import Table
+from course_lib.run.table import Table
 from course_lib.toolchain import inner_loop, purposes
 
 HEADER = ("kernel", "multiply-adds", "LDS.32", "LDS.64", "LDS.128", "LDG", "STS", "other", "jumps",

@@ -7,7 +7,7 @@ from matplotlib.patches import Patch
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
-from course_lib.plots.traces import array_of, is_barrier, is_load, requests
+from course_lib.run.traces import array_of, is_barrier, is_load, requests
 
 SHARED = ("As", "Bs")
 WAY, USED, WALL = style.SKY, style.ORANGE, style.INK

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
-from course_lib.plots.traces import array_of, elements, is_barrier, is_load
+from course_lib.run.traces import array_of, elements, is_barrier, is_load
 
 PHASES = {"fill": style.BLUE, "barrier": style.VERMILION, "update": style.GREEN, "store": style.PURPLE}
 HELD, GAP = "#BFDDF0", 3

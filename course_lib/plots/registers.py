@@ -8,7 +8,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.plots import style
-from course_lib.plots.traces import array_of, elements, is_load, is_store
+from course_lib.run.traces import array_of, elements, is_load, is_store
 
 OWNED, NEEDED = 1.0, 0.4       # shades of an element that the thread computes, and of one that uses the same rows or columns
 

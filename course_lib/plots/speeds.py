@@ -4,7 +4,7 @@ from matplotlib.ticker import LogLocator
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
-from course_lib.plots.table import Table
+from course_lib.run.table import Table
 
 UNITS = {"gflops": "GFLOP/s", "gb_s": "GB/s"}
 WIDE_RANGE, MOST_TICKS = 16, 10       # from this ratio on the x axis is logarithmic; up to so many values are its ticks

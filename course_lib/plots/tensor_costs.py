@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from course_lib.arch import TENSOR, UNITS, WARP, device
 from course_lib.errors import CourseError
 from course_lib.model.bound import SHARED_WAVEFRONTS
-from course_lib.plots.table import Table
+from course_lib.run.table import Table
 from course_lib.toolchain import tensor_step, whole_step
 
 MATRIX = "smsp__inst_executed_pipe_tensor_op_hmma.sum"

@@ -5,7 +5,7 @@ from matplotlib.patches import Patch
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
-from course_lib.plots.table import Table
+from course_lib.run.table import Table
 
 SMOOTH = 10         # steps that a drawn loss is the mean of
 DASHES = ("-", "--", ":", "-.")

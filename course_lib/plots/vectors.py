@@ -8,7 +8,7 @@ from course_lib.data import documents
 from course_lib.model import matvec
 from course_lib.plots import style
 from course_lib.plots.kernel_table import kernel_resources
-from course_lib.plots.table import Table
+from course_lib.run.table import Table
 
 THEIRS, OURS = device("Quadro M2200"), device("H200")      # his, and the one that was recorded
 

@@ -8,7 +8,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
-from course_lib.plots.traces import array_of, elements, is_store, requests
+from course_lib.run.traces import array_of, elements, is_store, requests
 
 SHARED = ("As", "Bs")
 MINE, FIRST, NEEDED = style.SKY, style.BLUE, style.ORANGE

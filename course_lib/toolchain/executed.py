@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from course_lib.errors import require
 from course_lib.toolchain.loops import back_edges, body_of, graph
 
 COUNTED = ("FFMA", "DFMA", "LDG", "STG", "LDS", "STS", "BAR")
@@ -190,6 +191,7 @@ class _Code:
 
     def _least(self, cost, equal, right, runs, once):
         """Return the price of the cheapest flow in which the kernel starts, at least once, and the flow; None when there is none."""
+        require("Counting executed instructions", "scipy")
         from scipy.optimize import linprog  # a third of a second to import, and only for those who ask
         rules = [self._entered(head, len(cost)) for head, whether in runs.items() if whether]
         still = {way for head, whether in runs.items() if not whether for way in self.into[head]}

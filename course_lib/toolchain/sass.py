@@ -4,6 +4,7 @@ import functools
 import hashlib
 import importlib.metadata
 import json
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,7 +134,7 @@ def _disassemble(cubin):
 
 def disassemble_now(cubin):
     """Return what `disassemble` returns, of bytes, from the disassembler itself."""
-    answer = json.loads(run_on_cubin("nvdisasm", cubin, "--print-line-info", "--emit-json"), strict=False)
+    answer = json.loads(repaired(run_on_cubin("nvdisasm", cubin, "--print-line-info", "--emit-json")), strict=False)
     return {function["function-name"]: instructions_of(function) for function in answer[1]}
 
 
@@ -158,6 +159,15 @@ def _place(cubin):
     except (importlib.metadata.PackageNotFoundError, OSError):
         return None
     return disk.place(hashlib.sha256(b"\0".join([b"sass", *makers, cubin])).hexdigest(), "sass")
+
+
+def repaired(text):
+    r"""Return nvdisasm's JSON with backslashes that JSON allows: it writes a letter outside ASCII, in a folder's name say, as \303\274.
+
+    >>> json.loads(repaired(r'"/lessons/J\303\274rgen \"\\ \u00fc"'))
+    '/lessons/J\\303\\274rgen "\\ ü'
+    """
+    return re.sub(r'\\(["\\/bfnrtu])|\\', lambda found: found[0] if found[1] else r"\\", text)
 
 
 def written(instructions):

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from course_lib.errors import CourseError
+from course_lib.errors import CourseError, require
 
 PIXELS, CLASSES = 64, 10
 TESTED = 360            # of the 1797 pictures, a fifth
@@ -82,11 +82,9 @@ def digits(seed=0, path=None):
 def _load(path):
     """Return all pictures, with pixels from 0 to 1, and their labels."""
     if path is None:
-        try:
-            from sklearn.datasets import load_digits
-        except ImportError:
-            raise CourseError("the digits come with scikit-learn, which is not installed: "
-                              "pip install -c constraints.txt scikit-learn") from None
+        require("The network that learns the digits", "sklearn")
+        from sklearn.datasets import load_digits
+
         found = load_digits()
         pixels, labels = found.data, found.target
     else:

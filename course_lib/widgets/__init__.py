@@ -7,6 +7,10 @@ through drawings. `bank_bench` shows a padded tile from source to time. For one 
 the end.
 """
 
+from course_lib.errors import require
+
+require("course_lib.widgets", "ipywidgets", "matplotlib")
+
 from course_lib.widgets.accesses import accesses
 from course_lib.widgets.bank_bench import bank_bench
 from course_lib.widgets.calculator import occupancy_sliders

@@ -7,8 +7,8 @@ import ipywidgets
 
 from course_lib.errors import CourseError
 from course_lib.plots import bank_grid, describe_banks, describe_sectors, every_warp, lane_sectors, render, style
-from course_lib.plots.traces import is_load, is_store, name_of, touched_sectors
 from course_lib.run import LaunchResult
+from course_lib.run.traces import is_load, is_store, name_of, touched_sectors
 from course_lib.widgets.compute import evaluate
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.static import StaticBox

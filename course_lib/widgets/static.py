@@ -27,9 +27,9 @@ class StaticBox(ipywidgets.VBox):
     def _watch_views(self):
         """Compute ahead from the moment that a reader sees the controls, not where a notebook runs unseen."""
         self._view_count = 0                  # the front end counts from now on
-        self.observe(lambda change: change["new"] and self._seen(), "_view_count")
+        self.observe(lambda change: change["new"] and self._came_into_view(), "_view_count")
 
-    def _seen(self):
+    def _came_into_view(self):
         self.engine.look_around(self.position())
         if self._offer:
             compile_ahead(self._offer)

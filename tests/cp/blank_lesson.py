@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import nbformat
-
 import my_course
+import nbformat
 
 CELLS = [cell.strip("\n") for cell in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").split("\n# %%\n")[1:]]
 

@@ -183,6 +183,10 @@ def test_a_kernel_that_is_not_written_says_so_and_which_arrays_it_would_fill():
     with pytest.raises(NotWritten, match="mine is not written yet") as found:
         kernel((1,), (1,), (n, n, n, np.float32(1), A, A, C))
     assert found.value.arrays == (C,)
+    middle = Unwritten("mine", text='extern "C" __global__ void f(const float* A, float* C, float const* B) {}')
+    with pytest.raises(NotWritten) as found:
+        cp.RawKernel(middle, "f")((1,), (1,), (A, C, A))
+    assert found.value.arrays == (C,), "not what it takes as const"
     with pytest.raises(NotWritten):
         cp.take_home(mine, (1,), (1,), ())
     with pytest.raises(NotWritten):

@@ -30,8 +30,8 @@ def load(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["jupyterhub_config.py", "etc/nbgrader_config.py"])
-def test_every_setting_is_one_that_its_class_has(load, name):
-    found = load(name, COURSE_EXCHANGE="/exchange", JUPYTERHUB_USER="ada")
+def test_every_setting_is_one_that_its_class_has(load, name, tmp_path):
+    found = load(name, COURSE_HUB=str(tmp_path), COURSE_EXCHANGE=str(tmp_path), JUPYTERHUB_USER="ada")
     assert found
     for group, settings in found.items():
         for setting, value in settings.items():
@@ -42,7 +42,7 @@ def test_every_setting_is_one_that_its_class_has(load, name):
 
 
 def test_the_hub_keeps_to_this_machine_and_to_two_groups(load, tmp_path):
-    found = load("jupyterhub_config.py", COURSE_HUB=str(tmp_path))
+    found = load("jupyterhub_config.py", COURSE_HUB=str(tmp_path), COURSE_EXCHANGE=str(tmp_path))
     for address in (found.JupyterHub.bind_url, found.JupyterHub.hub_bind_url, found.ConfigurableHTTPProxy.api_url):
         assert address.startswith("http://127.0.0.1:")
     assert (found.Spawner.ip, found.JupyterHub.authenticator_class) == ("127.0.0.1", "pam")
@@ -50,6 +50,13 @@ def test_the_hub_keeps_to_this_machine_and_to_two_groups(load, tmp_path):
     assert found.JupyterHub.db_url == f"sqlite:///{tmp_path}/jupyterhub.sqlite"
     assert "dummy" not in (DEPLOY / "jupyterhub_config.py").read_text(encoding="utf-8").lower()
     assert os.path.isfile(Path(found.Spawner.environment["JUPYTER_CONFIG_PATH"], "nbgrader_config.py"))
+
+
+@pytest.mark.parametrize("missing", ["COURSE_HUB", "COURSE_EXCHANGE"])
+def test_a_folder_that_is_missing_ends_the_hub_with_a_sentence(load, missing, tmp_path):
+    folders = {"COURSE_HUB": str(tmp_path), "COURSE_EXCHANGE": str(tmp_path), missing: str(tmp_path / "nowhere")}
+    with pytest.raises(SystemExit, match=rf"no folder .*nowhere: make it as deploy/README.md says, or name another one in {missing}\."):
+        load("jupyterhub_config.py", **folders)
 
 
 def test_the_course_has_one_name(load):

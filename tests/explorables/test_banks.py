@@ -134,6 +134,7 @@ def test_the_page_says_what_the_simulator_counts_at_every_position(page):
         least = scene["ticks"] - conflicts // mine
         free = "There is no bank conflict." if not conflicts else f"Without bank conflicts it would take {'one' if least == 1 else least}."
         assert scene["says"].endswith(free)
+        assert f" Its {len({word[0] for word in access['words']})} words lie in {len(set(scene['banks']))} " in scene["says"]
         assert not any(word in scene["asks"] for word in ("tick", "conflict", "bank")), "the question gives nothing away"
 
 

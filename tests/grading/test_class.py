@@ -10,9 +10,9 @@ from concurrent import futures
 from pathlib import Path
 
 import hostile_class
+import my_course
 import pytest
 
-import my_course
 from course_lib.apart import bubblewrap
 from course_lib.errors import CourseError
 from course_lib.grading import judging

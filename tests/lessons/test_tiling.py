@@ -6,11 +6,11 @@ import os
 import re
 from pathlib import Path
 
+import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-import my_course
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.lessons import tiling

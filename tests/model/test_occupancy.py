@@ -47,9 +47,9 @@ def judge(folder, questions):
     compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     headers = [path for path in include_directories(13) if Path(path, "cuda_occupancy.h").exists()]
     if not compiler:
-        pytest.skip("no C++ compiler to build NVIDIA's cuda_occupancy.h with")
+        pytest.skip("there is no C++ compiler for NVIDIA's cuda_occupancy.h: install one (`sudo apt install g++`)")
     if not headers:
-        pytest.skip("the wheel nvidia-cuda-runtime, which has cuda_occupancy.h, is not installed")
+        pytest.skip("cuda_occupancy.h is missing: install the wheel nvidia-cuda-runtime (`make dev`)")
     source, program = folder / "judge.cpp", folder / "judge"
     source.write_text(JUDGE)
     subprocess.run([compiler, "-O1", "-w", f"-I{headers[0]}", source, "-o", program], check=True, timeout=120)

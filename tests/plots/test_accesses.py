@@ -10,7 +10,7 @@ from course_lib import plots
 from course_lib.errors import CourseError
 from course_lib.model import half_warp_steps, shared_wavefronts
 from course_lib.plots.banks import DEGREES, bank_services
-from course_lib.plots.traces import name_of
+from course_lib.run.traces import name_of
 
 LANES = np.arange(32)
 

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from course_lib import plots
-from course_lib.plots.listing import INSTRUCTIONS
 from course_lib.run import counter_name
+from course_lib.run.listing import INSTRUCTIONS
 
 SECTORS, REQUESTS = counter_name("sectors", "load"), counter_name("requests", "load")
 

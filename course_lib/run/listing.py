@@ -1,7 +1,7 @@
 """The kernel's source with a counter column per line, as a profiler shows it."""
 
-from course_lib.plots.table import Table
-from course_lib.run import counter_name
+from course_lib.run.result import counter_name
+from course_lib.run.table import Table
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 
