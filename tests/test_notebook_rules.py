@@ -1,4 +1,8 @@
-"""What every lesson keeps to: it has the same parts, can be read at one sitting, and all of its outputs are compared."""
+"""What every lesson keeps to: it has the same parts, can be read at one sitting, and all of its outputs are compared.
+
+Lessons of the second edition, `REWRITTEN`, have no caps on words and cells. Their code is what a reader types: short, without assertions.
+"""
+import ast
 import json
 import re
 from pathlib import Path
@@ -11,10 +15,12 @@ from course_lib.blank import is_blank
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
+REWRITTEN = ("04",)                      # when all are, the caps on words and cells go, and so does this
 CELLS, LINES, WORDS, KILOBYTES = 25, 15, 120, 200
+LINES_TYPED = 12                         # of a code cell in a lesson of the second edition; kernels may be longer
 PREDICT = re.compile(r"(\w+) = predict\((.*?)\)\n\1\Z", re.DOTALL)      # the cell's last line shows it
 # From lesson 03 on the reader writes a whole kernel; these lessons are still as they were before that rule.
-WITHOUT_A_BLANK = {f"{n:02}" for n in range(3, 17)}
+WITHOUT_A_BLANK = {f"{n:02}" for n in range(3, 17)} - set(REWRITTEN)
 NOT_A_STUDENTS = re.compile(r"/(?:home|Users|root|work|tmp|build)/[\w.-]+")
 
 
@@ -43,25 +49,27 @@ def words(text):
     return len([word for word in text.split() if re.search(r"\w", word)])
 
 
-def problems(cells, size=0):
+def problems(cells, size=0, rewritten=False):
     """Return every rule of a lesson that is broken, in words.
 
     >>> problems([{"cell_type": "markdown", "source": ["word "] * 130}])
     ['cell 0: 130 words of prose; 120 are enough']
+    >>> problems([{"cell_type": "markdown", "source": ["word "] * 130}] * 26, rewritten=True)
+    []
     """
     found = [f"{size / 1000:.0f} KB; {KILOBYTES} are enough"] if size > KILOBYTES * 1000 else []
-    if len(cells) > CELLS:
+    if len(cells) > CELLS and not rewritten:
         found.append(f"{len(cells)} cells; {CELLS} are enough")
     for number, cell in enumerate(cells):
-        check = {"code": code_problems, "markdown": prose_problems}.get(cell["cell_type"], lambda cell: [])
-        found += [f"cell {number}: {text}" for text in check(cell)]
+        check = {"code": code_problems, "markdown": prose_problems}.get(cell["cell_type"], lambda cell, rewritten: [])
+        found += [f"cell {number}: {text}" for text in check(cell, rewritten)]
     return found
 
 
-def prose_problems(cell):
+def prose_problems(cell, rewritten=False):
     """Return the rules that a prose cell breaks."""
     count = words(source(cell))
-    found = [f"{count} words of prose; {WORDS} are enough"] if count > WORDS else []
+    found = [f"{count} words of prose; {WORDS} are enough"] if count > WORDS and not rewritten else []
     found += ["a picture without alternative text"] * len(re.findall(r"!\[\s*\]\(", source(cell)))
     return found + image_problems(source(cell))
 
@@ -79,12 +87,30 @@ def image_problems(text):
     return ["a picture without alternative text"] * len(bad)
 
 
-def code_problems(cell):
+def typed_problems(text):
+    """Return what a reader of the second edition should not have to type, or to read.
+
+    >>> typed_problems("assert 1"), typed_problems("%load_ext x\\na = [[j for j in i] for i in b]"), typed_problems("f(); g()")
+    (['an assertion: tests/lessons/ is the place for it'], ['a comprehension in a comprehension'], ['two statements on one line'])
+    """
+    tree = ast.parse(re.sub(r"^%", "#%", text, flags=re.MULTILINE))
+    loops = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    outer = [loop for loop in ast.walk(tree) if isinstance(loop, loops)]
+    inner = [n for loop in outer for n in ast.walk(loop) if isinstance(n, loops) and n is not loop]
+    found = ["an assertion: tests/lessons/ is the place for it"] if any(isinstance(n, ast.Assert) for n in ast.walk(tree)) else []
+    found += ["a comprehension in a comprehension"] if inner else []
+    starts = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.stmt)]
+    return found + (["two statements on one line"] if len(starts) != len(set(starts)) else [])
+
+
+def code_problems(cell, rewritten=False):
     """Return the rules that a code cell breaks."""
-    found = []
-    lines = source(cell).rstrip().count("\n") + 1
-    if lines > LINES:
-        found.append(f"{lines} lines of code; {LINES} are enough")
+    text = source(cell)
+    kernel = text.startswith(("%%cuda", "%%c "))
+    found = typed_problems(text) if rewritten and not kernel else []
+    lines, most = text.rstrip().count("\n") + 1, LINES_TYPED if rewritten else LINES
+    if lines > most and not (rewritten and kernel):
+        found.append(f"{lines} lines of code; {most} are enough")
     if cell.get("execution_count") is None:
         found.append("was never run, so its output is not compared")
     for output in cell.get("outputs", ()):
@@ -110,7 +136,7 @@ def output_problems(output, tags):
     return found + image_problems("".join(data.get("text/html", "")))
 
 
-def missing_parts(cells, number, following):
+def missing_parts(cells, number, following, rewritten=False):
     """Return what a lesson lacks of the parts that every lesson has.
 
     Parameters
@@ -123,8 +149,9 @@ def missing_parts(cells, number, following):
     prose = [source(cell) for cell in cells if cell["cell_type"] == "markdown"]
     code = [source(cell) for cell in cells if cell["cell_type"] == "code"]
     tags = [tag for cell in cells for tag in cell.get("metadata", {}).get("tags", ())]
-    return (opening_problems(prose[0] if prose else "", number) + prediction_problems(code, number)
-            + ending_problems(cells, number, following)
+    first = "\n\n".join(prose[:2] if rewritten else prose[:1])               # a picture may stand between the title and the objectives
+    return (opening_problems(first, number) + prediction_problems(code, number)
+            + ending_problems(cells, number, following, rewritten)
             + ([] if "raises-exception" in tags or any(re.search(r"^#+ .*mistake", text, re.M | re.I) for text in prose)
                else ["no deliberate mistake: a heading that says so, or a cell tagged raises-exception"]))
 
@@ -177,8 +204,11 @@ def prediction_problems(code, number):
     return found
 
 
-def ending_problems(cells, number, following):
-    """Return what the end of a lesson lacks: the self-check, then key points, then further reading and the next lesson."""
+def ending_problems(cells, number, following, rewritten=False):
+    """Return what the end of a lesson lacks: the self-check, then key points, then further reading and the next lesson.
+
+    In the second edition the next lesson stands with the key points, and only optional sections and further reading may follow.
+    """
     texts = [source(cell) for cell in cells]
     points = [i for i, text in enumerate(texts) if text.startswith("## Key points") and text.count("\n- ") >= 3]
     asked = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and f'quiz("{number}")' in texts[i]]
@@ -189,8 +219,12 @@ def ending_problems(cells, number, following):
     found += ["the self-check stands before the key points"] if points and asked and asked[-1] > points[0] else []
     if not last.startswith("## Further reading") or not 2 <= len(works) <= 4 or "http" in last:
         found.append("the last cell is not `## Further reading` with two to four works, author and *title*, no addresses")
-    if not re.search(rf"\*\*Next:\*\*.*\]\({re.escape(following)}\)", last, re.S):
-        found.append(f"the last cell does not lead on: **Next:** […]({following})")
+    leads = texts[points[0]] if rewritten and points else last
+    if not re.search(rf"\*\*Next:\*\*.*\]\({re.escape(following)}\)", leads, re.S):
+        found.append(f"the {'cell of the key points' if rewritten else 'last cell'} does not lead on: **Next:** […]({following})")
+    after = re.findall(r"^## (.*)", "\n".join(texts[points[0] + 1:-1]), re.M) if rewritten and points else []
+    unmarked = [title for title in after if not title.startswith("Optional: ")]
+    found += [f"the section {title!r} after the key points is not marked: ## Optional: …" for title in unmarked]
     return found
 
 
@@ -201,13 +235,13 @@ def test_there_are_lessons():
 
 @each(LESSONS)
 def test_lesson(path):
-    assert not (found := problems(read(path), path.stat().st_size)), "\n".join(found)
+    assert not (found := problems(read(path), path.stat().st_size, path.name[:2] in REWRITTEN)), "\n".join(found)
 
 
 @each(LESSONS)
 def test_lesson_has_its_parts(path):
     following = LESSONS[(LESSONS.index(path) + 1) % len(LESSONS)].name
-    assert not (found := missing_parts(read(path), path.name[:2], following)), "\n".join(found)
+    assert not (found := missing_parts(read(path), path.name[:2], following, path.name[:2] in REWRITTEN)), "\n".join(found)
 
 
 @each(LESSONS)
@@ -317,3 +351,33 @@ def test_an_error_that_is_meant_counts_as_the_mistake():
 def test_a_self_check_after_the_key_points_is_said():
     cells = lesson(GOOD[:4] + (GOOD[5], GOOD[4], GOOD[6]))
     assert missing_parts(cells, "07", "08_registers.ipynb") == ["the self-check stands before the key points"]
+
+
+SECOND = (("markdown", "# 07 Unrolling: what runs?\n\n*25 minutes. Needs lesson 06; no GPU.*"), ("code", "picture()"),
+          ("markdown", "After this lesson you can\n\n- **a** b;\n- **c** d;\n- **e** f."), *GOOD[1:4],
+          GOOD[4],
+          ("markdown", "## Key points\n\n- One.\n- Two.\n- Three.\n\n**Next:** [08 Register blocking](08_registers.ipynb)."),
+          ("markdown", "## Optional: old slides"), ("markdown", "## Further reading\n\n- Ada, *Notes*.\n- Grace, *Manual*."))
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("08_registers", "09_outer", "lead on"),
+    ("## Optional: old", "## Old", "is not marked")])
+def test_the_second_editions_parts_are_missed(old, new, says):
+    assert missing_parts(lesson(SECOND), "07", "08_registers.ipynb", rewritten=True) == []
+    broken = lesson((kind, text.replace(old, new)) for kind, text in SECOND)
+    assert any(says in text for text in missing_parts(broken, "07", "08_registers.ipynb", rewritten=True))
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("a = 1\n" * 13, "13 lines of code"), ("assert a", "an assertion"), ("a = 1; b = 2", "two statements"),
+    ("b = [[c for c in d] for d in e]", "a comprehension in a comprehension")])
+def test_what_a_reader_types_is_short_and_plain(text, says):
+    cell = {"cell_type": "code", "execution_count": 1, "source": [text]}
+    assert says in "\n".join(problems([cell], rewritten=True))
+    assert problems([cell]) == []
+
+
+def test_a_kernel_may_be_longer_than_a_cell_of_python():
+    cell = {"cell_type": "code", "execution_count": 1, "source": ["%%cuda mine\n" + "// line\n" * 30]}
+    assert problems([cell], rewritten=True) == []

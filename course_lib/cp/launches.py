@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from course_lib.errors import CourseError
 from course_lib.run import LaunchResult
+from course_lib.unwritten import Unwritten, is_unwritten, missing
 
-_latest = []               # the latest Launch, or a sentence on why there is none
+_latest = []               # the latest Launch; or why there is none: a sentence, or the kernel that is not written
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +26,7 @@ class Launch(LaunchResult):
         return tuple(rows)
 
 
-def note(launch: Launch | str) -> None:
+def note(launch: Launch | str | Unwritten) -> None:
     """Keep a launch as the latest one, or why there is none."""
     _latest[:] = [launch]
 
@@ -40,8 +41,12 @@ def last_launch() -> Launch:
     ------
     CourseError
         When nothing was launched, or the latest launch failed.
+    NotWritten
+        When the kernel of the latest launch was not there yet.
     """
     found = _latest[0] if _latest else "no kernel was launched yet: launch one with cp.RawKernel(source, name)(grid, block, args)"
+    if is_unwritten(found):
+        raise missing(found)
     if isinstance(found, str):
         raise CourseError(found)
     return found

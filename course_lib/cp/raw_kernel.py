@@ -88,6 +88,7 @@ class RawKernel:
         """
         launches.note(f"the latest launch, of {self.name}, did not end well: there is nothing to tell about it")
         if is_unwritten(self.code):
+            launches.note(self.code)
             raise missing(self.code, to_fill(self.code, self.name, args))
         grid, block = size(grid, "grid"), size(block, "block")
         self._check_name()

@@ -122,6 +122,8 @@ class Stage {
       this.guess.addEventListener("input", () => this.tell());
     }
     this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
+    const parts = { controls: top, picture: this.holder, says: this.says, player: bar };
+    for (const name of this.picture.order ?? []) this.root.append(parts[name]);
   }
 
   button(parent, icon, text, key, act) {
@@ -150,7 +152,7 @@ class Stage {
     this.root.addEventListener("keydown", event => this.key(event));
     this.canvas.addEventListener("pointermove", event => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
-    this.canvas.addEventListener("pointerdown", event => { this.canvas.focus(); this.point(event); });
+    this.canvas.addEventListener("pointerdown", event => { this.canvas.focus(); this.point(event); this.pick(); });
   }
 
   // ---- values ------------------------------------------------------------------------------------------------------------------
@@ -169,9 +171,9 @@ class Stage {
   rescene() {
     this.before = this.scene;
     this.scene = this.picture.scene(this.values, this.states);
-    Object.assign(this, { from: { ...this.smooth }, changed: performance.now(), playing: false, goal: null });
-    this.at = this.at < this.scene.rest ? 0 : this.scene.rest ?? 0;
-    if (this.guess) this.guess.value = "";
+    const { rest = 0, keeps } = this.scene;                    // keeps: the control changes what is looked at, not what happens
+    Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, keeps ? {} : { playing: false, goal: null, at: this.at < rest ? 0 : rest });
+    if (this.guess && !keeps) this.guess.value = "";
     this.shows.forEach(show => show(this.values));
     this.resize();
   }
@@ -268,6 +270,10 @@ class Stage {
       Object.assign(this.tip.style, { left: `${left}px`, top: `${top}px` });
     }
     this.wake();
+  }
+
+  pick() {                                   // a click on what stands for a value of the controls
+    for (const [key, value] of Object.entries(this.hover?.pick ?? {})) this.set(key, value);
   }
 
   key(event) {

@@ -46,7 +46,6 @@ from course_lib.plots.search import describe_search, search_step
 from course_lib.plots.speeds import describe_speeds, draw_curves, live_points, speeds, speeds_table
 from course_lib.plots.tensor_costs import costs_of, costs_table
 from course_lib.plots.threads import thread_grid
-from course_lib.plots.tiling import frames, tiling_step
 from course_lib.plots.training import (
     describe_iterations,
     describe_losses,
@@ -82,12 +81,12 @@ __all__ = [
     "describe_rings", "describe_roofline", "describe_search", "describe_sectors", "describe_share", "describe_shares",
     "describe_speed_by_occupancy", "describe_speeds", "describe_steps", "describe_sweeps", "describe_time_by_sectors", "describe_transfers",
     "describe_under_way", "describe_warp_bars", "describe_warp_tiles", "device_report", "draw_bits", "draw_curves", "draw_errors",
-    "draw_lane", "draw_limits", "draw_spread", "errors_by_depth", "every_warp", "frames", "gantt", "highlighted", "homework_report",
+    "draw_lane", "draw_limits", "draw_spread", "errors_by_depth", "every_warp", "gantt", "highlighted", "homework_report",
     "inner_loops", "iterations", "iterations_table", "kept", "kernel_resources", "l2_write_rates", "ladder", "ladder_table", "lane_sectors",
     "lane_share", "launch_table", "level_bars", "level_table", "line_window", "lines", "linked_code", "live_points", "loop_listing",
     "losses", "moved_boxes", "overlap", "overlap_rows", "owners", "p_mode_table", "rank_frames", "rank_step", "recorded_rates",
     "relative_errors", "render", "requests", "requests_beside", "resource_table", "ring_sizes", "roofline", "search_step", "share_bars",
     "shares", "show", "source_listing", "speed_by_occupancy", "speeds", "speeds_table", "star_table", "step_bars", "step_table",
-    "thread_grid", "thread_share", "thread_share_picture", "thread_sweeps", "tiling_step", "time_by_sectors", "touched_sectors",
+    "thread_grid", "thread_share", "thread_share_picture", "thread_sweeps", "time_by_sectors", "touched_sectors",
     "transfers", "under_way", "used_bytes", "warp_bars", "warp_tile", "warp_tiles", "words_a_bank", "words_read",
 ]

@@ -20,11 +20,11 @@ from course_lib.widgets.intervals import interval_sliders
 from course_lib.widgets.prediction import predict
 from course_lib.widgets.self_check import quiz
 from course_lib.widgets.sliders import live
-from course_lib.widgets.steps import film_player, player, rank_player, search_player
+from course_lib.widgets.steps import player, rank_player, search_player
 from course_lib.widgets.tensor import bit_sliders, error_sliders, lane_sliders
 from course_lib.widgets.warp_clock import warp_sliders
 
 __all__ = [
-    "accesses", "bank_bench", "bit_sliders", "cost_sliders", "error_sliders", "film_player", "interval_sliders", "lane_sliders", "live",
+    "accesses", "bank_bench", "bit_sliders", "cost_sliders", "error_sliders", "interval_sliders", "lane_sliders", "live",
     "occupancy_sliders", "player", "predict", "quiz", "rank_player", "search_player", "side_by_side", "warp_sliders",
 ]

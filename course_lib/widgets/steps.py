@@ -4,7 +4,7 @@ import html
 
 import ipywidgets
 
-from course_lib.plots import describe_rank, describe_search, rank_step, render, search_step, tiling_step
+from course_lib.plots import describe_rank, describe_search, rank_step, render, search_step
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.static import StaticBox
 
@@ -74,17 +74,6 @@ def player(count, draw, describe, *, start=0):
     return Player(count, draw, describe, start=start)
 
 
-def film_player(film, *, start=0):
-    """Play the steps of the tiled kernel.
-
-    Parameters
-    ----------
-    film : sequence of Frame
-        From `plots.frames`.
-    """
-    return player(len(film), lambda i: tiling_step(film, i), lambda i: describe_step(film, i), start=start)
-
-
 def rank_player(film, *, start=0):
     """Play the steps of an outer product.
 
@@ -105,13 +94,3 @@ def search_player(found, *, start=0):
         From `bench.search.search`.
     """
     return player(len(found.steps), lambda i: search_step(found, i), lambda i: describe_search(found, i), start=start)
-
-
-def describe_step(film, index):
-    """Say in words what `tiling_step` draws."""
-    frame = film[index]
-    held = [f"{name} {'full' if there.all() else 'empty' if not there.any() else 'partly filled'}"
-            for name, there in frame.held.items()]
-    touched = ", ".join(f"{len(cells)} elements of {name}" for name, cells in frame.touched.items())
-    return (f"Step {index + 1} of {len(film)}, source line {frame.line}: {frame.caption}. "
-            f"Touched: {touched or 'nothing'}. Shared memory: {', '.join(held)}.")

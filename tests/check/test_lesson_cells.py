@@ -18,11 +18,11 @@ GUARD = "if (row >= M || col >= N) return;"
 BARRIER = "__syncthreads();"
 
 
-def lesson(number):
+def lesson(number, name="mine"):
     """Return the reader's kernel of a lesson, what its magic passes to `check`, and the prose of the whole lesson."""
     cells = json.loads(next(NOTEBOOKS.glob(f"{number}_*.ipynb")).read_text(encoding="utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells]
-    cell, = (text for text in texts if text.startswith("%%cuda mine"))
+    cell, = (text for text in texts if text.startswith(f"%%cuda {name}"))
     values = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", cell.partition("\n")[0])}
     return from_cell(cell)[1], values, "\n".join(text for c, text in zip(cells, texts, strict=True) if c["cell_type"] == "markdown")
 
@@ -51,18 +51,13 @@ def test_lesson_03_lacks_the_guard():
 
 
 @pytest.mark.slow
-def test_lesson_04_lacks_the_first_barrier_and_does_without_an_early_end():
-    text, _, prose = lesson("04")
-    assert f"`{BARRIER}` into the empty line" in prose
-    assert "add a line above the loop over `k0`" in prose
-    assert f"`{GUARD}`." in prose
-    assert found(text) == [("hazard", "lesson 04", "for (i")]
-    repaired = edited(text, "\n\n", f"\n        {BARRIER}\n")
-    assert repaired.count(BARRIER) == 2
-    report = check(repaired)
-    assert report.right
-    assert not report.findings
-    early = check(edited(repaired, "    for (int k0", f"    {GUARD}\n    for (int k0"))
+def test_lesson_04_is_broken_by_a_missing_first_barrier_and_by_an_early_return():
+    text, _, prose = lesson("04", "tiled")
+    assert f"Put `//` before the *first* `{BARRIER}` in your cell" in prose
+    assert f"`{GUARD}`, above the loop over `k0`" in prose
+    assert found(text) == []
+    assert found(text.replace(BARRIER, f"// {BARRIER}", 1)) == [("hazard", "lesson 04", "sum +=")]
+    early = check(edited(text, "    for (int k0", f"    {GUARD}\n    for (int k0"))
     assert [(f.kind, f.lesson) for f in early.findings] == [("uninitialised", "lesson 04, Tiling")]
     passed = [outcome.passed for outcome in early.inputs]
     assert any(passed)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib import kernels
-from course_lib.plots import every_warp, frames, requests, touched_sectors
+from course_lib.plots import requests, touched_sectors
 from course_lib.run import run
 from course_lib.widgets import live
 from course_lib.widgets.compute import evaluate, inputs
@@ -43,19 +42,6 @@ def test_the_tile_picture_draws_the_counter_and_the_formula():
     ax, words = tile_picture(evaluate("sgemm_tiled", 64, {"BM": 8, "BN": 8, "BK": 8}))
     assert [bar.get_width() for bar in ax.patches] == [0.125, 0.03125, 0.03125]
     assert "naive kernel 0.1250" in words
-
-
-def test_the_film_comes_from_the_kernel():
-    A, B, _ = inputs(32, 32, 32)
-    run_it = {"BM": 16, "BN": 16, "BK": 16, "trace": every_warp((1, 1), (16, 16))}
-    film = frames(run("sgemm_tiled", A, B, **run_it))
-    assert [step.phase for step in film].count("barrier") == 4
-    source = kernels.get("sgemm_tiled").source.splitlines()
-    for step in film:
-        assert {"barrier": "__syncthreads", "load": "?", "fill": "?", "multiply": "acc +=", "store": "*c ="}[step.phase] \
-            in source[step.line - 1]
-    before, _, after = kernels.get("sgemm_tiled").source.rpartition("__syncthreads();")
-    assert [step.phase for step in frames(run(before + after, A, B, **run_it))].count("barrier") == 2
 
 
 def test_one_request_of_the_swapped_kernel_touches_16_sectors_of_a_and_1_of_b():

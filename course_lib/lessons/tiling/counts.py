@@ -1,0 +1,60 @@
+"""How often the naive and the tiled kernel load each element: counted by the simulator, and from the formula."""
+
+from fractions import Fraction
+
+from course_lib.errors import CourseError
+from course_lib.plots import Table
+from course_lib.run import LaunchResult, RunResult
+from course_lib.widgets.compute import evaluate
+
+N = 256
+TILES = ((4, 4, 4), (8, 8, 8), (16, 16, 16), (16, 16, 64), (32, 8, 16), (32, 32, 32))
+FLOATS_PER_SECTOR = 8
+
+
+def sectors_per_multiply_add(BM: int, BN: int) -> Fraction:
+    """Return how many sectors of A and B a tiled kernel loads per multiply-add, when rows of its tiles are whole sectors.
+
+    >>> sectors_per_multiply_add(16, 16)
+    Fraction(1, 64)
+    """
+    return (Fraction(1, BM) + Fraction(1, BN)) / FLOATS_PER_SECTOR
+
+
+def naive() -> RunResult:
+    """Run the naive kernel on 256 × 256 matrices in the simulator, with blocks of 16 × 16."""
+    return evaluate("sgemm_naive", N, {"bx": 16, "by": 16}, backend="sim")
+
+
+def tiled(BM: int, BN: int, BK: int) -> RunResult:
+    """Run the course's tiled kernel on 256 × 256 matrices in the simulator."""
+    return evaluate("sgemm_tiled", N, {"BM": BM, "BN": BN, "BK": BK}, backend="sim")
+
+
+def beside_naive(launch: LaunchResult, name: str = "your kernel") -> Table:
+    """Return a table of what a launch on 256 × 256 matrices loads, beside the naive kernel.
+
+    Raises
+    ------
+    CourseError
+        When the launch has no counters.
+    """
+    if launch.counters is None:
+        raise CourseError("this launch has no counters: launch the kernel on 256 × 256 matrices, which the simulator runs beside a GPU")
+    first = naive()
+    loads = [(what, first.count(what), launch.count(what)) for what in ("requests", "sectors")]
+    rows = [(f"load {what}", f"{before:,}", f"{after:,}", f"{before / after:g} times") for what, before, after in loads]
+    per_request = (f"{result.sectors_per_request():g}" for result in (first, launch))
+    return Table(("", "naive", name, "fewer"), [*rows, ("sectors per request", *per_request, "")], f"{N} × {N} matrices, simulated")
+
+
+def tile_sizes() -> Table:
+    """Return a table of what tiles of several shapes load and take."""
+    rows = []
+    for BM, BN, BK in TILES:
+        found = tiled(BM, BN, BK)
+        rows.append((f"{BM} × {BN}", BK, f"{found.count('sectors') / N**3:.6f}", f"{float(sectors_per_multiply_add(BM, BN)):.6f}",
+                     BM * BN, f"{found.resources.static_shared_bytes:,}"))
+    header = ("tile of C, BM × BN", "BK", "sectors per multiply-add, simulated", "(1/BM + 1/BN) / 8", "threads per block",
+              "shared bytes per block")
+    return Table(header, rows, f"sgemm_tiled, {N} × {N} matrices")

@@ -1,0 +1,65 @@
+"""A kernel that lacks a barrier: which two lines race, and whether the answer shows it."""
+
+import re
+from typing import Any
+
+from course_lib.errors import CourseError
+from course_lib.plots import Table
+from course_lib.run import RunResult, matches
+
+BARRIER = "__syncthreads();"
+VERBS = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}
+
+
+def without_last_barrier(text: str, T: int = 16) -> str:
+    """Return a kernel's text without its last barrier, and with its `#define T` set to another tile; no line moves.
+
+    Raises
+    ------
+    CourseError
+        When the text has no barrier.
+
+    >>> without_last_barrier("#define T 16\\n__syncthreads(); x();\\n__syncthreads(); y();", T=4)
+    '#define T 4\\n__syncthreads(); x();\\n y();'
+    """
+    before, barrier, after = text.rpartition(BARRIER)
+    if not barrier:
+        raise CourseError(f"the kernel has no {BARRIER} that could be removed: write both barriers into it first")
+    return re.sub(r"^([ \t]*#[ \t]*define[ \t]+T[ \t]+)\d+", rf"\g<1>{T}", before + after, flags=re.MULTILINE)
+
+
+def element(result: RunResult, address: int) -> str:
+    """Name the shared array that a byte offset lies in, and the word of it, such as "word 3 of As"."""
+    for variable in result.shared:
+        if variable.offset <= address < variable.offset + variable.nbytes:
+            return f"word {(address - variable.offset) // 4} of {variable.name.rpartition('.')[2]}"
+    return f"byte {address} of shared memory"
+
+
+def race(result: RunResult, A: Any, B: Any) -> Table:
+    """Return a table of the first race of a launch: both lines of the kernel, who goes there, and whether the answer is right.
+
+    Parameters
+    ----------
+    result : RunResult
+        Of `run(…, racecheck=True)`.
+    A, B : arrays
+        What was multiplied.
+
+    Raises
+    ------
+    CourseError
+        When the launch was not checked for races.
+    """
+    if result.hazards is None:
+        raise CourseError("this launch was not checked for races: run it with racecheck=True")
+    answer = "The answer is right" if matches(result.C, A, B) else "The answer is wrong"
+    if not result.hazards:
+        return Table(("line", "thread", "", "source"), [], f"{answer}, and no two accesses race.")
+    first, source = result.hazards[0], result.kernel.source.splitlines()
+    sides = ((first.first_line, first.first_thread), (first.second_line, first.second_thread))
+    word = element(result, first.address)
+    rows = [(str(line), f"({thread[0]}, {thread[1]}) {verb}", word, source[line - 1].partition("//")[0].strip())
+            for (line, thread), verb in zip(sides, VERBS[first.kind], strict=True)]
+    but = "and yet" if answer.endswith("right") else "and"
+    return Table(("line", "thread", "", "source"), rows, f"{answer}, {but} no barrier orders these two accesses:", mono=(3,))

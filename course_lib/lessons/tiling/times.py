@@ -1,0 +1,60 @@
+"""What the kernels of lesson 04 take: recorded times beside counters, and beside what the model says they take at least."""
+
+from course_lib import data
+from course_lib.data import Record
+from course_lib.lessons.tiling.counts import naive, tiled
+from course_lib.plots import Table
+from course_lib.run import bound_of
+from course_lib.widgets.compute import evaluate
+
+N_TIMED, N_MODELLED, N_COUNTED = 4096, 1024, 256
+SIZES = (256, 512, 1024, 2048, 4096)
+INITIAL, TILING = (0.13, 0.13, 0.19, 0.45, 3.60), (0.11, 0.11, 0.15, 0.41, 3.50)          # Lee's slides, seconds on a GTX 690
+TERMS = {"shared": "shared memory", "issue": "issuing instructions", "fma": "multiply-adds", "DRAM": "DRAM"}
+
+
+def recorded(kernel: str, T: int, N: int) -> Record:
+    """Return a recorded time of a kernel with tiles, or blocks, of T × T."""
+    return data.load("ladder" if T == 32 or kernel == "cuBLAS" else "lee").find(kernel, N)[0]
+
+
+def label() -> str:
+    """Say where and when the times were recorded."""
+    return data.load("ladder").label
+
+
+def scoreboard() -> Table:
+    """Return the ladder so far: sectors per multiply-add, time, and speed in percent of the library's."""
+    library = recorded("cuBLAS", 0, N_TIMED).median_s
+    rungs = (("naive, blocks of 16 × 16", naive(), recorded("sgemm_naive", 16, N_TIMED)),
+             ("tiled, 16 × 16", tiled(16, 16, 16), recorded("sgemm_tiled", 16, N_TIMED)),
+             ("tiled, 32 × 32", tiled(32, 32, 32), recorded("sgemm_tiled", 32, N_TIMED)))
+    rows = [(name, f"{counted.count('sectors') / N_COUNTED**3:.4f}", f"{1e3 * record.median_s:.1f}", f"{library / record.median_s:.1%}")
+            for name, counted, record in rungs]
+    rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
+    header = ("kernel", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {label()}")
+
+
+def limits() -> Table:
+    """Return, for both tiles, the recorded time beside the least that each part of the GPU needs for its share, modelled."""
+    rows = []
+    for T in (16, 32):
+        least = bound_of(evaluate("sgemm_tiled", N_MODELLED, {"BM": T, "BN": T, "BK": T}, backend="sim")).terms
+        taken = recorded("sgemm_tiled", T, N_MODELLED).median_s
+        rows.append((f"tiled, {T} × {T}", *(f"{1e6 * seconds:.0f}" for seconds in (taken, *(least[term] for term in TERMS)))))
+    header = ("kernel", "recorded, µs", *(f"{name} alone, µs" for name in TERMS.values()))
+    return Table(header, rows, f"{N_MODELLED} × {N_MODELLED} matrices: {label()}, and the least that each part needs, modelled for H200")
+
+
+def slides() -> Table:
+    """Return what the slides measured on a GTX 690 beside what was recorded here: how many times faster tiling makes the kernel."""
+    rows = [(n, f"{before:.2f}", f"{after:.2f}", f"{before / after:.2f}", gain(16, n), gain(32, n))
+            for n, before, after in zip(SIZES, INITIAL, TILING, strict=True)]
+    header = ("N", "slides: Initial, s", "slides: Tiling, s", "slides: faster", "H200: faster, 16 × 16", "H200: faster, 32 × 32")
+    return Table(header, rows, f"Slides: GTX 690. H200: {label()}")
+
+
+def gain(T: int, n: int) -> str:
+    """Return how many times faster the tiled kernel was than the naive one."""
+    return f"{recorded('sgemm_naive', 16, n).median_s / recorded('sgemm_tiled', T, n).median_s:.2f}"

@@ -1,0 +1,163 @@
+"""Lesson 04's explorable: every counter at every moment is what the simulator counts and traces."""
+
+import json
+
+import pytest
+from javascript import evaluate
+
+from course_lib.explorables import side_by_side
+from course_lib.explorables.tiling import DEPTH, LAUNCHES, TILE, states, traced
+from course_lib.plots import requests, touched_sectors
+
+STEPS = 2 * (2 + 1 + TILE + 1) + 1
+SIDES = tuple(LAUNCHES)
+WARPS = TILE * TILE // 32
+WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28))
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_BACKEND", "sim")
+        return side_by_side().write_page(tmp_path_factory.mktemp("tiling"))
+
+
+@pytest.fixture(scope="module")
+def results():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_BACKEND", "sim")
+        return {side: traced(side) for side in SIDES}
+
+
+def loads_before(side, step):
+    """Return how many load requests each warp has made before a step: two per k in the naive kernel, one per load step in the tiled one."""
+    kinds = [s["kind"] for s in states()["steps"][:step]]
+    return 2 * kinds.count("multiply") if side == "naive" else kinds.count("load")
+
+
+def counted(result, warp, first):
+    """Return (requests, sectors) of a warp's first load requests, straight from the trace."""
+    records = requests(result, load=True, warp=warp)[:first]
+    return len(records), sum(len(touched_sectors(record)) for record in records)
+
+
+def test_the_steps_are_those_of_two_tiles_with_two_barriers_each():
+    kinds = [step["kind"] for step in states()["steps"]]
+    assert kinds == (["load", "load", "barrier", *["multiply"] * TILE, "barrier"] * 2) + ["store"]
+    assert [step["k"] for step in states()["steps"] if step["kind"] == "multiply"] == list(range(DEPTH))
+    assert len(json.dumps(states(), separators=(",", ":"))) < 300_000
+
+
+def test_every_thread_touches_what_the_kernels_formulas_say():
+    threads = [divmod(t, TILE) for t in range(TILE * TILE)]
+    for step in states()["steps"]:
+        naive, tiled, k, k0 = step["naive"], step["tiled"]["touch"], step["k"], step["tile"] * TILE
+        if step["kind"] == "multiply":
+            assert naive["touch"] == {"A": [ty * DEPTH + k for ty, tx in threads], "B": [k * TILE + tx for ty, tx in threads]}
+            assert tiled == {"As": [ty * TILE + k - k0 for ty, tx in threads], "Bs": [(k - k0) * TILE + tx for ty, tx in threads]}
+        elif step["kind"] == "load":
+            own = list(range(TILE * TILE))
+            A, B = [ty * DEPTH + k0 + tx for ty, tx in threads], [(k0 + ty) * TILE + tx for ty, tx in threads]
+            assert tiled in ({"A": A, "As": own}, {"B": B, "Bs": own})
+        elif step["kind"] == "store":
+            assert naive["touch"]["C"] == tiled["C"] == list(range(TILE * TILE))
+
+
+LOADED = """(m, {states, ats}) => ["naive", "tiled"].map(side => ats.map(at => {
+    const found = m.loaded(states, side, at);
+    return [found.requests, found.sectors, found.times.A.concat(found.times.B).reduce((a, b) => a + b)];
+}))"""
+
+
+def test_the_counters_of_every_frame_are_the_traces(page, results):
+    found = evaluate(page, LOADED, {"states": states(), "ats": list(range(STEPS + 1))})
+    for side, frames in zip(SIDES, found, strict=True):
+        for step, (asked, sectors, coloured) in enumerate(frames):
+            warps = [counted(results[side], warp, loads_before(side, step)) for warp in range(WARPS)]
+            assert [asked, sectors] == [sum(numbers) for numbers in zip(*warps, strict=True)], (side, step)
+            assert coloured == sectors, "what the boxes' colours add up to"
+
+
+def test_between_two_steps_the_counters_go_warp_by_warp(page, results):
+    halves = [(step, half / 2) for step in range(STEPS) for half in range(2 * WARPS)]
+    found = evaluate(page, LOADED, {"states": states(), "ats": [step + done / WARPS for step, done in halves]})
+    for side, frames in zip(SIDES, found, strict=True):
+        for (step, part), (asked, sectors, _) in zip(halves, frames, strict=True):
+            done = int(part)
+            warps = [counted(results[side], w, loads_before(side, step + (w < done))) for w in range(WARPS)]
+            assert [asked, sectors] == [sum(numbers) for numbers in zip(*warps, strict=True)], (side, step, done)
+
+
+def test_the_last_counters_are_the_simulators(page, results):
+    found = evaluate(page, LOADED, {"states": states(), "ats": [STEPS]})
+    for side, [(asked, sectors, _)] in zip(SIDES, found, strict=True):
+        assert asked == results[side].count("requests") == states()["steps"][-1][side]["requests"]
+        assert sectors == results[side].count("sectors") == states()["steps"][-1][side]["total"]
+
+
+def test_every_sector_is_loaded_eight_times_by_the_naive_block_and_once_by_the_tiled_one(page):
+    function = """(m, {states, steps}) => ['naive', 'tiled'].map(side => {
+        const {A, B} = m.loaded(states, side, steps).times; return [...A, ...B]; })"""
+    naive, tiled = evaluate(page, function, {"states": states(), "steps": STEPS})
+    assert set(naive) == {8}
+    assert set(tiled) == {1}
+    assert len(naive) == len(tiled) == 2 * TILE * DEPTH // 8
+
+
+def test_shared_memory_fills_before_a_barrier_and_is_free_after_the_next(page):
+    function = "(m, {states, ats}) => ats.map(at => ['As', 'Bs'].map(name => m.heldAt(states, at, name).size))"
+    ats = [0, 0.5, 1, 2, 3, 10, 19, 20, 21, 22, 40, 41]
+    held = dict(zip(ats, evaluate(page, function, {"states": states(), "ats": ats}), strict=True))
+    assert 0 < held.pop(0.5)[0] < TILE * TILE, "some warps have stored their rows"
+    full = TILE * TILE
+    assert held == {0: [0, 0], 1: [full, 0], 2: [full, full], 3: [full, full], 10: [full, full], 19: [full, full], 20: [0, 0],
+                    21: [full, 0], 22: [full, full], 40: [0, 0], 41: [0, 0]}
+
+
+SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
+    return [...Array(scene.steps + 1).keys()].map(at => m.says({ scene, values, at })); }"""
+
+
+def test_the_words_ask_first_and_answer_last(page):
+    said = evaluate(page, SAYS, {"states": states(), "values": {"row": 5, "column": 3}})
+    assert said[0].endswith("Predict, then play.")
+    assert "thread (3, 5) needs row 5 of A and column 3 of B" in said[0]
+    assert not any(number in said[0] for number in ("1,024", "128", "8 times")), "the question gives nothing away"
+    assert [i for i, words in enumerate(said) if "barrier" in words] == [3, 20, 23, 40]
+    assert all("Naive" in words and "Tiled" in words for words in said[1:] if "barrier" not in words)
+    assert said[-1].endswith("Naive: 1,024 sectors, each one loaded 8 times. Tiled: 128, each loaded once. That is 8 times fewer.")
+
+
+INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => {
+    const narrow = width < 700, values = { row: 5, column: 3 }, scene = m.sceneOf(values, states);
+    const height = text > 20 ? 880 : m.picture.height(width, text, narrow), where = m.layout({ width, height, text, narrow, scene });
+    return Object.values(where).flatMap(p => ["A", "B", "C", "As", "Bs"].map(name => {
+        const [rows, columns] = states.shapes[name], at = p[name];
+        return { width, name, cell: at.cell, ok: at.x >= 0 && at.y >= 0 && at.x + columns * at.cell <= width && p.high <= height
+            && (name.length < 2 || at.x + columns * at.cell <= p.box.x + p.box.w + 1 && at.y + rows * at.cell <= p.box.y + p.box.h + 1) };
+    }));
+})"""
+
+
+def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
+    found = evaluate(page, INSIDE, {"states": states(), "widths": WIDTHS})
+    assert [box for box in found if not box["ok"]] == []
+    assert min(box["cell"] for box in found if len(box["name"]) == 1) > 4.5, "pixels of an element of A, B or C"
+    assert min(box["cell"] for box in found) > 2.5
+
+
+def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
+    around = 102                         # the words, the player and the sliders, in pixels, seen in Chromium
+    heights = evaluate(page, "(m, widths) => widths.map(width => m.picture.height(width, 14, false))", [984, 1090, 1280, 1900])
+    assert max(heights) + around <= 600
+
+
+def test_without_a_widget_the_answer_is_not_told():
+    shown = side_by_side()
+    assert "Run this cell" in shown.static_text()
+    assert not any(number in shown.static_text() for number in ("1,024", "1024", "128", "eight"))

@@ -1,0 +1,148 @@
+"""Lesson 04: what it promises, and every number that its prose says."""
+
+import dataclasses
+import json
+import os
+import re
+from pathlib import Path
+
+import my_course
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from course_lib.check import check
+from course_lib.errors import CourseError
+from course_lib.lessons import tiling
+from course_lib.lessons.tiling import counts, times
+from course_lib.magic import from_cell
+from course_lib.run import run
+from course_lib.widgets.compute import inputs
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "04_tiling.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = " ".join(" ".join(CELLS.values()).split())
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def mine():
+    """Return the worked kernel of the lesson's blank cell."""
+    return from_cell(CELLS["mine"])[1]
+
+
+def test_the_worked_kernel_is_right_on_every_input(mine):
+    assert "nothing wrong: right on 12 of 12 inputs, no hazard" in repr(check(mine))
+
+
+def test_tiles_of_16_load_eight_times_fewer_sectors_in_sixteen_times_fewer_requests(mine):
+    A, B, _ = inputs(256, 256, 256)
+    naive, tiled = counts.naive(), run(mine, A, B)
+    assert naive.count("requests") == 16 * tiled.count("requests")
+    assert naive.count("sectors") == 8 * tiled.count("sectors") == 8 * 262_144
+    assert (naive.sectors_per_request(), tiled.sectors_per_request()) == (2, 4)
+    table = tiling.beside_naive(tiled)
+    assert [row[-1] for row in table.rows] == ["16 times", "8 times", ""]
+    assert "16 × 16 blocks load 262,144" in PROSE
+
+
+def test_the_formula_is_what_is_counted_where_rows_of_the_tiles_are_whole_sectors():
+    shapes = [shape for shape in counts.TILES if shape != (4, 4, 4)]
+    for BM, BN, BK in shapes:
+        assert counts.tiled(BM, BN, BK).count("sectors") == 256**3 * counts.sectors_per_multiply_add(BM, BN)
+    assert counts.tiled(4, 4, 4).count("sectors") == 2 * 256**3 * counts.sectors_per_multiply_add(4, 4) == counts.naive().count("sectors")
+    assert counts.sectors_per_multiply_add(32, 8) / counts.sectors_per_multiply_add(16, 16) == 1.25, "a quarter more"
+
+
+@pytest.mark.parametrize(("T", "answer", "lines"), [(4, "right", [19, 14]), (16, "wrong", [15, 19])])
+def test_without_its_last_barrier_the_kernel_races_and_only_large_tiles_show_it(mine, T, answer, lines):
+    A, B, _ = inputs(256, 256, 256)
+    broken = tiling.without_last_barrier(mine, T=T)
+    assert len(broken.splitlines()) == len(mine.splitlines())
+    table = tiling.race(run(broken, A, B, bx=T, by=T, racecheck=True), A, B)
+    assert table.caption.startswith(f"The answer is {answer}, and")
+    assert [int(row[0]) for row in table.rows] == lines
+    assert all(row[3] in mine for row in table.rows)
+    assert all("As" in row[2] or "Bs" in row[2] for row in table.rows)
+
+
+def test_with_both_barriers_there_is_no_race(mine):
+    A, B, _ = inputs(64, 64, 64)
+    table = tiling.race(run(mine, A, B, racecheck=True), A, B)
+    assert table.rows == []
+    assert table.caption == "The answer is right, and no two accesses race."
+
+
+def test_what_cannot_be_shown_is_said(mine):
+    A, B, _ = inputs(64, 64, 64)
+    with pytest.raises(CourseError, match="no __syncthreads"):
+        tiling.without_last_barrier("__global__ void f() {}")
+    with pytest.raises(CourseError, match="racecheck=True"):
+        tiling.race(run(mine, A, B), A, B)
+    with pytest.raises(CourseError, match="no counters"):
+        tiling.beside_naive(dataclasses.replace(run(mine, A, B), counters=None))
+
+
+def test_the_prose_says_what_was_recorded():
+    naive, tile16, tile32, library = (times.recorded(name, T, 4096).median_s for name, T in (
+        ("sgemm_naive", 16), ("sgemm_tiled", 16), ("sgemm_tiled", 32), ("cuBLAS", 0)))
+    for said in (f"in {1e3 * naive:.1f} ms on an H200", f"cuBLAS, needs {1e3 * library:.1f} ms", f"we reach {100 * library / naive:.1f} %",
+                 f"makes the kernel {naive / tile16:.2f} times faster", f"makes it {naive / tile32:.2f} times faster",
+                 f"we reach {100 * library / tile16:.1f} %", f"we gain {100 * (naive / tile16 - 1):.0f} %",
+                 f"tiling gains {100 * (times.INITIAL[-1] / times.TILING[-1] - 1):.0f} %"):
+        assert said in PROSE, said
+
+
+def test_halving_the_sectors_again_does_not_help_at_4096():
+    tile16, tile32 = (times.recorded("sgemm_tiled", T, 4096).median_s for T in (16, 32))
+    assert tile32 > tile16
+    small = [times.recorded("sgemm_tiled", T, 1024).median_s for T in (16, 32)]
+    assert f"the larger tile is {100 * (small[0] / small[1] - 1):.0f} % faster" in PROSE
+
+
+def test_no_modelled_limit_stands_above_a_recorded_time():
+    for _, recorded, *least in tiling.limits().rows:
+        shared, issue, multiply, dram = map(float, least)
+        assert float(recorded) > shared > issue > multiply > dram
+        assert 0.7 < shared / float(recorded) < 0.8, "about three quarters"
+        assert 0.09 < multiply / float(recorded) < 0.13, "about a tenth"
+
+
+def test_the_scoreboards_speeds_are_shares_of_the_librarys():
+    rows = tiling.scoreboard().rows
+    assert [row[1] for row in rows] == ["0.1250", "0.0156", "0.0078", ""]
+    assert [row[3] for row in rows] == ["10.6%", "15.3%", "15.2%", "100.0%"]
+
+
+def test_the_slides_table_is_tilings_gain_over_the_kernel_before():
+    rows = tiling.slides().rows
+    assert [row[3] for row in rows] == ["1.18", "1.18", "1.27", "1.10", "1.03"]
+    assert float(rows[0][4]) < 1 > float(rows[0][5]), "at N = 256 tiling loses"
+
+
+def test_the_prose_tells_true_sizes():
+    assert (16 * 4096 + 4096 * 16) * 4 == 512 * 1024
+    assert "With K = 4096 that is 512 KiB" in PROSE
+    assert (256 // 32) ** 2 == 64 < 132 / 2, "more than half of the multiprocessors have nothing to do"
+
+
+def test_the_plan_has_words():
+    assert re.search(r"One tile of C is marked", repr(tiling.plan()))
+
+
+@pytest.mark.slow
+def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
+    data, _ = my_course.reader_copy(LESSON.read_bytes(), "notebooks/04_tiling.ipynb")
+    copy = nbformat.reads(data.decode(), as_version=4)
+    client = NotebookClient(copy, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(LESSON.parent)}})
+    client.execute(env=os.environ | {"COURSE_BACKEND": "sim", "WARP_BY_WARP_HOME": str(tmp_path)})
+    said = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
+    for cell in ("mine", "check", "launched", "reveal", "beside", "racy", "racy-large", "home"):
+        assert "tiled is not written yet" in said[cell], cell
+    assert "262144" not in said["reveal"]
+    assert "sectors per multiply-add" in said["sizes"]
