@@ -1,6 +1,7 @@
 # Warp by Warp. `make help` lists what there is to type. PYTHON picks the interpreter that .venv is made with.
 PYTHON ?= python3
 JOBS   ?= 2
+TESTS  ?= tests course_lib tools
 EXERCISE ?= 04_tiling
 FROM   ?= inbox
 EXCHANGE ?= /srv/warp-by-warp/exchange
@@ -50,7 +51,7 @@ lint: dev  ## ruff, and the contract of which room imports which
 	$(BIN)/lint-imports --no-cache
 
 units: dev  ## only the unit tests and doctests
-	$(UNITS) -m "not slow and not exhaustive and not browser" tests course_lib tools
+	$(UNITS) -m "not slow and not exhaustive and not browser" $(TESTS)
 
 notebooks: dev  ## only the lessons: every cell run, every output compared
 	@rm -rf build/home
