@@ -38,7 +38,9 @@ export function sceneOf(values, states) {
 }
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
-export function layout({ width, height, text, narrow, scene }) {
+const textOf = ({ width, height, text, narrow }) => Math.min(text, (narrow ? 2 : 1) * width / 58, height / (narrow ? 52 : 26));   // a small projector
+export function layout(view) {
+  const { width, height, narrow, scene } = view, text = textOf(view);
   const { shapes } = scene.states, [rows, depth] = shapes.A, columns = shapes.B[1], many = narrow ? 1 : 2, high = height / (narrow ? 2 : 1);
   const gap = Math.round(1.5 * text), head = Math.round(1.9 * text), foot = Math.round(3.2 * text);
   const cell = Math.min((width / many - gap - 1.6 * text) / (depth + columns), (high - head - gap - foot) / (depth + rows));
@@ -277,7 +279,7 @@ function drawSide(pen, view, where) {
 
 function draw(pen, view) {
   const hues = HUES[view.dark ? "dark" : "light"], where = layout(view);
-  const more = { ...view, now: moment(view.at), watched: watchedIn(view), hues: { ...hues, barOf: side => heat(side === "naive" ? 7 : 2, view.dark) } };
+  const more = { ...view, text: textOf(view), now: moment(view.at), watched: watchedIn(view), hues: { ...hues, barOf: side => heat(side === "naive" ? 7 : 2, view.dark) } };
   for (const side of SIDES) drawSide(pen, more, where[side]);
 }
 const watchedIn = ({ hover, values, scene }) => (hover?.pick ?? values).row * scene.states.shapes.C[1] + (hover?.pick ?? values).column;
