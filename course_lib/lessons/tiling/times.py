@@ -15,7 +15,8 @@ TERMS = {"shared": "shared memory", "issue": "issuing instructions", "fma": "mul
 
 def recorded(kernel: str, T: int, N: int) -> Record:
     """Return a recorded time of a kernel with tiles, or blocks, of T × T."""
-    return data.load("ladder" if T == 32 or kernel == "cuBLAS" else "lee").find(kernel, N)[0]
+    both = data.load("lee").find(kernel, N) if T == 16 else ()
+    return (both or data.load("ladder").find(kernel, N))[0]
 
 
 def label() -> str:
@@ -33,7 +34,7 @@ def scoreboard() -> Table:
             for name, counted, record in rungs]
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {label()}")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {label()}; sectors counted for {N_COUNTED} × {N_COUNTED}")
 
 
 def limits() -> Table:
@@ -47,14 +48,26 @@ def limits() -> Table:
     return Table(header, rows, f"{N_MODELLED} × {N_MODELLED} matrices: {label()}, and the least that each part needs, modelled for H200")
 
 
+def traffic() -> Table:
+    """Return how far the requests of the naive and the tiled kernel came: sectors asked of L1 and of L2, and megabytes from DRAM, by ncu."""
+    counted = data.readings("traffic")
+    rows = [(name, *(f"{row[what] / 1e6:,.1f}" for what in ("l1_sectors_read", "l2_sectors_from_l1", "dram_bytes_read")))
+            for name, kernel in (("naive, blocks of 16 × 16", "sgemm_naive"), ("tiled, 32 × 32", "sgemm_tiled"))
+            for row in counted.find(kernel=kernel, N=N_MODELLED)]
+    header = ("kernel", "sectors asked of L1, millions", "sectors asked of L2, millions", "bytes from DRAM, millions")
+    return Table(header, rows, f"{N_MODELLED} × {N_MODELLED} matrices, {counted.label}")
+
+
 def slides() -> Table:
     """Return what the slides measured on a GTX 690 beside what was recorded here: how many times faster tiling makes the kernel."""
-    rows = [(n, f"{before:.2f}", f"{after:.2f}", f"{before / after:.2f}", gain(16, n), gain(32, n))
+    rows = [(n, f"{before:.2f}", f"{after:.2f}", f"{before / after:.2f}", gain("sgemm_tiled", 16, n),
+             gain("sgemm_tiled", 32, n), gain("sgemm_uncoalesced", 16, n))
             for n, before, after in zip(SIZES, INITIAL, TILING, strict=True)]
-    header = ("N", "slides: Initial, s", "slides: Tiling, s", "slides: faster", "H200: faster, 16 × 16", "H200: faster, 32 × 32")
+    header = ("N", "slides: Initial, s", "slides: Tiling, s", "slides: faster", "H200: faster, 16 × 16", "32 × 32",
+              "16 × 16, B down its columns")
     return Table(header, rows, f"Slides: GTX 690. H200: {label()}")
 
 
-def gain(T: int, n: int) -> str:
-    """Return how many times faster the tiled kernel was than the naive one."""
-    return f"{recorded('sgemm_naive', 16, n).median_s / recorded('sgemm_tiled', T, n).median_s:.2f}"
+def gain(kernel: str, T: int, n: int) -> str:
+    """Return how many times faster a kernel with tiles of T × T was than the naive one in blocks of 16 × 16."""
+    return f"{recorded('sgemm_naive', 16, n).median_s / recorded(kernel, T, n).median_s:.2f}"
