@@ -193,7 +193,7 @@ class Stage {
     this.playing = false;
     this.goal = smoothly && !this.still.matches ? clamp(at, 0, this.scene.steps) : null;
     if (this.goal === null) this.at = clamp(this.still.matches ? Math.round(at) : at, 0, this.scene.steps);
-    this.last = null;
+    if (!this.frame) this.last = null;       // a picture that moves already goes on
     this.wake();
   }
 
@@ -213,7 +213,8 @@ class Stage {
   }
 
   advance(passed) {
-    const to = this.goal ?? this.scene.steps, by = passed / this.scene.seconds(Math.floor(Math.min(this.at, to)));
+    const to = this.goal ?? this.scene.steps, hurry = this.goal === null ? 1 : Math.max(1, Math.abs(to - this.at));     // many steps at once
+    const by = hurry * passed / this.scene.seconds(Math.floor(Math.min(this.at, to)));
     this.at = to > this.at ? Math.min(to, this.at + by) : Math.max(to, this.at - 3 * by);
     if (this.at === to) Object.assign(this, { playing: false, goal: null });
   }
@@ -278,9 +279,13 @@ class Stage {
 
   key(event) {
     const { target, key } = event, own = target !== this.scrub && target.matches("input"), presses = target.matches("button") && key === " ";
-    if (event.ctrlKey || event.metaKey || event.altKey || own && (key !== "f" || target.type === "number") || presses) return;
+    const guessed = target === this.guess && (key === "Enter" || key === " ");       // whoever has written a number down wants to see it
+    if (guessed) this.canvas.focus();
+    if (event.ctrlKey || event.metaKey || event.altKey || !guessed && own && (key !== "f" || target.type === "number") || presses) return;
     const acts = { " ": () => this.toggle(), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), Home: () => this.seek(0),
       End: () => this.seek(this.scene.steps), f: () => this.fullScreen() };
+    Object.assign(acts, { PageDown: acts.ArrowRight, PageUp: acts.ArrowLeft });      // what a lecturer's remote control sends
+    if (guessed) acts.Enter = acts[" "];
     if (!acts[key]) return;
     event.preventDefault();
     event.stopPropagation();
@@ -288,6 +293,7 @@ class Stage {
   }
 
   async fullScreen() {
+    this.canvas.focus();                     // so that Space plays, whatever button was pressed
     if (document.fullscreenElement) return document.exitFullscreen();
     const fixed = this.root.classList.contains("wbw-fixed");
     try { if (fixed) throw 0; await this.root.requestFullscreen(); } catch {      // not allowed here: fill the window instead
