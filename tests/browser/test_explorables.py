@@ -188,6 +188,38 @@ def test_the_player_plays_stops_steps_and_scrubs_by_keyboard_and_mouse(opened):
     assert shown.time.get_attribute("aria-valuetext") == "the words wait at their banks"
 
 
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_who_has_written_a_prediction_starts_the_player_by_a_key(opened, key):
+    shown = opened()
+    shown.pad.press("ArrowRight")
+    shown.pad.press("ArrowRight")
+    shown.root.get_by_label("Your prediction").fill("2")
+    shown.page.keyboard.press(key)
+    shown.says(r"2 ticks.* You said 2: right\.")
+    shown.page.keyboard.press("ArrowLeft")
+    shown.says("Tick 1")
+
+
+def test_a_lecturers_keys_step_and_many_at_once_count(opened):
+    shown = opened()
+    shown.canvas.focus()
+    for _ in range(12):
+        shown.page.keyboard.press("PageDown")
+    shown.says("Tick 11")
+    shown.page.keyboard.press("PageUp")
+    shown.says("Tick 10")
+
+
+def test_the_button_of_the_full_screen_leaves_the_keys_to_the_picture(opened):
+    shown = opened(1920)
+    shown.pad.press("ArrowRight")
+    shown.button("Full screen").click()
+    shown.page.locator(".wbw-projector").wait_for()
+    shown.page.keyboard.press("Space")
+    shown.says("1 tick")
+    assert shown.page.locator(".wbw-projector").count() == 1, "Space did not press the button again"
+
+
 COLOURS = """canvas => {
     const dots = devicePixelRatio, pen = canvas.getContext('2d'), tile = 32, found = new Set();
     const { x, y, cell } = window.where.tile;
