@@ -23,7 +23,7 @@ help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
 lab: python  ## open your own copy of the course, my_course/, in JupyterLab; installs what is missing. LAB_ARGS="--no-browser --port 8899"
-	@$(PYTHON) tools/setup.py lab
+	@"$(PYTHON)" tools/setup.py lab
 
 test: dev  ## check everything on the simulator: style, imports, unit tests, every lesson, the exercises
 	@echo "3/6 style and import contracts"
@@ -99,13 +99,13 @@ clean:  ## remove .venv and everything that was built; my_course/ and your grade
 	find course_lib tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  found=$$($(PYTHON) --version 2>&1) || found="no program that runs"; \
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  found=$$("$(PYTHON)" --version 2>&1) || found="no program that runs"; \
 	  echo "The course needs Python 3.11 or newer, and '$(PYTHON)' is $$found: install a newer one and name it," \
 	    "as in: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 
 # `make test` installs once; the targets that it calls are told so.
 dev: python
 ifndef INSTALLED
-	@$(PYTHON) tools/setup.py dev $(if $(filter test test-all,$(MAKECMDGOALS)),6)
+	@"$(PYTHON)" tools/setup.py dev $(if $(filter test test-all,$(MAKECMDGOALS)),6)
 endif

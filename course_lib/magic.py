@@ -53,10 +53,10 @@ def cuda(line, cell, namespace):
     if is_blank(text):
         display(unwritten(namespace, name, text))
         return
-    if wanted.list:                              # before the errors, which speak of its lines
-        from course_lib.plots import highlighted  # here and below: matplotlib only for those who ask
-        display(highlighted(text, caption=name))
     with _bound(namespace, name, text):
+        if wanted.list:                          # before the errors, which speak of its lines
+            from course_lib.plots import highlighted  # here and below: matplotlib only for those who ask
+            display(highlighted(text, caption=name))
         compiled = compile_cuda(text, name=name, defines=_needed(text, wanted))
     found = resources(compiled)
     if not found:

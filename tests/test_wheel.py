@@ -154,7 +154,7 @@ def test_what_needs_more_says_in_a_sentence_what_to_install(alone, code):
 @pytest.mark.slow
 def test_the_instructors_commands_say_what_to_install(alone):
     assert "hand-out" in alone("-m", "course_lib.grading", "--help")
-    said = alone("-m", "course_lib.grading", "hand-out", "04_tiling", "exchange", code=2)
+    said = alone("-m", "course_lib.grading", "--root", ROOT, "hand-out", "04_tiling", ROOT, code=2)
     assert said.strip() == "The exchange needs nbgrader, which is not installed: run `pip install nbgrader`"
 
 

@@ -119,8 +119,9 @@ def test_a_folder_that_is_no_repository_is_said_first_and_gets_no_file(name, tmp
     (["collect", "FROM="], "it is empty, and must name"),
     (["hand-out", "EXCHANGE=no where"], "there is no exchange no where"),
 ])
-def test_make_passes_on_what_it_was_given(arguments, words):
-    asked = subprocess.run(["make", "INSTALLED=1", f"PYTHON={sys.executable}", f"BIN={Path(sys.executable).parent}", *arguments],
+def test_make_passes_on_what_it_was_given(arguments, words, tmp_path):
+    (tmp_path / "venv").symlink_to(sys.prefix)             # make cuts a path at its spaces, and BIN has none in truth
+    asked = subprocess.run(["make", "INSTALLED=1", f"PYTHON={sys.executable}", f"BIN={tmp_path}/venv/bin", *arguments],
                            cwd=ROOT, capture_output=True, text=True)
     assert asked.returncode == 2
     assert words in asked.stderr
