@@ -49,7 +49,7 @@ def limits() -> Table:
 
 
 def traffic() -> Table:
-    """Return how far the requests of the naive and the tiled kernel came: sectors asked of L1 and of L2, and megabytes from DRAM, by ncu."""
+    """Return how far the requests of both kernels came: sectors asked of L1 and of L2, and bytes from DRAM, counted by ncu."""
     counted = data.readings("traffic")
     rows = [(name, *(f"{row[what] / 1e6:,.1f}" for what in ("l1_sectors_read", "l2_sectors_from_l1", "dram_bytes_read")))
             for name, kernel in (("naive, blocks of 16 × 16", "sgemm_naive"), ("tiled, 32 × 32", "sgemm_tiled"))
