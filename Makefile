@@ -88,7 +88,7 @@ hand-out: dev  ## put an exercise into nbgrader's exchange. EXERCISE=04_tiling E
 hand-back: dev  ## put the pages of feedback into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
 	$(BIN)/python -m course_lib.grading hand-back "$(EXERCISE)" "$(EXCHANGE)"
 
-precompiled: dev  ## make build/precompiled.zip, with which lessons run on machines that cannot have NVIDIA's compiler (ten minutes)
+precompiled: dev  ## make build/precompiled.zip, with which lessons run on machines that cannot have NVIDIA's compiler
 	$(BIN)/python tools/precompiled.py
 
 bench: dev  ## measure how fast the simulator is. BENCH_ARGS="--quick --json FILE --numba-python PATH"

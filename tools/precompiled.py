@@ -6,7 +6,7 @@
                                                                       a release has the archive, and its checksum
 
 It compiles every kernel at every position of its sliders and runs every lesson and exercise with a cache of its own; the archive is
-that cache, packed. It can be interrupted and goes on where it was. On 2 cores it takes about ten minutes.
+that cache, packed. It can be interrupted and goes on where it was.
 """
 
 import argparse
