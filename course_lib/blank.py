@@ -17,7 +17,7 @@ from IPython.display import display
 from course_lib.unwritten import NOT_WRITTEN, NotWritten, Unwritten, is_unwritten
 
 WRITE, END = "// write it here", "// up to here"
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"\A%%[^\n]*|//[^\n]*|/\*.*?\*/", re.DOTALL)         # or the line of the magic
 _REGION = re.compile(rf"(?P<before>.*?){re.escape(WRITE)}[^\n]*(?P<after>.*?)(?:{re.escape(END)}|\Z)", re.DOTALL)
 
 
@@ -42,6 +42,8 @@ def is_blank(text: str) -> bool:
     as there are only comments between its braces, or in the whole text.
 
     >>> is_blank("void f() {\\n    // write it here\\n}"), is_blank("void f() {\\n    // write it here\\n    g();\\n}")
+    (True, False)
+    >>> is_blank("%%c f\\n// write it here"), is_blank("%%c f\\n// write it here\\nfor (;;);")
     (True, False)
     >>> is_blank("x;\\n// write it here\\n\\n// up to here\\ny;"), is_blank("x;\\n// write it here\\nz;\\n// up to here\\ny;")
     (True, False)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.plots.picture import DARK
+
 CONFIG = Path(__file__).with_name("nbval_sanitize.cfg")
 
 
@@ -26,6 +28,8 @@ def sanitize(text):
     ("2.1 times as fast", "10 times as fast"),
     ("measured on NVIDIA H200", "measured on NVIDIA L4"),
     ('<img alt="x" src="data:image/png;base64,iVBORw0KGgo=">', '<img alt="x" src="data:image/png;base64,AAAA+/">'),
+    ('<img alt="x" width="9" src="data:image/png;base64,iVBORw0KGgo=">',
+     DARK + '<img alt="x" class="wbw-figure" width="8" style="max-width:100%" src="data:image/svg+xml;base64,AAAA+/">'),
     ("16 threads of this machine", "2 threads of this machine"),
 ])
 def test_what_the_machine_decides_is_hidden(one, other):
@@ -35,7 +39,13 @@ def test_what_the_machine_decides_is_hidden(one, other):
 @pytest.mark.parametrize("text", [
     "8.5 sectors a request", "2 sectors", "110,592 hazards", "BM = 32, BN = 32", "256 threads a block", "0x1F", "34 registers",
     "requests 4096, sectors 16384", "32 × 32", "simulated", "0.25 sectors per multiply-add", "32 shared wavefronts",
-    "2 stores", "1.5 GB", "line 12: As[ty][k]", '<img alt="8 sectors">',
+    "2 stores", "1.5 GB", "line 12: As[ty][k]", '<img alt="8 sectors">', "<style>b { color: red }</style>",
 ])
 def test_what_a_lesson_promises_is_compared(text):
     assert sanitize(text) == text
+
+
+def test_the_words_of_a_picture_are_compared():
+    one, other = (f'{DARK}<img alt="{n} sectors" src="data:image/png;base64,iVBO"> then <img alt="y" src="data:image/png;base64,A">'
+                  for n in (2, 8))
+    assert sanitize(one) == '<img alt="2 sectors" PICTURE> then <img alt="y" PICTURE>' != sanitize(other)

@@ -27,6 +27,7 @@ SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "docmanager-extension/plugin": {"autosave": False},
 }
+_running = []
 STARTS, RUNS, MOVES = 90, 300, 30        # seconds of patience: the server, all cells of a lesson, one move of a slider
 
 
@@ -34,6 +35,20 @@ def find_chromium():
     """Return Chromium's path, or None. CHROMIUM names one that is elsewhere."""
     named = os.environ.get("CHROMIUM")
     return named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@contextmanager
+def playwright():
+    """Give this process's one Playwright: a second one is refused while the first runs."""
+    if _running:
+        yield _running[0]
+        return
+    with sync_playwright() as started:
+        _running.append(started)
+        try:
+            yield started
+        finally:
+            _running.clear()
 
 
 @contextmanager
@@ -100,8 +115,8 @@ def open_lesson(notebook, width=1280, height=900):
     with tempfile.TemporaryDirectory(prefix="lesson-") as place:
         folder = Path(place, "lessons")
         shutil.copytree(notebook.parent, folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
-        with serve(folder) as (address, token), sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        with serve(folder) as (address, token), playwright() as started:
+            browser = started.chromium.launch(executable_path=find_chromium(), args=FLAGS)
             page = browser.new_page(viewport={"width": width, "height": height})
             page.goto(f"{address}/lab/tree/{notebook.name}?token={token}&reset")
             yield Lesson(page)
@@ -134,6 +149,10 @@ class Lesson:
     def run_all(self):
         """Run every cell; return what failed as (cell number, text), errors that a lesson means left out."""
         self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        return self.ran()
+
+    def ran(self):
+        """Wait until every cell has been run; return what failed as (cell number, text), errors that a lesson means left out."""
         with suppress(TooLong):          # then some were not run, and are named below
             self.page.wait_for_function(f"""{self.PANEL}.sessionContext.session.kernel.status === 'idle' && (cells => {{
                 if (cells.some(cell => cell.executionState === 'running')) return false;

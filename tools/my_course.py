@@ -77,7 +77,8 @@ def _without_needless_ends(lines):
 def answer_cell(solution, number):
     """Return the cell below a blank one: the whole kernel, behind a line to click."""
     magic, _, kernel = solution.partition("\n")
-    text = (f"<details>\n<summary>Show a kernel that works</summary>\n\n```c++\n{kernel.strip()}\n```\n\n"
+    works = "a program" if magic.startswith("%%c ") else "a kernel"
+    text = (f"<details>\n<summary>Show {works} that works</summary>\n\n```c++\n{kernel.strip()}\n```\n\n"
             f"Copy it below the line `{magic.strip()}` if you like, and run that cell again.\n\n</details>")
     return {"cell_type": "markdown", "id": f"answer-{number}", "metadata": {}, "source": text.splitlines(keepends=True)}
 

@@ -20,7 +20,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 def refresh(path, timeout_s=300):
     """Execute one notebook in its own folder and write it back; a cell that fails unasked stops it."""
     notebook = nbformat.read(path, as_version=4)
-    kernel = os.environ | {"COURSE_BACKEND": "sim"}
+    kernel = os.environ | {"COURSE_BACKEND": "sim", "COURSE_FIGURES": "png"}
     with tempfile.TemporaryDirectory() as empty:      # a reader's own predictions do not belong into outputs
         client = NotebookClient(notebook, timeout=timeout_s, kernel_name="python3", store_widget_state=False, coalesce_streams=True,
                                 resources={"metadata": {"path": str(path.parent)}})

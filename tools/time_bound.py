@@ -21,7 +21,7 @@ from pages import Part, write  # noqa: E402
 from course_lib.arch import device  # noqa: E402
 from course_lib.data import load, readings  # noqa: E402
 from course_lib.kernels import KERNELS, get, ladder  # noqa: E402
-from course_lib.model.bound import Work, lower_bound, product_sectors  # noqa: E402
+from course_lib.model.bound import Work, l1_wavefronts, lower_bound, product_sectors  # noqa: E402
 from course_lib.run import run  # noqa: E402
 from course_lib.toolchain import shortest_way  # noqa: E402
 
@@ -34,36 +34,36 @@ FILES = ("ladder", "wang", "wong", "chien", "orders")
 
 
 @cache
-def counted(name, parameters=()):
-    """Return (counters per block at K = 0, counters per block and unit of K, result) from two simulated launches."""
+def counted(name, parameters=(), shift=0):
+    """Return (counters per block at K = 0, counters per block and unit of K, result) from two simulated launches.
+
+    The rows of A and B begin `shift` elements behind a multiple of 32: only that decides on sectors and on banks.
+    """
     kernel, values = get(name), dict(parameters)
     p = kernel.check(**values)
     tile = (p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"]) if kernel.layout == "column" else (1, 1)
     S = next(S for S in SIZES if kernel.sizes_of(S, S, DEPTHS[0], p) is None and S % tile[0] == S % tile[1] == 0)
     found = []
     for K in DEPTHS:
-        result = run(kernel, np.ones((S, K), kernel.dtype), np.ones((K, S), kernel.dtype), backend="sim",
-                     trace=[(0, warp) for warp in range(-(-math.prod(kernel.block(**values)) // 32))], **values)
+        A, B = np.ones((S, K + shift), kernel.dtype)[:, :K], np.ones((K, S + shift), kernel.dtype)[:, :S]
+        warps = -(-math.prod(kernel.block(**values)) // 32)
+        result = run(kernel, A, B, backend="sim", trace=[(0, warp) for warp in range(warps)], **values)
         blocks = math.prod(result.grid)
-        found.append({n: c / blocks for n, c in result.counters.items()} | {"lines": lines_of(result)})
+        found.append({n: c / blocks for n, c in result.counters.items()} | {"l1_wavefronts": traced_wavefronts(result)})
     slope = {n: (found[1][n] - found[0][n]) / (DEPTHS[1] - DEPTHS[0]) for n in found[0]}
     return {n: found[0][n] - slope[n] * DEPTHS[0] for n in slope}, slope, result
 
 
-def lines_of(result):
-    """Return the lines of 128 bytes, distinct within their request, of the traced block's global requests."""
-    total = 0
-    for record in result.trace:
-        if record.space == "global" and record.width:
-            first = record.addresses[record.addresses >= 0]
-            total += len(np.union1d(first // 128, (first + record.width - 1) // 128))
-    return total
+def traced_wavefronts(result):
+    """Return the wavefronts of the traced block's global requests in the L1."""
+    return sum(l1_wavefronts(record.addresses[record.addresses >= 0], record.width)
+               for record in result.trace if record.space == "global" and record.width)
 
 
 def work(name, N, parameters=()):
     """Return the Work of a product of N × N matrices, beta 0."""
     kernel, values = get(name), dict(parameters)
-    base, slope, result = counted(name, parameters)
+    base, slope, result = counted(name, parameters, N % 32 if kernel.layout == "row" else 0)
     grid, threads = kernel.grid(N, N, **values), math.prod(kernel.block(**values))
     blocks, warps = math.prod(grid), -(-threads // 32)
 
@@ -80,7 +80,7 @@ def work(name, N, parameters=()):
     size = 8 if op == "dfma" else 4
     block_sectors, launch_sectors = product_sectors(elements / across, across, N, N, N, size)
     return Work(blocks, fmas, fmas * way.per_multiply_add, total("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"),
-                total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"), total("lines", ("",)), block_sectors, launch_sectors,
+                total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"), total("l1_wavefronts", ("",)), block_sectors, launch_sectors,
                 requests / blocks / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
 
 

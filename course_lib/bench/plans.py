@@ -35,6 +35,7 @@ BLAS = "blas"       # a program for the CPU: NumPy's product
 STRIDES, OFFSETS, VECTORS_OF = (1, 2, 3, 4, 8, 16, 32), (1, 2, 4, 8, 16, 32), (1, 2, 4)     # of the strided copy
 GATHERED = (2**20, 2**26)      # floats that it copies: they fit the L2, or are many times as large
 COPIED = 16384       # rows and columns of floats of the copy that measures bandwidth: 1 GiB, many times the L2
+SHAPES = tuple({"bx": 256 >> i, "by": 1 << i} for i in range(9))      # blocks of 256 threads
 MOST = 2000          # tasks of a sweep over tiles
 
 
@@ -127,14 +128,32 @@ def active(kernels=("sgemm_volkov", "sgemm_method1"), sizes=POWERS[:-1], counts=
     >>> [t.dynamic_shared for t in active(["sgemm_volkov"], (256,), (512, 256), backend="gpu")]
     [27072, 56256]
     """
+    return _crowded([(name, {}) for name in kernels], sizes, counts, on, how)
+
+
+def outputs(sizes=(2048, 4096), sides=(1, 2, 4, 8), counts=tuple(range(256, 2049, 256)), on=None, **how):
+    """Return one kernel with side × side outputs for each of 256 threads a block, at several numbers of active threads on each SM.
+
+    Along `sides` the words read from shared memory change while the warps stay; along `counts` the warps alone. Where the registers allow
+    fewer blocks than `counts` asks for, there are fewer.
+
+    >>> len(outputs((2048,), (4,), (256, 1024), backend="gpu"))
+    2
+    """
+    tiles_of = [{"BM": 16 * side, "BN": 16 * side, "BK": 16, "TM": side, "TN": side} for side in sides]
+    return _crowded([("sgemm_2d_tile", tile) for tile in tiles_of], sizes, counts, on, how)
+
+
+def _crowded(variants, sizes, counts, on, how):
+    """Return a task for each (kernel, parameters), size and number of active threads, which dynamic shared memory holds down."""
     limits, tasks = (on or DEFAULT_DEVICE).limits, {}
     for size in sizes:
-        for name in kernels:
-            per_block, own = math.prod(get(name).block()), get(name).shared_bytes()
+        for name, parameters in variants:
+            per_block, own = math.prod(get(name).block(**parameters)), get(name).shared_bytes(**parameters)
             for count in counts:
                 share = limits.shared // max(1, count // per_block) // limits.shared_unit * limits.shared_unit - limits.shared_reserved
                 share = min(share, limits.shared_per_block)
-                one = task(name, size, dynamic_shared=max(0, share - own), **{"backend": "gpu"} | how)
+                one = task(name, size, parameters, dynamic_shared=max(0, share - own), **{"backend": "gpu"} | how)
                 tasks[one.identity] = one
     return list(tasks.values())
 
@@ -168,6 +187,18 @@ def unrolling(sizes=(1024, 4096), tiles=(16, 32), steps=(1, 2, 4, 8, 16, 32), **
             tasks += [task("sgemm_unrolled", size, {"TILE": side, "UNROLL": count}, **how) for count in steps if count <= side]
             tasks.append(task("sgemm_tiled", size, {"BM": side, "BN": side, "BK": side}, **how))
     return tasks
+
+
+def shapes(sizes=(2047, 2048, 4096), kernels=("sgemm_naive", "sgemm_swapped"), **how):
+    """Return the two first kernels with blocks of 256 threads in every shape, at sizes with and without a row of whole lines of the L1.
+
+    It decides what their time follows: sectors, lines of 128 bytes, or wavefronts of the L1. At N = 2048 a warp of 32 × 1 and one of 8 × 4
+    elements ask for equally many sectors, in 2 and in 5 lines. At N = 2047 the swapped kernel asks for 17 lines, but for 2 wavefronts.
+
+    >>> [t.parameters for t in shapes((64,), ("sgemm_naive",), backend="sim")][3:5]
+    [{'bx': 32, 'by': 8}, {'bx': 16, 'by': 16}]
+    """
+    return over_sizes(kernels, sizes, dict.fromkeys(kernels, SHAPES), **how)
 
 
 def wide_grids(sizes=(*WANG_SIZES, 4096, 8192), kernel="dgemm_outputs", **how):
@@ -225,9 +256,11 @@ def everything(budget_s=0.15):
         "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {
             "TA": (32, 64), "TB": (32, 64), "TW": (8, 16), "bx": (8, 16, 32), "by": (8, 16)}, **how)],
         "active": active(**how),
+        "outputs": outputs(**how),
         "orders": over_sizes(NEXT, (*WANG_SIZES, 4096, 8192), **how),
         "tuned": over_sizes(tuple(TUNED), TUNED_SIZES, TUNED, **how),
         "grids": wide_grids(**how),
+        "shapes": shapes(**how),
         "threads": threads(sizes=(1024,), counts=(1, 2, 4, 8, 16), budget_s=budget_s),
         "cpu_steps": threads(CPU_STEPS, (1024,), (1,), budget_s=budget_s),
         "lee_cpu": [t for size in up_to_4096 for name in LEE_CPU if size <= 2048 or name != "gemm_ijk"

@@ -17,7 +17,7 @@ from course_lib.model.bound import Work, lower_bound, product_sectors
 KERNEL = "dgemm_outputs"
 TRIED = {"TA": (32, 64), "TB": (32, 64), "TW": (8, 16, 128), "bx": (8, 16, 24, 32), "by": (8, 16, 24)}
 SIDE, DEPTHS = 128, (64, 128)          # rows and columns of C, and K, of the launches that are counted
-LINEAR = ("fmas", "instructions", "wavefronts", "sectors", "lines", "rounds")      # straight lines in K; but rounds all per block
+LINEAR = ("fmas", "instructions", "wavefronts", "sectors", "l1_wavefronts", "rounds")      # straight lines in K; but rounds all per block
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,14 @@
-"""Check any kernel for C = alpha A B + beta C: what is wrong, where it comes from, and which counters look bad."""
+"""Check any kernel for C = alpha A B + beta C, or for a transposition: what is wrong, where it comes from, and which counters look bad."""
 
 import dataclasses
 
 from course_lib import simt, toolchain
 from course_lib.check import reports
-from course_lib.check.case import all_cases, gate_case, whole_tile_cases
 from course_lib.check.counters import notes
 from course_lib.check.finding import Finding
 from course_lib.check.lessons import lesson_of
 from course_lib.check.report import Report
-from course_lib.check.sgemm import Sgemm
+from course_lib.check.tasks import task_of
 from course_lib.check.trials import Trials, storing
 from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel
@@ -29,7 +28,7 @@ def check(kernel, *, like=None, entry=None, whole_tiles=False, seed=0, **paramet
     ----------
     kernel : str, Path or Kernel
         Your own: CUDA text (what `%%cuda` keeps) or the path of a `.cu` file; or a name of the catalog. It takes SGEMM's
-        arguments, float32 and row-major.
+        arguments, float32 and row-major, or transposes a matrix: int rows, int cols, const float* in, int ld_in, float* out, int ld_out.
     like : str, optional
         The catalog kernel that yours is launched like; found from the text when it is left out.
     entry : str, optional
@@ -64,17 +63,10 @@ def check(kernel, *, like=None, entry=None, whole_tiles=False, seed=0, **paramet
         if text is None or parameters or like or entry:
             raise
         return _ended("your kernel", text, [Finding("entry", str(error))])
-    _refuse(kernel, values)
+    task = task_of(kernel, values, whole_tiles=whole_tiles)
     sizes = ", ".join(f"{name} = {value}" for name, value in values.items())
     how = f", launched like {kernel.like}" if isinstance(kernel, UserKernel) else ""
-    return _Check(kernel, values, f"{kernel.name}{how} with {sizes}", seed).report(whole_tile_cases if whole_tiles else all_cases)
-
-
-def _refuse(kernel, values):
-    """Refuse a kernel of the catalog that does not compute a row-major float32 product."""
-    if (kernel.kind, kernel.dtype, kernel.layout) != ("product", "float32", "row") or values.get("TRANSA") or values.get("TRANSB"):
-        raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, in float32 and row-major, are",
-                          kernel=kernel.name)
+    return _Check(kernel, values, f"{kernel.name}{how} with {sizes}", seed, task).report()
 
 
 def _ended(title, source, findings, inputs=(), lines=None):
@@ -82,52 +74,44 @@ def _ended(title, source, findings, inputs=(), lines=None):
     return Report(title, source, findings, tuple(inputs), lines or {})
 
 
-def tile_of(kernel, values):
-    """Return the outputs of a block and the depth of its tiles as BM, BN, BK; BK is 1 where there is none.
-
-    >>> from course_lib import kernels
-    >>> tile_of(kernels.get("sgemm_naive"), {"bx": 32, "by": 4})
-    {'BM': 4, 'BN': 32, 'BK': 1}
-    """
-    gx, gy, _ = kernel.grid(1 << 12, 1 << 12, **values)
-    depth = next((values[name] for name in ("BK", "TW", "TILE") if name in values), 1)
-    return {"BM": (1 << 12) // gy or 1, "BN": (1 << 12) // gx or 1, "BK": depth}
-
-
 class _Check:
     """The launches of one check."""
 
-    def __init__(self, kernel, values, title, seed):
-        self.kernel, self.values, self.title, self.source = kernel, values, title, kernel.source
-        self.lines, self.tile = self.source.splitlines(), tile_of(kernel, values)
-        self.trials = Trials(Sgemm(inputs=kernel.inputs), self._launch, self.tile, self.lines, seed)
+    def __init__(self, kernel, values, title, seed, task):
+        self.kernel, self.values, self.title, self.source, self.task = kernel, values, title, kernel.source, task
+        self.lines = self.source.splitlines()
+        self.trials = Trials(task.operation, self._launch, task.tile, self.lines, seed)
 
-    def report(self, cases):
+    def report(self):
         """Compile, run on all inputs, read the counters."""
         try:
             compiled = compile_cuda(self.source, name=self.kernel.name, defines=self.kernel.defines(**self.values))
         except CompileError as error:
             return _ended(self.title, self.source, reports.of_compiler(error))
         resources = toolchain.resources(compiled)[self.kernel.entry]
-        self.trials.run(case for case in cases(self.tile) if self._takes(case))
+        self.trials.run(case for case in self.task.cases(self.task.tile) if self._takes(case))
         findings = [self._with_place(finding) for finding in self.trials.findings.values()]
-        case = gate_case(self.tile)
+        case = self.task.gate_case(self.task.tile)
         block = self.kernel.block(**self.values)
         report = None
         if not findings and self._takes(case):
             report = self.trials.right_report(case, trace=every_warp((1, 1), block)[:TRACED])
             findings = list(self.trials.findings.values())
         if report is not None:
-            findings += notes(report, resources, case, self.tile, self.lines)
+            findings += notes(report, resources, case, self.task.tile if self.task.reuses else None, self.lines)
         return _ended(self.title, self.source, findings, self.trials.outcomes, report.lines if report else None)
 
     def _takes(self, case):
-        return not self.kernel.sizes_of(case.M, case.N, case.K, self.values)
+        return not self.kernel.sizes_of(*self.task.shape(case), self.values)
+
+    def _grid(self, case):
+        rows, columns, _ = self.task.shape(case)
+        return self.kernel.grid(rows, columns, **self.values)
 
     def _launch(self, trial, racecheck=True, trace=()):
         case = trial.case
-        return simt.launch(self.source, self.kernel.entry, self.kernel.grid(case.M, case.N, **self.values),
-                           self.kernel.block(**self.values), trial.args, defines=self.kernel.defines(**self.values),
+        return simt.launch(self.source, self.kernel.entry, self._grid(case), self.kernel.block(**self.values), trial.args,
+                           defines=self.kernel.defines(**self.values),
                            racecheck=racecheck, trace=trace, max_steps=MAX_STEPS)
 
     def _with_place(self, finding):
@@ -137,11 +121,11 @@ class _Check:
         case, block = finding.facts["case"], self.kernel.block(**self.values)
         trial = self.trials.operation.trial(case, self.trials.seed)
         try:
-            traced = self._launch(trial, racecheck=False, trace=every_warp(self.kernel.grid(case.M, case.N, **self.values), block))
+            traced = self._launch(trial, racecheck=False, trace=every_warp(self._grid(case), block))
         except simt.SimtError:
             return finding
-        element = finding.facts["row"] * (case.N + case.pad) + finding.facts["col"]
-        store = storing(traced, element, block)
+        element = finding.facts["row"] * self.task.width(case) + finding.facts["col"]
+        store = storing(traced, element, block, self.task.target)
         if store is None:
             how = f": it was launched like {self.kernel.like}; give like= if that is wrong" if isinstance(self.kernel, UserKernel) else ""
             return dataclasses.replace(finding, message=f"{finding.message}. No thread stored it{how}")

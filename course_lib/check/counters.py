@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.arch import BANK_BYTES, BANKS, SECTOR_BYTES, WARP
+from course_lib.check.conflicts import per_array
 from course_lib.check.finding import Finding
 from course_lib.check.reports import line_text, plain_name
 from course_lib.run import counter_name
@@ -47,8 +48,8 @@ def notes(report, resources, case, tile, lines):
         Of a right launch that traces the warps of a block.
     resources : Resources
     case : Case
-    tile : dict
-        BM and BN: outputs of a block.
+    tile : dict or None
+        BM and BN: outputs of a block. None: the kernel computes no product, so nothing is said of what it loads twice.
     lines : sequence of str
 
     Returns
@@ -57,12 +58,17 @@ def notes(report, resources, case, tile, lines):
         Of kind "loads", "sectors", "bank conflicts" or "spills".
     """
     seen = accesses(report)
-    found = _loads(report, seen, case, tile) + _sectors(report, seen) + _conflicts(report, seen) + _spills(resources)
+    found = (_loads(report, seen, case, tile) if tile else []) + _sectors(report, seen) + _conflicts(report, seen) + _spills(resources)
     return [Finding(kind, text, line, line_text(lines, line), "warning") for kind, text, line in found]
 
 
 def accesses(report):
     """Return an `Access` for each line, kind and array in a trace."""
+    return [_access(key, records) for key, records in grouped(report).items()]
+
+
+def grouped(report):
+    """Return the trace records of each (line, kind, array, width, space), with the addresses of their active lanes."""
     places = [(a.address, a.address + a.nbytes, a.name, "global") for a in report.arrays]
     places += [(v.offset, v.offset + v.nbytes, plain_name(v.name), "shared") for v in report.shared]
     groups = defaultdict(list)
@@ -73,7 +79,7 @@ def accesses(report):
             name = next((n for low, high, n, space in places if space == record.space and low <= active[0] < high), None)
             if name:
                 groups[record.line, kind, name, record.width, record.space].append((record, active))
-    return [_access(key, records) for key, records in groups.items()]
+    return groups
 
 
 def _access(key, records):
@@ -138,18 +144,22 @@ def _sectors(report, seen):
 
 
 def _conflicts(report, seen):
-    """Say which accesses to shared memory need more wavefronts than without bank conflicts."""
-    found = []
+    """Say which accesses to shared memory need more wavefronts than without bank conflicts, array by array where that can be told."""
+    found, groups = [], grouped(report)
     for line, counters in sorted(report.lines.items()):
         for kind in ("load", "store"):
-            all_of_them, more = (counters.get(counter_name(what, kind), 0) for what in ("wavefronts", "conflicts"))
-            if all_of_them <= SLACK * (all_of_them - more):
+            total, more = (counters.get(counter_name(what, kind), 0) for what in ("wavefronts", "conflicts"))
+            if total <= SLACK * (total - more):
                 continue
-            here = [a for a in seen if (a.line, a.kind) == (line, kind) and not a.sectors]
-            worst = max(here, key=lambda a: (a.step, a.words / max(1, a.banks)), default=None)
-            where = f"{worst.array}: " if worst else ""
-            found.append(("bank conflicts", f"{where}{all_of_them / (all_of_them - more):.1f} times the wavefronts that a {kind} without "
-                          f"bank conflicts takes ({more} conflicts){_apart(worst)}. {PAD}", line))
+            here = {a.array: a for a in sorted(seen, key=lambda a: (a.step, a.words / max(1, a.banks)))
+                    if (a.line, a.kind) == (line, kind) and not a.sectors}
+            records = {name: [record for key, own in groups.items() if key[:3] == (line, kind, name) for record, _ in own] for name in here}
+            each = per_array(report, records, line, kind) or {" and ".join(sorted(here)): (0, total, more)}
+            for name, (_, fronts, waits) in each.items():
+                if waits:
+                    text = (f"{f'{name}: ' if name else ''}{fronts / (fronts - waits):.1f} times the wavefronts that a {kind} without bank "
+                            f"conflicts takes{_apart(here.get(name))}. {PAD}")
+                    found.append(("bank conflicts", text, line))
     return found
 
 

@@ -7,6 +7,15 @@ from course_lib.check.finding import Finding, finding_html
 from course_lib.check.trials import Outcome
 from course_lib.run.listing import source_listing
 
+# What the columns of the listing count, in words, for whoever has not met them yet.
+MEANINGS = {
+    "global requests": "a request is one load or store instruction of one warp to global memory",
+    "sectors / request": "a sector is 32 bytes, the least that a request can get (lesson 05)",
+    "shared wavefronts": "a wavefront is one pass of shared memory over a warp's words: one per access at best (lesson 06)",
+    "bank conflicts": "a bank conflict is a wavefront above the best (lesson 06)",
+    "instructions, PTX level": "instructions are those of PTX, which the compiler makes of CUDA C before it makes machine code (lesson 07)",
+}
+
 
 @dataclass(frozen=True)
 class Report:
@@ -77,8 +86,18 @@ class Report:
     def _repr_html_(self):
         found = "".join(map(finding_html, self.findings))
         failed = "".join(f"<p>{escape(line)}</p>" for line in self.failed())
-        listing = self.listing()._repr_html_() if self.marks or self.lines else ""
-        return f"<p><b>{escape(self.title)}: {escape(self.summary())}</b></p>{found}{failed}{listing}"
+        return f"<p><b>{escape(self.title)}: {escape(self.summary())}</b></p>{found}{failed}{self._listing_html()}"
+
+    def _listing_html(self):
+        """Return the listing and what its columns mean; folded away while there is nothing to repair."""
+        if not (self.marks or self.lines):
+            return ""
+        listing = self.listing()
+        told = [MEANINGS[column] for column in listing.header if column in MEANINGS]
+        words = f"<p>Counted by the simulator for each line: {'; '.join(told)}.</p>" if told else ""
+        if self.findings:
+            return listing._repr_html_() + words
+        return f"<details><summary>What each line did: counters beside your source</summary>{words}{listing._repr_html_()}</details>"
 
 
 def _things(number, one, many):

@@ -180,7 +180,7 @@ def _candidates(A, B, before, case, tile, turned=""):
     """Yield (sentence, the result that this mistake gives)."""
     alpha, beta = case.alpha, case.beta
     product, rest = A @ B, beta * before
-    yield "All of C is 0: see whether the sum is stored and the tiles are filled", np.zeros_like(product)
+    yield "All of C is 0: see whether the loop runs, the sum is stored, and the tiles, if there are any, are filled", np.zeros_like(product)
     yield "alpha is not applied", product + rest
     yield "beta C is not added", alpha * product
     yield "alpha multiplies beta C too", alpha * (product + rest)

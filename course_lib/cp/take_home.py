@@ -1,5 +1,6 @@
 """The whole program around a kernel, for any machine with an NVIDIA GPU, Python and CuPy: nothing of the course is in it."""
 
+import keyword
 import math
 import re
 from collections.abc import Sequence
@@ -91,6 +92,8 @@ def take_home(kernel: str | RawKernel, grid: Sequence[int], block: Sequence[int]
         raise CourseError(f"take_home cannot find the parameters of {kernel.name} in its text: write them without macros and templates")
     outputs = [name(declared[i]) for i in sorted(outputs_of(kernel.code, kernel.name)) if is_array(given[i])]
     called = [name(parameter) for parameter in declared]
+    for word in filter(keyword.iskeyword, called):                  # `in` is a fine name in C
+        right, called, outputs = (_without(word, old) for old in (right, called, outputs))
     text = PROGRAM.format(
         file=f"{kernel.name}.py", source=re.sub(r"\A// %%cuda .*\n", "", kernel.code).strip("\n"), kernel=kernel.name,
         arrays="\n".join(_made(called[i], value, called[i] in outputs) for i, value in enumerate(given) if is_array(value)),
@@ -111,6 +114,15 @@ def _raw_kernel(kernel):
     if len(names) != 1:
         raise CourseError("take_home needs the text of one kernel, or cp.RawKernel(text, name) where a text has several")
     return RawKernel(kernel, names[0])
+
+
+def _without(word, names):
+    """Return a text, or a list of names, in which a word that Python keeps for itself has an underscore behind it.
+
+    >>> _without("in", "in.T + inner"), _without("in", ["in", "out"])
+    ('in_.T + inner', ['in_', 'out'])
+    """
+    return re.sub(rf"\b{word}\b", f"{word}_", names) if isinstance(names, str) else [_without(word, name) for name in names]
 
 
 def _sizes(given, what):

@@ -17,7 +17,7 @@ export function sceneOf(values, states) {
   const state = states[keyOf(values)], access = state.accesses[values.access];
   const words = access.words.map(([word, row, column, tick, lanes]) => ({ word, row, column, tick, lanes, bank: bankOf(word) }));
   const ticks = Math.max(...words.map(w => w.tick));
-  return { state, access, words, ticks, load: values.access === "load", steps: 1 + ticks, rest: 1, answer: ticks, tile: state.rows,
+  return { state, access, words, ticks, load: values.access === "load", steps: 1 + ticks, answer: ticks, tile: state.rows,
     seconds: step => (step === 0 ? 1.5 : clamp(5 / ticks, 0.18, 0.9)) };
 }
 
@@ -64,11 +64,15 @@ export function boxes(where, scene, word, at) {
 
 // ---- colours -----------------------------------------------------------------------------------------------------------------------
 // Dark to bright, so that the order of the banks is seen without colour vision; the jump from 31 to 0 is the edge that shears.
-const RAMP = ["#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"].map(hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)));
-const COLOURS = Array.from({ length: BANKS }, (_, bank) => {
-  const at = bank / (BANKS - 1) * (RAMP.length - 1), low = Math.min(Math.floor(at), RAMP.length - 2);
-  return `rgb(${RAMP[low].map((c, i) => Math.round(lerp(c, RAMP[low + 1][i], at - low))).join(" ")})`;
+// On dark paper the dark end is brighter.
+const ramp = (...stops) => Array.from({ length: BANKS }, (_, bank) => {
+  const rgb = stops.map(hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)));
+  const at = bank / (BANKS - 1) * (rgb.length - 1), low = Math.min(Math.floor(at), rgb.length - 2);
+  return `rgb(${rgb[low].map((c, i) => Math.round(lerp(c, rgb[low + 1][i], at - low))).join(" ")})`;
 });
+const ON_LIGHT = ramp("#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725");
+const ON_DARK = ramp("#8f7ae6", "#6f9be0", "#4fb0c6", "#42c3a0", "#6dd67e", "#b4e64c", "#fff23d");
+const coloursOf = ({ dark }) => (dark ? ON_DARK : ON_LIGHT);
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
 function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, alpha = 1 } = {}) {
@@ -78,6 +82,12 @@ function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400,
   pen.font = `${weight} ${Math.round(size * view.text)}px ${view.fontFamily}`;
   pen.fillText(words, x, y);
   pen.globalAlpha = 1;
+}
+
+/** The first of some texts, from long to short, that fits. */
+function longest(pen, view, texts, room) {
+  pen.font = `400 ${Math.round(view.text)}px ${view.fontFamily}`;
+  return texts.find(words => pen.measureText(words).width <= room) ?? "";
 }
 
 function fill(pen, box, colour, alpha = 1) {
@@ -105,8 +115,8 @@ function drawTile(pen, view, where) {
     for (let i = 0; i <= cells; ++i) {
       const word = scene.state.base + from + i, physical = from + i - first;
       const mixed = i < tile ? i ^ row : i, column = smooth.swizzle > 0 ? lerp(physical, mixed, smooth.swizzle) : physical;
-      const faint = hover && hover.bank !== bankOf(word) ? 0.16 : column > tile - 0.5 ? 0.35 : dark ? 0.7 : 0.78;
-      fill(pen, inTile(where, column, row), COLOURS[bankOf(word)], faint);
+      const faint = hover && hover.bank !== bankOf(word) ? 0.16 : column > tile - 0.5 ? 0.35 : dark ? 0.75 : 0.78;
+      fill(pen, inTile(where, column, row), coloursOf(view)[bankOf(word)], faint);
     }
   }
   pen.restore();
@@ -124,15 +134,17 @@ function drawLabels(pen, view, where) {
   const size = values.kernel === "transpose_swizzled" ? `${tile}` : `${tile} + ${values.pad}`;
   const heading = ({ x, y }, title, below, end) => {
     write(pen, view, title, x, y - 1.9 * text, { weight: 600 });
-    write(pen, view, below.find(words => pen.measureText(words).width < end - x) ?? "", x, y - 0.65 * text);
+    write(pen, view, longest(pen, view, below, end - x), x, y - 0.65 * text);
   };
   const beside = view.narrow ? view.width : banks.x - text;
   heading(where.tile, `${state.array}[${tile}][${size}]`, ["each word in the colour of its bank", "coloured by bank"], beside);
-  heading(banks, "32 banks of shared memory", [view.at < 1 ? "outlined: where the warp's words lie" : "each bank serves one word per tick"], view.width);
+  heading(banks, "32 banks of shared memory", ["each bank serves one word per tick", "one word per tick each"], view.width);
   for (const row of [0, tile / 2, tile - 1]) write(pen, view, row, where.tile.x - 5, where.tile.y + (row + 0.5) * where.tile.cell + 0.35 * text, { size: 0.86, align: "right" });
   const every = banks.slot < 1.1 * text ? 4 : 2;
   for (let bank = 0; bank < BANKS; ++bank) if (bank % every === 0 && bank < BANKS - 2 || bank === BANKS - 1) write(pen, view, bank, banks.x + (bank + 0.5) * banks.slot, banks.bottom + 1.75 * text, { size: 0.86, align: "center" });
-  write(pen, view, `the warp's 32 lanes: ${!scene.load ? "each gives a word" : view.at < scene.steps ? "each waits for its word" : "each has its word"}`, banks.x, where.lanes.y + where.lanes.size + 1.15 * text);
+  const doing = !scene.load ? "each gives a word" : view.at < scene.steps ? "each waits for its word" : "each has its word";
+  const caption = ["the warp's 32 lanes", "32 lanes"].map(who => `${who}: ${doing}`);
+  write(pen, view, longest(pen, view, [...caption, doing], view.width - banks.x), banks.x, where.lanes.y + where.lanes.size + 1.15 * text);
 }
 
 function drawBanks(pen, view, where) {
@@ -140,18 +152,18 @@ function drawBanks(pen, view, where) {
   const busy = new Set(scene.words.filter(w => w.tick === served).map(w => w.bank));
   for (let bank = 0; bank < BANKS; ++bank) {
     const tube = { x: banks.x + bank * banks.slot + 1, y: banks.y, w: banks.slot - 2, h: banks.height };
-    fill(pen, tube, COLOURS[bank], hover ? (hover.bank === bank ? 0.6 : 0.08) : view.dark ? 0.26 : 0.2);
-    fill(pen, { ...tube, y: banks.bottom + 2, h: 0.4 * view.text }, COLOURS[bank], busy.has(bank) || !served ? 1 : 0.22);
+    fill(pen, tube, coloursOf(view)[bank], hover ? (hover.bank === bank ? 0.6 : 0.08) : view.dark ? 0.26 : 0.2);
+    fill(pen, { ...tube, y: banks.bottom + 2, h: 0.4 * view.text }, coloursOf(view)[bank], busy.has(bank) || !served ? 1 : 0.22);
     outline(pen, { ...tube, y: where.lanes.y, h: where.lanes.size - 1 }, view.ink, 0.6);
   }
   if (at >= 1) drawCounter(pen, view, where);
   const finished = clamp(at - scene.steps + 1);           // in the end: how many words each bank has served
-  for (const word of finished > 0 ? scene.words : []) fill(pen, inBank(where, word.bank, word.tick - 1), COLOURS[word.bank], 0.8 * finished);
-  const ghosts = clamp(1 - at);
+  for (const word of finished > 0 ? scene.words : []) fill(pen, inBank(where, word.bank, word.tick - 1), coloursOf(view)[word.bank], 0.8 * finished);
+  const ghosts = clamp(Math.min(4 * at, 1 - at));        // not at 0: where the words lie is half the answer
   if (ghosts > 0) for (const word of scene.words) {
     pen.globalAlpha = ghosts;
     const box = inMemory(where, scene, word);
-    fill(pen, box, COLOURS[word.bank], ghosts);
+    fill(pen, box, coloursOf(view)[word.bank], ghosts);
     pen.globalAlpha = ghosts;
     outline(pen, box, view.ink, Math.min(1.2, box.h / 6));
     pen.globalAlpha = 1;
@@ -175,7 +187,7 @@ function drawWords(pen, view, where) {
       drawn = drawn.map((box, n) => between(old[n] ?? old[0], box, ease(turn)));
     }
     for (const box of drawn) {
-      fill(pen, box, COLOURS[word.bank]);
+      fill(pen, box, coloursOf(view)[word.bank]);
       outline(pen, box, view.ink, Math.min(1.3, box.h / 9));
     }
   });
@@ -184,7 +196,7 @@ function drawWords(pen, view, where) {
 /** The words of the access, as one frame around each run of neighbours, and the name of their row or column. */
 function drawAsked(pen, view, where) {
   const { scene, hover, text, turn } = view, asked = new Map(scene.words.map(w => [`${w.row},${w.column}`, w]));
-  for (const { row, column, bank } of asked.values()) if (!hover || hover.bank === bank) fill(pen, inTile(where, column, row), COLOURS[bank], turn ** 6);
+  for (const { row, column, bank } of asked.values()) if (!hover || hover.bank === bank) fill(pen, inTile(where, column, row), coloursOf(view)[bank], turn ** 6);
   const thick = clamp(where.tile.cell / 5, 1.4, 2.6), out = 0.5 + thick / 2;           // around the words, not over them
   for (const [colour, wide] of [[view.paper, thick + 2], [view.ink, thick]]) {
     pen.strokeStyle = colour;
@@ -265,6 +277,7 @@ function hit(view, x, y) {
 export const picture = {
   title: "A tile of shared memory and its 32 banks",
   ask: { label: "Your prediction", unit: "ticks" },
+  order: ["says", "player", "picture", "controls"],
   height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(0.335 * width, 330, 600)),
   controls: states => [
     { kind: "lines", key: "access", label: "Which line of the kernel to look at", lines: values => states[keyOf(values)].lines },

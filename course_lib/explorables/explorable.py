@@ -12,13 +12,14 @@ HERE = Path(__file__).parent
 SHARED = "stage"
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,"><meta name="color-scheme" content="light dark"><title>{title}</title><link rel="stylesheet" href="stage.css">
-<style>body {{ margin: 8px; background: Canvas; color: CanvasText }}</style></head>
+<link rel="icon" href="data:,"><meta name="color-scheme" content="light dark"><title>{title}</title>
+<style>body {{ margin: 8px; background: Canvas; color: CanvasText }}
+{style}</style></head>
 <body><main><h1 style="font: 600 20px system-ui, sans-serif; margin: 4px">{title}</h1><div id="explorable"></div></main>
+<script type="application/json" id="data">{data}</script>
 <script type="module">
-import {{ mount }} from "./stage.js";
-import explorable from "./{name}.js";
-mount(explorable, await (await fetch("./{name}.json")).json(), document.getElementById("explorable"));
+{module}
+mount(explorable(picture), JSON.parse(document.getElementById("data").textContent), document.getElementById("explorable"));
 </script></body></html>
 """
 
@@ -77,16 +78,11 @@ class Explorable(anywidget.AnyWidget):
         data |= {"text/plain": self.static_text(), "text/html": self.static_html()}
         return bundle
 
-    def write_page(self, folder: Path) -> Path:
-        """Write a page that needs no kernel, and the files beside it; return its path.
-
-        A web server must hand it out, such as `python -m http.server`: browsers load no module from a file.
-        """
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in (f"{SHARED}.js", f"{SHARED}.css", f"{self.name}.js"):
-            (folder / file).write_bytes((HERE / file).read_bytes())
-        data = json.dumps({"states": self.states, "values": self.values}, separators=(",", ":"))
-        (folder / f"{self.name}.json").write_text(data, encoding="utf-8")
-        page = folder / f"{self.name}.html"
-        page.write_text(_PAGE.format(title=html.escape(self.title), name=self.name), encoding="utf-8")
+    def write_page(self, folder: str | Path) -> Path:
+        """Write a page that needs neither a kernel nor a web server, one file, and return its path."""
+        page = Path(folder) / f"{self.name}.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        data = json.dumps({"states": self.states, "values": self.values}, separators=(",", ":")).replace("<", "\\u003c")
+        module = module_text(self.name).replace("</script", "<\\/script")
+        page.write_text(_PAGE.format(title=html.escape(self.title), style=style_text(), data=data, module=module), encoding="utf-8")
         return page

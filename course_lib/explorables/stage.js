@@ -1,11 +1,10 @@
 // What every explorable shares: controls, player, keyboard, full screen, themes. docs/explorables.md says how to write one.
 //
 // The picture owns no time and no state. It is a function of a view: { scene, values, smooth, at, … }. `at` runs from 0 to scene.steps.
-const SETTLE_MS = 700;                       // in which a picture follows a control
+const SETTLE_MS = 700;                       // in which a picture follows a control, where it names no time of its own (`settle`)
 const NARROW = 700;                          // pixels: a telephone, or half a window
 const ICONS = { play: "M3 1l10 7-10 7z", pause: "M3 1h4v14H3zM9 1h4v14H9z", back: "M13 1L5 8l8 7zM2 1h2v14H2z", step: "M3 1l8 7-8 7zM12 1h2v14h-2z",
-  full: "M1 1h5v2H3v3H1zM10 1h5v5h-2V3h-3zM1 10h2v3h3v2H1zM13 10h2v5h-5v-2h3z" };
-let instances = 0;
+  jump: "M2 1l6 7-6 7zM8 1l6 7-6 7z", full: "M1 1h5v2H3v3H1zM10 1h5v5h-2V3h-3zM1 10h2v3h3v2H1zM13 10h2v5h-5v-2h3z" };
 
 export const clamp = (x, low = 0, high = 1) => Math.min(high, Math.max(low, x));
 export const ease = t => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
@@ -15,10 +14,31 @@ export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many
 /** Make the module's default export of a picture: what anywidget calls, and what `mount` calls on a page without a kernel. */
 export const explorable = picture => ({ render: ({ model, el }) => new Stage(picture, model, el).close });
 
-/** Show an explorable on a page without a kernel. `data` is the JSON beside the page: {states, values}. */
+/** Show an explorable on a page without a kernel. `data` is what the page holds: {states, values}. */
 export function mount(module, data, el) {
   const now = { ...data };
   return module.render({ el, model: { get: name => now[name], set: (name, value) => { now[name] = value; }, save_changes() {}, on() {}, off() {} } });
+}
+
+/** Read a number as readers write it, or give NaN: 8.5, 8,5, 1,024, 262 144, 17/2. The rule for commas is that of widgets/numbers.py. */
+export function numberOf(text) {
+  const parts = text.trim().split("/").map(part => {
+    let digits = part.trim().replace(/(\d)[ \u00a0\u202f_'’](?=\d{3}(\D|$))/g, "$1");
+    const decimal = Math.max(digits.lastIndexOf(","), digits.lastIndexOf("."));
+    if (/^-?[1-9]\d{0,2}(,\d{3})+$/.test(digits) || /^-?[1-9]\d{0,2}(\.\d{3}){2,}$/.test(digits)) digits = digits.replace(/[,.]/g, "");
+    else if (decimal >= 0) digits = `${digits.slice(0, decimal).replace(digits[decimal] === "," ? /\.(?=\d{3})/g : /,(?=\d{3})/g, "")}.${digits.slice(decimal + 1)}`;
+    return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? Number(digits) : NaN;
+  });
+  return parts.length > 2 ? NaN : parts.reduce((above, below) => above / below);
+}
+
+/** Say what a prediction was worth; where the text could be read otherwise, say how it was read. A rounded answer is right, one within a fifth is near. */
+export function judged(text, answer) {
+  const value = numberOf(text), plain = /^-?\d+(\.\d+)?$/.test(text.trim());
+  if (!Number.isFinite(value)) return `You wrote "${text.trim()}", which is not a number: write something like 8.5 or 17/2.`;
+  const off = Math.abs(value - answer), right = off <= 0.005 * Math.abs(answer), near = off <= 0.2 * Math.abs(answer);
+  const it = (Number.isInteger(answer) ? answer : Number(answer.toPrecision(3))).toLocaleString("en"), verdict = right ? ": right." : near ? `: nearly, it is ${it}.` : `; it is ${it}.`;
+  return `You said ${text.trim()}${plain ? "" : `, understood as ${Number(value.toPrecision(6))}`}${verdict}`;
 }
 const put = (target, name, value) => { if (target.getAttribute(name) !== value) target.setAttribute(name, value); };
 
@@ -88,7 +108,7 @@ const CONTROLS = { choice: choiceControl, range: rangeControl, lines: linesContr
 
 class Stage {
   constructor(picture, model, el) {
-    Object.assign(this, { picture, model, id: ++instances, at: 0, goal: null, playing: false, changed: -Infinity, hover: null });
+    Object.assign(this, { picture, model, id: Math.random().toString(36).slice(2), at: 0, goal: null, playing: false, changed: -Infinity, hover: null });
     this.states = model.get("states");
     this.values = { ...model.get("values") };
     this.smooth = this.from = this.numbers();
@@ -101,6 +121,7 @@ class Stage {
 
   build(el) {
     this.root = element("section", { class: "wbw", "aria-label": this.picture.title }, el);
+    this.root.stage = this;                  // for the browser's console, and for tests
     const top = element("div", { class: "wbw-controls" }, this.root);
     this.shows = this.picture.controls(this.states).map(control => CONTROLS[control.kind](this, control, top));
     this.holder = element("div", { class: "wbw-picture" }, this.root);
@@ -112,12 +133,13 @@ class Stage {
     this.play = this.button(bar, "play", "Play", "Space", () => this.toggle());
     this.button(bar, "back", "Back", "ArrowLeft", () => this.step(-1));
     this.button(bar, "step", "Step", "ArrowRight", () => this.step(1));
+    if (this.picture.jump) this.jumper = this.button(bar, "jump", this.picture.jump, "b", () => this.jump());
     this.scrub = element("input", { type: "range", min: 0, max: 1000, step: 1, value: 0, "aria-label": "Time" }, bar);
     this.scrub.addEventListener("input", () => this.seek(this.scrub.value / 1000 * this.scene.steps));
     if (this.picture.ask) {
       const label = element("label", { class: "wbw-ask" }, bar);
       element("span", {}, label, this.picture.ask.label);
-      this.guess = element("input", { type: "number", min: 0, inputmode: "numeric" }, label);
+      this.guess = element("input", { type: "text", inputmode: "decimal", autocomplete: "off", size: 8 }, label);
       element("span", {}, label, this.picture.ask.unit);
       this.guess.addEventListener("input", () => this.tell());
     }
@@ -171,7 +193,8 @@ class Stage {
   rescene() {
     this.before = this.scene;
     this.scene = this.picture.scene(this.values, this.states);
-    const { rest = 0, keeps } = this.scene;                    // keeps: the control changes what is looked at, not what happens
+    const { rest = 0 } = this.scene, { keeps: wish } = this.scene;
+    const keeps = typeof wish === "function" ? wish(this.before) : wish;       // the control changes what is looked at, not what happens
     Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, keeps ? {} : { playing: false, goal: null, at: this.at < rest ? 0 : rest });
     if (this.guess && !keeps) this.guess.value = "";
     this.shows.forEach(show => show(this.values));
@@ -183,10 +206,18 @@ class Stage {
     if (!this.playing && this.at >= this.scene.steps) this.at = 0;
     this.playing = !this.playing;
     this.goal = this.last = null;
+    this.unhover();
     this.wake();
   }
   step(by) {
     this.seek(by > 0 ? Math.floor((this.goal ?? this.at) + 1e-6) + 1 : Math.ceil((this.goal ?? this.at) - 1e-6) - 1, true);
+  }
+
+  /** Go to the next of the scene's marks, after the last one to the first. */
+  jump() { if (this.mark()) this.seek(this.mark().step, true); }
+  mark() {
+    const marks = this.scene.marks ?? [];
+    return marks.find(({ step }) => step > (this.goal ?? this.at) + 1e-6) ?? marks[0];
   }
 
   seek(at, smoothly = false) {
@@ -205,7 +236,7 @@ class Stage {
     this.last = time;
     if (this.playing || this.goal !== null) this.advance(passed);
     this.tell();                             // screen readers hear of it when the player rests
-    const turn = this.still.matches ? 1 : clamp((performance.now() - this.changed) / SETTLE_MS);
+    const turn = this.still.matches ? 1 : clamp((performance.now() - this.changed) / (this.picture.settle ?? SETTLE_MS));
     this.smooth = Object.fromEntries(Object.entries(this.numbers()).map(([k, v]) => [k, lerp(this.from[k] ?? v, v, ease(turn))]));
     this.pen.clearRect(0, 0, this.width, this.height);
     this.picture.draw(this.pen, this.view(turn));
@@ -216,20 +247,20 @@ class Stage {
     const to = this.goal ?? this.scene.steps, hurry = this.goal === null ? 1 : Math.max(1, Math.abs(to - this.at));     // many steps at once
     const by = hurry * passed / this.scene.seconds(Math.floor(Math.min(this.at, to)));
     this.at = to > this.at ? Math.min(to, this.at + by) : Math.max(to, this.at - 3 * by);
-    if (this.at === to) Object.assign(this, { playing: false, goal: null });
+    if (this.at === to) { Object.assign(this, { playing: false, goal: null }); this.unhover(); }
   }
 
   // ---- what is seen and said ---------------------------------------------------------------------------------------------------
   view(turn = 1) {
     const at = this.still.matches ? Math.floor(this.at + 1e-6) : this.at;
-    return { scene: this.scene, before: this.before ?? this.scene, turn, values: this.values, smooth: this.smooth, at, hover: this.hover,
+    return { scene: this.scene, before: this.before ?? this.scene, turn, values: this.values, smooth: this.smooth, at, hover: this.playing ? null : this.hover,
       width: this.width, height: this.height, text: this.text, narrow: this.width < NARROW, ...this.theme };
   }
 
   tell() {
     const view = this.view(), step = Math.floor(this.at + 1e-6);
-    const guess = step >= this.scene.steps && this.guess?.value;
-    const words = this.picture.says(view, step) + (guess ? ` You said ${guess}: ${Number(guess) === this.scene.answer ? "right." : "not so."}` : "");
+    const guess = step >= this.scene.steps ? this.guess?.value.trim() : "";
+    const words = this.picture.says(view, step) + (guess ? ` ${judged(guess, this.scene.answer)}` : "");
     put(this.says, "aria-live", this.playing ? "off" : "polite");
     if (this.says.textContent !== words) this.says.textContent = words;
     put(this.canvas, "aria-label", `${this.picture.title}. ${this.picture.describes(view, step)} Keys: space plays, arrows step, f fills the screen.`);
@@ -237,6 +268,7 @@ class Stage {
     this.scrub.value = Math.round(1000 * this.at / this.scene.steps);
     const name = this.playing ? "Pause" : this.at >= this.scene.steps ? "Again" : "Play";
     put(this.play.querySelector("path"), "d", this.playing ? ICONS.pause : ICONS.play);
+    if (this.jumper) put(this.jumper, "title", `To the ${this.mark()?.label} (key: b)`);
     if (this.play.lastChild.textContent !== name) this.play.lastChild.textContent = name;
   }
 
@@ -263,32 +295,38 @@ class Stage {
   point(event) {
     const box = this.canvas.getBoundingClientRect();
     this.hover = event && this.picture.hit ? this.picture.hit(this.view(), event.clientX - box.left, event.clientY - box.top) : null;
-    this.tip.hidden = !this.hover;
-    if (this.hover) {
+    this.tip.hidden = !this.hover || this.playing;
+    if (!this.tip.hidden) {
       this.tip.textContent = this.hover.text;
-      const x = event.clientX - box.left, left = Math.max(0, x > this.width / 2 ? x - this.tip.offsetWidth - 12 : x + 14);
-      const top = clamp(event.clientY - box.top + 14, 0, this.height - this.tip.offsetHeight);
+      const y = event.clientY - box.top, below = y + 18, high = this.tip.offsetHeight;              // below the pointer, else above it
+      const left = clamp(event.clientX - box.left - 20, 0, Math.max(0, this.width - this.tip.offsetWidth));
+      const top = below + high <= this.height ? below : Math.max(0, y - high - 10);
       Object.assign(this.tip.style, { left: `${left}px`, top: `${top}px` });
     }
     this.wake();
   }
+
+  unhover() { this.hover = null; this.tip.hidden = true; }       // a mouse that rests on the picture changes nothing in what plays
 
   pick() {                                   // a click on what stands for a value of the controls
     for (const [key, value] of Object.entries(this.hover?.pick ?? {})) this.set(key, value);
   }
 
   key(event) {
-    const { target, key } = event, own = target !== this.scrub && target.matches("input"), presses = target.matches("button") && key === " ";
+    const { target, key } = event, presses = target.matches("button") && key === " ";
+    const own = target !== this.scrub && target.matches("input") && !(target.type === "range" && key === " ");      // a slider has no use for Space
     const guessed = target === this.guess && (key === "Enter" || key === " ");       // whoever has written a number down wants to see it
     if (guessed) this.canvas.focus();
-    if (event.ctrlKey || event.metaKey || event.altKey || !guessed && own && (key !== "f" || target.type === "number") || presses) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !guessed && own && (key !== "f" || target === this.guess) || presses) return;
     const acts = { " ": () => this.toggle(), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), Home: () => this.seek(0),
       End: () => this.seek(this.scene.steps), f: () => this.fullScreen() };
+    if (this.jumper) acts.b = () => this.jump();
     Object.assign(acts, { PageDown: acts.ArrowRight, PageUp: acts.ArrowLeft });      // what a lecturer's remote control sends
     if (guessed) acts.Enter = acts[" "];
     if (!acts[key]) return;
     event.preventDefault();
     event.stopPropagation();
+    this.unhover();
     acts[key]();
   }
 

@@ -34,7 +34,9 @@ const paceOf = ({ kind, tile, k }) => (kind === "multiply" ? (k < 2 ? 1.3 : tile
 
 export function sceneOf(values, states) {
   const steps = states.steps.length, { naive, tiled } = totals(states);
-  return { states, steps, keeps: true, seconds: step => paceOf(states.steps[Math.min(step, steps - 1)]), naive, tiled, answer: naive.sectors / tiled.sectors };
+  const barriers = states.steps.map(({ kind }, i) => (kind === "barrier" ? i + 1 : 0)).filter(Boolean);
+  const marks = barriers.map((step, i) => ({ step, label: `${i % 2 ? "second" : "first"} barrier of the ${i < 2 ? "first" : "second"} tiles` }));
+  return { states, steps, marks, keeps: true, seconds: step => paceOf(states.steps[Math.min(step, steps - 1)]), naive, tiled, answer: naive.sectors / tiled.sectors };
 }
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
@@ -131,16 +133,16 @@ function drawCounter(pen, view, where) {
   return now;
 }
 
+/** What the colours say. The numbers come at the end: the largest of them is half of the answer. */
 function drawLegend(pen, view, { box }) {
-  const { text } = view, wide = Math.min(2.1 * text, box.w / 9), y = box.y + 3 * text;
+  const { text, at, scene } = view, wide = Math.min(2.1 * text, box.w / 9), y = box.y + 3 * text, bar = { x: box.x + wide, y, w: 8 * wide, h: 1.1 * text };
   const said = box.w > 19 * text ? ["Each box of A and B is one sector, 8 floats.", "Its colour says how often it was loaded:"] : ["Each box: one sector, 8 floats.", "Colour: how often loaded."];
   said.forEach((line, i) => write(pen, view, line, box.x, box.y + (1.1 + 1.3 * i) * text, { most: box.w }));
-  for (let times = 0; times <= 8; ++times) {
-    const swatch = { x: box.x + times * wide, y, w: wide, h: 1.1 * text };
-    if (times) fill(pen, swatch, heat(times, view.dark));
-    outline(pen, swatch, view.ink, 0.7, 0.5);
-    write(pen, view, times, swatch.x + wide / 2, y + 2.25 * text, { align: "center", size: 0.92 });
-  }
+  for (let i = 0; i < 48; ++i) fill(pen, { ...bar, x: bar.x + i * bar.w / 48, w: bar.w / 48 + 0.5 }, heat(0.5 + (i + 0.5) / 6, view.dark));
+  for (const swatch of [{ ...bar, x: box.x, w: wide }, bar]) outline(pen, swatch, view.ink, 0.7, 0.5);
+  const under = (words, x, align) => write(pen, view, words, x, y + 2.25 * text, { align, size: 0.92 });
+  if (at >= scene.steps) for (let times = 0; times <= 8; ++times) under(times, box.x + (times + 0.5) * wide, "center");
+  else { under("not yet", box.x, "left"); under("often", bar.x + bar.w, "right"); if (box.w > 12 * text) under("once", bar.x + 2.6 * text, "left"); }
 }
 
 /** Shared memory: each tile pale where it is filled; a barrier is a frame around it in which everyone waits. */
@@ -160,11 +162,13 @@ function drawShared(pen, view, where) {
   }
 }
 
-/** The elements of a shared tile that have been stored since the tile before was used up, each with 1, or less while it is still on its way. */
+/** The elements that a shared tile holds: each with 1, or with OLD when every thread has read it and the next tile may overwrite it. */
+const OLD = 0.35;
 export function heldAt(states, at, name) {
   const { step, done } = moment(at), held = new Map(), steps = states.steps.slice(0, step + 1);
-  steps.forEach(({ kind, k, tile, tiled }, i) => {
-    if (kind === "barrier" && k > tile * states.shapes.As[1]) held.clear();
+  steps.forEach(({ kind, tiled }, i) => {
+    const before = states.steps[i - 1];
+    if (before?.kind === "barrier" && before.k > before.tile * states.shapes.As[1]) for (const element of held.keys()) held.set(element, OLD);
     const stored = kind === "load" ? tiled.touch[name] : undefined;
     stored?.forEach((element, thread) => { if (i < step || arrived(thread, done) >= 1) held.set(element, 1); });
   });
@@ -218,17 +222,19 @@ function drawNeeded(pen, view, where) {
   const { states } = view.scene, [row, column] = place(states, "C", view.watched);
   const A = { ...cellBox(where.A, row, 0, states.shapes.A[1]) }, B = { ...cellBox(where.B, 0, column), h: states.shapes.B[0] * where.B.cell };
   for (const box of [A, B]) { outline(pen, box, view.paper, 4); outline(pen, box, view.ink, 2); }
-  if (view.at > 0 || view.scene.states.shapes.B[0] * where.B.cell < 17 * view.text) return;
+  if (view.at > 0) return;
   const [x, y] = middle(A), [across, down] = middle(B);
-  drawNote(pen, view, "16 threads need this row", x, row > 7 ? A.y - 1.2 * view.text : A.y + A.h + 1.6 * view.text);
+  drawNote(pen, view, "16 threads need this row", x, row > 7 ? A.y - 1.2 * view.text : A.y + A.h + 1.6 * view.text, A.w);
   pen.save();
   pen.translate(column > 7 ? across - 1.4 * view.text : across + 1.8 * view.text, down);
   pen.rotate(-Math.PI / 2);
-  drawNote(pen, view, "16 threads need this column", 0, 0);
+  drawNote(pen, view, "16 threads need this column", 0, 0, B.h);
   pen.restore();
 }
-function drawNote(pen, view, words, x, y) {
+function drawNote(pen, view, whole, x, y, most) {                     // shorter where the matrix is
   pen.font = `600 ${view.text}px ${view.fontFamily}`;
+  const words = [whole, whole.replace(/this .*/, "it"), "16 threads"].find(words => pen.measureText(words).width + 8 <= most);
+  if (!words) return;
   const wide = pen.measureText(words).width;
   fill(pen, { x: x - wide / 2 - 4, y: y - 1.05 * view.text, w: wide + 8, h: 1.4 * view.text }, view.paper, 0.9);
   write(pen, view, words, x, y, { weight: 600, align: "center" });
@@ -315,7 +321,7 @@ function hit(view, x, y) {
   for (const side of SIDES) for (const name of ["C", "A", "B"]) {
     const at = where[side][name], [rows, columns] = states.shapes[name], row = Math.floor((y - at.y) / at.cell), column = Math.floor((x - at.x) / at.cell);
     if (row < 0 || column < 0 || row >= rows || column >= columns) continue;
-    if (name === "C") return { pick: { row, column }, text: `C[${row}][${column}], thread (${column}, ${row}): click to watch it` };
+    if (name === "C") return { pick: { row, column }, text: `C[${row}][${column}]: click to watch it` };
     const first = column - column % FLOATS, times = loaded(states, side, view.at).times[name][(row * columns + first) / FLOATS];
     return { text: `${name}[${row}][${first}] to [${first + FLOATS - 1}], one sector: loaded ${times === 1 ? "once" : plural(times, "time")} so far` };
   }
@@ -326,6 +332,7 @@ function hit(view, x, y) {
 export const picture = {
   title: "One block of the naive kernel and one of the tiled kernel",
   ask: { label: "Your prediction", unit: "times fewer" },
+  jump: "Next barrier",
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
   height: (width, text, narrow) => (narrow ? 2 * Math.round(0.72 * width + 7 * text) : clamp(0.48 * width, 390, 490)),
   controls: () => ["row", "column"].map(key => ({ kind: "range", key, label: `Watch ${key}`, name: `${key} of C that the watched thread computes`,

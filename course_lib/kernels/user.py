@@ -13,6 +13,7 @@ from course_lib.kernels.rules import threads_rule
 SGEMM = ("int M", "int N", "int K", "float alpha", "const float* A", "int lda",
          "const float* B", "int ldb", "float beta", "float* C", "int ldc")
 SIGNATURE = ", ".join(SGEMM)
+MOVES = ("int rows", "int cols", "const float* in", "int ld_in", "float* out", "int ld_out")       # of one like transpose
 VECTORS = ("int S", "const float* in", "float* out")         # of a kernel like the mxv kernels
 
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -73,7 +74,7 @@ class UserKernel(Kernel):
         text, path = _read(source)
         bare = _COMMENT.sub(_blank, text)
         base = get(like or _resembles(bare))
-        takes = takes or (VECTORS if base.kind == "vectors" else SGEMM)
+        takes = takes or {"vectors": VECTORS, "transpose": MOVES}.get(base.kind, SGEMM)
         name, parameters = _find_entry(bare, entry, takes)
         _check_signature(name, parameters, takes)
         written = written_values(text)
@@ -211,6 +212,8 @@ def kind_of(parameter: str) -> str | None:
 
 def _resembles(bare):
     words = set(re.findall(r"\w+", bare))
+    if {"ld_in", "ld_out"} <= words:
+        return "transpose" if "PAD" in words else "transpose_plain"
     if {"BM", "BN", "TM"} <= words:
         return "sgemm_2d_tile" if "TN" in words else "sgemm_1d_tile"
     return "sgemm_tiled" if {"BM", "BN"} <= words else "sgemm_naive"

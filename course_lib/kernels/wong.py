@@ -47,9 +47,9 @@ def _tiles(M, N, p):
 def kernels():
     """Yield the steps in their order, then the fused kernel."""
     yield _transposition("transpose_plain", "straight from row to column: the writes run down columns")
-    yield _transposition("transpose", "a tile turned in shared memory, with rows PAD words longer", (PAD,), (tile_rule(),),
+    yield _transposition("transpose", "a tile transposed in shared memory, with rows PAD words longer", (PAD,), (tile_rule(),),
                          lambda p: 4 * p["TILE"] * (p["TILE"] + p["PAD"]))
-    yield _transposition("transpose_swizzled", "a tile turned in shared memory, its columns mixed by XOR", (), (power_rule(),),
+    yield _transposition("transpose_swizzled", "a tile transposed in shared memory, its columns mixed by XOR", (), (power_rule(),),
                          lambda p: 4 * p["TILE"] ** 2)
     yield Kernel(
         "sgemm_multiply", FOLDER / "sgemm_multiply.cu", "sgemm_multiply", idea="the bare product, for those who add afterwards",

@@ -2,7 +2,7 @@
 
 from course_lib.model import gt200, interval, lee, matvec, number_formats
 from course_lib.model.banks import Service, conflicts, phases, services, shared_wavefronts
-from course_lib.model.bound import Bound, Work, busiest, lower_bound, memory_roofs, product_sectors
+from course_lib.model.bound import Bound, Work, busiest, l1_wavefronts, lower_bound, memory_roofs, product_sectors
 from course_lib.model.coalescing import sectors
 from course_lib.model.device_peaks import Balance, balance
 from course_lib.model.inputs import InputError
@@ -43,6 +43,7 @@ __all__ = [
     "interval",
     "kepler_wavefronts",
     "knee",
+    "l1_wavefronts",
     "least_share",
     "lee",
     "lower_bound",

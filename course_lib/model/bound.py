@@ -8,20 +8,22 @@ gets most of them: blocks are not cut in two.
 import math
 from dataclasses import dataclass, field
 
-from course_lib.arch import SECTOR_BYTES, TENSOR, UNITS, WARP
+import numpy as np
+
+from course_lib.arch import BANKS, SECTOR_BYTES, TENSOR, UNITS, WARP
 from course_lib.model.inputs import InputError
 
 SCHEDULERS = 4              # of an SM, a warp instruction a cycle each; CUDA C++ Programming Guide, "Compute Capability 7.x" to 9.x
 SHARED_WAVEFRONTS = 1       # a cycle and SM: 32 banks of 4 bytes; CUDA C++ Programming Guide, "Shared Memory"
 L1_SECTORS = 4              # a cycle and SM: 128 bytes, the width of the same data path; Best Practices Guide, "Shared Memory"
-L1_LINES = 1                # tags a cycle and SM: sectors of one line of 128 bytes go together; no document says it, sgemm_swapped shows it
+L1_WAVEFRONTS = 1           # of global requests, a cycle and SM; no document says it, recordings at 22 sizes do: docs/time-bound.md
 PORT_SECTORS = 2            # a cycle from the L2 into an SM: 64 bytes; A100 white paper, "L2 cache and DRAM bandwidth"
 L2_SECTORS = {(7, 0): 64, (8, 0): 160, (9, 0): 160}    # a cycle, whole L2; A100 white paper: 5120 bytes, V100 2048; H100 taken as A100
 MEANING = {
     "fma": "multiply-adds on the arithmetic units", "tensor": "multiply-adds on tensor cores, by kernels that use them",
     "issue": "warp instructions, one a cycle and scheduler",
     "shared": "shared wavefronts, one a cycle", "L1": "all global sectors through the L1's data path, shared wavefronts beside them",
-    "tags": "lines of 128 bytes of all global requests, one a cycle",
+    "L1 banks": "wavefronts of global requests in the L1, one a cycle: see `l1_wavefronts`",
     "L2": "sectors that are distinct within a block, once for each block", "DRAM": "sectors that are distinct in the launch, once",
     "latency": "rounds of loads that wait for one another, by Little's law",
 }
@@ -41,8 +43,10 @@ class Work:
         Warp instructions of any kind, as the machine code has them.
     wavefronts : float
         Of shared loads and stores.
-    sectors, lines : float
-        Of all global requests: pieces of 32 and of 128 bytes, distinct within their request.
+    sectors : float
+        Of all global requests: pieces of 32 bytes, distinct within their request.
+    l1_wavefronts : float
+        Of all global requests, as `l1_wavefronts` counts them.
     block_sectors, launch_sectors : float
         Sectors that are distinct within a block, summed over the blocks; sectors that are distinct in the launch.
     rounds : float
@@ -62,7 +66,7 @@ class Work:
     instructions: float
     wavefronts: float
     sectors: float
-    lines: float
+    l1_wavefronts: float
     block_sectors: float
     launch_sectors: float
     rounds: float
@@ -149,7 +153,7 @@ def lower_bound(work, device, latency_cycles=240.0, clock_mhz=None, bandwidth_gb
     >>> one = Work(1, 4096, 5000, 512, 256, 64, 256, 256, 1, 2)
     >>> found = lower_bound(one, device("H200"), clock_mhz=1000)
     >>> {name: round(seconds * 1e9) for name, seconds in found.terms.items()}
-    {'fma': 1024, 'issue': 1250, 'shared': 512, 'L1': 576, 'tags': 64, 'L2': 128, 'DRAM': 2, 'latency': 240}
+    {'fma': 1024, 'issue': 1250, 'shared': 512, 'L1': 576, 'L1 banks': 64, 'L2': 128, 'DRAM': 2, 'latency': 240}
     >>> found.binds
     'issue'
     """
@@ -164,7 +168,7 @@ def lower_bound(work, device, latency_cycles=240.0, clock_mhz=None, bandwidth_gb
         "issue": work.instructions * share / SCHEDULERS,
         "shared": work.wavefronts * share / SHARED_WAVEFRONTS,
         "L1": share * (work.sectors / L1_SECTORS + work.wavefronts / SHARED_WAVEFRONTS),
-        "tags": work.lines * share / L1_LINES,
+        "L1 banks": work.l1_wavefronts * share / L1_WAVEFRONTS,
         "L2": max(work.block_sectors * share / PORT_SECTORS, work.block_sectors / L2_SECTORS.get(device.cc, math.inf)),
         "latency": turns * work.rounds * latency_cycles,
     }
@@ -181,12 +185,34 @@ def _check(work, device, latency_cycles):
         raise InputError(f"the tensor cores of {device.name} take no {work.number}: compute capability 8.0 and up do", device=device.name)
     if work.blocks < 1 or work.resident < 1:
         raise InputError(f"there are {work.blocks} blocks and {work.resident} fit an SM, but a launch has at least one of each")
-    for name in ("fmas", "instructions", "wavefronts", "sectors", "lines", "block_sectors", "launch_sectors", "rounds", "tensor"):
+    for name in ("fmas", "instructions", "wavefronts", "sectors", "l1_wavefronts", "block_sectors", "launch_sectors", "rounds", "tensor"):
         value = getattr(work, name)
         if not (value >= 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value!r}, but it is a count from 0 up", name=name, value=value)
     if not latency_cycles >= 0:
         raise InputError(f"latency_cycles is {latency_cycles!r}, but it is a number of cycles from 0 up")
+
+
+def l1_wavefronts(addresses, width=4):
+    """Return the wavefronts of one global request, if the L1 has 32 banks of 4 bytes as shared memory has.
+
+    A line of 128 bytes lies across all banks. Words of one line, or in different banks, come together; words of different lines
+    in one bank come one after another. A hypothesis: it is what the times of the naive kernel at 22 sizes leave of four
+    (docs/time-bound.md). No document says it.
+
+    Parameters
+    ----------
+    addresses : int array
+        Where the active lanes begin, in bytes.
+    width : int
+        Bytes per lane.
+
+    >>> row, column = 4 * np.arange(32), 4096 * np.arange(32)
+    >>> l1_wavefronts(row), l1_wavefronts(column), l1_wavefronts(column + row), l1_wavefronts(row + 64)
+    (1, 32, 1, 1)
+    """
+    words = np.unique(np.add.outer(np.asarray(addresses, np.int64), np.arange(0, width, 4)) // 4)
+    return int(np.bincount(words % BANKS, minlength=BANKS).max()) if words.size else 0
 
 
 def product_sectors(rows, cols, M, N, K, element_bytes=4):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from course_lib.errors import CourseError
 from course_lib.plots import style
 
 
@@ -21,8 +22,16 @@ def cpu_roofline(peak, points=None, ax=None, *, title=None):
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    CourseError
+        When a program is faster than the peak: a roof that something exceeds is none.
     """
     points = points or {}
+    if above := peak.above({label: gflops for label, (_, gflops) in points.items()}):
+        raise CourseError(f"{' and '.join(above)}: faster than the peak of {peak.gflops:,.0f} GFLOP/s, which is then none. The CPU was "
+                          "slower when the peak was measured: measure it again, at the same time as the programs")
     ax = style.axes(ax, width=9.4, height=5.4)
     corners = [peak.gflops / rate for rate in peak.bandwidth.values()]
     spots = [*corners, *(x for x, _ in points.values())]

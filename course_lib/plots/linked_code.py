@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from course_lib import toolchain
 from course_lib.errors import CourseError
 from course_lib.run import resolve
-from course_lib.run.table import Table
 
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s")
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')
@@ -155,32 +154,3 @@ def ptx_lines(ptx, entry, name):
         elif not _DIRECTIVE.match(text):
             found.append(CodeLine(text.strip().replace("\t", " "), None if text.strip().startswith(".") else line))
     return found
-
-
-def compare_code(*codes):
-    """Set the inner loops of several compilations side by side.
-
-    Parameters
-    ----------
-    *codes : LinkedCode
-
-    Returns
-    -------
-    Table
-        Instructions of one turn, by opcode; the last two rows are instructions per multiply-add.
-
-    >>> table = compare_code(linked_code("sgemm_unrolled", UNROLL=1), linked_code("sgemm_unrolled", UNROLL=16))
-    >>> [row[0] for row in table.rows if row[0] in ("FFMA", "per multiply-add")]
-    ['FFMA', 'per multiply-add']
-    """
-    counts = [code.loop.counts if code.loop else {} for code in codes]
-    opcodes = {op: max(c.get(op, 0) for c in counts) for c in counts for op in c if "." not in op and op != "instructions"}
-    rows = [(op, *(c.get(op, 0) for c in counts)) for op in sorted(opcodes, key=opcodes.get, reverse=True)]
-    rows.append(("all", *(c.get("instructions", 0) for c in counts)))
-    for label, values in (("per multiply-add", [code.per_multiply_add for code in codes]),
-                          ("per multiply-add, whole step along K", [code.step for code in codes])):
-        rows.append((label, *("" if value is None else f"{value:.3g}" for value in values)))
-    alike = set.intersection(*(set(code.words.split(", ")) for code in codes)) if len(codes) > 1 else set()
-    heads = [", ".join(w for w in code.words.split(", ") if w not in alike) or code.name for code in codes]
-    caption = f"SASS for {codes[0].arch}: {codes[0].name}"
-    return Table(("one turn of the inner loop", *heads), rows, caption, marked=(len(rows) - 2, len(rows) - 1))

@@ -3,10 +3,12 @@
 from course_lib import kernels
 from course_lib.plots import style
 from course_lib.run.table import Table
-from course_lib.toolchain import inner_loop, purposes
+from course_lib.toolchain import inner_loop
 
 HEADER = ("kernel", "multiply-adds", "LDS.32", "LDS.64", "LDS.128", "LDG", "STS", "other", "jumps",
           "LDS / multiply-add", "shared words / multiply-add", "LDG / multiply-add", "instructions / multiply-add", "factors from shared")
+
+STEP_COLOURS = (style.GREEN, style.BLUE, style.VERMILION, style.GREY)       # as in lesson 07's picture
 
 
 def inner_loops(*names, arch="sm_90", **parameters):
@@ -54,29 +56,6 @@ def _row(found):
             found.other, found.jumps, *per, f"{factors:g}")
 
 
-def loop_listing(code):
-    """List the innermost loop of a kernel, instruction by instruction, and what each is there for.
-
-    Parameters
-    ----------
-    code : LinkedCode
-        Of a kernel with a loop of multiply-adds.
-
-    Returns
-    -------
-    Table
-        The multiply-adds are marked.
-
-    >>> from course_lib.plots import linked_code
-    >>> len(loop_listing(linked_code("sgemm_unrolled", UNROLL=1)).rows)
-    8
-    """
-    rows = [(i.line or "", i.text, purpose) for i, purpose in zip(code.loop.instructions, purposes(code.loop), strict=True)]
-    marked = [n for n, row in enumerate(rows) if row[2] == "multiply-add"]
-    return Table(("line", "machine instruction", "what for"), rows, f"{code.name}, {code.words}: one turn of the inner loop, {code.arch}",
-                 mono=(1,), marked=marked)
-
-
 def describe_steps(steps, chosen=None):
     """Return the numbers of `step_bars` in words."""
     return "Instructions per multiply-add. " + " ".join(
@@ -111,7 +90,7 @@ def step_bars(steps, ax=None, *, chosen=None, title=None, note=None):
     left = [0.0] * len(steps)
     for n, name in enumerate(shares[0]):
         widths = [share[name] for share in shares]
-        ax.barh(range(len(steps)), widths, left=left, color=style.CYCLE[n], edgecolor="white", height=0.7, label=name)
+        ax.barh(range(len(steps)), widths, left=left, color=STEP_COLOURS[n], edgecolor="white", height=0.7, label=name)
         left = [a + b for a, b in zip(left, widths, strict=True)]
     for place, total in enumerate(left):
         ax.text(total + 0.1, place, f"{total:.3g}", va="center", fontsize=13)

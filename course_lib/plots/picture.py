@@ -1,12 +1,15 @@
-"""Put a figure into a notebook so that everyone can read it: a small PNG with alternative text.
+"""Put a figure into a notebook so that everyone can read it: with alternative text, sharp at any size, in light and dark themes.
 
-JupyterLab gives an `image/png` output no alternative text, whatever its metadata says; an HTML `<img>` keeps its
+JupyterLab gives an image output no alternative text, whatever its metadata says; an HTML `<img>` keeps its
 `alt` in JupyterLab (trusted or not), in nbconvert's pages and in the .ipynb, so that is what `show` emits.
 """
 
 import base64
 import html
 import io
+import os
+import re
+from dataclasses import dataclass
 
 import numpy as np
 from IPython.display import display
@@ -14,17 +17,26 @@ from PIL import Image
 
 from course_lib.plots.style import styled
 
-COLOURS = 64      # flat drawings need few colours; a palette makes the PNG a third of the size
+COLOURS = 64            # flat drawings need few colours; a palette makes the PNG a third of the size
+MOST_BYTES = 150_000    # of an SVG; a map of thousands of elements has more, and becomes a PNG
+FIGURES = "COURSE_FIGURES"              # "png" where notebooks are committed: GitHub shows no SVG, and a PNG is smaller
+
+# A figure is drawn for white paper and is transparent. What knows no theme gives it white; dark themes turn light into dark, hues kept.
+DARK = ('<style>[data-jp-theme-light="false"] .wbw-figure,.vscode-dark .wbw-figure'
+        "{background:none!important;filter:invert(1) hue-rotate(180deg)}</style>")
 
 
+@dataclass(frozen=True)
 class Picture:
-    """A drawn figure: PNG bytes, the size in pixels and the alternative text."""
+    """A drawn figure: an SVG or a PNG, its size in pixels and the alternative text."""
 
-    def __init__(self, png, size, alt):
-        self.png, self.size, self.alt = png, size, alt
+    data: bytes
+    kind: str               # "svg+xml" or "png"
+    size: tuple[int, int]
+    alt: str
 
     def _repr_html_(self):
-        return img_tag(self.png, self.alt, self.size)
+        return DARK + img_tag(self.data, self.kind, self.alt, self.size)
 
     def __repr__(self):
         return f"[figure: {self.alt}]"
@@ -40,7 +52,7 @@ def render(ax, alt, *, small=True):
     alt : str
         What a reader who cannot see the figure needs to know: the finding, not the colours.
     small : bool
-        Take more time for fewer bytes (for a committed notebook); a slider's picture does without.
+        Take more time for fewer bytes of a PNG (for a committed notebook); a slider's picture does without.
 
     Raises
     ------
@@ -50,12 +62,31 @@ def render(ax, alt, *, small=True):
     if not alt or not alt.strip():
         raise ValueError("a figure needs alternative text: say in a sentence what it shows")
     figure = getattr(ax, "figure", None) or ax
-    figure.canvas.draw()
+    figure.canvas.draw()                     # the layout needs it; axes that change their ticks, too
+    width, height = (round(inches * figure.dpi) for inches in figure.get_size_inches())
+    data, kind = (b"", "png") if os.environ.get(FIGURES) == "png" else (_svg(figure), "svg+xml")
+    if not data or len(data) > MOST_BYTES:
+        data, kind = _png(figure, small), "png"
+    return Picture(data, kind, (width, height), " ".join(alt.split()))
+
+
+def _svg(figure):
+    """Return the figure as an SVG with a transparent background, without what only programs read; the same figure gives the same bytes."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", buffer.getvalue(), flags=re.DOTALL)
+    text = re.sub(r"\b[1-9]\d*\.\d{3,}", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), text)
+    text = re.sub(r' d="[^"]*"', lambda found: re.sub(r"\s*([A-Za-z])\s*", r"\1", found[0][4:-1]).join((' d="', '"')), text)
+    return re.sub(r">\s+<", "><", re.sub(r"\s+", " ", text)).strip().encode()
+
+
+def _png(figure, small):
+    """Return the pixels that were drawn last."""
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
-    image = _with_palette(pixels) if small else Image.fromarray(pixels)
     buffer = io.BytesIO()
+    image = _with_palette(pixels) if small else Image.fromarray(pixels)
     image.save(buffer, "PNG", optimize=small, compress_level=9 if small else 1)
-    return Picture(buffer.getvalue(), image.size, " ".join(alt.split()))
+    return buffer.getvalue()
 
 
 def _with_palette(pixels):
@@ -70,15 +101,14 @@ def _with_palette(pixels):
     return image
 
 
-def img_tag(png, alt, size=None):
-    """Return an HTML image with the PNG inside it.
+def img_tag(data, kind, alt, size):
+    """Return an HTML image with the picture inside it; it shrinks where there is no place for its width.
 
-    >>> img_tag(b"abc", 'C is "red"', (2, 1))
-    '<img alt="C is &quot;red&quot;" width="2" src="data:image/png;base64,YWJj">'
+    >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)))
+    <img alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%;background:white" src="data:image/png;base64,YWJj">
     """
-    width = f' width="{size[0]}"' if size else ""
-    data = base64.b64encode(png).decode("ascii")
-    return f'<img alt="{html.escape(alt)}"{width} src="data:image/png;base64,{data}">'
+    look = f'class="wbw-figure" width="{size[0]}" style="max-width:100%;background:white"'
+    return f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
 
 
 def show(ax, alt):

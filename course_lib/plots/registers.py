@@ -1,4 +1,4 @@
-"""Pictures of register blocking: what one thread computes and reads, speed against occupancy, independent work against warps."""
+"""A picture of register blocking: what one thread computes, and what it reads for that."""
 
 from dataclasses import dataclass
 
@@ -119,7 +119,7 @@ def thread_share_picture(share, ax=None, *, title=None):
     ax.tick_params(length=0)
     n = len(share.outputs)
     ax.set(xlabel="column of the block's tile of C", ylabel="row",
-           title=title or f"A thread: {n} output{'s' * (n != 1)}, {share.words:g} words a step")
+           title=title or f"A thread: {n} output{'s' * (n != 1)}, {share.words:g} words per k")
     return ax
 
 
@@ -136,112 +136,3 @@ def describe_share(share):
 
 def _list(values):
     return ", ".join(map(str, values))
-
-
-@dataclass(frozen=True)
-class Speed:
-    """A kernel's speed beside what it leaves of the multiprocessor's warps: outputs of a thread, occupancy (0 to 1), GFLOP/s."""
-
-    outputs: int
-    occupancy: float
-    gflops: float
-    name: str = ""
-
-
-@style.styled
-def speed_by_occupancy(points, ax=None, *, title=None, label=""):
-    """Draw speeds against occupancy, a colour and a marker for each number of outputs a thread has.
-
-    Parameters
-    ----------
-    points : sequence of Speed
-    ax : Axes, optional
-    title : str, optional
-    label : str
-        Where the speeds are from: a Recording's `label`.
-    """
-    kinds = sorted({p.outputs for p in points})
-    if not kinds or len(kinds) > len(style.CYCLE):
-        raise CourseError(f"{len(kinds)} numbers of outputs: 1 to {len(style.CYCLE)} can be told apart")
-    ax = style.axes(ax, width=9.0, height=4.8)
-    for i, kind in enumerate(kinds):
-        here = [p for p in points if p.outputs == kind]
-        ax.plot([100 * p.occupancy for p in here], [p.gflops for p in here], linestyle="none", marker=style.marker(i), markersize=11,
-                color=style.CYCLE[i], markeredgecolor=style.INK, markeredgewidth=0.6, label=f"{kind} output{'s' * (kind != 1)} a thread")
-    for p in points:
-        if p.name:
-            left = p.occupancy > 0.7                  # there is room for the name above the point, and to the left
-            ax.annotate(p.name, (100 * p.occupancy, p.gflops), textcoords="offset points", xytext=(12, 10) if left else (9, 7),
-                        ha="right" if left else "left", fontsize=12)
-    ax.set_xlim(0, 109)
-    ax.set_ylim(0, 1.15 * max(p.gflops for p in points))
-    ax.grid(True)
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    ax.set(xlabel="occupancy, %, modelled" + (f"\nspeeds {label}" if label else ""), ylabel="GFLOP/s", title=title or "")
-    style.legend_beside(ax)
-    return ax
-
-
-def describe_speed_by_occupancy(points, label=""):
-    """Return the alternative text of `speed_by_occupancy`: for each number of outputs the occupancies and the speeds.
-
-    >>> describe_speed_by_occupancy([Speed(1, 1.0, 8000), Speed(16, 0.5, 24000), Speed(16, 0.375, 20000)], "made up")
-    'GFLOP/s against occupancy, made up: 1 output a thread: 100 %, 8,000; 16 outputs a thread: 38 to 50 %, 20,000 to 24,000.'
-    """
-    words = []
-    for kind in sorted({p.outputs for p in points}):
-        here = [p for p in points if p.outputs == kind]
-        shares = _span([round(100 * p.occupancy + 1e-9) for p in here])
-        words.append(f"{kind} output{'s' * (kind != 1)} a thread: {shares} %, {_span([round(p.gflops) for p in here])}")
-    return f"GFLOP/s against occupancy{f', {label}' * bool(label)}: {'; '.join(words)}."
-
-
-def _span(values):
-    low, high = min(values), max(values)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-@style.styled
-def under_way(points, needed, ax=None, *, what="multiply-adds", title=None):
-    """Draw what could be under way on a multiprocessor: warps across, independent instructions of each warp upwards.
-
-    Parameters
-    ----------
-    points : mapping of label to (warps, independent instructions of a warp)
-    needed : int
-        How many must be under way together so that latency does not show; a line on logarithmic axes.
-
-    Returns
-    -------
-    Axes
-    """
-    ax = style.axes(ax, width=9.0, height=4.8)
-    top = 2 * max(needed, *(each for _, each in points.values()))
-    x = np.array([1, 64])
-    ax.plot(x, needed / x, color=style.INK, linestyle="--", label=f"needed: {needed} under way")
-    ax.fill_between(x, needed / x, 2**-3, color=style.PALE, zorder=0)
-    ax.text(1.15, 0.6, "too few: latency shows", fontsize=12)
-    for i, (label, (warps, each)) in enumerate(points.items()):
-        ax.plot([warps], [each], linestyle="none", marker=style.marker(i), markersize=11,
-                color=style.CYCLE[i % len(style.CYCLE)], markeredgecolor=style.INK, markeredgewidth=0.6, zorder=3, clip_on=False,
-                label=f"{label}: {warps * each} independent")
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log", base=2)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.set_xlim(1, 64)
-    ax.set_ylim(0.5, top)
-    ax.grid(True)
-    ax.set(xlabel="warps of a multiprocessor", ylabel=f"independent {what}\nof a warp", title=title or "")
-    style.legend_beside(ax)
-    return ax
-
-
-def describe_under_way(points, needed, what="multiply-adds"):
-    """Return the alternative text of `under_way`.
-
-    >>> describe_under_way({"tiled": (64, 1), "2d": (16, 64)}, 16)
-    '16 multiply-adds under way hide the latency. Independent of each other: tiled 64 warps × 1 = 64, 2d 16 warps × 64 = 1024.'
-    """
-    words = [f"{label} {warps} warps × {each} = {warps * each}" for label, (warps, each) in points.items()]
-    return f"{needed} {what} under way hide the latency. Independent of each other: {', '.join(words)}."

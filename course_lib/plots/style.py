@@ -37,6 +37,8 @@ RC = {
     "lines.markersize": 8,
     "axes.grid": False,
     "grid.color": "#D0D0D0",
+    "svg.fonttype": "path",             # other machines have other letters
+    "svg.hashsalt": "the same figure, the same names of its parts",
 }
 
 _drawing = threading.RLock()     # rcParams are global to the process: one figure is drawn at a time

@@ -7,10 +7,9 @@ import numpy as np
 from course_lib import toolchain
 from course_lib.arch import device
 from course_lib.errors import CourseError
-from course_lib.model.bound import Work, lower_bound, product_sectors
+from course_lib.model.bound import Work, l1_wavefronts, lower_bound, product_sectors
 from course_lib.run.door import run
 
-LINE_BYTES = 128
 DEPTH = 64                 # of the small product whose requests are looked at: enough for a few steps along K
 
 
@@ -18,7 +17,7 @@ def work_of(result):
     """Return the `Work` of a launch.
 
     Instructions are those of the shortest way through a step along K in machine code (`toolchain.shortest_way`), for each multiply-add
-    that was counted; the sectors that are distinct in a block come from the shape of its tile; lines of 128 bytes from the traced
+    that was counted; the sectors that are distinct in a block come from the shape of its tile; their wavefronts in the L1 from the traced
     requests of one block.
 
     Parameters
@@ -46,7 +45,7 @@ def work_of(result):
     near, far = product_sectors(*tile_of(result), result.M, result.N, result.K, np.dtype(kernel.dtype).itemsize)
     return Work(
         blocks, fmas, fmas * way.per_multiply_add, sum(result.count("wavefronts", k) for k in requests),
-        sum(result.count("sectors", k) for k in requests), _lines(result, requests), near, far,
+        sum(result.count("sectors", k) for k in requests), _l1_wavefronts(result, requests), near, far,
         requests["load"] / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
 
 
@@ -59,7 +58,7 @@ def _tensor_work(result):
     near, far = product_sectors(*tile_of(result), result.M, result.N, result.K)
     return Work(
         blocks, 0.0, steps * step.instructions, sum(result.count("wavefronts", k) for k in requests),
-        sum(result.count("sectors", k) for k in requests), _lines(result, requests), near, far,
+        sum(result.count("sectors", k) for k in requests), _l1_wavefronts(result, requests), near, far,
         requests["load"] / warps / step.loads if step.loads else 0.0, result.occupancy.blocks,
         tensor=float(steps * step.multiply_adds), number=result.kernel.inputs.removesuffix("x3"))
 
@@ -97,16 +96,16 @@ def one_block(result, depth=DEPTH, warps=None):
     return run(result.kernel, A, B, C, backend="sim", trace=trace, **result.parameters)
 
 
-def _lines(result, requests):
-    """Return the lines of 128 bytes that all requests touch, distinct within each: those of the first block's are representative."""
-    lines, seen = dict.fromkeys(requests, 0), dict.fromkeys(requests, 0)
+def _l1_wavefronts(result, requests):
+    """Return the wavefronts of all global requests in the L1: those of the first block's are representative."""
+    passes, seen = dict.fromkeys(requests, 0), dict.fromkeys(requests, 0)
     for record in one_block(result).trace:
         first = record.addresses[record.addresses >= 0]
         kind = {"ld": "load", "st": "store"}.get(record.operation[:2])
         if record.space == "global" and kind and len(first):
-            lines[kind] += len(np.union1d(first // LINE_BYTES, (first + record.width - 1) // LINE_BYTES))
+            passes[kind] += l1_wavefronts(first, record.width)
             seen[kind] += 1
-    return sum(requests[kind] * (lines[kind] / seen[kind] if seen[kind] else 1.0) for kind in requests)
+    return sum(requests[kind] * (passes[kind] / seen[kind] if seen[kind] else 1.0) for kind in requests)
 
 
 def bound_of(result):

@@ -3,18 +3,18 @@
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
 from course_lib import toolchain
 from course_lib.errors import CourseError
-from course_lib.gpu import Timing
 from course_lib.kernels.cpu import FOLDER
-from course_lib.run.stopwatch import time_call
+from course_lib.run.stopwatch import fastest
 from course_lib.toolchain.host_call import REALS
 
-CHAINS = 12
-VECTORS = (16, 32, 64)              # bytes; which is fastest is found out
+CHAINS = (12, 24)                   # multiply-adds under way; which is fastest is found out
+VECTORS = (16, 32, 64)              # bytes; the same
 ROUNDS = 200_000                    # of multiply-adds in a sample
 SIZES_KIB = (24, 384, 6144, 98304)  # within a usual L1, L2 and L3 cache, and beyond them
 
@@ -28,13 +28,15 @@ class CpuPeak:
     dtype : str
     threads : int
     gflops : float
-        10**9 floating-point operations a second, two for each multiply-add.
+        10**9 floating-point operations a second, two for each multiply-add: the fastest sample of all.
     vector : int
         Bytes of the vectors that reached it.
     bandwidth : dict
         KiB that each thread reads again and again -> 10**9 bytes a second, of all threads together.
     label : str
         "measured on <CPU>".
+    by_vector : dict
+        Bytes of a vector -> the fastest sample with such vectors, 10**9 operations a second.
     """
 
     dtype: str
@@ -43,6 +45,20 @@ class CpuPeak:
     vector: int
     bandwidth: dict[int, float] = field(repr=False)
     label: str
+    by_vector: dict[int, float] = field(default_factory=dict, repr=False)
+
+    def above(self, speeds):
+        """Return the names of programs that are faster than this peak, so that it is none: the CPU was slower when it was measured.
+
+        Parameters
+        ----------
+        speeds : mapping of str to float
+            GFLOP/s.
+
+        >>> CpuPeak("float32", 1, 58.0, 32, {}, "").above({"gemm_packed": 47.0, "blas": 78.9})
+        ('blas',)
+        """
+        return tuple(name for name, gflops in speeds.items() if gflops > self.gflops)
 
     def bound(self, flops_per_byte, size_kib=SIZES_KIB[-1]):
         """Return the roofline: GFLOP/s at most for so many operations a byte, read from a working set of that size.
@@ -53,8 +69,11 @@ class CpuPeak:
         return min(self.gflops, flops_per_byte * self.bandwidth[size_kib])
 
 
-def cpu_peak(dtype="float32", *, threads=1, sizes_kib=SIZES_KIB, budget_s=0.2):
+def cpu_peak(dtype="float32", *, threads=1, sizes_kib=SIZES_KIB, budget_s=0.2, rounds=3):
     """Measure the roofs of this CPU.
+
+    A roof is what nothing exceeds. So of all samples the fastest counts, and everything is measured in several rounds: a core's clock rises
+    and falls, and on a shared machine others take their part of it.
 
     Parameters
     ----------
@@ -64,7 +83,9 @@ def cpu_peak(dtype="float32", *, threads=1, sizes_kib=SIZES_KIB, budget_s=0.2):
     sizes_kib : sequence of int
         Working sets of each thread, in KiB.
     budget_s : float
-        About how long each measurement takes; there are 3 and one for each size.
+        About how long each kind of arithmetic, and each size, is measured in all.
+    rounds : int
+        In how many portions.
 
     Returns
     -------
@@ -79,15 +100,21 @@ def cpu_peak(dtype="float32", *, threads=1, sizes_kib=SIZES_KIB, budget_s=0.2):
         raise CourseError(f"dtype = {dtype!r}: it must be 'float32' or 'float64'")
     if threads < 1:
         raise CourseError(f"threads = {threads}: at least one must compute")
+    computed, read = {}, {}
     with ThreadPoolExecutor(threads) as pool:
-        gflops, vector = max((_compute(pool, threads, dtype, vector, budget_s), vector) for vector in VECTORS)
-        bandwidth = {size: _read(pool, threads, dtype, vector, size, budget_s) for size in sizes_kib}
-    return CpuPeak(dtype, threads, gflops, vector, bandwidth, f"measured on {toolchain.cpu_name()}")
+        for _ in range(rounds):
+            for kind in product(VECTORS, CHAINS):
+                computed[kind] = max(computed.get(kind, 0), _compute(pool, threads, dtype, *kind, budget_s / rounds))
+            vector, _ = max(computed, key=computed.get)
+            for size in sizes_kib:
+                read[size] = max(read.get(size, 0), _read(pool, threads, dtype, vector, size, budget_s / rounds))
+    by_vector = {vector: max(computed[vector, chains] for chains in CHAINS) for vector in VECTORS}
+    return CpuPeak(dtype, threads, max(by_vector.values()), vector, read, f"measured on {toolchain.cpu_name()}", by_vector)
 
 
-def _program(dtype, vector):
+def _program(dtype, vector, chains=CHAINS[0]):
     return toolchain.compile_c((FOLDER / "peak.h").read_text(encoding="utf-8"), name="peak.h",
-                               defines={"REAL": {"float32": "float", "float64": "double"}[dtype], "VB": vector})
+                               defines={"REAL": {"float32": "float", "float64": "double"}[dtype], "VB": vector, "CHAINS": chains})
 
 
 def _all(pool, threads, work):
@@ -95,27 +122,20 @@ def _all(pool, threads, work):
     return lambda: list(pool.map(work, range(threads)))
 
 
-def _compute(pool, threads, dtype, vector, budget_s):
+def _compute(pool, threads, dtype, vector, chains, budget_s):
     real, lanes = REALS[dtype], vector // np.dtype(dtype).itemsize
-    function = _program(dtype, vector).function("multiply_add", ctypes.c_longlong, real, real, ctypes.c_void_p)
-    out = np.ones((threads, CHAINS * lanes), dtype)
-    timing = time_call(_all(pool, threads, lambda t: function(ROUNDS, 0.5, 0.5, out[t].ctypes.data)), budget_s=budget_s)
-    return 2 * ROUNDS * out.size / _best(timing) / 1e9
+    function = _program(dtype, vector, chains).function("multiply_add", ctypes.c_longlong, real, real, ctypes.c_void_p)
+    out = np.ones((threads, chains * lanes), dtype)
+    seconds = fastest(_all(pool, threads, lambda t: function(ROUNDS, 0.5, 0.5, out[t].ctypes.data)), budget_s=budget_s)
+    return 2 * ROUNDS * out.size / seconds / 1e9
 
 
 def _read(pool, threads, dtype, vector, size_kib, budget_s):
-    unit = CHAINS * vector
+    unit = CHAINS[0] * vector
     elements = max(1, size_kib * 1024 // unit) * unit // np.dtype(dtype).itemsize
     again = max(1, (32 << 20) // (elements * np.dtype(dtype).itemsize))      # a sample reads 32 MiB at least
-    function = _program(dtype, vector).function("read_all", ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p,
-                                                ctypes.c_void_p)
+    function = _program(dtype, vector).function("read_all", ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p, ctypes.c_void_p)
     data, out = np.ones((threads, elements), dtype), np.empty((threads, unit // np.dtype(dtype).itemsize), dtype)
-
-    timing = time_call(_all(pool, threads, lambda t: function(again, elements, data[t].ctypes.data, out[t].ctypes.data)),
-                       budget_s=budget_s)
-    return again * data.nbytes / _best(timing) / 1e9
-
-
-def _best(timing: Timing):
-    """Return the time of the lower quartile: a roof is what the machine can do when nothing disturbs it."""
-    return timing.low_s
+    seconds = fastest(_all(pool, threads, lambda t: function(again, elements, data[t].ctypes.data, out[t].ctypes.data)),
+                      budget_s=budget_s)
+    return again * data.nbytes / seconds / 1e9

@@ -4,7 +4,8 @@ import re
 
 from course_lib.toolchain.inner_loop import written_registers
 
-_ADDRESS = re.compile(r"\bR(\d+)(\.64)?")
+_ADDRESS = re.compile(r"\b(U?R)(\d+)(\.64)?")
+_UNIFORM = re.compile(r"UR\d+")          # a register that all lanes share
 _TESTS = ("ISETP", "UISETP")
 KNOWN = {"FFMA": "multiply-add", "DFMA": "multiply-add", "LDS": "load from shared memory", "STS": "store to shared memory",
          "LDG": "load from global memory", "STG": "store to global memory", "BAR": "barrier", "BRA": "jump",
@@ -35,7 +36,7 @@ def purposes(loop):
         if instruction.bits:
             addresses |= _inside_brackets(instruction)
         elif instruction.base in _TESTS:
-            tested |= {int(number) for operand in instruction.operands for number, _ in _ADDRESS.findall(operand)}
+            tested |= {f"{letters}{number}" for operand in instruction.operands for letters, number, _ in _ADDRESS.findall(operand)}
     return tuple(_purpose(instruction, addresses, tested) for instruction in loop.instructions)
 
 
@@ -44,15 +45,15 @@ def _inside_brackets(instruction):
     found = set()
     for operand in instruction.operands:
         if "[" in operand:
-            for number, pair in _ADDRESS.findall(operand):
-                found |= {int(number), int(number) + bool(pair)}
+            for letters, number, pair in _ADDRESS.findall(operand):
+                found |= {f"{letters}{number}", f"{letters}{int(number) + bool(pair)}"}
     return found
 
 
 def _purpose(instruction, addresses, tested):
     if instruction.base in KNOWN:
         return KNOWN[instruction.base]
-    written = set(written_registers(instruction))
+    written = {f"R{number}" for number in written_registers(instruction)} | set(_UNIFORM.findall("".join(instruction.operands[:1])))
     if written & addresses:
         return "address"
     return "counter" if written & tested else "other"

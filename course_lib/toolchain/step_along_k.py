@@ -1,4 +1,4 @@
-"""A whole step along K in machine code: the loop over a tile run to its end, with all that comes once a tile."""
+"""A whole step along K in machine code: the loop over a tile run to its end, with all that comes once per tile."""
 
 import math
 from collections import Counter
@@ -59,26 +59,28 @@ class WholeStep:
     def shares(self):
         """Return what the instructions are there for, each for one multiply-add: a mapping of four names to numbers.
 
-        "multiply-adds", "loads from shared memory", "the loop over the tile" (its counter, addresses, test and jump: 0 where
-        the loop is gone), and "once a tile" (global loads, stores, barriers, the loop along K).
+        "multiply-adds", "loads from shared memory", "the loop over k itself" (its counter, addresses, test and jump: 0 where
+        the loop is gone), and "once per tile" (global loads, stores, barriers, the loop along K).
 
         >>> {name: float(n) for name, n in whole_step("sgemm_unrolled", UNROLL=1).shares().items()}
-        {'multiply-adds': 1.0, 'loads from shared memory': 2.0, 'the loop over the tile': 5.0, 'once a tile': 1.9375}
+        {'multiply-adds': 1.0, 'loads from shared memory': 2.0, 'the loop over k itself': 5.0, 'once per tile': 1.9375}
         """
         total, work = self.counts, (self.fma, "LDS")
         around = self.inner.counts["instructions"] - sum(self.inner.counts[name] for name in work) if self.rolled else 0
-        found = {"multiply-adds": total[self.fma], "loads from shared memory": total["LDS"], "the loop over the tile": self.turns * around}
-        found["once a tile"] = total["instructions"] - sum(found.values())
+        found = {"multiply-adds": total[self.fma], "loads from shared memory": total["LDS"], "the loop over k itself": self.turns * around}
+        found["once per tile"] = total["instructions"] - sum(found.values())
         return {name: count / self.multiply_adds for name, count in found.items()}
 
 
-def whole_step(kernel, *, arch="sm_90", **parameters):
+def whole_step(kernel, *, arch="sm_90", per_tile=None, **parameters):
     """Find the loop along K of a tiled kernel, and how often the loop over the tile turns in it.
 
     Parameters
     ----------
     kernel, arch, **parameters
         As for `inner_loop`.
+    per_tile : int, optional
+        Multiply-adds of a thread per tile, for a kernel whose parameters do not tell, such as a reader's own.
 
     Returns
     -------
@@ -99,16 +101,20 @@ def whole_step(kernel, *, arch="sm_90", **parameters):
     found = inner_loop(kernel, arch=arch, **parameters)
     values, inner = found.parameters, found.loop
     depth = next((values[name] for name in ("BK", "TW", "TILE") if name in values), None)
-    if depth is None or (kernel.kind, kernel.layout) != ("product", "row"):
+    if (depth or per_tile) is None or (kernel.kind, kernel.layout) != ("product", "row"):
         return None
-    many = math.lcm(*filter(None, kernel.block(**values)), *(v for v in values.values() if v)) * 4      # whole tiles, whatever the tile
-    outputs = many * many / (math.prod(kernel.block(**values)) * math.prod(kernel.grid(many, many, **values)))
     compiled = compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
     around = [x for x in loops(sass(compiled, kernel.entry)) if x.start <= inner.start and inner.end <= x.end and x != inner]
     outer = min(around, key=lambda x: x.end - x.start, default=inner)
-    once = int(depth * outputs)
+    once = per_tile or int(depth * _outputs(kernel, values))
     if outer == inner and found.multiply_adds % once == 0:
         return WholeStep(inner, inner, 1, found.multiply_adds, found.fma)
     if outer == inner or once % found.multiply_adds:
         return None
     return WholeStep(inner, outer, once // found.multiply_adds, once, found.fma)
+
+
+def _outputs(kernel, values):
+    """Return how many elements of C a thread computes."""
+    many = math.lcm(*filter(None, kernel.block(**values)), *(v for v in values.values() if v)) * 4      # whole tiles, whatever the tile
+    return many * many / (math.prod(kernel.block(**values)) * math.prod(kernel.grid(many, many, **values)))

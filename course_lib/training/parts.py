@@ -92,8 +92,9 @@ def parts(products="library", *, backend=None, setting=None, data=None, budget_s
     CourseError
         On the simulator, whose time says nothing about a GPU.
 
-    >>> parts(backend="cpu", setting=Setting(hidden=16, batch=16), budget_s=0.01).share > 0
-    True
+    >>> found = parts(backend="cpu", setting=Setting(hidden=16, batch=16), budget_s=0.01)
+    >>> found.whole_s > 0, found.rest_s > 0, 0 <= found.share <= 1
+    (True, True, True)
     """
     backend, setting, data = choose(products, backend), setting or Setting(), data or digits()
     if backend == "sim":

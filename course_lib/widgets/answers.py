@@ -16,6 +16,9 @@ def folder():
     return Path(os.environ.get("WARP_BY_WARP_HOME") or Path(jupyter_data_dir()) / "warp-by-warp")
 
 
+UNSAVED = "It could not be saved, and will be forgotten when this notebook's kernel stops."
+
+
 class Answers:
     """Predictions (numbers) and answers of self-checks (numbers or words) by key, in a JSON file.
 

@@ -175,7 +175,7 @@ class BankBench(StaticBox):
         super().close()
 
     def static_html(self):
-        return "".join(part.value for part in (self.status, self.listing, self.image, self.code, self.times)).replace(LOOK, "")
+        return "".join(part.value for part in (self.status, self.listing, self.code, self.times)).replace(LOOK, "")
 
     def static_text(self):
         view = self.engine.now(self.position())

@@ -1,4 +1,4 @@
-"""Pictures beside the sliders that are for any kernel: the roofline's point, one access, bytes moved, machine code, errors."""
+"""Pictures beside the sliders that are for any kernel: the roofline's point, one access, machine code, errors."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from course_lib.widgets.pictures import SMALL
 
 FORMATS = {"tf32": "TF32", "bf16": "bfloat16", "bf16x3": "split"}       # by `Kernel.inputs`
 LIMITS = {"fma": "the multiply-adds", "tensor": "tensor cores", "issue": "issuing instructions", "shared": "shared memory",
-          "L1": "the L1's data path", "tags": "lines of the L1", "L2": "the L2", "DRAM": "memory",
+          "L1": "the L1's data path", "L1 banks": "the L1's banks", "L2": "the L2", "DRAM": "memory",
           "latency": "latency"}                                          # the terms of `model.bound`
 
 
@@ -148,17 +148,6 @@ def retraced(result, warp=0):
     return evaluate(result.kernel, size, result.parameters | padding, backend="sim", trace=[((0, 0, 0), warp)])
 
 
-def wanted_picture(result):
-    """Draw the bytes that a copy or a transposition wants beside those that its requests move."""
-    half = result.bytes // 2
-    values = {"read: wanted": half, "read: moved": SECTOR_BYTES * result.count("sectors"),
-              "written: wanted": half, "written: moved": SECTOR_BYTES * result.count("sectors", "store")}
-    ax = bars(values, style.axes(width=5.9, height=3.4), title="Wanted, and moved in whole sectors",
-              unit=f"bytes, {result.counters_label}", digits=6)
-    ax.locator_params(axis="x", nbins=3)
-    return ax, "; ".join(f"{name} {value:,} bytes" for name, value in values.items()) + "."
-
-
 def used_picture(result):
     """Draw what is used of what a launch on many vectors moves: of loads, of stores, and of the bandwidth where it is known."""
     found = shares(result)
@@ -192,7 +181,7 @@ def unroll_picture(result):
     possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
     steps = {f"UNROLL = {u}": whole_step(kernel, **values | {"UNROLL": u}) for u in possible}
     chosen = f"UNROLL = {values['UNROLL']}"
-    ax = step_bars(steps, style.axes(width=5.6, height=4.2), chosen=chosen, title="A whole step along K, sm_90")     # fits beside the table
-    for text in ax.get_legend().get_texts():
-        text.set_fontsize(11)
+    ax = step_bars(steps, style.axes(width=5.6, height=4.2), chosen=chosen)                  # fits beside the table
+    ax.set(xlim=(0, 13), xticks=range(0, 13, 2))                                             # the same for every position of the sliders
+    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, columnspacing=1.2, handlelength=1.2, fontsize=11)
     return ax, describe_steps(steps, chosen)

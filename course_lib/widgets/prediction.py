@@ -1,36 +1,13 @@
 """Ask for a number before the cell that shows it, remember it, compare."""
 
 import html
-import re
 
 import ipywidgets
 
 from course_lib.errors import CourseError
-from course_lib.widgets.answers import Answers
+from course_lib.widgets.answers import UNSAVED, Answers
+from course_lib.widgets.numbers import parse_number, short, understood
 from course_lib.widgets.static import StaticBox
-
-
-def parse_number(text):
-    """Read a number as people write it: 8.5, 8,5, 17/2, 1e6, 50%.
-
-    Raises
-    ------
-    CourseError
-        When it is none.
-
-    >>> parse_number("17/2"), parse_number(" 8,5 "), parse_number("50 %")
-    (8.5, 8.5, 0.5)
-    """
-    plain = text.strip().replace(" ", "").replace("_", "")
-    plain = plain.replace(",", ".") if re.fullmatch(r"[^.]*,\d{1,2}%?", plain) else plain.replace(",", "")
-    match = re.fullmatch(r"([-+.\de]+?)(?:/([.\d]+))?(%?)", plain.lower())
-    try:
-        value = float(match[1]) / float(match[2] or 1) / (100 if match[3] else 1)
-    except (TypeError, ValueError, ZeroDivisionError):
-        raise CourseError(f"{text!r} is not a number: write something like 8.5 or 17/2") from None
-    if value != value or value in (float("inf"), float("-inf")):
-        raise CourseError(f"{text!r} is not a number: write something like 8.5 or 17/2")
-    return value
 
 
 def compare(predicted, actual, unit="", close=0.05):
@@ -64,15 +41,6 @@ def compare(predicted, actual, unit="", close=0.05):
     return f"{said}. Where does the difference come from?"
 
 
-def short(value):
-    """Write a number with at most six digits.
-
-    >>> short(14336.0), short(1 / 3)
-    ('14336', '0.333333')
-    """
-    return f"{value:.6g}"
-
-
 class Comparison(StaticBox):
     """How a prediction compares with what came out. Without a front end it says the same whoever predicted what."""
 
@@ -97,16 +65,16 @@ class Prediction(StaticBox):
         self.value = self._answers.recall(key)
         self.field = ipywidgets.Text(
             value="" if self.value is None else short(self.value), placeholder="your number", description="I predict",
-            tooltip=question, continuous_update=False, style={"description_width": "initial"})
-        self.button = ipywidgets.Button(description="Commit", tooltip="Keep this number as my prediction",
+            tooltip=question, continuous_update=False, style={"description_width": "initial"}, layout={"max_width": "100%"})
+        self.button = ipywidgets.Button(description="Commit", tooltip="Save this number as my prediction",
                                         button_style="primary")
-        known = "" if self.value is None else "Kept from before; change it if you like."
+        known = "" if self.value is None else "This is your answer from last time; change it if you like."
         self.says = ipywidgets.HTML(_line(known))
         self.button.on_click(lambda _: self.commit(self.field.value))
         self.field.observe(lambda change: self.commit(change["new"]) if change["new"].strip() else None, "value")
         unit_label = ipywidgets.Label(unit)
         ask = ipywidgets.HTML(f"<b>Predict.</b> {html.escape(question)}")
-        super().__init__([ask, ipywidgets.HBox([self.field, unit_label, self.button]), self.says])
+        super().__init__([ask, ipywidgets.HBox([self.field, unit_label, self.button], layout={"flex_flow": "row wrap"}), self.says])
 
     def commit(self, text):
         """Keep what the reader wrote."""
@@ -116,8 +84,8 @@ class Prediction(StaticBox):
             self.says.value = _line(str(error))
             return
         kept = self._answers.keep(self._key, self.value)
-        lasts = "" if kept else " (It could not be saved, so it lasts until the kernel stops.)"
-        self.says.value = _line(f"Kept: {short(self.value)} {self._unit}. Now run the next cells.{lasts}")
+        said = f"{text.strip()} {self._unit}".rstrip() + understood(text, self.value)
+        self.says.value = _line(f"Your prediction: {said}. Now run the next cells.{'' if kept else f' {UNSAVED}'}")
 
     def reveal(self, actual):
         """Say how the prediction compares with `actual`, here and below the question.

@@ -7,8 +7,8 @@ import ipywidgets
 
 from course_lib.errors import CourseError
 from course_lib.widgets import questions
-from course_lib.widgets.answers import Answers
-from course_lib.widgets.prediction import parse_number, short
+from course_lib.widgets.answers import UNSAVED, Answers
+from course_lib.widgets.numbers import parse_number, short, understood
 from course_lib.widgets.static import StaticBox
 
 # A radio group of ipywidgets loses its arrow keys to JupyterLab, so that options are buttons: Tab, then Space or Enter.
@@ -44,33 +44,35 @@ class Asked(ipywidgets.VBox):
     def _field(self, title):
         kept = self._answers.recall(self._key)
         self.field = ipywidgets.Text(value="" if kept is None else short(kept), placeholder="your number", description="answer",
-                                     tooltip=f"{title}: {self.question.text}", continuous_update=False)
+                                     tooltip=f"{title}: {self.question.text}", continuous_update=False,
+                                     style={"description_width": "initial"}, layout={"max_width": "100%"})
         self.field.observe(lambda change: self.answer(change["new"]) if change["new"].strip() else None, "value")
         self.button = ipywidgets.Button(description="Check", tooltip=f"{title}: check my number", layout={"width": "90px"})
         self.button.on_click(lambda _: self.answer(self.field.value))
         if kept is not None:
-            self._say(kept, self.question.judge(kept))
+            self._say(short(kept), self.question.judge(kept))
         return [ipywidgets.HBox([self.field, ipywidgets.Label(self.question.unit), self.button], layout={"flex_flow": "row wrap"})]
 
     def answer(self, given):
         """Judge and keep what the reader pressed or wrote."""
+        text = given
         if isinstance(self.question, questions.Number):
             try:
                 given = parse_number(given.replace("%", "") if self.question.unit == "%" else given)
             except CourseError as error:
                 self.says.value = _told(html.escape(str(error)))
                 return
+            text = text.strip() + understood(text, given)
         kept = self._answers.keep(self._key, given)
-        self._say(given, self.question.judge(given), "" if kept else " (It could not be saved, so it lasts until the kernel stops.)")
+        self._say(text, self.question.judge(given), "" if kept else f" {UNSAVED}")
         self._told()
 
-    def _say(self, given, judged, more=""):
+    def _say(self, said, judged, more=""):
         self.judged = judged
         colour, word = ("#009E73", "✓ Right.") if judged.right else ("#D55E00", "✗ Not yet.")
-        said = given if isinstance(given, str) else short(given)
         self.says.value = _told(f"<i>{_inline(said)}</i>: <b>{word}</b> {_inline(judged.feedback)}{html.escape(more)}", colour)
         for button in getattr(self, "buttons", ()):
-            pressed = button.description == given
+            pressed = button.description == said
             button.icon = ("check" if judged.right else "times") if pressed else ""
             button.style.font_weight = "bold" if pressed else "normal"
 
@@ -81,6 +83,7 @@ class Quiz(StaticBox):
     def __init__(self, lesson, *, answers=None, folder=questions.FOLDER):
         self.lesson, self.questions = lesson, questions.load(lesson, folder)
         answers = answers or Answers()
+        self._file = answers.path
         self.progress = ipywidgets.HTML(layout=WIDE)
         self.asked = tuple(Asked(question, number, f"quiz-{lesson}-{question.key}", answers, self._count)
                            for number, question in enumerate(self.questions, 1))
@@ -92,7 +95,8 @@ class Quiz(StaticBox):
         judged = [asked.judged for asked in self.asked if asked.judged]
         right = sum(judgement.right for judgement in judged)
         text = f"{len(judged)} of {questions.COUNT} answered, {right} right."
-        self.progress.value = _told(text + (" That is all of them." if right == questions.COUNT else ""))
+        saved = f" Your answers are saved on this computer only, in {self._file}." if judged and self._file.exists() else ""
+        self.progress.value = _told(text + (" That is all of them." if right == questions.COUNT else "") + html.escape(saved))
 
     def static_html(self):
         asked = "".join(f"<li>{_inline(q.text)}{_offered(q)}</li>" for q in self.questions)

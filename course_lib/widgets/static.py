@@ -5,16 +5,22 @@ import html
 import ipywidgets
 
 from course_lib.run import compile_ahead
+from course_lib.widgets.names import Names
 
 
 class StaticBox(ipywidgets.VBox):
     """A VBox whose notebook output also carries HTML and plain text.
 
-    A front end with the live widget shows that; any other shows what `static_html` returns. A box with an `engine` and a `position()` may
-    have it compute ahead from when it is seen; one with an `_offer` then has the positions of its sliders compiled.
+    A front end with the live widget shows that, and `Names` tells screen readers what its controls are; any other shows what `static_html`
+    returns. A box with an `engine` and a `position()` may have it compute ahead from when it is seen; one with an `_offer` then has the
+    positions of its sliders compiled.
     """
 
     _offer = None
+
+    def __init__(self, children):
+        super().__init__([*children, Names()])
+        self.add_class("wbw-box")
 
     def static_html(self):
         """Return HTML for a front end without widgets."""

@@ -13,7 +13,7 @@ from course_lib.errors import CourseError
 # GFLOP/s and GB/s: course_lib/arch.py; in double with tensor cores, which cuBLAS uses, as fast as in single ("NVIDIA H200", datasheet).
 H200_SINGLE, H200_DOUBLE, H200_BANDWIDTH = 66908, 66908, 4800
 H200_TENSOR = 989_500      # bfloat16 without sparsity, the same data sheet
-COMING = ("strides", "unrolling", "tensor")      # held as soon as their file is there
+COMING = ("strides", "unrolling", "tensor", "shapes", "outputs")      # held as soon as their file is there
 PLANNED = {name: tasks for name, tasks in plans.everything().items() if name in COMING and name not in data.names()}
 GROUPS = {name: tasks for name, tasks in plans.everything().items() if name not in PLANNED}
 FINAL = {"TA": 64, "TB": 64, "TW": 16, "bx": 16, "by": 16}

@@ -8,11 +8,15 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from course_lib import kernels, model
+from course_lib.arch import DEFAULT_DEVICE
 from course_lib.bench import __main__, journal, measure, plans, sweep, task
 from course_lib.data import Record
 from course_lib.errors import CourseError
+from course_lib.model import l1_wavefronts
 
 SIM = {"backend": "sim"}
 VARIANTS = {"sgemm_tiled": ({"BM": 16, "BN": 16, "BK": 16}, {"BM": 64, "BN": 64})}
@@ -228,6 +232,22 @@ def test_the_plans_of_the_documents():
     assert {(t.parameters["bx"], t.parameters["by"]) for t in gpu if t.kernel == "dgemm_outputs"} == {(16, 16), (16, 8)}
 
 
+def test_the_shapes_of_a_block_tell_sectors_lines_and_wavefronts_apart():
+    """At 2048, equal sectors in 2 and 5 lines. At 2047, the swapped kernel's 16 rows of A lie in 16 lines and in as many banks."""
+    tasks = plans.shapes(backend="gpu")
+    assert len({t.identity for t in tasks}) == len(tasks) == 2 * 3 * 9
+    assert {t.parameters["bx"] * t.parameters["by"] for t in tasks} == {256}
+    assert not any(t.problem for t in tasks)
+
+    def step(N, rows, cols):
+        """Return the sectors, lines and wavefronts of a warp's two requests in one step."""
+        A, B = 4 * N * np.repeat(np.arange(rows), cols), 4 * np.tile(np.arange(cols), rows)
+        return [sum(count(x) for x in (A, B)) for count in (
+            lambda x: len(np.unique(x // 32)), lambda x: len(np.unique(x // 128)), l1_wavefronts)]
+    assert (step(2048, 1, 32), step(2048, 4, 8)) == ([5, 2, 2], [5, 5, 5])
+    assert (step(2048, 16, 2), step(2047, 16, 2)) == ([17, 17, 17], [17, 17, 2])
+
+
 def test_the_command_sweeps_prints_and_resumes(counted, tmp_path, capsys):
     out = tmp_path / "sweep.jsonl"
     wanted = ["tiles", "--kernels", "sgemm_tiled", "--sizes", "16", "--choose", "BM=16,64", "--choose", "BN=16,64", "--choose", "BK=16",
@@ -255,3 +275,16 @@ def test_long_tables_keep_the_fastest():
     assert text.count("BM=") == 2
     assert "60 records in all" in text
     assert "NVIDIA X, driver 1" in text
+
+
+def test_outputs_change_the_words_at_the_same_warps_and_the_warps_at_the_same_words():
+    found = plans.outputs((64,), backend="gpu")
+    assert not [t for t in found if t.problem]
+    for side in (1, 2, 4, 8):
+        mine = [t for t in found if t.parameters["TM"] == t.parameters["TN"] == side]
+        assert {t.parameters["BM"] for t in mine} == {16 * side}
+        shared = [t.dynamic_shared for t in mine]
+        assert shared == sorted(shared, reverse=True), "the more threads are asked for, the less each block may take"
+        own = kernels.get("sgemm_2d_tile").shared_bytes(**mine[0].parameters)
+        fits = [model.occupancy(DEFAULT_DEVICE, 256, 0, own + t.dynamic_shared).warps for t in mine]
+        assert fits == [8, 16, 24, 32, 40, 48, 56, 64]

@@ -1,6 +1,9 @@
 """The browser's tests need Chromium: they are skipped without it, unless COURSE_REQUIRE names chromium."""
 import pytest
 import required
+from pictures import browser, opened, page
+
+__all__ = ["browser", "opened", "page"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -61,31 +61,33 @@ def test_lesson_01_runs_and_a_larger_cache_fetches_fewer_lines():
     with open_lesson(ROOT / "notebooks" / "01_triple_loop.ipynb") as lesson:
         assert lesson.run_all() == []
         lesson.shots(SHOTS, "01_triple_loop")
-        step, _, cache = (lesson.sliders().nth(i) for i in range(3))
-        lesson.move(step, done=lambda text: "step = 56" in text)
-        stood = counter(lesson.text_around(cache), "lines fetched, all")
-        _, after = lesson.move(cache, done=lambda text: counter(text, "lines fetched, all") not in (None, stood))
-        assert counter(after, "lines fetched, all") < stood, "8 KiB keep a row of A until its next use"
-        lesson.page.locator(".widget-toggle-buttons button", has_text="ikj").nth(1).press("Enter")
-        lesson.page.get_by_text("order = ikj, N = 128, cache = 8 KiB").wait_for()
+        picture = lesson.page.locator("section.wbw").first
+        chosen = [picture.get_by_role("group", name=side).get_by_role("radio", checked=True) for side in ("Left", "Right")]
+        assert [radio.count() for radio in chosen] == [1, 1], "the second picture of the lesson has controls of its own"
+        picture.locator("canvas").press("End")
+        picture.get_by_text("ijk has fetched 34,880 lines, ikj 2,176").wait_for()
+        cache = picture.get_by_label("How many lines the cache holds")
+        for lines in (24, 32, 40):
+            cache.press("ArrowRight")
+            picture.get_by_text(f"{lines} lines", exact=True).wait_for()
+        picture.locator("canvas").press("End")
+        picture.get_by_text("ijk has fetched 2,176 lines, ikj 2,176").wait_for()
         lesson.shots(SHOTS, "01_triple_loop-moved", whole=False)
 
 
 @pytest.mark.exhaustive
-def test_lesson_05_runs_and_stride_padding_and_leading_dimension_move_the_counters():
+def test_lesson_05_runs_and_tile_and_leading_dimensions_move_the_counters():
     from lab_browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "05_coalescing.ipynb") as lesson:
         assert lesson.run_all() == []
         lesson.shots(SHOTS, "05_coalescing")
-        stride, ldb, lda = (lesson.sliders().nth(i) for i in (0, 6, 8))
-        stood = counter(lesson.text_around(stride))
-        _, after = lesson.move(stride, done=lambda text: counter(text) not in (None, stood))
-        assert counter(after) == 2 * stood, "every second float: twice the sectors"
-        lesson.shots(SHOTS, "05_coalescing-stride", whole=False)
+        tile, ldb, lda = (lesson.sliders().nth(i) for i in (0, 1, 3))
         stood = counter(lesson.text_around(ldb))
         _, after = lesson.move(ldb, done=lambda text: counter(text) not in (None, stood))
         assert counter(after) > stood, "rows begin inside a sector"
+        _, after = lesson.move(tile, done=lambda text: counter(text, "sectors a load request") == 18)
+        assert counter(after, "global load requests") == 4096, "half as many requests"
         lesson.shots(SHOTS, "05_coalescing-ldb", whole=False)
         assert counter(lesson.text_around(lda), "bytes moved, today") == 160
         _, after = lesson.move(lda, done=lambda text: counter(text, "bytes moved, today") == 128)
@@ -94,23 +96,19 @@ def test_lesson_05_runs_and_stride_padding_and_leading_dimension_move_the_counte
 
 
 @pytest.mark.exhaustive
-def test_lesson_08_runs_and_a_flatter_tile_and_fewer_threads_move_the_counters():
+def test_lesson_08_runs_and_a_taller_thread_has_more_outputs_and_needs_fewer_wavefronts():
     from lab_browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "08_register_blocking.ipynb") as lesson:
         assert lesson.run_all() == []
         lesson.shots(SHOTS, "08_register_blocking")
-        depth, threads = (lesson.sliders().nth(i) for i in (2, 3))
-        stood = counter(lesson.text_around(depth), "shared bytes a block")
-        _, after = lesson.move(depth, "ArrowLeft", done=lambda text: counter(text, "shared bytes a block") not in (None, stood))
-        assert counter(after, "shared bytes a block") == stood // 2
-        stood = counter(after, "outputs a thread")
-        _, after = lesson.move(threads, "ArrowLeft", done=lambda text: counter(text, "outputs a thread") not in (None, stood))
-        assert counter(after, "outputs a thread") == 2 * stood, "half the threads have twice the outputs"
+        rows = lesson.page.locator(".wbw").get_by_role("slider").count()
+        TM = lesson.sliders().first
+        assert counter(lesson.text_around(TM), "outputs a thread") == 16
+        _, after = lesson.move(TM, done=lambda text: counter(text, "outputs a thread") == 32)
+        assert counter(after, "global load sectors") == 65_536, "the tile is the same"
         lesson.shots(SHOTS, "08_register_blocking-moved", whole=False)
-        lesson.page.locator(".widget-toggle-buttons button", has_text="roofline").press("Enter")
-        lesson.page.locator('img[alt^="Roofline of H200"]').wait_for()
-        lesson.shots(SHOTS, "08_register_blocking-roofline", whole=False)
+        assert rows == 3, "time, and the warps of both schedulers"
 
 
 def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
@@ -119,8 +117,11 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
     with open_lesson(ROOT / "notebooks" / "06_bank_conflicts.ipynb") as lesson:
         assert lesson.run_all() == []
         lesson.shots(SHOTS, "06_bank_conflicts")
-        pad = lesson.sliders().first
-        before, after = lesson.move(pad, done=lambda text: "512 wavefronts, 1 each" in text)
+        counted = re.compile(r"wavefronts a shared load\s+(\d+)")
+        before, _ = lesson.move(lesson.sliders().nth(1), done=lambda text: counted.findall(text)[:1] == ["1"])
+        assert counted.findall(before)[:1] == ["32"]
+        pad = lesson.sliders().nth(3)                       # of the bench, in an optional section
+        before, _ = lesson.move(pad, done=lambda text: "512 wavefronts, 1 each" in text)
         assert "16,384 wavefronts, 32 each" in before
         lesson.page.locator('img[alt*="at most 1 in one bank: 1 wavefront"]').first.wait_for()
         lesson.page.get_by_text("▶ PAD = 1").wait_for()
@@ -133,14 +134,14 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
 
 
 @pytest.mark.exhaustive
-def test_lesson_07_runs_and_two_steps_written_out_need_fewer_instructions():
+def test_lesson_07_runs_and_an_unroll_of_two_needs_fewer_instructions():
     from lab_browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "07_unrolling.ipynb") as lesson:
         assert lesson.run_all() == []
         lesson.shots(SHOTS, "07_unrolling")
-        unroll = lesson.sliders().nth(1)                 # the first chooses a line of the source
-        before, after = lesson.move(unroll, done=lambda text: "7.4375" in text and "8.0781" in text)
+        unroll = lesson.sliders().first
+        before, after = lesson.move(unroll, done=lambda text: "7.4375" in text)
         assert "9.9375" in before
         lesson.page.locator('img[alt$="Marked: UNROLL = 2."]').first.wait_for()
         lesson.shots(SHOTS, "07_unrolling-moved", whole=False)
@@ -170,8 +171,8 @@ def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
         assert lesson.run_all() == []
         status.filter(has_text="2 of 5 answered, 0 right").wait_for()
         assert field.input_value() == "10000", "an answer outlives the kernel"
-        lesson.page.locator(".jp-Notebook a", has_text="occupancy").first.click()
-        heading = lesson.page.locator(".jp-MarkdownViewer h2", has_text="occupancy")
+        lesson.page.locator(".jp-Notebook a", has_text="threads").first.click()
+        heading = lesson.page.locator(".jp-MarkdownViewer h2", has_text=re.compile("^thread"))
         heading.wait_for()
         lesson.settle()
         assert heading.bounding_box()["y"] < 300, "the glossary did not scroll to the word"

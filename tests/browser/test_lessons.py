@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))[1:]      # all but 00
 ALWAYS = {f"{n:02}" for n in range(1, 9)}    # the walk from the triple loop on; the others in `make test-exhaustive`
+PICTURES_ALONE = {"01"}                      # no slider of ours: the tests of its picture move that
 
 WIDGETS = """\
 import ipywidgets
@@ -47,7 +48,7 @@ def test_everything_in_a_lesson_moves(notebook):
 
     done = visit(notebook)
     assert done.failed == []
-    assert done.moves
+    assert done.moves or notebook.stem[:2] in PICTURES_ALONE
     assert [str(move) for move in done.moves if move.seconds is None or move.start == move.end] == []
     assert done.errors == []
-    assert len(done.shots) == 2
+    assert len(done.shots) == 2 or not done.moves

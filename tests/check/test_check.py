@@ -98,7 +98,18 @@ def test_bank_conflicts_are_found_with_array_and_distance():
     assert "Bs: 8.0 times the wavefronts" in report.findings[0].message
     assert "64 bytes apart: the 32 words of a warp lie in 4 of 32 banks" in report.findings[0].message, "a warp stores two columns"
     assert "64 bytes apart: the 16 words of a warp lie in 2 of 32 banks" in report.findings[1].message, "it loads from one"
-    assert check("sgemm_coalesced").findings[0].lesson == "lesson 06, Bank conflicts and padding"
+    assert report.findings[0].lesson == "lesson 06, Bank conflicts and padding"
+
+
+@pytest.mark.parametrize(("tile", "times"), [(16, 4.0), (32, 8.0)])
+def test_of_two_arrays_in_a_line_the_one_with_conflicts_is_named_with_its_own_count(tile, times):
+    report = check("sgemm_padded", TILE=tile, PAD=0)
+    assert [f.message.partition(" the")[0] for f in report.findings[1:]] == [f"Bs: {times} times"], "As has none, and does not dilute it"
+
+
+def test_where_no_join_explains_a_line_its_arrays_are_named_together(monkeypatch):
+    monkeypatch.setattr("course_lib.check.counters.per_array", lambda *given: {})
+    assert "As and Bs: 3.0 times the wavefronts" in check("sgemm_coalesced").findings[1].message
 
 
 # An odd walk over 64 parts visits each once, and the compiler cannot know where it is.
@@ -175,7 +186,7 @@ def test_what_cannot_be_run_is_a_finding_too(text, kind, says):
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    (("dgemm_ilp",), "not checked"), (("sgemm_naif",), "did you mean"), (("transpose",), "not checked"),
+    (("dgemm_ilp",), "not checked"), (("sgemm_naif",), "did you mean"), (("matrix_sum",), "not checked"),
     (("no_such_file.cu",), "cannot be read")])
 def test_what_is_no_kernel_of_this_kind_is_refused(arguments, says):
     with pytest.raises(CourseError, match=says):
@@ -217,3 +228,38 @@ def test_the_last_store_of_an_element_counts():
     report = SimpleNamespace(arrays=[SimpleNamespace(name="C", address=1024, itemsize=4)], trace=trace)
     assert storing(report, 2, (16, 4, 1)) == Store(9, (1, 0, 0), (6, 2, 0))
     assert storing(report, 4, (16, 4, 1)) is None
+
+
+def transposed(**changes):
+    """Return the catalog's transposition as a reader's text, with other text in places."""
+    text = "#define TILE 32\n#define ROWS 8\n#ifndef PAD\n#define PAD 0\n#endif\n" + kernels.get("transpose").source
+    for old, new in changes.values():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def test_a_transposition_is_known_by_its_arguments_and_its_conflicts_are_found():
+    report = check(transposed())
+    assert (report.right, len(report.inputs)) == (True, 11)
+    assert found(report) == [("bank conflicts", line_of(transposed(), "= tile[tx][i]"))]
+    assert "tile: 32.0 times the wavefronts" in report.findings[0].message
+    assert check(transposed(), PAD=1).findings == check("transpose", PAD=1).findings == ()
+
+
+@pytest.mark.parametrize(("old", "new", "kind", "says"), [
+    ("__syncthreads();", "", "hazard", "no __syncthreads() stands between"),
+    ("first_col + i < cols && first_row + tx < rows", "first_row + i < rows && first_col + tx < cols", "out of bounds",
+     "a column more than"),
+    ("out[(first_col + i) * ld_out + first_row + tx]", "out[(first_row + i) * ld_out + first_col + tx]", "wrong", "stays where it was"),
+])
+def test_a_wrong_transposition_fails_for_its_reason(old, new, kind, says):
+    report = check(transposed(change=(old, new)))
+    assert not report.right
+    first = report.findings[0]
+    assert first.kind == kind
+    assert says in first.message
+
+
+def test_a_transposition_that_touches_columns_is_told_its_sectors():
+    assert found(check("transpose_plain"))[0][0] == "sectors"

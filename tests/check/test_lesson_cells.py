@@ -38,16 +38,14 @@ def found(text, **values):
     return [(f.kind, f.lesson.partition(",")[0], f.source_line.strip()[:6]) for f in check(text, **values).findings]
 
 
-def test_lesson_03_lacks_the_guard():
-    text, _, prose = lesson("03")
-    assert f"`{GUARD}` into the empty line" in prose
-    assert found(text) == [("out of bounds", "lesson 03", "acc +=")]
-    message = check(text).findings[0].message
-    assert "thread (1, 0, 0) of block (1, 0, 0) reads B[17]" in message
-    assert "N=17" in message
-    repaired = check(edited(text, "\n\n", f"\n    {GUARD}\n"))
-    assert repaired.right
-    assert [(f.kind, f.lesson) for f in repaired.findings] == [("loads", "lesson 04, Tiling")]
+def test_lesson_03_is_broken_by_one_row_too_many_and_by_the_wrong_distance_between_rows():
+    text, _, prose = lesson("03", "sgemm")
+    assert found(text) == [("loads", "lesson 04", "sum +=")]
+    assert "Write `>` for `>=` in your guard" in prose
+    assert found(text.replace(">=", ">"))[0] == ("out of bounds", "lesson 03", "sum +=")
+    assert "write `B[k * N + col]` instead of" in prose
+    message = str(check(edited(text, "B[k * ldb + col]", "B[k * N + col]")).findings[0])
+    assert "padded rows" in message
 
 
 @pytest.mark.slow
@@ -67,15 +65,13 @@ def test_lesson_04_is_broken_by_a_missing_first_barrier_and_by_an_early_return()
 @pytest.mark.slow
 @pytest.mark.parametrize("repaired", [False, True])
 def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired):
-    text, values, prose = lesson("08")
-    assert "take the `1` of `unroll 1` away" in " ".join(prose.split())
-    assert values == {"BM": 64, "BN": 64, "BK": 8, "TM": 8}
-    text = edited(text, "#pragma unroll 1", "#pragma unroll") if repaired else text
-    report = check(text, **values)
+    text, _, prose = lesson("08", "column")
+    assert "Put a `1` behind the `#pragma unroll` above the inner loop" in " ".join(prose.split())
+    assert "reports 32 bytes per thread in local memory" in " ".join(prose.split())
+    report = check(text if repaired else text.replace("#pragma unroll", "#pragma unroll 1", 1))
     assert report.right
-    assert [(f.kind, f.lesson) for f in report.findings] == [("loads", "lesson 04, Tiling")] + [
-        ("spills", "lesson 08, Register blocking")] * (not repaired)
-    assert repaired or "32 bytes a thread lie in local memory" in report.findings[1].message
+    assert [(f.kind, f.lesson) for f in report.findings] == [("spills", "lesson 08, Register blocking")] * (not repaired)
+    assert repaired or "32 bytes a thread lie in local memory" in report.findings[0].message
 
 
 @pytest.mark.slow

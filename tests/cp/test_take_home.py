@@ -86,3 +86,11 @@ def test_it_is_shown_in_colours_and_saved_once(cupy, tmp_path, monkeypatch):
 def test_a_text_without_a_kernel_or_with_several_has_no_program(cupy, code):
     with pytest.raises(CourseError, match="the text of one kernel"):
         program(code)
+
+
+def test_a_parameter_that_python_keeps_for_itself_gets_an_underscore(cupy, capsys):
+    text = 'extern "C" __global__ void twice(const float* in, float* out) { out[threadIdx.x] = 2 * in[threadIdx.x]; }'
+    made = cp.take_home(text, (1,), (8,), (cp.zeros(8, np.float32), cp.zeros(8, np.float32)), right="2 * in").text
+    assert "in_ = cp.asarray(" in made
+    exec(made, {})
+    assert "ms per launch" in capsys.readouterr().out

@@ -1,30 +1,12 @@
 """Run a function of an explorable's module, as it is on a page: in Node where that is installed, else in Chromium."""
 
-import functools
-import http.server
 import json
 import shutil
 import subprocess
-import threading
-from contextlib import contextmanager
 
 import pytest
 
-
-@contextmanager
-def served(folder):
-    """Serve a folder on a free port of this machine; give its address."""
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+from course_lib.explorables.explorable import module_text
 
 
 def evaluate(page, function, data):
@@ -38,11 +20,12 @@ def evaluate(page, function, data):
         Such as `(module, data) => module.bankOf(data)`.
     data : what JSON can hold
     """
+    module = page.with_suffix(".mjs")
+    module.write_text(module_text(page.stem))
     if node := shutil.which("node"):
-        script = page.with_suffix(".mjs")
-        (page.parent / "package.json").write_text('{"type": "module"}')
         page.with_name("data.json").write_text(json.dumps(data))
-        script.write_text(f"""import * as module from "./{page.stem}.js";
+        script = page.with_name("evaluate.mjs")
+        script.write_text(f"""import * as module from "./{module.name}";
 import {{ readFileSync }} from "node:fs";
 const found = ({function})(module, JSON.parse(readFileSync(new URL("./data.json", import.meta.url))));
 console.log(JSON.stringify(found));""")
@@ -52,10 +35,11 @@ console.log(JSON.stringify(found));""")
     lab_browser = pytest.importorskip("lab_browser", reason="without Node this test needs playwright")
     if not (chromium := lab_browser.find_chromium()):
         pytest.skip("this test needs Node or Chromium, and neither is installed")
-    with served(page.parent) as address, lab_browser.sync_playwright() as playwright:
+    with lab_browser.playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=lab_browser.FLAGS)
         tab = browser.new_page()
-        tab.goto(f"{address}/{page.name}")
-        found = tab.evaluate(f'async data => ({function})(await import("./{page.stem}.js"), data)', data)
+        tab.goto(page.as_uri())
+        found = tab.evaluate(f"""async ([source, data]) => ({function})(
+            await import(URL.createObjectURL(new Blob([source], {{ type: "text/javascript" }}))), data)""", [module.read_text(), data])
         browser.close()
         return found

@@ -12,20 +12,9 @@ from course_lib.model.banks import shared_wavefronts
 from course_lib.plots import requests
 from course_lib.run import counter_name
 
+PICTURE = banks
 POSITIONS = positions()
 WIDTHS = (360, 390, 768, 1100, 1280, 1920)
-
-
-@pytest.fixture(autouse=True)
-def on_the_simulator(monkeypatch):
-    monkeypatch.setenv("COURSE_BACKEND", "sim")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURSE_BACKEND", "sim")
-        return banks().write_page(tmp_path_factory.mktemp("banks"))
 
 
 def of(position):

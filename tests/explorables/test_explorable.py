@@ -2,15 +2,16 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
+from javascript import evaluate
 
+from course_lib.errors import CourseError
 from course_lib.explorables import banks, explorable
+from course_lib.widgets.numbers import parse_number
 
-
-@pytest.fixture(autouse=True)
-def on_the_simulator(monkeypatch):
-    monkeypatch.setenv("COURSE_BACKEND", "sim")
+PICTURE = banks
 
 
 def test_one_module_holds_the_shared_part_and_imports_nothing():
@@ -29,19 +30,49 @@ def test_a_module_that_imports_something_else_is_refused(tmp_path, monkeypatch, 
         explorable.module_text("wrong")
 
 
-def test_a_page_without_a_kernel_has_its_states_beside_it(tmp_path):
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_page_without_a_kernel_is_one_file(tmp_path, kind):
     shown = banks("sgemm_padded", tile=16, pad=2)
-    page = shown.write_page(tmp_path / "site")
-    assert sorted(path.name for path in page.parent.iterdir()) == ["banks.html", "banks.js", "banks.json", "stage.css", "stage.js"]
-    data = json.loads((page.parent / "banks.json").read_text())
+    page = shown.write_page(kind(tmp_path / "site"))
+    assert list((tmp_path / "site").iterdir()) == [page]
+    text = page.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text)[1])
     assert data["values"] == {"kernel": "sgemm_padded", "tile": 16, "pad": 2, "access": "load"}
     assert data["states"].keys() == shown.states.keys()
+    assert not re.search(r'(src|href)="(?!data:)|fetch\(|^import ', text, re.MULTILINE), "it asks for nothing else"
+    assert text.count("</script>") == 2
+
+
+NUMBERS = ["8.5", "8,5", "17/2", "1e3", "1,000", "1,234.5", "-2", "0,0117", ".5", "0,125", "1,024", "12,345,678", "1.048.576", "1.234,5",
+           "1234,567", "1.024", "262 144", "2'097'152", "2,5e3", "1,024 / 4", "", "two", "1/", "1/2/3", "8.5 sectors", "1.2.3", "3 4", "-"]
+
+
+def test_the_field_of_a_prediction_reads_numbers_as_the_lessons_do(page):
+    def ours(text):
+        try:
+            return parse_number(text)
+        except CourseError:
+            return None
+
+    texts = [text for text in NUMBERS if text != "1/2/3"]          # a formula: only the lessons' fields compute one
+    assert evaluate(page, "(m, texts) => texts.map(m.numberOf)", texts) == [ours(text) for text in texts]
+    assert evaluate(page, "(m, texts) => texts.map(m.numberOf)", ["1/2/3", "1/0", "Infinity"]) == [None, None, None]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("8", "You said 8: right."), ("8,00", "You said 8,00, understood as 8: right."), ("16", "You said 16; it is 8."),
+    ("7", "You said 7: nearly, it is 8."),
+    ("1,024", "You said 1,024, understood as 1024; it is 8."), ("24/3", "You said 24/3, understood as 8: right."),
+    ("8.01", "You said 8.01: right."),
+    ("eight", 'You wrote "eight", which is not a number: write something like 8.5 or 17/2.')])
+def test_a_prediction_is_judged_and_said_as_it_was_understood(page, text, says):
+    assert evaluate(page, "(m, text) => m.judged(text, 8)", text) == says
 
 
 def test_without_a_widget_a_picture_is_seen_that_gives_no_answer_away():
     bundle = banks()._repr_mimebundle_()
     data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert re.search(r'<img alt="A tile of 32 × 32 words[^"]*" width="\d+" src="data:image/png;base64,', data["text/html"])
+    assert re.search(r'<img alt="A tile of 32 × 32 words[^"]*" class="wbw-figure" [^>]*src="data:image/svg\+xml;base64,', data["text/html"])
     assert "Run this cell" in data["text/plain"]
     assert not re.search(r"tick|wavefront|conflict", data["text/plain"] + re.sub(r'src="[^"]*"', "", data["text/html"]))
     assert "application/vnd.jupyter.widget-view+json" in data

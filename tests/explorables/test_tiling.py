@@ -9,22 +9,11 @@ from course_lib.explorables import side_by_side
 from course_lib.explorables.tiling import DEPTH, LAUNCHES, TILE, states, traced
 from course_lib.plots import requests, touched_sectors
 
+PICTURE = side_by_side
 STEPS = 2 * (2 + 1 + TILE + 1) + 1
 SIDES = tuple(LAUNCHES)
 WARPS = TILE * TILE // 32
 WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28), (1224, 28))
-
-
-@pytest.fixture(autouse=True)
-def on_the_simulator(monkeypatch):
-    monkeypatch.setenv("COURSE_BACKEND", "sim")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURSE_BACKEND", "sim")
-        return side_by_side().write_page(tmp_path_factory.mktemp("tiling"))
 
 
 @pytest.fixture(scope="module")
@@ -109,14 +98,27 @@ def test_every_sector_is_loaded_eight_times_by_the_naive_block_and_once_by_the_t
     assert len(naive) == len(tiled) == 2 * TILE * DEPTH // 8
 
 
-def test_shared_memory_fills_before_a_barrier_and_is_free_after_the_next(page):
-    function = "(m, {states, ats}) => ats.map(at => ['As', 'Bs'].map(name => m.heldAt(states, at, name).size))"
-    ats = [0, 0.5, 1, 2, 3, 10, 19, 20, 21, 22, 40, 41]
-    held = dict(zip(ats, evaluate(page, function, {"states": states(), "ats": ats}), strict=True))
-    assert 0 < held.pop(0.5)[0] < TILE * TILE, "some warps have stored their rows"
-    full = TILE * TILE
-    assert held == {0: [0, 0], 1: [full, 0], 2: [full, full], 3: [full, full], 10: [full, full], 19: [full, full], 20: [0, 0],
-                    21: [full, 0], 22: [full, full], 40: [0, 0], 41: [0, 0]}
+HELD = """(m, {states, ats}) => ats.map(at => ['As', 'Bs'].map(name => {
+    const parts = [...m.heldAt(states, at, name).values()];
+    return [parts.filter(part => part === 1).length, parts.filter(part => part < 1).length];
+}))"""
+
+
+def test_shared_memory_fills_before_a_barrier_and_may_be_overwritten_after_the_next(page):
+    ats = [0, 0.5, 1, 2, 3, 10, 19, 20, 20.01, 20.5, 21, 22, 40, 41]
+    held = dict(zip(ats, evaluate(page, HELD, {"states": states(), "ats": ats}), strict=True))
+    stored, = {held.pop(0.5)[0][0], held[20.5][0][0]}
+    assert 0 < stored < TILE * TILE, "some warps have stored their rows"
+    full, none, old = [TILE * TILE, 0], [0, 0], [0, TILE * TILE]
+    assert held.pop(20.5) == [[stored, TILE * TILE - stored], old], "and the others still hold the tile before"
+    assert held == {0: [none, none], 1: [full, none], **dict.fromkeys((2, 3, 10, 19, 20, 22, 40), [full, full]),
+                    20.01: [old, old], 21: [full, old], 41: [old, old]}
+
+
+def test_the_marks_are_the_four_barriers(page):
+    scene = evaluate(page, "(m, {states}) => m.sceneOf({ row: 5, column: 3 }, states)", {"states": states()})
+    assert [mark["step"] for mark in scene["marks"]] == [i for i, step in enumerate(states()["steps"], 1) if step["kind"] == "barrier"]
+    assert scene["marks"][1]["label"] == "second barrier of the first tiles"
 
 
 SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);

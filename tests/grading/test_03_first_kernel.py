@@ -44,10 +44,14 @@ def test_the_inputs_of_part_2_ask_for_everything(name):
     assert all(size >= 1 for seed in range(9) for case in spec.drawn({}, np.random.default_rng(seed)) for size in (case.M, case.N, case.K))
 
 
-@pytest.mark.sampled(test=1)
-@pytest.mark.parametrize(("name", "limit"), [("lanes_one_row", 2.5), ("lanes_four_rows", 2.5), ("lanes_down_a_column", 8.5)])
-def test_the_gate_parts_the_best_shape_from_the_next(name, limit):
+WARPS = {"lanes_one_row": 5 / 32, "lanes_of_the_lesson": 3 / 32, "lanes_down_a_column": 3 / 32, "lanes_half_a_warp": 2 / 16,
+         "lanes_eight_threads": 2 / 8, "lanes_two_by_two": 2 / 4, "lanes_one_thread": 2}
+
+
+@pytest.mark.sampled(test=2)
+@pytest.mark.parametrize("name", WARPS)
+def test_the_gate_separates_the_best_shape_from_the_next_and_from_small_blocks(name):
     text = (TESTS / f"wrong_kernels/03_first_kernel/{name}.cu").read_text(encoding="utf-8")
     spec = part("03_first_kernel", "lanes")
-    assert list(check(text, spec).values.values()) == [limit]
-    assert check(text, replace(spec, gates=(replace(spec.gates[0], limit=limit),))).passed
+    assert list(check(text, spec).values.values()) == [WARPS[name]] > [spec.gates[0].limit]
+    assert check(text, replace(spec, gates=(replace(spec.gates[0], limit=WARPS[name]),))).passed, "its product is right"

@@ -38,7 +38,7 @@ def test_the_request_drawn_is_the_worst_of_the_worst_line(starters):
     spec = part("03_first_kernel", "lanes")
     text = starters["03_first_kernel", "lanes"]
     line = check(text, spec).findings[0].line
-    assert f"load of A. One request, load of 4 bytes a lane, line {line}: 32 lanes, touch 16 sectors" in repr(worst_request(text, spec))
+    assert f"load of B. One request, load of 4 bytes a lane, line {line}: 32 lanes, touch 2 sectors" in repr(worst_request(text, spec))
     assert "store of 4 bytes a lane" in repr(worst_request(text, spec, load=False))
 
 
@@ -61,8 +61,8 @@ def test_the_listing_has_the_requests_of_each_line(starters):
 @pytest.mark.parametrize(("old", "new", "says"), [
     ("acc += A", "acc += a", "No picture: lanes does not run"),
     ("#define BM 16", "#define BM (16)", "No picture: lanes does not run"),
-    ("row * lda", "row * lda * 1000", "No picture: lanes does not run"),
-    ("A[row * lda + k] * B[k * ldb + col]", "1.0f", "has no global load"),
+    ("k * lda", "k * lda * 1000", "No picture: lanes does not run"),
+    ("A[k * lda + row] * B[k * ldb + col]", "1.0f", "has no global load"),
 ])
 def test_a_kernel_without_a_picture_gets_a_sentence(old, new, says, answers):
     text = answers("solutions", "03_first_kernel")["lanes"]

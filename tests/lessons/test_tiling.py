@@ -14,7 +14,8 @@ from nbclient import NotebookClient
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.lessons import tiling
-from course_lib.lessons.tiling import counts, times
+from course_lib.lessons.tiling import counts, races, times
+from course_lib.lessons.tiling.overtaking import overtaken
 from course_lib.magic import from_cell
 from course_lib.run import bound_of, run
 from course_lib.widgets.compute import evaluate, inputs
@@ -34,6 +35,18 @@ def on_the_simulator(monkeypatch):
 def mine():
     """Return the worked kernel of the lesson's blank cell."""
     return from_cell(CELLS["mine"])[1]
+
+
+def test_without_the_second_barrier_warp_0_overwrites_what_warp_1_has_not_read(mine):
+    broken = tiling.without_last_barrier(mine, T=16)
+    found = overtaken(broken)
+    assert found.events[:found.read] == ((0, "reads"),) * 32 + ((0, "loads"), (0, "writes")) * 2
+    assert found.events[found.read:] == ((1, "reads"),) * 32 + ((1, "loads"), (1, "writes")) * 2
+    hazard = run(broken, *inputs(32, 32, 32)[:2], bx=16, by=16, racecheck=True).hazards[0]
+    assert found.word == races.element(run(broken, *inputs(32, 32, 32)[:2], bx=16, by=16), hazard.address) == "word 0 of Bs"
+    assert "Warp 0 does 36 accesses first" in tiling.overtaking(broken).alt
+    with pytest.raises(CourseError, match="is the second barrier still in the kernel"):
+        overtaken(mine)
 
 
 def test_the_worked_kernel_is_right_on_every_input(mine):

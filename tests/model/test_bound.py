@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from course_lib.arch import device
-from course_lib.data import readings
-from course_lib.kernels import get
-from course_lib.model import InputError, Work, lower_bound, product_sectors
+from course_lib.data import load, readings
+from course_lib.kernels import KERNELS, get
+from course_lib.model import InputError, Work, busiest, l1_wavefronts, lower_bound, product_sectors
 from course_lib.model.bound import MEANING
 from course_lib.run import run
 from course_lib.run.bound import work_of
 from course_lib.toolchain import tensor_step
 
 H200 = device("H200")
-NOTHING = Work(blocks=132, fmas=0, instructions=0, wavefronts=0, sectors=0, lines=0, block_sectors=0, launch_sectors=0, rounds=0,
+NOTHING = Work(blocks=132, fmas=0, instructions=0, wavefronts=0, sectors=0, l1_wavefronts=0, block_sectors=0, launch_sectors=0, rounds=0,
                resident=1)
 MS = 1e-3
 
@@ -24,7 +24,8 @@ MS = 1e-3
 @pytest.mark.parametrize(("what", "term", "seconds"), [
     # at 1000 MHz on 132 SMs: 132 million of each are a million for every SM
     ({"fmas": 132e6}, "fma", 0.25 * MS), ({"fmas": 132e6, "double": True}, "fma", 0.5 * MS), ({"instructions": 132e6}, "issue", 0.25 * MS),
-    ({"wavefronts": 132e6, "sectors": 132e6}, "L1", 1.25 * MS), ({"sectors": 132e6}, "L1", 0.25 * MS), ({"lines": 132e6}, "tags", 1 * MS),
+    ({"wavefronts": 132e6, "sectors": 132e6}, "L1", 1.25 * MS), ({"sectors": 132e6}, "L1", 0.25 * MS),
+    ({"l1_wavefronts": 132e6}, "L1 banks", 1 * MS),
     ({"block_sectors": 132e6}, "L2", 132 / 160 * MS), ({"launch_sectors": 150e6}, "DRAM", 1 * MS), ({"rounds": 1000}, "latency", 0.2 * MS),
     # an H200's SM does 1024 multiply-adds a clock in TF32 and 2048 in bfloat16
     ({"tensor": 132e6 * 1024, "number": "tf32"}, "tensor", 1 * MS), ({"tensor": 132e6 * 1024, "number": "bf16"}, "tensor", 0.5 * MS),
@@ -57,7 +58,7 @@ def test_slack_tells_how_near_the_second_is():
 
 @pytest.mark.parametrize(("change", "words"), [
     ({"blocks": 0}, "at least one of each"), ({"resident": 0}, "at least one of each"), ({"fmas": -1}, "fmas is -1"),
-    ({"sectors": math.nan}, "sectors is nan"), ({"lines": math.inf}, "lines is inf")])
+    ({"sectors": math.nan}, "sectors is nan"), ({"l1_wavefronts": math.inf}, "l1_wavefronts is inf")])
 def test_what_is_no_count_is_refused(change, words):
     with pytest.raises(InputError, match=words):
         lower_bound(replace(NOTHING, **change), H200)
@@ -140,6 +141,51 @@ def test_the_recorded_clocks_are_the_rates_of_the_model():
     assert loads["per_warp"] == pytest.approx(1, rel=0.02)
     one, two, four, all32 = (micro.find(kernel="micro_shared", threads=32, spread=s)[0]["low"] for s in (0, 2, 4, 32))
     assert (two - one, four - one, all32 - one) == (2, 6, 62)
+
+
+PRODUCTS = ("ladder", "lee", "wang", "wong", "chien", "orders", "unrolling", "padding", "blocks")
+
+
+def recorded_products():
+    """Return kernel -> the recordings of its square products."""
+    found = {}
+    for r in (r for name in PRODUCTS for r in load(name).find(kind="product")):
+        if r.kernel in KERNELS and r.state == "done" and r.M == r.K == r.N:
+            found.setdefault(r.kernel, []).append(r)
+    return found
+
+
+def test_how_many_recordings_the_page_speaks_of():
+    assert sum(map(len, recorded_products().values())) == 754
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", recorded_products())
+def test_nothing_recorded_is_faster_than_its_bound(name):
+    """At every size and with all parameters: a bound that a recording exceeds is none. Sizes are 256 to 8192, odd ones among them."""
+    import time_bound
+    for r in recorded_products()[name]:
+        bound = lower_bound(time_bound.work(name, r.N, tuple(sorted(r.parameters.items()))), H200, time_bound.latency())
+        assert bound.seconds <= r.median_s, (r.N, r.parameters, bound.binds)
+
+
+@pytest.mark.parametrize(("width", "first", "expected"), [
+    (4, 4 * np.arange(32), 1), (4, 4 * np.arange(32) + 60, 1), (4, np.zeros(32, int), 1), (4, 128 * np.arange(32), 32),
+    (4, 132 * np.arange(32), 1),
+    (4, 64 * np.arange(32), 16), (8, 8 * np.arange(32), 2), (16, 16 * np.arange(32), 4), (4, [], 0),
+    (4, np.repeat([0, 4096 * 4], 16), 2), (4, np.repeat([0, 4095 * 4], 16), 1)])
+def test_wavefronts_of_a_global_request_by_hand(width, first, expected):
+    assert l1_wavefronts(first, width) == expected
+
+
+def test_what_the_naive_kernel_was_recorded_at_leaves_one_hypothesis():
+    """Cycles of an SM per warp and step along k: at 2047 fewer than lines of 128 bytes would need, at 2048 just above the wavefronts."""
+    recorded = {r.N: r.median_s * H200.clock_mhz * 1e6 / (busiest(math.ceil(r.N / 16)**2, H200.sms) * 8 * r.N)
+                for r in load("wang").find(kernel="sgemm_thread")}
+    assert (round(recorded[2047], 2), round(recorded[2048], 2)) == (2.54, 3.06)
+    for N, cycles in recorded.items():
+        a, b = np.array([0, 4 * N]), 4 * np.arange(16)
+        assert l1_wavefronts(a) + l1_wavefronts(b) == (3 if N % 32 == 0 else 2) < cycles, N
 
 
 @pytest.mark.exhaustive

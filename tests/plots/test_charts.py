@@ -1,6 +1,7 @@
 """Charts, listings, tables and the alternative text, without looking at pixels."""
 
 import io
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -59,16 +60,44 @@ def test_drawing_leaves_matplotlib_alone():
 def test_a_picture_carries_its_words_and_is_small():
     picture = plots.render(plots.bars({"a": 1, "b": 2}, unit="u"), 'b is twice "a"')
     assert 'alt="b is twice &quot;a&quot;"' in picture._repr_html_()
-    assert Image.open(io.BytesIO(picture.png)).size == picture.size
-    assert len(picture.png) < 20_000
     assert repr(picture) == '[figure: b is twice "a"]'
+    assert (picture.kind, picture.size) == ("svg+xml", (900, 304))
+    assert b'viewBox="0 0 648 218.88"' in picture.data, "72 points are 100 pixels"
+    assert len(picture.data) < 20_000
 
 
-def test_a_small_picture_keeps_the_colours_of_areas():
+def test_a_picture_has_no_paper_of_its_own_so_that_dark_themes_may_turn_its_colours():
+    picture = plots.render(plots.bars({"a": 1, "b": 2}, unit="u"), "two bars")
+    assert not re.search(rb'fill: ?(#ffffff|white)', picture.data)
+    found = picture._repr_html_()
+    assert 'background:white' in found, "for whoever has no theme"
+    assert re.search(r'<style>\[data-jp-theme-light="false"\] .wbw-figure,.*background:none!important;filter:invert\(1\)', found)
+    assert "max-width:100%" in found
+
+
+def test_the_same_figure_gives_the_same_bytes_and_one_of_thousands_of_parts_is_a_png():
+    one, other = (plots.render(plots.bars({"a": 1}, unit="u"), "one") for _ in range(2))
+    assert one == other
+    ax = plots.bars({f"{i}": i + 1 for i in range(700)}, unit="u")
+    picture = plots.render(ax, "many", small=False)
+    assert picture.kind == "png"
+    assert Image.open(io.BytesIO(picture.data)).size == picture.size
+
+
+def test_figures_of_committed_notebooks_are_small_pngs(monkeypatch):
+    monkeypatch.setenv("COURSE_FIGURES", "png")
+    picture = plots.render(plots.bars({"a": 1, "b": 2}, unit="u"), "two bars")
+    assert picture.kind == "png"
+    assert len(picture.data) < 20_000
+    assert 'src="data:image/png;base64,' in picture._repr_html_()
+
+
+def test_a_small_picture_keeps_the_colours_of_areas(monkeypatch):
+    monkeypatch.setenv("COURSE_FIGURES", "png")
     ax = plots.bars({"a": 1}, unit="u")
     ax.patches[0].set_color("#EDEDED")
     kinds = [plots.render(ax, "grey", small=small) for small in (True, False)]
-    images = [Image.open(io.BytesIO(kind.png)).convert("RGB") for kind in kinds]
+    images = [Image.open(io.BytesIO(kind.data)).convert("RGB") for kind in kinds]
     x, y = (int(v) for v in ax.transData.transform((0.5, 0)))
     places = (x, images[0].height - y)
     assert images[0].getpixel(places) == images[1].getpixel(places) == (237, 237, 237)

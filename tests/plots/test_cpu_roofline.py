@@ -1,7 +1,9 @@
 """The CPU's roofline: every roof, its knee, and the programs where they belong."""
 
 import numpy as np
+import pytest
 
+from course_lib.errors import CourseError
 from course_lib.plots.cpu_roofline import cpu_roofline, describe_cpu_roofline
 from course_lib.run import CpuPeak
 
@@ -24,3 +26,8 @@ def test_each_roof_rises_with_its_bandwidth_to_the_peak():
 def test_without_programs():
     assert len(cpu_roofline(PEAK).lines) == 3
     assert describe_cpu_roofline(PEAK).endswith("192 GB/s from 24 KiB and 96 GB/s from 384 KiB and 12 GB/s from 96 MiB.")
+
+
+def test_a_roof_that_a_program_exceeds_is_not_drawn():
+    with pytest.raises(CourseError, match="blas: faster than the peak of 96 GFLOP/s, which is then none"):
+        cpu_roofline(PEAK, {"ikj": (0.5, 20.0), "blas": (40.0, 130.0)})

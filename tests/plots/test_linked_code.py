@@ -6,9 +6,8 @@ import pytest
 
 from course_lib import kernels, toolchain
 from course_lib.errors import CourseError
-from course_lib.plots import compare_code, linked_code, source_listing
-from course_lib.plots.code_panes import CONTEXT, in_sight, pane, region, static_panes
-from course_lib.plots.linked_code import CodeLine, ptx_lines
+from course_lib.plots import linked_code, source_listing
+from course_lib.plots.linked_code import ptx_lines
 
 
 @pytest.fixture(scope="module")
@@ -84,51 +83,9 @@ def test_tiles_of_outputs_and_kernels_without_multiply_adds():
     assert linked_code("sgemm_naive").step is None
 
 
-def test_two_compilations_side_by_side(rolled, written_out):
-    table = compare_code(rolled, written_out)
-    assert table.header == ("one turn of the inner loop", "UNROLL = 1", "UNROLL = 16")
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert rows["FFMA"] == (1, 16)
-    assert rows["all"] == tuple(code.loop.counts["instructions"] for code in (rolled, written_out))
-    assert sum(rows[op][0] for op in rows if op.isupper()) + sum(
-        rows[op][0] for op in rows if op[0].isupper() and not op.isupper()) == rows["all"][0]
-    assert float(rows["per multiply-add, whole step along K"][1]) == pytest.approx(written_out.step, rel=0.01)
-
-
 def test_the_listing_has_the_machine_instructions(rolled):
     table = source_listing(kernels.get("sgemm_unrolled").source, {}, sass=rolled.sass_per_line)
     column = table.header.index("SASS instructions")
     found = {int(row[0]): row[column] for row in table.rows}
     assert found[rolled.busiest] == str(rolled.sass_per_line[rolled.busiest])
     assert sum(int(v) for v in found.values() if v) == len(rolled.sass)
-
-
-def test_a_pane_marks_what_belongs_to_the_line_and_leaves_gaps(rolled):
-    pieces = pane(rolled.sass, rolled.busiest, "SASS")
-    assert pieces.count("▶") == rolled.sass_per_line[rolled.busiest]
-    assert re.search(r"⋮ \d+ of other lines", pieces)
-    assert 'tabindex="0"' in pieces
-    assert "FFMA" in pieces
-    many = [CodeLine(f"mov {n} < 1", 4) for n in range(100)]
-    cut = pane(many, 4, "PTX", most=10)
-    assert cut.count("▶") == 10
-    assert "⋮ 90 more, 90 of them of line 4" in cut
-    assert "mov 0 &lt; 1" in cut
-    assert "⋮ 100 of other lines" in pane(many, 5, "PTX")
-
-
-def test_everything_is_in_sight_or_counted():
-    lines = [CodeLine(str(n), 9 if n in (0, 8, 9, 30) else 1) for n in range(40)]
-    runs = in_sight(lines, 9)
-    assert runs == [(0, 12), (30 - CONTEXT, 30 + CONTEXT)]
-    hidden = [int(n) for n in re.findall(r"⋮ (\d+) of other", pane(lines, 9, "x"))]
-    assert sum(hidden) + sum(last - first + 1 for first, last in runs) == 40
-
-
-def test_a_page_without_widgets_gets_all_three(rolled):
-    page = static_panes([rolled], rolled.busiest)
-    assert "PTX, TILE = 16, UNROLL = 1" in page
-    assert "SASS, TILE = 16, UNROLL = 1" in page
-    assert "acc += As[ty][k] * Bs[k][tx];" in page
-    assert "<script" not in page
-    assert region(rolled)[0] == line_of("sgemm_unrolled", "__global__")

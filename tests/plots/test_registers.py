@@ -82,7 +82,7 @@ def test_the_picture_has_the_outputs_and_what_they_need():
     assert image[2 + at, at] == 0
     assert [r - at for r in np.flatnonzero(image[:, 0] == 1)] == [1, 25]
     assert [c - at for c in np.flatnonzero(image[wide - 1] == 1)] == [2, 14]
-    assert ax.get_title(loc="left") == "A thread: 4 outputs, 4 words a step"
+    assert ax.get_title(loc="left") == "A thread: 4 outputs, 4 words per k"
 
 
 def test_the_widgets_picture_is_of_the_position():
@@ -90,33 +90,3 @@ def test_the_widgets_picture_is_of_the_position():
     ax, alt = share_picture(result)
     assert "A thread: 8 outputs, 6 words" in ax.get_title(loc="left")
     assert "tile of 32 × 32 elements one thread computes 8" in alt
-
-
-POINTS = [plots.Speed(4, 1.0, 100.0, "a"), plots.Speed(16, 0.5, 300.0, "b"), plots.Speed(4, 0.25, 50.0)]
-
-
-def test_speeds_stand_at_their_occupancy_a_marker_for_each_number_of_outputs():
-    ax = plots.speed_by_occupancy(POINTS, label="made up", title="T")
-    assert [line.get_label() for line in ax.lines] == ["4 outputs a thread", "16 outputs a thread"]
-    assert [line.get_xydata().tolist() for line in ax.lines] == [[[100, 100], [25, 50]], [[50, 300]]]
-    assert len({line.get_marker() for line in ax.lines}) == 2
-    assert {(t.get_text(), t.get_ha()) for t in ax.texts} == {("a", "right"), ("b", "left")}
-    assert ax.get_xlabel().endswith("speeds made up")
-    assert ax.get_ylim()[0] == 0
-
-
-def test_speeds_that_nobody_could_tell_apart_are_refused():
-    with pytest.raises(CourseError, match="9 numbers of outputs"):
-        plots.speed_by_occupancy([plots.Speed(n, 0.5, 1.0) for n in range(1, 10)])
-    with pytest.raises(CourseError, match="0 numbers of outputs"):
-        plots.speed_by_occupancy([])
-
-
-def test_littles_law_is_a_line_and_kernels_are_points():
-    ax = plots.under_way({"few": (8, 1), "many": (16, 64)}, 16)
-    law, few, many = ax.lines
-    assert np.prod(law.get_xydata(), axis=1).tolist() == [16, 16]
-    assert (few.get_xydata().tolist(), many.get_xydata().tolist()) == ([[8, 1]], [[16, 64]])
-    assert [line.get_label() for line in ax.lines] == ["needed: 16 under way", "few: 8 independent", "many: 1024 independent"]
-    assert ax.get_xscale() == ax.get_yscale() == "log"
-    assert ax.get_ylim()[1] >= 64

@@ -5,7 +5,7 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.plots import requests, touched_sectors
 from course_lib.run import run
-from course_lib.widgets import accesses, compute, side_by_side
+from course_lib.widgets import accesses, compute
 from course_lib.widgets.accesses import places, traced
 
 
@@ -91,39 +91,3 @@ def test_every_control_has_a_name(box):
     for control in (box.line, box.access, box.block, box.warp, box.index):
         assert control.description
         assert control.tooltip
-
-
-def test_choosing_a_source_line_marks_its_instructions():
-    box = side_by_side("sgemm_unrolled", UNROLL=4)
-    code, = box.codes
-    assert box.line.value == code.busiest
-    ptx, sass = (pane.value for pane in box.panes)
-    assert ptx.count("▶") == sum(c.line == code.busiest for c in code.ptx)
-    assert sass.count("▶") == code.sass_per_line[code.busiest]
-    barrier = next(n for n, text in enumerate(code.source, 1) if "__syncthreads" in text)
-    box.line.value = barrier
-    assert "bar.sync" in next(row for row in box.panes[0].value.split("<div") if "▶" in row)
-    assert f"Line {barrier}" in box.status.value
-    assert box.slider.value == barrier
-    box.slider.value = code.busiest
-    assert box.line.value == code.busiest
-    assert box.panes[1].value == sass
-    assert "FFMA" in box.children[-1].value
-
-
-def test_two_positions_stand_side_by_side():
-    box = side_by_side("sgemm_unrolled", UNROLL=1, compare={"UNROLL": 16})
-    assert [pane.value.count("FFMA") for pane in box.panes] == [1, 16]
-    box.kind.value = "PTX"
-    assert [pane.value.count("fma.rn.f32") for pane in box.panes] == [1, 16]
-    assert "UNROLL = 16" in box.panes[1].value
-    assert "whole step along K" in box.children[-1].value
-    bundle = box._repr_mimebundle_()
-    assert "UNROLL = 16" in bundle["text/html"]
-    assert "<script" not in bundle["text/html"]
-    assert "run this cell" in bundle["text/plain"]
-
-
-def test_a_position_that_breaks_a_rule_says_which():
-    with pytest.raises(CourseError, match="UNROLL can be up to 8"):
-        side_by_side("sgemm_unrolled", TILE=8, UNROLL=16)

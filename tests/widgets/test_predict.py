@@ -6,7 +6,8 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.widgets.answers import Answers, folder
-from course_lib.widgets.prediction import Prediction, compare, parse_number, predict
+from course_lib.widgets.numbers import LARGEST, parse_number, short, understood
+from course_lib.widgets.prediction import Prediction, compare, predict
 
 
 @pytest.fixture(autouse=True)
@@ -17,9 +18,39 @@ def own_folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("text", "value"), [
     ("8.5", 8.5), ("8,5", 8.5), ("17/2", 8.5), ("1e3", 1000), ("1,000", 1000), ("1,234.5", 1234.5), ("-2", -2),
-    ("50%", 0.5)])
+    ("50%", 0.5), ("0,0117", 0.0117), ("0.0117", 0.0117), (".5", 0.5), (",5", 0.5), ("0,125", 0.125), ("1,024", 1024),
+    ("12,345,678", 12345678), ("1.048.576", 1048576), ("1.234,5", 1234.5), ("1234,567", 1234.567), ("1.024", 1.024),
+    ("262 144", 262144), ("262\u202f144", 262144),
+    ("2'097'152", 2097152), ("1_000", 1000), ("007", 7), ("12,5%", 0.125), ("2,5e3", 2500)])
 def test_numbers_as_people_write_them(text, value):
     assert parse_number(text) == value
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("1/64", 1 / 64), ("2**10", 1024), ("3*4", 12), ("(1/32 + 1/16) / 8", 3 / 256), ("2^10", 1024), ("16 × 16", 256), ("16·16 − 1", 255),
+    ("-2**2", -4), ("7 // 2", 3), ("256**3 / 64", 262144), ("1,024 * 256", 262144), ("0,5 + 0,25", 0.75), ("1/2 + 1/2 %", 0.01)])
+def test_formulas_are_computed(text, value):
+    assert parse_number(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", [
+    "__import__('os')", "abs(1)", "x", "1 if 1 else 2", "[1]", "'a' * 9", "True", "2j", "1; 2", "lambda: 1", "(1).real", "9**9**9",
+    "9**99999", "10**400", "1e999", "0**-1", "1 << 80", "1,24,5", "1,0000,000", "1.2.3", "1..2", "3 4", "1+" * 30 + "1", "(" * 40 + "1"])
+def test_what_is_no_arithmetic_is_not_computed(text):
+    with pytest.raises(CourseError, match="is not a number: write something like"):
+        parse_number(text)
+
+
+def test_what_a_reader_may_have_meant_otherwise_is_said():
+    assert [understood(text, parse_number(text)) for text in ("16", " -0.5 ", "1,024", "0,0117", "2**10", "50%")] == [
+        "", "", ", understood as 1024", ", understood as 0.0117", ", understood as 1024", ", understood as 0.5"]
+    assert short(2.0**21) == "2097152"
+    assert short(LARGEST) == "1e+15"
+    asked = predict("How many?", key="k", unit="sectors")
+    asked.commit("1,024")
+    assert "Your prediction: 1,024 sectors, understood as 1024. Now run the next cells." in asked.says.value
+    asked.commit("16")
+    assert "Your prediction: 16 sectors. Now" in asked.says.value
 
 
 @pytest.mark.parametrize("text", ["", "two", "1/0", "nan", "inf", "--", "1/", "8.5 sectors"])

@@ -1,9 +1,10 @@
 """Exercise 03, "Who computes which element?": the element of a thread, any M × N × K with two elements a thread, the best warp.
 
-Sectors per load request in the last part, by hand. A warp that covers r rows and c columns of C asks A for one element in each of
-r rows, r sectors, and B for c neighbours in one row, c / 8 sectors. The starter's warp has 16 rows and 2 columns:
-(16 + 1) / 2 = 8.5. One row of 32 columns gives (1 + 4) / 2 = 2.5, and so do 4 rows of 8; 2 rows of 16 give (2 + 2) / 2 = 2,
-the least that there is: r + 32 / (8 r) is smallest at r = 2.
+Load sectors per multiply-add in the last part, by hand. A is stored column by column there. A warp that covers r rows and c columns
+of C asks A for r neighbours in a column, r / 8 sectors, and B for c neighbours in a row, c / 8 sectors, each at least one. The
+starter's warp, the best of lesson 03, has 2 rows and 16 columns: 1 + 2 sectors for 32 multiply-adds, 0.0938. One row of 32 columns
+costs 1 + 4. 4 rows of 8 columns, or 8 of 4, cost 1 + 1: 2 / 32 = 0.0625, the least for 32 lanes. Fewer lanes with work do not help:
+a warp of a single lane has two sectors for one multiply-add.
 """
 
 import itertools
@@ -14,7 +15,7 @@ import numpy as np
 from course_lib.check.case import Case, all_cases, gate_case
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.function_spec import FunctionSpec
-from course_lib.grading.spec import REQUESTS_LOADED, SECTORS_LOADED, Gate, Spec, per_count, tile_grid
+from course_lib.grading.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 from course_lib.kernels.kernel import ceil_div
 
 EXERCISE = "03_first_kernel"
@@ -151,8 +152,8 @@ def _lanes_cases(tile):
     return all_cases(tile | {"BK": 16})
 
 
-SECTORS = Gate("global sectors per load request", per_count(SECTORS_LOADED, REQUESTS_LOADED), limit=2.25, starter=8.5, achievable=2.0,
-               advice="Each row that a warp covers costs a sector of A, each 8 columns one of B: which shape has the fewest?")
+SECTORS = Gate("load sectors per multiply-add", per_work(SECTORS_LOADED), limit=0.07, starter=3 / 32, achievable=2 / 32,
+               advice="Count the sectors of A and of B for one step, and divide by the lanes at work: which shape of a warp has fewest?")
 
 
 def _two(part, entry, turned, grid):
@@ -169,7 +170,7 @@ PARTS = (
                  drawn=_some_threads, expected=element_of, guess=_element_mistake),
     _two("main", "two_columns", "", lambda case, tile: (ceil_div(case.N, LONG), ceil_div(case.M, SHORT), 1)),
     _two("main-b", "two_rows", "ABC", lambda case, tile: (ceil_div(case.M, LONG), ceil_div(case.N, SHORT), 1)),
-    Spec(EXERCISE, "lanes", "Part 3: the best shape for a warp", "lanes", Sgemm(), ("BM", "BN"), grid=tile_grid,
+    Spec(EXERCISE, "lanes", "Part 3: the best shape for a warp", "lanes", Sgemm("A"), ("BM", "BN"), grid=tile_grid,
          block=lambda tile: (tile["BM"] * tile["BN"], 1, 1), cases=_lanes_cases, gate_case=lambda tile: gate_case(tile | {"BK": 16}),
          gates=(SECTORS,)),
 )

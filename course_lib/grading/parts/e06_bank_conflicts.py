@@ -1,14 +1,12 @@
-"""Exercise 06, "Transpose without conflicts": count a bank's words, then turn a tile with padding, then without.
+"""Exercise 06, "In place, and without padding": count a bank's words, transpose a matrix where it lies, then sum rows without padding.
 
-All gates count what 32 elements cost, as many as a warp moves at once. 32 floats are 4 sectors of 32 bytes: read along a row, and written
-along a row, 4 sectors each. The plain kernel writes down a column, and so touches 32 sectors. A tile in shared memory is written once and
-read once: 2 wavefronts without conflicts. Down a column of a tile of 32 × 32 a read takes 32, which makes 33 of the 2.
+All gates count what 32 elements cost, as many as a warp moves at once. 32 floats are 4 sectors of 32 bytes, along a row. The plain
+kernel of part 2 swaps elements above the diagonal with those below it: 4 sectors for 32 of the one, 32 for 32 of the other, which makes
+18 on average; in tiles on the diagonal it is a little less. A tile in shared memory is written once and read once: 2 wavefronts without
+conflicts, and 3 where (A + Aᵀ) / 2 needs each tile along its rows, too (variant b). Down a column of a tile of 32 × 32 a read takes 32.
 
-Variant b of the main part adds a matrix: B, of the same shape as C, is loaded too, 4 + 4 sectors; the plain kernel reads it as it writes
-C, down a column: 4 + 32.
-
-Part 3 counts bytes too. 4 blocks of S bytes each turn the gates' 2 × 2 tiles, whatever TILE is: 4 S bytes for 32 n elements. A tile of
-32 × 32 floats has 4 bytes for each, one of 32 × 33 has 4.1250.
+The plain kernel of part 3 lets neighbouring lanes sum neighbouring rows: 32 sectors for 32 elements. It counts bytes, too: the gates' input
+has 2 × 2 tiles, so 4 blocks' bytes for 32 n elements, whatever TILE is. A tile of 32 × 32 floats has 4 for each, one of 32 × 33 has 4.1250.
 """
 
 from math import gcd
@@ -16,14 +14,19 @@ from math import gcd
 import numpy as np
 
 from course_lib.arch import BANKS, WARP
-from course_lib.check.transpose import PER, Transpose, adding_cases, adding_drawn, all_cases, drawn, gate_case, tile_grid
+from course_lib.check import in_place, row_sums
+from course_lib.check.in_place import InPlace
+from course_lib.check.row_sums import RowSums
+from course_lib.check.transpose import PER, tile_grid
 from course_lib.grading.function_spec import FunctionSpec
 from course_lib.grading.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work
 from course_lib.model.banks import shared_wavefronts
 
+EXERCISE = "06_bank_conflicts"
 WAVEFRONTS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
               "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum")
-BLOCKS = 4            # that turn the input of the gates
+TILES = 4             # in the input of the gates
+SWAPPED = 17.9375     # sectors per 32 elements of 2 × 2 tiles, of which two lie on the diagonal, as the plain kernel swaps them
 
 
 def wavefronts_per_work(report, work):
@@ -34,28 +37,32 @@ def wavefronts_per_work(report, work):
 
 
 def bytes_per_element(report, work):
-    """Return the bytes of shared memory for each element of a block's tile."""
+    """Return a block's bytes of shared memory for each element of a tile."""
     size = sum(variable.nbytes for variable in report.shared)
-    return Reading(BLOCKS * size / (PER * work), f"{size} bytes a block")
+    return Reading(TILES * size / (PER * work), f"{size} bytes a block")
 
 
-def _loads(starter, achievable):
-    return Gate("global sectors loaded per 32 elements", per_work(SECTORS_LOADED), limit=1.125 * achievable, starter=starter,
-                achievable=achievable, advice="Neighbouring lanes shall read neighbours of a row, of every matrix")
+def _sectors(what, counter, starter):
+    return Gate(f"global sectors {what} per 32 elements", per_work(counter), limit=4.5, starter=starter, achievable=4.0,
+                advice="Neighbouring lanes shall go along a row, for both tiles of a pair, and each element shall be moved once")
 
 
-STORES = Gate("global sectors stored per 32 elements", per_work(SECTORS_STORED), limit=4.5, starter=32.0, achievable=4.0,
-              advice="Neighbouring lanes shall write neighbours of a row: turn the tile in shared memory, and exchange the block's indices")
-FRONTS = Gate("shared wavefronts per 32 elements", wavefronts_per_work, limit=2.5, starter=0.0, achievable=2.0,
-              advice="Each lane that goes down a column shall find a bank of its own: how long is a row of the tile, in words?")
+def _fronts(achievable):
+    return Gate("shared wavefronts per 32 elements", wavefronts_per_work, limit=achievable + 0.5, starter=0.0, achievable=achievable,
+                advice="Each lane that goes down a column shall find a bank of its own")
+
+
+FRONTS = _fronts(2.0)
 BYTES = Gate("shared bytes per element of a tile", bytes_per_element, limit=4.0, starter=0.0, achievable=4.0,
-             advice="A tile has room for its elements and no more: move them within their rows instead of padding the rows")
+             advice="A tile has room for its elements and no more: no padding")
+LOADS = Gate("global sectors loaded per 32 elements", per_work(SECTORS_LOADED), limit=4.5, starter=32.0, achievable=4.0,
+             advice="Let neighbouring lanes read neighbours of a row, and keep a tile of them in shared memory")
+PAIRS = (_sectors("loaded", SECTORS_LOADED, SWAPPED), _sectors("stored", SECTORS_STORED, SWAPPED))
 
 
-def _part(part, title, entry, gates, adds=False):
-    cases, more = (adding_cases, adding_drawn) if adds else (all_cases, drawn)
-    return Spec("06_bank_conflicts", part, title, entry, Transpose(adds), ("TILE", "ROWS"), grid=tile_grid,
-                block=lambda tile: (tile["TILE"], tile["ROWS"], 1), cases=cases, gate_case=gate_case, gates=gates, drawn=more)
+def _part(part, title, entry, operation, gates, module, grid=tile_grid):
+    return Spec(EXERCISE, part, title, entry, operation, ("TILE", "ROWS"), grid=grid, block=lambda tile: (tile["TILE"], tile["ROWS"], 1),
+                cases=module.all_cases, gate_case=module.gate_case, gates=gates, drawn=module.drawn)
 
 
 def _expected(row_length, lanes):
@@ -82,11 +89,11 @@ def _guess(given, got):
 
 
 PARTS = (
-    FunctionSpec("06_bank_conflicts", "count", "Part 1: count wavefronts", "wavefronts", ("row_length", "lanes"),
+    FunctionSpec(EXERCISE, "count", "Part 1: count wavefronts", "wavefronts", ("row_length", "lanes"),
                  cases=((33, 32), (32, 32), (34, 32), (36, 32), (40, 32), (48, 32), (1, 32), (31, 32), (64, 32), (96, 7), (32, 1), (16, 16),
                         (20, 32), (24, 9), (0, 32)),
                  drawn=_drawn, expected=_expected, guess=_guess),
-    _part("turn", "Part 2: turn a matrix", "turned", (_loads(4.0, 4.0), STORES, FRONTS)),
-    _part("turn-b", "Part 2: C = alpha Aᵀ + B", "turned_plus", (_loads(36.0, 8.0), STORES, FRONTS), adds=True),
-    _part("swizzle", "Part 3: without padding", "swizzled", (_loads(4.0, 4.0), STORES, FRONTS, BYTES)),
+    _part("swap", "Part 2: transpose in place", "transposed_in_place", InPlace(), (*PAIRS, FRONTS), in_place),
+    _part("swap-b", "Part 2: make symmetric", "symmetrised", InPlace(averages=True), (*PAIRS, _fronts(3.0)), in_place),
+    _part("sums", "Part 3: sum rows without padding", "row_sums", RowSums(), (LOADS, FRONTS, BYTES), row_sums, row_sums.grid),
 )

@@ -2,10 +2,10 @@
 
 Machine instructions of a warp per multiply-add (sm_90, NVRTC 13.5), read from the machine code of one step along K, each instruction as
 often as it is executed. The starter of the main part takes 12.875: a turn of its loop has 10 instructions for one multiply-add, and 46
-come once a tile of 16. Without its pragma 6.9375, as the number of turns is still not known to the compiler. With 16 turns known there
-is no loop any more: 16 FFMA, 20 loads (4 LDS.128 of A's tile and 16 LDS of B's) and 24 once a tile, 60 / 16 = 3.75. With A stored
-column by column its tile's elements are 16 words apart, so that nothing is joined: 16 FFMA, 32 loads, 21 once a tile, 69 / 16. Four
-outputs a thread: 64 FFMA, 16 loads for B, 16 LDS.128 for A and 45 once a tile, 141 / 64 = 2.2031.
+come once per tile of 16. Without its pragma 6.9375, as the number of turns is still not known to the compiler. With 16 turns known there
+is no loop any more: 16 FFMA, 20 loads (4 LDS.128 of A's tile and 16 LDS of B's) and 24 once per tile, 60 / 16 = 3.75. With A stored
+column by column its tile's elements are 16 words apart, so that nothing is joined: 16 FFMA, 32 loads, 21 once per tile, 69 / 16. Four
+outputs a thread: 64 FFMA, 16 loads for B, 16 LDS.128 for A and 45 once per tile, 141 / 64 = 2.2031.
 """
 
 from course_lib.check.case import Case, all_cases
@@ -52,7 +52,7 @@ def _guess(given, got):
     mistakes = {
         "The multiply-add itself is an instruction too": loads + around + once / BK,
         "Where unroll = BK there is no loop any more, and nothing of `loop`": 1 + loads + loop / unroll + once / BK,
-        "`once` comes once a tile, and the tile has BK multiply-adds for a thread": 1 + loads + around + once,
+        "`once` comes once per tile, and the tile has BK multiply-adds for a thread": 1 + loads + around + once,
         "The multiply-adds of a turn share the instructions of `loop`": 1 + loads + loop + once / BK,
         "That is the number for a whole tile; BK multiply-adds share it": BK * predicted(*given),
     }

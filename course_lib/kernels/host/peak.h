@@ -1,8 +1,8 @@
 // peak.h -- the two roofs of a CPU: multiply-adds that wait for nothing, and reading that computes almost nothing
 //
 // Computes  multiply_add: n times CHAINS independent vectors x*a + b;  read_all: times the sum of n elements
-// Idea      a multiply-add takes some 4 cycles, and 2 can begin in each: at least 8 must be under way, so CHAINS = 12
-// Vectors   of VB bytes
+// Idea      a multiply-add takes some 4 cycles, and 2 to 4 can begin in each: at least 8 to 16 must be under way, so CHAINS is 12 or 24
+// Vectors   of VB bytes; with few registers 24 of them do not fit, so both numbers of chains are tried
 // Lesson    notebooks/02_cpu.ipynb
 #include <string.h>
 #ifndef REAL
@@ -11,8 +11,11 @@
 #ifndef VB
 #define VB 32
 #endif
+#ifndef CHAINS
+#define CHAINS 12
+#endif
 typedef REAL vec __attribute__((vector_size(VB)));
-enum { LANES = VB / sizeof(REAL), CHAINS = 12 };
+enum { LANES = VB / sizeof(REAL) };
 
 void multiply_add(long long n, REAL a, REAL b, REAL* out) {         // out: CHAINS * LANES elements
     vec x[CHAINS];

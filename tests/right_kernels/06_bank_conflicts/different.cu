@@ -1,19 +1,25 @@
-// different.cu -- another right solution: a flat tile with rows of 37 words, one dimension of threads taken apart anew
+// different.cu -- another right solution: swizzled tiles, and their own loops for the diagonal
 //
-// Part             turn
+// Part             swap
 #define TILE 32
 #define ROWS 4
-#define PITCH 37
 extern "C" __global__ void
-turned(int rows, int cols, const float* in, int ld_in, float* out, int ld_out) {
-    __shared__ float buffer[TILE * PITCH];
-    const int thread = threadIdx.y * TILE + threadIdx.x, lane = thread % 32, warp = thread / 32;
-    in += blockIdx.y * TILE * ld_in + blockIdx.x * TILE;
-    out += blockIdx.x * TILE * ld_out + blockIdx.y * TILE;
-    const int high = min(TILE, rows - (int)blockIdx.y * TILE), wide = min(TILE, cols - (int)blockIdx.x * TILE);
-    if (lane < wide)
-        for (int r = warp; r < high; r += ROWS) buffer[lane * PITCH + r] = in[r * ld_in + lane];
+transposed_in_place(int n, float* A, int lda) {
+    __shared__ float tiles[2][TILE * TILE];
+    const int lane = threadIdx.x, bx = blockIdx.x, by = blockIdx.y;
+    if (by > bx) return;
+    const int count = by == bx ? 1 : 2;
+    for (int t = 0; t < count; ++t) {          // tile 0 begins in row by, column bx of tiles; tile 1 the other way round
+        const int first_row = (t ? bx : by) * TILE, first_col = (t ? by : bx) * TILE;
+        for (int i = threadIdx.y; i < TILE; i += ROWS)
+            if (first_row + i < n && first_col + lane < n)
+                tiles[t][i * TILE + (lane ^ i)] = A[(first_row + i) * lda + first_col + lane];
+    }
     __syncthreads();
-    if (lane < high)
-        for (int c = warp; c < wide; c += ROWS) out[c * ld_out + lane] = buffer[c * PITCH + lane];
+    for (int t = 0; t < count; ++t) {
+        const int first_row = (t ? by : bx) * TILE, first_col = (t ? bx : by) * TILE;      // where tile t goes
+        for (int i = threadIdx.y; i < TILE; i += ROWS)
+            if (first_row + i < n && first_col + lane < n)
+                A[(first_row + i) * lda + first_col + lane] = tiles[t][lane * TILE + (i ^ lane)];
+    }
 }

@@ -1,7 +1,7 @@
-// lanes_down_a_column.cu -- right, but a warp is 16 rows of 2 columns
+// lanes_down_a_column.cu -- right, but a warp is 16 rows of 2 columns: 3 sectors per step
 //
 // Part             lanes
-// Must fail for    gate: 8.5000
+// Must fail for    gate: 0.0938
 #define BM 16
 #define BN 16
 extern "C" __global__ void
@@ -13,7 +13,7 @@ lanes(int M, int N, int K, float alpha, const float* A, int lda,
     if (row >= M || col >= N) return;
     float acc = 0.0f;
     for (int k = 0; k < K; ++k)
-        acc += A[row * lda + k] * B[k * ldb + col];
+        acc += A[k * lda + row] * B[k * ldb + col];
     float* c = &C[row * ldc + col];
     *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
 }

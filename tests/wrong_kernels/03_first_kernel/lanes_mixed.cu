@@ -13,7 +13,7 @@ lanes(int M, int N, int K, float alpha, const float* A, int lda,
     if (row >= M || col >= N) return;
     float acc = 0.0f;
     for (int k = 0; k < K; ++k)
-        acc += A[row * lda + k] * B[k * ldb + col];
+        acc += A[k * lda + row] * B[k * ldb + col];
     float* c = &C[row * ldc + col];
     *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
 }

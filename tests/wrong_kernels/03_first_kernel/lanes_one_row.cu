@@ -1,7 +1,7 @@
-// lanes_one_row.cu -- right, but a warp is a row of 32 columns
+// lanes_one_row.cu -- right, but a warp is a row of 32 columns: 5 sectors per step
 //
 // Part             lanes
-// Must fail for    gate: 2.5000
+// Must fail for    gate: 0.1562
 #define BM 16
 #define BN 32
 extern "C" __global__ void
@@ -13,7 +13,7 @@ lanes(int M, int N, int K, float alpha, const float* A, int lda,
     if (row >= M || col >= N) return;
     float acc = 0.0f;
     for (int k = 0; k < K; ++k)
-        acc += A[row * lda + k] * B[k * ldb + col];
+        acc += A[k * lda + row] * B[k * ldb + col];
     float* c = &C[row * ldc + col];
     *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
 }

@@ -1,18 +1,24 @@
-// tail_unguarded.cu -- loads whatever lies beyond the edge
+// tail_unguarded.cu -- no guard where a tile sticks out
 //
-// Part             turn
-// Must fail for    out of bounds: Guard the access
+// Part             swap
+// Must fail for    out of bounds
 #define TILE 32
 #define ROWS 8
 extern "C" __global__ void
-turned(int rows, int cols, const float* in, int ld_in, float* out, int ld_out) {
-    __shared__ float tile[TILE][TILE + 1];
+transposed_in_place(int n, float* A, int lda) {
     const int tx = threadIdx.x, ty = threadIdx.y;
-    const int first_row = blockIdx.y * TILE, first_col = blockIdx.x * TILE;
-    for (int i = ty; i < TILE; i += ROWS)
-        tile[i][tx] = in[(first_row + i) * ld_in + first_col + tx];
-    __syncthreads();
-    for (int i = ty; i < TILE; i += ROWS)
-        if (first_col + i < cols && first_row + tx < rows)
-            out[(first_col + i) * ld_out + first_row + tx] = tile[tx][i];
+    const int row = blockIdx.y * TILE, col = blockIdx.x * TILE;     // of this block's tile
+    __shared__ float mine[TILE][TILE + 1], other[TILE][TILE + 1];   // odd row lengths: a column lies in all banks
+    if (row > col) return;                     // the block on the other side of the diagonal does both tiles
+    const bool pair = row < col;               // a tile on the diagonal is its own partner
+    for (int i = ty; i < TILE; i += ROWS) {
+        if (true) mine[i][tx] = A[(row + i) * lda + col + tx];
+        if (pair && col + i < n && row + tx < n) other[i][tx] = A[(col + i) * lda + row + tx];
+    }
+    __syncthreads();                           // nobody writes to A before both tiles are safe
+    const float (*partner)[TILE + 1] = pair ? other : mine;
+    for (int i = ty; i < TILE; i += ROWS) {
+        if (true) A[(row + i) * lda + col + tx] = partner[tx][i];
+        if (pair && col + i < n && row + tx < n) A[(col + i) * lda + row + tx] = mine[tx][i];
+    }
 }

@@ -1,0 +1,60 @@
+"""What a kernel is checked as: a product or a transposition, with its inputs, its launch, and where a wrong element lies."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from course_lib.check import case as products
+from course_lib.check import transpose
+from course_lib.check.sgemm import Sgemm
+from course_lib.check.transpose import Transpose
+from course_lib.errors import CourseError
+from course_lib.kernels import Kernel
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a check needs to know of a kernel's work.
+
+    `shape` gives a case's rows and columns of what the grid covers, and K; `target` names the result, `width` says how far apart its rows
+    begin in a case. `tile` is what a block computes, None where nothing is loaded twice.
+    """
+
+    operation: Any
+    cases: Callable[..., Any]
+    gate_case: Callable[..., Any]
+    tile: dict[str, int]
+    shape: Callable[[Any], tuple[int, int, int]]
+    target: str
+    width: Callable[[Any], int]
+    reuses: bool = True
+
+
+def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False) -> Task:
+    """Return what a kernel is checked as.
+
+    Raises
+    ------
+    CourseError
+        For a kernel that computes neither a row-major float32 product nor a transposition.
+    """
+    if kernel.kind == "transpose":
+        return Task(Transpose(), transpose.whole_tile_cases if whole_tiles else transpose.all_cases, transpose.gate_case, dict(values),
+                    lambda case: (case.rows, case.cols, 1), "out", lambda case: case.rows + case.pad, reuses=False)
+    if (kernel.kind, kernel.dtype, kernel.layout) != ("product", "float32", "row") or values.get("TRANSA") or values.get("TRANSB"):
+        raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, in float32 and row-major, are, and "
+                          "those that transpose a matrix", kernel=kernel.name)
+    return Task(Sgemm(inputs=kernel.inputs), products.whole_tile_cases if whole_tiles else products.all_cases, products.gate_case,
+                tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C", lambda case: case.N + case.pad)
+
+
+def tile_of(kernel: Kernel, values: dict[str, int]) -> dict[str, int]:
+    """Return the outputs of a block and the depth of its tiles as BM, BN, BK; BK is 1 where there is none.
+
+    >>> from course_lib import kernels
+    >>> tile_of(kernels.get("sgemm_naive"), {"bx": 32, "by": 4})
+    {'BM': 4, 'BN': 32, 'BK': 1}
+    """
+    gx, gy, _ = kernel.grid(1 << 12, 1 << 12, **values)
+    depth = next((values[name] for name in ("BK", "TW", "TILE") if name in values), 1)
+    return {"BM": (1 << 12) // gy or 1, "BN": (1 << 12) // gx or 1, "BK": depth}

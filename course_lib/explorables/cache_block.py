@@ -1,0 +1,36 @@
+"""Lesson 02's explorable: a product without blocks and in blocks, side by side, and the lines that a cache holds meanwhile.
+
+The browser computes which lines are fetched; `tests/explorables/test_cache_block.py` holds that to `course_lib.run.count_lines`.
+"""
+
+from course_lib.explorables.explorable import Explorable, module_text
+
+N = 32                                  # rows and columns of A, B and C
+LINE, FLOAT = 64, 4                     # bytes of a cache line and of an element
+BLOCKS, CACHES = (4, 8, 16), (1024, 2048, 4096, 8192)
+
+
+class CacheBlock(Explorable):
+    """Two ways to multiply, and what each fetches; made by `cache_blocks`."""
+
+    name = "cache_block"
+    title = "A product without blocks and in blocks, and what the cache holds"
+    _esm = module_text("cache_block")
+
+    def static_text(self) -> str:
+        return (f"{self.title}. Both sides multiply the same two {N} × {N} matrices, one along whole rows and one block by "
+                "block, and count the cache lines that they fetch. Run this cell to play it.")
+
+
+def cache_blocks(block: int = 16, cache: int = 2048) -> CacheBlock:
+    """Play a product without blocks beside the same product in blocks, with a counter of the cache lines that each fetches.
+
+    Parameters
+    ----------
+    block : int
+        Rows and columns of a block: 4, 8 or 16.
+    cache : int
+        Bytes of the cache: 1024, 2048, 4096 or 8192.
+    """
+    states = {"N": N, "perLine": LINE // FLOAT, "bytesPerLine": LINE, "blocks": BLOCKS, "caches": CACHES}
+    return CacheBlock(states=states, values={"block": block, "cache": cache})

@@ -1,0 +1,281 @@
+// Lesson 05: one load request. The arrows of 32 lanes land in memory, one lane after another, and each sector lights up when it is first touched.
+// The lanes walk with a stride through an array, or, where `values.walk` says how, through a matrix B whose rows have COLUMNS floats and `pad` more.
+// Computed here: the bytes that each lane asks for, and their sectors. tests/explorables/test_coalescing.py holds them to the simulator.
+import { clamp, ease, explorable, lerp, plural } from "./stage.js";
+
+const LANES = 32, SECTOR = 32, LINE = 128, FLOAT = 4, EPS = 1e-6;        // bytes, but for the lanes
+const MOST_STRIDE = 16, MOST_OFFSET = 8, COLUMNS = 128, TILE = 16, MOST_PAD = 8;
+const PIECES = { 2: ["half", "halves"], 4: ["float", "floats"], 8: ["pair of floats", "pairs of floats"], 16: ["group of four floats", "groups of four floats"] };
+const EVERY = ["", "", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"];
+
+/** Thread and element of B of a lane: a warp is two rows of a block of 16 × 16 threads, with tx from 0 to 15 and two values of ty. */
+export function elementOf({ walk }, lane) {
+  const tx = lane % TILE, ty = Math.floor(lane / TILE);
+  return { tx, ty, row: walk === "along" ? ty : tx, column: walk === "down" ? ty : tx };
+}
+
+/** The first byte that a lane asks for. Without a matrix, lane l takes piece l × stride, counted from the offset on. */
+export function addressOf(values, lane) {
+  const { width, stride, offset, walk, pad } = values;
+  if (!walk) return FLOAT * offset + width * stride * lane;
+  const { row, column } = elementOf(values, lane);
+  return FLOAT * (row * (COLUMNS + pad) + column);
+}
+
+/** Whether the hardware refuses the request: a load of 8 or 16 bytes must begin at a multiple of its size. */
+export const refused = values => addressOf(values, 0) % values.width !== 0;
+
+/** What the first lanes of a request touch: {sectors, lines: in the order of their first touch, wanted: different bytes}. */
+export function touched(values, lanes = LANES, at = lane => addressOf(values, lane)) {
+  const sectors = new Set(), lines = new Set(), starts = new Set();
+  for (let lane = 0; lane < lanes; ++lane) {
+    const address = at(lane);
+    sectors.add(Math.floor(address / SECTOR));
+    lines.add(Math.floor(address / LINE));
+    starts.add(address);
+  }
+  return { sectors: [...sectors], lines: [...lines], wanted: starts.size * values.width };
+}
+
+export function sceneOf(values) {
+  const bad = refused(values), all = touched(values), steps = bad ? 1 : LANES;
+  return { bad, all, steps, rest: steps, answer: bad ? 0 : all.sectors.length, seconds: step => (bad ? 0.8 : step < 3 ? 0.7 : step < 8 ? 0.3 : 0.14) };
+}
+const rowsOf = ({ walk, width }) => (walk ? TILE + 1 : Math.max(2, width / 2));     // as many as the longest stride, or the longest row, needs
+const perRowOf = ({ walk }, narrow) => (walk || narrow ? 512 : 1024);    // bytes
+const smoothly = view => lane => view.smooth[`a${lane}`];                // where a lane's bytes are drawn while a control settles
+
+/** Which lanes have landed, and how far the next one is on its way. */
+const landed = at => ({ lanes: Math.min(LANES, Math.floor(at + EPS)), part: at - Math.floor(at + EPS) });
+
+// ---- where things are ------------------------------------------------------------------------------------------------------------
+const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narrow ? 28 : 50), height / (narrow ? 30 : 20));
+export function layout(view) {
+  const { width, height, narrow, smooth } = view, text = textOf(view), side = narrow ? 0 : 14.5 * text, margin = 3.2 * text, { walk } = view.values;
+  const wide = width - margin - (narrow ? 2 : side + 2 * text), slot = wide / LANES, perRow = perRowOf(view.values, narrow);
+  const rows = (narrow && !walk ? 2 : 1) * smooth.rows, foot = 1.9 * text, counters = narrow ? 8 * text : 0;
+  const lanes = { x: margin, y: 1.8 * text, w: slot, h: 1.5 * text };
+  const room = height - counters - foot - lanes.y - lanes.h, pitch = Math.min(3.4 * text, room * (narrow || walk ? 0.8 : 0.62) / rows), deep = pitch * rows;
+  const memory = { x: margin, y: height - counters - foot - deep, w: wide, pitch, high: Math.min(0.72 * pitch, pitch - 4), perRow, byte: wide / perRow, rows };
+  const box = narrow ? { x: 2, y: height - counters + 0.4 * text, w: width - 4 } : { x: width - side, y: lanes.y, w: side - 4 };
+  return { text, lanes, memory, counters: box, bottom: narrow ? height : memory.y + deep + foot };
+}
+const laneBox = ({ lanes }, lane) => ({ x: lanes.x + lane * lanes.w, y: lanes.y, w: lanes.w, h: lanes.h });
+export function byteBox({ memory }, first, count) {
+  const row = Math.floor((first + EPS) / memory.perRow), column = first - row * memory.perRow;
+  return { x: memory.x + column * memory.byte, y: memory.y + row * memory.pitch, w: count * memory.byte, h: memory.high };
+}
+
+// ---- colours ---------------------------------------------------------------------------------------------------------------------
+// From dark to bright, or from blue to yellow on a dark page: the order of the lanes is seen without colour vision.
+const RAMPS = { light: ["#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39"], dark: ["#8c7ae6", "#5f9fe8", "#43bccd", "#3fd0a3", "#86e05a", "#e6ee5a"] };
+const rgb = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16));
+const coloursOf = ramp => Array.from({ length: LANES }, (_, lane) => {
+  const at = lane / (LANES - 1) * (ramp.length - 1), low = Math.min(Math.floor(at), ramp.length - 2);
+  return `rgb(${rgb(ramp[low]).map((c, i) => Math.round(lerp(c, rgb(ramp[low + 1])[i], at - low))).join(" ")})`;
+});
+const COLOURS = { light: coloursOf(RAMPS.light), dark: coloursOf(RAMPS.dark) };
+const HUES = { light: { lit: "#f6c177", bad: "#b9321f", wanted: "#365c8d", white: 12 }, dark: { lit: "#8a5614", bad: "#ff8a6b", wanted: "#5f9fe8", white: 0 } };
+
+// ---- drawing ---------------------------------------------------------------------------------------------------------------------
+function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
+  pen.fillStyle = colour;
+  pen.textAlign = align;
+  pen.font = `${weight} ${Math.round(size * view.text)}px ${view.fontFamily}`;
+  pen.fillText(words, x, y, most);
+}
+function fill(pen, { x, y, w, h }, colour, alpha = 1) {
+  pen.globalAlpha = alpha;
+  pen.fillStyle = colour;
+  pen.fillRect(x, y, w, h);
+  pen.globalAlpha = 1;
+}
+function outline(pen, { x, y, w, h }, colour, wide, alpha = 1) {
+  pen.globalAlpha = alpha;
+  pen.strokeStyle = colour;
+  pen.lineWidth = wide;
+  pen.strokeRect(x, y, w, h);
+  pen.globalAlpha = 1;
+}
+
+const endOf = ({ memory }) => Math.round(memory.rows) * memory.perRow;
+function drawMemory(pen, view, where, now) {
+  const { memory } = where, { hues, text, values } = view, end = endOf(where);
+  for (const sector of now.sectors) if (sector * SECTOR < end) fill(pen, byteBox(where, sector * SECTOR, SECTOR), hues.lit);
+  for (let row = 0; values.walk && row < TILE; ++row) {                  // what belongs to nobody
+    for (let i = 0; i < values.pad; ++i) fill(pen, byteBox(where, FLOAT * (row * (COLUMNS + values.pad) + COLUMNS + i), FLOAT), view.ink, 0.35);
+  }
+  for (let first = 0; first < end; first += SECTOR) outline(pen, byteBox(where, first, SECTOR), view.ink, 0.8, now.sectors.has(first / SECTOR) ? 0.9 : 0.3);
+  for (let row = 0; row < Math.round(memory.rows); ++row) {
+    if (memory.pitch < 1.1 * text && row % (memory.pitch < 0.75 * text ? 4 : 2)) continue;
+    write(pen, view, (row * memory.perRow).toLocaleString("en"), memory.x - 0.4 * text, memory.y + row * memory.pitch + 0.5 * memory.high + 0.35 * text, { align: "right", size: 0.9 });
+  }
+  const below = memory.y + (Math.round(memory.rows) - 1) * memory.pitch + memory.high + 1.35 * text;
+  const what = values.walk ? `Memory: B, row by row${values.pad ? `, with ${plural(values.pad, "unused float")} after each (grey)` : ""}.` : "Memory, with the number of each row's first byte.";
+  const long = `${what} A box is a sector, 32 bytes; four sectors with a thick frame are a line.`;
+  const short = `${values.walk ? "B, row by row. " : ""}Box: a sector, 32 bytes. Thick frame: a line.`;
+  pen.font = `400 ${Math.round(text)}px ${view.fontFamily}`;
+  write(pen, view, pen.measureText(long).width < memory.w ? long : short, memory.x, below, { most: memory.w });
+}
+
+/** The frame of each line, over the bytes that lanes ask for. */
+function drawLines(pen, view, where, now) {
+  const end = endOf(where);
+  for (let first = 0; first < end; first += LINE) outline(pen, byteBox(where, first, LINE), view.ink, now.lines.has(first / LINE) ? 2.4 : 1.3, now.lines.has(first / LINE) ? 1 : 0.6);
+}
+
+/** One lane's arrow and the bytes that it asks for; `part` below 1: the arrow is on its way. */
+function drawArrow(pen, view, where, lane, part, { faint = false } = {}) {
+  const from = laneBox(where, lane), to = byteBox(where, smoothly(view)(lane), view.smooth.width), { text, hues } = view;
+  const x0 = from.x + from.w / 2, y0 = from.y + from.h, x1 = to.x + to.w / 2, y1 = to.y, x = lerp(x0, x1, part), y = lerp(y0, y1, part);
+  const colour = view.scene.bad ? hues.bad : view.colours[lane];
+  pen.globalAlpha = faint ? 0.75 : 0.85;
+  pen.strokeStyle = colour;
+  pen.lineWidth = Math.max(1.2, 0.12 * text);
+  pen.setLineDash(faint ? [4, 4] : []);
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.lineTo(x, y);
+  pen.stroke();
+  pen.setLineDash([]);
+  const angle = Math.atan2(y1 - y0, x1 - x0), head = 0.5 * text;
+  pen.fillStyle = colour;
+  pen.beginPath();
+  pen.moveTo(x, y);
+  for (const by of [-0.45, 0.45]) pen.lineTo(x - head * Math.cos(angle + by), y - head * Math.sin(angle + by));
+  pen.fill();
+  pen.globalAlpha = 1;
+  if (part >= 1) {
+    if (!faint) fill(pen, to, colour);
+    outline(pen, { ...to, w: Math.max(1.5, to.w) }, faint ? colour : view.paper, faint ? 1.6 : 0.6);
+  }
+}
+
+function drawLanes(pen, view, where, lanes) {
+  const { text, values } = view, { w } = where.lanes, every = w > 1.45 * text ? 1 : w > 0.8 * text ? 4 : 8;
+  const title = `The 32 lanes of a warp: each asks for ${values.width} bytes`, what = `${values.width > FLOAT ? "a" : "one"} ${PIECES[values.width][0]}`;
+  const said = values.walk ? "The 32 lanes of a warp: two rows of 16 threads" : view.narrow ? title : `${title}, ${what}`;
+  write(pen, view, said, where.lanes.x, where.lanes.y - 0.5 * text, { weight: 600, most: view.width - where.lanes.x });
+  for (let lane = 0; lane < LANES; ++lane) {
+    const box = laneBox(where, lane), on = lane < lanes || view.hover?.lane === lane;
+    fill(pen, { ...box, x: box.x + 1, w: box.w - 2 }, view.colours[lane], on ? 1 : 0.28);
+    outline(pen, { ...box, x: box.x + 1, w: box.w - 2 }, view.ink, 0.8, 0.6);
+    if (values.walk && lane === TILE) fill(pen, { ...box, x: box.x - 1.5, w: 3, y: box.y - 0.3 * text, h: box.h + 0.6 * text }, view.ink);
+    if (lane % every === 0 || lane === LANES - 1 && every > 1) write(pen, view, lane, box.x + box.w / 2, box.y + box.h / 2 + 0.35 * text, { align: "center", size: 0.9, weight: 600, colour: on ? (lane < view.hues.white ? "#fff" : "#000") : view.ink });
+  }
+}
+
+function drawCounters(pen, view, where, now) {
+  const { text, scene, narrow } = view, { x, y, w } = where.counters, fetched = SECTOR * now.count, most = LANES * SECTOR;
+  if (scene.bad && view.at > 0.5) {
+    write(pen, view, "refused", x, y + 2.2 * text, { size: 2.2, weight: 700, colour: view.hues.bad, most: w });
+    write(pen, view, "misaligned address", x, y + 3.9 * text, { weight: 600, most: w });
+    return;
+  }
+  const number = narrow ? 2.6 : 4;
+  write(pen, view, now.count, x, y + 0.9 * number * text, { size: number, weight: 700 });
+  const right = narrow ? x + 4.4 * text : x, top = narrow ? y - 1.3 * text : y + 0.9 * number * text;
+  write(pen, view, now.count === 1 ? "sector touched" : "sectors touched", right, top + 2 * text, { weight: 600, size: 1.15 });
+  write(pen, view, `in ${plural(now.lines.size, "line")} of 128 bytes`, right, top + 3.6 * text);
+  const bar = { x, y: top + (narrow ? 4.6 : 5.4) * text, w, h: 1.1 * text };
+  if (fetched) fill(pen, { ...bar, w: w * fetched / most }, view.hues.lit);
+  if (now.wanted) fill(pen, { ...bar, w: w * now.wanted / most }, view.hues.wanted);
+  if (fetched) outline(pen, { ...bar, w: w * fetched / most }, view.ink, 1);
+  const said = [`${fetched.toLocaleString("en")} bytes fetched,`, `${now.wanted} of them wanted`];
+  if (narrow) write(pen, view, said.join(" "), x, bar.y + 2.3 * text, { most: w });
+  else said.forEach((line, i) => write(pen, view, line, x, bar.y + (2.5 + 1.4 * i) * text, { most: w, weight: i ? 600 : 400 }));
+}
+
+/** What has been touched at a moment, as it is drawn: while a control settles, from where the lanes' bytes are on their way. */
+function touchedNow(view) {
+  const { lanes } = landed(view.at), count = view.scene.bad ? 0 : lanes, drawn = touched(view.smooth, count, smoothly(view)), exact = touched(view.values, count);
+  return { sectors: new Set(drawn.sectors), lines: new Set(view.turn < 1 ? drawn.lines : exact.lines), count: exact.sectors.length, wanted: exact.wanted, lanes };
+}
+
+function draw(pen, given) {
+  const view = { ...given, text: textOf(given), hues: HUES[given.dark ? "dark" : "light"], colours: COLOURS[given.dark ? "dark" : "light"] }, where = layout(view), now = touchedNow(view), { part } = landed(view.at);
+  drawMemory(pen, view, where, now);
+  drawLanes(pen, view, where, view.scene.bad ? 0 : now.lanes);
+  if (view.scene.bad) drawArrow(pen, view, where, 0, view.at > 0 ? ease(clamp(view.at)) : 1, { faint: view.at === 0 });
+  else {
+    for (let lane = 0; lane < now.lanes; ++lane) drawArrow(pen, view, where, lane, 1);
+    if (part > EPS && now.lanes < LANES) drawArrow(pen, view, where, now.lanes, ease(part));
+    for (const lane of view.at === 0 ? [0, 1] : view.hover?.lane > now.lanes ? [view.hover.lane] : []) drawArrow(pen, view, where, lane, 1, { faint: true });
+  }
+  drawLines(pen, view, where, now);
+  drawCounters(pen, view, where, now);
+}
+
+// ---- words -----------------------------------------------------------------------------------------------------------------------
+const bytes = (values, lane) => `bytes ${addressOf(values, lane).toLocaleString("en")} to ${(addressOf(values, lane) + values.width - 1).toLocaleString("en")}`;
+const WALKS = { down: "down a column of B", along: "along a row of B", diagonal: "along a diagonal of B" };
+const asks = (values, lane) => {
+  if (!values.walk) return bytes(values, lane);
+  const { row, column } = elementOf(values, lane);
+  return `B[${row}][${column}]`;
+};
+const whoIs = (values, lane) => {
+  if (!values.walk) return `lane ${lane}`;
+  const { tx, ty } = elementOf(values, lane);
+  return `lane ${lane}, thread (${tx}, ${ty}),`;
+};
+const capital = words => words[0].toUpperCase() + words.slice(1);
+function pattern({ width, stride, offset, walk }) {
+  if (walk) return `Neighbouring lanes of a warp go ${WALKS[walk]}`;
+  const [one, many] = PIECES[width], from = offset ? `, from float ${offset} on` : "";
+  if (stride === 0) return `All 32 lanes of a warp ask for the same ${one}${offset ? `, at float ${offset}` : ""}`;
+  return stride === 1 ? `The 32 lanes of a warp ask for neighbouring ${many}${from}` : `The 32 lanes of a warp ask for every ${EVERY[stride]} ${one}${from}`;
+}
+
+export function says({ scene, values, at }) {
+  const lanes = landed(at).lanes;
+  if (lanes === 0) return `${pattern(values)}: lane 0 ${values.walk ? "asks " : ""}for ${asks(values, 0)}, lane 1 for ${asks(values, 1)}. How many sectors will ${values.walk ? "the 32 lanes" : "they"} touch? Predict, then play.`;
+  if (scene.bad) return `Lane 0 asks for ${values.width} bytes from byte ${addressOf(values, 0)} on. A load of ${values.width} bytes must begin at a multiple of ${values.width}: the GPU stops the kernel and reports a misaligned address.`;
+  if (lanes === LANES) {
+    const { sectors, lines, wanted } = scene.all, fetched = SECTOR * sectors.length;
+    return `${pattern(values)}. They touch ${plural(sectors.length, "sector")} in ${plural(lines.length, "line")}: ${fetched.toLocaleString("en")} bytes are fetched, and ${wanted === fetched ? "all of them are" : `${wanted} of them are`} wanted.`;
+  }
+  const sector = Math.floor(addressOf(values, lanes - 1) / SECTOR), before = touched(values, lanes - 1).sectors, so = touched(values, lanes).sectors.length;
+  const known = before.includes(sector) ? `which was touched before: still ${plural(so, "sector")}.` : `which nobody touched before: ${plural(so, "sector")} now.`;
+  return `${capital(whoIs(values, lanes - 1))} asks for ${asks(values, lanes - 1)}. ${values.walk ? "It lies" : "They lie"} in sector ${sector}, ${known}`;
+}
+
+const when = view => { const { lanes } = landed(view.at); return lanes === 0 ? "before the first lane" : view.scene.bad ? "the load is refused" : `${plural(lanes, "lane")} of 32`; };
+
+function describes(view) {
+  const { count, lines, wanted } = touchedNow({ ...view, turn: 1, smooth: numbersOf(view.values) });
+  return `${says(view)} So far: ${plural(count, "sector")} in ${plural(lines.size, "line")}, ${wanted} bytes wanted.`;
+}
+
+function hit(view, x, y) {
+  const where = layout({ ...view, smooth: numbersOf(view.values) }), { memory, lanes } = where;
+  const lane = Math.floor((x - lanes.x) / lanes.w);
+  if (lane >= 0 && lane < LANES && y >= lanes.y && y < lanes.y + lanes.h) return { lane, text: `${whoIs(view.values, lane)} asks for ${asks(view.values, lane)}${view.values.walk ? `: ${bytes(view.values, lane)}` : ""}` };
+  const row = Math.floor((y - memory.y) / memory.pitch), first = row * memory.perRow + Math.floor((x - memory.x) / memory.byte / SECTOR) * SECTOR;
+  if (row < 0 || row >= memory.rows || x < memory.x || x >= memory.x + memory.w) return null;
+  return { text: `sector ${first / SECTOR}: bytes ${first.toLocaleString("en")} to ${(first + SECTOR - 1).toLocaleString("en")}` };
+}
+
+/** What moves smoothly, beside the values: the rows of memory, and where each lane's bytes begin. */
+export const numbersOf = values => ({ ...values, rows: rowsOf(values), ...Object.fromEntries([...Array(LANES).keys()].map(lane => [`a${lane}`, addressOf(values, lane)])) });
+
+// ---- the explorable --------------------------------------------------------------------------------------------------------------
+export const picture = {
+  title: "What one warp asks memory for",
+  ask: { label: "Your prediction", unit: "sectors" },
+  order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
+  height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 21 * text) : clamp(0.34 * width, 340, 430)),
+  controls: states => (states.walks ? [
+    { kind: "choice", key: "walk", label: "Neighbouring lanes go", options: states.walks.map(walk => [walk, WALKS[walk].replace(" of B", "")]) },
+    { kind: "range", key: "pad", label: "ldb", name: "ldb: floats from one row of B to the next", min: 0, max: MOST_PAD,
+      says: ({ pad }) => `${COLUMNS} + ${pad} floats` },
+  ] : [    { kind: "range", key: "stride", label: "Stride", name: "Stride: from the piece of one lane to the piece of the next", min: 0, max: MOST_STRIDE,
+      says: ({ stride, width }) => `${stride}: ${stride * width} bytes apart` },
+    { kind: "range", key: "offset", label: "Offset", name: "Offset: floats before the piece of lane 0", min: 0, max: MOST_OFFSET,
+      says: ({ offset }) => `${offset}: lane 0 at byte ${FLOAT * offset}` },
+    { kind: "choice", key: "width", label: "Each lane loads", options: [[2, "1 half"], [4, "1 float"], [8, "2 floats"], [16, "4 floats"]] },
+  ]),
+  numbers: numbersOf,
+  scene: sceneOf, draw, says, when, describes, hit,
+};
+export default explorable(picture);

@@ -1,0 +1,341 @@
+// Lesson 03: which element of C a thread computes, and what the 32 lanes of its warp ask memory for, step by step.
+// Computed here: rows, columns, elements, sectors and lines by the kernels' formulas, held to the simulator's trace at every position.
+import { clamp, ease, explorable, lerp, plural } from "./stage.js";
+
+const LANES = 32, FLOATS = { sectors: 8, lines: 32 };                      // floats of a sector, and of a line of the L1
+const EPS = 1e-6;
+const UNITS = { sectors: "sector", lines: "line" };
+
+/** The size of a block, [bx, by], from the control's "16 × 16". */
+export const blockOf = values => values.block.split(" × ").map(Number);
+
+/** Who a lane of a warp is: its thread, its block, and its row and column of C. Warps are counted through all blocks, along the rows of C. */
+export function threadOf(values, states, warp, lane) {
+  const [bx, by] = blockOf(values), { side } = states, inBlock = bx * by / LANES, number = Math.floor(warp / inBlock), swapped = values.kernel === "swapped";
+  const across = side / (swapped ? by : bx), thread = (warp % inBlock) * LANES + lane, tx = thread % bx, ty = Math.floor(thread / bx);
+  const [blockX, blockY] = swapped ? [Math.floor(number / across), number % across] : [number % across, Math.floor(number / across)];
+  const x = blockX * bx + tx, y = blockY * by + ty;
+  return { warp: warp % inBlock, lane, tx, ty, blockX, blockY, row: swapped ? x : y, col: swapped ? y : x };
+}
+const warpOf = (values, states) => Array.from({ length: LANES }, (_, lane) => threadOf(values, states, values.warp, lane));
+
+/** What one request asks for: the element of each lane, and the sectors and lines that these lie in, each in rising order. */
+export function request(values, states, name, k) {
+  const { side } = states, where = { A: t => t.row * side + k, B: t => k * side + t.col, C: t => t.row * side + t.col }[name];
+  const elements = warpOf(values, states).map(where);
+  const touched = size => [...new Set(elements.map(element => Math.floor(element / size)))].sort((a, b) => a - b);
+  return { name, k, elements, sectors: touched(FLOATS.sectors), lines: touched(FLOATS.lines) };
+}
+
+/** The request of a step: to A and B in turn for each k, and at the end the one that stores C. */
+export function stepOf(values, states, step) {
+  const { side } = states, k = Math.floor(step / 2);
+  return k < side ? request(values, states, "AB"[step % 2], k) : request(values, states, "C", 0);
+}
+
+/** What the warp has loaded when so many steps are done. */
+export function loaded(values, states, steps) {
+  const found = { requests: 0, sectors: 0, lines: 0 };
+  for (let step = 0; step < Math.min(steps, 2 * states.side); ++step) {
+    const { sectors, lines } = stepOf(values, states, step);
+    found.requests += 1;
+    found.sectors += sectors.length;
+    found.lines += lines.length;
+  }
+  return found;
+}
+
+const same = (a, b) => a.kernel === b.kernel && a.block === b.block;
+const paceOf = step => (step < 2 ? 2.2 : step < 4 ? 1.1 : 0.08);          // from k = 2 on every step looks the same
+
+export function sceneOf(values, states) {
+  const steps = 2 * states.side + 1, [a, b] = [0, 1].map(step => stepOf(values, states, step)), unit = states.unit;
+  return { states, values, steps, keeps: before => before && same(before.values, values), seconds: step => (step >= steps - 1 ? 1.5 : paceOf(step)),
+    unit, answer: a[unit].length + b[unit].length };
+}
+
+/** Which step is on show at a moment, and how much of it is done. Before the first one it is -1. */
+export function moment(at) {
+  const step = Math.ceil(at - EPS) - 1;
+  return { step, done: step < 0 ? 0 : clamp(at - step) };
+}
+
+// ---- where things are ------------------------------------------------------------------------------------------------------------
+const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narrow ? 30 : 54), height / (narrow ? 46 : 25));     // a small projector
+export function layout(view) {
+  const { width, height, narrow, scene } = view, text = textOf(view), { side } = scene.states;
+  const gap = Math.round(1.6 * text), left = Math.round(1.3 * text), top = Math.round(0.4 * text), low = 25 * text;
+  const cell = Math.min(((narrow ? width : 0.46 * width) - left - gap - 0.6 * text) / (2 * side), ((narrow ? height - low : height) - top - gap - 0.6 * text) / (2 * side));
+  const B = { x: left + side * cell + gap, y: top }, A = { x: left, y: top + side * cell + gap }, C = { x: B.x, y: A.y };
+  const square = C.y + side * cell + 0.4 * text, wide = C.x + side * cell;
+  const panel = narrow ? { x: 0.5 * text, y: square + 0.6 * text, w: width - text, h: height - square - text } : { x: wide + 2.4 * text, y: top, w: width - wide - 3 * text, h: height - top - 0.4 * text };
+  const arrows = clamp((panel.h - 16.4 * text) / 2, 2 * text, 7.5 * text);
+  const above = { y: panel.y + 1.8 * text, h: 1.9 * text }, lanes = { y: above.y + above.h + arrows, h: 1.6 * text };
+  const below = { y: lanes.y + lanes.h + arrows, h: above.h }, counters = { y: below.y + below.h + 2.4 * text };
+  return { text, cell, A, B, C, corner: { x: left, y: top, w: side * cell }, panel, above, lanes, below, counters, low: counters.y + 3.4 * text };
+}
+const box = ({ x, y }, cell, row, column, long = 1) => ({ x: x + column * cell, y: y + row * cell, w: long * cell, h: cell });
+const middle = ({ x, y, w, h }) => [x + w / 2, y + h / 2];
+const elementBox = (where, side, name, element) => box(where[name], where.cell, Math.floor(element / side), element % side);
+
+/** The boxes of a request's pieces in the panel: neighbours in memory touch, others lie apart. No box is wider than `most`. */
+export function pieceBoxes(where, pieces, row, most) {
+  const gaps = pieces.map((piece, i) => (i > 0 && piece !== pieces[i - 1] + 1 ? 1 : 0)), gap = 0.22 * where.text;
+  const spent = gap * gaps.reduce((a, b) => a + b, 0), wide = Math.min(most, (where.panel.w - spent) / pieces.length);
+  let x = where.panel.x + (where.panel.w - pieces.length * wide - spent) / 2;
+  return pieces.map((_, i) => { x += gaps[i] * gap; const made = { x, y: row.y, w: wide, h: row.h }; x += wide; return made; });
+}
+
+/** How wide a piece is drawn: A's and B's, which the panel shows together, alike. */
+export function pieceWide(where, all, unit) {
+  const most = (unit === "lines" ? 7.2 : 3.6) * where.text;
+  return Math.min(...all.map(asked => pieceBoxes(where, asked[unit], where.above, most)[0].w));
+}
+
+// ---- drawing -----------------------------------------------------------------------------------------------------------------------
+const HUES = { light: { A: "#0072b2", B: "#b34700", C: "#00795a", band: ["#dfe7ee", "#f1f3f5"], watch: "#f0e442" },
+  dark: { A: "#56b4e9", B: "#f2933f", C: "#34c79b", band: ["#3a444e", "#272c31"], watch: "#f0e442" } };
+function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
+  pen.fillStyle = colour;
+  pen.textAlign = align;
+  pen.font = `${weight} ${Math.round(size * view.text)}px ${view.fontFamily}`;
+  if (most === undefined) pen.fillText(words, x, y); else pen.fillText(words, x, y, most);
+  return pen.measureText(words).width;
+}
+function fill(pen, { x, y, w, h }, colour, alpha = 1) {
+  pen.globalAlpha = alpha;
+  pen.fillStyle = colour;
+  pen.fillRect(x, y, w, h);
+  pen.globalAlpha = 1;
+}
+function outline(pen, { x, y, w, h }, colour, wide, alpha = 1) {
+  pen.globalAlpha = alpha;
+  pen.strokeStyle = colour;
+  pen.lineWidth = wide;
+  pen.strokeRect(x, y, w, h);
+  pen.globalAlpha = 1;
+}
+function framed(pen, view, { x, y, w, h }) {                              // around what it frames, and over none of it
+  outline(pen, { x: x - 0.75, y: y - 0.75, w: w + 1.5, h: h + 1.5 }, view.ink, 1.5);
+}
+function watched(pen, view, shape) {
+  const grow = { x: shape.x - 2, y: shape.y - 2, w: Math.max(8, shape.w) + 3, h: Math.max(8, shape.h) + 3 };
+  fill(pen, grow, view.hues.watch);
+  outline(pen, grow, view.dark ? "#000" : view.ink, 1.4);
+}
+
+/** A matrix in boxes of one sector, or of one line. */
+function drawGrid(pen, view, where, name) {
+  const { side } = view.scene.states, { x, y } = where[name], { cell } = where, every = name === "C" ? side : FLOATS[view.scene.unit];
+  pen.strokeStyle = view.ink;
+  pen.globalAlpha = 0.28;
+  pen.lineWidth = 0.7;
+  pen.beginPath();
+  for (let row = 1; row < side; ++row) { pen.moveTo(x, y + row * cell); pen.lineTo(x + side * cell, y + row * cell); }
+  for (let column = every; column < side; column += every) { pen.moveTo(x + column * cell, y); pen.lineTo(x + column * cell, y + side * cell); }
+  if (name === "C") for (let column = 1; column < side; ++column) { pen.moveTo(x + column * cell, y); pen.lineTo(x + column * cell, y + side * cell); }
+  pen.stroke();
+  outline(pen, { x, y, w: side * cell, h: side * cell }, view.ink, 1.2);
+}
+
+/** C: the blocks, in the watched one its warps by bands, and the elements of the watched warp, fuller as their sums grow. */
+function drawC(pen, view, where) {
+  const { states } = view.scene, { side } = states, { cell, C } = where, [bx, by] = blockOf(view.chosen), inBlock = bx * by / LANES;
+  const block = Math.floor(view.chosen.warp / inBlock), [high, wide] = view.chosen.kernel === "swapped" ? [bx, by] : [by, bx];
+  for (let warp = block * inBlock; warp < (block + 1) * inBlock; ++warp)
+    for (let lane = 0; lane < LANES; ++lane) {
+      const { row, col } = threadOf(view.chosen, states, warp, lane);
+      fill(pen, box(C, cell, row, col), view.hues.band[warp % 2]);
+    }
+  const part = clamp(Math.max(0, view.at - 1) / (2 * side));
+  for (const { row, col } of view.lanes) fill(pen, box(C, cell, row, col), view.hues.C, 0.4 + 0.5 * part);
+  drawGrid(pen, view, where, "C");
+  for (let row = 0; row < side; row += high) for (let column = 0; column < side; column += wide) outline(pen, { x: C.x + column * cell, y: C.y + row * cell, w: wide * cell, h: high * cell }, view.ink, 2);
+}
+
+/** In A and B: the row and the column that the watched thread needs, and what the request on show touches. */
+function drawTouched(pen, view, where, asked, strength) {
+  const { side } = view.scene.states, { unit } = view.scene, size = FLOATS[unit], { name } = asked;
+  for (const piece of strength > 0 ? asked[unit] : []) {
+    const first = piece * size, shape = box(where[name], where.cell, Math.floor(first / side), first % side, size);
+    fill(pen, shape, view.hues[name], 0.42 * strength);
+    outline(pen, shape, view.hues[name], 1.5, strength);
+  }
+  for (const element of new Set(asked.elements)) fill(pen, elementBox(where, side, name, element), view.hues[name], 0.95);
+}
+function drawNeeded(pen, view, where, { row, col }) {
+  const { side } = view.scene.states, { cell } = where;
+  framed(pen, view, box(where.A, cell, row, 0, side));
+  framed(pen, view, { ...box(where.B, cell, 0, col), h: side * cell });
+}
+
+/** Numbers on their way from A or B to the elements of C whose threads want them. */
+function drawMoving(pen, view, where, asked, done) {
+  const { side } = view.scene.states, t = clamp((done - 0.5) / 0.5), mark = Math.max(2.4, 0.7 * where.cell);
+  if (asked.name === "C" || t <= 0 || t >= 1) return;
+  asked.elements.forEach((element, lane) => {
+    const [from, to] = [elementBox(where, side, asked.name, element), box(where.C, where.cell, view.lanes[lane].row, view.lanes[lane].col)].map(middle);
+    fill(pen, { x: lerp(from[0], to[0], ease(t)) - mark / 2, y: lerp(from[1], to[1], ease(t)) - mark / 2, w: mark, h: mark }, view.hues[asked.name], 0.85);
+  });
+}
+
+/** Who is watched, and how its row and column come about, with numbers. */
+function drawCard(pen, view, where, thread) {
+  const [bx, by] = blockOf(view.chosen), { text } = view, { x, y, w } = where.corner, swapped = view.chosen.kernel === "swapped";
+  const sums = [[thread.blockX, bx, thread.tx, "x"], [thread.blockY, by, thread.ty, "y"]].map(([block, size, own, axis]) => `${block} · ${size} + ${own} = ${block * size + own}`);
+  const [row, col] = swapped ? sums : [sums[1], sums[0]];
+  const lines = [["thread", `(${thread.tx}, ${thread.ty})`], ["of block", `(${thread.blockX}, ${thread.blockY})`], ["row", row], ["col", col], ["warp", `${thread.warp}, lane ${thread.lane}`]];
+  const step = Math.min(1.55 * text, where.corner.w / 7.4), size = Math.min(1, step / (1.3 * text)), tab = 5.2 * size * text;
+  lines.forEach(([what, says], i) => {
+    const at = y + (i + 1) * step;
+    write(pen, view, what, x, at, { weight: 600, size });
+    write(pen, view, says, x + tab, at, { size, most: w - tab });
+  });
+  watched(pen, view, { x: x + 1, y: y + 6.1 * step - 0.75 * text * size, w: 0.7 * text, h: 0.7 * text });
+  write(pen, view, `computes C[${thread.row}][${thread.col}]`, x + 1.5 * text, y + 6.1 * step, { size, weight: 600, most: w - 1.5 * text });
+}
+
+/** One request in the panel: 32 lanes, an arrow from each to its number, and the sectors that hold these numbers. */
+function drawRequest(pen, view, where, asked, row, up, done, faint) {
+  const { unit, states } = view.scene, size = FLOATS[unit], pieces = asked[unit], { lanes, panel } = where, colour = view.hues[asked.name];
+  const beside = asked.name === "C" ? [asked] : [..."AB"].map(name => request(view.chosen, states, name, asked.k));
+  const shapes = pieceBoxes(where, pieces, row, pieceWide(where, beside, unit));
+  const slot = panel.w / LANES, grown = clamp(done / 0.5), seen = clamp((done - 0.35) / 0.3), alpha = faint ? 0.3 : 0.75;
+  asked.elements.forEach((element, lane) => {
+    const shape = shapes[pieces.indexOf(Math.floor(element / size))], word = shape.w / size;
+    const to = [shape.x + (element % size + 0.5) * word, up ? shape.y + shape.h : shape.y], from = [panel.x + (lane + 0.5) * slot, up ? lanes.y : lanes.y + lanes.h];
+    const mine = lane === view.chosen.lane;
+    pen.globalAlpha = mine ? 1 : alpha;
+    pen.strokeStyle = mine ? view.ink : colour;
+    pen.lineWidth = mine ? 2.6 : 1.3;
+    pen.beginPath();
+    pen.moveTo(...from);
+    pen.lineTo(lerp(from[0], to[0], grown), lerp(from[1], to[1], grown));
+    pen.stroke();
+    pen.globalAlpha = 1;
+  });
+  shapes.forEach((shape, i) => {
+    fill(pen, shape, colour, 0.22 * seen);
+    const used = new Set(asked.elements.filter(element => Math.floor(element / size) === pieces[i]).map(element => element % size));
+    for (const word of used) fill(pen, { x: shape.x + word * shape.w / size, y: shape.y, w: Math.max(2, shape.w / size), h: shape.h }, colour, seen);
+    outline(pen, shape, view.ink, 1.1, seen);
+  });
+  return seen;
+}
+
+function drawPanel(pen, view, where) {
+  const { text, scene, now } = view, { panel, lanes } = where, { unit } = scene, slot = panel.w / LANES, { states } = scene;
+  const on = now.step < 0 ? [] : [[now.step, now.done], ...(now.step % 2 === 1 ? [[now.step - 1, 1]] : [])];
+  const shown = Object.fromEntries(on.map(([step, done]) => [stepOf(view.chosen, states, step).name, { asked: stepOf(view.chosen, states, step), done }]));
+  const k = now.step < 0 ? "k" : Math.min(Math.floor(now.step / 2), states.side - 1), last = Boolean(shown.C), what = { A: `A[row][${k}]`, B: `B[${k}][col]`, C: "C[row][col]" };
+  const label = (name, y) => {
+    const verb = name === "C" ? "Store" : "Load", wide = write(pen, view, `${verb} request to ${name}`, panel.x, y, { weight: 700, colour: view.hues[name] });
+    const room = panel.w - wide - 7 * text, words = [`: each lane ${name === "C" ? "stores" : "asks for"} ${what[name]}`, `: ${what[name]}`].find(some => 0.52 * text * some.length < room) ?? "";
+    write(pen, view, words, panel.x + wide, y);
+    const found = shown[name];
+    if (found && found.done > 0.6) write(pen, view, plural(found.asked[unit].length, UNITS[unit]), panel.x + panel.w, y, { weight: 700, align: "right", size: 1.25 });
+  };
+  label(last ? "C" : "A", where.above.y - 0.6 * text);
+  if (!last) label("B", where.below.y + where.below.h + 1.2 * text);
+  for (const [name, { asked, done }] of Object.entries(shown)) drawRequest(pen, view, where, asked, name === "B" ? where.below : where.above, name !== "B", done, name === "A" && shown.B);
+  const every = slot < 1.2 * text ? 31 : 1, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
+  for (const lane of order) {                                             // the watched one last: a number makes a narrow cell wider
+    const mine = lane === view.chosen.lane, wide = mine || (every > 1 && lane === 31) ? Math.max(slot, 1.45 * text) : slot, middleOf = panel.x + (lane + 0.5) * slot;
+    const shape = { x: clamp(middleOf - wide / 2, panel.x, panel.x + panel.w - wide) + 0.5, y: lanes.y, w: wide - 1, h: lanes.h };
+    fill(pen, shape, mine ? view.hues.watch : view.hues.C, mine ? 1 : 0.4);
+    outline(pen, shape, mine && view.dark ? "#000" : view.ink, mine ? 2 : 0.8);
+    if (mine || every === 1 || (lane % every === 0 && Math.abs(lane - view.chosen.lane) > 2)) write(pen, view, lane, shape.x + shape.w / 2, lanes.y + 1.15 * text, { align: "center", size: 0.86, colour: mine ? "#000" : view.ink, weight: mine ? 700 : 400 });
+  }
+  if (now.step < 0) write(pen, view, "the 32 lanes of the watched warp", panel.x + panel.w / 2, lanes.y - 0.6 * text, { align: "center" });
+  drawCounters(pen, view, where);
+}
+
+function drawCounters(pen, view, where) {
+  const { text, scene, now } = view, { panel, counters } = where, served = now.step + (now.done > 0.6 ? 1 : 0), found = loaded(view.chosen, scene.states, served), y = counters.y + 2.6 * text;
+  const wide = write(pen, view, `${found[scene.unit]}`, panel.x, y, { size: 2.6, weight: 700 });
+  const said = write(pen, view, ` ${UNITS[scene.unit]}s loaded`, panel.x + wide, y, { weight: 600 });
+  write(pen, view, ` in ${plural(found.requests, "request")}`, panel.x + wide + said, y);
+}
+
+function draw(pen, view) {
+  const where = layout(view), hues = HUES[view.dark ? "dark" : "light"], chosen = { ...view.values, ...view.hover?.pick }, { states } = view.scene;
+  const more = { ...view, text: where.text, hues, now: moment(view.at), chosen, lanes: warpOf(chosen, states) }, { now } = more, thread = more.lanes[chosen.lane];
+  for (const name of "AB") drawGrid(pen, more, where, name);
+  drawC(pen, more, where);
+  const steps = now.step < 0 ? [] : now.step % 2 === 1 && now.step < 2 * states.side ? [now.step - 1, now.step] : [now.step];
+  drawNeeded(pen, more, where, thread);
+  for (const step of steps) drawTouched(pen, more, where, stepOf(chosen, states, step), step < now.step ? 0.6 : clamp((now.done - 0.35) / 0.3));
+  if (now.step >= 0) drawMoving(pen, more, where, stepOf(chosen, states, now.step), now.done);
+  watched(pen, more, box(where.C, where.cell, thread.row, thread.col));
+  write(pen, more, "A", where.A.x, where.A.y - 0.4 * where.text, { weight: 700, size: 1.1 });
+  write(pen, more, "B", where.B.x - 0.4 * where.text, where.B.y + 0.9 * where.text, { weight: 700, align: "right", size: 1.1 });
+  write(pen, more, "C", where.C.x - 0.4 * where.text, where.C.y + states.side * where.cell, { weight: 700, align: "right", size: 1.1 });
+  drawCard(pen, more, where, thread);
+  drawPanel(pen, more, where);
+}
+
+// ---- words ---------------------------------------------------------------------------------------------------------------------------
+const listed = numbers => (numbers.length === 1 ? `${numbers[0]}` : `${numbers[0]} to ${numbers.at(-1)}`);
+const spanOf = (lanes, key, one) => { const found = [...new Set(lanes.map(t => t[key]))].sort((a, b) => a - b); return `${one}${found.length > 1 ? "s" : ""} ${listed(found)}`; };
+const whoIs = ({ scene, values }) => { const t = threadOf(values, scene.states, values.warp, 0); return `Warp ${t.warp} of block (${t.blockX}, ${t.blockY})`; };
+
+export function says(view) {
+  const { scene, values } = view, { states, unit } = scene, { step } = moment(view.at), lanes = warpOf(values, states);
+  if (step < 0) return `${whoIs(view)} computes ${spanOf(lanes, "row", "row")} and ${spanOf(lanes, "col", "column")} of C, one element per lane. How many ${unit} do its two load requests touch in each step? Predict, then play.`;
+  const asked = stepOf(values, states, step), count = plural(asked[unit].length, UNITS[unit]);
+  if (asked.name === "A") return `k = ${asked.k}. The lanes ask for column ${asked.k} of A, in ${spanOf(lanes, "row", "row")}: ${plural(new Set(asked.elements).size, "number")}, ${count}.`;
+  if (asked.name === "B") return `k = ${asked.k}. The lanes ask for row ${asked.k} of B, in ${spanOf(lanes, "col", "column")}: ${plural(new Set(asked.elements).size, "number")}, ${count}. Each lane multiplies and adds.`;
+  const all = loaded(values, states, 2 * states.side);
+  return `The warp stores its 32 elements of C: ${count}. Before, it made ${all.requests} load requests, which touched ${all[unit]} ${unit}: ${scene.answer} per step, ${all[unit] / all.requests} per request.`;
+}
+
+function when(view) {
+  const { step } = moment(view.at), { states, steps } = view.scene;
+  if (step < 0) return "before the first step";
+  const { name, k } = stepOf(view.values, states, step);
+  return name === "C" ? `step ${steps} of ${steps}: store` : `step ${step + 1} of ${steps}: k = ${k}, load from ${name}`;
+}
+
+function describes(view) {
+  const { scene, values } = view, t = threadOf(values, scene.states, values.warp, values.lane), found = loaded(values, scene.states, moment(view.at).step + 1);
+  return `${says(view)} Watched: thread (${t.tx}, ${t.ty}) of block (${t.blockX}, ${t.blockY}), lane ${t.lane}, which computes C[${t.row}][${t.col}]. So far ${found[scene.unit]} ${scene.unit} in ${found.requests} requests.`;
+}
+
+/** The warp and the lane that compute an element of C. */
+export function whoComputes(values, states, row, col) {
+  for (let warp = 0; warp < states.side ** 2 / LANES; ++warp) for (let lane = 0; lane < LANES; ++lane) {
+    const found = threadOf(values, states, warp, lane);
+    if (found.row === row && found.col === col) return { ...found, pick: { warp, lane } };
+  }
+  return null;
+}
+
+function hit(view, x, y) {
+  const where = layout(view), { states } = view.scene, { side } = states;
+  for (const name of ["C", "A", "B"]) {
+    const row = Math.floor((y - where[name].y) / where.cell), column = Math.floor((x - where[name].x) / where.cell);
+    if (row < 0 || column < 0 || row >= side || column >= side) continue;
+    if (name !== "C") return { text: `${name}[${row}][${column}]` };
+    const t = whoComputes(view.values, states, row, column);
+    return { pick: t.pick, text: `C[${row}][${column}]: thread (${t.tx}, ${t.ty}) of block (${t.blockX}, ${t.blockY}), warp ${t.warp}, lane ${t.lane}` };
+  }
+  return null;
+}
+
+// ---- the explorable ------------------------------------------------------------------------------------------------------------------
+export const picture = {
+  title: "Which thread computes which element, and what its warp asks memory for",
+  ask: { label: "Your prediction", unit: "per step" },
+  order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
+  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.41 * width, 380, 430)),
+  controls: states => [
+    { kind: "choice", key: "kernel", label: "Kernel", options: [["naive", "col from x"], ["swapped", "row from x"]] },
+    { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: states.side ** 2 / LANES - 1,
+      says: values => { const t = threadOf(values, states, values.warp, 0); return `${t.warp} of block (${t.blockX}, ${t.blockY})`; } },
+    { kind: "choice", key: "block", label: "Block", options: states.blocks.map(size => [size, size]) },
+    { kind: "range", key: "lane", label: "Lane", name: "Lane that is watched", min: 0, max: LANES - 1,
+      says: values => { const t = threadOf(values, states, values.warp, values.lane); return `${t.lane}: thread (${t.tx}, ${t.ty})`; } },
+  ],
+  scene: sceneOf, draw, says, when, describes, hit,
+};
+export default explorable(picture);

@@ -1,0 +1,219 @@
+// Lesson 08: two schedulers side by side. Which warp issues in a cycle, which wait for words, and how busy shared memory is.
+// Data: warps.py, from course_lib.model.rounds. Computed here: sums over its letters, held to the model by tests.
+import { clamp, explorable, plural } from "./stage.js";
+
+const SIDES = ["left", "right"], NAMES = { left: "Left", right: "Right" };
+const LETTERS = { L: "issues a load", M: "issues a multiply-add", w: "waits for its words", r: "ready, but another warp issues" };
+const HUES = { light: { L: "#0072b2", M: "#f0a000", w: "#d2d2d2", r: "#8f8f8f", other: "#a6d3ee" },
+  dark: { L: "#56b4e9", M: "#ffd24d", w: "#484848", r: "#868686", other: "#1f567a" } };
+const EPS = 1e-6;
+
+const wanted = (values, side) => ({ outputs: values[`${side}Side`], warps: values[`${side}Warps`] });
+/** How many warps run on a side: those that are wanted, or as many as the registers allow. */
+export function running(values, states, side) {
+  const { outputs, warps } = wanted(values, side);
+  return Math.min(warps, states.fits[outputs]);
+}
+
+/** What a side has done after so many cycles: multiply-adds and loads started, and cycles in which shared memory was busy. */
+export function counted(seen, cycles) {
+  let adds = 0, loads = 0, busy = 0;
+  for (let i = 0; i < cycles; ++i) {
+    for (const line of seen.warps) { adds += line[i] === "M"; loads += line[i] === "L"; }
+    busy += seen.shared[i] !== ".";
+  }
+  return { adds, loads, busy };
+}
+
+/** A line of letters as [letter, from, to] pieces. */
+export function pieces(line) {
+  const found = [];
+  for (let i = 0; i < line.length; ++i) {
+    if (found.length && found.at(-1)[0] === line[i]) found.at(-1)[2] = i + 1;
+    else found.push([line[i], i, i + 1]);
+  }
+  return found;
+}
+
+export function sceneOf(values, states) {
+  const sides = Object.fromEntries(SIDES.map(side => {
+    const { outputs, warps } = wanted(values, side), runs = running(values, states, side), seen = states.at[`${outputs}|${runs}`];
+    const adds = [...seen.shared].map((_, i) => (seen.warps.some(line => line[i] === "M") ? "M" : " ")).join("");
+    const shared = seen.shared.replace(/0/g, "o").replace(/[1-3]/g, "x");                  // its own loads, and those of the other three
+    return [side, { outputs, wanted: warps, runs, fits: states.fits[outputs], seen, lines: seen.warps.map(pieces), adds, shared }];
+  }));
+  return { states, sides, steps: states.cycles, keeps: true, seconds: step => (step < 8 ? 0.35 : 0.07), answer: counted(sides.left.seen, states.cycles).adds };
+}
+
+// ---- where things are --------------------------------------------------------------------------------------------------------------
+export function layout(view) {
+  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 54), height / (narrow ? 52 : 23));
+  const foot = (narrow ? 3.4 : 1.7) * text, gap = 2.2 * text, high = (height - foot - (narrow ? text : 0)) / (narrow ? 2 : 1), wide = narrow ? width : (width - gap) / 2;
+  const label = (narrow ? 4.4 : 6.6) * text, head = 4.1 * text, strip = 1.25 * text;
+  const panels = SIDES.map((side, i) => {
+    const x = narrow ? 0 : i * (wide + gap), y = narrow ? i * (high + text) : 0;
+    const cell = (wide - label - 2) / scene.steps, slot = (high - head - 2 * strip - 1.1 * text) / scene.states.most;
+    const rows = { x: x + label, y: y + head, w: cell * scene.steps, h: slot * scene.states.most };
+    const adds = { x: rows.x, y: rows.y + rows.h + 0.5 * text, w: rows.w, h: strip }, shared = { ...adds, y: adds.y + strip + 0.35 * text };
+    return [side, { side, x, y, wide, label, cell, slot, rows, adds, shared, bottom: shared.y + strip }];
+  });
+  return { text, foot: height - foot, ...Object.fromEntries(panels) };
+}
+
+// ---- drawing -----------------------------------------------------------------------------------------------------------------------
+function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
+  pen.fillStyle = colour;
+  pen.textAlign = align;
+  pen.font = `${weight} ${Math.round(size * view.text)}px ${view.fontFamily}`;
+  pen.fillText(words, x, y, ...(most === undefined ? [] : [most]));
+  return pen.measureText(words).width;
+}
+function box(pen, view, { x, y, w, h }, alpha = 0.7) {
+  pen.globalAlpha = alpha;
+  pen.strokeStyle = view.ink;
+  pen.lineWidth = 1;
+  pen.strokeRect(x, y, w, h);
+  pen.globalAlpha = 1;
+}
+const outputsOf = side => plural(side * side, "output");
+
+function drawHead(pen, view, where, side) {
+  const { text, at } = view, now = counted(side.seen, Math.floor(at + EPS)), { x, y, wide } = where;
+  const name = write(pen, view, `${NAMES[where.side]}: `, x, y + 1.1 * text, { size: 1.1, weight: 700 });
+  write(pen, view, `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)} per thread`, x + name, y + 1.1 * text, { size: 1.1, most: wide - name });
+  const number = write(pen, view, now.adds, x, y + 3.3 * text, { size: 2.4, weight: 700 });
+  write(pen, view, ` ${now.adds === 1 ? "multiply-add" : "multiply-adds"} started in ${plural(Math.floor(at + EPS), "cycle")}`, x + number + 0.3 * text, y + 3.3 * text, { weight: 600, most: wide - number - text });
+}
+
+/** One row per warp that a scheduler can hold: what it did until now, or why there is none. */
+function drawRows(pen, view, where, side) {
+  const { text, at } = view, { rows, slot, cell, x } = where, inset = Math.min(1.5, 0.12 * slot), every = slot < 0.92 * text ? 2 : 1;
+  for (let i = 0; i < view.scene.states.most; ++i) {
+    const y = rows.y + i * slot, line = side.lines[i];
+    if (line && i % every === 0) write(pen, view, `warp ${i}`, x + where.label - 0.5 * text, y + slot / 2 + 0.32 * text, { size: 0.96, align: "right" });
+    for (const [letter, from, to] of line ?? []) {
+      const end = Math.min(to, at);
+      if (end <= from) break;
+      pen.fillStyle = view.hues[letter];
+      const thin = letter === "w" || letter === "r" ? 0.28 * slot : inset;         // who waits is thin, who issues is tall: readable without colour
+      pen.fillRect(rows.x + from * cell, y + thin, (end - from) * cell, slot - 2 * thin);
+    }
+  }
+  const full = { ...rows, h: side.runs * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
+  box(pen, view, full);
+  if (side.fits < view.scene.states.most) {
+    hatch(pen, view, no);
+    note(pen, view, "no registers left for more warps", no.x + no.w / 2, no.y + no.h / 2 + 0.35 * text);
+  }
+}
+function hatch(pen, view, { x, y, w, h }) {
+  pen.save();
+  pen.beginPath();
+  pen.rect(x, y, w, h);
+  pen.clip();
+  pen.globalAlpha = 0.3;
+  pen.strokeStyle = view.ink;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  for (let i = x - h; i < x + w; i += 0.8 * view.text) { pen.moveTo(i, y + h); pen.lineTo(i + h, y); }
+  pen.stroke();
+  pen.restore();
+}
+function note(pen, view, words, x, y) {
+  pen.font = `600 ${view.text}px ${view.fontFamily}`;
+  const wide = pen.measureText(words).width;
+  pen.fillStyle = view.paper;
+  pen.fillRect(x - wide / 2 - 6, y - 1.1 * view.text, wide + 12, 1.5 * view.text);
+  write(pen, view, words, x, y, { weight: 600, align: "center" });
+}
+
+/** Two strips: in which cycles this scheduler started a multiply-add, and whose load shared memory served. */
+function drawStrips(pen, view, where, side) {
+  const { at, text } = view, { adds, shared, cell } = where, cycles = Math.min(side.seen.shared.length, Math.ceil(at - EPS));
+  const mark = (strip, line, hues) => pieces(line.slice(0, cycles)).forEach(([letter, from, to]) => {
+    if (!hues[letter]) return;
+    pen.fillStyle = hues[letter];
+    pen.fillRect(strip.x + from * cell, strip.y, (Math.min(to, at) - from) * cell, strip.h);
+  });
+  mark(adds, side.adds, { M: view.hues.M });
+  mark(shared, side.shared, { o: view.hues.L, x: view.hues.other });
+  for (const [strip, words] of [[adds, "arithmetic"], [shared, view.narrow ? "shared" : "shared memory"]]) {
+    box(pen, view, strip);
+    write(pen, view, words, strip.x - 0.4 * text, strip.y + 0.95 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.4 * text });
+  }
+}
+
+function drawLegend(pen, view, y) {
+  const { text, narrow, width } = view, items = [["M", "issues a multiply-add"], ["L", "issues a load"], ["w", "waits for words"], ["r", "ready, not its turn"], ["other", "load of another scheduler"]];
+  const step = width / (narrow ? 2 : 5);
+  items.forEach(([hue, words], i) => {
+    const x = narrow ? (i % 2) * step : i * step, top = y + (narrow ? Math.floor(i / 2) * 1.15 : 0.4) * text, thin = hue === "w" || hue === "r" ? 0.22 * text : 0;
+    pen.fillStyle = view.hues[hue];
+    pen.fillRect(x, top + thin, 1.1 * text, 0.9 * text - 2 * thin);
+    write(pen, view, words, x + 1.5 * text, top + 0.82 * text, { size: 0.96, most: step - 2 * text });
+  });
+}
+
+export function draw(pen, given) {
+  const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"] };
+  for (const name of SIDES) {
+    const side = view.scene.sides[name], panel = where[name];
+    drawHead(pen, view, panel, side);
+    drawRows(pen, view, panel, side);
+    drawStrips(pen, view, panel, side);
+    if (view.at > 0 && view.at < view.scene.steps) {
+      pen.fillStyle = view.ink;
+      pen.fillRect(panel.rows.x + view.at * panel.cell - 0.75, panel.rows.y - 3, 1.5, panel.shared.y + panel.shared.h - panel.rows.y + 6);
+    }
+  }
+  drawLegend(pen, view, where.foot);
+}
+
+// ---- words -------------------------------------------------------------------------------------------------------------------------
+const warpsOf = side => `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)} per thread`;
+export function says(view, step) {
+  const { left, right } = view.scene.sides, { steps } = view.scene;
+  if (step <= 0) return `Left: ${warpsOf(left)}. Right: ${warpsOf(right)}. How many multiply-adds will the left scheduler start in ${steps} cycles, and will the right one start more? Predict, then play.`;
+  const [a, b] = [left, right].map(side => counted(side.seen, step));
+  if (step < steps) return `After ${plural(step, "cycle")}, the left scheduler has started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}.`;
+  return `In ${steps} cycles the left scheduler started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}. Shared memory was busy for ${a.busy} cycles on the left and for ${b.busy} on the right.`;
+}
+const when = (view, step) => (step <= 0 ? "before the first cycle" : `cycle ${step} of ${view.scene.steps}`);
+export function describes(view, step) {
+  if (step <= 0) return says(view, step);
+  const kinds = SIDES.map(name => {
+    const lines = view.scene.sides[name].seen.warps.map(line => line[step - 1]), many = Object.keys(LETTERS).map(letter => [lines.filter(l => l === letter).length, LETTERS[letter]]);
+    return `${NAMES[name]}, in cycle ${step}: ${many.filter(([n]) => n).map(([n, words]) => `${plural(n, "warp")} ${words}`).join(", ")}.`;
+  });
+  return `${says(view, step)} ${kinds.join(" ")}`;
+}
+
+function hit(view, x, y) {
+  const where = layout(view);
+  for (const name of SIDES) {
+    const { rows, slot, cell, shared, adds } = where[name], side = view.scene.sides[name], cycle = Math.floor((x - rows.x) / cell), warp = Math.floor((y - rows.y) / slot);
+    if (cycle < 0 || cycle >= view.scene.steps) continue;
+    if (warp >= 0 && warp < view.scene.states.most) {
+      if (warp >= side.fits) return { text: `more than ${plural(side.fits, "warp")} do not fit: the registers are used up` };
+      if (cycle < view.at && warp < side.runs) return { text: `cycle ${cycle + 1}, warp ${warp}: ${LETTERS[side.seen.warps[warp][cycle]]}` };
+    }
+    if (y >= shared.y && y <= shared.y + shared.h) return { text: "shared memory, which all four schedulers use: one load per cycle" };
+    if (y >= adds.y && y <= adds.y + adds.h) return { text: "the arithmetic units of this scheduler: one multiply-add of a warp per cycle" };
+  }
+  return null;
+}
+
+// ---- the explorable ----------------------------------------------------------------------------------------------------------------
+const rangeOf = (side, states) => ({ kind: "range", key: `${side}Warps`, label: "Warps", name: `${NAMES[side]}: warps that the scheduler is to have`, min: 1, max: states.most,
+  says: values => { const runs = running(values, states, side); return runs < values[`${side}Warps`] ? `${runs}: no more fit` : plural(runs, "warp"); } });
+const choiceOf = side => ({ kind: "choice", key: `${side}Side`, label: `${NAMES[side]}: outputs`, options: [1, 2, 4, 8].map(n => [n, `${n} × ${n}`]) });
+
+export const picture = {
+  title: "Two schedulers, their warps and what they wait for",
+  ask: { label: "Your prediction", unit: "on the left" },
+  order: ["says", "player", "picture", "controls"],
+  height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 33 * text) : clamp(0.34 * width, 390, 440)),
+  controls: states => SIDES.flatMap(side => [choiceOf(side), rangeOf(side, states)]),
+  scene: sceneOf, draw, says, when, describes, hit,
+};
+export default explorable(picture);

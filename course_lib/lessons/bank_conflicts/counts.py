@@ -1,0 +1,79 @@
+"""What the accesses to a tile cost: wavefronts counted by the simulator, for transpositions and for the product."""
+
+from math import gcd
+
+from course_lib import data
+from course_lib.arch import BANKS, WARP
+from course_lib.plots import Table
+from course_lib.run import LaunchResult, RunResult
+from course_lib.widgets.compute import evaluate
+
+N, N_PRODUCT, N_TIMED = 256, 128, 4096
+PADS = (0, 1, 2, 3, 4, 8, 16)
+
+
+def transposed(TILE: int, PAD: int | None) -> LaunchResult:
+    """Transpose a 256 × 256 matrix in the simulator, with rows of TILE + PAD words, or swizzled where PAD is None."""
+    name, parameters = ("transpose_swizzled", {}) if PAD is None else ("transpose", {"PAD": PAD})
+    return evaluate(name, N, {"TILE": TILE} | parameters, backend="sim")
+
+
+def multiplied(TILE: int, PAD: int) -> RunResult:
+    """Multiply 128 × 128 matrices in the simulator with the padded kernel."""
+    return evaluate("sgemm_padded", N_PRODUCT, {"TILE": TILE, "PAD": PAD}, backend="sim")
+
+
+def each(result: LaunchResult, kind: str = "load") -> float:
+    """Return the wavefronts of one access to shared memory, a load or a store.
+
+    >>> each(transposed(32, 4))
+    4.0
+    """
+    return result.count("wavefronts", kind) / result.count("shared instructions", kind)
+
+
+def per_multiply_add(result: RunResult, what: str = "wavefronts", kind: str = "load") -> float:
+    """Return a counter per multiply-add of a warp, that is of 32 lanes."""
+    return WARP * result.count(what, kind) / (result.M * result.N * result.K)
+
+
+def by_padding() -> Table:
+    """Return a table of what the padding of a 32 × 32 tile costs and changes."""
+    rows = []
+    for PAD in PADS:
+        result = transposed(32, PAD)
+        rows.append((PAD, 32 + PAD, BANKS // gcd(32 + PAD, BANKS), f"{each(result):g}", f"{result.resources.static_shared_bytes:,}"))
+    header = ("PAD", "words per row", "banks that a column lies in", "wavefronts per load, simulated", "shared bytes per block")
+    return Table(header, rows, f"transpose, tile of 32 × 32, {N} × {N} matrix")
+
+
+def padded_or_swizzled() -> Table:
+    """Return a table of the paddings that make the loads of a tile free of conflicts beside the swizzle."""
+    rows = []
+    for TILE, PAD in ((32, 0), (32, 1), (32, None), (16, 0), (16, 2), (16, None)):
+        result = transposed(TILE, PAD)
+        name = f"{TILE} × {TILE}, " + ("swizzled" if PAD is None else f"PAD = {PAD}")
+        rows.append((name, f"{each(result):g}", f"{each(result, 'store'):g}", f"{result.resources.static_shared_bytes:,}",
+                     f"{1e6 * recorded(TILE, PAD).median_s:.1f}"))
+    header = ("tile", "wavefronts per load", "per store", "shared bytes per block", "recorded, µs")
+    return Table(header, rows, f"Wavefronts simulated, {N} × {N} matrix; time for {N_TIMED} × {N_TIMED}, {data.load('padding').label}")
+
+
+def recorded(TILE: int, PAD: int | None) -> data.Record:
+    """Return the recorded time of a transposition of a 4096 × 4096 matrix."""
+    name, parameters = ("transpose_swizzled", {}) if PAD is None else ("transpose", {"PAD": PAD})
+    record, = data.load("padding").find(name, N_TIMED, parameters={"TILE": TILE, "ROWS": 8} | parameters)
+    return record
+
+
+def wide_loads() -> Table:
+    """Return a table of the product's loads from shared memory and their wavefronts, by padding, with the recorded time."""
+    rows = []
+    for PAD in (0, 1, 2, 4, 8):
+        result = multiplied(16, PAD)
+        record, = data.load("padding").find("sgemm_padded", N_TIMED, parameters={"TILE": 16, "PAD": PAD})
+        rows.append((PAD, f"{per_multiply_add(result, 'shared instructions'):g}", f"{per_multiply_add(result):g}",
+                     f"{1e3 * record.median_s:.1f}"))
+    header = ("PAD", "shared loads", "their wavefronts", "recorded, ms")
+    return Table(header, rows, f"sgemm_padded, tiles of 16 × 16: per multiply-add of a warp, simulated; time for {N_TIMED} × {N_TIMED}, "
+                               f"{data.load('padding').label}")

@@ -1,0 +1,51 @@
+"""How the rows of a tile lie in the banks: with rows of 32 words, and with rows of 33."""
+
+from matplotlib.patches import Rectangle
+
+from course_lib.arch import BANKS
+from course_lib.plots import render, style
+from course_lib.plots.picture import Picture
+
+COLUMN, ROWS = 5, 4                            # which column is marked; how many rows are drawn
+PITCHES = (32, 33)                             # words from one row to the next
+BLUES = ("#9ECAE9", "#3E88BD")                 # by turns, so that one sees where a row of the tile begins; the marked words are orange
+ALT = ("The 32 banks are columns, numbered 0 to 31, and shared memory fills them line after line. Above, a tile with rows of 32 words: "
+       "each row begins in bank 0, and the words of column 5, numbers 5, 37, 69 and 101, lie in bank 5. Below, a tile with rows of 33 "
+       "words: each row begins one bank further right than the row before, and the words of column 5, numbers 5, 38, 71 and 104, lie in "
+       "banks 5, 6, 7 and 8.")
+
+
+def element_at(word: int, pitch: int) -> tuple[int, int]:
+    """Return the row and the column of a word in a tile whose rows begin `pitch` words apart.
+
+    >>> element_at(38, 33)
+    (1, 5)
+    """
+    return divmod(word, pitch)
+
+
+@style.styled
+def rows_in_banks() -> Picture:
+    """Draw the first rows of both tiles as they lie in the banks, the words of one column marked."""
+    ax = style.axes(width=9.6, height=4.3)
+    for panel, pitch in enumerate(PITCHES):
+        top = panel * (ROWS + 3.2)
+        ax.text(0, top - 0.35, f"tile[32][{pitch}]", weight="bold", va="bottom")
+        for word in range(ROWS * pitch):
+            row, column = element_at(word, pitch)
+            line, bank = divmod(word, BANKS)
+            marked = column == COLUMN
+            unused = column >= BANKS
+            colour = style.ORANGE if marked else "none" if unused else BLUES[row % 2]
+            ax.add_patch(Rectangle((bank, top + line), 1, 1, facecolor=colour, edgecolor=style.INK if unused else style.GREY,
+                                   linewidth=0.6, hatch="xxx" if unused else None))
+            if marked:
+                ax.text(bank + 0.5, top + line + 0.5, str(word), fontsize=9, ha="center", va="center", color=style.INK)
+        if panel:
+            ax.text(ROWS + 0.3, top + ROWS + 0.5, f"the end of row {ROWS - 1}", fontsize=11, va="center")
+            for bank in (*range(0, BANKS - 2, 4), BANKS - 1):
+                ax.text(bank + 0.5, top + ROWS + 1.9, str(bank), fontsize=11, ha="center")
+            ax.text(BANKS / 2, top + ROWS + 3, "bank", fontsize=12, ha="center")
+    ax.set(xlim=(-0.2, BANKS + 0.2), ylim=(2 * ROWS + 6.6, -1.6))
+    ax.axis("off")
+    return render(ax, ALT)

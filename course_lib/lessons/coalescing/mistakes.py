@@ -1,0 +1,31 @@
+"""A slip in one index: `tx` where `ty` belongs."""
+
+import re
+
+from course_lib.errors import CourseError
+
+LOAD_OF_B = re.compile(r"\bB\s*\[([^\[\];]*)\]")
+ROW = re.compile(r"\b(threadIdx\.y|ty)\b")
+
+
+def with_slip(text: str) -> str:
+    """Return a kernel's text in which the row of B comes from `tx`, like its column: `B[(k0 + tx) * ldb + col]`.
+
+    The load may be written in any order, as long as `ty` (or `threadIdx.y`) stands once in its index.
+
+    Raises
+    ------
+    CourseError
+        When there is not one load of B with such an index.
+
+    >>> with_slip("Bs[ty][tx] = B[(k0 + ty) * ldb + col];")
+    'Bs[ty][tx] = B[(k0 + tx) * ldb + col];'
+    >>> with_slip("Bs[ty][tx] = B[col + ldb * (ty + k0)];")
+    'Bs[ty][tx] = B[col + ldb * (tx + k0)];'
+    """
+    text = f"{text}"                                             # a kernel that is not written yet says so here
+    found = [load for load in LOAD_OF_B.finditer(text) if len(ROW.findall(load[1])) == 1]
+    if len(found) != 1:
+        raise CourseError("no single load of B has ty in its index: write the load as B[(k0 + ty) * ldb + col], then try again")
+    first, end = found[0].span(1)
+    return text[:first] + ROW.sub(lambda name: name[0].replace("y", "x"), text[first:end]) + text[end:]

@@ -1,0 +1,130 @@
+"""Loops in blocks: whether the reader's are right, and how many cache lines they fetch; counted, and from the formula."""
+
+import functools
+from dataclasses import dataclass
+from fractions import Fraction
+
+from course_lib.check.case import Case
+from course_lib.check.loops import Loops
+from course_lib.grading import Verdict
+from course_lib.grading import check as judge
+from course_lib.grading.engine import Here
+from course_lib.grading.loops_check import run_loops
+from course_lib.grading.loops_spec import LoopsSpec
+from course_lib.model.cache_lines import MATRICES, CacheShape, blocked_steps, count_steps, loop_steps
+from course_lib.plots import Table
+from course_lib.unwritten import is_unwritten, missing
+
+N, CACHE = 128, 4096                    # of the prediction: rows and columns, bytes of the cache
+BLOCKS = (4, 8, 16, 32, 64)
+FLOATS_PER_LINE, FLOAT = 16, 4
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The cache lines that loops fetched for N × N matrices; `fetched` has them for "A", "B" and "C"."""
+
+    N: int
+    cache: CacheShape
+    fetched: dict
+
+    @property
+    def total(self) -> int:
+        """Return the lines of all three matrices."""
+        return sum(self.fetched.values())
+
+    @property
+    def per_multiply_add(self) -> float:
+        """Return the lines of all three matrices for each multiply-add."""
+        return self.total / self.N**3
+
+
+def whole_blocks(tile=None):
+    """Return inputs whose sizes blocks of 1, 2, 4, 8 or 16 divide: the lesson leaves the ends of a matrix to the exercise."""
+    return (Case("square", 32, 32, 32), Case("wide", 16, 48, 32), Case("high", 48, 32, 64), Case("padded rows", 32, 16, 48, pad=5))
+
+
+def spec_of(case: Case, cache: int) -> LoopsSpec:
+    """Return what `check` and `count` want of loops."""
+    return LoopsSpec("02_cpu", "lesson", "Your loops", "loops", Loops(), whole_blocks, lambda tile: case, CacheShape(cache))
+
+
+def check(loops: str) -> Verdict:
+    """Try loops on four inputs, whose sizes are multiples of 16, and say what is wrong; needs no C compiler.
+
+    Parameters
+    ----------
+    loops : str
+        What `%%c` has made of a cell: loops with A(i, k), B(k, j), C(i, j), which add to a C that is full of zeros.
+
+    Raises
+    ------
+    NotWritten
+        When the cell is still blank.
+    """
+    if is_unwritten(loops):
+        raise missing(loops)
+    return judge(loops, spec_of(Case("counted", N, N, N), CACHE))
+
+
+def count(loops: str, N: int = N, cache: int = CACHE) -> Lines:
+    """Run loops on N × N matrices, and count the lines that they fetch into a cache of so many bytes.
+
+    Raises
+    ------
+    SimtError
+        For an index outside a matrix, or loops that do not end.
+    """
+    case = Case("counted", N, N, N)
+    spec = spec_of(case, cache)
+    return Lines(N, spec.cache, run_loops(loops, spec.operation.trial(case), spec, Here()).count.fetched)
+
+
+@functools.cache
+def count_order(order: str, N: int = N, cache: int = CACHE) -> Lines:
+    """Count the lines of the three loops in an order such as "ikj"."""
+    return _counted(loop_steps(order, N, N, N), N, cache)
+
+
+@functools.cache
+def count_blocks(block: int, N: int = N, cache: int = CACHE) -> Lines:
+    """Count the lines of the six loops, with blocks of so many rows and columns."""
+    return _counted(blocked_steps(N, N, N, block, block, block), N, cache)
+
+
+def _counted(steps, N, cache):
+    fetched = count_steps(steps, [(N, N, N)] * 3, FLOAT, CacheShape(cache))
+    return Lines(N, CacheShape(cache), dict(zip(MATRICES, fetched, strict=True)))
+
+
+def lines_per_multiply_add(block: int, N: int) -> Fraction:
+    """Return the lines for each multiply-add, when the blocks fit and their rows are whole lines.
+
+    A and B: 2 b² elements, 16 to a line, for b³ multiply-adds. C: each line once.
+
+    >>> lines_per_multiply_add(16, 128)
+    Fraction(17, 2048)
+    """
+    return Fraction(2, FLOATS_PER_LINE * block) + Fraction(1, FLOATS_PER_LINE * N)
+
+
+def beside_ikj(lines: Lines) -> Table:
+    """Return a table of the lines that loops fetch, beside those of the order ikj."""
+    plain = count_order("ikj", lines.N, lines.cache.size)
+    pairs = [(f"lines of {name}", plain.fetched[name], lines.fetched[name]) for name in MATRICES]
+    pairs.append(("all lines", plain.total, lines.total))
+    rows = [(name, f"{before:,}", f"{after:,}", f"{before / after:.3g}") for name, before, after in pairs]
+    rows.append(("lines per multiply-add", f"{plain.per_multiply_add:.4f}", f"{lines.per_multiply_add:.4f}", ""))
+    caption = f"{lines.N} × {lines.N} matrices, a cache of {lines.cache.size // 1024} KiB: lines fetched, counted in a model of a cache"
+    return Table(("", "ikj, without blocks", "your loops", "ikj ÷ yours"), rows, caption)
+
+
+def block_sizes() -> Table:
+    """Return a table of what blocks of several sizes fetch."""
+    rows = []
+    for b in BLOCKS:
+        counted, formula = count_blocks(b).per_multiply_add, float(lines_per_multiply_add(b, N))
+        rows.append((f"{b} × {b}", f"{FLOAT * b * b:,}", f"{counted:.4f}", f"{formula:.4f}"))
+    rows.append(("ikj, without blocks", f"{FLOAT * N * N:,}", f"{count_order('ikj').per_multiply_add:.4f}", ""))
+    header = ("block", "bytes of a block", "lines per multiply-add, counted", "1/(8b) + 1/(16N)")
+    return Table(header, rows, f"{N} × {N} matrices, a cache of {CACHE // 1024} KiB")

@@ -1,0 +1,101 @@
+"""Experiments recorded on an H200 that change one thing: the wavefronts of shared memory, or the warps of a multiprocessor."""
+
+from course_lib import data
+from course_lib.arch import DEFAULT_DEVICE, WARP
+from course_lib.data import Record
+from course_lib.lessons.register_blocking.counts import wavefronts
+from course_lib.model import occupancy
+from course_lib.model.rounds import SCHEDULERS, rounds
+from course_lib.plots import Table
+from course_lib.run import footprint
+from course_lib.widgets.compute import evaluate
+
+N_TIMED, N_COUNTED, N_PROFILED = 4096, 256, 1024
+PADS = ((4, 8), (8, 0))        # of sgemm_padded, with tiles of 32 × 32: the same code, other bank conflicts
+PAIR = ("sgemm_block", "sgemm_ilp")
+EXECUTED = "smsp__inst_executed.sum"
+ACTIVE = (("sgemm_volkov", 16), ("sgemm_method1", 32))
+
+
+def recorded(kernel: str, parameters: dict[str, int] | None = None) -> Record:
+    """Return the recorded time of a kernel at N = 4096, with its defaults or with these parameters."""
+    for name in ("padding",) if parameters else ("ladder", "wang"):
+        for record in data.load(name).find(kernel, N_TIMED):
+            if record.parameters.get("by") != 8 and (not parameters or record.parameters == parameters):
+                return record
+    raise LookupError(kernel)
+
+
+def padded(pad: int) -> tuple[str, dict[str, int]]:
+    """Return lesson 06's kernel with tiles of 32 × 32 and this padding."""
+    return "sgemm_padded", {"TILE": 32, "PAD": pad}
+
+
+def fewer_wavefronts() -> Table:
+    """Return a table of pairs of kernels: what changes from the first to the second, and how the time changes."""
+    rows = []
+    for pads in PADS:
+        first, second = (evaluate(*at_counted(padded(pad)), backend="sim") for pad in pads)
+        factors = second.count("sectors") / first.count("sectors"), second.counters[EXECUTED] / first.counters[EXECUTED]
+        rows.append(_row(f"lesson 06's kernel, PAD {pads[0]} → {pads[1]}", padded(pads[0]), padded(pads[1]), factors))
+    first, second = (data.readings("traffic").find(kernel=kernel, N=N_PROFILED)[0] for kernel in PAIR)
+    factors = tuple(second[what] / first[what] for what in ("l1_sectors_read", "instructions"))
+    rows.append(_row("outputs per thread, 1 → 4 in a column", *((kernel, {}) for kernel in PAIR), factors))
+    header = ("what is changed", "warps per multiprocessor", "load sectors", "instructions", "wavefronts", "time",
+              "ms more, from the wavefronts alone", "ms more, recorded")
+    return Table(header, rows, f"First how many times as much, then how many ms more. Times at N = {N_TIMED}: {data.load('wang').label}. "
+                 f"Wavefronts (loads and stores) simulated at N = {N_COUNTED}; sectors and instructions, too, but in the last row counted "
+                 f"by a profiler at N = {N_PROFILED}")
+
+
+def at_counted(kernel: tuple[str, dict[str, int]]) -> tuple[str, int, dict[str, int]]:
+    """Return what `evaluate` takes to count a kernel."""
+    return kernel[0], N_COUNTED, kernel[1]
+
+
+def _row(name: str, before: tuple[str, dict[str, int]], after: tuple[str, dict[str, int]], factors: tuple[float, float]) -> tuple[str, ...]:
+    both = (before, after)
+    alone = [milliseconds(wavefronts(evaluate(*at_counted(kernel), backend="sim"))) for kernel in both]
+    warps = [footprint(kernel, **tile).occupancy.warps for kernel, tile in both]
+    times = [1e3 * recorded(kernel, tile).median_s for kernel, tile in both]
+    changes = (*factors, alone[1] / alone[0], times[1] / times[0])
+    return (name, f"{warps[0]} → {warps[1]}", *(f"×\N{NO-BREAK SPACE}{factor:.2f}" for factor in changes),
+            f"{alone[1] - alone[0]:+.1f}".replace("-", "−"), f"{times[1] - times[0]:+.1f}".replace("-", "−"))
+
+
+def milliseconds(waves: float) -> float:
+    """Return how long shared memory is busy at N = 4096 with so many wavefronts per multiply-add of a warp.
+
+    One per cycle and multiprocessor, at the GPU's highest clock.
+    """
+    return 1e3 * waves * N_TIMED**3 / WARP / (DEFAULT_DEVICE.sms * 1e6 * DEFAULT_DEVICE.clock_mhz)
+
+
+def speeds_by_warps() -> dict[int, dict[int, float]]:
+    """Return GFLOP/s by outputs per thread and warps per multiprocessor: the same code each time, with shared memory that nobody uses."""
+    found: dict[int, dict[int, float]] = {}
+    for kernel, outputs in ACTIVE:
+        for record in data.load("active").find(kernel, N_TIMED):
+            taken = footprint(kernel, **record.parameters)
+            shared = record.dynamic_shared + taken.resources.static_shared_bytes
+            warps = occupancy(DEFAULT_DEVICE, taken.threads, taken.resources.registers, shared).warps
+            found.setdefault(outputs, {})[warps] = record.gflops
+    return found
+
+
+def picture_beside_recording() -> Table:
+    """Return a table of the picture's model and of a microbenchmark on an H200 with one word of shared memory per multiply-add.
+
+    The microbenchmark (`micro_fma_shared`) is a chain of multiply-adds, each with an operand from shared memory. Its loads do not wait for
+    a round to end.
+    """
+    rows = []
+    for row in data.readings("micro").find(kernel="micro_fma_shared"):
+        warps, rest = divmod(row["threads"], 32 * SCHEDULERS)
+        if rest or not warps:
+            continue
+        seen = rounds(warps, 4, 4, start=640, cycles=1600)
+        rows.append((warps, f"{seen.multiply_adds / seen.cycles:.1%}", f"{1 / (SCHEDULERS * row['per_warp']):.1%}"))
+    header = ("warps per scheduler", "picture, 2 × 2 outputs", "microbenchmark")
+    return Table(header, rows, "Cycles in which a scheduler starts a multiply-add, with one word of shared memory per multiply-add; "
+                 f"microbenchmark {data.readings('micro').label}")

@@ -1,0 +1,24 @@
+"""All kernels of the race as a table: what one product takes, and how close each comes to NVIDIA's library."""
+
+from course_lib import data
+from course_lib.data import Record
+from course_lib.explorables.race import LIBRARY, NAMES, N
+from course_lib.kernels import get
+from course_lib.plots import Table
+
+
+def recorded(kernel: str) -> Record:
+    """Return the recorded time of a kernel for matrices of 4096 × 4096."""
+    record, = data.load("ladder").find(kernel, N)
+    return record
+
+
+def climb() -> Table:
+    """Return a table of every kernel of the race: lesson, time, whole products in one second, speed in percent of the library's."""
+    library, rows = recorded(LIBRARY).median_s, []
+    for kernel, name in NAMES.items():
+        seconds = recorded(kernel).median_s
+        lesson = "" if kernel == LIBRARY else get(kernel).lesson[:2]
+        rows.append((name, lesson, f"{1e3 * seconds:.1f}", f"{int(1 / seconds)}", f"{100 * library / seconds:.0f}"))
+    header = ("kernel", "lesson", "ms per product", "whole products in one second", "speed, % of cuBLAS")
+    return Table(header, rows, f"{N} × {N} matrices, {data.load('ladder').label}")

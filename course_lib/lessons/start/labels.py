@@ -1,0 +1,62 @@
+"""How a number is known: measured here, recorded elsewhere, modelled from a GPU's data sheet, or counted by the simulator."""
+
+from course_lib import data, toolchain
+from course_lib.arch import SECTOR_BYTES, device
+from course_lib.errors import CourseError
+from course_lib.explorables.race import LIBRARY, N
+from course_lib.lessons.start.climb import recorded
+from course_lib.plots import Table
+from course_lib.run import LaunchResult
+
+GPU = "H200"
+OPERATIONS = 2 * N**3                 # of one product: a multiplication and an addition for each of N³ terms
+
+
+def least_s() -> float:
+    """Return the least time, in seconds, in which an H200 can do the arithmetic of one product of the race, modelled.
+
+    >>> round(1e3 * least_s(), 2)
+    2.05
+    """
+    return OPERATIONS / (1e9 * device(GPU).peak_gflops)
+
+
+def faster(seconds: float) -> float:
+    """Return how many times as fast as a product that takes `seconds` the library's was, to three digits."""
+    return float(f"{seconds / recorded(LIBRARY).median_s:.3g}")
+
+
+def beside(seconds: float) -> Table:
+    """Return a table of this computer's product, timed by the reader, beside what an H200 took and what it needs at least.
+
+    Raises
+    ------
+    CourseError
+        When `seconds` is not positive.
+    """
+    if not seconds > 0:
+        raise CourseError(f"a product that takes {seconds} seconds: run the cell that measures it again")
+    label, limit = data.load("ladder").label, f"modelled for {GPU}"
+    rows = ((f"{1e3 * seconds:,.1f}", "NumPy, on this computer", f"measured on {toolchain.cpu_name()}"),
+            (f"{1e3 * recorded('sgemm_naive').median_s:,.1f}", "the naive kernel, on a GPU", label),
+            (f"{1e3 * recorded(LIBRARY).median_s:,.2f}", "cuBLAS, on the same GPU", label),
+            (f"{1e3 * least_s():,.2f}", "its multiplications and additions alone, at least", limit))
+    return Table(("ms", "one product", "label"), rows, f"{N} × {N} matrices of float32")
+
+
+def counted(launch: LaunchResult) -> Table:
+    """Return a table of what a launch did: its threads, and the bytes that they asked memory for.
+
+    Raises
+    ------
+    CourseError
+        When the launch has no counters.
+    """
+    if launch.counters is None:
+        raise CourseError("this launch has no counters: launch the kernel with fewer threads, which the simulator runs beside a GPU")
+    threads = 1
+    for size in (*launch.grid, *launch.block):
+        threads *= size
+    rows = [("threads", threads)]
+    rows += [(f"bytes {verb}", SECTOR_BYTES * launch.count("sectors", kind)) for verb, kind in (("loaded", "load"), ("stored", "store"))]
+    return Table(("what", "how many"), rows, f"{launch.kernel.name}, {launch.counters_label}")

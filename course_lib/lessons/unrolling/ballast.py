@@ -1,0 +1,34 @@
+"""An experiment for a GPU: `sgemm_unrolled` with instructions, or with wavefronts of shared memory, that nobody needs.
+
+Nobody has run it on a GPU yet. `tools/record_ballast.py` does, and its rows would tell how many instructions are free at each UNROLL.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from course_lib.lessons.unrolling.counts import FACTORS, TILE
+from course_lib.toolchain import Compiled, compile_cuda, loops, sass
+
+ENTRY, FILE = "ballast", Path(__file__).with_name("ballast.cu")
+EXTRA, WAYS = (0, 1, 2, 3, 4, 6), (1, 2, 4)
+
+
+def plan() -> Iterator[dict[str, int]]:
+    """Yield what to measure: every UNROLL with more and more additions, and the least and the most unrolled with more wavefronts."""
+    for factor in FACTORS:
+        yield from ({"UNROLL": factor, "EXTRA": extra, "WAYS": 1} for extra in EXTRA)
+    for factor in (FACTORS[0], FACTORS[-1]):
+        yield from ({"UNROLL": factor, "EXTRA": 0, "WAYS": ways} for ways in WAYS[1:])
+
+
+def compiled(values: dict[str, int], arch: str = "sm_90") -> Compiled:
+    """Compile one variant."""
+    return compile_cuda(FILE.read_text(encoding="utf-8"), name=FILE.name, arch=arch, defines=values)
+
+
+def per_multiply_add(code: Compiled) -> float:
+    """Return the machine instructions per multiply-add of a step along K: the outer loop once, the loop over k as often as it runs."""
+    busy = [loop for loop in loops(sass(code, ENTRY)) if loop.counts["FFMA"]]
+    outer, inner = busy[0], busy[-1]
+    more = TILE // inner.counts["FFMA"] - 1
+    return (outer.counts["instructions"] + more * inner.counts["instructions"]) / TILE

@@ -1,0 +1,224 @@
+"""Lesson 06's explorable in Chromium: every control by mouse and keyboard, what is said against the simulator, JupyterLab around it."""
+import re
+
+import nbformat
+import pytest
+from pictures import SHOTS, Shown
+
+from course_lib.explorables import banks
+from course_lib.explorables.banks import key_of, states
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+PICTURE = banks
+
+
+def pad(shown):
+    """Return the slider of the padding."""
+    return shown.slider("PAD: unused words at the end of each row")
+
+
+def ticks(shown):
+    """Go to the end by its key, and return the ticks that are said."""
+    shown.press("End")
+    return int(re.search(r"(\d+) ticks?\. Its", shown.says(r"\d+ ticks?\. Its"))[1])
+
+
+def counted(kernel, tile, words, access="load"):
+    return max(word[3] for word in states()[key_of(kernel, tile, words)]["accesses"][access]["words"])
+
+
+def test_jupyterlab_shows_it_keeps_its_keys_and_python_follows(tmp_path):
+    from lab_browser import open_lesson
+
+    cell = nbformat.v4.new_code_cell("from course_lib.explorables import banks\nshown = banks()\nshown")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "t.ipynb")
+    with open_lesson(tmp_path / "t.ipynb") as lesson:
+        assert lesson.run_all() == []
+        shown = Shown(lesson.page, "banks")
+        shown.canvas.wait_for()
+        pad(shown).press("ArrowRight")
+        assert pad(shown).get_attribute("aria-valuetext") == "PAD 1: 33 words per row"
+        assert ticks(shown) == 1
+        assert shown.root.bounding_box()["height"] <= 600
+        python = "if shown.values['pad'] == 1: shown.values = shown.values | {'pad': 7}"
+        kernel = f"{lesson.PANEL}.sessionContext.session.kernel"
+        lesson.page.evaluate(f"async code => {{ await {kernel}.requestExecute({{ code }}).done; }}", python)
+        shown.root.get_by_text("PAD 7: 39 words per row").wait_for()
+        assert ticks(shown) == 1
+        lesson.page.evaluate("window.jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })")
+        lesson.page.locator(".wbw.wbw-dark").wait_for()
+        lesson.shots(SHOTS, "banks-jupyterlab-dark", whole=False)
+        lesson.page.set_viewport_size({"width": 1920, "height": 1080})
+        shown.button("Full screen").click()
+        lesson.page.locator(".wbw-projector").wait_for()
+        code = shown.root.locator(".wbw-lines code").first
+        assert code.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") > 23, "JupyterLab's own style for code does not win"
+        shown.rested()
+        lesson.page.screenshot(path=SHOTS / "banks-jupyterlab-projector.png")
+        lesson.page.set_viewport_size({"width": 1024, "height": 768})
+        shown.rested()
+        assert shown.root.evaluate("e => e.scrollHeight <= e.clientHeight"), "nothing to scroll"
+        lesson.page.screenshot(path=SHOTS / "banks-jupyterlab-small-projector.png")
+        assert lesson.errors == []
+
+
+def test_the_padding_moves_by_keyboard_and_mouse_and_is_announced(opened):
+    shown = opened()
+    assert not re.search(r"\d+ ticks?\b", shown.told()), "no answer before the reader plays"
+    for words in range(9):
+        assert pad(shown).get_attribute("aria-valuetext") == f"PAD {words}: {32 + words} words per row"
+        assert ticks(shown) == counted("transpose", 32, words)
+        pad(shown).press("ArrowRight")
+    box = pad(shown).bounding_box()
+    shown.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert pad(shown).get_attribute("aria-valuetext") == "PAD 4: 36 words per row"
+    assert ticks(shown) == 4
+    pad(shown).press("Home")
+    assert ticks(shown) == 32
+
+
+def test_moving_pad_goes_back_to_the_beginning_and_space_on_it_plays(opened):
+    shown = opened()
+    assert ticks(shown) == 32
+    pad(shown).press("ArrowRight")
+    shown.says("Predict, then play")
+    assert not re.search(r"\d+ ticks?\b", shown.told()), "there is a second vote"
+    pad(shown).press("Space")
+    shown.says("1 tick")
+    assert pad(shown).get_attribute("aria-valuetext") == "PAD 1: 33 words per row"
+
+
+def test_a_mouse_that_rests_on_the_picture_dims_nothing_while_it_plays(opened):
+    shown = opened()
+    hover, tip = "root => Boolean(root.stage.view().hover)", shown.root.locator(".wbw-tip")
+    shown.canvas.click(position={"x": 100, "y": 100})
+    assert shown.root.evaluate(hover)
+    assert tip.is_visible()
+    shown.page.keyboard.press("Space")
+    shown.says("Tick 2")
+    shown.page.mouse.move(*shown.at(140, 120))
+    assert not shown.root.evaluate(hover)
+    assert tip.is_hidden()
+    shown.says("32 ticks")
+    assert not shown.root.evaluate(hover), "until the mouse moves again"
+    shown.page.mouse.move(*shown.at(100, 100))
+    assert shown.root.evaluate(hover)
+
+
+@pytest.mark.parametrize("how", ["mouse", "keyboard"])
+def test_kernel_tile_and_line_are_chosen(opened, how):
+    shown = opened()
+    if how == "mouse":
+        for name in ("matrix product", "16 × 16"):
+            shown.root.get_by_text(name, exact=True).click()
+        shown.root.get_by_text("Bs[tx][ty]", exact=True).click()
+    else:
+        shown.radio("transpose").first.focus()
+        for name, key in (("matrix product", "ArrowLeft"), ("16 × 16", "ArrowRight"), ("Bs[tx][ty]", "ArrowUp")):
+            shown.page.keyboard.press(key)
+            assert shown.radio(name).is_checked()
+            if name == "matrix product":
+                shown.page.keyboard.press("Tab")
+            else:
+                shown.radio("acc +=").focus()
+    assert "Line 29: the 32 lanes of a warp write columns 4 and 5 of Bs" in shown.says()
+    for words in (0, 1, 2):
+        assert ticks(shown) == counted("sgemm_padded", 16, words, "store")
+        pad(shown).press("ArrowRight")
+    shown.root.get_by_text("transpose, swizzled", exact=True).click()
+    assert pad(shown).is_disabled()
+    assert ticks(shown) == counted("transpose_swizzled", 16, None, "store") == 1
+
+
+def test_the_player_plays_stops_steps_and_scrubs_by_keyboard_and_mouse(opened):
+    shown = opened()
+    pad(shown).press("ArrowRight")
+    pad(shown).press("ArrowRight")
+    shown.prediction().fill("2")
+    shown.button("Play").click()
+    shown.says(r"2 ticks\. Its 32 words lie in 16 banks\. Without bank conflicts it would take one\. You said 2: right\.")
+    shown.button("Again").click()
+    shown.button("Pause").click()
+    shown.button("Play").wait_for()
+    shown.canvas.focus()
+    for key, pattern in (("Home", "Predict"), ("ArrowRight", "wait at their banks"), ("ArrowRight", "Tick 1: 16 banks of 32"),
+                         ("ArrowRight", "2 ticks"), ("ArrowLeft", "Tick 1"), ("End", "2 ticks"), ("Home", "Predict"), ("Space", "2 ticks")):
+        shown.page.keyboard.press(key)
+        shown.says(pattern)
+    shown.button("Back").click()
+    shown.says("Tick 1")
+    shown.button("Step").click()
+    shown.says("2 ticks")
+    box = shown.scrub.bounding_box()
+    shown.page.mouse.click(box["x"] + 3, box["y"] + box["height"] / 2)
+    shown.says("Predict")
+    assert shown.scrub.get_attribute("aria-valuetext") == "before the access"
+    shown.page.keyboard.press("ArrowRight")
+    shown.says("wait at their banks")
+    assert shown.scrub.get_attribute("aria-valuetext") == "the words wait at their banks"
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_who_has_written_a_prediction_starts_the_player_by_a_key(opened, key):
+    shown = opened()
+    pad(shown).press("ArrowRight")
+    pad(shown).press("ArrowRight")
+    shown.prediction().fill("2")
+    shown.page.keyboard.press(key)
+    shown.says(r"2 ticks.* You said 2: right\.")
+    shown.page.keyboard.press("ArrowLeft")
+    shown.says("Tick 1")
+
+
+def test_a_lecturers_keys_step_and_many_at_once_count(opened):
+    shown = opened()
+    shown.press(*["PageDown"] * 12)
+    shown.says("Tick 11")
+    shown.press("PageUp")
+    shown.says("Tick 10")
+
+
+def test_the_button_of_the_full_screen_leaves_the_keys_to_the_picture(opened):
+    shown = opened(1920)
+    pad(shown).press("ArrowRight")
+    shown.button("Full screen").click()
+    shown.page.locator(".wbw-projector").wait_for()
+    shown.page.keyboard.press("Space")
+    shown.says("1 tick")
+    assert shown.page.locator(".wbw-projector").count() == 1, "Space did not press the button again"
+
+
+COLOURS = """({ layout }, view) => {
+    const dots = devicePixelRatio, pen = document.querySelector("canvas").getContext("2d"), tile = 32, found = new Set();
+    const { x, y, cell } = layout(view).tile;
+    for (let row = 0; row < tile; ++row)
+        found.add(pen.getImageData(Math.round((x + 20.4 * cell) * dots), Math.round((y + (row + 0.5) * cell) * dots), 1, 1).data.join());
+    return found.size;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_column_of_the_tile_has_as_many_colours_as_banks(opened, scheme):
+    shown = opened(scheme=scheme)
+    for words in (0, 1, 2, 3, 4):
+        shown.rested()
+        assert shown.where(COLOURS) == 32 // counted("transpose", 32, words)
+        pad(shown).press("ArrowRight")
+
+
+IN_BANK = """({ layout }, view) => {
+    const dots = devicePixelRatio, pen = document.querySelector("canvas").getContext("2d"), { banks } = layout(view), found = new Set();
+    for (let y = banks.y + 2; y < banks.bottom - 2; ++y)
+        found.add(pen.getImageData(Math.round((banks.x + 5.5 * banks.slot) * dots), Math.round(y * dots), 1, 1).data.join());
+    return found.size;
+}"""
+
+
+def test_before_the_reader_plays_no_word_lies_at_its_bank(opened):
+    shown = opened()
+    shown.rested()
+    assert shown.where(IN_BANK) == 1, "bank 5 is empty"
+    shown.press("ArrowRight")
+    shown.says("The words wait at their banks")
+    shown.rested()
+    assert shown.where(IN_BANK) > 1

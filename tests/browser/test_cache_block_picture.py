@@ -1,0 +1,75 @@
+"""Lesson 02's explorable in Chromium: played, stepped, moved by mouse and keyboard; its counters against the course's own."""
+import itertools
+import re
+
+import pytest
+
+from course_lib.explorables import cache_blocks
+from course_lib.explorables.cache_block import BLOCKS, CACHES, FLOAT, N
+from course_lib.model.cache_lines import CacheShape, blocked_steps, count_steps
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+PICTURE = cache_blocks
+LAST = r"Lines of B: 2,048 without blocks, 128 in blocks of 16 × 16, 16 times fewer\."
+
+
+def lines(block, cache, multiply_adds=N**3):
+    """Return the lines of A, B and C that are fetched until then."""
+    steps = tuple(index[:multiply_adds] for index in blocked_steps(N, N, N, block, block, block))
+    return count_steps(steps, [(N, N, N)] * 3, FLOAT, CacheShape(cache))
+
+
+def so_far(shown):
+    """Return the lines of both sides, as a screen reader is told."""
+    found = re.search(r"So far without blocks: (.*?)\. In blocks: (.*?)\.", shown.described())
+    return [[int(number.replace(",", "")) for number in re.findall(r"([\d,]+) of", side)] for side in found.groups()]
+
+
+def test_steps_by_key_have_the_counters_lines(opened):
+    shown = opened(reduced_motion="reduce")
+    assert "Predict, then play" in shown.says()
+    assert not re.search(r"2,048|2,176|384|16 times", shown.told()), "no answer before the reader plays"
+    for step in range(1, 9):
+        shown.press("ArrowRight")
+        shown.when(f"after {step * N * N:,} multiply-adds")
+        assert so_far(shown) == [lines(N, 2048, step * N * N), lines(16, 2048, step * N * N)]
+    shown.press("End")
+    shown.says(LAST)
+
+
+def test_it_plays_to_the_end_and_judges_the_prediction(opened):
+    shown = opened()
+    shown.prediction().fill("4")
+    shown.page.keyboard.press("Enter")
+    shown.says(r"^After 1,024 of 32,768")
+    shown.button("Pause").click()
+    shown.press("End")
+    shown.says(LAST + r".* You said 4; it is [0-9]")
+
+
+@pytest.mark.parametrize("how", ["mouse", "keyboard"])
+def test_every_position_of_both_controls_says_its_counts(opened, how):
+    shown = opened()
+    shown.press("End")
+    shown.says(LAST)
+    for block, cache in itertools.product(BLOCKS, CACHES) if how == "mouse" else [(8, 2048), (8, 4096)]:
+        if how == "mouse":
+            for name in (f"{block} × {block}", f"{cache // 1024} KiB"):
+                shown.root.get_by_text(name, exact=True).click()
+        else:
+            control, key = (shown.radio("16 × 16"), "ArrowLeft") if cache == 2048 else (shown.radio("2 KiB"), "ArrowRight")
+            control.focus()
+            shown.page.keyboard.press(key)
+        rows, blocks = lines(N, cache), lines(block, cache)
+        both = f"{rows[1]:,} without blocks, {blocks[1]:,} in blocks of {block} × {block}"
+        shown.says(f"{both}.* together: {sum(rows):,} and {sum(blocks):,}")
+
+
+def test_the_pointer_tells_a_line(opened):
+    shown = opened()
+    shown.press("End")
+    shown.says(LAST)
+    row = "({ layout }, view) => { const { B } = layout(view).rows; return [B.x + 2 * B.cell, B.y + 5.5 * B.cell]; }"
+    x, y = shown.at(*shown.where(row))
+    shown.page.mouse.move(x, y)
+    shown.page.get_by_text("B[5][0] to [15], one cache line: not in the cache, fetched 32 times so far").wait_for()

@@ -1,0 +1,62 @@
+"""Lesson 00's explorable in Chromium: played and stepped; every control moved; its counters against the recording."""
+import re
+
+import pytest
+
+from course_lib.explorables import race
+from course_lib.explorables.race import NAMES, RIVALS, states
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+PICTURE = race
+LAST = r"After 25\.4 ms the naive kernel has finished its first product\. cuBLAS has finished nine"
+MS = {lane["name"]: lane["ms"] for lane in states()["lanes"]}
+
+
+def finished(shown):
+    """Return the products that each kernel has finished, as a screen reader is told."""
+    told = re.search(r"Products finished: (.*?)\. Keys", shown.described())[1]
+    return {name: int(number) for name, number in (part.rsplit(" ", 1) for part in told.split(", "))}
+
+
+def test_at_the_beginning_nobody_is_told_who_is_faster(opened):
+    shown = opened()
+    shown.says("Predict, then play")
+    assert re.findall(r"25\.4|2\.7|371|\bnine\b|\b9\b", shown.told()) == []
+
+
+def test_every_step_by_key_is_the_recordings(opened):
+    shown = opened(reduced_motion="reduce")
+    shown.page.get_by_text("all 13").click()
+    assert finished(shown) == dict.fromkeys(NAMES.values(), 0)
+    for number in range(1, 27):
+        shown.press("ArrowRight")
+        ms = min(number, MS["naive"])
+        shown.when(f"^{ms:.1f} ms$")
+        assert finished(shown) == {name: int(ms / MS[name] + 1e-9) for name in NAMES.values()}
+    shown.says(LAST)
+
+
+def test_it_plays_to_the_end_and_judges_the_prediction(opened):
+    shown = opened()
+    shown.prediction().fill("4")
+    shown.button("Play").click()
+    shown.says(r"ms: the naive kernel has finished 0 products, cuBLAS [1-4]\.")
+    shown.says(LAST + r".* You said 4; it is 9\.")
+
+
+def test_every_control_moves_by_key(opened):
+    shown = opened()
+    rival = shown.slider("Kernel that races against NVIDIA's library")
+    assert rival.get_attribute("aria-valuetext") == "naive (lesson 03)"
+    rival.focus()
+    for name in RIVALS[2:]:
+        shown.page.keyboard.press("ArrowRight")
+        shown.says(f"while the {NAMES[name]} kernel makes its first")
+    shown.radio("slowed 400 times").focus()
+    shown.page.keyboard.press("ArrowRight")
+    shown.says("for one second")
+    shown.press("End")
+    shown.says(r"One second: the double buffered kernel has finished 322 products, cuBLAS 371\.")
+    corner = shown.where("({ layout }, view) => { const { pane } = layout(view)[0]; return [pane.x + 9, pane.y + 9]; }")
+    shown.page.mouse.move(*shown.at(*corner))
+    shown.page.get_by_text("double buffered: lesson 15, 3.10 ms per product").wait_for()

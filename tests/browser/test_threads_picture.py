@@ -1,0 +1,66 @@
+"""Lesson 03's explorable in Chromium: played, stepped, clicked and switched; its counters against the simulator."""
+import re
+
+import pytest
+
+from course_lib.explorables import who_computes
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+PICTURE = who_computes
+NAIVE = r"touched 128 sectors: 4 per step, 2 per request\."
+SWAPPED = r"touched 544 sectors: 17 per step, 8\.5 per request\."
+
+
+def so_far(shown):
+    """Return (sectors, requests), as a screen reader is told."""
+    return tuple(map(int, re.search(r"So far (\d+) sectors in (\d+) requests", shown.described()).groups()))
+
+
+def test_every_step_by_key_has_the_simulators_counters(opened):
+    shown = opened(reduced_motion="reduce")
+    shown.says("Predict, then play")
+    for number in range(64):
+        assert so_far(shown) == (2 * number, number), "tests/explorables/test_threads.py holds these to the trace"
+        shown.press("ArrowRight")
+        shown.when(f"^step {number + 1} of 65: k = {number // 2}, load from {'AB'[number % 2]}")
+    shown.press("ArrowRight")
+    shown.says(NAIVE)
+
+
+def test_it_plays_to_the_end_and_judges_the_prediction(opened):
+    shown = opened()
+    shown.prediction().fill("32")
+    shown.button("Play").click()
+    shown.says(r"^k = 0\. The lanes ask for row 0 of B")
+    shown.says(NAIVE + r" You said 32; it is [0-9]")
+
+
+def test_another_kernel_begins_anew_and_another_lane_does_not(opened):
+    shown = opened()
+    shown.press("End")
+    shown.says(NAIVE)
+    shown.slider("Lane that is watched").press("ArrowRight")
+    shown.says(NAIVE)
+    shown.radio("row from x").check(force=True)
+    assert "Predict, then play" in shown.says(r"computes rows 0 to 15 and columns 20 to 21 of C")
+    answers = re.findall(r"8\.5|\d+ per|[1-9]\d* sectors?", shown.told())
+    assert answers == [], "they wait for the player"
+    shown.press("End")
+    shown.says(SWAPPED)
+
+
+def test_a_click_on_an_element_watches_its_thread(opened):
+    shown = opened()
+    shown.press(*["ArrowRight"] * 3)
+    shown.says(r"^k = 1\.")
+    place = shown.at(*shown.where("""({ layout }, view) => {
+        const { C, cell } = layout(view);
+        return [C.x + 9.5 * cell, C.y + 12.5 * cell];
+    }"""))
+    shown.page.mouse.move(*place)
+    shown.page.get_by_text("C[12][9]: thread (9, 12) of block (0, 0), warp 6, lane 9").wait_for()
+    shown.page.mouse.click(*place)
+    warp, lane = (shown.slider(f"{name} that is watched") for name in ("Warp", "Lane"))
+    assert (warp.get_attribute("aria-valuetext"), lane.get_attribute("aria-valuetext")) == (
+        "6 of block (0, 0)", "9: thread (9, 12)")
+    shown.says(r"^k = 1\.")

@@ -1,0 +1,79 @@
+"""Lesson 08's explorable in Chromium: played, stepped, every control moved; its counters against the model."""
+import re
+
+import pytest
+
+from course_lib.explorables import warp_timelines
+from course_lib.explorables.warps import CYCLES, at, fits
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+PICTURE = warp_timelines
+LAST = r"In 160 cycles the left scheduler started 20 multiply-adds and the right one 128\."
+
+
+def started(shown):
+    """Return the multiply-adds of both sides, as they are said at the end."""
+    return tuple(map(int, re.search(r"started (\d+) multiply-adds? and the right one (\d+)", shown.says()).groups()))
+
+
+def test_steps_by_key_have_the_models_counters(opened):
+    shown = opened(reduced_motion="reduce")
+    shown.says("Predict, then play")
+    assert not {"20", "128"} & set(re.findall(r"\d+", shown.told())), "the beginning gives nothing away"
+    left, right = at(1, 16), at(8, 4)
+    for step in range(1, 25):
+        shown.press("ArrowRight")
+        shown.when(f"^cycle {step} of {CYCLES}$")
+        adds = [sum(line[:step].count("M") for line in seen.warps) for seen in (left, right)]
+        shown.says(rf"^After {step} cycles?, the left scheduler has started {adds[0]} multiply-adds? and the right one {adds[1]}\.")
+    assert re.search(r"Left, in cycle 24: .*1[0-9] warps waits? for its words", shown.described())
+
+
+def test_it_plays_to_the_end_and_judges_the_prediction(opened):
+    shown = opened()
+    shown.prediction().fill("53")
+    shown.button("Play").click()
+    shown.says(r"^After \d+ cycles")
+    shown.button("Pause").click()
+    stopped = shown.scrub.get_attribute("aria-valuetext")
+    shown.page.wait_for_timeout(300)
+    assert shown.scrub.get_attribute("aria-valuetext") == stopped
+    shown.button("Play").click()
+    shown.says(LAST + r".* You said 53; it is [0-9]")
+
+
+def test_every_control_by_mouse_and_by_key(opened):
+    shown = opened()
+    shown.press("End")
+    shown.says(LAST)
+    warps = shown.slider("Left: warps that the scheduler is to have")
+    for count in range(15, 0, -1):
+        warps.press("ArrowLeft")
+        assert warps.get_attribute("aria-valuetext") == ("1 warp" if count == 1 else f"{count} warps")
+        assert started(shown) == (at(1, count).multiply_adds, at(8, 4).multiply_adds)
+    left, right = (shown.root.get_by_role("group", name=f"{side}: outputs") for side in ("Left", "Right"))
+    for side in (2, 4, 8):
+        left.get_by_text(f"{side} × {side}").click()
+        assert started(shown)[0] == at(side, 1).multiply_adds
+    warps.press("End")
+    assert warps.get_attribute("aria-valuetext") == f"{fits(8)}: no more fit"
+    assert started(shown) == (128, 128)
+    right.get_by_label("8 × 8").press("ArrowLeft")
+    assert started(shown) == (128, at(4, fits(4)).multiply_adds)
+    other = shown.slider("Right: warps that the scheduler is to have")
+    other.press("Home")
+    assert started(shown) == (128, at(4, 1).multiply_adds)
+
+
+def test_the_pointer_tells_what_a_warp_does(opened):
+    shown = opened()
+    shown.press("End")
+    shown.says(LAST)
+    for side, down, words in (("right", 0.8, "more than 4 warps do not fit: the registers are used up"),
+                              ("left", 0.01, re.compile(r"cycle \d+, warp 0: waits for its words"))):
+        inside = """({ layout }, view, [side, down]) => {
+            const { rows } = layout(view)[side];
+            return [rows.x + rows.w / 2, rows.y + down * rows.h];
+        }"""
+        shown.page.mouse.move(*shown.at(*shown.where(inside, [side, down])))
+        shown.page.get_by_text(words).wait_for()

@@ -1,0 +1,158 @@
+"""Lesson 03's explorable: every element, sector and line at every position is what the simulator traces."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from javascript import evaluate
+
+from course_lib.errors import CourseError
+from course_lib.explorables import who_computes
+from course_lib.explorables.threads import BLOCKS, KERNELS, SIDE, UNITS, traced
+from course_lib.run.traces import array_of, elements, owners, requests, touched_sectors
+
+PICTURE = who_computes
+POSITIONS = list(itertools.product(KERNELS, BLOCKS))
+WARPS = SIDE * SIDE // 32
+STEPS = 2 * SIDE + 1
+LINE = 128
+# (sectors, lines) of the two load requests of one step, added up; lesson 03 works them out.
+PER_STEP = {("naive", "32 × 8"): (5, 2), ("naive", "16 × 16"): (4, 3), ("naive", "8 × 32"): (5, 5),
+            ("swapped", "32 × 8"): (33, 33), ("swapped", "16 × 16"): (17, 17), ("swapped", "8 × 32"): (9, 9)}
+WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28), (1224, 28))
+
+
+@pytest.fixture(scope="module", params=POSITIONS, ids=lambda p: f"{p[0]} {p[1]}")
+def position(request):
+    """Return (values of the controls, the traced run)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_BACKEND", "sim")
+        return {"kernel": request.param[0], "block": request.param[1]}, traced(*request.param)
+
+
+def states(unit="sectors"):
+    return who_computes(unit=unit).states
+
+
+EVERY = """(m, {states, values}) => [...Array(states.side ** 2 / 32).keys()].map(warp => {
+    const chosen = { ...values, warp }, steps = 2 * states.side + 1;
+    return { threads: [...Array(32).keys()].map(lane => m.threadOf(chosen, states, warp, lane)),
+        steps: [...Array(steps).keys()].map(step => m.stepOf(chosen, states, step)),
+        loaded: [...Array(steps + 1).keys()].map(step => m.loaded(chosen, states, step)) };
+})"""
+
+
+def test_every_thread_every_request_and_every_counter_is_the_simulators(page, position):
+    values, result = position
+    who, (bx, by) = owners(result), BLOCKS[values["block"]]
+    assert {tuple(sorted(np.unique(who.warp)))} == {tuple(range(bx * by // 32))}
+    for found in evaluate(page, EVERY, {"states": states(), "values": values}):
+        first = found["threads"][0]
+        for lane, thread in enumerate(found["threads"]):
+            place = thread["row"], thread["col"]
+            assert (who.block_x[place], who.block_y[place], who.warp[place], who.lane[place]) == (
+                thread["blockX"], thread["blockY"], thread["warp"], lane)
+            assert thread["ty"] * bx + thread["tx"] == 32 * thread["warp"] + lane
+        mine = {"block": (first["blockX"], first["blockY"], 0), "warp": first["warp"]}
+        A, B, C = (requests(result, array=name, load=name != "C", **mine) for name in "ABC")
+        records = [*itertools.chain.from_iterable(zip(A, B, strict=True)), *C]           # in each step one of A and one of B
+        assert len(records) == STEPS
+        sectors = lines = 0
+        for number, (record, step) in enumerate(zip(records, found["steps"], strict=True)):
+            base = array_of(result, step["name"]).address
+            assert elements(record, base, 4)[:, 1].tolist() == step["elements"]
+            assert (touched_sectors(record) - base // 32).tolist() == step["sectors"]
+            assert np.unique((record.addresses - base) // LINE).tolist() == step["lines"]
+            assert found["loaded"][number] == {"requests": number, "sectors": sectors, "lines": lines}
+            sectors, lines = sectors + len(step["sectors"]), lines + len(step["lines"])
+        assert found["loaded"][-1]["requests"] == 2 * SIDE
+
+
+def test_the_last_counters_are_those_of_the_whole_launch(page, position):
+    values, result = position
+    found = evaluate(page, EVERY, {"states": states(), "values": values})
+    assert sum(warp["loaded"][-1]["requests"] for warp in found) == result.count("requests")
+    assert sum(warp["loaded"][-1]["sectors"] for warp in found) == result.count("sectors")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_prediction_is_held_to_what_one_step_touches(page, unit):
+    function = "(m, {states, all}) => all.map(([kernel, block]) => m.sceneOf({ kernel, block, warp: 0, lane: 0 }, states).answer)"
+    answers = evaluate(page, function, {"states": states(unit), "all": POSITIONS})
+    assert answers == [PER_STEP[position][UNITS.index(unit)] for position in POSITIONS]
+
+
+def test_only_a_control_that_changes_the_launch_starts_anew(page):
+    function = """(m, {states, values}) => [{}, { lane: 5 }, { warp: 3 }, { kernel: "swapped" }, { block: "8 × 32" }].map(change =>
+        Boolean(m.sceneOf({ ...values, ...change }, states).keeps(m.sceneOf(values, states))))"""
+    assert evaluate(page, function, {"states": states(), "values": who_computes().values}) == [True, True, True, False, False]
+
+
+SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
+    return [...Array(scene.steps + 1).keys()].map(at => m.says({ scene, values, at })); }"""
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_words_ask_first_and_answer_last(page, kernel, unit):
+    values = {"kernel": kernel, "block": "16 × 16", "warp": 1, "lane": 0}
+    said = evaluate(page, SAYS, {"states": states(unit), "values": values})
+    expected = PER_STEP[kernel, "16 × 16"][UNITS.index(unit)]
+    assert said[0].endswith(f"How many {unit} do its two load requests touch in each step? Predict, then play.")
+    assert f"{expected}" not in said[0].split("How many")[1]
+    assert "rows 2 to 3 and columns 0 to 15" in said[0] or "rows 0 to 15 and columns 2 to 3" in said[0]
+    assert f"touched {32 * expected} {unit}: {expected} per step, {expected / 2:g} per request." in said[-1]
+    assert [words.split(".")[0] for words in said[1:-1]] == [f"k = {k}" for k in range(SIDE) for _ in "AB"]
+
+
+def test_every_element_finds_its_thread(page):
+    function = "(m, {states, values}) => [[0, 0], [1, 3], [31, 31], [20, 7]].map(([row, col]) => m.whoComputes(values, states, row, col))"
+    for kernel in KERNELS:
+        found = evaluate(page, function, {"states": states(), "values": {"kernel": kernel, "block": "16 × 16", "warp": 0, "lane": 0}})
+        assert [(t["row"], t["col"]) for t in found] == [(0, 0), (1, 3), (31, 31), (20, 7)]
+        assert (found[1]["tx"], found[1]["ty"]) == ((3, 1) if kernel == "naive" else (1, 3))
+
+
+INSIDE = """(m, {states, widths, all}) => widths.flatMap(([width, text]) => all.map(([kernel, block]) => {
+    const narrow = width < 700, height = text > 20 ? (width > 1500 ? 760 : 400) : m.picture.height(width, text, narrow);
+    const values = { kernel, block, warp: 0, lane: 0 }, scene = m.sceneOf(values, states), wide = states.side;
+    const where = m.layout({ width, height, text, narrow, scene }), { panel, cell } = where;
+    const [right, low] = narrow ? [width, panel.y] : [panel.x, height], touched = step => m.stepOf(values, states, step)[states.unit];
+    const most = m.pieceWide(where, [0, 1].map(step => m.stepOf(values, states, step)), states.unit);
+    const boxes = [where.above, where.below].flatMap((row, step) => m.pieceBoxes(where, touched(step), row, most));
+    return { width, kernel, block, cell, piece: Math.min(...boxes.map(p => p.w)),
+        alike: boxes.every(p => Math.abs(p.w - boxes[0].w) < 0.01), ok: where.low <= height
+        && boxes.every(p => p.x > panel.x - 0.01 && p.x + p.w < panel.x + panel.w + 0.01)
+        && ["A", "B", "C"].map(name => where[name]).every(({ x, y }) => x >= 0 && x + wide * cell <= right && y + wide * cell <= low) };
+}))"""
+
+
+def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
+    found = evaluate(page, INSIDE, {"states": states(), "widths": WIDTHS, "all": POSITIONS})
+    assert [box for box in found if not box["ok"]] == []
+    assert all(box["alike"] for box in found), "A's sectors and B's are drawn to one scale"
+    assert min(box["cell"] for box in found) > 4.2, "pixels of an element of A, B or C"
+    assert min(box["piece"] for box in found) > 8, "pixels of a sector"
+
+
+def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
+    around = 160                         # the words, the player and the controls, in pixels, seen in Chromium
+    heights = evaluate(page, "(m, widths) => widths.map(width => m.picture.height(width, 14, false))", [984, 1090, 1280, 1900])
+    assert max(heights) + around <= 600
+
+
+def test_without_a_widget_the_answer_is_not_told():
+    shown = who_computes("swapped")
+    assert "Run this cell" in shown.static_text()
+    assert not any(number in shown.static_text() for number in ("17", "8.5", " 4 ", "sector"))
+    assert len(json.dumps(shown.states)) < 200
+    with pytest.raises(CourseError, match="it has naive, swapped"):
+        who_computes("tiled")
+
+
+def test_the_steps_that_look_alike_pass_in_a_few_seconds(page):
+    function = "(m, {states, values}) => { const s = m.sceneOf(values, states); return [...Array(s.steps).keys()].map(s.seconds); }"
+    times = evaluate(page, function, {"states": states(), "values": who_computes().values})
+    assert sum(times[:2]) > 4, "time to look at the first step"
+    assert sum(times) < 14

@@ -1,0 +1,110 @@
+"""Lesson 08's explorable: every letter of every position is the model's, and what JavaScript counts is what the model counts."""
+
+import json
+
+import pytest
+from javascript import evaluate
+
+from course_lib.explorables import warp_timelines
+from course_lib.explorables.warps import CYCLES, MOST, SIDES, START, fits, one_round, round_of, states, tile_of
+from course_lib.model.rounds import rounds
+from course_lib.run import footprint
+
+PICTURE = warp_timelines
+WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28), (1224, 28))
+VALUES = {"leftSide": 1, "leftWarps": 16, "rightSide": 8, "rightWarps": 16}
+POSITIONS = [(side, warps) for side in SIDES for warps in range(1, MOST + 1)]
+
+
+def test_every_position_is_the_models():
+    for side in SIDES:
+        for warps in range(1, fits(side) + 1):
+            seen = rounds(warps, 2 * side, side * side, start=START, cycles=CYCLES)
+            assert states()["at"][f"{side}|{warps}"] == {"warps": list(seen.warps), "shared": seen.shared}
+    assert len(json.dumps(states(), separators=(",", ":"))) < 60_000
+
+
+def test_as_many_warps_fit_as_the_compiled_kernel_leaves_registers_for():
+    for side in SIDES:
+        taken = footprint("sgemm_2d_tile", **tile_of(side)).occupancy
+        assert states()["fits"][str(side)] == taken.warps // 4
+        assert side == 1 or taken.limiter == "registers"
+    assert [fits(side) for side in SIDES] == [16, 12, 8, 4]
+
+
+COUNTED = """(m, {states, positions, ats}) => positions.map(([side, warps]) => {
+    const scene = m.sceneOf({ leftSide: side, leftWarps: warps, rightSide: side, rightWarps: warps }, states);
+    return ats.map(at => m.counted(scene.sides.left.seen, at));
+})"""
+
+
+def test_the_counters_of_every_cycle_are_the_models(page):
+    ats = list(range(0, CYCLES + 1, 16))
+    found = evaluate(page, COUNTED, {"states": states(), "positions": POSITIONS, "ats": ats})
+    for (side, warps), frames in zip(POSITIONS, found, strict=True):
+        seen = rounds(min(warps, fits(side)), 2 * side, side * side, start=START, cycles=CYCLES)
+        for at, frame in zip(ats, frames, strict=True):
+            assert frame["adds"] == sum(line[:at].count("M") for line in seen.warps), (side, warps, at)
+            assert frame["loads"] == sum(line[:at].count("L") for line in seen.warps)
+            assert frame["busy"] == at - seen.shared[:at].count(".")
+        assert frames[-1]["adds"] == seen.multiply_adds
+
+
+SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
+    const said = [...Array(scene.steps + 1).keys()].map(at => m.says({ scene, values, at }, at));
+    return [scene.answer, ...said, m.describes({ scene, values, at: 0 }, 0)]; }"""
+
+
+def test_the_words_ask_first_and_answer_last(page):
+    answer, *said, described = evaluate(page, SAYS, {"states": states(), "values": VALUES})
+    assert answer == 20
+    assert said[0].endswith("Predict, then play.")
+    assert not any(number in said[0] + described for number in ("20", "128", "102"))
+    assert "16 warps, 1 output per thread" in said[0]
+    assert "4 warps, 64 outputs per thread" in said[0]
+    assert all(words.startswith(f"After {n} cycle") for n, words in enumerate(said[1:-1], 1))
+    assert said[-1].startswith("In 160 cycles the left scheduler started 20 multiply-adds and the right one 128.")
+
+
+def test_more_warps_than_fit_are_not_there(page):
+    function = "(m, {states, sides}) => sides.map(side => m.running({ leftSide: side, leftWarps: 16 }, states, 'left'))"
+    assert evaluate(page, function, {"states": states(), "sides": SIDES}) == [16, 12, 8, 4]
+
+
+INSIDE = """(m, {states, values, widths}) => widths.map(([width, text]) => {
+    const narrow = width < 700, scene = m.sceneOf(values, states);
+    const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
+    const where = m.layout({ width, height, text, narrow, scene }), { left, right } = where;
+    const inside = p => p.rows.x >= 0 && p.rows.x + p.rows.w <= width + 0.01 && p.bottom <= where.foot + 0.01;
+    return { width, height, cell: left.cell, slot: left.slot, gap: narrow ? right.y - left.bottom : right.x - (left.rows.x + left.rows.w),
+        ok: [left, right].every(inside) && where.foot < height };
+})"""
+
+
+def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
+    found = evaluate(page, INSIDE, {"states": states(), "values": VALUES, "widths": WIDTHS})
+    assert [p for p in found if not p["ok"]] == []
+    assert min(p["gap"] for p in found) > 0
+    assert min(p["cell"] for p in found) > 1.4, "pixels of a cycle"
+    assert min(p["slot"] for p in found) > 9, "pixels of a warp"
+
+
+def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
+    around = 160                         # the words, the player and the controls, in pixels, seen in Chromium
+    heights = evaluate(page, "(m, widths) => widths.map(width => m.picture.height(width, 14, false))", [984, 1090, 1280, 1900])
+    assert max(heights) + around <= 600
+
+
+def test_the_picture_without_a_widget_is_one_round():
+    for side in SIDES:
+        seen = rounds(1, 2 * side, side * side, start=START, cycles=6400)
+        assert seen.multiply_adds / seen.cycles == pytest.approx(side * side / round_of(side)[2], rel=0.01)
+    bars = [patch for patch in one_round().patches if patch.get_width()]
+    assert [bar.get_x() + bar.get_width() for bar in bars] == [2, 24, 25, 16, 38, 102]
+    assert "102 cycles in all" in warp_timelines().static_html()
+
+
+def test_without_a_widget_the_answer_is_not_told():
+    shown = warp_timelines()
+    assert "Run this cell" in shown.static_text()
+    assert not any(word in shown.static_text() for word in ("20", "128", "faster", "busy"))

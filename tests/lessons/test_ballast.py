@@ -1,0 +1,71 @@
+"""Lesson 07's experiment for a GPU: each variant computes the product, and changes one count and leaves the other alone."""
+
+import numpy as np
+import pytest
+
+from course_lib import cp
+from course_lib.lessons.unrolling import ballast
+from course_lib.toolchain import resources
+
+N = 48
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+def launched(values):
+    """Launch a variant on the simulator; return (whether C is the product, wavefronts per multiply-add of a warp)."""
+    text = "\n".join(f"#define {name} {value}" for name, value in values.items()) + "\n" + ballast.FILE.read_text(encoding="utf-8")
+    rng = np.random.default_rng(7)
+    A, B = (cp.asarray(rng.standard_normal((N, N), dtype=np.float32)) for _ in "AB")
+    C, n, one = cp.zeros((N, N), dtype=np.float32), np.int32(N), np.float32(1)
+    cp.RawKernel(text, ballast.ENTRY)((3, 3), (16, 16), (n, n, n, one, A, n, B, n, np.float32(0), C, n, one))
+    waves = sum(cp.last_launch().count("wavefronts", kind) for kind in ("load", "store"))
+    return np.allclose(C.get(), A.get() @ B.get(), atol=1e-4), 32 * waves / N**3
+
+
+def test_the_plan_changes_one_thing_at_a_time():
+    found = list(ballast.plan())
+    assert len(found) == len({tuple(values.values()) for values in found}) == 5 * 6 + 2 * 2
+    assert all(values["EXTRA"] == 0 or values["WAYS"] == 1 for values in found)
+
+
+@pytest.mark.parametrize("factor", [1, 16])
+def test_additions_add_instructions_and_no_wavefronts(factor):
+    per, waves = [], []
+    for extra in ballast.EXTRA:
+        values = {"UNROLL": factor, "EXTRA": extra, "WAYS": 1}
+        code = ballast.compiled(values)
+        per.append(ballast.per_multiply_add(code))
+        taken = resources(code)[ballast.ENTRY]
+        assert taken.registers <= 32, "as many blocks fit an SM in every variant"
+        assert taken.local_bytes == 0
+        if extra in (0, 3):
+            right, found = launched(values)
+            assert right
+            waves.append(found)
+    more = [b - per[0] - extra for b, extra in zip(per, ballast.EXTRA, strict=True)]
+    assert all(-0.01 <= beyond <= 0.6 for beyond in more), "the additions, and next to nothing else"
+    assert waves[0] == waves[1]
+
+
+def test_shared_banks_add_wavefronts_and_no_instructions():
+    codes = [ballast.compiled({"UNROLL": 16, "EXTRA": 0, "WAYS": ways}) for ways in ballast.WAYS]
+    assert len({ballast.per_multiply_add(code) for code in codes}) == 1
+    found = [launched({"UNROLL": 16, "EXTRA": 0, "WAYS": ways}) for ways in ballast.WAYS]
+    assert all(right for right, _ in found)
+    assert [waves for _, waves in found] == sorted({waves for _, waves in found})
+    assert found[1][1] - found[0][1] > 1
+
+
+def test_without_a_gpu_the_tool_says_so(monkeypatch, tmp_path):
+    import record_ballast
+
+    from course_lib.gpu.status import GpuStatus
+
+    monkeypatch.setattr(record_ballast.gpu, "probe", lambda: GpuStatus(usable=False, reason="there is none"))
+    with pytest.raises(SystemExit, match="no GPU to measure on: there is none"):
+        record_ballast.main(tmp_path / "ballast.json")
+    assert not any(tmp_path.iterdir())

@@ -1,0 +1,277 @@
+"""Lesson 06: what it promises, and every number that its prose says."""
+
+import json
+import os
+import re
+from math import gcd
+from pathlib import Path
+
+import my_course
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+
+from course_lib import data
+from course_lib.check import check
+from course_lib.explorables.banks import key_of, states
+from course_lib.lessons import bank_conflicts
+from course_lib.lessons.bank_conflicts import counts, in_memory, times
+from course_lib.lessons.bank_conflicts.in_the_l1 import step
+from course_lib.lessons.bank_conflicts.slides import picture_of_sixteen
+from course_lib.lessons.first_kernel.times import cycles_per_step
+from course_lib.magic import from_cell
+from course_lib.model.banks import conflicts, shared_wavefronts
+from course_lib.run import counter_name
+from course_lib.unwritten import NotWritten
+from course_lib.widgets.compute import evaluate
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "06_bank_conflicts.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = re.sub(r"\[([^\]]*)\]\(glossary\.md[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+LANES = np.arange(32)
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def mine():
+    """Return the worked kernel of the lesson's blank cell."""
+    return from_cell(CELLS["mine"])[1]
+
+
+def microseconds(kernel, N, **parameters):
+    return 1e6 * data.load("padding").find(kernel, N, parameters=parameters)[0].median_s
+
+
+def test_the_worked_kernel_is_right_and_only_its_column_read_looks_bad(mine):
+    report = check(mine)
+    assert (report.right, len(report.inputs)) == (True, 11), "eleven matrices"
+    finding, = report.findings
+    assert finding.kind == "bank conflicts"
+    assert "32.0 times" in finding.message
+    assert "= tile[lane][i]" in finding.source_line
+    assert not check(mine, PAD=1).findings
+
+
+def test_padding_wrongly_is_right_and_slow_and_an_index_by_hand_is_wrong(mine):
+    rows, hand = check(bank_conflicts.more_rows(mine), PAD=1), check(bank_conflicts.by_hand(mine), PAD=1)
+    assert rows.right
+    assert "32.0 times" in rows.findings[0].message, "as without padding"
+    assert not hand.right
+    assert "tile[1][0] is read before anybody wrote it" in str(hand), "word 32"
+    for change in (bank_conflicts.more_rows, bank_conflicts.by_hand):
+        with pytest.raises(NotWritten, match="I cannot find .* in your own cell"):      # a notebook shows it and goes on
+            change('extern "C" __global__ void f() {}')
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("[lane]", "[threadIdx.x]"), ("[lane]", "[ lane ]"), ("tile[lane][i]", "tile[lane + 0][0 + i]"), ("tile", "t"),
+    ("TILE + PAD", "PAD+TILE"), ("[TILE + PAD];", "[TILE + PAD];  // not tile[TILE][TILE]")])
+def test_the_mistakes_are_made_in_any_right_kernel(mine, old, new):
+    theirs = type(mine)(mine.replace(old, new))
+    assert theirs != mine
+    assert check(theirs, PAD=1).right
+    rows, hand = check(bank_conflicts.more_rows(theirs), PAD=1), check(bank_conflicts.by_hand(theirs), PAD=1)
+    assert rows.right
+    assert "32.0 times" in rows.findings[0].message
+    assert not hand.right
+    assert "is read before anybody wrote it" in str(hand)
+
+
+def test_a_kernel_that_transposes_while_it_stores_is_changed_where_it_reads(mine):
+    theirs = mine.replace("tile[i][lane] =", "tile[threadIdx.x][i] =").replace("= tile[lane][i]", "= tile[i][threadIdx.x]")
+    changed = bank_conflicts.by_hand(theirs)
+    assert "tile[threadIdx.x][i] =" in changed
+    assert "= (&tile[0][0])[i * TILE + threadIdx.x]" in changed
+
+
+@pytest.mark.parametrize("words", [*range(32, 49), 31, 64])
+def test_a_column_takes_the_greatest_common_divisor(words):
+    assert shared_wavefronts(4 * (words * LANES + 5)) == gcd(words, 32)
+
+
+@pytest.mark.parametrize("PAD", counts.PADS)
+def test_the_table_of_paddings_is_the_simulators_and_its_middle_columns_make_32(PAD):
+    row = next(row for row in bank_conflicts.by_padding().rows if row[0] == PAD)
+    assert float(row[3]) == gcd(32 + PAD, 32) == 32 / row[2]
+    words = 4 * ((32 + PAD) * LANES + 5)
+    assert len(np.unique(words // 4 % 32)) == row[2]
+    assert row[4] == f"{4 * 32 * (32 + PAD):,}"
+
+
+def test_the_predictions_are_what_is_counted():
+    none, one, two = (counts.transposed(32, PAD).count("wavefronts") for PAD in (0, 1, 2))
+    assert (none, one, two) == (65_536, 2_048, 4_096)
+    assert "2,048 · 32 = 65,536" in PROSE
+    assert "32 times fewer, for 128 bytes of memory per block" in PROSE
+
+
+def test_narrow_tiles_need_another_padding_and_then_their_stores_have_conflicts():
+    loads = {PAD: counts.each(counts.transposed(16, PAD)) for PAD in range(9)}
+    assert min(loads, key=loads.get) == 2
+    assert loads[2] == 1 < loads[1] == 2
+    assert [counts.each(counts.transposed(16, PAD), "store") for PAD in (0, 2)] == [1, 2]
+    lane_rows, lane_columns = LANES % 16, LANES // 16                      # a warp goes down two columns
+    banks = {pitch: (pitch * lane_rows + lane_columns) % 32 for pitch in (17, 18)}
+    assert len(set(banks[17][:16]) & set(banks[17][16:])) == 1, "a word of the one shares its bank with a word of the other"
+    assert [set(half % 2) for half in (banks[18][:16], banks[18][16:])] == [{0}, {1}], "the even banks and the odd banks"
+    stored = (18 * lane_columns + lane_rows) % 32
+    assert set(stored[30:]) == set(stored[:2]), "its last two words lie in the banks of the first two of the first row"
+
+
+def test_the_sliders_picture_says_what_the_table_counts():
+    narrow = counts.transposed(16, 2)
+    for picture, kind in ((bank_conflicts.loads, "load"), (bank_conflicts.stores, "store")):
+        ax, said = picture(narrow)
+        fronts = counts.each(narrow, kind)
+        assert f"{kind} of 4 bytes" in said
+        assert f"at most {fronts:g} in one bank: {fronts:g} wavefront" in said
+        assert ax.patches
+
+
+def test_a_swizzle_is_free_of_conflicts_for_every_access():
+    for TILE in (8, 16, 32):
+        result = counts.transposed(TILE, None)
+        assert counts.each(result) == counts.each(result, "store") == 1
+    sizes = {row[0]: row[3] for row in bank_conflicts.padded_or_swizzled().rows}
+    assert sizes["32 × 32, swizzled"] == sizes["32 × 32, PAD = 0"] == "4,096"
+    for i in range(32):
+        assert len(set(LANES ^ i)) == 32
+    assert max(j ^ i for i in range(24) for j in range(24)) >= 24, "a tile that is no power of two"
+
+
+def test_recorded_and_modelled_time_of_the_product_differ_by_nearly_a_constant():
+    rows = bank_conflicts.product_times().rows
+    differences = [float(row[4]) for row in rows]
+    assert (min(differences), max(differences)) == (50, 61)
+    assert "differ by 50 to 61 µs" in PROSE
+    drawn = repr(bank_conflicts.product_bars())
+    for PAD, _, least, taken, rest in rows:
+        assert f"PAD = {PAD}: {taken} = {least} + {rest}" in drawn
+    fronts = [float(row[1]) for row in rows]
+    assert 5.9 < fronts[0] / fronts[-1] < 6.3, "a factor of six"
+    for PAD, (_, _, least, taken, _) in zip(times.PADS, rows, strict=True):
+        assert float(taken) == round(microseconds("sgemm_padded", 1024, TILE=32, PAD=PAD)) > float(least)
+    assert rows[0][1:4] == ("9.53", "1262", "1323")
+    assert round(8 * 32 * 1024 * 9.53125 / 1e6, 1) == 2.5
+    assert round(8 * 32 * 1024 * 9.53125 / 1.98e9 * 1e6) == 1262
+    assert 8 == -(-1024 // 132), "the busiest gets 8 blocks"
+    assert rows[-1][2:4] == ("207", "267")
+    assert "make 207 of the 267 µs" in PROSE
+    loads = {counts.per_multiply_add(counts.multiplied(32, PAD), "shared instructions") for PAD in (0, 8, 4)}
+    assert len(loads) == 1, "the same number of loads"
+    assert "explains 1323, 424 and 278 µs" in PROSE
+    assert [row[3] for row in rows[:3]] == ["1323", "424", "278"]
+    assert counts.multiplied(32, 1).count("conflicts") == counts.multiplied(32, 1).count("conflicts", "store") == 0, "not a single one left"
+
+
+def test_without_padding_the_joined_loads_of_the_product_take_eight_wavefronts_for_bs_and_half_of_one_for_as():
+    wide, paired = 4 * 32 * LANES, np.zeros(32, int)
+    assert shared_wavefronts(wide, 16) / 4 == 8
+    assert shared_wavefronts(paired, 16) / 4 == 0.5
+    assert counts.per_multiply_add(counts.multiplied(32, 0)) == 8.5
+
+
+def test_the_transposition_stops_gaining_at_four_words():
+    rows = {row[0]: row[1:] for row in bank_conflicts.transposition_times().rows}
+    taken = {name: float(row[2]) for name, row in rows.items()}
+    assert [taken[f"PAD = {PAD}"] for PAD in (0, 16, 8, 4)] == sorted((taken[f"PAD = {PAD}"] for PAD in (0, 16, 8, 4)), reverse=True)
+    last = [taken[f"PAD = {PAD}"] for PAD in (4, 2, 1)]
+    assert max(last) / min(last) < 1.015, "1 %"
+    assert float(rows["PAD = 4"][0]) / float(rows["PAD = 1"][0]) == 2.5
+    assert all(float(row[1]) < float(row[2]) for row in rows.values() if row[1]), "no modelled time above a recording"
+    assert "Without padding, 66 of the 89.6 µs" in PROSE
+    copy = taken["a plain copy, no tile"]
+    assert f"needs {copy} µs, which is {100 * copy / taken['PAD = 1']:.0f} % of {taken['PAD = 1']} µs" in PROSE
+    assert f"the other {taken['PAD = 1'] - copy:.0f} µs" in PROSE
+
+
+def test_the_time_of_a_tile_of_sixteen_hardly_depends_on_its_conflicts():
+    taken = {row[0]: float(row[4]) for row in bank_conflicts.padded_or_swizzled().rows}
+    assert 100 * (taken["16 × 16, PAD = 0"] / taken["16 × 16, PAD = 2"] - 1) == pytest.approx(2, abs=0.5)
+
+
+def test_the_prose_says_what_was_recorded():
+    lee = data.load("lee")
+    coalesced, = (r.median_s for r in lee.find("sgemm_coalesced", 4096))
+    padded, = (r.median_s for r in lee.find("sgemm_padded", 4096))
+    tiled, = (r.median_s for r in lee.find("sgemm_tiled", 4096))
+    wide = {PAD: microseconds("sgemm_padded", 4096, TILE=32, PAD=PAD) / 1e3 for PAD in (0, 1)}
+    for said in (f"in {1e3 * coalesced:.1f} ms on an H200", f"row of a tile needs {1e3 * padded:.1f} ms",
+                 f"{wide[1]:.1f} ms instead of {wide[0]:.1f} ms", f"takes {1e3 * padded:.1f} ms instead of {1e3 * coalesced:.1f} ms",
+                 f"{coalesced / padded:.1f} times faster", f"another {100 * (padded / tiled - 1):.0f} % faster",
+                 f"on the H200 a factor of {coalesced / padded:.2f}"):
+        assert said in PROSE, said
+    rows = bank_conflicts.product_scoreboard().rows
+    assert [row[3] for row in rows] == ["15.3%", "11.0%", "5.8%", "14.7%", "100.0%"]
+    assert rows[1][1] == rows[3][1] < rows[2][1], "as few wavefronts as the padded one"
+    asked = [evaluate(name, 128, {"TILE": 16}, backend="sim").sectors_per_request() for name in ("sgemm_uncoalesced", "sgemm_padded")]
+    assert asked == [10, 4]
+
+
+def test_with_tiles_of_sixteen_the_picture_of_the_product_takes_sixteen_ticks_for_four_words_and_one_for_one():
+    for PAD, width, ticks in ((0, 16, 16), (1, 4, 1)):
+        access = states()[key_of("sgemm_padded", 16, PAD)]["accesses"]["load"]
+        assert (access["width"], max(word[3] for word in access["words"])) == (width, ticks)
+    assert "PAD = 0 an instruction takes 16 ticks" in PROSE
+    assert "4 ticks per word" in PROSE
+
+
+def test_no_recorded_size_of_the_naive_kernel_is_faster_than_banks_in_the_l1_allow():
+    recorded = data.load("wang").find("sgemm_thread")
+    assert len(recorded) == 22
+    for record in recorded:
+        assert cycles_per_step(record.median_s, record.N) >= sum(step(record.N)) == (2 if record.N % 32 else 3), record.N
+    assert (sum(step(2048, 7)), sum(step(2047, 7))) == (3, 2), "whatever k is"
+    more = [float(row[5]) - row[4] for row in bank_conflicts.l1_banks().rows if row[1]]
+    assert f"{min(more):.1f} to {max(more):.1f} cycles more" in PROSE
+
+
+def test_the_fewest_loads_are_not_the_fastest():
+    rows = {row[0]: tuple(map(float, row[1:])) for row in bank_conflicts.wide_loads().rows}
+    assert min(rows.values())[0] == rows[0][0] < max(rows.values())[0] == rows[1][0]
+    assert max(rows, key=lambda PAD: rows[PAD][2]) == 0
+    assert f"is {rows[0][2] / rows[1][2]:.1f} times faster" in PROSE
+    assert rows[1][0] / rows[4][0] == 2.5
+    assert rows[1][1] == rows[2][1] == rows[4][1] == 1.5
+    assert 100 * (rows[1][2] / rows[2][2] - 1) == pytest.approx(4, abs=0.5)
+    stores = {PAD: counts.each(counts.multiplied(16, PAD), "store") for PAD in (1, 2, 4)}
+    assert stores[1] == stores[4] == 1.5 > stores[2] == 1
+
+
+def test_the_slides_column_is_sixteen_way_eight_way_and_four():
+    assert [row[2] for row in bank_conflicts.sixteen_banks().rows] == ["16 + 16", "4", "8"]
+    assert "of 16 banks" in repr(picture_of_sixteen())
+    last = bank_conflicts.slides().rows[-1]
+    assert (last[0], last[3], last[6]) == (4096, "1.09", "2.52")
+    assert bank_conflicts.table_of_banks().rows[1][1:] == ("4, 68, 132", 16324, "4, 132, 260", 16260)
+
+
+def test_the_picture_of_the_rows_has_words_and_they_are_true():
+    assert [in_memory.element_at(word, 33) for word in (5, 38, 71, 104)] == [(row, 5) for row in range(4)]
+    assert [word % 32 for word in (5, 38, 71, 104)] == [5, 6, 7, 8]
+    assert "lie in banks 5, 6, 7 and 8" in repr(bank_conflicts.rows_in_banks())
+    assert conflicts(4 * (33 * LANES + 5)) == 0
+
+
+def test_the_sliders_kernel_counts_what_the_readers_does(mine):
+    ours = evaluate("transpose", 64, {"TILE": 32, "PAD": 0}, backend="sim")
+    assert ours.count("wavefronts") == sum(counters.get(counter_name("wavefronts", "load"), 0) for counters in check(mine).lines.values())
+
+
+@pytest.mark.slow
+def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
+    copied, _ = my_course.reader_copy(LESSON.read_bytes(), "notebooks/06_bank_conflicts.ipynb")
+    copy = nbformat.reads(copied.decode(), as_version=4)
+    client = NotebookClient(copy, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(LESSON.parent)}})
+    client.execute(env=os.environ | {"COURSE_BACKEND": "sim", "WARP_BY_WARP_HOME": str(tmp_path)})
+    said = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
+    for cell in ("mine", "check", "launched", "reveal", "padded", "reveal-two", "more-rows", "by-hand", "home"):
+        assert "transposed is not written yet" in said[cell], cell
+    assert "65536" not in said["reveal"]
+    assert "wavefronts per load" in said["by-padding"]

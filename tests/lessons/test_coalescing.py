@@ -1,0 +1,344 @@
+"""Lesson 05: what it promises, and every number that its prose says."""
+
+import dataclasses
+import json
+import os
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import my_course
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+
+from course_lib import cp, data, model
+from course_lib.arch import device
+from course_lib.check import check
+from course_lib.errors import CourseError
+from course_lib.lessons import coalescing
+from course_lib.lessons.coalescing import products, strides
+from course_lib.lessons.coalescing.columns import LEADING
+from course_lib.magic import from_cell
+from course_lib.run import run, run_gather
+from course_lib.widgets.compute import evaluate, floats, inputs
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "05_coalescing.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+
+LECTURE = (ROOT / "docs" / "lecturing" / "05_coalescing.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def repaired():
+    """Return the worked kernel whose load of B the reader writes."""
+    return from_cell(CELLS["repaired"])[1]
+
+
+def picked(offset, stride, n=4096):
+    """Launch the worked kernel of the lesson's first blank cell; return (is the result right, sectors per request)."""
+    image = cp.asarray(np.random.default_rng(5).random(stride * n + offset, dtype=np.float32))
+    out = cp.zeros(n, dtype=np.float32)
+    cp.RawKernel(from_cell(CELLS["pick"])[1], "pick")((n // 256,), (256,), (np.int32(n), image, np.int32(offset), np.int32(stride), out))
+    return np.array_equal(out.get(), image.get()[offset::stride][:n]), cp.last_launch().sectors_per_request()
+
+
+def said(*sentences):
+    for sentence in sentences:
+        assert sentence in PROSE, sentence
+
+
+# ---- one request --------------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 5, 8, 9, 16, 32])
+def test_a_request_with_stride_s_touches_the_smaller_of_32_and_4_s_sectors(stride):
+    assert picked(0, stride) == (True, min(32, 4 * stride))
+
+
+def test_with_stride_0_one_sector_serves_all():
+    assert model.sectors(np.zeros(32, dtype=int)) == 1
+    image, out = cp.zeros(8, dtype=np.float32), cp.zeros(32, dtype=np.float32)
+    cp.RawKernel(from_cell(CELLS["pick"])[1], "pick")((1,), (32,), (np.int32(32), image, np.int32(0), np.int32(0), out))
+    assert cp.last_launch().sectors_per_request() == 1
+
+
+@pytest.mark.parametrize("offset", range(17))
+def test_every_offset_but_multiples_of_eight_costs_a_fifth_sector(offset):
+    assert picked(offset, 1) == (True, 4 if offset % 8 == 0 else 5)
+
+
+def test_the_green_values_cost_what_the_red_ones_cost():
+    assert picked(0, 3) == picked(1, 3) == (True, 12)
+
+
+def test_the_figure_shows_eight_red_values_in_three_sectors_and_in_one():
+    assert len({3 * pixel // 8 for pixel in range(8)}) == 3
+    assert "three sectors" in repr(coalescing.layouts())
+
+
+# ---- times of copies ---------------------------------------------------------------------------------------------------------------
+
+def test_the_prose_says_what_was_recorded_of_copies():
+    us = coalescing.recorded_us
+    said(f"copies 2²⁶ floats in {us(1)} µs", f"needs {us(8)} µs", f"The copy with stride 8 took {us(8)} µs")
+    wanted = [float(row[3].replace(",", "")) for row in coalescing.stride_times(1, 8).rows]
+    moved = [float(row[4].replace(",", "")) for row in coalescing.stride_times(1, 2, 3, 4, 8).rows]
+    most = device("H200").bandwidth_gb_s
+    said(f"falls from {wanted[0]:,.0f} to {wanted[1]:,.0f}", f"to {moved[-1]:,.0f} GB/s", f"promises {most:,} at most")
+    assert moved == sorted(moved), "the speed in whole sectors rises"
+    assert moved[-1] < most
+    assert 1.045 < moved[4] / moved[3] < 1.055, "by only 5 %"
+    assert 1.3 < moved[1] / moved[0] < 1.36, "from stride 1 to stride 2 by a third"
+    assert 4 * device("H200").l2_bytes < 4 * strides.N_TIMED == 256 * 2**20 < 5 * device("H200").l2_bytes
+
+
+def test_gb_s_are_those_that_one_computes_from_the_page():
+    for stride, sectors, us, wanted, moved in coalescing.stride_times(*strides.STRIDES).rows:
+        seconds = float(us.replace(",", "")) * 1e-6
+        assert float(wanted.replace(",", "")) == pytest.approx(8 * 2**26 / seconds / 1e9, rel=0.003)
+        assert float(moved.replace(",", "")) == pytest.approx(2**26 / 32 * (float(sectors) + 4) * 32 / seconds / 1e9, rel=0.003)
+        assert float(sectors) == min(32, 4 * stride)
+
+
+def test_stride_16_takes_nearly_twice_as_long_with_the_same_sectors_but_other_lines():
+    eight, sixteen = coalescing.stride_times(8, 16).rows
+    assert eight[1] == sixteen[1] == "32"
+    assert 1.8 < coalescing.recorded_us(16) / coalescing.recorded_us(8) < 1.9
+    assert 1.1 < coalescing.recorded_us(32) / coalescing.recorded_us(16) < 1.2, "nearly doubles only at the first"
+    assert [len(np.unique(4 * stride * np.arange(32) // 128)) for stride in (8, 16, 32)] == [8, 16, 32]
+
+
+def test_the_dashed_line_is_anchored_elsewhere_and_predicts_strides_4_and_8():
+    least = min((coalescing.recorded_us(stride, VEC=VEC), stride, VEC) for VEC in (1, 2, 4) for stride in strides.STRIDES)
+    assert least[1:] == (1, 4), "it takes the least time"
+    predicted = [strides.sectors_us(stride) for stride in (4, 8)]
+    said(f"the least time: {least[0]} µs, or {strides.moved_gb_s(1, VEC=4):,.0f} GB/s", "within about 3 %",
+         f"predicts {predicted[0]:.0f} and {predicted[1]:.0f} µs",
+         f"and {coalescing.recorded_us(4)} and {coalescing.recorded_us(8)} µs were recorded")
+    for stride, us in zip((4, 8), predicted, strict=True):
+        assert us == pytest.approx(coalescing.recorded_us(stride), rel=0.035)
+    assert f"{predicted[1]:,.0f} at 8" in repr(coalescing.stride_chart())
+    assert coalescing.recorded_us(3) / strides.sectors_us(3) > 1.1, "elsewhere it does not"
+
+
+@pytest.mark.parametrize("VEC", [1, 2, 4])
+def test_sectors_per_lane_of_a_long_copy_are_the_simulators(VEC):
+    for stride in sorted({1, 2, 3, *strides.APART[VEC]}):
+        assert 32 * strides.pieces_per_lane(stride, VEC, 32) == strides.sectors_per_request(stride, VEC=VEC)
+    assert all(strides.sectors_per_request(stride, VEC=VEC) == 32 for stride in strides.APART[VEC]), "a sector for each lane"
+
+
+def test_pieces_of_64_bytes_explain_the_first_step_and_none_beyond():
+    rows = {(row[0], row[1]): row[2:] for row in coalescing.distances().rows}
+    lanes = ("1 float", "2 floats", "4 floats")
+    first = [rows[lane, 64] for lane in lanes]
+    said("predict {}, {} and {} times as long, and {}, {} and {} were recorded".format(*(f[2] for f in first), *(f[1] for f in first)))
+    assert [f[2] for f in first] == [f"{(64 + 4 * V) / (32 + 4 * V):.2f}" for V in (1, 2, 4)]
+    us = {(VEC, apart): strides.record_of(apart // (4 * VEC), VEC=VEC).median_s * 1e6
+          for VEC, times in strides.APART.items() for apart in (4 * VEC * t for t in times)}
+    assert strides.in_pieces_bytes(3, 4) == 48 + 16
+    said(f"predict 1.33 × {us[4, 32]:.0f} = {us[4, 32] * 64 / 48:.0f} µs", f"sectors predict {us[4, 32]:.0f};",
+         f"{us[4, 48]:.0f} µs were recorded")
+    second = [us[VEC, 128] / us[VEC, 64] for VEC in (1, 2, 4)]
+    assert 1.095 < min(second) < max(second) < 1.145, "10 to 14 % at 128 bytes"
+    said("at 256 bytes " + " and ".join(f"{us[VEC, 256] / us[VEC, 128]:.2f}" for VEC in (2, 4)))
+    by_lines = [strides.in_pieces_bytes(32 // VEC, VEC, 128) / strides.in_pieces_bytes(16 // VEC, VEC, 128) for VEC in (1, 2, 4)]
+    assert by_lines == [(128 + 4 * V) / (64 + 4 * V) for V in (1, 2, 4)]
+    assert 1.75 < min(by_lines) < max(by_lines) < 1.95, "lines predict 1.8 to 1.9 times"
+    assert len({rows[lane, apart][2] for lane in lanes[1:] for apart in (64, 128, 256)}) == 2, "no change beyond 64 bytes"
+
+
+def test_a_star_marks_a_replayed_graph():
+    assert [row[2].endswith("*") for row in coalescing.distances().rows] == [row[0] == "4 floats" and row[1] == 32 for row in
+                                                                            coalescing.distances().rows]
+    assert [row[3] for row in coalescing.widths().rows] == ["208", "139*", "127*"]
+    assert not any(strides.record_of(stride).graph for stride in strides.STRIDES), "launch by launch"
+
+
+def test_what_is_not_explained_is_as_it_was_recorded():
+    first, *_, last = coalescing.widths().rows
+    assert [row[1:3] for row in coalescing.widths().rows] == [("32", "4"), ("16", "8"), ("8", "16")]
+    us = [float(row[3].rstrip("*")) for row in (first, last)]
+    said(f"are {us[0] / us[1]:.2f} times as fast")
+    gaps = ((2, 2), (3, 2), (4, 2), (2, 4))
+    moved = [strides.moved_gb_s(stride, VEC=VEC) for stride, VEC in gaps]
+    us = [coalescing.recorded_us(stride, VEC=VEC) for stride, VEC in gaps]
+    said("take {}, {} and {} µs, four floats at stride 2 take {} µs".format(*us),
+         f"and that is {min(moved):,.0f} to {max(moved):,.0f} GB/s")
+    by_offset = {offset: 1e6 * strides.record_of(offset=offset).median_s for offset in (0, 1, 2, 4, 8, 16, 32)}
+    five, four = ([by_offset[offset] for offset in offsets] for offsets in ((1, 2, 4), (8, 16, 32)))
+    said(f"take {min(five):.0f} to {max(five):.0f} µs; their", f"take {min(four):.0f} to {max(four):.0f} µs without",
+         f"Offset 0 takes {by_offset[0]:.0f} µs")
+    slower = [us / by_offset[0] for us in five + four]
+    assert 1.02 < min(slower) < max(slower) < 1.04, "2 to 4 %, whether they add a sector or not"
+    moved = 4 * (2 * 4 + 1) / 32 * 8 * 2**26 / min(five) / 1e3
+    assert moved == pytest.approx(2800, rel=0.005), "five sectors read and four written per 32 floats"
+    said(f"stride 2 moves {strides.moved_gb_s(2):,.0f} GB/s", f"needs only about {round(moved, -2):,.0f}")
+    assert moved < strides.moved_gb_s(2)
+
+
+# ---- products ----------------------------------------------------------------------------------------------------------------------
+
+def test_b_costs_16_sectors_per_request_and_a_4():
+    rows = [re.split(r"\s{2,}", line.strip()) for line in repr(coalescing.b_line_counted()).splitlines()]
+    counts = {row[0]: row[2] for row in rows if len(row) > 3 and row[1] == "32,768"}
+    assert counts == {"26": "4", "29": "16"}
+    assert "sectors" not in repr(coalescing.b_line()), "the question's listing has no counters"
+
+
+def test_the_repaired_kernel_is_right_and_touches_4_sectors(repaired):
+    assert "nothing wrong: right on 12 of 12 inputs, no hazard" in repr(check(repaired))
+    A, B, _ = inputs(256, 256, 256)
+    result = run(repaired, A, B)
+    assert result.sectors_per_request() == 4
+    table = coalescing.beside_uncoalesced(result)
+    assert [row[1:] for row in table.rows] == [("65,536", "65,536"), ("655,360", "262,144"), ("10", "4")]
+    with pytest.raises(CourseError, match="no counters"):
+        coalescing.beside_uncoalesced(dataclasses.replace(result, counters=None))
+
+
+def test_check_names_the_line_of_the_uncoalesced_load():
+    text = repr(check(products.counted("sgemm_uncoalesced").kernel.source))
+    assert "sectors: line 29: B: 16.0 sectors a load request" in text
+
+
+def test_four_kernels_between_the_uncoalesced_and_the_slides():
+    rows, counts = coalescing.between().rows, coalescing.between_counted().rows
+    assert [row[0] for row in rows] == [row[0] for row in counts] == ["1", "2", "3", "4"]
+    assert [row[1:4] for row in counts] == [("16", "16", "16"), *[("4", "2", "2")] * 3], "a quarter, an eighth, an eighth"
+    waves = [float(row[4].replace(",", "")) for row in counts]
+    exact = [products.recorded(kernel).median_s for _, kernel, *_ in products.RUNGS]
+    ms = [float(row[-1]) for row in rows]
+    assert waves[1] / waves[0] == pytest.approx(0.96, abs=0.005), "4 % fewer"
+    assert waves[3] == 3 * waves[2], "three times as many"
+    assert exact[2] / exact[1] == pytest.approx(1.04, abs=0.005), "goes up by 4 %"
+    said(f"falls from {ms[0]} to {ms[1]} ms", f"to {ms[2]} ms", f"On the H200 it takes {ms[3]:.1f} ms", f"takes only {ms[0]} ms",
+         f"{ms[3]:.1f} ms, {exact[3] / exact[2]:.1f} times as much")
+    assert f"{exact[0] / exact[1]:.2f} times as long as kernel 2" in LECTURE
+
+
+@pytest.mark.parametrize("N", [256, 1024, 4096])
+def test_l1_wavefronts_of_b_are_what_its_addresses_give_at_any_of_the_lessons_n(N):
+    tx, ty = np.tile(np.arange(16), 2), np.repeat([0, 1], 16)
+    assert model.l1_wavefronts(4 * (tx * N + ty)) == 16
+    assert model.l1_wavefronts(4 * (ty * N + tx)) == 2
+
+
+def test_without_its_padding_kernel_2_is_kernel_3():
+    padded, bare = (evaluate("sgemm_padded", 64, {"TILE": 16, "PAD": pad}) for pad in (1, 0))
+    slides_own = evaluate("sgemm_coalesced", 64, {"TILE": 16})
+    assert bare.counters == slides_own.counters != padded.counters
+    found = {r.parameters["PAD"]: r.median_s for r in data.load("padding").find("sgemm_padded", 4096) if r.parameters["TILE"] == 16}
+    assert found[0] == pytest.approx(products.recorded("sgemm_coalesced").median_s, rel=0.01), "recorded twice"
+    assert found[1] == pytest.approx(products.recorded("sgemm_padded").median_s, rel=0.01)
+
+
+@pytest.mark.parametrize("TILE", [8, 16, 32])
+def test_the_sliders_show_what_the_lesson_lets_the_reader_find(TILE):
+    found = {name: {ldb: evaluate(name, 128, {"TILE": TILE, "ldb": ldb}).sectors_per_request() for ldb in (0, 1, 2, 4, 8, 16)}
+             for name in ("sgemm_uncoalesced", "sgemm_padded")}
+    assert {ldb for ldb, n in found["sgemm_padded"].items() if n == 4} == {0, 8, 16}
+    assert found["sgemm_uncoalesced"][0] == {8: 6, 16: 10, 32: 18}[TILE]
+    if TILE == 16:
+        others = [found["sgemm_padded"][ldb] for ldb in (1, 2, 4)]
+        assert (min(others), max(others)) == (4.5, 4.875)
+        assert [2 * n - 4 for n in (4.5, 4.875)] == [5, 5.75], "B's requests alone: A makes as many, of 4 sectors"
+
+
+def test_the_scoreboard_and_what_is_said_of_it():
+    naive, first, tiled = (products.recorded(name).median_s for name in ("sgemm_naive", "sgemm_uncoalesced", "sgemm_tiled"))
+    said(f"the naive kernel {100 * (naive / first - 1):.0f} % faster", f"and {100 * (naive / tiled - 1):.0f} % faster with B read along")
+    assert (first - tiled) / (naive - tiled) == pytest.approx(0.9, abs=0.005), "at N = 4096 nearly all that tiling has won is lost"
+    assert [row[1] for row in coalescing.scoreboard().rows] == ["0.1250", "0.0391", "0.0156", ""]
+    assert [row[3] for row in coalescing.scoreboard().rows] == ["10.6%", "11.0%", "15.3%", "100.0%"]
+    counted = {name: data.readings("traffic").find(kernel=name, N=1024)[0] for name in ("sgemm_uncoalesced", "sgemm_padded")}
+    asked, behind = ([counted[name][what] / 1e6 for name in counted] for what in ("l1_sectors_read", "l2_sectors_read"))
+    said(f"for {asked[0]:.1f} million sectors, kernel 3 for {asked[1]:.1f}", f"for only {behind[0]:.1f} and {behind[1]:.1f} million")
+    made = 2 * 1024**3 // (16 * 32)
+    said(f"{made:,} requests")
+    assert [counted[name]["l1_sectors_read"] / made for name in counted] == [10, 4]
+    assert made == 4**3 * products.counted("sgemm_padded").count("requests"), "256³ counted, 1024³ profiled"
+
+
+# ---- mistakes and old hardware -------------------------------------------------------------------------------------------------------
+
+def test_the_slip_is_named_where_it_is_stored_and_where_it_reads_beyond_b(repaired):
+    slip = coalescing.with_slip(repaired)
+    assert len(slip.splitlines()) == len(repaired.splitlines())
+    text, line = repr(check(slip)), 1 + slip[:slip.index("B[(k0 + tx)")].count("\n")
+    assert "1024 of 1024 elements of C are wrong" in text
+    assert f"out of bounds: line {line}" in text
+    both = slip.replace("k0 + ty < K && col", "k0 + tx < K && col")
+    assert "out of bounds" not in (text := repr(check(both)))
+    assert "1024 of 1024 elements of C are wrong" in text
+    A, B, _ = inputs(64, 64, 64)
+    assert run(both, A, B).sectors_per_request() == 10, "4 for A and 16 for B"
+    assert "right on 1 of 12 inputs" in text
+    said("is right on only 1 of 12 inputs")
+
+
+@pytest.mark.parametrize(("load", "slip"), [
+    ("B[ldb * (k0 + ty) + col]", "B[ldb * (k0 + tx) + col]"), ("B[col + (ty + k0) * ldb]", "B[col + (tx + k0) * ldb]"),
+    ("B[(k0 + threadIdx.y) * ldb + col]", "B[(k0 + threadIdx.x) * ldb + col]"),
+    ("B [k0 * ldb + ty * ldb + col]", "B [k0 * ldb + tx * ldb + col]")])
+def test_the_slip_goes_into_every_order_of_the_load(repaired, load, slip):
+    written = repaired.replace("B[(k0 + ty) * ldb + col]", load)
+    assert coalescing.with_slip(written) == written.replace(load, slip)
+    assert "out of bounds" in repr(check(coalescing.with_slip(written)))
+
+
+@pytest.mark.parametrize("text", [
+    "__global__ void f() {}", "x = B[ty]; y = B[ty];", "const int k = k0 + ty; Bs[ty][tx] = B[k * ldb + col];"])
+def test_a_kernel_without_one_such_load_is_told_which_form_is_wanted(text):
+    with pytest.raises(CourseError, match=r"write the load as B\[\(k0 \+ ty\) \* ldb \+ col\]"):
+        coalescing.with_slip(text)
+
+
+def test_the_numbers_to_replace_in_the_program_are_in_it():
+    shown = next(str(cell["outputs"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"] if cell["id"] == "home")
+    said("write `2**26` for 4096, `3 * 2**26` for 12288 and `2**18` for 16")
+    assert all(f"({number}" in shown for number in (4096, 12288, 16))
+    assert (16 * 256, 2**18 * 256) == (4096, 2**26), "blocks of 256 threads"
+
+
+def test_chiens_two_numbers_and_todays_column():
+    rows = {row[0]: row[1:] for row in coalescing.old_and_new().rows}
+    assert (rows[72][0], rows[68][0]) == ("0.8333", "0.7024")
+    assert model.effective_bandwidth(72) == Fraction(5, 6)
+    assert 1 - float(rows[72][1]) == pytest.approx(1 / 5), "a fifth of its traffic"
+    for lda in LEADING:
+        count = len(model.column_efficiencies(lda, today=True))
+        moved = sum(run_gather("copy_strided", floats(32 * lda + 32), 32, offset=lda * c, backend="sim").count("sectors")
+                    for c in range(count))
+        assert rows[lda][2] == f"{4 * count / moved:.4f}", "the simulator moves as much"
+        assert float(rows[lda][0]) >= float(rows[lda][1]), "an average of shares flatters"
+
+
+def test_the_slides_repair_gains_nothing_and_ours_only_when_padded():
+    rows = coalescing.slides().rows
+    assert [round(100 * float(row[2]) / float(row[1]) - 100) for row in rows[-2:]] == [5, 3], "at 2048 and 4096"
+    slower = [float(row[4]) / float(row[3]) for row in rows]
+    assert 1.55 < min(slower) < max(slower) < 1.95, "1.6 to 1.9 times as long"
+    assert all(float(row[5]) < float(row[3]) for row in rows)
+
+
+@pytest.mark.slow
+def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
+    data_, _ = my_course.reader_copy(LESSON.read_bytes(), "notebooks/05_coalescing.ipynb")
+    copy = nbformat.reads(data_.decode(), as_version=4)
+    client = NotebookClient(copy, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(LESSON.parent)}})
+    client.execute(env=os.environ | {"COURSE_BACKEND": "sim", "WARP_BY_WARP_HOME": str(tmp_path)})
+    outputs = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
+    for cell in ("pick", "launched", "counted", "reveal"):
+        assert "pick is not written yet" in outputs[cell], cell
+    for cell in ("repaired", "check", "launched-repaired", "beside", "slip"):
+        assert "repaired is not written yet" in outputs[cell], cell
+    assert "884,736" in outputs["between-counted"]

@@ -1,0 +1,240 @@
+"""Lesson 03: what it promises, and every number that its prose says."""
+
+import dataclasses
+import json
+import os
+import re
+from pathlib import Path
+
+import my_course
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+
+from course_lib import cp, data
+from course_lib.arch import DEFAULT_DEVICE
+from course_lib.check import check
+from course_lib.errors import CourseError
+from course_lib.lessons import first_kernel
+from course_lib.lessons.first_kernel import counts, sizes, times
+from course_lib.magic import from_cell
+from course_lib.model import l1_wavefronts
+from course_lib.run import matches, run
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "03_first_kernel.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = " ".join(" ".join(CELLS.values()).split())
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+def written(cell):
+    """Return the worked kernel of one of the lesson's blank cells."""
+    return from_cell(CELLS[cell])[1]
+
+
+def launched(name, N=256, T=16):
+    """Launch one of the two square kernels as the lesson does; return (is it right?, the launch)."""
+    rng = np.random.default_rng(3)
+    A, B = (cp.asarray(rng.standard_normal((N, N), dtype=np.float32)) for _ in "AB")
+    C = cp.zeros((N, N), dtype=np.float32)
+    cp.RawKernel(written(name), name)((N // T, N // T), (T, T), (np.int32(N), A, B, C))
+    return matches(C.get(), A.get(), B.get()), cp.last_launch()
+
+
+def test_both_square_kernels_are_right_and_differ_in_what_a_request_touches():
+    (right, one), (also_right, other) = launched("first"), launched("swapped")
+    assert right
+    assert also_right
+    assert one.count("requests") == other.count("requests")
+    assert (one.sectors_per_request(), other.sectors_per_request()) == (2, 8.5)
+    assert first_kernel.beside(one, other).rows[1][-1] == "4.25"
+    assert 256**2 == 65_536
+    with pytest.raises(CourseError, match="no counters"):
+        first_kernel.beside(one, dataclasses.replace(other, counters=None))
+
+
+def test_in_the_second_kernel_six_characters_are_exchanged():
+    lines = [[line.strip() for line in written(name).replace("swapped", "first").splitlines()] for name in ("first", "swapped")]
+    different = [(a, b) for a, b in zip(*lines, strict=True) if a != b]
+    assert len(different) == 2
+    for a, b in different:
+        assert re.sub(r"(?<=\.)[xy]", lambda found: {"x": "y", "y": "x"}[found[0]], a) == b
+        assert b in CELLS["predict"], "the question shows these lines"
+    assert sum(x != y for a, b in different for x, y in zip(a, b, strict=True)) == 6
+    assert "Only six characters differ" in PROSE
+
+
+def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
+    for cell, name in (("first", "naive"), ("swapped", "swapped")):
+        assert launched(cell)[1].count("sectors") == counts.counted(name).count("sectors")
+
+
+def test_what_a_step_touches():
+    assert [counts.sectors_per_step(name) for name in counts.KERNELS] == [4, 17]
+    assert [first_kernel.lines_per_step(name) for name in counts.KERNELS] == [3, 17]
+    ratios = [row[-1] for row in first_kernel.per_step().rows]
+    assert ratios == ["1.00", "4.25", "5.67", "5.59", "5.59"]
+    assert "The ratio of the lines, 5.67, is nearly the ratio of the times, 5.59" in PROSE
+
+
+def test_the_prose_says_what_was_recorded():
+    naive, swapped, library = (times.seconds(name) for name in ("naive", "swapped", "cuBLAS"))
+    for said in (f"one takes {1e3 * naive:.1f} ms on an H200, and the other {1e3 * swapped:.1f} ms: {swapped / naive:.1f} times as long",
+                 f"cuBLAS, needs {1e3 * library:.1f} ms", f"only {100 * library / naive:.1f} % of the library's speed",
+                 f"N = 2048 took {first_kernel.recorded_ms(2048):.2f} ms", f"recorded to take {first_kernel.recorded_ms(2048):g} ms",
+                 f"{counts.sectors_per_step('swapped') / counts.sectors_per_step('naive'):g} times as many sectors"):
+        assert said in PROSE, said
+    assert first_kernel.recorded_ms(2047) == 2.62, "as many digits as the question"
+    assert first_kernel.recorded_ms(2048) == pytest.approx(1e3 * times.seconds("naive", 2048), rel=2e-3), "the same loop, the same time"
+
+
+def test_the_cycles_can_be_recomputed_from_the_page():
+    assert (DEFAULT_DEVICE.clock_mhz, DEFAULT_DEVICE.sms) == (1980, 132)
+    assert f"{25.4e-3 * 1.98e9 * 132 * 32 / 4096**3:.1f} cycles per step" in PROSE
+    assert [row[1:3] for row in first_kernel.per_step().rows if "cycles" in row[0]] == [("3.1", "17.3")]
+
+
+def test_at_multiples_of_32_a_step_takes_a_cycle_per_line_within_a_tenth_and_never_less():
+    for N in (2048, 4096, 8192):
+        for name in counts.KERNELS:
+            cycles, lines = times.cycles_per_step(times.seconds(name, N), N), first_kernel.lines_per_step(name)
+            assert lines < cycles < 1.1 * lines, (name, N)
+
+
+def test_the_second_level_cache_is_asked_for_nearly_the_same():
+    (_, *naive), (_, *swapped) = first_kernel.traffic().rows
+    l1, l2 = (float(b) / float(a) for a, b in zip(naive, swapped, strict=True))
+    assert (round(l1, 2), round(l2, 1)) == (4.25, 1.1)
+
+
+def test_the_table_of_shapes_is_the_formula():
+    for (kernel, bx, by), row in zip(counts.SHAPES, first_kernel.shapes().rows, strict=True):
+        high, wide = counts.warp_in_c(kernel, bx, by)
+        assert counts.sectors_per_step(kernel, bx, by) == high + max(wide // 8, 1) == sum(map(int, row[3].split("+")))
+        assert tuple(int(part.split()[0]) for part in row[2].split(",")) == (high, wide)
+        assert not any(" " in cell for cell in row), "its cells stay on one line"
+    full = {(r, 32 // r): r + max(32 // r / 8, 1) for r in (1, 2, 4, 8, 16, 32)}
+    assert min(full, key=full.get) == (2, 16)
+    assert counts.warp_in_c("naive", 16, 16) == counts.warp_in_c("swapped", 2, 64) == (2, 16)
+    single = counts.counted("naive", 1, 1)
+    assert single.count("requests") == 32 * counts.counted("naive").count("requests")
+    assert single.count("sectors") == max(counts.counted(*shape).count("sectors") for shape in counts.SHAPES)
+
+
+def test_more_than_1024_threads_are_refused():
+    A = np.ones((64, 64), np.float32)
+    with pytest.raises(CourseError, match="64 × 32 = 2048 threads a block, but at most 1024"):
+        run("sgemm_naive", A, A, bx=64, by=32)
+
+
+def test_the_kernel_for_any_size_is_right_on_every_input():
+    assert "right on 12 of 12 inputs, no hazard" in repr(check(written("sgemm")))
+
+
+def test_without_its_guard_only_whole_blocks_are_right():
+    text = written("sgemm")
+    broken = first_kernel.without_guard(text)
+    assert len(broken.splitlines()) == len(text.splitlines())
+    said = repr(check(broken))
+    assert "right on 5 of 12 inputs" in said
+    assert "thread (1, 0, 0) of block (1, 0, 0) reads B[17], but B has 17 elements" in said
+    assert "M=16 N=17 K=1" in said
+    assert first_kernel.right_inputs(check(broken)) == 5
+    with pytest.raises(CourseError, match="no guard"):
+        first_kernel.without_guard("__global__ void f() {}")
+
+
+def test_a_guard_of_the_rows_alone_repairs_input_seven_only():
+    text = written("sgemm")
+    half = check(first_kernel.without_column_guard(text))
+    assert first_kernel.right_inputs(half) == 6
+    wrong = {outcome.name for outcome in check(first_kernel.without_guard(text)).inputs if not outcome.passed}
+    (repaired,) = wrong - {outcome.name for outcome in half.inputs if not outcome.passed}
+    number, _, M, N, _ = next(row for row in first_kernel.inputs().rows if row[1] == repaired)
+    assert (number, M, N) == (7, 17, 16)
+    surplus = [row for row in first_kernel.inputs().rows if row[2] % 16 and row[0] != 7]
+    assert all(row[3] % 16 for row in surplus), "in every other product with a surplus row there is a surplus column"
+    for (_, name, M, N, K), outcome in zip(first_kernel.inputs().rows, half.inputs, strict=True):
+        assert name == outcome.name
+        assert f"M={M} N={N} K={K}" in outcome.detail, "the table has what the check ran"
+    with pytest.raises(CourseError, match="no comparison"):
+        first_kernel.without_column_guard("if (row >= M) return;")
+
+
+def test_a_guard_that_lets_one_too_many_through_repairs_nothing():
+    assert first_kernel.right_inputs(check(written("sgemm").replace(">=", ">"))) == 5
+
+
+def test_the_sizes_of_the_lesson_have_the_same_step():
+    for N in (32, 256, 1024, 4096):
+        assert N % 32 == 0, "every row begins where a line begins"
+    assert [counts.lines_per_step(name) for name in counts.KERNELS] == [3, 17], "traced at 32"
+    assert launched("first", 32)[1].sectors_per_request() == launched("first", 256)[1].sectors_per_request()
+
+
+def test_a_wrong_leading_dimension_is_found_on_padded_rows():
+    said = repr(check(written("sgemm").replace("B[k * ldb + col]", "B[k * N + col]")))
+    assert "input: padded rows" in said
+
+
+def test_odd_sizes_are_faster_than_three_lines_allow_and_the_better_rule_is_not_refuted():
+    cycles = {r.N: times.cycles_per_step(r.median_s, r.N) for r in sizes.records()}
+    below = [N for N in cycles if cycles[N] < 3]
+    assert below == [N for N in cycles if N % 32]
+    assert len(below) == 5, "five sizes are below the line"
+    for N in cycles:
+        A, B = 4 * N * np.repeat([0, 1], 16), np.tile(4 * np.arange(16), 2)
+        assert sum(len(np.unique(x // 128)) for x in (A, B)) >= 3, "at least three lines"
+        assert l1_wavefronts(A) + l1_wavefronts(B) == (2 if N % 32 else 3) < cycles[N]
+    swapped = 4 * 2047 * np.tile(np.arange(16), 2), np.repeat([0, 4], 16)
+    assert sum(map(l1_wavefronts, swapped)) == 2
+    even = first_kernel.recorded_ms(2048)
+    for N, percent in ((2047, 17), (2049, 12)):
+        assert round(100 * (1 - first_kernel.recorded_ms(N) / even)) == percent
+    assert "by 17 % and 12 % of its time" in PROSE
+    assert "below three" in repr(first_kernel.odd_sizes())
+
+
+def test_the_slides_unit_is_the_second():
+    first = times.CPU[0] * 1e-3
+    assert f"{2 * 256**3 / first / 1e9:.0f} GFLOP/s at N = 256" in PROSE
+    (library,) = data.load("cpu_steps").find("blas", 1024)
+    assert f"the best library does {library.gflops:.0f} with one thread" in PROSE
+    assert times.INITIAL[0] == times.INITIAL[1]
+    assert times.INITIAL[-1] / times.INITIAL[-2] == pytest.approx(8)
+    assert [row[3] for row in first_kernel.slides().rows] == ["0.5", "4.9", "37.7", "347.1", "364.2"]
+
+
+def test_the_scoreboards_speeds_are_shares_of_the_librarys():
+    assert [row[1:] for row in first_kernel.scoreboard().rows] == [
+        ("8.5", "141.8", "1.9%"), ("2", "25.4", "10.6%"), ("", "2.7", "100.0%")]
+
+
+def test_the_plans_thread_is_where_the_prose_says():
+    assert "lane 19 of warp 2 and computes the element in row 1 · 16 + 5 = 21 and column 2 · 16 + 3 = 35" in repr(first_kernel.plan())
+    assert divmod(5 * 16 + 3, 32) == (2, 19)
+    assert "its column is 2 · 16 + 3 = 35" in PROSE
+    assert "its row is 1 · 16 + 5 = 21" in PROSE
+    assert (-(-70 // 16), -(-70 // 16) * 16 - 70) == (5, 10), "80 threads, ten without a column"
+
+
+@pytest.mark.slow
+def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
+    made, _ = my_course.reader_copy(LESSON.read_bytes(), "notebooks/03_first_kernel.ipynb")
+    copy = nbformat.reads(made.decode(), as_version=4)
+    client = NotebookClient(copy, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(LESSON.parent)}})
+    client.execute(env=os.environ | {"COURSE_BACKEND": "sim", "WARP_BY_WARP_HOME": str(tmp_path)})
+    said = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
+    needs = {"launched": "first", "swapped-launched": "swapped", "check": "sgemm", "unguarded": "sgemm", "home": "first"}
+    for cell, kernel in needs.items():
+        assert f"{kernel} is not written yet" in said[cell], (cell, said[cell])
+    for cell in ("reveal", "beside", "reveal-guard", "half"):
+        assert "is not written yet" in said[cell], (cell, said[cell])
+        assert not any(number in said[cell] for number in ("8.5", "it is 17", "it is 5 ", "it is 6 "))
+    assert "2,097,152" in said["shapes"]

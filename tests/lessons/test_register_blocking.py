@@ -1,0 +1,420 @@
+"""Lesson 08: what it promises, and every number that its prose says."""
+
+import dataclasses
+import json
+import os
+import re
+from pathlib import Path
+
+import my_course
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from course_lib import data
+from course_lib.arch import DEFAULT_DEVICE, device
+from course_lib.check import check
+from course_lib.data import documents
+from course_lib.errors import CourseError
+from course_lib.kernels import UserKernel
+from course_lib.lessons import register_blocking
+from course_lib.lessons.register_blocking import charts, experiments, spills, times, wang
+from course_lib.lessons.register_blocking.counts import SHAPES, tile_of
+from course_lib.lessons.register_blocking.joined import joined
+from course_lib.magic import from_cell
+from course_lib.model import occupancy
+from course_lib.model.rounds import rounds
+from course_lib.run import bound_of, footprint, matches, run
+from course_lib.run.bound import work_of
+from course_lib.widgets.compute import evaluate, inputs
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "08_register_blocking.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+ADDED = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def mine():
+    """Return the worked kernel of the lesson's blank cell."""
+    return from_cell(CELLS["mine"])[1]
+
+
+def number(cell):
+    """Return the first number in a table's cell, such as 0.52 for "× 0.52"; None where there is none."""
+    found = re.findall(r"−?[\d.,]+", str(cell))
+    return float(found[0].replace(",", "").replace("−", "-")) if found else None
+
+
+def numbers(table):
+    """Return the numbers of a table's cells, row by row without the first column."""
+    return [[number(cell) for cell in row[1:]] for row in table.rows]
+
+
+# ---- the reader's kernel -------------------------------------------------------------------------------------------------------------
+def test_the_worked_kernel_is_right_on_every_input(mine):
+    assert "nothing wrong: right on 12 of 12 inputs, no hazard, and no counter looks bad" in repr(check(mine))
+
+
+def test_a_thread_of_it_reads_nine_words_for_eight_multiply_adds(mine):
+    assert register_blocking.words_read_by(mine) == 9 / 8 == register_blocking.words_per_multiply_add(8, 1)
+    assert "9 / 8 = 1.125" in PROSE
+
+
+def test_its_sums_are_registers_and_half_of_the_warps_fit(mine):
+    taken = footprint(UserKernel.from_source(mine))
+    assert (taken.threads, taken.resources.local_bytes, taken.occupancy.warps) == (512, 0, 32)
+
+
+def test_without_unrolling_its_sums_are_not_in_registers(mine):
+    rolled = mine.replace("#pragma unroll", "#pragma unroll 1")
+    assert footprint(UserKernel.from_source(rolled)).resources.local_bytes >= 32
+
+
+def test_every_shape_reads_the_words_of_the_formula():
+    for row, values in zip(register_blocking.shapes().rows, numbers(register_blocking.shapes()), strict=True):
+        outputs, formula, counted, waves, registers, warps = values
+        TM, TN = map(int, re.findall(r"\d+", row[0]))
+        assert outputs == TM * TN
+        assert formula == counted == round((TM + TN) / (TM * TN), 4)
+        assert waves <= counted, "what the compiler joins"
+        assert warps * 32 * registers <= 65_536
+    names = [row[0].replace("\N{NO-BREAK SPACE}", " ") for row in register_blocking.shapes().rows]
+    by_shape = dict(zip(names, numbers(register_blocking.shapes()), strict=True))
+    assert by_shape["4 × 4"][2] * 16 == 8
+    assert by_shape["16 × 1"][2] * 16 == 17
+    assert by_shape["8 × 8"][4] > by_shape["4 × 4"][4] > by_shape["2 × 2"][4], "more sums, more registers"
+
+
+def test_a_row_of_blocks_that_have_no_work_multiplies_zeros(mine):
+    A, B, _ = inputs(256, 256, 256)
+    kernel = UserKernel.from_source(mine)
+    good = run(kernel, A, B)
+    bad = run(dataclasses.replace(kernel, grid_of=lambda M, N, p: (N // 64, M // 8, 1)), A, B)
+    assert matches(bad.C, A, B)
+    times_as_much = numbers(register_blocking.wasted_work(good, bad))
+    assert [row[2] for row in times_as_much] == [8.0, 7.97, 8.0, 4.5]
+    assert bad.count("sectors") / good.count("sectors") == (1 + 8) / 2, "A once, B eight times"
+    early = UserKernel.from_source(re.sub(r"(const int row0 = .*)", r"\1 if (row0 >= M) return;", mine))
+    spared = run(dataclasses.replace(early, grid_of=lambda M, N, p: (N // 64, M // 8, 1)), A, B)
+    assert matches(spared.C, A, B)
+    assert spared.counters[ADDED] == good.counters[ADDED]
+    assert "nothing wrong" in repr(check(early.text))
+
+
+def test_the_sliders_show_what_the_text_says():
+    def at(TM, TN):
+        tile = {"BM": 64, "BN": 64, "BK": 8, "TM": TM, "TN": TN}
+        return evaluate("sgemm_2d_tile", 256, tile, backend="sim"), footprint("sgemm_2d_tile", **tile)
+
+    waves = {shape: 32 * at(*shape)[0].count("wavefronts") / 256**3 for shape in ((2, 8), (4, 4), (8, 2))}
+    assert waves == {(2, 8): 0.625, (4, 4): 0.375, (8, 2): 0.375}
+    assert "not the same for the last two." in PROSE
+    four, eight = at(4, 4), at(8, 8)
+    assert four[0].count("sectors") == eight[0].count("sectors")
+    assert [taken.resources.registers for _, taken in (four, eight)] == [64, 128]
+    assert [taken.occupancy.fraction for _, taken in (four, eight)] == [0.5, 0.25]
+    assert all(at(*shape)[0].count("conflicts") == 0 for shape in ((2, 8), (8, 8), (1, 8))), "nothing but the words changes the wavefronts"
+
+
+def test_the_counter_is_the_machine_codes_but_where_the_text_says():
+    rows = re.findall(r"\| (\d) × (\d) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", PROSE)
+    said = {(int(TM), int(TN)): tuple(map(float, values)) for TM, TN, *values in rows}
+    assert len(said) == 6
+    differ = set()
+    for TM, TN in ((1, 4), (1, 8), (2, 2), (2, 4), (2, 8), (4, 1), (4, 2), (4, 4), (4, 8), (8, 1), (8, 2), (8, 4), (8, 8)):
+        tile = {"BM": 64, "BN": 64, "BK": 8, "TM": TM, "TN": TN}
+        counted = 32 * evaluate("sgemm_2d_tile", 256, tile, backend="sim").count("wavefronts") / 256**3
+        words, real = joined(**tile)
+        assert words == ((1, 1) if (TM, TN) == (8, 8) else (4, 1))
+        assert real == ((TN + TM) if (TM, TN) == (8, 8) else (TN + TM / 2)) / (TM * TN)
+        if counted != real:
+            differ.add((TM, TN))
+        if (TM, TN) in said:
+            assert said[TM, TN] == ((TM + TN) / (TM * TN), counted, real)
+    assert differ == {(2, 8), (4, 8), (8, 4)}
+
+
+def test_the_tables_of_the_kernel_have_the_machine_codes_wavefronts():
+    tiles = [tile_of(*shape) for shape in SHAPES] + [tile for *_, kernel, tile in times.RUNGS if kernel == "sgemm_2d_tile"]
+    for tile in tiles:
+        assert 32 * evaluate("sgemm_2d_tile", 256, tile, backend="sim").count("wavefronts") / 256**3 == joined(**tile)[1]
+
+
+def test_what_has_no_counters_is_said(mine):
+    A, B, _ = inputs(64, 64, 64)
+    result = run(mine, A, B)
+    with pytest.raises(CourseError, match="no counters"):
+        register_blocking.wasted_work(result, dataclasses.replace(result, counters=None))
+
+
+# ---- the picture ---------------------------------------------------------------------------------------------------------------------
+def test_the_picture_starts_what_the_text_says():
+    at = {(side, warps): rounds(warps, 2 * side, side * side, start=640, cycles=160).multiply_adds
+          for side, warps in ((1, 16), (1, 8), (1, 4), (1, 2), (2, 12), (4, 8), (8, 4))}
+    assert at[1, 16] == at[1, 8] == at[1, 4] == 20 > at[1, 2]
+    assert "." in rounds(2, 2, 1, start=640, cycles=160).shared, "cycles in which nobody asks for a word"
+    assert [at[1, 16], at[2, 12], at[4, 8], at[8, 4]] == [20, 40, 80, 128]
+    assert "20 in 160 cycles" in PROSE
+    assert "double: 20, 40, 80. With 8 × 8 they reach 128" in PROSE
+    long = rounds(4, 16, 64, start=640, cycles=16_000)
+    assert sum(cycle != "." for cycle in long.shared) / long.cycles == pytest.approx(64 / 80, abs=0.002)
+    assert 160 * 64 / 80 == 128, "of a round's 80 instructions 64 are multiply-adds"
+
+
+def test_the_picture_is_near_a_recorded_microbenchmark():
+    rows = numbers(register_blocking.picture_beside_recording())
+    (modelled, recorded), *more = rows
+    assert modelled < recorded, "with one warp the GPU does better"
+    assert all(1 <= picture / gpu < 1.085 for picture, gpu in more), "at most 8 % above"
+    assert 1 < rows[-1][1] / rows[1][1] < 1.04
+    assert "changed by less than 4 % from 8 to 32 warps" in PROSE
+
+
+# ---- the experiments -----------------------------------------------------------------------------------------------------------------
+def test_only_the_wavefronts_change_between_two_paddings():
+    for before, after in experiments.PADS:
+        first, second = (evaluate(*experiments.at_counted(experiments.padded(pad)), backend="sim") for pad in (before, after))
+        assert first.count("sectors") == second.count("sectors")
+        assert first.count("requests") == second.count("requests")
+        assert work_of(first).instructions == pytest.approx(work_of(second).instructions, rel=0.002), "of machine code"
+        shared = "smsp__sass_inst_executed_op_shared_ld.sum"
+        assert first.counters[shared] == second.counters[shared]
+        assert first.occupancy.warps == second.occupancy.warps == 64
+
+
+def test_the_time_follows_the_wavefronts():
+    first, second, third = numbers(register_blocking.fewer_wavefronts())
+    for _, sectors, instructions, waves, time, alone, recorded in (first, second):
+        assert (sectors, instructions) == (1.0, 1.0)
+        assert 0.85 < time / waves < 1
+        assert abs(alone - recorded) <= 1.0
+    assert (first[5:], second[5:]) == ([9.2, 8.2], [55.5, 55.3])
+    assert third[1:] == [1.0, 0.94, 0.52, 0.50, -6.2, -8.4]
+    for said in ("would take 9.2 ms more, and the kernel took 8.2 ms more", "take 55.5 ms more, and it took 55.3",
+                 "fall to 0.52, and the time falls to 0.50", "6 % fewer instructions", "explain 6.2 ms of the 8.4"):
+        assert said in PROSE, said
+    assert all(re.fullmatch(r"64 → 64", row[1]) for row in register_blocking.fewer_wavefronts().rows)
+
+
+def test_the_profiler_and_the_simulator_agree_on_the_pairs_sectors():
+    for kernel in experiments.PAIR:
+        counted = data.readings("traffic").find(kernel=kernel, N=1024)[0]["l1_sectors_read"] / 1024**3
+        assert evaluate(kernel, 256, {}, backend="sim").count("sectors") / 256**3 == counted
+
+
+def test_of_the_pair_only_the_outputs_and_the_threads_differ():
+    threads = [footprint(kernel).threads for kernel in experiments.PAIR]
+    assert threads == [1024, 256]
+    assert [footprint(kernel).occupancy.blocks for kernel in experiments.PAIR] == [2, 8]
+    assert "256 threads instead of 1,024, so that eight blocks share a multiprocessor instead of two" in PROSE
+
+
+def test_the_odd_paddings_are_other_code():
+    def executed(pad):
+        return work_of(evaluate(*experiments.at_counted(experiments.padded(pad)), backend="sim")).instructions
+
+    assert [round(100 * (executed(pad) / executed(4) - 1)) for pad in (1, 2)] == [33, 11]
+    assert "33 and 11 % more instructions than with PAD 4" in PROSE
+
+
+def test_no_kernel_of_the_pairs_is_faster_than_its_wavefronts():
+    assert all(alone < recorded for alone, recorded in charts.times_by_wavefronts().values())
+    assert "13.6 of 17.1 ms" in register_blocking.times_beside_wavefronts().alt
+
+
+def test_the_blocks_of_a_multiprocessor_take_nearly_all_of_its_shared_memory():
+    taken = []
+    for kernel, _ in experiments.ACTIVE:
+        for record in data.load("active").find(kernel, 4096):
+            used = footprint(kernel, **record.parameters)
+            shared = record.dynamic_shared + used.resources.static_shared_bytes
+            taken.append(shared * occupancy(DEFAULT_DEVICE, used.threads, used.resources.registers, shared).blocks / 1024)
+    assert (round(min(taken)), round(max(taken)), DEFAULT_DEVICE.limits.shared / 1024) == (186, 225, 228)
+    assert "186 to 225 KiB in every recording, of at most 228 KiB" in PROSE
+
+
+def test_fewer_warps_of_the_same_code_are_slower():
+    for outputs, speeds in experiments.speeds_by_warps().items():
+        order = [speeds[warps] for warps in sorted(speeds)]
+        assert order == sorted(order), outputs
+        assert 1.8 < speeds[12] / speeds[6] < 2.05, "about half its speed"
+    sixteen, thirty_two = experiments.speeds_by_warps().values()
+    assert thirty_two[16] > sixteen[32], "16 warps with 32 outputs beat 32 warps with 16"
+    assert sixteen[32] > sixteen[16], "the real kernels gain beyond 16 warps"
+    assert thirty_two[28] > thirty_two[16]
+    assert "32.8 with 28 warps, 24.1 with 16 warps" in register_blocking.fewer_warps().alt
+    assert all(record.dynamic_shared for kernel, _ in experiments.ACTIVE for record in data.load("active").find(kernel, 4096)), \
+        "with dynamic shared memory the launch asks for the same division of L1 and shared memory each time"
+
+
+# ---- registers and times -------------------------------------------------------------------------------------------------------------
+def test_up_to_128_sums_are_registers_and_256_spill():
+    rows = register_blocking.too_many_sums().rows
+    assert [(row[1], row[3] > 0) for row in rows] == [(4, False), (16, False), (64, False), (128, False), (256, True)]
+    used = footprint(spills.unguarded(16, 16)).resources
+    assert used.registers == 255
+    assert used.spill_store_bytes > 0
+    assert used.spill_load_bytes > 0
+    warps = [row[4] for row in rows]
+    assert warps == sorted(warps, reverse=True)
+
+
+def test_the_prose_says_what_was_recorded():
+    library = times.library()
+    found = {(TM, TN): times.recorded(kernel, tile).median_s for TM, TN, kernel, tile in times.RUNGS}
+    for said in (f"matrices in {1e3 * found[1, 1]:.1f} ms on an H200", f"is {100 * library / found[1, 1]:.1f} % of the speed",
+                 f"the kernel takes {1e3 * found[8, 8]:.1f} ms", f"We reach {100 * library / found[8, 8]:.1f} % of the library's speed"):
+        assert said in PROSE, said
+    warps = [footprint(kernel, **tile).occupancy.warps for _, _, kernel, tile in times.RUNGS]
+    assert warps == [64, 32, 48, 32, 16], "down, up and down again; a quarter at the end"
+
+
+def test_fewer_words_are_faster_from_row_to_row():
+    words = [register_blocking.words_per_multiply_add(TM, TN) for TM, TN, *_ in times.RUNGS]
+    seconds = [times.recorded(kernel, tile).median_s for *_, kernel, tile in times.RUNGS]
+    assert words == sorted(words, reverse=True)
+    assert seconds == sorted(seconds, reverse=True)
+    assert times.library() < seconds[-1]
+
+
+def test_from_eight_rows_to_a_square_all_but_the_words_rise():
+    (kernel, tile), (other, square) = ((kernel, tile) for TM, TN, kernel, tile in times.RUNGS if (TM, TN) in ((8, 1), (2, 2)))
+    before, after = evaluate(kernel, 256, tile, backend="sim"), evaluate(other, 256, square, backend="sim")
+    assert after.count("sectors") == 2 * before.count("sectors")
+    first, second = times.least(kernel, tile), times.least(other, square)
+    assert second["shared"] > first["shared"]
+    assert second["issue"] > first["issue"]
+    assert (tile["BK"], square["BK"]) == (8, 32)
+    registers = [footprint(*times.RUNGS[n][2:3], **times.RUNGS[n][3]).resources.registers for n in (1, -1)]
+    registers += [footprint("sgemm_2d_tile", **tile_of(*shape)).resources.registers for shape in ((8, 1), (8, 8))]
+    assert registers == [50, 118, 71, 128]
+    assert "it needs 50 registers, and the one in the table of shapes 71" in PROSE
+    assert "needs 118 registers, with BK = 16 it needed 128" in PROSE
+    assert "have BK = 8" in PROSE
+    assert min(1e3 * r.median_s for r in data.load("padding").find("sgemm_padded", 4096)) == pytest.approx(16.468)
+    assert "it takes 16.5 ms at best" in PROSE
+
+
+def test_what_the_picture_promises_and_what_the_kernels_do():
+    found = charts.started()
+    assert [modelled for modelled, _ in found.values()] == [20, 40, 80, 128]
+    assert [round(real, 1) for _, real in found.values()] == [18.7, 41.6, 63.5, 74.1]
+    assert (128 / 20, round(found[64][1] / found[1][1], 1)) == (6.4, 4.0)
+    assert "6.4 times as fast as 1 × 1, and the GPU makes 4.0 of it" in PROSE
+    assert "64: 128 and 74.1" in register_blocking.picture_beside_kernels().alt
+
+
+def test_registers_that_deliver_slowly_are_a_suspect():
+    rows = [row for row in data.readings("micro").find(kernel="micro_fma") if "REGISTERS" not in row]
+    assert min(row["per_warp"] for row in rows) == pytest.approx(0.5, abs=0.01), "cycles per warp: half of what four schedulers can issue"
+    _, _, kernel, tile = times.RUNGS[-1]
+    least, taken = 2e3 * times.least(kernel, tile)["fma"], 1e3 * times.recorded(kernel, tile).median_s
+    assert f"alone would need {least:.1f} ms, and 8 × 8 takes {taken:.1f}" in PROSE
+    assert least < taken
+    assert f"{1e3 * data.load('ladder').find('sgemm_warp_tile', 4096)[0].median_s:.1f} ms: the hardware" in PROSE
+
+
+def test_no_modelled_limit_stands_above_a_recorded_time():
+    shares = {}
+    for TM, TN, kernel, tile in times.RUNGS:
+        recorded = times.recorded(kernel, tile).median_s
+        shares[TM, TN] = {what: seconds / recorded for what, seconds in times.least(kernel, tile).items()}
+        assert max(shares[TM, TN].values()) < 1
+    assert 0.75 < shares[1, 1]["shared"] < shares[2, 2]["shared"] < 0.86, "about 75 to 85 %"
+    assert shares[8, 1]["shared"] < 2 / 3
+    for shape in ((4, 4), (8, 8)):
+        assert shares[shape]["shared"] < shares[shape]["issue"] < 0.75
+    for shape in ((1, 1), (8, 1), (2, 2)):
+        assert shares[shape]["shared"] == max(shares[shape].values())
+
+
+def test_the_modelled_limits_are_those_of_the_course():
+    kernel, tile = times.TILED
+    terms, needed = bound_of(evaluate(kernel, 1024, tile, backend="sim")).terms, times.least(kernel, tile)
+    for what, seconds in needed.items():
+        assert seconds / 64 == pytest.approx(terms[what], rel=0.04), "at N = 1024 the last blocks leave some multiprocessors idle"
+
+
+# ---- optional sections ---------------------------------------------------------------------------------------------------------------
+def test_wang_and_jins_kernels_need_fewer_wavefronts_from_step_to_step():
+    rows = numbers(register_blocking.their_kernels())
+    assert [row[0] for row in rows] == [1, 4, 16]
+    waves, speeds = [row[1] for row in rows], [row[-1] for row in rows]
+    assert waves == sorted(waves, reverse=True)
+    assert speeds == sorted(speeds)
+
+
+def test_what_guards_and_blocks_take():
+    rows = {(row[0], row[1]): (float(row[2]), float(row[3]), float(row[5])) for row in register_blocking.blocks_and_guards().rows}
+    k80 = [rows["Tesla K80", n] for n in wang.SIZES]
+    assert (min(1 - g for g, *_ in k80), max(1 - g for g, *_ in k80)) == pytest.approx((0.10, 0.17)), "10 to 17 %"
+    assert (min(1 - b for _, b, _ in k80), max(1 - b for _, b, _ in k80)) == pytest.approx((0.05, 0.19)), "5 to 19 %"
+    again = [r for r in data.load("grids").find("dgemm_outputs") if not r.grid]
+    pairs = [(r.gflops, s.gflops) for r in again for s in again if s.N == r.N + 1 and s.N in wang.SIZES]
+    lost = [1 - rows["H200", n][0] for n in wang.SIZES] + [1 - less / most for less, most in pairs]
+    assert len(lost) == 6
+    assert (round(100 * min(lost)), round(100 * max(lost))) == (3, 7)
+    sectors = [evaluate("dgemm_outputs", n, {}, backend="sim").count("sectors") for n in (256, 255)]
+    assert f"{100 * (sectors[1] / sectors[0] - 1):.0f} % more sectors" in PROSE
+    assert rows["H200", 1024][1:] == (0.60, 0.67)
+    assert next(row[4] for row in register_blocking.blocks_and_guards().rows if row[:2] == ("H200", 1024)) == "2 → 3"
+
+
+def test_neither_many_outputs_nor_a_high_occupancy_is_a_goal():
+    found = []
+    for r in data.load("blocks").find("dgemm_outputs", 2048, state="done"):
+        p = r.parameters
+        found.append((r.gflops, p["TA"] * p["TB"] // (p["bx"] * p["by"]), footprint(r.kernel, **p).occupancy.fraction))
+    fastest, slowest = max(found), min(found)
+    assert f"Of {len(found)} choices" in PROSE
+    assert f"{fastest[0]:,.0f} GFLOP/s with {fastest[1]} outputs per thread and an occupancy of {100 * fastest[2]:.0f} %" in PROSE
+    assert f"with {slowest[1]} outputs, reaches {slowest[0]:,.0f} at {100 * slowest[2]:.0f} %" in PROSE
+    assert f"no more than {max(speed for speed, outputs, _ in found if outputs == 64):,.0f}" in PROSE
+
+
+def test_their_threads_on_two_gpus():
+    sweep = data.load("wang").find("dgemm_outputs")
+    ours = [{r.N: r.gflops for r in sweep if r.parameters["by"] == by and r.N <= 2049} for by in (16, 8)]
+    for (wide, less), faster in (([documents.WANG_4.column(name) for name in ("16 x 16", "16 x 8")], 18), (ours, 0)):
+        assert len(wide) == 20
+        assert sum(less[n] > wide[n] for n in wide) == faster
+    assert "at 18 of 20 sizes; on the H200 they are at none" in PROSE
+
+
+def test_a_larger_depth_changes_several_things():
+    for bx, faster in ((16, 16), (8, 8)):
+        tiles = {depth: {"TA": 64, "TB": 64, "TW": depth, "bx": bx, "by": 16} for depth in (16, 8)}
+        speeds = {r.parameters["TW"]: r.gflops for r in data.load("blocks").find("dgemm_outputs", 2048, state="done")
+                  if r.parameters in tiles.values()}
+        assert max(speeds, key=speeds.get) == faster, "it depends on the threads"
+    taken = [footprint("dgemm_outputs", **tile) for tile in tiles.values()]
+    assert taken[0].resources.registers != taken[1].resources.registers
+    assert taken[0].occupancy.fraction != taken[1].occupancy.fraction
+    waves = [evaluate("dgemm_outputs", 256, tile, backend="sim").count("conflicts") for tile in tiles.values()]
+    assert waves[0] != waves[1]
+
+
+def test_the_machine_is_as_the_text_says():
+    limits = DEFAULT_DEVICE.limits
+    assert (limits.warps, limits.registers, limits.registers_per_thread, limits.threads_per_block) == (64, 65_536, 255, 1024)
+    assert device("H200").sms == DEFAULT_DEVICE.sms
+
+
+@pytest.mark.slow
+def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
+    copied, _ = my_course.reader_copy(LESSON.read_bytes(), "notebooks/08_register_blocking.ipynb")
+    copy = nbformat.reads(copied.decode(), as_version=4)
+    client = NotebookClient(copy, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(LESSON.parent)}})
+    client.execute(env=os.environ | {"COURSE_BACKEND": "sim", "WARP_BY_WARP_HOME": str(tmp_path)})
+    said = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
+    for cell in ("mine", "check", "launched", "reveal", "wrong", "home"):
+        assert "column is not written yet" in said[cell], cell
+    assert "1.125" not in said["reveal"]
+    assert "registers per thread" in said["sums"]

@@ -1,0 +1,131 @@
+"""Lesson 00: what it promises, and every number that its prose says."""
+
+import json
+import os
+from pathlib import Path
+
+import my_course
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+
+from course_lib import cp, data
+from course_lib.arch import device
+from course_lib.errors import CourseError
+from course_lib.explorables.race import LIBRARY, NAMES, RIVALS, N
+from course_lib.lessons import start
+from course_lib.lessons.start.climb import recorded
+from course_lib.magic import from_cell
+from course_lib.widgets.prediction import compare
+
+LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "00_start_here.ipynb"
+CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
+PROSE = " ".join(" ".join("".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown").split())
+CODE = {cell["id"]: "".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "code"}
+MS = {kernel: 1e3 * recorded(kernel).median_s for kernel in NAMES}
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture
+def twice():
+    """The kernel that the reader writes."""
+    return from_cell(CODE["kernel"])[1]
+
+
+def test_the_kernel_doubles_and_is_counted_as_the_prose_says(twice):
+    x = cp.asarray(np.arange(8, dtype=np.float32))
+    cp.RawKernel(twice, "twice")((1,), (8,), (x,))
+    assert x.get().tolist() == [2 * n for n in range(8)]
+    table = start.counted(cp.last_launch())
+    assert [tuple(row) for row in table.rows] == [("threads", 8), ("bytes loaded", 32), ("bytes stored", 32)]
+    assert "simulated" in table.caption
+    assert "Eight numbers of four bytes are 32 bytes" in PROSE
+
+
+def test_sixteen_threads_are_refused_and_the_repair_helps(twice):
+    x = cp.asarray(np.arange(8, dtype=np.float32))
+    with pytest.raises(CourseError, match=r"line \d: thread \(8, 0, 0\) of block \(0, 0, 0\) reads x\[8\], but x has 8 elements"):
+        cp.RawKernel(twice, "twice")((1,), (16,), (x,))
+    assert "Thread 8 asked for `x[8]`" in PROSE
+    repaired = twice.replace("x[threadIdx.x] = 2", "if (threadIdx.x < 8) x[threadIdx.x] = 2")
+    kernel = cp.RawKernel(repaired, "twice")
+    kernel((1,), (8,), (x,))
+    assert CODE["mistake"].splitlines() == ["kernel((1,), (16,), (x,))", "x.get()"]
+    kernel((1,), (16,), (x,))
+    assert x.get().tolist() == [4 * n for n in range(8)]
+    assert "doubled twice, once by each launch: 0, 4, 8, and so on" in PROSE
+
+
+def test_the_line_that_is_told_is_the_one_that_is_missing():
+    line = "x[threadIdx.x] = 2 * x[threadIdx.x];"
+    assert f"`{line}`" in PROSE
+    assert line in CODE["kernel"]
+
+
+def test_the_climb_is_the_recording():
+    rows = start.climb().rows
+    assert [row[0] for row in rows] == list(NAMES.values())
+    for kernel, (_, lesson, ms, per_second, share) in zip(NAMES, rows, strict=True):
+        assert ms == f"{MS[kernel]:.1f}"
+        assert int(per_second) == 1000 // MS[kernel], "as the race counts them"
+        assert share == f"{100 * MS[LIBRARY] / MS[kernel]:.0f}"
+        assert bool(lesson) is (kernel != LIBRARY)
+    for record in data.load("ladder").records:
+        assert record.gflops == pytest.approx(2e-9 * record.N**3 / record.median_s, rel=1e-3)
+
+
+def test_the_prose_says_what_was_recorded():
+    assert f"cuBLAS finishes {int(1000 / MS[LIBRARY])} products and the naive kernel {int(1000 / MS['sgemm_naive'])}" in PROSE
+    assert f"the naive kernel takes {MS['sgemm_naive'] / MS[LIBRARY]:.1f} times as long as cuBLAS" in PROSE
+    closest = min(RIVALS, key=MS.get)
+    assert f"reaches {100 * MS[LIBRARY] / MS[closest]:.0f} % of the library's speed. It is in lesson 15" in PROSE
+    assert NAMES[closest] == "warp tile"
+    slower = {NAMES[kernel]: MS[kernel] / MS["sgemm_naive"] for kernel in RIVALS if MS[kernel] > MS["sgemm_naive"]}
+    assert set(slower) == {"swapped", "coalesced"}
+    assert f"*swapped* takes {slower['swapped']:.1f} times as long as the naive kernel, and" in PROSE
+    assert f"{slower['coalesced']:.1f} times as long." in PROSE
+    assert f"can take {MS['sgemm_naive']:.1f} ms or {MS[LIBRARY]:.1f} ms" in PROSE
+
+
+def test_no_recording_is_faster_than_the_modelled_limit():
+    assert 1e3 * start.least_s() < min(MS.values())
+    gpu = device("H200")
+    assert gpu.peak_gflops == pytest.approx(132 * 128 * 2 * 1.98)
+    assert f"{gpu.peak_gflops:,.0f} billion operations per second" in PROSE
+    assert f"at least {1e3 * start.least_s():.2f} ms" in PROSE
+    assert f"{gpu.bandwidth_gb_s:,.0f} GB/s · 2 / 8 = {gpu.bandwidth_gb_s * 2 / 8:,.0f} billion" in PROSE
+    assert f"The naive kernel does {recorded('sgemm_naive').gflops:,.0f} billion" in PROSE
+
+
+def test_the_readers_own_time_stands_beside_the_recorded_ones():
+    table = start.beside(1.5)
+    assert [row[0] for row in table.rows] == ["1,500.0", "25.4", "2.69", "2.05"]
+    assert [row[2].partition(" ")[0] for row in table.rows] == ["measured", "recorded", "recorded", "modelled"]
+    assert start.faster(1.5) == 557
+    assert "557 times as fast" in compare(None, start.faster(1.5), "times as fast"), "tests/nbval_sanitize.cfg hides this number"
+    with pytest.raises(CourseError, match="run the cell that measures it again"):
+        start.beside(0)
+
+
+def test_the_matrices_of_the_reader_are_those_of_the_race():
+    assert CODE["measure"].count(f"({N}, {N}), dtype=np.float32") == 2
+    assert f"with {N} rows and columns each" in PROSE
+
+
+@pytest.mark.slow
+def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
+    made, _ = my_course.reader_copy(LESSON.read_bytes(), "notebooks/00_start_here.ipynb")
+    copy = nbformat.reads(made.decode(), as_version=4)
+    for cell in copy.cells:                # it is to fail, and stops "Run All" in JupyterLab, too
+        cell.metadata.pop("tags", None)
+    client = NotebookClient(copy, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(LESSON.parent)}})
+    client.execute(env=os.environ | {"COURSE_BACKEND": "sim", "WARP_BY_WARP_HOME": str(tmp_path)})
+    said = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
+    for cell in ("kernel", "launch", "counted", "mistake"):
+        assert "twice is not written yet" in said[cell], cell
+    assert "ms per product" in said["climb"]

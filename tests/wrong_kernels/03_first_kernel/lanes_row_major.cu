@@ -1,0 +1,19 @@
+// lanes_row_major.cu -- takes A as if it were stored row by row
+//
+// Part             lanes
+// Must fail for    wrong
+#define BM 16
+#define BN 8
+extern "C" __global__ void
+lanes(int M, int N, int K, float alpha, const float* A, int lda,
+      const float* B, int ldb, float beta, float* C, int ldc) {
+    const int t = threadIdx.x;
+    const int row = blockIdx.y * BM + t / BN;
+    const int col = blockIdx.x * BN + t % BN;
+    if (row >= M || col >= N) return;
+    float acc = 0.0f;
+    for (int k = 0; k < K; ++k)
+        acc += A[row * lda + k] * B[k * ldb + col];
+    float* c = &C[row * ldc + col];
+    *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
+}
