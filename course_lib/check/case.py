@@ -29,14 +29,20 @@ class Case:
         return f"M={self.M} N={self.N} K={self.K}{factors}{', rows padded' if self.pad else ''}"
 
 
+def _unit(tile):
+    """Return what a size is a multiple of: a tile, or, where the kernel's launch tells of no tile along K, a block."""
+    return "tile" if tile["BK"] > 1 else "block"
+
+
 def whole_tile_cases(tile):
     """Return inputs whose sizes are multiples of the tile: square, rectangular, with factors, with padded rows."""
     BM, BN, BK = (tile[name] for name in ("BM", "BN", "BK"))
     side = 2 * math.lcm(BM, BN, BK)             # several blocks and several rounds along K
     M, N, K = (side, side, side) if side <= 2 * LARGEST_TILE else (2 * BM, 2 * BN, 2 * BK)
+    whole = f"whole {_unit(tile)}s"
     return (
-        Case("square, whole tiles", M, N, K),       # where swapped and transposed show for what they are
-        Case("rectangular, whole tiles", BM, 2 * BN, 3 * BK),
+        Case(f"square, {whole}", M, N, K),       # where swapped and transposed show for what they are
+        Case(f"rectangular, {whole}", BM, 2 * BN, 3 * BK),
         Case("alpha and beta", M, N, K, alpha=1.5, beta=-0.5),
         Case("padded rows", 2 * BM, BN, 2 * BK, alpha=-2.0, beta=0.25, pad=5),
     )
@@ -45,11 +51,12 @@ def whole_tile_cases(tile):
 def all_cases(tile):
     """Return the whole-tile inputs, then those that leave tiles partly filled."""
     BM, BN, BK = (tile[name] for name in ("BM", "BN", "BK"))
+    unit = _unit(tile)
     return whole_tile_cases(tile) + (
-        Case("K one more than a tile", BM, BN, BK + 1),
-        Case("N one more than a tile", BM, BN + 1, BK),
-        Case("M one more than a tile", BM + 1, BN, BK),
-        Case("all one less than a tile, K below BK", BM - 1 or 1, BN - 1 or 1, BK - 1 or 1),
+        Case("K one more than a tile" if BK > 1 else "K is 2", BM, BN, BK + 1),
+        Case(f"N one more than a {unit}", BM, BN + 1, BK),
+        Case(f"M one more than a {unit}", BM + 1, BN, BK),
+        Case(f"all one less than a {unit}, {'K below BK' if BK > 1 else 'K is 1'}", BM - 1 or 1, BN - 1 or 1, BK - 1 or 1),
         Case("a single element", 1, 1, 1),
         Case("a row times a matrix", 1, 17, 37, alpha=0.5, beta=2.0),
         Case("a matrix times a column", 17, 1, 3, pad=1),

@@ -6,6 +6,7 @@ from course_lib import simt, toolchain
 from course_lib.check import reports
 from course_lib.check.counters import notes
 from course_lib.check.finding import Finding
+from course_lib.check.guilty import guilty
 from course_lib.check.lessons import lesson_of
 from course_lib.check.report import Report
 from course_lib.check.tasks import task_of
@@ -129,5 +130,11 @@ class _Check:
         if store is None:
             how = f": it was launched like {self.kernel.like}; give like= if that is wrong" if isinstance(self.kernel, UserKernel) else ""
             return dataclasses.replace(finding, message=f"{finding.message}. No thread stored it{how}")
-        return dataclasses.replace(finding, line=store.line, source_line=reports.line_text(self.lines, store.line),
-                                   message=f"{finding.message}. Thread {store.thread[:2]} of block {store.block[:2]} stored it here")
+        who = f"Thread {store.thread[:2]} of block {store.block[:2]} stored it"
+        found = guilty(traced, trial, store, finding.facts["row"], finding.facts["col"], block, self.lines)
+        if found is not None:
+            line, seen = found
+            said = f"{seen[0].upper()}{seen[1:]}. {who} in line {store.line}"
+        else:
+            line, said = store.line, f"{who} here" + ("" if finding.facts["guess"] else ", but the mistake may lie in any line that its sum comes through")
+        return dataclasses.replace(finding, line=line, source_line=reports.line_text(self.lines, line), message=f"{finding.message}. {said}")

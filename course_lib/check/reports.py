@@ -18,6 +18,8 @@ _KINDS = (
 _LOCAL_NAME = re.compile(r"_ZZ.*E(\d+)(\w+)")       # a variable in a function, as C++ compilers write it
 _PLACE = re.compile(r"(?:[\w$]+, )?line \d+: ")         # with which the simulator begins; a finding shows the line itself
 _BARRIER = re.compile(r"__syncthreads|bar\.sync|barrier")
+_ORDERED = {"RAW": "reads with no barrier after the write", "WAR": "writes with no barrier after the read",
+            "WAW": "writes with no barrier after another write"}
 
 
 def urgency(finding):
@@ -63,17 +65,17 @@ def of_wrong(wrong, guess, case):
     facts = {"case": case}
     if not isinstance(wrong, str):
         facts |= {"row": wrong.row, "col": wrong.col, "mask": wrong.mask}
-    return Finding("wrong", f"{text}. {guess}" if guess else text, facts=facts)
+    return Finding("wrong", f"{text}. {guess}" if guess else text, facts=facts | {"guess": guess})
 
 
 def _race(report, pair, hazards, case, lines, right):
     """Return one finding for all hazards between two lines."""
     first, last = pair
     example = hazards[0]
-    times = ", ".join(f"{hazard.kind} {hazard.count} times" for hazard in hazards)
+    times = ", ".join(f"{hazard.count:,} {_ORDERED[hazard.kind]}" for hazard in hazards)
     threads = [_thread(example.first_thread), _thread(example.second_thread)]
     block = f"block {_thread(example.block)}"
-    element = _element(report, example.address, lines)
+    element = element_name(report, example.address, lines)
     if {hazard.kind for hazard in hazards} == {"WAW"}:
         text = f"{element} is written by threads {' and '.join(threads)} of {block}: it needs one writer between barriers"
     else:
@@ -82,7 +84,7 @@ def _race(report, pair, hazards, case, lines, right):
         luck = "right all the same, by luck of the order in which the warps run" if right else "wrong"
         text = (f"thread {write[1]} writes {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
                 f"both belong to {block}, and {_missing_barrier(first, last, lines)}. The result is {luck}")
-    return Finding("hazard", f"{text} ({times} on input: {case.name}, {case})", last, line_text(lines, last),
+    return Finding("hazard", f"{text} ({times}, on input: {case.name}, {case})", last, line_text(lines, last),
                    facts={"case": case, "hazards": tuple(hazards)})
 
 
@@ -96,13 +98,13 @@ def _missing_barrier(first, last, lines):
 
 def _uninitialised(report, hazard, case, lines):
     line = hazard.first_line
-    text = (f"{_element(report, hazard.address, lines)} is read before anybody wrote it (thread {_thread(hazard.first_thread)} "
-            f"of block {_thread(hazard.block)}; {hazard.count} times on input: {case.name}, {case}). "
+    text = (f"{element_name(report, hazard.address, lines)} is read before anybody wrote it (thread {_thread(hazard.first_thread)} "
+            f"of block {_thread(hazard.block)}; {hazard.count:,} times on input: {case.name}, {case}). "
             "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix")
     return Finding("uninitialised", text, line, line_text(lines, line), facts={"case": case, "hazards": (hazard,)})
 
 
-def _element(report, address, lines):
+def element_name(report, address, lines):
     """Return "As[0][5]" for the 4-byte element of a shared array at an offset."""
     for variable in report.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:

@@ -3,6 +3,7 @@
 // The picture owns no time and no state. It is a function of a view: { scene, values, smooth, at, … }. `at` runs from 0 to scene.steps.
 const SETTLE_MS = 700;                       // in which a picture follows a control, where it names no time of its own (`settle`)
 const NARROW = 700;                          // pixels: a telephone, or half a window
+const PROJECTED = [28 / 1080, 15, 64];       // the type on a full screen: a share of its height, so that a browser's zoom changes nothing
 const ICONS = { play: "M3 1l10 7-10 7z", pause: "M3 1h4v14H3zM9 1h4v14H9z", back: "M13 1L5 8l8 7zM2 1h2v14H2z", step: "M3 1l8 7-8 7zM12 1h2v14h-2z",
   jump: "M2 1l6 7-6 7zM8 1l6 7-6 7z", full: "M1 1h5v2H3v3H1zM10 1h5v5h-2V3h-3zM1 10h2v3h3v2H1zM13 10h2v5h-5v-2h3z" };
 
@@ -32,11 +33,11 @@ export function numberOf(text) {
   return parts.length > 2 ? NaN : parts.reduce((above, below) => above / below);
 }
 
-/** Say what a prediction was worth; where the text could be read otherwise, say how it was read. A rounded answer is right, one within a fifth is near. */
+/** Say what a prediction was worth; where the text could be read otherwise, say how it was read. What is counted is right only when it is exact; any other number may be rounded. One within a fifth is near. */
 export function judged(text, answer) {
   const value = numberOf(text), plain = /^-?\d+(\.\d+)?$/.test(text.trim());
   if (!Number.isFinite(value)) return `You wrote "${text.trim()}", which is not a number: write something like 8.5 or 17/2.`;
-  const off = Math.abs(value - answer), right = off <= 0.005 * Math.abs(answer), near = off <= 0.2 * Math.abs(answer);
+  const off = Math.abs(value - answer), right = off <= (Number.isInteger(answer) ? 0 : 0.005 * Math.abs(answer)), near = off <= 0.2 * Math.abs(answer);
   const it = (Number.isInteger(answer) ? answer : Number(answer.toPrecision(3))).toLocaleString("en"), verdict = right ? ": right." : near ? `: nearly, it is ${it}.` : `; it is ${it}.`;
   return `You said ${text.trim()}${plain ? "" : `, understood as ${Number(value.toPrecision(6))}`}${verdict}`;
 }
@@ -108,7 +109,7 @@ const CONTROLS = { choice: choiceControl, range: rangeControl, lines: linesContr
 
 class Stage {
   constructor(picture, model, el) {
-    Object.assign(this, { picture, model, id: Math.random().toString(36).slice(2), at: 0, goal: null, playing: false, changed: -Infinity, hover: null });
+    Object.assign(this, { picture, model, id: Math.random().toString(36).slice(2), at: 0, goal: null, playing: false, ended: false, changed: -Infinity, hover: null });
     this.states = model.get("states");
     this.values = { ...model.get("values") };
     this.smooth = this.from = this.numbers();
@@ -195,7 +196,7 @@ class Stage {
     this.scene = this.picture.scene(this.values, this.states);
     const { rest = 0 } = this.scene, { keeps: wish } = this.scene;
     const keeps = typeof wish === "function" ? wish(this.before) : wish;       // the control changes what is looked at, not what happens
-    Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, keeps ? {} : { playing: false, goal: null, at: this.at < rest ? 0 : rest });
+    Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, keeps ? {} : { playing: false, goal: null, ended: false, at: this.at < rest ? 0 : rest });
     if (this.guess && !keeps) this.guess.value = "";
     this.shows.forEach(show => show(this.values));
     this.resize();
@@ -235,6 +236,7 @@ class Stage {
     const passed = Math.min(100, time - (this.last ?? time)) / 1000;
     this.last = time;
     if (this.playing || this.goal !== null) this.advance(passed);
+    this.ended ||= this.at >= this.scene.steps;
     this.tell();                             // screen readers hear of it when the player rests
     const turn = this.still.matches ? 1 : clamp((performance.now() - this.changed) / (this.picture.settle ?? SETTLE_MS));
     this.smooth = Object.fromEntries(Object.entries(this.numbers()).map(([k, v]) => [k, lerp(this.from[k] ?? v, v, ease(turn))]));
@@ -253,7 +255,7 @@ class Stage {
   // ---- what is seen and said ---------------------------------------------------------------------------------------------------
   view(turn = 1) {
     const at = this.still.matches ? Math.floor(this.at + 1e-6) : this.at;
-    return { scene: this.scene, before: this.before ?? this.scene, turn, values: this.values, smooth: this.smooth, at, hover: this.playing ? null : this.hover,
+    return { scene: this.scene, before: this.before ?? this.scene, turn, values: this.values, smooth: this.smooth, at, ended: this.ended, hover: this.playing ? null : this.hover,
       width: this.width, height: this.height, text: this.text, narrow: this.width < NARROW, ...this.theme };
   }
 
@@ -275,7 +277,7 @@ class Stage {
   resize() {
     const projected = this.root.classList.contains("wbw-projector"), wide = this.holder.clientWidth;
     if (!wide) return;
-    this.text = projected ? 28 : wide < 480 ? 12 : 14;
+    this.text = projected ? clamp(Math.round(PROJECTED[0] * window.innerHeight), PROJECTED[1], PROJECTED[2]) : wide < 480 ? 12 : 14;
     this.width = wide;
     this.height = projected ? this.holder.clientHeight : this.picture.height(wide, this.text, wide < NARROW);
     this.holder.style.height = projected ? "" : `${this.height}px`;
@@ -312,7 +314,30 @@ class Stage {
     for (const [key, value] of Object.entries(this.hover?.pick ?? {})) this.set(key, value);
   }
 
+  /** Give the focus back to the notebook's cell around the picture, whose keys are JupyterLab's again; return the cell, or null where there is none. */
+  release() {
+    const cell = this.root.closest(".jp-Cell, .jp-Notebook");
+    if (cell && !cell.hasAttribute("tabindex")) cell.tabIndex = -1;
+    cell?.focus({ preventScroll: true });
+    return cell;
+  }
+
+  /** Escape leaves the full screen, then the picture; Shift, Ctrl or Alt with Enter runs the notebook's cell as anywhere else. Return whether the key was one of these. */
+  leaves(event) {
+    if (event.key === "Escape" && this.root.classList.contains("wbw-fixed")) this.fullScreen();
+    else if (event.key === "Escape" || event.key === "Enter" && (event.shiftKey || event.ctrlKey || event.altKey)) {
+      if (document.fullscreenElement) document.exitFullscreen();
+      const { key, code, keyCode, shiftKey, ctrlKey, altKey } = event;
+      if (!this.release()) return false;
+      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, code, keyCode, shiftKey, ctrlKey, altKey, bubbles: true, cancelable: true }));
+    } else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  }
+
   key(event) {
+    if (this.leaves(event)) return;
     const { target, key } = event, presses = target.matches("button") && key === " ";
     const own = target !== this.scrub && target.matches("input") && !(target.type === "range" && key === " ");      // a slider has no use for Space
     const guessed = target === this.guess && (key === "Enter" || key === " ");       // whoever has written a number down wants to see it
@@ -342,7 +367,8 @@ class Stage {
 
   projector(on) {
     this.root.classList.toggle("wbw-full", on);
-    this.root.classList.toggle("wbw-projector", on && window.innerWidth >= 1000);        // on a telephone nothing grows
+    this.root.classList.toggle("wbw-projector", on && window.innerWidth >= 800);         // on a telephone nothing grows
+    if (!on) this.release();
     this.resize();
   }
 }

@@ -40,7 +40,7 @@ export function sceneOf(values, states) {
 }
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
-const textOf = ({ width, height, text, narrow }) => Math.min(text, (narrow ? 2 : 1) * width / 58, height / (narrow ? 52 : 26));   // a small projector
+const textOf = ({ width, height, text, narrow }) => Math.min(text, (narrow ? 2 : 1) * width / 58, height / (narrow ? 52 : 26));
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = textOf(view);
   const { shapes } = scene.states, [rows, depth] = shapes.A, columns = shapes.B[1], many = narrow ? 1 : 2, high = height / (narrow ? 2 : 1);
@@ -66,8 +66,8 @@ const middle = box => [box.x + box.w / 2, box.y + box.h / 2];
 
 // ---- colours: how often a sector was loaded, from pale to strong; the same order in brightness without colour vision -------------------
 const RAMPS = { light: ["#fbe3b0", "#f5b562", "#e2722f", "#b9321f", "#7d0f22"], dark: ["#5a3a1c", "#94541c", "#cf7420", "#f39b45", "#ffd9a0"] };
-const HUES = { light: { now: "#0072b2", shared: "#a6d3ee", multiply: "#009e73", barrier: "#c2410c", watch: "#f0e442" },
-  dark: { now: "#56b4e9", shared: "#1f567a", multiply: "#26b98d", barrier: "#ff8a4c", watch: "#f0e442" } };
+const HUES = { light: { now: "#0072b2", shared: "#a6d3ee", multiply: "#009e73", barrier: "#8b2fa8", watch: "#f0e442" },
+  dark: { now: "#56b4e9", shared: "#1f567a", multiply: "#26b98d", barrier: "#dc9bff", watch: "#f0e442" } };   // barriers are purple: orange and red say how often a sector was loaded
 const rgb = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16));
 export function heat(times, dark, most = 8) {
   const ramp = RAMPS[dark ? "dark" : "light"], at = clamp((times - 1) / (most - 1)) * (ramp.length - 1), low = Math.min(Math.floor(at), ramp.length - 2);
@@ -133,15 +133,15 @@ function drawCounter(pen, view, where) {
   return now;
 }
 
-/** What the colours say. The numbers come at the end: the largest of them is half of the answer. */
+/** What the colours say. The numbers come at the end, and stay: the largest of them is half of the answer. */
 function drawLegend(pen, view, { box }) {
-  const { text, at, scene } = view, wide = Math.min(2.1 * text, box.w / 9), y = box.y + 3 * text, bar = { x: box.x + wide, y, w: 8 * wide, h: 1.1 * text };
+  const { text, at, scene, ended } = view, wide = Math.min(2.1 * text, box.w / 9), y = box.y + 3 * text, bar = { x: box.x + wide, y, w: 8 * wide, h: 1.1 * text };
   const said = box.w > 19 * text ? ["Each box of A and B is one sector, 8 floats.", "Its colour says how often it was loaded:"] : ["Each box: one sector, 8 floats.", "Colour: how often loaded."];
   said.forEach((line, i) => write(pen, view, line, box.x, box.y + (1.1 + 1.3 * i) * text, { most: box.w }));
   for (let i = 0; i < 48; ++i) fill(pen, { ...bar, x: bar.x + i * bar.w / 48, w: bar.w / 48 + 0.5 }, heat(0.5 + (i + 0.5) / 6, view.dark));
   for (const swatch of [{ ...bar, x: box.x, w: wide }, bar]) outline(pen, swatch, view.ink, 0.7, 0.5);
   const under = (words, x, align) => write(pen, view, words, x, y + 2.25 * text, { align, size: 0.92 });
-  if (at >= scene.steps) for (let times = 0; times <= 8; ++times) under(times, box.x + (times + 0.5) * wide, "center");
+  if (ended || at >= scene.steps) for (let times = 0; times <= 8; ++times) under(times, box.x + (times + 0.5) * wide, "center");
   else { under("not yet", box.x, "left"); under("often", bar.x + bar.w, "right"); if (box.w > 12 * text) under("once", bar.x + 2.6 * text, "left"); }
 }
 
@@ -293,12 +293,17 @@ const watchedIn = ({ hover, values, scene }) => (hover?.pick ?? values).row * sc
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
 const grown = (view, side) => { const { step } = moment(view.at), part = view.scene.states.steps[step][side]; return Object.values(part?.sectors ?? {}).flat(2).length; };
 
+const BARRIERS = ["Tiled: the first barrier. No thread reads As or Bs before all 256 threads have stored their elements.",
+  "Tiled: the second barrier. No thread stores an element of the second tiles before all 256 threads have read the first ones.",
+  "Tiled: the first barrier again. Now As and Bs hold the second tiles, and no thread reads them before all 256 threads have stored theirs.",
+  "Tiled: the second barrier again. No tile follows, so that nothing could be overwritten here. The barrier stands in the loop, and the last round comes through it, too."];
+
 export function says(view) {
   const { scene, values } = view, { step } = moment(view.at), { row, column } = values;
   if (step < 0) return `Both blocks compute the same 16 × 16 elements of C, and thread (${column}, ${row}) needs row ${row} of A and column ${column} of B. How many times fewer sectors will the tiled kernel load? Predict, then play.`;
   const { kind, tile, k } = scene.states.steps[step];
   if (kind === "load") { const [name] = Object.keys(scene.states.steps[step].tiled.touch); return `Tiled: each of the 256 threads loads one element of ${name} and stores it in ${name}s, ${grown(view, "tiled")} more sectors. This is the ${tile ? "second" : "first"} tile of ${name}. Naive: nothing here. It loads while it multiplies.`; }
-  if (kind === "barrier") return k === tile * 16 ? "Tiled: the first barrier. No thread reads As or Bs before all 256 threads have stored their elements." : "Tiled: the second barrier. No thread stores the next tile before all 256 threads have read this one.";
+  if (kind === "barrier") return BARRIERS[2 * tile + (k > tile * 16)];
   if (kind === "multiply") return `k = ${k}. Naive: column ${k} of A and row ${k} of B come from global memory, ${grown(view, "naive")} more sectors. Tiled: the same numbers come from shared memory, ${grown(view, "tiled") || "no"} sectors.`;
   const often = side => Math.max(...scene[side].times.A);
   return `Both blocks have computed the same elements of C. Naive: ${scene.naive.sectors.toLocaleString("en")} sectors, each one loaded ${often("naive")} times. Tiled: ${scene.tiled.sectors}, each loaded ${often("tiled") === 1 ? "once" : `${often("tiled")} times`}. That is ${scene.answer} times fewer.`;

@@ -104,3 +104,12 @@ def short(value):
     ('14336', '0.333333', '2097152')
     """
     return f"{value:.0f}" if value == int(value) and abs(value) < LARGEST else f"{value:.6g}"
+
+
+def grouped(value):
+    """Write a number as `short` does, a large one with commas between its thousands, as the lessons' tables have them.
+
+    >>> grouped(262144.0), grouped(1024), grouped(8.5), grouped(1 / 3)
+    ('262,144', '1,024', '8.5', '0.333333')
+    """
+    return f"{value:,.0f}" if value == int(value) and abs(value) < LARGEST else short(value)

@@ -6,7 +6,7 @@ import ipywidgets
 
 from course_lib.errors import CourseError
 from course_lib.widgets.answers import UNSAVED, Answers
-from course_lib.widgets.numbers import parse_number, short, understood
+from course_lib.widgets.numbers import grouped, parse_number, short, understood
 from course_lib.widgets.static import StaticBox
 
 
@@ -27,10 +27,10 @@ def compare(predicted, actual, unit="", close=0.05):
     >>> print(compare(None, 8.5))
     No prediction this time; it is 8.5.
     """
-    is_text = f"it is {short(actual)}{' ' + unit if unit else ''}"
+    is_text = f"it is {grouped(actual)}{' ' + unit if unit else ''}"
     if predicted is None:
         return f"No prediction this time; {is_text}."
-    said = f"You said {short(predicted)}; {is_text}"
+    said = f"You said {grouped(predicted)}; {is_text}"
     if short(predicted) == short(actual):
         return f"{said}: right."
     if actual and abs(predicted - actual) <= close * abs(actual):

@@ -63,10 +63,17 @@ def test_the_field_of_a_prediction_reads_numbers_as_the_lessons_do(page):
     ("8", "You said 8: right."), ("8,00", "You said 8,00, understood as 8: right."), ("16", "You said 16; it is 8."),
     ("7", "You said 7: nearly, it is 8."),
     ("1,024", "You said 1,024, understood as 1024; it is 8."), ("24/3", "You said 24/3, understood as 8: right."),
-    ("8.01", "You said 8.01: right."),
+    ("8.01", "You said 8.01: nearly, it is 8."),
     ("eight", 'You wrote "eight", which is not a number: write something like 8.5 or 17/2.')])
 def test_a_prediction_is_judged_and_said_as_it_was_understood(page, text, says):
     assert evaluate(page, "(m, text) => m.judged(text, 8)", text) == says
+
+
+def test_a_count_is_right_when_it_is_exact_and_any_other_number_may_be_rounded(page):
+    said = evaluate(page, "(m, pairs) => pairs.map(([text, answer]) => m.judged(text, answer))",
+                    [["1,020", 1024], ["1024", 1024], ["5.67", 17 / 3], ["5.7", 17 / 3]])
+    assert said == ["You said 1,020, understood as 1020: nearly, it is 1,024.", "You said 1024: right.", "You said 5.67: right.",
+                    "You said 5.7: nearly, it is 5.67."]
 
 
 def test_without_a_widget_a_picture_is_seen_that_gives_no_answer_away():

@@ -1,0 +1,83 @@
+"""Which line spoilt a wrong sum: from the trace of the launch, what the block never loaded, or what its thread read again and again."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+
+from course_lib.check.reports import element_name
+from course_lib.check.sgemm import Trial
+
+FLOAT, WARP = 4, 32
+DEEP = 4                # a sum of fewer products than this says nothing of an index that stands still
+
+
+def guilty(report, trial, store, row, col, block, lines):
+    """Find the line that a wrong element of C comes from, where the accesses show it.
+
+    Parameters
+    ----------
+    report : simt.Report
+        Of the wrong launch, all warps traced.
+    trial : Trial
+        Its inputs.
+    store : Store
+        Who stored the element.
+    row, col : int
+        Which.
+    block : (x, y, z)
+        Threads of a block.
+    lines : sequence of str
+        The kernel's text.
+
+    Returns
+    -------
+    (int, str) or None
+        The line, and what is seen there. None: nothing is known, or the matrices are not stored row by row.
+    """
+    if not isinstance(trial, Trial) or trial.turned:
+        return None
+    return _never_loaded(report, trial, store, row, col) or _stands_still(report, trial, store, block, lines)
+
+
+def _never_loaded(report, trial, store, row, col):
+    """Say which element of A or B the block did not load, although the sum needs it."""
+    case = trial.case
+    for name, first, step, index in (("A", row * (case.K + case.pad), 1, f"[{row}][{{k}}]"), ("B", col, case.N + case.pad, f"[{{k}}][{col}]")):
+        array = next((a for a in report.arrays if a.name == name), None)
+        loads = [r for r in _loads(report, "global", store) if array and _within(r, array.address, array.nbytes)]
+        if not loads:
+            continue
+        got = np.unique(np.concatenate([(r.addresses[r.addresses >= 0][:, None] + np.arange(0, r.width, FLOAT)).ravel() for r in loads]))
+        missing = np.flatnonzero(~np.isin(array.address + FLOAT * (first + step * np.arange(case.K)), got))
+        if len(missing):
+            line = Counter(r.line for r in loads).most_common(1)[0][0]
+            element = name + index.format(k=missing[0])
+            return line, f"C[{row}][{col}] needs {element}, and its block never loads that: it loads {name} here"
+    return None
+
+
+def _stands_still(report, trial, store, block, lines):
+    """Say from which shared array the thread reads the same element for every k."""
+    x, y, _ = store.thread
+    number = y * block[0] + x + store.thread[2] * block[0] * block[1]
+    words, places = defaultdict(set), {}
+    for record in _loads(report, "shared", store):
+        address = record.addresses[number % WARP]
+        if record.warp == number // WARP and address >= 0:
+            name = element_name(report, int(address), lines)
+            words[name.partition("[")[0]].add((name, record.width))
+            places[name] = record.line
+    still = [found for found in words.values() if len(found) == 1 and max(width for _, width in found) == FLOAT]
+    if trial.case.K < DEEP or len(words) < 2 or len(still) != 1:
+        return None
+    (name, _), = still[0]
+    return places[name], f"thread ({x}, {y}) reads {name} here for every k, and no other element of {name.partition('[')[0]}"
+
+
+def _loads(report, space, store):
+    return [r for r in report.trace if r.space == space and tuple(r.block) == store.block and r.operation.startswith("ld.")]
+
+
+def _within(record, start, size):
+    active = record.addresses[record.addresses >= 0]
+    return len(active) and start <= active[0] < start + size
