@@ -9,7 +9,7 @@ BLOCKS, ROW, COLUMN, NOW = 4, 1, 2, 1          # blocks of C along each side; th
 ALT = ("C lies at the bottom right, A to its left and B above it, each cut into 4 × 4 tiles. One tile of C is marked: it belongs to one "
        "block. To compute it, the block needs the four tiles of A to its left and the four tiles of B above it. One tile of A and one of B "
        "are filled: they are in shared memory now. Arrows say that next the tile of A moves one to the right and the tile of B one down.")
-KEY = "green: one block's tile of C\nblue: in shared memory now\npale blue: before and after"
+KEY = "green: one block's tile of C\nblue: in shared memory now\nstriped: before and after"
 
 
 @style.styled
@@ -24,7 +24,8 @@ def plan() -> Picture:
         ax.text(x - 0.12, y - 0.1, name, fontsize=16, weight="bold", ha="right" if name != "A" else "left", va="bottom")
     for step in range(BLOCKS):
         for x, y in ((step, far + ROW), (far + COLUMN, step)):
-            ax.add_patch(Rectangle((x, y), 1, 1, facecolor=style.BLUE if step == NOW else "#BFDDF0", edgecolor=style.INK, linewidth=1.6))
+            ax.add_patch(Rectangle((x, y), 1, 1, facecolor=style.BLUE if step == NOW else "white", edgecolor=style.INK,
+                                   linewidth=1.6, hatch="" if step == NOW else "//"))
     ax.add_patch(Rectangle((far + COLUMN, far + ROW), 1, 1, facecolor=style.GREEN, edgecolor=style.INK, linewidth=1.6))
     across, down = far + ROW + 0.5, far + COLUMN + 0.5
     for start, end in (((NOW + 0.7, across), (NOW + 1.6, across)), ((down, NOW + 0.7), (down, NOW + 1.6))):

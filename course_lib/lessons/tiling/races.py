@@ -25,7 +25,16 @@ def without_last_barrier(text: str, T: int = 16) -> str:
     before, barrier, after = text.rpartition(BARRIER)
     if not barrier:
         raise CourseError(f"the kernel has no {BARRIER} that could be removed: write both barriers into it first")
-    return re.sub(r"^([ \t]*#[ \t]*define[ \t]+T[ \t]+)\d+", rf"\g<1>{T}", before + after, flags=re.MULTILINE)
+    return with_tile(before + after, T)
+
+
+def with_tile(text: str, T: int) -> str:
+    """Return a kernel's text with its `#define T` set to another tile.
+
+    >>> with_tile("#define T 16\\nfloat As[T][T];", T=4)
+    '#define T 4\\nfloat As[T][T];'
+    """
+    return re.sub(r"^([ \t]*#[ \t]*define[ \t]+T[ \t]+)\d+", rf"\g<1>{T}", text, flags=re.MULTILINE)
 
 
 def element(result: RunResult, address: int) -> str:
