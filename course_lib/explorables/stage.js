@@ -368,6 +368,7 @@ class Stage {
     this.root.classList.toggle("wbw-full", on);
     this.root.classList.toggle("wbw-projector", on && window.innerWidth >= 800);         // on a telephone nothing grows
     if (!on && !this.gone) this.release();
+    this.gone = false;
     this.resize();
   }
 }

@@ -1,4 +1,4 @@
-"""Lesson 04's second explorable: what is drawn of every warp is what the simulator traced, and the spoilt sums are the wrong elements of C."""
+"""Lesson 04's second explorable: what every warp does is what the simulator traced, and the spoilt sums are the wrong elements of C."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from javascript import evaluate
 from course_lib import kernels
 from course_lib.errors import CourseError
 from course_lib.explorables import overtaking
-from course_lib.explorables.overtaking import BARRIER, T, WARPS, courses_own, matrices, states_of, traced
+from course_lib.explorables.overtaking import BARRIER, WARPS, T, courses_own, matrices, states_of, traced
 from course_lib.magic import from_cell
 
 PICTURE = overtaking
@@ -93,7 +93,8 @@ SAYS = """(m, {states, key}) => { const scene = m.sceneOf({ barrier: key }, stat
 
 
 def test_the_words_ask_first_and_answer_last(page, states):
-    for key, answer, last in (("there", 0, "C is stored, and none of its 256 elements are wrong."), ("out", 224, "C is stored, and 224 of its 256 elements are wrong.")):
+    for key, answer, last in (("there", 0, "C is stored, and none of its 256 elements are wrong."),
+                              ("out", 224, "C is stored, and 224 of its 256 elements are wrong.")):
         wrong, first, *said = evaluate(page, SAYS, {"states": states, "key": key})
         assert wrong == answer
         assert first.endswith("Predict, then play.")

@@ -69,5 +69,6 @@ def score_bars() -> Picture:
     right.set_yticks([])
     for ax in (left, right):
         ax.xaxis.label.set_fontsize(12)
-    alt = "; ".join(f"{name}: {f'{count:.4f} sectors per multiply-add, ' if count else ''}{1e3 * seconds:.1f} ms" for name, count, seconds, _ in rows)
+    counts = [f"{count:.4f} sectors per multiply-add, " if count else "" for _, count, *_ in rows]
+    alt = "; ".join(f"{name}: {count}{1e3 * seconds:.1f} ms" for (name, _, seconds, _), count in zip(rows, counts, strict=True))
     return render(figure, f"Bars of the scoreboard. {alt}.")
