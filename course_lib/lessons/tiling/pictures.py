@@ -24,7 +24,7 @@ def tile_and_loads(result: RunResult):
     now = result.count("sectors") / (result.M * N * result.K)
     naive = evaluate("sgemm_naive", N, {"bx": 16, "by": 16}, backend="sim").count("sectors") / N**3
     values = {"naive": naive, "16 × 16": _sixteen(N), f"{BM} × {BN}, now": now, "formula, now": (1 / BM + 1 / BN) / 8}
-    figure = style.axes(width=5.9, height=4.6).figure
+    figure = style.axes(width=5.9, height=4.1).figure
     figure.clear()
     tiles, ax = figure.subplots(2, 1, height_ratios=(1.25, 1))
     bars(values, ax, unit=f"load sectors per multiply-add, {result.counters_label}")
