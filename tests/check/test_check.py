@@ -190,12 +190,15 @@ def test_a_hazard_is_counted_in_words():
     assert "WAR" not in message
 
 
-def test_in_the_lesson_that_explains_a_finding_it_says_so(monkeypatch):
+def test_in_the_lesson_that_explains_a_finding_no_lesson_is_named(monkeypatch):
     before, _, after = TILED.rpartition("__syncthreads();")
     assert check(before + after).findings[0].lesson == "lesson 04, Tiling"
     for name in ("/home/me/my_course/notebooks/04_tiling.ipynb", "notebooks\\04_tiling.ipynb"):
         monkeypatch.setenv("JPY_SESSION_NAME", name)
-        assert check(before + after).findings[0].lesson == "this lesson"
+        assert check(before + after).findings[0].lesson == ""
+        assert "See lesson" not in repr(check(before + after))
+    monkeypatch.setenv("JPY_SESSION_NAME", "/home/me/my_course/exercises/04_tiling/04_tiling.ipynb")
+    assert check(before + after).findings[0].lesson == "lesson 04, Tiling", "the exercise is not the lesson"
 
 
 def test_an_element_that_nobody_stores():
