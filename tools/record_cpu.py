@@ -1,6 +1,6 @@
 """Record how fast this machine's CPU multiplies, and the roofs that bound it, on one core.
 
-    python tools/record_cpu.py [--out FOLDER] [--seconds 160]
+    python tools/record_cpu.py [--out FOLDER] [--seconds 140]
 
 Writes cpu_roof.json into the output folder (build/cpu); copy it into course_lib/data/. Everything takes turns, round after round, so that
 all see the same clock and the same neighbours; a row holds the best, the median and the worst of its rounds. A time is the CPU time of the
@@ -218,7 +218,7 @@ def main():
     """Record, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", default=ROOT / "build" / "cpu")
-    parser.add_argument("--seconds", type=float, default=160)
+    parser.add_argument("--seconds", type=float, default=140)
     options = parser.parse_args()
     rows = record(options.seconds)
     sources = {name: fingerprint_of(cpu_kernel(name)) for name in (*LADDER, "blas")}

@@ -98,7 +98,7 @@ def times() -> Table:
     found = [("ikj, without blocks", row("gemm_ikj")), ("1. your loops in blocks of 16 × 16", row(SIX, parameters=YOURS)),
              (f"2. the same; a row begins {PADDED} floats after the last, not {N}", row(SIX, ld=PADDED, parameters=YOURS)),
              ("3. the same as 1; blocks end where the matrix ends", row(SIX, parameters=WITH_ENDS)),
-             ("2 and 3 together", row(SIX, ld=PADDED, parameters=WITH_ENDS))]
+             ("2 and 3 together: longer rows, and ends", row(SIX, ld=PADDED, parameters=WITH_ENDS))]
     plain = found[0][1]["best_s"]
     rows = [(name, *ms(r), f"{plain / r['best_s']:.2f}") for name, r in found]
     header = ("loops", "best, ms", "median", "slowest", "times as fast as ikj")

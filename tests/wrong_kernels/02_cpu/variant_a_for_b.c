@@ -1,7 +1,7 @@
 // variant_a_for_b.c -- variant a's solution
 //
 // Part             block-b
-// Must fail for    wrong: The indices of A are exchanged: A(k, i) is meant
+// Must fail for    wrong: The indices of A and of B are exchanged
 for (int i0 = 0; i0 < M; i0 += 16)
     for (int j0 = 0; j0 < N; j0 += 16)
         for (int k0 = 0; k0 < K; k0 += 16)
