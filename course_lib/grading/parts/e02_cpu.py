@@ -2,9 +2,9 @@
 
 Cache lines per multiply-add, by hand. A line holds 16 floats; the cache has 64 lines; M = 48, N = 64, K = 96.
 
-`ijk`, the starter of part 2, for A Bᵀ: all of B, 384 lines, comes anew for each row of C, 1/16; A and C once, 1/(16 · 64) + 1/(16 · 96): 0.0641.
-So costs `ikj` for A B, the starter of part 3. `kij`, the starter of variant b, for Aᵀ B: all of C, 192 lines, comes anew for each k, 1/16; A and B
-once, 1/(16 · 64) + 1/(16 · 48): 0.0648.
+`ijk`, the starter of part 2, for A Bᵀ: all of B, 384 lines, comes anew for each row of C, 1/16; A and C once, 1/(16 · 64) + 1/(16 · 96):
+0.0641. So costs `ikj` for A B, the starter of part 3. `kij`, the starter of variant b, for Aᵀ B: all of C, 192 lines, comes anew for each
+k, 1/16; A and B once, 1/(16 · 64) + 1/(16 · 48): 0.0648.
 
 A block of C of BI × BJ elements that stays in the cache while k runs from 0 to K: each k needs BI elements of A and BJ of B for BI · BJ
 multiply-adds, and their lines serve 16 k or 16 j: 1/(16 BJ) + 1/(16 BI), and C once, 1/(16 K). With 16 × 16: 0.0085.
