@@ -1,14 +1,18 @@
 """Record how fast this machine's CPU multiplies, and the roofs that bound it, on one core.
 
-    python tools/record_cpu.py [--out FOLDER] [--rounds 8]
+    python tools/record_cpu.py [--out FOLDER] [--seconds 140]
 
-Writes cpu_roof.json into the output folder (build/cpu); copy it into course_lib/data/. Roofs and programs take turns, round after round, so
-that both see the same clock and the same neighbours; it writes down the fastest sample of each, and for programs the median of the rounds.
+Writes cpu_roof.json into the output folder (build/cpu); copy it into course_lib/data/. Everything takes turns, round after round, so that
+all see the same clock and the same neighbours; a row holds the best, the median and the worst of its rounds. A time is the CPU time of the
+one thread, which leaves out the turns that other programs had. A roof is the fastest sample of all.
 """
 
 import argparse
 import datetime
+import os
+import re
 import statistics
+import subprocess
 import sys
 import time
 from itertools import product
@@ -17,85 +21,46 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 
+import numpy as np  # noqa: E402
+
 from course_lib.bench.fingerprint import fingerprint_of  # noqa: E402
 from course_lib.data.readings import Readings, dumps  # noqa: E402
-from course_lib.kernels import cpu_kernel  # noqa: E402
+from course_lib.kernels import cpu_kernel, own_program  # noqa: E402
+from course_lib.lessons.cpu.variants import LARGE, PADDED, SMALL, TIMED, TINY, six_loops  # noqa: E402
 from course_lib.model.cache_lines import CacheShape  # noqa: E402
-from course_lib.run import count_lines, cpu_peak, matches, run_cpu  # noqa: E402
-from course_lib.toolchain import blas_threads, cpu_name  # noqa: E402
-from course_lib.widgets.compute import inputs  # noqa: E402
+from course_lib.run import count_lines, cpu_peak, matches  # noqa: E402
+from course_lib.run.cpu import build_cpu  # noqa: E402
+from course_lib.toolchain import cpu_name, gemm_call  # noqa: E402
+from course_lib.toolchain.host_compiler import host_compiler  # noqa: E402
 
-TINY, SMALL, LARGE = 48, 256, 2048
 NO_VECTORS = '#pragma GCC optimize ("no-tree-vectorize")\n'
-LADDER = ("gemm_ijk", "gemm_ikj", "gemm_blocked", "gemm_vectors", "gemm_packed", "blas")
-SQUARES = (16, 32, 64, 128, 256, 512)
-WIDTHS = (16, 64, 256, 2048)             # of a block of 16 rows of B, all used for 256 rows of A
-COUNTED = ("gemm_ijk", "gemm_ikj", "gemm_blocked")
-SLOW = ("gemm_ijk", LARGE)               # measured in the first round only
+LADDER = ("gemm_ijk", "gemm_ikj", "gemm_vectors", "gemm_packed")
+SAMPLE = 0.02                            # seconds for which a quick program is repeated in a round; its fastest call counts
+_LIBRARY = """
+import sys, time, numpy as np
+from threadpoolctl import threadpool_info
+sizes = [[int(x) for x in pair.split("x")] for pair in sys.argv[1:]]
+made = [[np.random.default_rng(i).random((N, ld), dtype=np.float32)[:, :N] for i in range(3)] for N, ld in sizes]
+found = [np.matmul(A, B, out=C) for A, B, C in made]
+own = next(p for p in threadpool_info() if p["user_api"] == "blas")
+print(own["internal_api"], own.get("version") or "?", own.get("architecture") or "?", own["num_threads"], flush=True)
+for line in sys.stdin:
+    A, B, C = made[int(line)]
+    best, end = 9e9, time.perf_counter() + 0.02
+    while time.perf_counter() < end or best == 9e9:
+        started = time.thread_time()
+        np.matmul(A, B, out=C)
+        best = min(best, time.thread_time() - started)
+    print(best, flush=True)
+"""
 
 
-def plan():
-    """Yield (program, N, parameters) of everything to time."""
-    for N in (SMALL, LARGE):
-        for name in LADDER:
-            yield name, N, {"threads": 1} if cpu_kernel(name).threaded else {}
-    for b in SQUARES:
-        yield "gemm_blocked", LARGE, {"BI": b, "BJ": b, "BK": b}
-    for width in WIDTHS:
-        yield "gemm_blocked", LARGE, {"BI": 256, "BJ": width, "BK": 16}
-
-
-def measure(name, N, parameters):
-    """Time one program; return (fastest quarter, median) in seconds."""
-    A, B, _ = inputs(N, N, N)
-    found = run_cpu(name, A, B, budget_s=0.3, **parameters)
-    if N == SMALL and not matches(found.C, A, B):
-        raise SystemExit(f"{name} is wrong")
-    return found.time.low_s, found.time.median_s
-
-
-def rows_of(rounds):
-    """Measure everything, round after round; return the rows of the recording."""
-    times, computed, read = {}, {}, {}
-    for turn in range(rounds):
-        started, peak = time.perf_counter(), cpu_peak(budget_s=0.3)
-        for found, best in ((peak.by_vector, computed), (peak.bandwidth, read)):
-            for key, rate in found.items():
-                best[key] = max(best.get(key, 0), rate)
-        for name, N, parameters in plan():
-            if turn == 0 or (name, N) != SLOW:
-                times.setdefault((name, N, tuple(parameters.items())), []).append(measure(name, N, parameters))
-        print(f"round {turn + 1}: {peak.gflops:.0f} GFLOP/s at most, {time.perf_counter() - started:.0f} s", flush=True)
-    rows = [{"what": "cache", "level": level, "kib": kib, "ways": ways} for level, kib, ways in caches()]
-    with blas_threads(1) as library:
-        rows.append({"what": "library", "text": str(library)})
-    rows += [{"what": "peak", "vector": vector, "gflops": round(rate, 2)} for vector, rate in computed.items()]
-    rows += [{"what": "read", "kib": size, "gb_s": round(rate, 2)} for size, rate in read.items()]
-    return rows + vectors(rounds) + [program(*key, found) for key, found in times.items()]
-
-
-def vectors(rounds):
-    """Time two orders on matrices that fit into the first cache, as ever and with a compiler that makes no vectors; return rows."""
-    A, B, _ = inputs(TINY, TINY, TINY)
-    best = {}
-    for _ in range(rounds):
-        for name, wide in product(("gemm_ijk", "gemm_ikj"), (True, False)):
-            text = cpu_kernel(name).source
-            text = text if wide else text.replace("#include", f"{NO_VECTORS}#include", 1)
-            best[name, wide] = min(best.get((name, wide), 1), run_cpu(text, A, B, budget_s=0.15).time.low_s)
-    return [{"what": "vectors", "kernel": name, "N": TINY, "vectors": wide, "best_s": float(f"{seconds:.4g}")}
-            for (name, wide), seconds in best.items()]
-
-
-def program(name, N, parameters, found):
-    """Return the row of one program: its times, and for small matrices its lines into a cache like this CPU's first."""
-    row = {"what": "program", "kernel": name, "N": N, "parameters": dict(parameters), "rounds": len(found),
-           "best_s": float(f"{min(low for low, _ in found):.4g}"), "median_s": float(f"{statistics.median(m for _, m in found):.4g}")}
-    first = next(((kib, ways) for level, kib, ways in caches() if level == 1), None)
-    if N == SMALL and name in COUNTED and first:
-        A, B, _ = inputs(N, N, N)
-        row["lines"] = count_lines(name, A, B, cache=CacheShape(1024 * first[0], ways=first[1])).total
-    return row
+def facts():
+    """Return this CPU's (family, model, whether it has vectors of 16 floats), as Linux tells; nothing elsewhere."""
+    path = Path("/proc/cpuinfo")
+    text = path.read_text() if path.exists() else ""
+    family, model = (re.search(rf"^{name}\s*:\s*(\d+)", text, re.MULTILINE) for name in ("cpu family", "model"))
+    return family and family[1], model and model[1], "avx512f" in text
 
 
 def caches():
@@ -108,14 +73,155 @@ def caches():
     return found
 
 
+def matrices(N, ld):
+    """Return A, B and C with rows `ld` elements apart, which begin at a cache line."""
+    def one(seed):
+        data = np.empty(N * ld + 16, np.float32)
+        begin = -data.ctypes.data // 4 % 16
+        data[:] = np.random.default_rng(seed).random(data.size, dtype=np.float32) - 0.5
+        return data[begin:begin + N * ld].reshape(N, ld)[:, :N]
+    return [one(seed) for seed in range(3)]
+
+
+class Program:
+    """One program of ours, on matrices of one size: a call to time."""
+
+    def __init__(self, name, kernel, N, ld, matrices, **parameters):
+        self.row = {"what": "program", "kernel": name, "N": N, "ld": ld, "parameters": parameters}
+        given = {} if name == "six_loops" else parameters
+        values = kernel.check(**given)
+        A, B, C = matrices
+        self.call = gemm_call(build_cpu(kernel, "float32", **values), kernel.entry, A, B, C, 1.0, 0.0, values.get("threads"),
+                              kernel.returns_status)
+        self.call()
+        if not matches(np.array(C), np.ascontiguousarray(A), np.ascontiguousarray(B)):
+            raise SystemExit(f"{self.row} is wrong")
+
+    def sample(self):
+        """Return the seconds of the fastest call of a moment."""
+        best, end = float("inf"), time.perf_counter() + SAMPLE
+        while time.perf_counter() < end or best == float("inf"):
+            started = time.thread_time()
+            self.call()
+            best = min(best, time.thread_time() - started)
+        return best
+
+
+class Library:
+    """NumPy's library in a process of its own, told to compute as for one kind of CPU, or left to choose."""
+
+    def __init__(self, kind, sizes):
+        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | ({"OPENBLAS_CORETYPE": kind} if kind else {})
+        self.process = subprocess.Popen([sys.executable, "-c", _LIBRARY, *(f"{N}x{ld}" for N, ld in sizes)], env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.sizes, self.chosen = sizes, not kind
+        self.name, self.version, self.kernels, self.threads = self.process.stdout.readline().split()
+
+    def programs(self):
+        """Return what is timed of it, one for each size."""
+        return [LibraryProgram(self, number) for number in range(len(self.sizes))]
+
+
+class LibraryProgram:
+    """The library's product of one size."""
+
+    def __init__(self, library, number):
+        (N, ld), self.library, self.number = library.sizes[number], library, number
+        self.row = {"what": "program", "kernel": "blas", "N": N, "ld": ld,
+                    "parameters": {"kernels": library.kernels, "chosen": library.chosen}}
+
+    def sample(self):
+        """Return the seconds of the fastest call of a moment."""
+        self.library.process.stdin.write(f"{self.number}\n")
+        self.library.process.stdin.flush()
+        return float(self.library.process.stdout.readline())
+
+
+def programs(wide):
+    """Return everything to time; `wide`: the CPU has vectors of 16 floats."""
+    made = {size: matrices(*size) for size in ((SMALL, SMALL), (LARGE, LARGE), (LARGE, PADDED))}
+    found = []
+    for (N, ld), given in made.items():
+        def add(name, kernel=None, N=N, ld=ld, given=given, **parameters):
+            found.append(Program(name, kernel or cpu_kernel(name), N, ld, given, **parameters))
+        for name in LADDER:
+            add(name)
+        if wide:
+            add("gemm_vectors", VB=64)
+            add("gemm_packed", VB=64, MR=8, MC=144)
+        for parameters in TIMED if N == LARGE else TIMED[:1]:
+            add("six_loops", own_program(six_loops(**parameters)), **parameters)
+    libraries = [Library(kind, list(made)) for kind in ("", "Haswell", *(["SkylakeX"] if wide else []))]
+    chosen = libraries[0].kernels
+    kept = [library for library in libraries if library.chosen or library.kernels != chosen]
+    return found + [program for library in kept for program in library.programs()], libraries[0]
+
+
+def tiny():
+    """Return two orders on matrices that fit into the first cache, as ever and by a compiler that makes no vectors: label -> Program."""
+    given = matrices(TINY, TINY)
+    found = {}
+    for name, wide in product(("gemm_ijk", "gemm_ikj"), (True, False)):
+        text = cpu_kernel(name).source
+        text = text if wide else text.replace("#include", f"{NO_VECTORS}#include", 1)
+        found[name, wide] = Program(name, own_program(text), TINY, TINY, given)
+    return found
+
+
+def record(seconds):
+    """Measure everything in turn for so many seconds; return the rows of the recording."""
+    family, model, wide = facts()
+    timed, library = programs(wide)
+    small, computed, read = tiny(), {}, {}
+    everything = [*timed, *small.values()]
+    times, load, end, rounds = [[] for _ in everything], os.getloadavg()[0], time.perf_counter() + seconds, 0
+    took = 0.0
+    while not rounds or time.perf_counter() + took < end:
+        started, peak = time.perf_counter(), cpu_peak(budget_s=0.15)
+        for found, best in ((peak.by_vector, computed), (peak.bandwidth, read)):
+            for key, rate in found.items():
+                best[key] = max(best.get(key, 0), rate)
+        for program, samples in zip(everything, times, strict=True):
+            samples.append(program.sample())
+        rounds, took = rounds + 1, time.perf_counter() - started
+        print(f"round {rounds}: {peak.gflops:.0f} GFLOP/s at most, {took:.0f} s", flush=True)
+    compiler = host_compiler()
+    rows = [{"what": "conditions", "cpu": cpu_name(), "family": family, "model": model, "compiler": compiler.version,
+             "options": " ".join(o for o in (*compiler.options, *compiler.as_written) if not o.startswith(("-W", "-shared", "-fPIC"))),
+             "threads": 1, "rounds": rounds, "load": round(load, 1), "numpy": np.__version__,
+             "library": f"{library.name} {library.version}", "kernels": library.kernels}]
+    rows += [{"what": "cache", "level": level, "kib": kib, "ways": ways} for level, kib, ways in caches()]
+    rows += [{"what": "peak", "vector": vector, "gflops": round(rate, 2)} for vector, rate in computed.items() if wide or vector < 64]
+    rows += [{"what": "read", "kib": size, "gb_s": round(rate, 2)} for size, rate in read.items()]
+    for (name, vectors), samples in zip(small, times[len(timed):], strict=True):
+        rows.append({"what": "vectors", "kernel": name, "N": TINY, "vectors": vectors} | spread(samples))
+    return rows + [program.row | spread(samples) | lines(program.row) for program, samples in zip(timed, times, strict=False)]
+
+
+def spread(samples):
+    """Return the best, the median and the worst of the rounds."""
+    best, median, worst = min(samples), statistics.median(samples), max(samples)
+    return {f"{name}_s": float(f"{value:.4g}") for name, value in (("best", best), ("median", median), ("worst", worst))}
+
+
+def lines(row):
+    """Return the cache lines of a small program that can be counted, into a cache like this CPU's first."""
+    first = next(((kib, ways) for level, kib, ways in caches() if level == 1), None)
+    if row["N"] != SMALL or row["kernel"] not in ("gemm_ijk", "gemm_ikj", "six_loops") or not first:
+        return {}
+    text = six_loops(**row["parameters"]) if row["kernel"] == "six_loops" else row["kernel"]
+    A, B, _ = matrices(SMALL, SMALL)
+    return {"lines": count_lines(text, A, B, cache=CacheShape(1024 * first[0], ways=first[1])).total}
+
+
 def main():
     """Record, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", default=ROOT / "build" / "cpu")
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=140)
     options = parser.parse_args()
-    rows = rows_of(options.rounds)
-    sources = {name: fingerprint_of(cpu_kernel(name)) for name in LADDER}
+    rows = record(options.seconds)
+    sources = {name: fingerprint_of(cpu_kernel(name)) for name in (*LADDER, "blas")}
     Path(options.out).mkdir(parents=True, exist_ok=True)
     head = cpu_name(), "", datetime.date.today().isoformat(), "tools/record_cpu.py"
     Path(options.out, "cpu_roof.json").write_text(dumps(Readings(*head, tuple(rows), sources)))

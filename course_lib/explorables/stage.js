@@ -2,6 +2,7 @@
 //
 // The picture owns no time and no state. It is a function of a view: { scene, values, smooth, at, … }. `at` runs from 0 to scene.steps.
 const SETTLE_MS = 700;                       // in which a picture follows a control, where it names no time of its own (`settle`)
+const GRACE_MS = 2000;                       // after Enter in the question: a press of Play that was on its way does not pause
 const NARROW = 700;                          // pixels: a telephone, or half a window
 const PROJECTED = [28 / 1080, 15, 64];       // the type on a full screen: a share of its height, so that a browser's zoom changes nothing
 const ICONS = { play: "M3 1l10 7-10 7z", pause: "M3 1h4v14H3zM9 1h4v14H9z", back: "M13 1L5 8l8 7zM2 1h2v14H2z", step: "M3 1l8 7-8 7zM12 1h2v14h-2z",
@@ -109,7 +110,7 @@ const CONTROLS = { choice: choiceControl, range: rangeControl, lines: linesContr
 
 class Stage {
   constructor(picture, model, el) {
-    Object.assign(this, { picture, model, id: Math.random().toString(36).slice(2), at: 0, goal: null, playing: false, ended: false, changed: -Infinity, hover: null });
+    Object.assign(this, { picture, model, id: Math.random().toString(36).slice(2), at: 0, goal: null, playing: false, ended: false, changed: -Infinity, begun: -Infinity, hover: null });
     this.states = model.get("states");
     this.values = { ...model.get("values") };
     this.smooth = this.from = this.numbers();
@@ -204,11 +205,17 @@ class Stage {
 
   // ---- time --------------------------------------------------------------------------------------------------------------------
   toggle() {
+    if (this.playing && performance.now() - this.begun < GRACE_MS) return;
     if (!this.playing && this.at >= this.scene.steps) this.at = 0;
     this.playing = !this.playing;
     this.goal = this.last = null;
     this.unhover();
     this.wake();
+  }
+  /** Play because a prediction is written down; what plays already plays on. */
+  begin() {
+    if (!this.playing) this.toggle();
+    this.begun = performance.now();
   }
   step(by) {
     this.seek(by > 0 ? Math.floor((this.goal ?? this.at) + 1e-6) + 1 : Math.ceil((this.goal ?? this.at) - 1e-6) - 1, true);
@@ -346,7 +353,7 @@ class Stage {
       End: () => this.seek(this.scene.steps), f: () => this.fullScreen() };
     if (this.jumper) acts.b = () => this.jump();
     Object.assign(acts, { PageDown: acts.ArrowRight, PageUp: acts.ArrowLeft });      // what a lecturer's remote control sends
-    if (guessed) acts.Enter = acts[" "];
+    if (guessed) acts.Enter = acts[" "] = () => this.begin();
     if (!acts[key]) return;
     event.preventDefault();
     event.stopPropagation();

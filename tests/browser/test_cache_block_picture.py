@@ -47,6 +47,19 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown.says(LAST + r".* You said 4; it is [0-9]")
 
 
+@pytest.mark.parametrize("then", ["click", "Space"])
+def test_play_after_enter_in_the_question_plays_on(opened, then):
+    """The lesson says "write your prediction, press Play": whoever presses Enter in between must not pause the picture."""
+    shown = opened()
+    shown.prediction().fill("4")
+    shown.page.keyboard.press("Enter")
+    button = shown.button("Pause")
+    button.click() if then == "click" else shown.page.keyboard.press("Space")
+    shown.says(r"^After 1,024 of 32,768")
+    button.click()
+    shown.button("Play").wait_for()
+
+
 @pytest.mark.parametrize("how", ["mouse", "keyboard"])
 def test_every_position_of_both_controls_says_its_counts(opened, how):
     shown = opened()

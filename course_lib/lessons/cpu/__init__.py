@@ -4,10 +4,10 @@ from course_lib.explorables import cache_blocks
 from course_lib.lessons.cpu.here import measured, measured_roofline
 from course_lib.lessons.cpu.loops import beside_ikj, block_sizes, check, count, lines_per_multiply_add
 from course_lib.lessons.cpu.play import block_sliders
-from course_lib.lessons.cpu.recorded import block_times, read_rates, recorded_ms, roofline, scoreboard
+from course_lib.lessons.cpu.recorded import block_times, conditions, gain, read_rates, roofline, scoreboard, times, vector_times
 from course_lib.lessons.cpu.slides import slides
 from course_lib.lessons.cpu.threads import gains, lost_additions, serial_shares, thread_sliders
 
-__all__ = ["beside_ikj", "block_sizes", "block_sliders", "block_times", "cache_blocks", "check", "count", "gains",
-           "lines_per_multiply_add", "lost_additions", "measured", "measured_roofline", "read_rates", "recorded_ms", "roofline",
-           "scoreboard", "serial_shares", "slides", "thread_sliders"]
+__all__ = ["beside_ikj", "block_sizes", "block_sliders", "block_times", "cache_blocks", "check", "conditions", "count", "gain", "gains",
+           "lines_per_multiply_add", "lost_additions", "measured", "measured_roofline", "read_rates", "roofline", "scoreboard",
+           "serial_shares", "slides", "thread_sliders", "times", "vector_times"]

@@ -58,4 +58,6 @@ def measured_roofline(N: int = 256) -> Picture | None:
         print(error)
         return None
     drawn = {r.kernel.name: (2 * N**3 / (12 * N**2) if r.kernel.name == "blas" else intensity(r.kernel.name, N), r.gflops) for r in results}
-    return render(cpu_roofline(roofs, drawn), describe_cpu_roofline(roofs, drawn))
+    ax = cpu_roofline(roofs, drawn)
+    ax.set_xlabel("operations per byte that comes into the first cache")
+    return render(ax, describe_cpu_roofline(roofs, drawn))

@@ -3,17 +3,15 @@
 from typing import Any
 
 from course_lib import data
+from course_lib.lessons.cpu.variants import K_OUTSIDE, LARGE, PADDED, ROWS_OF_B, SMALL, SQUARES, WITH_ENDS, YOURS
 from course_lib.plots import Table, bars, render, style
 from course_lib.plots.cpu_roofline import cpu_roofline, describe_cpu_roofline
 from course_lib.plots.picture import Picture
 from course_lib.run import CpuPeak
 
-N, SMALL, LINE = 2048, 256, 64
-BEST = {"BI": 256, "BJ": 2048, "BK": 16}
-LADDER = (("gemm_ijk: three loops", "gemm_ijk", {}), ("gemm_ikj: three loops, best order", "gemm_ikj", {}),
-          ("gemm_blocked: six loops, 16 rows of B at a time", "gemm_blocked", BEST),
-          ("gemm_vectors: 6 × 16 elements of C in registers", "gemm_vectors", None),
-          ("gemm_packed: registers, and blocks that are copied", "gemm_packed", None), ("NumPy's library", "blas", None))
+N, LINE, SECOND = LARGE, 64, 384          # SECOND: KiB that fit into the second cache
+SIX = "six_loops"
+NAMES = {"gemm_ijk": "three loops, ijk", "gemm_ikj": "three loops, ikj", "gemm_vectors": "gemm_vectors", "gemm_packed": "gemm_packed"}
 
 
 def recording() -> data.Readings:
@@ -21,15 +19,38 @@ def recording() -> data.Readings:
     return data.readings("cpu_roof")
 
 
-def row(kernel: str, N: int, parameters: dict | None = None) -> dict[str, Any]:
-    """Return the recorded row of a program; parameters may be left out where there is one row."""
-    found = recording().find(what="program", kernel=kernel, N=N)
-    return next(r for r in found if parameters is None or r["parameters"] == parameters)
+def row(kernel: str, N: int = N, ld: int = 0, parameters: dict | None = None) -> dict[str, Any]:
+    """Return the recorded row of a program; `ld`: elements from one row to the next, N unless told otherwise."""
+    return next(iter(recording().find(what="program", kernel=kernel, N=N, ld=ld or N, parameters=parameters or {})))
+
+
+def library(N: int = N) -> dict[str, Any]:
+    """Return the recorded row of NumPy's library, with the inner loops that it chose."""
+    return next(r for r in recording().find(what="program", kernel="blas", N=N, ld=N) if r["parameters"]["chosen"])
 
 
 def gflops(found: dict[str, Any]) -> float:
     """Return 10**9 operations a second of a recorded row, a multiply-add as two."""
     return 2 * found["N"] ** 3 / found["best_s"] / 1e9
+
+
+def label() -> str:
+    """Say how the times were taken, and where."""
+    rounds = recording().find(what="conditions")[0]["rounds"]
+    return f"one thread, {rounds} rounds, {recording().label}"
+
+
+def conditions() -> Table:
+    """Return a table of everything that the times depend on, and that we know."""
+    found, = recording().find(what="conditions")
+    caches = ", ".join(f"{size(r['kib'])} of {r['ways']} lines per set" for r in recording().find(what="cache"))
+    known = f" (family {found['family']}, model {found['model']})" if found["family"] else ""
+    rows = [("CPU", f"{found['cpu']}{known}"), ("caches, first to last", caches), ("compiler", found["compiler"]),
+            ("its options", found["options"]), ("threads", "1"),
+            ("NumPy and its library", f"{found['numpy']}, {found['library']}, inner loops for {found['kernels']}"),
+            ("a time is", "the CPU time of the one thread"), ("rounds", f"{found['rounds']}; in each, all programs in turn"),
+            ("waiting programs before", f"{found['load']:g} on average"), ("date", recording().date)]
+    return Table(("what", "recorded with"), rows)
 
 
 def peak() -> CpuPeak:
@@ -61,45 +82,108 @@ def read_rates() -> Picture:
     return render(ax, f"GB/s that one core reads, by the amount of data that it goes through over and over, {found.label}: {said}.")
 
 
-def recorded_ms(BI: int, BJ: int, BK: int) -> float:
-    """Return the recorded milliseconds of loops in blocks of BI × BJ elements of C and BK terms."""
-    return round(1e3 * row("gemm_blocked", N, {"BI": BI, "BJ": BJ, "BK": BK})["best_s"])
+def ms(found: dict[str, Any]) -> tuple[str, str, str]:
+    """Return the best, the median and the worst of a row in milliseconds, as texts."""
+    best, median, worst = (1e3 * found[f"{name}_s"] for name in ("best", "median", "worst"))
+    return tuple(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (best, median, worst))
+
+
+def gain() -> float:
+    """Return how many times as fast as ikj the lesson's loops in blocks of 16 × 16 are, of the best times."""
+    return round(row("gemm_ikj")["best_s"] / row(SIX, parameters=YOURS)["best_s"], 2)
+
+
+def times() -> Table:
+    """Return a table of recorded times: ikj, the lesson's loops, and the same with one change each."""
+    found = [("ikj, without blocks", row("gemm_ikj")), ("1. your loops in blocks of 16 × 16", row(SIX, parameters=YOURS)),
+             (f"2. the same; a row begins {PADDED} floats after the last, not {N}", row(SIX, ld=PADDED, parameters=YOURS)),
+             ("3. the same as 1; blocks end where the matrix ends", row(SIX, parameters=WITH_ENDS)),
+             ("2 and 3 together: longer rows, and ends", row(SIX, ld=PADDED, parameters=WITH_ENDS))]
+    plain = found[0][1]["best_s"]
+    rows = [(name, *ms(r), f"{plain / r['best_s']:.2f}") for name, r in found]
+    header = ("loops", "best, ms", "median", "slowest", "times as fast as ikj")
+    return Table(header, rows, f"{N} × {N} matrices, {label()}")
+
+
+def said(parameters: dict) -> str:
+    """Say which block a row is about.
+
+    >>> said({"BI": 256, "BJ": 64, "BK": 16})
+    '256 × 64, 16 at a time'
+    """
+    return f"{parameters['BI']} × {parameters['BJ']}, {parameters['BK']} at a time"
+
+
+def blocks_timed() -> list[dict]:
+    """Return the blocks that were timed without further changes."""
+    return [YOURS | {"BI": b, "BJ": b, "BK": b} for b in SQUARES] + ROWS_OF_B
 
 
 def block_times() -> Table:
-    """Return a table of recorded times of loops in blocks, square and long ones."""
-    plain = row("gemm_ikj", N)["best_s"]
-    found = [("ikj, without blocks", "", N, plain)]
-    chosen = [r for r in recording().find(what="program", kernel="gemm_blocked", N=N) if r["parameters"]]
-    for r in chosen:
-        BI, BJ, BK = (r["parameters"][name] for name in ("BI", "BJ", "BK"))
-        found.append((f"{BI} × {BJ}, {BK} at a time", f"{4 * BK * BJ / 1024:g}", BJ, r["best_s"]))
-    rows = [(name, kib, BJ, f"{1e3 * s:.0f}", f"{plain / s:.2f}") for name, kib, BJ, s in found]
-    header = ("block of C (BI × BJ), BK", "block of B, KiB", "turns of the inner loop", "ms", "times as fast as ikj")
-    return Table(header, rows, f"{N} × {N} matrices, one core, fastest of several runs, {recording().label}")
+    """Return a table of recorded times of loops, with rows that begin a power of two apart and with rows a line longer."""
+    named = [("ijk", "gemm_ijk", {}), ("ikj", "gemm_ikj", {}), *((said(p), SIX, p) for p in blocks_timed()),
+             (f"{said(YOURS)}, any size", SIX, WITH_ENDS), (f"{said(YOURS)}, k outside of i", SIX, K_OUTSIDE)]
+    rows = []
+    for name, kernel, parameters in named:
+        near, far = (row(kernel, ld=ld, parameters=parameters) for ld in (N, PADDED))
+        kib = f"{4 * parameters['BK'] * parameters['BJ'] / 1024:g}" if parameters else ""
+        rows.append((name, kib, *ms(near)[:2], *ms(far)[:2], f"{near['best_s'] / far['best_s']:.2f}"))
+    header = ("loops", "block of B, KiB", f"rows of {N}: best, ms", "median", f"rows of {PADDED}: best, ms", "median", "ratio of the best")
+    return Table(header, rows, f"{N} × {N} matrices, {label()}")
+
+
+def vector_times() -> Table:
+    """Return a table of two orders on matrices that fit into the first cache, with and without the compiler's vectors."""
+    found = {(r["kernel"], r["vectors"]): r for r in recording().find(what="vectors")}
+    rows = []
+    for name in ("gemm_ijk", "gemm_ikj"):
+        best = [1e6 * found[name, wide]["best_s"] for wide in (False, True)]
+        rows.append((name[-3:], *(f"{us:.1f}" for us in best), f"{best[0] / best[1]:.2f}"))
+    header = ("order", "no vectors: best, µs", "vectors: best, µs", "ratio")
+    return Table(header, rows, f"48 × 48 matrices, {label()}")
+
+
+def ladder() -> list[tuple[str, dict[str, Any]]]:
+    """Return (name, row) of all programs whose rows begin N floats apart, from the plain loops to the library."""
+    found = [r for r in recording().find(what="program", N=N, ld=N) if r["kernel"] != SIX]
+    blocks = min((row(SIX, parameters=p) for p in blocks_timed()), key=lambda r: r["best_s"])
+    named = [(NAMES[r["kernel"]], r) for r in found if r["kernel"] in ("gemm_ijk", "gemm_ikj")]
+    named += [("your loops, six of them", row(SIX, parameters=YOURS)), (f"six loops, {said(blocks['parameters'])}", blocks)]
+    for r in found:
+        if r["kernel"] in ("gemm_vectors", "gemm_packed"):
+            named.append((f"{r['kernel']}, vectors of {r['parameters'].get('VB', 32) // 4} floats", r))
+    for r in found:
+        if r["kernel"] == "blas":
+            choice = "of itself" if r["parameters"]["chosen"] else "told to compute"
+            named.append((f"the library, {choice} as for {r['parameters']['kernels']}", r))
+    return named
 
 
 def scoreboard() -> Table:
-    """Return how far each program comes: its time, its speed, and its share of the library's and of the peak."""
-    rows, library, most = [], row("blas", N)["best_s"], peak().gflops
-    for name, kernel, parameters in LADDER:
-        found = row(kernel, N, parameters)
-        seconds, speed = found["best_s"], gflops(found)
-        rows.append((name, f"{1e3 * seconds:,.0f}", f"{speed:.1f}", f"{library / seconds:.1%}", f"{speed / most:.1%}"))
-    header = ("program", "ms", "GFLOP/s", "speed, % of the library", "% of the peak")
-    caption = f"{N} × {N} matrices, one core, fastest of several runs; the peak is {most:.0f} GFLOP/s; all {recording().label}"
+    """Return how far each program comes: its times, its speed, and its share of the library's and of the peak."""
+    chosen, roof = library()["best_s"], peak()
+    rows = [(name, *ms(r), f"{gflops(r):.1f}", f"{chosen / r['best_s']:.1%}", f"{gflops(r) / roof.gflops:.1%}") for name, r in ladder()]
+    header = ("program", "best, ms", "median", "slowest", "GFLOP/s", "speed, % of the library", "% of the peak")
+    caption = f"{N} × {N} matrices, {label()}; the peak is {roof.gflops:.0f} GFLOP/s, with vectors of {roof.vector // 4} floats"
     return Table(header, rows, caption)
 
 
 def points() -> dict[str, tuple[float, float]]:
     """Return, by name, (operations per byte, GFLOP/s) of the programs whose lines were counted; the library's as few as there can be."""
-    found = {r["kernel"]: (2 * SMALL**3 / (LINE * r["lines"]), gflops(r))
+    found = {("your loops" if r["kernel"] == SIX else r["kernel"][-3:]): (2 * SMALL**3 / (LINE * r["lines"]), gflops(r))
              for r in recording().find(what="program", N=SMALL) if r.get("lines")}
-    library = row("blas", SMALL)
-    return found | {"blas": (2 * SMALL**3 / (12 * SMALL**2), gflops(library))}
+    return found | {"library": (2 * SMALL**3 / (12 * SMALL**2), gflops(library(SMALL)))}
+
+
+def second_roof() -> CpuPeak:
+    """Return the recorded roofs of what the second cache delivers, at best, to the first."""
+    found = peak()
+    return CpuPeak(found.dtype, found.threads, found.gflops, found.vector, {SECOND: found.bandwidth[SECOND]}, found.label, found.by_vector)
 
 
 def roofline() -> Picture:
-    """Draw the recorded roofline, with the programs below it."""
-    roofs, drawn = peak(), points()
-    return render(cpu_roofline(roofs, drawn), describe_cpu_roofline(roofs, drawn))
+    """Draw the recorded roofline of the lines that come into the first cache, with the programs below it."""
+    roofs, drawn = second_roof(), points()
+    ax = cpu_roofline(roofs, drawn)
+    ax.set_xlabel("operations per byte that comes into the first cache")
+    return render(ax, describe_cpu_roofline(roofs, drawn).replace("a byte", "per byte that comes into the first cache"))

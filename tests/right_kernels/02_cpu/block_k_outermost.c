@@ -7,4 +7,4 @@ for (int k0 = 0; k0 < K; k0 += 16)
             for (int i = i0; i < min(i0 + 16, M); ++i)
                 for (int k = k0; k < min(k0 + 16, K); ++k)
                     for (int j = j0; j < min(j0 + 16, N); ++j)
-                        C(i, j) += alpha * A(i, k) * B(k, j);
+                        C(i, j) += alpha * A(i, k) * B(j, k);

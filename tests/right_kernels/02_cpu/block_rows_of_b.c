@@ -11,11 +11,11 @@ for (int down = 0; down < M; down += side) {
             for (int i = down; i < bottom; ++i) {
                 const float a = alpha * A(i, k), b = alpha * A(i, k + 1), c = alpha * A(i, k + 2), d = alpha * A(i, k + 3);
                 for (int j = right; j < end; ++j)
-                    C(i, j) += a * B(k, j) + b * B(k + 1, j) + c * B(k + 2, j) + d * B(k + 3, j);
+                    C(i, j) += a * B(j, k) + b * B(j, k + 1) + c * B(j, k + 2) + d * B(j, k + 3);
             }
         for (; k < K; ++k)
             for (int i = down; i < bottom; ++i)
                 for (int j = right; j < end; ++j)
-                    C(i, j) += alpha * A(i, k) * B(k, j);
+                    C(i, j) += alpha * A(i, k) * B(j, k);
     }
 }

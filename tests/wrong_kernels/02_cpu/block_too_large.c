@@ -8,4 +8,4 @@ for (int i0 = 0; i0 < M; i0 += 32)
             for (int i = i0; i < min(i0 + 32, M); ++i)
                 for (int k = k0; k < min(k0 + 32, K); ++k)
                     for (int j = j0; j < min(j0 + 32, N); ++j)
-                        C(i, j) += alpha * A(i, k) * B(k, j);
+                        C(i, j) += alpha * A(i, k) * B(j, k);

@@ -3,8 +3,9 @@
 // Part             block
 // Must fail for    gate: B 18432
 for (int i = 0; i < M; ++i)
-    for (int k = 0; k < K; ++k) {
-        const float a = alpha * A(i, k);
-        for (int j = 0; j < N; ++j)
-            C(i, j) += a * B(k, j);
+    for (int j = 0; j < N; ++j) {
+        float sum = 0;
+        for (int k = 0; k < K; ++k)
+            sum += A(i, k) * B(j, k);
+        C(i, j) += alpha * sum;
     }

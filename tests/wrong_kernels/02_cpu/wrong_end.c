@@ -8,4 +8,4 @@ for (int i0 = 0; i0 < M; i0 += 16)
             for (int i = i0; i < min(i0 + 16, M); ++i)
                 for (int k = k0; k < min(k0 + 16, N); ++k)
                     for (int j = j0; j < min(j0 + 16, N); ++j)
-                        C(i, j) += alpha * A(i, k) * B(k, j);
+                        C(i, j) += alpha * A(i, k) * B(j, k);

@@ -1,6 +1,6 @@
-// block_b_with_sums.c -- blocks from the last to the first, the sum over a block of k in a variable
+// block_with_sums.c -- blocks from the last to the first, the sum over a block of k in a variable
 //
-// Part             block-b
+// Part             block
 for (int j0 = (N - 1) / 16 * 16; j0 >= 0; j0 -= 16)
     for (int i0 = (M - 1) / 16 * 16; i0 >= 0; i0 -= 16)
         for (int k0 = 0; k0 < K; k0 += 16)
