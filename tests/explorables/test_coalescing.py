@@ -162,6 +162,26 @@ def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
     assert min(f["text"] for f in found if f["width"] == 1864) >= 28
 
 
+ROWS = """(m, positions) => positions.map(values => {
+    const smooth = m.picture.numbers(values), view = { width: 940, height: 340, text: 14, narrow: false, scene: m.sceneOf(values), smooth, values };
+    const where = m.layout(view), ldb = 4 * (128 + values.pad), starts = [...Array(16).keys()].map(row => m.byteBox(where, row * ldb, 4).x);
+    const lanes = [...Array(32).keys()].map(lane => {
+        const address = m.addressOf(values, lane), box = m.byteBox(where, address, 4);
+        const around = m.piecesOf(where, 32).filter(({ index, box: b }) => index === Math.floor(address / 32) && Math.abs(b.y - box.y) < 0.01);
+        return { w: box.w, ok: around.length === 1 && around[0].box.x <= box.x + 0.01 && box.x + box.w <= around[0].box.x + around[0].box.w + 0.01 };
+    });
+    return { values, starts, lanes, inside: starts[0] >= where.memory.x };
+})"""
+
+
+def test_every_row_of_b_begins_at_one_place_and_each_float_lies_in_its_sector(page):
+    for found in evaluate(page, ROWS, WALKED):
+        assert max(found["starts"]) - min(found["starts"]) < 0.01, found["values"]
+        assert found["inside"]
+        assert all(lane["ok"] for lane in found["lanes"]), found["values"]
+        assert min(lane["w"] for lane in found["lanes"]) > 12, "pixels of a float: to be seen under the arrows"
+
+
 def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
     around = 130                         # the words, the player, and two rows of controls, in pixels, seen in Chromium
     heights = evaluate(page, "(m, widths) => widths.map(width => m.picture.height(width, 14, false))", [984, 1090, 1280, 1900])
