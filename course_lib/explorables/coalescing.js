@@ -93,7 +93,7 @@ const coloursOf = ramp => Array.from({ length: LANES }, (_, lane) => {
   return `rgb(${rgb(ramp[low]).map((c, i) => Math.round(lerp(c, rgb(ramp[low + 1])[i], at - low))).join(" ")})`;
 });
 const COLOURS = { light: coloursOf(RAMPS.light), dark: coloursOf(RAMPS.dark) };
-const HUES = { light: { lit: "#f6c177", bad: "#b9321f", wanted: "#365c8d", white: 12 }, dark: { lit: "#8a5614", bad: "#ff8a6b", wanted: "#5f9fe8", white: 0 } };
+const HUES = { light: { lit: "#f6c177", bad: "#b9321f", wanted: "#365c8d", idle: "#a8a8a8", white: 12 }, dark: { lit: "#8a5614", bad: "#ff8a6b", wanted: "#5f9fe8", idle: "#767676", white: 0 } };
 
 // ---- drawing ---------------------------------------------------------------------------------------------------------------------
 function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
@@ -130,7 +130,7 @@ function drawMemory(pen, view, where, now) {
   within(pen, where, () => {
     for (const { index, box } of sectors) if (now.sectors.has(index)) fill(pen, box, hues.lit);
     for (let row = 1; values.walk && row < TILE; ++row) {                  // what belongs to nobody
-      for (let i = 1; i <= values.pad; ++i) fill(pen, boxAt(where, row, -FLOAT * i, FLOAT), view.ink, 0.35);
+      for (let i = 1; i <= values.pad; ++i) fill(pen, boxAt(where, row, -FLOAT * i, FLOAT), hues.idle);
     }
     for (const { index, box } of sectors) outline(pen, box, view.ink, 0.8, now.sectors.has(index) ? 0.9 : 0.3);
   });
