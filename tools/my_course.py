@@ -64,7 +64,7 @@ def blank_cell(source):
 
 
 def _take_starters(source):
-    """Return a cell without the lines that the reader begins with, and these lines, without their comment marks, by the solution's number."""
+    """Return a cell without the lines that the reader begins with, and these lines by the solution's number, without comment marks."""
     kept, found, number, taking = [], {}, 0, False
     for line in source.split("\n"):
         number += f"// {BEGIN}" in line

@@ -163,12 +163,14 @@ def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
 
 
 ROWS = """(m, positions) => positions.map(values => {
-    const smooth = m.picture.numbers(values), view = { width: 940, height: 340, text: 14, narrow: false, scene: m.sceneOf(values), smooth, values };
-    const where = m.layout(view), ldb = 4 * (128 + values.pad), starts = [...Array(16).keys()].map(row => m.byteBox(where, row * ldb, 4).x);
+    const smooth = m.picture.numbers(values), scene = m.sceneOf(values), ldb = 4 * (128 + values.pad);
+    const where = m.layout({ width: 940, height: 340, text: 14, narrow: false, scene, smooth, values });
+    const starts = [...Array(16).keys()].map(row => m.byteBox(where, row * ldb, 4).x);
     const lanes = [...Array(32).keys()].map(lane => {
         const address = m.addressOf(values, lane), box = m.byteBox(where, address, 4);
-        const around = m.piecesOf(where, 32).filter(({ index, box: b }) => index === Math.floor(address / 32) && Math.abs(b.y - box.y) < 0.01);
-        return { w: box.w, ok: around.length === 1 && around[0].box.x <= box.x + 0.01 && box.x + box.w <= around[0].box.x + around[0].box.w + 0.01 };
+        const index = Math.floor(address / 32), right = box.x + box.w;
+        const around = m.piecesOf(where, 32).filter(piece => piece.index === index && Math.abs(piece.box.y - box.y) < 0.01).map(p => p.box);
+        return { w: box.w, ok: around.length === 1 && around[0].x <= box.x + 0.01 && right <= around[0].x + around[0].w + 0.01 };
     });
     return { values, starts, lanes, inside: starts[0] >= where.memory.x };
 })"""

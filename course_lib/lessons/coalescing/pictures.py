@@ -20,6 +20,7 @@ def first_request_for_b(result: RunResult):
     n = len(touched_sectors(record))
     base = next(array.address for array in traced.arrays if array.name == "B")
     ax = lane_sectors(record, style.axes(width=4.9, height=3.9), base=base, title=f"line {record.line}: one request, {n} sectors")
-    ax.set_xlabel(f"first byte of each sector\nblue: wanted; light blue: fetched, too\n{n} × 32 = {n * SECTOR_BYTES} bytes fetched", fontsize=12)
+    ax.set_xlabel(f"first byte of each sector\nblue: wanted; light blue: fetched, too\n{n} × 32 = {n * SECTOR_BYTES} bytes fetched",
+                  fontsize=12)
     ax.tick_params(labelsize=11)
     return ax, describe_sectors(record)

@@ -91,8 +91,8 @@ def between() -> Table:
         sectors, lines, _ = requests_for_b(kernel)
         rows.append((name, *how, f"{sectors:g}", f"{lines:g}", f"{wavefronts(counted(kernel)):,}", ms(kernel)))
     header = ("kernel", "B is read", "tile transposed", "padded", "sectors", "lines", "wavefronts", "ms")
-    return Table(header, rows, f"Tiles of 16 × 16. Sectors and lines per request for B, wavefronts of shared memory in all: N = {N_COUNTED}, "
-                               f"simulated. Times: N = {N_TIMED}, {label()}")
+    return Table(header, rows, "Tiles of 16 × 16. Sectors and lines per request for B, wavefronts of shared memory in all: "
+                               f"N = {N_COUNTED}, simulated. Times: N = {N_TIMED}, {label()}")
 
 
 def scoreboard() -> Table:

@@ -70,8 +70,8 @@ def stride_chart() -> Picture:
             markeredgewidth=2, label="recorded, 4 floats per lane", clip_on=False)
     ax.legend(frameon=True, framealpha=1, edgecolor="none")
     said = [", ".join(f"{t:,.0f} at {s}" for s, t in zip(STRIDES, found, strict=True)) for found in (times, by_sectors)]
-    return render(ax, f"Microseconds against the stride, recorded: {said[0]}. A hollow dot: {fastest:,.0f} at 1 when each lane loads 4 floats. "
-                      f"A second line shows what whole sectors alone would take at {speed}: {said[1]}.")
+    return render(ax, f"Microseconds against the stride, recorded: {said[0]}. A hollow dot: {fastest:,.0f} at 1 when each lane "
+                      f"loads 4 floats. A second line shows what whole sectors alone would take at {speed}: {said[1]}.")
 
 
 def timed(record: Record) -> str:
