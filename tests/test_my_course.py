@@ -71,6 +71,17 @@ def test_a_copy_has_no_output_and_a_blank_kernel_with_its_answer_below(course):
     assert my_course.make(course) == []
 
 
+def test_a_reader_begins_with_the_starter_and_finds_the_solution_below():
+    started = KERNEL.replace("    // END", "    // STARTER\n    // f();\n    //     f();\n    // END")
+    given, solution = my_course.blank_cell(started.replace("\n}", "\n    h();\n}"))
+    assert given == "%%cuda mine\nvoid mine() {\n    f();\n        f();\n    h();\n}"
+    assert solution == "%%cuda mine\nvoid mine() {\n    g();\n    h();\n}"
+    two = KERNEL.replace("\n}", "\n    k();\n    // BEGIN SOLUTION\n    g();\n    // STARTER\n    // f();\n    // END SOLUTION\n}")
+    assert my_course.blank_cell(two)[0] == "%%cuda mine\nvoid mine() {\n    // write it here\n\n    // up to here\n    k();\n    f();\n}"
+    with pytest.raises(my_course.BadMarkers, match=r"'f\(\);' behind `// STARTER` must begin with //"):
+        my_course.blank_cell(started.replace("// f();", "f();", 1))
+
+
 def test_what_the_reader_did_is_never_overwritten(course):
     my_course.make(course)
     mine(course).write_text("my work")

@@ -167,7 +167,8 @@ def blank_problems(cells):
         elif marked:
             try:
                 blanked, _ = my_course.blank_cell(text)
-                found += [] if is_blank(blanked) else [f"cell {number}: what the reader gets is not recognised as blank"]
+                started = f"// {my_course.STARTER}" in text              # the reader begins with a kernel to repair
+                found += [] if started or is_blank(blanked) else [f"cell {number}: what the reader gets is not recognised as blank"]
             except my_course.BadMarkers as error:
                 found.append(f"cell {number}: {error}")
     return found

@@ -21,7 +21,7 @@ MINE = "my_course"
 TAKEN = ("notebooks", "exercises")
 KEY = "warp_by_warp"                 # in a notebook's metadata: from which file and edition the copy was made
 STATE = ".copied.json"               # what other files were when they were copied
-BEGIN, FINISH = "BEGIN SOLUTION", "END SOLUTION"
+BEGIN, STARTER, FINISH = "BEGIN SOLUTION", "STARTER", "END SOLUTION"
 WRITE, END = "// write it here", "// up to here"
 LEFT_BEHIND = 3600                   # seconds after which what an interrupted run left is removed
 
@@ -33,12 +33,15 @@ class BadMarkers(ValueError):
 def blank_cell(source):
     """Return a kernel cell as the reader gets it, and the solution that was in it; (source, "") for a cell without markers.
 
+    A solution may carry the lines that the reader begins with, as comments behind a line `// STARTER`. They then stand in its place.
+
     >>> print(blank_cell("%%cuda f\\nvoid f() {\\n    // BEGIN SOLUTION\\n    g();\\n    // END SOLUTION\\n}")[0])
     %%cuda f
     void f() {
         // write it here
     }
     """
+    source, starters = _take_starters(source)
     kept, solution, inside, blanks = [], [], False, 0
     for line in source.split("\n"):
         mark = re.fullmatch(rf"(\s*)// ({BEGIN}|{FINISH})\s*", line)
@@ -48,9 +51,9 @@ def blank_cell(source):
             raise BadMarkers(f"`// {mark[2]}` stands where it cannot")
         if mark and mark[2] == BEGIN:
             blanks += 1
-            kept.append(f"{mark[1]}{WRITE}")
+            kept += starters.get(blanks) or [f"{mark[1]}{WRITE}"]
         elif mark:
-            kept.append((mark[1], END))
+            kept += [] if starters.get(blanks) else [(mark[1], END)]
         elif not inside:
             kept.append(line)
         solution += [line] * (mark is None)
@@ -58,6 +61,24 @@ def blank_cell(source):
     if inside:
         raise BadMarkers(f"a solution has no `// {FINISH}`")
     return _without_needless_ends(kept), "\n".join(solution) if blanks else ""
+
+
+def _take_starters(source):
+    """Return a cell without the lines that the reader begins with, and these lines by the solution's number, without comment marks."""
+    kept, found, number, taking = [], {}, 0, False
+    for line in source.split("\n"):
+        number += f"// {BEGIN}" in line
+        taking = taking and f"// {FINISH}" not in line
+        if taking:
+            start = re.fullmatch(r"(\s*)// ?(.*)", line)
+            if not start:
+                raise BadMarkers(f"the line {line.strip()!r} behind `// {STARTER}` must begin with //")
+            found.setdefault(number, []).append(start[1] + start[2])
+        elif line.strip() == f"// {STARTER}":
+            taking = True
+        else:
+            kept.append(line)
+    return "\n".join(kept), found
 
 
 def _without_needless_ends(lines):

@@ -65,9 +65,15 @@ def check(kernel, *, like=None, entry=None, whole_tiles=False, seed=0, **paramet
             raise
         return _ended("your kernel", text, [Finding("entry", str(error))])
     task = task_of(kernel, values, whole_tiles=whole_tiles)
-    sizes = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return _Check(kernel, values, _title(kernel, values), seed, task).report()
+
+
+def _title(kernel, values):
+    """Say what was launched how: a kernel of the reader's own that has no tile parameters by its blocks alone."""
+    if isinstance(kernel, UserKernel) and list(values) == ["bx", "by"]:
+        return f"{kernel.name}, in blocks of {values['bx']} × {values['by']} threads"
     how = f", launched like {kernel.like}" if isinstance(kernel, UserKernel) else ""
-    return _Check(kernel, values, f"{kernel.name}{how} with {sizes}", seed, task).report()
+    return f"{kernel.name}{how} with {', '.join(f'{name} = {value}' for name, value in values.items())}"
 
 
 def _ended(title, source, findings, inputs=(), lines=None):

@@ -1,10 +1,12 @@
 // Lesson 05: one load request. The arrows of 32 lanes land in memory, one lane after another, and each sector lights up when it is first touched.
 // The lanes walk with a stride through an array, or, where `values.walk` says how, through a matrix B whose rows have COLUMNS floats and `pad` more.
+// Of such a matrix the beginning of each row is drawn, under that of the row above, and left of it the `pad` unused floats before it.
 // Computed here: the bytes that each lane asks for, and their sectors. tests/explorables/test_coalescing.py holds them to the simulator.
 import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
 const LANES = 32, SECTOR = 32, LINE = 128, FLOAT = 4, EPS = 1e-6;        // bytes, but for the lanes
 const MOST_STRIDE = 16, MOST_OFFSET = 8, COLUMNS = 128, TILE = 16, MOST_PAD = 8;
+const SHOWN = 160;                                                         // bytes of each row of B that are drawn: a line and a sector
 const PIECES = { 2: ["half", "halves"], 4: ["float", "floats"], 8: ["pair of floats", "pairs of floats"], 16: ["group of four floats", "groups of four floats"] };
 const EVERY = ["", "", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"];
 
@@ -37,13 +39,16 @@ export function touched(values, lanes = LANES, at = lane => addressOf(values, la
   return { sectors: [...sectors], lines: [...lines], wanted: starts.size * values.width };
 }
 
+const HIDE = [{ step: 0, label: "beginning, where no result is shown" }];
 export function sceneOf(values) {
   const bad = refused(values), all = touched(values), steps = bad ? 1 : LANES;
-  return { bad, all, steps, rest: steps, answer: bad ? 0 : all.sectors.length, seconds: step => (bad ? 0.8 : step < 3 ? 0.7 : step < 8 ? 0.3 : 0.14) };
+  return { bad, all, steps, rest: steps, answer: bad ? 0 : all.sectors.length, marks: HIDE, seconds: step => (bad ? 0.8 : step < 3 ? 0.7 : step < 8 ? 0.3 : 0.14) };
 }
-const rowsOf = ({ walk, width }) => (walk ? TILE + 1 : Math.max(2, width / 2));     // as many as the longest stride, or the longest row, needs
-const perRowOf = ({ walk }, narrow) => (walk || narrow ? 512 : 1024);    // bytes
-const smoothly = view => lane => view.smooth[`a${lane}`];                // where a lane's bytes are drawn while a control settles
+const rowsOf = ({ walk, width }) => (walk ? TILE : Math.max(2, width / 2));     // as many as the longest stride, or the longest row, needs
+const perRowOf = ({ walk }, narrow) => (walk ? SHOWN : narrow ? 512 : 1024);    // bytes
+const ldbOf = ({ pad }) => FLOAT * (COLUMNS + pad);                      // bytes from one row of B to the next
+/** A lane's address while a control settles: of B, that of the nearest element. */
+const smoothly = ({ smooth, values }) => lane => (values.walk ? Math.round(smooth[`r${lane}`]) * ldbOf(smooth) + FLOAT * Math.round(smooth[`c${lane}`]) : smooth[`a${lane}`]);
 
 /** Which lanes have landed, and how far the next one is on its way. */
 const landed = at => ({ lanes: Math.min(LANES, Math.floor(at + EPS)), part: at - Math.floor(at + EPS) });
@@ -53,18 +58,31 @@ const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narr
 export function layout(view) {
   const { width, height, narrow, smooth } = view, text = textOf(view), side = narrow ? 0 : 14.5 * text, margin = 3.2 * text, { walk } = view.values;
   const wide = width - margin - (narrow ? 2 : side + 2 * text), slot = wide / LANES, perRow = perRowOf(view.values, narrow);
-  const rows = (narrow && !walk ? 2 : 1) * smooth.rows, foot = 1.9 * text, counters = narrow ? 8 * text : 0;
+  const rows = (narrow && !walk ? 2 : 1) * smooth.rows, foot = (walk ? 3.2 : 1.9) * text, counters = narrow ? 8 * text : 0;
   const lanes = { x: margin, y: 1.8 * text, w: slot, h: 1.5 * text };
   const room = height - counters - foot - lanes.y - lanes.h, pitch = Math.min(3.4 * text, room * (narrow || walk ? 0.8 : 0.62) / rows), deep = pitch * rows;
-  const memory = { x: margin, y: height - counters - foot - deep, w: wide, pitch, high: Math.min(0.72 * pitch, pitch - 4), perRow, byte: wide / perRow, rows };
+  const long = wide - (walk ? 1.4 * text : 0), lead = walk ? SECTOR * clamp(smooth.pad) : 0;                 // bytes before each row of B
+  const memory = { x: margin, y: height - counters - foot - deep, w: long, pitch, high: Math.min(0.72 * pitch, pitch - 4), perRow, byte: long / perRow, rows, lead, step: walk ? ldbOf(smooth) : perRow };
   const box = narrow ? { x: 2, y: height - counters + 0.4 * text, w: width - 4 } : { x: width - side, y: lanes.y, w: side - 4 };
   return { text, lanes, memory, counters: box, bottom: narrow ? height : memory.y + deep + foot };
 }
 const laneBox = ({ lanes }, lane) => ({ x: lanes.x + lane * lanes.w, y: lanes.y, w: lanes.w, h: lanes.h });
-export function byteBox({ memory }, first, count) {
-  const row = Math.floor((first + EPS) / memory.perRow), column = first - row * memory.perRow;
-  return { x: memory.x + column * memory.byte, y: memory.y + row * memory.pitch, w: count * memory.byte, h: memory.high };
+/** The box of some bytes of a row, counted from its beginning; the row may lie between two others, on its way. */
+const boxAt = ({ memory }, row, byte, count) => ({ x: memory.x + (memory.lead + byte) * memory.byte, y: memory.y + row * memory.pitch, w: count * memory.byte, h: memory.high });
+export function byteBox(where, first, count) {
+  const row = Math.floor((first + EPS) / where.memory.step);
+  return boxAt(where, row, first - row * where.memory.step, count);
 }
+/** All sectors, or lines, that are seen: [{ index, box }]. Of B, one that ends in the next row is seen there, and one may be cut off on the right. */
+export function piecesOf(where, size) {
+  const { rows, perRow, lead, step } = where.memory, found = [];
+  for (let row = 0; row < Math.round(rows); ++row) {
+    const from = row * step - lead;
+    for (let index = Math.max(0, Math.floor((from + EPS) / size)); index * size < from + perRow - EPS; ++index) found.push({ index, box: boxAt(where, row, index * size - row * step, size) });
+  }
+  return found;
+}
+const laneSeen = (view, where, lane) => (view.values.walk ? boxAt(where, view.smooth[`r${lane}`], FLOAT * view.smooth[`c${lane}`], view.smooth.width) : byteBox(where, smoothly(view)(lane), view.smooth.width));
 
 // ---- colours ---------------------------------------------------------------------------------------------------------------------
 // From dark to bright, or from blue to yellow on a dark page: the order of the lanes is seen without colour vision.
@@ -75,7 +93,7 @@ const coloursOf = ramp => Array.from({ length: LANES }, (_, lane) => {
   return `rgb(${rgb(ramp[low]).map((c, i) => Math.round(lerp(c, rgb(ramp[low + 1])[i], at - low))).join(" ")})`;
 });
 const COLOURS = { light: coloursOf(RAMPS.light), dark: coloursOf(RAMPS.dark) };
-const HUES = { light: { lit: "#f6c177", bad: "#b9321f", wanted: "#365c8d", white: 12 }, dark: { lit: "#8a5614", bad: "#ff8a6b", wanted: "#5f9fe8", white: 0 } };
+const HUES = { light: { lit: "#f6c177", bad: "#b9321f", wanted: "#365c8d", idle: "#a8a8a8", white: 12 }, dark: { lit: "#8a5614", bad: "#ff8a6b", wanted: "#5f9fe8", idle: "#767676", white: 0 } };
 
 // ---- drawing ---------------------------------------------------------------------------------------------------------------------
 function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
@@ -98,40 +116,53 @@ function outline(pen, { x, y, w, h }, colour, wide, alpha = 1) {
   pen.globalAlpha = 1;
 }
 
-const endOf = ({ memory }) => Math.round(memory.rows) * memory.perRow;
+/** Draw within the rows: what goes on beyond them is cut off. */
+function within(pen, { memory }, act) {
+  pen.save();
+  pen.beginPath();
+  pen.rect(memory.x - 1.5, memory.y - 2, memory.w + 3, memory.rows * memory.pitch + 2);
+  pen.clip();
+  act();
+  pen.restore();
+}
 function drawMemory(pen, view, where, now) {
-  const { memory } = where, { hues, text, values } = view, end = endOf(where);
-  for (const sector of now.sectors) if (sector * SECTOR < end) fill(pen, byteBox(where, sector * SECTOR, SECTOR), hues.lit);
-  for (let row = 0; values.walk && row < TILE; ++row) {                  // what belongs to nobody
-    for (let i = 0; i < values.pad; ++i) fill(pen, byteBox(where, FLOAT * (row * (COLUMNS + values.pad) + COLUMNS + i), FLOAT), view.ink, 0.35);
-  }
-  for (let first = 0; first < end; first += SECTOR) outline(pen, byteBox(where, first, SECTOR), view.ink, 0.8, now.sectors.has(first / SECTOR) ? 0.9 : 0.3);
+  const { memory } = where, { hues, text, values } = view, sectors = piecesOf(where, SECTOR);
+  within(pen, where, () => {
+    for (const { index, box } of sectors) if (now.sectors.has(index)) fill(pen, box, hues.lit);
+    for (let row = 1; values.walk && row < TILE; ++row) {                  // what belongs to nobody
+      for (let i = 1; i <= values.pad; ++i) fill(pen, boxAt(where, row, -FLOAT * i, FLOAT), hues.idle);
+    }
+    for (const { index, box } of sectors) outline(pen, box, view.ink, 0.8, now.sectors.has(index) ? 0.9 : 0.3);
+  });
   for (let row = 0; row < Math.round(memory.rows); ++row) {
     if (memory.pitch < 1.1 * text && row % (memory.pitch < 0.75 * text ? 4 : 2)) continue;
-    write(pen, view, (row * memory.perRow).toLocaleString("en"), memory.x - 0.4 * text, memory.y + row * memory.pitch + 0.5 * memory.high + 0.35 * text, { align: "right", size: 0.9 });
+    const y = memory.y + row * memory.pitch + 0.5 * memory.high + 0.35 * text, name = values.walk ? `row ${row}` : (row * memory.perRow).toLocaleString("en");
+    write(pen, view, name, memory.x - 0.4 * text, y, { align: "right", size: 0.9, most: memory.x - 0.4 * text });
+    if (values.walk) write(pen, view, "…", memory.x + memory.w + 0.3 * text, y - 0.1 * text);
   }
   const below = memory.y + (Math.round(memory.rows) - 1) * memory.pitch + memory.high + 1.35 * text;
-  const what = values.walk ? `Memory: B, row by row${values.pad ? `, with ${plural(values.pad, "unused float")} after each (grey)` : ""}.` : "Memory, with the number of each row's first byte.";
-  const long = `${what} A box is a sector, 32 bytes; four sectors with a thick frame are a line.`;
-  const short = `${values.walk ? "B, row by row. " : ""}Box: a sector, 32 bytes. Thick frame: a line.`;
+  const long = `${values.walk ? "The beginning of each row of B." : "Memory, with the number of each row's first byte."} A box is a sector, 32 bytes; four sectors with a thick frame are a line.`;
+  const short = `${values.walk ? "The rows of B. " : ""}Box: a sector, 32 bytes. Thick frame: a line.`;
   pen.font = `400 ${Math.round(text)}px ${view.fontFamily}`;
   write(pen, view, pen.measureText(long).width < memory.w ? long : short, memory.x, below, { most: memory.w });
+  if (values.walk && values.pad) write(pen, view, `Grey: the ${values.pad > 1 ? plural(values.pad, "unused float") : "unused float"} at the end of the row above.`, memory.x, below + 1.35 * text, { most: memory.w });
 }
 
 /** The frame of each line, over the bytes that lanes ask for. */
 function drawLines(pen, view, where, now) {
-  const end = endOf(where);
-  for (let first = 0; first < end; first += LINE) outline(pen, byteBox(where, first, LINE), view.ink, now.lines.has(first / LINE) ? 2.4 : 1.3, now.lines.has(first / LINE) ? 1 : 0.6);
+  within(pen, where, () => {
+    for (const { index, box } of piecesOf(where, LINE)) outline(pen, box, view.ink, now.lines.has(index) ? 2.4 : 1.3, now.lines.has(index) ? 1 : 0.6);
+  });
 }
 
-/** One lane's arrow and the bytes that it asks for; `part` below 1: the arrow is on its way. */
-function drawArrow(pen, view, where, lane, part, { faint = false } = {}) {
-  const from = laneBox(where, lane), to = byteBox(where, smoothly(view)(lane), view.smooth.width), { text, hues } = view;
+/** One lane's arrow; `part` below 1: it is on its way. In a walk through B the arrows cross many rows, so those that have landed fade. */
+function drawArrow(pen, view, where, lane, part, { faint = false, old = false } = {}) {
+  const from = laneBox(where, lane), to = laneSeen(view, where, lane), { text, hues } = view, faded = old && view.values.walk && view.hover?.lane !== lane;
   const x0 = from.x + from.w / 2, y0 = from.y + from.h, x1 = to.x + to.w / 2, y1 = to.y, x = lerp(x0, x1, part), y = lerp(y0, y1, part);
   const colour = view.scene.bad ? hues.bad : view.colours[lane];
-  pen.globalAlpha = faint ? 0.75 : 0.85;
+  pen.globalAlpha = faint ? 0.75 : faded ? 0.4 : 0.85;
   pen.strokeStyle = colour;
-  pen.lineWidth = Math.max(1.2, 0.12 * text);
+  pen.lineWidth = Math.max(1.2, (faded ? 0.08 : 0.12) * text);
   pen.setLineDash(faint ? [4, 4] : []);
   pen.beginPath();
   pen.moveTo(x0, y0);
@@ -145,10 +176,13 @@ function drawArrow(pen, view, where, lane, part, { faint = false } = {}) {
   for (const by of [-0.45, 0.45]) pen.lineTo(x - head * Math.cos(angle + by), y - head * Math.sin(angle + by));
   pen.fill();
   pen.globalAlpha = 1;
-  if (part >= 1) {
-    if (!faint) fill(pen, to, colour);
-    outline(pen, { ...to, w: Math.max(1.5, to.w) }, faint ? colour : view.paper, faint ? 1.6 : 0.6);
-  }
+}
+
+/** The bytes that a lane asks for. */
+function drawWanted(pen, view, where, lane, { faint = false } = {}) {
+  const box = laneSeen(view, where, lane), colour = view.scene.bad ? view.hues.bad : view.colours[lane];
+  if (!faint) fill(pen, box, colour);
+  outline(pen, { ...box, w: Math.max(1.5, box.w) }, faint ? colour : view.paper, faint ? 1.6 : 0.6);
 }
 
 function drawLanes(pen, view, where, lanes) {
@@ -196,12 +230,14 @@ function draw(pen, given) {
   const view = { ...given, text: textOf(given), hues: HUES[given.dark ? "dark" : "light"], colours: COLOURS[given.dark ? "dark" : "light"] }, where = layout(view), now = touchedNow(view), { part } = landed(view.at);
   drawMemory(pen, view, where, now);
   drawLanes(pen, view, where, view.scene.bad ? 0 : now.lanes);
-  if (view.scene.bad) drawArrow(pen, view, where, 0, view.at > 0 ? ease(clamp(view.at)) : 1, { faint: view.at === 0 });
-  else {
-    for (let lane = 0; lane < now.lanes; ++lane) drawArrow(pen, view, where, lane, 1);
-    if (part > EPS && now.lanes < LANES) drawArrow(pen, view, where, now.lanes, ease(part));
-    for (const lane of view.at === 0 ? [0, 1] : view.hover?.lane > now.lanes ? [view.hover.lane] : []) drawArrow(pen, view, where, lane, 1, { faint: true });
-  }
+  const asked = view.at === 0 ? (view.scene.bad ? [0] : [0, 1]) : view.hover?.lane > now.lanes ? [view.hover.lane] : [];       // dashed: not yet
+  if (view.scene.bad && view.at > 0) drawArrow(pen, view, where, 0, ease(clamp(view.at)));
+  const landing = part > EPS && now.lanes < LANES && !view.scene.bad;
+  for (let lane = 0; lane < now.lanes && !view.scene.bad; ++lane) drawArrow(pen, view, where, lane, 1, { old: landing || lane < now.lanes - 1 || now.lanes === LANES });
+  if (landing) drawArrow(pen, view, where, now.lanes, ease(part));
+  for (const lane of asked) drawArrow(pen, view, where, lane, 1, { faint: true });
+  for (let lane = 0; lane < (view.scene.bad ? Number(view.at >= 1) : now.lanes); ++lane) drawWanted(pen, view, where, lane);
+  for (const lane of asked) drawWanted(pen, view, where, lane, { faint: true });
   drawLines(pen, view, where, now);
   drawCounters(pen, view, where, now);
 }
@@ -251,13 +287,20 @@ function hit(view, x, y) {
   const where = layout({ ...view, smooth: numbersOf(view.values) }), { memory, lanes } = where;
   const lane = Math.floor((x - lanes.x) / lanes.w);
   if (lane >= 0 && lane < LANES && y >= lanes.y && y < lanes.y + lanes.h) return { lane, text: `${whoIs(view.values, lane)} asks for ${asks(view.values, lane)}${view.values.walk ? `: ${bytes(view.values, lane)}` : ""}` };
-  const row = Math.floor((y - memory.y) / memory.pitch), first = row * memory.perRow + Math.floor((x - memory.x) / memory.byte / SECTOR) * SECTOR;
-  if (row < 0 || row >= memory.rows || x < memory.x || x >= memory.x + memory.w) return null;
+  const row = Math.floor((y - memory.y) / memory.pitch), byte = row * memory.step - memory.lead + (x - memory.x) / memory.byte, first = Math.floor(byte / SECTOR) * SECTOR;
+  if (row < 0 || row >= memory.rows || x < memory.x || x >= memory.x + memory.w || byte < 0) return null;
   return { text: `sector ${first / SECTOR}: bytes ${first.toLocaleString("en")} to ${(first + SECTOR - 1).toLocaleString("en")}` };
 }
 
-/** What moves smoothly, beside the values: the rows of memory, and where each lane's bytes begin. */
-export const numbersOf = values => ({ ...values, rows: rowsOf(values), ...Object.fromEntries([...Array(LANES).keys()].map(lane => [`a${lane}`, addressOf(values, lane)])) });
+/** What moves smoothly, beside the values: the rows of memory, and where each lane's bytes begin, in memory or in B. */
+export function numbersOf(values) {
+  const found = { ...values, rows: rowsOf(values) };
+  for (let lane = 0; lane < LANES; ++lane) {
+    if (values.walk) [found[`r${lane}`], found[`c${lane}`]] = [elementOf(values, lane).row, elementOf(values, lane).column];
+    else found[`a${lane}`] = addressOf(values, lane);
+  }
+  return found;
+}
 
 // ---- the explorable --------------------------------------------------------------------------------------------------------------
 export const picture = {
@@ -265,15 +308,18 @@ export const picture = {
   ask: { label: "Your prediction", unit: "sectors" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
   height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 21 * text) : clamp(0.34 * width, 340, 430)),
-  controls: states => (states.walks ? [
-    { kind: "choice", key: "walk", label: "Neighbouring lanes go", options: states.walks.map(walk => [walk, WALKS[walk].replace(" of B", "")]) },
+  jump: "Hide",                                               // to where no result is shown: what comes next can be predicted again
+  jumpIcon: "rewind",
+  controls: states => (states.walks ? [                       // a group of buttons comes second, in the column that gives it one line
     { kind: "range", key: "pad", label: "ldb", name: "ldb: floats from one row of B to the next", min: 0, max: MOST_PAD,
       says: ({ pad }) => `${COLUMNS} + ${pad} floats` },
-  ] : [    { kind: "range", key: "stride", label: "Stride", name: "Stride: from the piece of one lane to the piece of the next", min: 0, max: MOST_STRIDE,
+    { kind: "choice", key: "walk", label: "Neighbouring lanes go", options: states.walks.map(walk => [walk, WALKS[walk].replace(" of B", "")]) },
+  ] : [
+    { kind: "range", key: "stride", label: "Stride", name: "Stride: from the piece of one lane to the piece of the next", min: 0, max: MOST_STRIDE,
       says: ({ stride, width }) => `${stride}: ${stride * width} bytes apart` },
+    { kind: "choice", key: "width", label: "Each lane loads", options: [[2, "1 half"], [4, "1 float"], [8, "2 floats"], [16, "4 floats"]] },
     { kind: "range", key: "offset", label: "Offset", name: "Offset: floats before the piece of lane 0", min: 0, max: MOST_OFFSET,
       says: ({ offset }) => `${offset}: lane 0 at byte ${FLOAT * offset}` },
-    { kind: "choice", key: "width", label: "Each lane loads", options: [[2, "1 half"], [4, "1 float"], [8, "2 floats"], [16, "4 floats"]] },
   ]),
   numbers: numbersOf,
   scene: sceneOf, draw, says, when, describes, hit,

@@ -6,7 +6,7 @@ const GRACE_MS = 2000;                       // after Enter in the question: a p
 const NARROW = 700;                          // pixels: a telephone, or half a window
 const PROJECTED = [28 / 1080, 15, 64];       // the type on a full screen: a share of its height, so that a browser's zoom changes nothing
 const ICONS = { play: "M3 1l10 7-10 7z", pause: "M3 1h4v14H3zM9 1h4v14H9z", back: "M13 1L5 8l8 7zM2 1h2v14H2z", step: "M3 1l8 7-8 7zM12 1h2v14h-2z",
-  jump: "M2 1l6 7-6 7zM8 1l6 7-6 7z", full: "M1 1h5v2H3v3H1zM10 1h5v5h-2V3h-3zM1 10h2v3h3v2H1zM13 10h2v5h-5v-2h3z" };
+  jump: "M2 1l6 7-6 7zM8 1l6 7-6 7z", rewind: "M14 1L8 8l6 7zM8 1L2 8l6 7z", full: "M1 1h5v2H3v3H1zM10 1h5v5h-2V3h-3zM1 10h2v3h3v2H1zM13 10h2v5h-5v-2h3z" };
 
 export const clamp = (x, low = 0, high = 1) => Math.min(high, Math.max(low, x));
 export const ease = t => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
@@ -135,7 +135,7 @@ class Stage {
     this.play = this.button(bar, "play", "Play", "Space", () => this.toggle());
     this.button(bar, "back", "Back", "ArrowLeft", () => this.step(-1));
     this.button(bar, "step", "Step", "ArrowRight", () => this.step(1));
-    if (this.picture.jump) this.jumper = this.button(bar, "jump", this.picture.jump, "b", () => this.jump());
+    if (this.picture.jump) this.jumper = this.button(bar, this.picture.jumpIcon ?? "jump", this.picture.jump, "b", () => this.jump());
     this.scrub = element("input", { type: "range", min: 0, max: 1000, step: 1, value: 0, "aria-label": "Time" }, bar);
     this.scrub.addEventListener("input", () => this.seek(this.scrub.value / 1000 * this.scene.steps));
     if (this.picture.ask) {

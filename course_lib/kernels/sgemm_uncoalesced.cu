@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(TILE * TILE)
 sgemm_uncoalesced(int M, int N, int K, float alpha, const float* A, int lda,
                   const float* B, int ldb, float beta, float* C, int ldc) {
     __shared__ float As[TILE][TILE];
-    __shared__ float Bs[TILE][TILE + 1];         // Bs[k][col]; padded, so that its stores have no conflicts
+    __shared__ float Bs[TILE][TILE + 1];         // Bs[k][col]; one float more per row: lesson 06
     const int tx = threadIdx.x, ty = threadIdx.y;
     const int row = blockIdx.y * TILE + ty;    // of C
     const int col = blockIdx.x * TILE + tx;

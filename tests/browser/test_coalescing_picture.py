@@ -50,6 +50,29 @@ def test_it_plays_to_the_end_judges_the_prediction_and_then_follows_the_sliders(
     shown.says("Predict, then play")
 
 
+def test_hide_takes_the_result_away_until_the_reader_plays_again(opened):
+    shown = opened(reduced_motion="reduce")
+    shown.press("End")
+    shown.says(LAST)
+    shown.button("Hide").click()
+    shown.says("Predict, then play")
+    for key in ("Home", "ArrowRight", "ArrowRight"):
+        shown.slider(STRIDE).press(key)
+        shown.says("Predict, then play")
+    shown.press("End")
+    shown.says("every second float. They touch 8 sectors")
+    shown.press("b")
+    shown.says("Predict, then play")
+
+
+@pytest.mark.parametrize("page", [PICTURE, walk], indirect=True)
+@pytest.mark.parametrize("width", [800, 940, 1280])
+def test_a_group_of_buttons_stands_in_one_line(opened, width):
+    shown = opened()
+    shown.page.set_viewport_size({"width": width, "height": 800})
+    assert len({round(label.bounding_box()["y"]) for label in shown.root.locator(".wbw-choice label").all()}) == 1
+
+
 def test_four_floats_are_loaded_or_refused(opened):
     shown = opened(reduced_motion="reduce")
     shown.slider(STRIDE).fill("1")

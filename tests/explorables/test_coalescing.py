@@ -162,6 +162,28 @@ def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
     assert min(f["text"] for f in found if f["width"] == 1864) >= 28
 
 
+ROWS = """(m, positions) => positions.map(values => {
+    const smooth = m.picture.numbers(values), scene = m.sceneOf(values), ldb = 4 * (128 + values.pad);
+    const where = m.layout({ width: 940, height: 340, text: 14, narrow: false, scene, smooth, values });
+    const starts = [...Array(16).keys()].map(row => m.byteBox(where, row * ldb, 4).x);
+    const lanes = [...Array(32).keys()].map(lane => {
+        const address = m.addressOf(values, lane), box = m.byteBox(where, address, 4);
+        const index = Math.floor(address / 32), right = box.x + box.w;
+        const around = m.piecesOf(where, 32).filter(piece => piece.index === index && Math.abs(piece.box.y - box.y) < 0.01).map(p => p.box);
+        return { w: box.w, ok: around.length === 1 && around[0].x <= box.x + 0.01 && right <= around[0].x + around[0].w + 0.01 };
+    });
+    return { values, starts, lanes, inside: starts[0] >= where.memory.x };
+})"""
+
+
+def test_every_row_of_b_begins_at_one_place_and_each_float_lies_in_its_sector(page):
+    for found in evaluate(page, ROWS, WALKED):
+        assert max(found["starts"]) - min(found["starts"]) < 0.01, found["values"]
+        assert found["inside"]
+        assert all(lane["ok"] for lane in found["lanes"]), found["values"]
+        assert min(lane["w"] for lane in found["lanes"]) > 12, "pixels of a float: to be seen under the arrows"
+
+
 def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
     around = 130                         # the words, the player, and two rows of controls, in pixels, seen in Chromium
     heights = evaluate(page, "(m, widths) => widths.map(width => m.picture.height(width, 14, false))", [984, 1090, 1280, 1900])

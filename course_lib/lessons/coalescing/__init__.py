@@ -4,8 +4,9 @@ from course_lib.explorables import one_request, tile_load
 from course_lib.lessons.coalescing.columns import old_and_new
 from course_lib.lessons.coalescing.layouts import layouts
 from course_lib.lessons.coalescing.mistakes import with_slip
-from course_lib.lessons.coalescing.products import b_line, b_line_counted, beside_uncoalesced, between, between_counted, scoreboard, slides
+from course_lib.lessons.coalescing.pictures import first_request_for_b
+from course_lib.lessons.coalescing.products import b_line, b_line_counted, beside_uncoalesced, between, scoreboard, slides
 from course_lib.lessons.coalescing.strides import distances, recorded_us, stride_chart, stride_times, widths
 
-__all__ = ["b_line", "b_line_counted", "beside_uncoalesced", "between", "between_counted", "distances", "layouts", "old_and_new",
+__all__ = ["b_line", "b_line_counted", "beside_uncoalesced", "between", "distances", "first_request_for_b", "layouts", "old_and_new",
            "one_request", "recorded_us", "scoreboard", "slides", "stride_chart", "stride_times", "tile_load", "widths", "with_slip"]

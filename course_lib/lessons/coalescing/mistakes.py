@@ -3,15 +3,19 @@
 import re
 
 from course_lib.errors import CourseError
+from course_lib.unwritten import NOT_REPAIRED, Unwritten
 
 LOAD_OF_B = re.compile(r"\bB\s*\[([^\[\];]*)\]")
 ROW = re.compile(r"\b(threadIdx\.y|ty)\b")
+DOWN = re.compile(r"\(\s*k0\s*\+\s*tx\s*\)\s*\*\s*ldb")           # as in the kernel that the reader repairs
 
 
-def with_slip(text: str) -> str:
+def with_slip(text: str) -> str | Unwritten:
     """Return a kernel's text in which the row of B comes from `tx`, like its column: `B[(k0 + tx) * ldb + col]`.
 
     The load may be written in any order, as long as `ty` (or `threadIdx.y`) stands once in its index.
+
+    A kernel that still goes down a column of B gives an `Unwritten`, which says so wherever it is used.
 
     Raises
     ------
@@ -25,6 +29,8 @@ def with_slip(text: str) -> str:
     """
     text = f"{text}"                                             # a kernel that is not written yet says so here
     found = [load for load in LOAD_OF_B.finditer(text) if len(ROW.findall(load[1])) == 1]
+    if not found and any(DOWN.search(load[1]) for load in LOAD_OF_B.finditer(text)):
+        return Unwritten("repaired", NOT_REPAIRED, text)
     if len(found) != 1:
         raise CourseError("no single load of B has ty in its index: write the load as B[(k0 + ty) * ldb + col], then try again")
     first, end = found[0].span(1)

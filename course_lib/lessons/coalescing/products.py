@@ -77,12 +77,6 @@ RUNGS = (("1", UNCOALESCED, "down its columns", "no", "yes"), ("2", "sgemm_tiled
          ("3", "sgemm_padded", "along its rows", "yes", "yes"), ("4", "sgemm_coalesced", "along its rows", "yes", "no"))
 
 
-def between() -> Table:
-    """Return the times of four kernels that differ in how B is loaded and in how its tile lies in shared memory."""
-    rows = [(*rung, ms(rung[1])) for rung in RUNGS]
-    return Table(("kernel", "name", "B is read", "Bs transposed", "Bs padded", "ms"), rows, f"Tiles of 16 × 16, N = {N_TIMED}, {label()}")
-
-
 def requests_for_b(kernel: str) -> tuple[float, float, float]:
     """Return sectors, lines and modelled L1 wavefronts per load request for B, on average over those of one block."""
     found = [record.addresses[record.addresses >= 0] for record in requests(one_block(counted(kernel)), array="B", load=True)]
@@ -90,12 +84,15 @@ def requests_for_b(kernel: str) -> tuple[float, float, float]:
     return tuple(np.mean(each, axis=0))
 
 
-def between_counted() -> Table:
-    """Return what the simulator counts for the same four kernels: each request for B, and shared memory."""
-    rows = [(name, *(f"{count:g}" for count in requests_for_b(kernel)), f"{wavefronts(counted(kernel)):,}") for name, kernel, *_ in RUNGS]
-    header = ("kernel", "sectors per request for B", "lines per request for B", "L1 wavefronts per request for B",
-              "wavefronts of shared memory, all")
-    return Table(header, rows, f"The same kernels, N = {N_COUNTED}, simulated")
+def between() -> Table:
+    """Return four kernels that differ in how B is loaded and in how its tile lies in shared memory: what is counted, and the times."""
+    rows = []
+    for name, kernel, *how in RUNGS:
+        sectors, lines, _ = requests_for_b(kernel)
+        rows.append((name, *how, f"{sectors:g}", f"{lines:g}", f"{wavefronts(counted(kernel)):,}", ms(kernel)))
+    header = ("kernel", "B is read", "tile transposed", "padded", "sectors", "lines", "wavefronts", "ms")
+    return Table(header, rows, "Tiles of 16 × 16. Sectors and lines per request for B, wavefronts of shared memory in all: "
+                               f"N = {N_COUNTED}, simulated. Times: N = {N_TIMED}, {label()}")
 
 
 def scoreboard() -> Table:
