@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from pathlib import Path
 
 import my_course
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from course_lib import cp, data
+from course_lib import cp, data, simt
 from course_lib.arch import device
 from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, NAMES, RIVALS, N
@@ -42,9 +43,24 @@ def test_the_kernel_doubles_and_is_counted_as_the_prose_says(twice):
     cp.RawKernel(twice, "twice")((1,), (8,), (x,))
     assert x.get().tolist() == [2 * n for n in range(8)]
     table = start.counted(cp.last_launch())
-    assert [tuple(row) for row in table.rows] == [("threads", 8), ("bytes loaded", 32), ("bytes stored", 32)]
+    loaded, stored = "bytes loaded, in pieces of 32", "bytes stored, in pieces of 32"
+    assert [tuple(row) for row in table.rows] == [("threads", 8), (loaded, 32), (stored, 32)]
     assert "simulated" in table.caption
     assert "Eight numbers of four bytes are 32 bytes" in PROSE
+    cp.RawKernel(twice, "twice")((1,), (4,), (x,))
+    assert [tuple(row) for row in start.counted(cp.last_launch()).rows] == [("threads", 4), (loaded, 32), (stored, 32)]
+    assert "If you launched only four threads, the table would still say 32." in PROSE
+
+
+def test_the_simulator_is_made_ready_and_says_so_when_it_takes_long(capsys):
+    start.prepare_simulator()
+    assert capsys.readouterr().out.splitlines()[-1] == "The simulator is ready."
+    ended = threading.Event()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("course_lib.simt.ahead.build.runtime", lambda: ended.wait(30))
+        simt.prepare_runtime(ended.set, patience_s=0.01)
+    assert ended.is_set(), "it was said before the work was done"
+    assert "start.prepare_simulator()" in CODE["probe"]
 
 
 def test_sixteen_threads_are_refused_and_the_repair_helps(twice):
