@@ -36,7 +36,8 @@ def compare(predicted, actual, unit="", close=0.05):
     if actual and abs(predicted - actual) <= close * abs(actual):
         return f"{said}: close. What makes the difference?"
     if predicted > 0 and actual > 0:
-        factor, this, that = (predicted / actual, "your number", "the answer") if predicted > actual else (actual / predicted, "the answer", "your number")
+        small, large = sorted([(predicted, "your number"), (actual, "the answer")])
+        factor, this, that = large[0] / small[0], large[1], small[1]
         return f"{said}: {this} is {grouped(float(f'{factor:.2g}'))} times as large as {that}. Where does the factor come from?"
     return f"{said}. Where does the difference come from?"
 

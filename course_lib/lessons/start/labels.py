@@ -64,5 +64,6 @@ def counted(launch: LaunchResult) -> Table:
     for size in (*launch.grid, *launch.block):
         threads *= size
     rows = [("threads", threads)]
-    rows += [(f"bytes {verb}, in pieces of {SECTOR_BYTES}", SECTOR_BYTES * launch.count("sectors", kind)) for verb, kind in (("loaded", "load"), ("stored", "store"))]
+    for verb, kind in (("loaded", "load"), ("stored", "store")):
+        rows.append((f"bytes {verb}, in pieces of {SECTOR_BYTES}", SECTOR_BYTES * launch.count("sectors", kind)))
     return Table(("what", "how many"), rows, f"{launch.kernel.name}, {launch.counters_label}")
