@@ -26,9 +26,12 @@ export function sceneOf(values, states) {
 export const clock = ({ lasts }, at) => Math.min(at, lasts);
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
-const SLIM = 430;                       // a telephone: one below the other
-const FILLED = 15;                   // the smallest type of a full screen, whose picture has larger type than its controls
-export const textOf = ({ width, height, text }) => (width < SLIM ? Math.min(text, width / 30, height / 38) : Math.min(text < FILLED ? text : Math.max(text, 24), width / 51, height / 23));
+const SLIM = 400;                       // a telephone: one below the other
+const FILLED = 15;                      // the smallest type of a full screen, whose picture has larger type than its controls
+export function textOf({ width, height, text }) {
+  if (width < SLIM) return Math.min(text, width / 30, height / 38);
+  return Math.min(text < FILLED ? text : Math.max(text, 24), width / (width < 700 ? 34 : 51), height / 23);
+}
 const columnsOf = ({ width }, count) => (count > 2 ? (width < SLIM ? 4 : width < 700 ? 5 : 7) : width < SLIM ? 1 : 2);
 
 /** One of two lanes, its words beside its square or above and below it, whichever leaves the larger square. */
@@ -105,7 +108,7 @@ function drawWords(pen, view, { lane, words, below }) {
   }
   const after = x + pen.measureText(lane.name).width + text;
   write(pen, view, from, after, y, { most: x + w - after });
-  write(pen, view, String(products), x, below + 3.9 * text, { size: 4.2, weight: 700 });
+  write(pen, view, String(products), x, below + 3.9 * text, { size: w < 20 * text ? 3 : 4.2, weight: 700 });
   const beside = x + pen.measureText(String(products)).width + 0.6 * text;
   write(pen, view, finished, beside, below + 2.2 * text, { weight: 600, most: x + w - beside });
   write(pen, view, rest(view, lane), beside, below + 3.8 * text, { most: x + w - beside });

@@ -58,12 +58,12 @@ def test_at_the_end_the_full_square_is_not_zero_percent_of_the_next(opened):
 def test_a_narrow_window_still_has_both_squares_side_by_side(opened):
     """A browser zoomed to 150 % on a projector of 1280 × 720, with JupyterLab's file list beside the lesson."""
     shown = opened()
-    shown.page.set_viewport_size({"width": 560, "height": 480})
+    shown.page.set_viewport_size({"width": 426, "height": 480})
     shown.rested()
     left, right = shown.where("({ layout }, view) => layout(view).map(({ pane }) => pane)")
     assert left["y"] == right["y"]
     assert left["x"] + left["side"] < right["x"]
-    assert left["side"] > 180
+    assert left["side"] > 160
 
 
 def test_every_control_moves_by_key(opened):
