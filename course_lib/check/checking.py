@@ -136,5 +136,7 @@ class _Check:
             line, seen = found
             said = f"{seen[0].upper()}{seen[1:]}. {who} in line {store.line}"
         else:
-            line, said = store.line, f"{who} here" + ("" if finding.facts["guess"] else ", but the mistake may lie in any line that its sum comes through")
-        return dataclasses.replace(finding, line=line, source_line=reports.line_text(self.lines, line), message=f"{finding.message}. {said}")
+            unknown = "" if finding.facts["guess"] else ", but the mistake may lie in any line that its sum comes through"
+            line, said = store.line, f"{who} here{unknown}"
+        return dataclasses.replace(finding, line=line, source_line=reports.line_text(self.lines, line),
+                                   message=f"{finding.message}. {said}")

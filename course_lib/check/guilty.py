@@ -42,7 +42,8 @@ def guilty(report, trial, store, row, col, block, lines):
 def _never_loaded(report, trial, store, row, col):
     """Say which element of A or B the block did not load, although the sum needs it."""
     case = trial.case
-    for name, first, step, index in (("A", row * (case.K + case.pad), 1, f"[{row}][{{k}}]"), ("B", col, case.N + case.pad, f"[{{k}}][{col}]")):
+    needed = (("A", row * (case.K + case.pad), 1, f"[{row}][{{k}}]"), ("B", col, case.N + case.pad, f"[{{k}}][{col}]"))
+    for name, first, step, index in needed:
         array = next((a for a in report.arrays if a.name == name), None)
         loads = [r for r in _loads(report, "global", store) if array and _within(r, array.address, array.nbytes)]
         if not loads:

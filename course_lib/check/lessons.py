@@ -13,7 +13,7 @@ EXPLAINS = {
 
 
 def lesson_of(kind):
-    """Return the number and title of the lesson that explains a kind of finding, or "".
+    """Return the number and title of the lesson that explains a kind of finding, or "": in that lesson, too.
 
     >>> lesson_of("hazard"), lesson_of("unsupported")
     ('lesson 04, Tiling', '')
@@ -21,5 +21,5 @@ def lesson_of(kind):
     number = EXPLAINS.get(kind)
     if not number:
         return ""
-    here = PurePath(os.environ.get("JPY_SESSION_NAME", "").replace("\\", "/")).name[:3]         # JupyterLab tells a kernel its notebook
-    return "this lesson" if here == f"{number}_" else f"lesson {number}, {TITLES[number]}"
+    here = PurePath(os.environ.get("JPY_SESSION_NAME", "").replace("\\", "/"))         # JupyterLab tells a kernel its notebook
+    return "" if (here.parent.name, here.name[:3]) == ("notebooks", f"{number}_") else f"lesson {number}, {TITLES[number]}"

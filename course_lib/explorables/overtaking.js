@@ -151,7 +151,7 @@ function draw(pen, view) {
   for (const name of view.scene.names) drawTile(pen, more, where, name, state);
   drawC(pen, more, where, state);
   const wrong = state.spoilt.size;
-  write(pen, more, `${wrong} of 256 elements of C are wrong`, view.width / 2, where.said, { weight: 700, size: 1.15, align: "center", colour: wrong ? more.hues.wrong : more.ink });
+  write(pen, more, `${wrong} of 256 elements of C are wrong${view.at < view.scene.steps ? " so far" : ""}`, view.width / 2, where.said, { weight: 700, size: 1.15, align: "center", colour: wrong ? more.hues.wrong : more.ink });
   drawLines(pen, more, where);
   drawKey(pen, more, where);
 }

@@ -87,8 +87,8 @@ def steps_of(result: RunResult, right: RunResult) -> list[dict[str, Any]]:
     """Return what the warps did, in their order, and what they read that they would not have read in `right`.
 
     A step is one warp that fills, multiplies or stores until it does something else, or a barrier at which the last warp arrives. `tile`:
-    0 or 1. `writes`, `reads`: words of each tile. `early`: those that were read although they belonged to a later tile already. `spoilt`: the
-    elements of C of the threads that did so.
+    0 or 1. `writes`, `reads`: words of each tile. `early`: those that were read although they belonged to a later tile already.
+    `spoilt`: the elements of C of the threads that did so.
     """
     tiles, now, then = tiles_of(result), versions(result), versions(right)
     owner, filled, reads, waiting = element_of(result), [0] * WARPS, [0] * WARPS, 0
@@ -155,8 +155,8 @@ class Overtaking(Explorable):
     _esm = module_text("overtaking")
 
     def static_text(self) -> str:
-        return (f"{self.title}, in the order in which the simulator ran them: what each warp stores in the shared tiles, what it reads there, "
-                "and which elements of C become wrong. Run this cell to play it.")
+        return (f"{self.title}, in the order in which the simulator ran them: what each warp stores in the shared tiles, what it reads "
+                "there, and which elements of C become wrong. Run this cell to play it.")
 
 
 def overtaking(whole: str | None = None, broken: str | None = None) -> Overtaking:

@@ -321,23 +321,22 @@ class Stage {
     for (const [key, value] of Object.entries(this.hover?.pick ?? {})) this.set(key, value);
   }
 
-  /** Give the focus back to the notebook's cell around the picture, whose keys are JupyterLab's again; return the cell, or null where there is none. */
+  /** Give the focus to the notebook's cell behind the picture, where the keys are JupyterLab's; return that cell, or null outside JupyterLab. */
   release() {
-    const cell = this.root.closest(".jp-Cell, .jp-Notebook");
+    const own = this.root.closest(".jp-Cell"), next = own?.nextElementSibling, cell = next?.matches(".jp-Cell") ? next : own;
     if (cell && !cell.hasAttribute("tabindex")) cell.tabIndex = -1;
     cell?.focus({ preventScroll: true });
     return cell;
   }
 
-  /** Escape leaves the full screen, then the picture; Shift, Ctrl or Alt with Enter runs the notebook's cell as anywhere else. Return whether the key was one of these. */
+  /** Escape leaves the full screen, and otherwise the picture; Shift+Enter runs the next cell. Return whether the key was one of these. */
   leaves(event) {
-    if (event.key === "Escape" && this.root.classList.contains("wbw-fixed")) this.fullScreen();
-    else if (event.key === "Escape" || event.key === "Enter" && (event.shiftKey || event.ctrlKey || event.altKey)) {
-      if (document.fullscreenElement) document.exitFullscreen();
-      const { key, code, keyCode, shiftKey, ctrlKey, altKey } = event;
-      if (!this.release()) return false;
-      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, code, keyCode, shiftKey, ctrlKey, altKey, bubbles: true, cancelable: true }));
-    } else return false;
+    const runs = event.key === "Enter" && event.shiftKey, full = document.fullscreenElement || this.root.classList.contains("wbw-fixed");
+    if (!runs && event.key !== "Escape" || !full && !this.root.closest(".jp-Cell")) return false;
+    this.gone = full && runs;                // JupyterLab has gone on by the time that the screen is left
+    if (full) this.fullScreen();
+    const cell = this.release(), { key, code, keyCode, shiftKey } = event;
+    if (runs) cell?.dispatchEvent(new KeyboardEvent("keydown", { key, code, keyCode, shiftKey, bubbles: true, cancelable: true }));
     event.preventDefault();
     event.stopPropagation();
     return true;
@@ -386,7 +385,8 @@ class Stage {
     this.fills.lastChild.textContent = on ? "Leave" : "Full screen";
     put(this.fills, "title", `${on ? "Leave full screen" : "Full screen"} (key: f)`);
     this.root.classList.toggle("wbw-projector", on && window.innerWidth >= 800);         // on a telephone nothing grows
-    if (!on) this.release();
+    if (!on && !this.gone) this.release();
+    this.gone = false;
     this.resize();
   }
 }

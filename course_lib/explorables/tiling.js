@@ -46,14 +46,14 @@ export function layout(view) {
   const { shapes } = scene.states, [rows, depth] = shapes.A, columns = shapes.B[1], many = narrow ? 1 : 2, high = height / (narrow ? 2 : 1);
   const gap = Math.round(1.5 * text), head = Math.round(1.9 * text), foot = Math.round(3.2 * text);
   const cell = Math.min((width / many - gap - 1.6 * text) / (depth + columns), (high - head - gap - foot) / (depth + rows));
-  const wide = cell * (depth + columns) + gap, spare = clamp(width / many - wide - 3 * text, 0, 7 * text), top = 7.1 * text;
+  const wide = cell * (depth + columns) + gap, spare = clamp(width / many - wide - 3 * text, 0, 7 * text), top = 6.4 * text;
   return Object.fromEntries(SIDES.map((side, i) => {
     const x = (width / many) * (narrow ? 0.5 : i + 0.5) - (wide + spare) / 2, y = (narrow ? i * high : 0) + head;
     const A = { x: x + spare, y: y + cell * depth + gap, cell }, B = { x: A.x + cell * depth + gap, y, cell }, C = { x: B.x, y: A.y, cell };
     const corner = { x, y, w: cell * depth + spare - 1.2 * text, h: cell * depth };
     const box = { x, y: y + top, w: corner.w, h: corner.h - top };
-    const small = Math.min((box.w - 3 * text) / (2 * columns), (box.h - 3.1 * text) / rows), side0 = (box.w - 2 * columns * small) / 3;
-    const As = { x: box.x + side0, y: box.y + 2.7 * text, cell: small }, Bs = { x: As.x + columns * small + side0, y: As.y, cell: small };
+    const small = Math.min((box.w - 3 * text) / (2 * columns), (box.h - 2.9 * text) / rows), side0 = (box.w - 2 * columns * small) / 3;
+    const As = { x: box.x + side0, y: box.y + 2.55 * text, cell: small }, Bs = { x: As.x + columns * small + side0, y: As.y, cell: small };
     const strip = { x: A.x, y: A.y + cell * rows + 1.9 * text, w: wide, h: 0.8 * text };
     return [side, { side, x, y, wide, A, B, C, As, Bs, corner, box, strip, high: strip.y + strip.h }];
   }));
@@ -64,7 +64,7 @@ const elementBox = (where, states, name, element) => cellBox(where[name], ...pla
 const between = (a, b, t) => ({ x: lerp(a.x, b.x, t), y: lerp(a.y, b.y, t), w: lerp(a.w, b.w, t), h: lerp(a.h, b.h, t) });
 const middle = box => [box.x + box.w / 2, box.y + box.h / 2];
 
-// ---- colours: how often a sector was loaded, from pale to strong; the same order in brightness without colour vision -------------------
+// ---- colours: how often a sector was loaded, from yellow over orange to red, in the dark theme from brown over orange to yellow; the same order in brightness without colour vision -------------------
 const RAMPS = { light: ["#fbe3b0", "#f5b562", "#e2722f", "#b9321f", "#7d0f22"], dark: ["#5a3a1c", "#94541c", "#cf7420", "#f39b45", "#ffd9a0"] };
 const HUES = { light: { now: "#0072b2", shared: "#a6d3ee", multiply: "#009e73", barrier: "#8b2fa8", watch: "#f0e442" },
   dark: { now: "#56b4e9", shared: "#1f567a", multiply: "#26b98d", barrier: "#dc9bff", watch: "#f0e442" } };   // barriers are purple: orange and red say how often a sector was loaded
@@ -145,7 +145,7 @@ function drawLegend(pen, view, { box }) {
   else { under("not yet", box.x, "left"); under("often", bar.x + bar.w, "right"); if (box.w > 12 * text) under("once", bar.x + 2.6 * text, "left"); }
 }
 
-/** Shared memory: each tile pale where it is filled; a barrier is a frame around it in which everyone waits. */
+/** Shared memory: each tile blue where it is filled; a barrier is a frame around it in which everyone waits. */
 function drawShared(pen, view, where) {
   const { text, scene, now } = view, { box } = where, step = now.step < 0 ? null : scene.states.steps[now.step], waits = step?.kind === "barrier";
   pen.setLineDash(waits ? [] : [5, 4]);

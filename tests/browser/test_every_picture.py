@@ -62,7 +62,8 @@ def test_it_fits_every_screen_and_its_words_are_whole(opened, width, scheme):
 
 
 @EVERY
-@pytest.mark.parametrize(("width", "height", "scheme"), [(1920, 1080, "light"), (1920, 1080, "dark"), (1280, 800, "light"), (1280, 720, "light")])
+@pytest.mark.parametrize(("width", "height", "scheme"), [
+    (1920, 1080, "light"), (1920, 1080, "dark"), (1280, 800, "light"), (1280, 720, "light")])
 def test_a_projector_gets_large_letters_and_the_whole_screen(opened, width, height, scheme):
     """1280 × 720 is what a browser that is zoomed to 150 % has of a projector of 1920 × 1080."""
     shown = opened(width, scheme)

@@ -40,6 +40,33 @@ def test_the_harness_sees_what_happens(tmp_path):
         assert "square 16" in after
 
 
+@pytest.mark.parametrize("leave", ["Escape", "f", "Shift+Enter", ""])
+def test_whoever_leaves_a_picture_runs_the_next_cell_and_not_the_picture_again(tmp_path, leave):
+    """`leave`: the key that leaves the full screen; "": it was never entered."""
+    from lab_browser import open_lesson
+
+    cells = [nbformat.v4.new_code_cell("from course_lib.lessons import tiling\ntiling.side_by_side()"), nbformat.v4.new_code_cell("'next'"),
+             nbformat.v4.new_code_cell("'last'")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "tiny.ipynb")
+    with open_lesson(tmp_path / "tiny.ipynb", height=1200) as lesson:
+        assert lesson.run_all() == []
+        page, canvas = lesson.page, lesson.page.locator(".wbw canvas")
+        canvas.click(position={"x": 5, "y": 5})
+        if leave:
+            page.keyboard.press("f")
+            page.locator(".wbw-projector").wait_for()
+            if leave == "Escape" and page.evaluate("document.fullscreenElement !== null"):
+                page.evaluate("document.exitFullscreen()")         # what Escape does in a window that somebody looks at
+            else:
+                page.keyboard.press(leave)
+            page.locator(".wbw:not(.wbw-projector)").wait_for()
+        if leave != "Shift+Enter":
+            page.keyboard.press("Shift+Enter")
+        prompts = page.locator(".jp-CodeCell .jp-InputPrompt")
+        page.wait_for_function("[...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some(p => p.textContent.includes('4'))")
+        assert [re.sub(r"\D", "", text) for text in prompts.all_inner_texts()] == ["1", "4", "3"]
+
+
 def test_lesson_04_runs_and_its_tile_slider_moves_the_counter():
     from lab_browser import open_lesson
 

@@ -154,6 +154,53 @@ def test_the_first_wrong_element_is_followed_to_its_thread():
     assert wrong.line == line_of(text, "*c = alpha")
 
 
+@pytest.mark.parametrize(("old", "new", "line", "says"), [
+    ("B[(k0 + k) * ldb + col]", "B[k0 + k * ldb + col]", "Bs[k][tx] =",
+     "C[0][0] needs B[32][0], and its block never loads that: it loads B here"),
+    ("A[row * lda + k0 + k]", "A[row * lda + k]", "As[ty][k] =",
+     "C[0][0] needs A[0][32], and its block never loads that: it loads A here"),
+    ("As[ty][k] * Bs[k][tx]", "As[ty][k] * Bs[ty][tx]", "acc += As",
+     "Thread (0, 0) reads Bs[0][0] here for every k, and no other element of Bs")])
+def test_a_wrong_sum_is_followed_to_the_line_that_spoilt_it(old, new, line, says):
+    assert old in TILED
+    text = TILED.replace(old, new)
+    wrong = next(f for f in check(text).findings if f.kind == "wrong")
+    assert says in wrong.message
+    assert f"stored it in line {line_of(text, '*c = alpha')}" in wrong.message
+    assert wrong.line == line_of(text, line)
+
+
+def test_where_nothing_shows_the_line_the_store_is_not_accused():
+    text = TILED.replace("acc += As[ty][k]", "acc += (k & 1 ? 3.0f : 1.0f) * As[ty][k]")
+    wrong = next(f for f in check(text).findings if f.kind == "wrong")
+    assert wrong.message.endswith("stored it here, but the mistake may lie in any line that its sum comes through")
+
+
+def test_a_kernel_whose_launch_tells_of_no_tile_is_tried_on_whole_blocks():
+    names = [outcome.name for outcome in check(NAIVE).inputs]
+    assert names[:2] == ["square, whole blocks", "rectangular, whole blocks"]
+    assert not any("tile" in name for name in names)
+    assert [outcome.name for outcome in check(TILED).inputs][1] == "rectangular, whole tiles"
+
+
+def test_a_hazard_is_counted_in_words():
+    before, _, after = TILED.rpartition("__syncthreads();")
+    message = check(before + after).findings[0].message
+    assert "writes with no barrier after the read, on input: square, whole tiles" in message
+    assert "WAR" not in message
+
+
+def test_in_the_lesson_that_explains_a_finding_no_lesson_is_named(monkeypatch):
+    before, _, after = TILED.rpartition("__syncthreads();")
+    assert check(before + after).findings[0].lesson == "lesson 04, Tiling"
+    for name in ("/home/me/my_course/notebooks/04_tiling.ipynb", "notebooks\\04_tiling.ipynb"):
+        monkeypatch.setenv("JPY_SESSION_NAME", name)
+        assert check(before + after).findings[0].lesson == ""
+        assert "See lesson" not in repr(check(before + after))
+    monkeypatch.setenv("JPY_SESSION_NAME", "/home/me/my_course/exercises/04_tiling/04_tiling.ipynb")
+    assert check(before + after).findings[0].lesson == "lesson 04, Tiling", "the exercise is not the lesson"
+
+
 def test_an_element_that_nobody_stores():
     text = NAIVE.replace("if (row >= M || col >= N) return;", "if (row >= M || col >= N || row == 2) return;")
     wrong, = check(text).findings

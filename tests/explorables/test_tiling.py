@@ -13,7 +13,7 @@ PICTURE = side_by_side
 STEPS = 2 * (2 + 1 + TILE + 1) + 1
 SIDES = tuple(LAUNCHES)
 WARPS = TILE * TILE // 32
-WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28), (1224, 28))
+WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28), (1243, 19), (1243, 21))
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_the_words_ask_first_and_answer_last(page):
 
 INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => {
     const narrow = width < 700, values = { row: 5, column: 3 }, scene = m.sceneOf(values, states);
-    const height = text > 20 ? (width > 1500 ? 880 : 450) : m.picture.height(width, text, narrow);
+    const height = text > 14 ? { 19: 560, 21: 640, 28: 860 }[text] : m.picture.height(width, text, narrow);
     const where = m.layout({ width, height, text, narrow, scene });
     return Object.values(where).flatMap(p => ["A", "B", "C", "As", "Bs"].map(name => {
         const [rows, columns] = states.shapes[name], at = p[name];
@@ -152,6 +152,7 @@ def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
     assert [box for box in found if not box["ok"]] == []
     assert min(box["cell"] for box in found if len(box["name"]) == 1) > 4.5, "pixels of an element of A, B or C"
     assert min(box["cell"] for box in found) > 2.5
+    assert min(box["cell"] for box in found if box["width"] in (1243, 1864)) > 6, "on a projector, also at a zoom of 150 %"
 
 
 def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):

@@ -270,11 +270,13 @@ def test_the_scoreboard_and_what_is_said_of_it():
 
 # ---- mistakes and old hardware -------------------------------------------------------------------------------------------------------
 
-def test_the_slip_is_named_where_it_is_stored_and_where_it_reads_beyond_b(repaired):
+def test_the_slip_is_named_twice_for_what_is_never_loaded_and_for_what_lies_beyond_b(repaired):
     slip = coalescing.with_slip(repaired)
     assert len(slip.splitlines()) == len(repaired.splitlines())
     text, line = repr(check(slip)), 1 + slip[:slip.index("B[(k0 + tx)")].count("\n")
-    assert "1024 of 1024 elements of C are wrong" in text
+    assert f"wrong: line {line}: 1024 of 1024 elements of C are wrong" in text
+    assert "C[0][0] needs B[1][0], and its block never loads that" in text
+    said("C[0][0] needs B[1][0], and its block never loads that")
     assert f"out of bounds: line {line}" in text
     both = slip.replace("k0 + ty < K && col", "k0 + tx < K && col")
     assert "out of bounds" not in (text := repr(check(both)))

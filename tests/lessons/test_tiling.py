@@ -11,11 +11,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from course_lib import kernels
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.lessons import tiling
-from course_lib.lessons.tiling import counts, races, times
-from course_lib.lessons.tiling.overtaking import overtaken
+from course_lib.lessons.tiling import counts, times
 from course_lib.magic import from_cell
 from course_lib.run import bound_of, run
 from course_lib.widgets.compute import evaluate, inputs
@@ -23,6 +23,7 @@ from course_lib.widgets.compute import evaluate, inputs
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "04_tiling.ipynb"
 CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+NOTES = (ROOT / "docs" / "lecturing" / "04_tiling.md").read_text(encoding="utf-8")
 PROSE = " ".join(" ".join(CELLS.values()).split())
 
 
@@ -37,16 +38,66 @@ def mine():
     return from_cell(CELLS["mine"])[1]
 
 
-def test_without_the_second_barrier_warp_0_overwrites_what_warp_1_has_not_read(mine):
-    broken = tiling.without_last_barrier(mine, T=16)
-    found = overtaken(broken)
-    assert found.events[:found.read] == ((0, "reads"),) * 32 + ((0, "loads"), (0, "writes")) * 2
-    assert found.events[found.read:] == ((1, "reads"),) * 32 + ((1, "loads"), (1, "writes")) * 2
-    hazard = run(broken, *inputs(32, 32, 32)[:2], bx=16, by=16, racecheck=True).hazards[0]
-    assert found.word == races.element(run(broken, *inputs(32, 32, 32)[:2], bx=16, by=16), hazard.address) == "word 0 of Bs"
-    assert "Warp 0 does 36 accesses first" in tiling.overtaking(broken).alt
-    with pytest.raises(CourseError, match="is the second barrier still in the kernel"):
-        overtaken(mine)
+def test_the_picture_of_the_race_is_of_the_readers_own_kernel(mine):
+    shown = tiling.overtaking(mine.replace("#define T 16", "#define T 8"))
+    first, *others = [step for step in shown.states["out"]["steps"] if step["kind"] == "multiply" and step["tile"] == 0]
+    assert (first["warp"], first["spoilt"]) == (0, []), "the first warp to multiply finds its tiles whole"
+    assert all(len(step["spoilt"]) == 32 for step in others), "and only that"
+    assert len(shown.states["out"]["wrong"]) == 224
+    assert shown.states["there"]["wrong"] == []
+    with pytest.raises(CourseError, match="no __syncthreads"):
+        tiling.overtaking("#define T 16")
+
+
+def test_a_tiles_area_and_edges_are_its_work_and_its_loads():
+    for BM, BN, words in ((32, 8, "Now 32 × 8: area 256 multiply-adds for each k, edges 32 + 8 = 40 loads."),
+                          (64, 16, "Now 64 × 16: area 1,024 multiply-adds for each k, edges 64 + 16 = 80 loads.")):
+        ax, alt = tiling.tile_and_loads(evaluate("sgemm_tiled", 256, {"BM": BM, "BN": BN, "BK": 16}, backend="sim"))
+        assert words in alt
+        assert "16 × 16: area 256 multiply-adds for each k, edges 16 + 16 = 32 loads." in alt
+        assert [bar.get_width() for bar in ax.patches] == [1 / 8, 1 / 64, (BM + BN) / (8 * BM * BN), (1 / BM + 1 / BN) / 8]
+    assert "edges of the one are 32 + 8 = 40 long, and those of the other 16 + 16 = 32" in PROSE
+    assert "Work grows with the area" in PROSE
+
+
+def test_the_bars_are_the_scoreboards_numbers():
+    alt = tiling.score_bars().alt
+    for name, sectors, ms, _ in tiling.scoreboard().rows:
+        assert f"{name}: {f'{sectors} sectors per multiply-add, ' if sectors else ''}{ms} ms" in alt
+
+
+def test_the_profiler_counted_the_default_tile():
+    assert set(kernels.get("sgemm_tiled").check().values()) == {32}
+    assert "It was run on one tile only, the one that `sgemm_tiled` has by default: 32 × 32." in PROSE
+
+
+def test_the_lecturers_lines_make_a_right_kernel():
+    frame, dictated = re.findall(r"```cuda\n(.*?)```", NOTES, re.DOTALL)
+    hole = "    // the room dictates what stands here\n"
+    assert hole in frame
+    head, _, _ = from_cell(CELLS["mine"])[1].partition("    // BEGIN SOLUTION")
+    head = head or from_cell(CELLS["mine"])[1].partition("    __shared__")[0]
+    assert check(head + frame.replace(hole, dictated) + "}\n").right
+    assert len(dictated.splitlines()) == 7
+
+
+def test_check_finds_what_the_notes_say_of_the_rooms_mistakes(mine):
+    for old, new, line, says in (
+            ("B[(k0 + ty) * ldb + col]", "B[k0 + ty * ldb + col]", "Bs[ty][tx] =", "needs B[16][0], and its block never loads that"),
+            ("As[ty][k] * Bs", "As[ty][tx] * Bs", "sum +=", "reads As[0][0] here for every k"),
+            ("row < M && k0 + tx < K ? A[row * lda + k0 + tx] : 0.0f", "A[row * lda + k0 + tx]", "As[ty][tx] =", "Guard the access")):
+        assert old in mine
+        finding = check(mine.replace(old, new)).findings[0]
+        assert line in finding.source_line
+        assert says in finding.message
+
+
+def test_the_notes_name_places_by_headings_that_are_there():
+    plan = NOTES[NOTES.index("## The plan"):NOTES.index("## The order of typing")]
+    places = re.findall(r"^\| \d+ \| \*\*([^*]+)\*\*", plan, re.MULTILINE)
+    assert len(places) == 8
+    headings = " ".join(line for text in CELLS.values() for line in text.splitlines() if line.startswith("#"))
+    assert all(place in headings for place in places)
 
 
 def test_the_worked_kernel_is_right_on_every_input(mine):
@@ -174,5 +225,5 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
     said = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
     for cell in ("mine", "check", "launched", "reveal", "beside", "racy", "racy-large", "home"):
         assert "tiled is not written yet" in said[cell], cell
-    assert "262144" not in said["reveal"]
+    assert "262144" not in said["reveal"].replace(",", "")
     assert "sectors per multiply-add" in said["sizes"]

@@ -24,7 +24,7 @@ def tile_and_loads(result: RunResult):
     now = result.count("sectors") / (result.M * N * result.K)
     naive = evaluate("sgemm_naive", N, {"bx": 16, "by": 16}, backend="sim").count("sectors") / N**3
     values = {"naive": naive, "16 × 16": _sixteen(N), f"{BM} × {BN}, now": now, "formula, now": (1 / BM + 1 / BN) / 8}
-    figure = style.axes(width=5.9, height=4.6).figure
+    figure = style.axes(width=5.9, height=4.1).figure
     figure.clear()
     tiles, ax = figure.subplots(2, 1, height_ratios=(1.25, 1))
     bars(values, ax, unit=f"load sectors per multiply-add, {result.counters_label}")
@@ -69,5 +69,6 @@ def score_bars() -> Picture:
     right.set_yticks([])
     for ax in (left, right):
         ax.xaxis.label.set_fontsize(12)
-    alt = "; ".join(f"{name}: {f'{count:.4f} sectors per multiply-add, ' if count else ''}{1e3 * seconds:.1f} ms" for name, count, seconds, _ in rows)
+    counts = [f"{count:.4f} sectors per multiply-add, " if count else "" for _, count, *_ in rows]
+    alt = "; ".join(f"{name}: {count}{1e3 * seconds:.1f} ms" for (name, _, seconds, _), count in zip(rows, counts, strict=True))
     return render(figure, f"Bars of the scoreboard. {alt}.")

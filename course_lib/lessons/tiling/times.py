@@ -25,7 +25,7 @@ def label() -> str:
 
 
 def rungs() -> list[tuple[str, float | None, float, float]]:
-    """Return the ladder so far: its name, sectors per multiply-add (None for the library), seconds, and speed as a share of the library's."""
+    """Return the ladder so far: name, sectors per multiply-add (None for the library), seconds, speed as a share of the library's."""
     library = recorded("cuBLAS", 0, N_TIMED).median_s
     ours = (("naive, blocks of 16 × 16", naive(), recorded("sgemm_naive", 16, N_TIMED)),
             ("tiled, 16 × 16", tiled(16, 16, 16), recorded("sgemm_tiled", 16, N_TIMED)),
