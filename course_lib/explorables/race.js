@@ -26,18 +26,32 @@ export function sceneOf(values, states) {
 export const clock = ({ lasts }, at) => Math.min(at, lasts);
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
-const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narrow ? 30 : 62), height / (narrow ? 38 : 24));
+const SLIM = 400;                       // a telephone: one below the other
+const FILLED = 15;                      // the smallest type of a full screen, whose picture has larger type than its controls
+export function textOf({ width, height, text }) {
+  if (width < SLIM) return Math.min(text, width / 30, height / 38);
+  return Math.min(text < FILLED ? text : Math.max(text, 24), width / (width < 700 ? 34 : 51), height / 23);
+}
+const columnsOf = ({ width }, count) => (count > 2 ? (width < SLIM ? 4 : width < 700 ? 5 : 7) : width < SLIM ? 1 : 2);
+
+/** One of two lanes, its words beside its square or above and below it, whichever leaves the larger square. */
+function largeLane(lane, { x, y, wide, high }, text) {
+  const beside = Math.min(high - text, wide - 14 * text), below = Math.min(high - 6.8 * text, wide - 1.6 * text), columns = below > beside, side = Math.max(beside, below);
+  const left = columns ? x + (wide - side) / 2 : x + 2 + Math.max(0, (wide - side - 15 * text) / 2);
+  const pane = { x: left, y: y + (columns ? 2.1 : 0.4) * text, side }, after = left + side + 1.4 * text;
+  if (!columns) return { lane, pane, words: { x: after, y: y + 1.6 * text, w: x + wide - after - 0.6 * text } };
+  const words = { x: x + Math.max(0.4 * text, Math.min(left - x, (wide - 15 * text) / 2)), y: y + 1.3 * text };
+  return { lane, pane, words: { ...words, w: x + wide - words.x - 0.6 * text }, below: pane.y + side };
+}
+
 export function layout(view) {
-  const { width, height, narrow, scene } = view, text = textOf(view), count = scene.lanes.length, top = 2.6 * text;
-  const columns = count > 2 ? (narrow ? 4 : 7) : narrow ? 1 : 2, rows = Math.ceil(count / columns), wide = width / columns, high = (height - top) / rows;
+  const { width, height, scene } = view, text = textOf(view), count = scene.lanes.length, top = 2.6 * text;
+  const columns = columnsOf(view, count), wide = width / columns, high = (height - top) / Math.ceil(count / columns);
   return scene.lanes.map((lane, i) => {
     const x = (i % columns) * wide, y = top + Math.floor(i / columns) * high;
-    if (count > 2) {
-      const side = Math.min(wide - 0.9 * text, high - 3.4 * text), left = x + (wide - side) / 2;
-      return { lane, small: true, pane: { x: left, y: y + 1.6 * text, side }, words: { x: x + 0.2 * text, y: y + 1.2 * text, w: wide - 0.4 * text }, under: y + side + 2.9 * text };
-    }
-    const side = Math.min(high - text, wide - 13 * text), gap = Math.max(0, (wide - side - 14 * text) / 2);
-    return { lane, small: false, pane: { x: x + gap + 2, y: y + 0.4 * text, side }, words: { x: x + gap + side + 1.4 * text, y: y + 1.6 * text, w: wide - side - gap - 1.6 * text } };
+    if (count <= 2) return { small: false, ...largeLane(lane, { x, y, wide, high }, text) };
+    const side = Math.min(wide - 0.9 * text, high - 4.5 * text), left = x + (wide - side) / 2;
+    return { lane, small: true, pane: { x: left, y: y + 1.6 * text, side }, words: { x: x + 0.2 * text, y: y + 1.2 * text, w: wide - 0.4 * text }, under: y + side + 2.8 * text };
   });
 }
 
@@ -74,6 +88,35 @@ function drawTally(pen, view, { lane, pane }, tones) {
   pen.globalAlpha = 1;
 }
 
+/** What stands below a large count. */
+function rest({ scene, ms }, lane) {
+  const { products, part } = done(lane, ms);
+  if (scene.pace === REAL) return "each cell: one product";
+  return products && part < 1e-6 ? "just now" : `${Math.floor(100 * part + EPS)} % of the next`;
+}
+
+function drawWords(pen, view, { lane, words, below }) {
+  const { text } = view, { products } = done(lane, view.ms), from = lane.lesson ? `from lesson ${lane.lesson}` : "NVIDIA's library";
+  const finished = `${products === 1 ? "product" : "products"} finished`, { x, y, w } = words;
+  write(pen, view, lane.name, x, y, { size: 1.25, weight: 700, most: w });
+  if (below === undefined) {
+    write(pen, view, from, x, y + 1.5 * text, { most: w });
+    write(pen, view, String(products), x, y + 6 * text, { size: 4.2, weight: 700, most: w });
+    write(pen, view, finished, x, y + 7.8 * text, { weight: 600, most: w });
+    write(pen, view, rest(view, lane), x, y + 9.3 * text, { most: w });
+    return;
+  }
+  const after = x + pen.measureText(lane.name).width + text;
+  write(pen, view, from, after, y, { most: x + w - after });
+  write(pen, view, String(products), x, below + 3.9 * text, { size: w < 20 * text ? 3 : 4.2, weight: 700 });
+  const beside = x + pen.measureText(String(products)).width + 0.6 * text;
+  write(pen, view, finished, beside, below + 2.2 * text, { weight: 600, most: x + w - beside });
+  write(pen, view, rest(view, lane), beside, below + 3.8 * text, { most: x + w - beside });
+}
+
+/** Speed in percent of the library's, as the recorded times say. */
+export const share = (lane, { library }) => Math.round(100 * library.ms / lane.ms);
+
 function drawLane(pen, view, where) {
   const { lane, small, pane, words, under } = where, { scene, hues, text } = view, { products } = done(lane, view.ms);
   const tones = lane === scene.library ? hues.library : lane === scene.rival ? hues.rival : hues.other;
@@ -81,17 +124,11 @@ function drawLane(pen, view, where) {
   pen.strokeStyle = view.ink;
   pen.lineWidth = lane === scene.rival || lane === scene.library ? 2 : 1;
   pen.strokeRect(pane.x, pane.y, pane.side, pane.side);
-  if (small) {
-    write(pen, view, lane.name, pane.x + pane.side / 2, words.y, { weight: lane === scene.rival || lane === scene.library ? 700 : 500, align: "center", most: words.w });
-    write(pen, view, `${products} finished`, pane.x + pane.side / 2, under, { align: "center", weight: 600, most: words.w });
-    return;
-  }
-  write(pen, view, lane.name, words.x, words.y, { size: 1.25, weight: 700, most: words.w });
-  write(pen, view, lane.lesson ? `the kernel of lesson ${lane.lesson}` : "NVIDIA's library", words.x, words.y + 1.5 * text, { most: words.w });
-  write(pen, view, String(products), words.x, words.y + 6 * text, { size: 4.2, weight: 700, most: words.w });
-  write(pen, view, `${products === 1 ? "product" : "products"} finished`, words.x, words.y + 7.8 * text, { weight: 600, most: words.w });
-  const below = scene.pace === REAL ? "each cell: one product" : `${Math.floor(100 * done(lane, view.ms).part + EPS)} % of the next`;
-  write(pen, view, below, words.x, words.y + 9.3 * text, { most: words.w });
+  if (!small) { drawWords(pen, view, where); return; }
+  const centre = pane.x + pane.side / 2;
+  write(pen, view, lane.name, centre, words.y, { weight: lane === scene.rival || lane === scene.library ? 700 : 500, align: "center", most: words.w });
+  write(pen, view, `${products} finished`, centre, under, { align: "center", weight: 600, most: words.w });
+  if (view.at >= scene.steps) write(pen, view, `${share(lane, scene)} %`, centre, under + 1.25 * text, { align: "center", most: words.w });
 }
 
 function drawClock(pen, view) {
@@ -112,17 +149,19 @@ function draw(pen, view) {
 const number = n => (n < LETTERS.length ? LETTERS[n] : n.toLocaleString("en"));
 export function says(view) {
   const { scene, at } = view, ms = clock(scene, at), { rival, library } = scene;
-  if (at <= 0 && scene.pace === REAL) return `Both multiply again and again, for one second. How many products will ${library.name} finish? Predict, then play.`;
-  if (at <= 0) return `Both multiply the same matrices, again and again. How many products will ${library.name} finish while the ${rival.name} kernel makes its first? Predict, then play.`;
+  const who = scene.lanes.length > 2 ? `All ${scene.lanes.length}` : "Both", shares = scene.lanes.length > 2 ? ` In percent: how fast each is, with ${library.name} at 100.` : "";
+  if (at <= 0 && scene.pace === REAL) return `${who} multiply again and again, for one second. Each small cell is now one whole product. How many will ${library.name} finish? Predict, then play.`;
+  if (at <= 0) return `${who} multiply the same matrices, again and again. How many products will ${library.name} finish while the ${rival.name} kernel makes its first? Predict, then play.`;
   const counts = [rival, library].map(lane => done(lane, ms));
   if (ms < scene.lasts) return `${Math.round(10 * ms) / 10} ms: the ${rival.name} kernel has finished ${plural(counts[0].products, "product")}, ${library.name} ${counts[1].products}.`;
-  if (scene.pace === REAL) return `One second: the ${rival.name} kernel has finished ${plural(counts[0].products, "product")}, ${library.name} ${counts[1].products}.`;
-  return `After ${ms.toFixed(1)} ms the ${rival.name} kernel has finished its first product. ${library.name} has finished ${number(counts[1].products)}, and is at work on its next.`;
+  if (scene.pace === REAL) return `One second: the ${rival.name} kernel has finished ${plural(counts[0].products, "product")}, ${library.name} ${counts[1].products}.${shares}`;
+  return `After ${ms.toFixed(1)} ms the ${rival.name} kernel has finished its first product. ${library.name} has finished ${number(counts[1].products)}, and is at work on its next.${shares}`;
 }
 const when = ({ scene, at }) => `${clock(scene, at).toFixed(scene.pace === REAL ? 0 : 1)} ms`;
 export function describes(view) {
   const ms = clock(view.scene, view.at), { scene } = view;
-  const told = scene.lanes.map(lane => `${lane.name} ${done(lane, ms).products}`).join(", ");
+  const shares = scene.lanes.length > 2 && view.at >= scene.steps;
+  const told = scene.lanes.map(lane => `${lane.name} ${done(lane, ms).products}${shares ? ` (${share(lane, scene)} %)` : ""}`).join(", ");
   return `${scene.lanes.length} kernels, each with a square, C, that fills row by row, again and again. ${says(view)} Products finished: ${told}.`;
 }
 
@@ -141,7 +180,7 @@ export const picture = {
   title: "The race: kernels multiply the same two matrices",
   ask: { label: "Your prediction", unit: "products" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? clamp(1.25 * width, 420, 620) : clamp(0.33 * width, 330, 430)),
+  height: (width, text, narrow) => (width < SLIM ? clamp(1.4 * width, 420, 620) : narrow ? clamp(0.64 * width, 330, 430) : clamp(0.33 * width, 330, 430)),
   controls: states => [
     { kind: "range", key: "rival", label: "Against cuBLAS", name: "Kernel that races against NVIDIA's library", min: 0, max: states.lanes.length - 2,
       says: values => `${rivalOf(values, states).name} (lesson ${rivalOf(values, states).lesson})` },

@@ -145,7 +145,7 @@ class Stage {
       element("span", {}, label, this.picture.ask.unit);
       this.guess.addEventListener("input", () => this.tell());
     }
-    this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
+    this.fills = this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
     const parts = { controls: top, picture: this.holder, says: this.says, player: bar };
     for (const name of this.picture.order ?? []) this.root.append(parts[name]);
   }
@@ -174,6 +174,7 @@ class Stage {
       watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
       watch(document, "fullscreenchange", () => this.projector(document.fullscreenElement === this.root))];
     this.root.addEventListener("keydown", event => this.key(event));
+    this.root.addEventListener("click", event => this.clicked(event));
     this.canvas.addEventListener("pointermove", event => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
     this.canvas.addEventListener("pointerdown", event => { this.canvas.focus(); this.point(event); this.pick(); });
@@ -315,6 +316,12 @@ class Stage {
     this.wake();
   }
 
+  /** A mouse that has pressed a button or a switch gives the keys to the picture: Space plays. (A click made by a key has the detail 0, and leaves the focus.) */
+  clicked(event) {
+    const pressed = event.detail > 0 && (event.target.closest("button") ?? event.target.closest("label")?.querySelector("[type=radio]"));
+    if (pressed) setTimeout(() => this.canvas.focus({ preventScroll: true }));                      // after the browser has given it to the switch
+  }
+
   unhover() { this.hover = null; this.tip.hidden = true; }       // a mouse that rests on the picture changes nothing in what plays
 
   pick() {                                   // a click on what stands for a value of the controls
@@ -342,10 +349,19 @@ class Stage {
     return true;
   }
 
+  /** Ctrl, Alt or Command with a key is the notebook's, which looks at no key that is pressed in a picture: offer it a copy. */
+  offer(event) {
+    const { target, key, code, keyCode, shiftKey, ctrlKey, altKey, metaKey } = event, around = this.root.closest(".jp-Cell, .jp-Notebook");
+    if (!around || target === this.guess || !(ctrlKey || altKey || metaKey) || /^(Control|Alt|Meta|Shift|AltGraph)$/.test(key)) return;
+    const copy = new KeyboardEvent("keydown", { key, code, keyCode, shiftKey, ctrlKey, altKey, metaKey, bubbles: true, cancelable: true });
+    if (!around.dispatchEvent(copy)) event.preventDefault();
+  }
+
   key(event) {
     if (this.leaves(event)) return;
-    const { target, key } = event, presses = target.matches("button") && key === " ";
-    const own = target !== this.scrub && target.matches("input") && !(target.type === "range" && key === " ");      // a slider has no use for Space
+    this.offer(event);
+    const { target, key } = event, presses = target.matches("button") && key === " ", idle = target.type === "range" || target.type === "radio" && target.checked;
+    const own = target !== this.scrub && target.matches("input") && !(idle && key === " ");      // a slider and a switch that is on have no use for Space
     const guessed = target === this.guess && (key === "Enter" || key === " ");       // whoever has written a number down wants to see it
     if (guessed) this.canvas.focus();
     if (event.ctrlKey || event.metaKey || event.altKey || !guessed && own && (key !== "f" || target === this.guess) || presses) return;
@@ -373,6 +389,8 @@ class Stage {
 
   projector(on) {
     this.root.classList.toggle("wbw-full", on);
+    this.fills.lastChild.textContent = on ? "Leave" : "Full screen";
+    put(this.fills, "title", `${on ? "Leave full screen" : "Full screen"} (key: f)`);
     this.root.classList.toggle("wbw-projector", on && window.innerWidth >= 800);         // on a telephone nothing grows
     if (!on && !this.gone) this.release();
     this.gone = false;

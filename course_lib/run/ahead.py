@@ -1,6 +1,7 @@
 """Compile what may soon be run, in the background: neighbours of a slider's position, and then all its other positions.
 
-    python -m course_lib.run.ahead     compile every position of the catalog, at the lowest priority, as long as the calling program runs
+    python -m course_lib.run.ahead     compile the simulator's runtime and every position of the catalog, at the lowest priority, as
+                                       long as the calling program runs
 
 `make lab` starts that beside JupyterLab: by the time a reader comes to a lesson, its kernels are compiled.
 """
@@ -138,4 +139,5 @@ def prepare(kernel, parameters, given_up=lambda: False):
 if __name__ == "__main__":
     if hasattr(os, "nice"):
         os.nice(background.NICE)
+    simt.prepare_runtime(say=lambda: None)          # the first launch needs it: after an update of the course it is not there
     compile_catalog()

@@ -5,7 +5,7 @@
 `docs/simulator.md` tells how a warp runs on a CPU.
 """
 
-from course_lib.simt.ahead import prepare
+from course_lib.simt.ahead import prepare, prepare_runtime
 from course_lib.simt.errors import (
     AssertionFailed,
     CompileError,
@@ -29,5 +29,5 @@ from course_lib.simt.report import DeviceArray, Hazard, Report, SharedVariable, 
 __all__ = [
     "AssertionFailed", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "InvalidOperand", "InvalidTarget", "KernelTrap",
     "LaunchError", "Misaligned", "OutOfBounds", "PartialWarp", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow",
-    "StepBudgetExceeded", "TraceRecord", "UnsupportedInstruction", "launch", "prepare",
+    "StepBudgetExceeded", "TraceRecord", "UnsupportedInstruction", "launch", "prepare", "prepare_runtime",
 ]

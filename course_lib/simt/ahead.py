@@ -5,6 +5,7 @@ All that it makes lies on the disk afterwards, where a launch finds it.
 
 import atexit
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from course_lib.simt import build
 from course_lib.toolchain.background import Helper
@@ -37,6 +38,23 @@ def prepare(source, entry, block, *, defines=None, arch="sm_90", given_up=lambda
     """
     order = {"source": source, "entry": entry, "block": list(block), "defines": dict(defines or {}), "arch": arch}
     return _helpers[0].do(order, given_up)
+
+
+def prepare_runtime(say, patience_s=1.0):
+    """Have the runtime, which every kernel needs, translated and loaded, so that the first launch need not wait for it.
+
+    Parameters
+    ----------
+    say : callable()
+        Called when it takes longer than `patience_s`: where nobody has used this edition of the simulator, it takes seconds.
+    """
+    with ThreadPoolExecutor(1) as worker:
+        working = worker.submit(build.runtime)
+        try:
+            working.result(patience_s)
+        except TimeoutError:
+            say()
+            working.result()
 
 
 def carried_out(order):

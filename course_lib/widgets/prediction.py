@@ -23,7 +23,7 @@ def compare(predicted, actual, unit="", close=0.05):
         The relative difference that still counts as close.
 
     >>> print(compare(2, 8.5, "sectors a request"))
-    You said 2; it is 8.5 sectors a request: your number is 4.2 times too low. Where does the factor come from?
+    You said 2; it is 8.5 sectors a request: the answer is 4.2 times as large as your number. Where does the factor come from?
     >>> print(compare(None, 8.5))
     No prediction this time; it is 8.5.
     """
@@ -36,8 +36,9 @@ def compare(predicted, actual, unit="", close=0.05):
     if actual and abs(predicted - actual) <= close * abs(actual):
         return f"{said}: close. What makes the difference?"
     if predicted > 0 and actual > 0:
-        factor, way = (predicted / actual, "high") if predicted > actual else (actual / predicted, "low")
-        return f"{said}: your number is {factor:.2g} times too {way}. Where does the factor come from?"
+        small, large = sorted([(predicted, "your number"), (actual, "the answer")])
+        factor, this, that = large[0] / small[0], large[1], small[1]
+        return f"{said}: {this} is {grouped(float(f'{factor:.2g}'))} times as large as {that}. Where does the factor come from?"
     return f"{said}. Where does the difference come from?"
 
 

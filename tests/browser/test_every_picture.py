@@ -76,6 +76,7 @@ def test_a_projector_gets_large_letters_and_the_whole_screen(opened, width, heig
         assert broken(shown, 24 if width > 1500 else 15) == [], moment
     assert shown.root.evaluate("root => root.scrollHeight <= root.clientHeight && root.scrollWidth <= root.clientWidth")
     assert [text for size, text in shown.root.evaluate(SIZE_OF_WORDS) if size < 24 * height / 1080] == [], "24 pixels of 1080"
+    assert "Leave" in shown.root.get_by_role("button").last.inner_text()
     shown.press("f")
     shown.page.locator(".wbw:not(.wbw-projector)").wait_for()
 
@@ -96,6 +97,54 @@ def test_the_keys_reach_both_ends_and_every_control_has_a_name_and_says_its_valu
         assert name
     for slider in shown.root.get_by_role("slider").all():
         assert slider.get_attribute("aria-valuetext")
+
+
+@EVERY
+def test_space_plays_after_a_mouse_has_pressed_whatever_switch_or_button(opened):
+    shown = opened()
+    for pressed in [*shown.root.locator("label:has([type=radio])").all(), shown.button("Step"), shown.button("Back")]:
+        pressed.click()
+        shown.canvas.and_(shown.page.locator(":focus")).wait_for()
+        shown.page.keyboard.press("Home")
+        shown.page.keyboard.press("Space")
+        shown.button("Pause").wait_for()
+        shown.page.keyboard.press("Space")
+
+
+@EVERY
+def test_a_switch_keeps_its_arrow_keys_on_the_keyboard_and_space_plays_there(opened):
+    shown = opened()
+    if shown.root.locator("[type=radio]:checked").count():
+        radio = shown.root.locator("[type=radio]:checked").first
+        radio.focus()
+        group = radio.get_attribute("name")
+        shown.page.keyboard.press("ArrowDown")
+        assert shown.page.evaluate("[document.activeElement.name, document.activeElement.checked]") == [group, True], "it has moved on"
+        shown.page.keyboard.press("Space")
+        shown.button("Pause").wait_for()
+        assert shown.page.evaluate("document.activeElement.name") == group, "the focus stays"
+
+
+@EVERY
+def test_ctrl_with_a_key_is_the_notebooks(opened):
+    """JupyterLab listens at the page, while the event is on its way down, and passes over an element that keeps its keys."""
+    shown = opened()
+    shown.root.evaluate("""root => {
+        const cell = root.parentElement;
+        cell.classList.add("jp-Cell");
+        window.heard = [];
+        document.addEventListener("keydown", event => {
+            for (let e = event.target; e; e = e.parentElement) if (e.dataset.lmSuppressShortcuts) return;
+            if (event.ctrlKey) { window.heard.push(event.code); event.preventDefault(); }
+        }, true);
+        window.addEventListener("keydown", event => {
+            if (event.key === "b" && event.target.matches("canvas")) window.heard.push(event.defaultPrevented);
+        });
+    }""")
+    shown.press("Control+b")
+    assert shown.page.evaluate("window.heard") == ["KeyB", True]
+    shown.press("Home")
+    assert shown.page.evaluate("window.heard") == ["KeyB", True], "the picture's own keys are its own"
 
 
 @EVERY

@@ -15,7 +15,7 @@ MS = {lane["name"]: lane["ms"] for lane in states()["lanes"]}
 def finished(shown):
     """Return the products that each kernel has finished, as a screen reader is told."""
     told = re.search(r"Products finished: (.*?)\. Keys", shown.described())[1]
-    return {name: int(number) for name, number in (part.rsplit(" ", 1) for part in told.split(", "))}
+    return {name: int(number) for name, number in (part.rsplit(" ", 1) for part in re.sub(r" \(\d+ %\)", "", told).split(", "))}
 
 
 def test_at_the_beginning_nobody_is_told_who_is_faster(opened):
@@ -42,6 +42,28 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown.button("Play").click()
     shown.says(r"ms: the naive kernel has finished 0 products, cuBLAS [1-4]\.")
     shown.says(LAST + r".* You said 4; it is 9\.")
+
+
+def test_at_the_end_the_full_square_is_not_zero_percent_of_the_next(opened):
+    shown = opened()
+    shown.press("End")
+    shown.says(LAST)
+    shown.rested()
+    words = [text["words"] for text in shown.written()]
+    assert "just now" in words
+    assert "42 % of the next" in words
+    assert "0 % of the next" not in words
+
+
+def test_a_narrow_window_still_has_both_squares_side_by_side(opened):
+    """A browser zoomed to 150 % on a projector of 1280 × 720, with JupyterLab's file list beside the lesson."""
+    shown = opened()
+    shown.page.set_viewport_size({"width": 426, "height": 480})
+    shown.rested()
+    left, right = shown.where("({ layout }, view) => layout(view).map(({ pane }) => pane)")
+    assert left["y"] == right["y"]
+    assert left["x"] + left["side"] < right["x"]
+    assert left["side"] > 160
 
 
 def test_every_control_moves_by_key(opened):

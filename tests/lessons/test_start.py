@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from pathlib import Path
 
 import my_course
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from course_lib import cp, data
+from course_lib import cp, data, simt
 from course_lib.arch import device
 from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, NAMES, RIVALS, N
@@ -22,6 +23,7 @@ from course_lib.widgets.prediction import compare
 LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "00_start_here.ipynb"
 CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
 PROSE = " ".join(" ".join("".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown").split())
+NOTES, README = ((LESSON.parents[1] / page).read_text(encoding="utf-8") for page in ("docs/lecturing/00_start_here.md", "README.md"))
 CODE = {cell["id"]: "".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "code"}
 MS = {kernel: 1e3 * recorded(kernel).median_s for kernel in NAMES}
 
@@ -42,9 +44,28 @@ def test_the_kernel_doubles_and_is_counted_as_the_prose_says(twice):
     cp.RawKernel(twice, "twice")((1,), (8,), (x,))
     assert x.get().tolist() == [2 * n for n in range(8)]
     table = start.counted(cp.last_launch())
-    assert [tuple(row) for row in table.rows] == [("threads", 8), ("bytes loaded", 32), ("bytes stored", 32)]
+    loaded, stored = "bytes loaded, in pieces of 32", "bytes stored, in pieces of 32"
+    assert [tuple(row) for row in table.rows] == [("threads", 8), (loaded, 32), (stored, 32)]
     assert "simulated" in table.caption
     assert "Eight numbers of four bytes are 32 bytes" in PROSE
+    cp.RawKernel(twice, "twice")((1,), (4,), (x,))
+    assert [tuple(row) for row in start.counted(cp.last_launch()).rows] == [("threads", 4), (loaded, 32), (stored, 32)]
+    assert "If you launched only four threads, the table would still say 32." in PROSE
+    cp.RawKernel(twice, "twice")((1,), (9,), (cp.asarray(np.arange(16, dtype=np.float32)),))
+    assert [row[1] for row in start.counted(cp.last_launch()).rows] == [9, 64, 64]
+    assert "Launch 4 threads: it still says 32." in NOTES
+    assert "With 9 threads (and a longer array) it says 64." in NOTES
+
+
+def test_the_simulator_is_made_ready_and_says_so_when_it_takes_long(capsys):
+    start.prepare_simulator()
+    assert capsys.readouterr().out.splitlines()[-1] == "The simulator is ready."
+    ended = threading.Event()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("course_lib.simt.ahead.build.runtime", lambda: ended.wait(30))
+        simt.prepare_runtime(ended.set, patience_s=0.01)
+    assert ended.is_set(), "it was said before the work was done"
+    assert "start.prepare_simulator()" in CODE["probe"]
 
 
 def test_sixteen_threads_are_refused_and_the_repair_helps(twice):
@@ -90,6 +111,21 @@ def test_the_prose_says_what_was_recorded():
     assert f"*swapped* takes {slower['swapped']:.1f} times as long as the naive kernel, and" in PROSE
     assert f"{slower['coalesced']:.1f} times as long." in PROSE
     assert f"can take {MS['sgemm_naive']:.1f} ms or {MS[LIBRARY]:.1f} ms" in PROSE
+
+
+def test_the_notes_and_the_front_page_say_what_was_recorded():
+    naive, library = MS["sgemm_naive"], MS[LIBRARY]
+    in_one_second = {NAMES[kernel]: int(1000 / ms) for kernel, ms in MS.items()}
+    share = {NAMES[kernel]: f"{100 * library / ms:.0f}" for kernel, ms in MS.items()}
+    assert f"{naive:.1f} / {library:.2f} is {naive / library:.1f}." in NOTES
+    assert f"({in_one_second['cuBLAS']} / {in_one_second['naive']} gives {in_one_second['cuBLAS'] / in_one_second['naive']:.1f}," in NOTES
+    assert f"*warp tile*, {in_one_second['warp tile']} of {in_one_second['cuBLAS']}, is at {share['warp tile']} %" in NOTES
+    assert f"*double buffered*, {in_one_second['double buffered']}, at {share['double buffered']} %" in NOTES
+    assert f"{MS['sgemm_coalesced']:.1f} ms and {MS['sgemm_uncoalesced']:.1f} ms" in NOTES
+    assert f"Same arithmetic, same GPU: {naive:.1f} ms or {library:.1f} ms." in README
+    assert f"Two kernels after {naive:.1f} ms" in README
+    assert "has finished nine](docs/img/race.png)" in README
+    assert int(naive / library) == 9
 
 
 def test_no_recording_is_faster_than_the_modelled_limit():

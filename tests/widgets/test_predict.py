@@ -120,8 +120,8 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path):
 
 def test_comparison_says_which_way_and_how_far():
     assert "close" in compare(8.6, 8.5)
-    assert "too high" in compare(17, 8.5)
-    assert "2 times too low" in compare(4.25, 8.5)
+    assert "your number is 2 times as large as the answer" in compare(17, 8.5)
+    assert "the answer is 2 times as large as your number" in compare(4.25, 8.5)
     assert "right" in compare(0, 0)
     assert "difference" in compare(1, 0)
 

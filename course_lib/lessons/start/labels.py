@@ -1,6 +1,6 @@
 """How a number is known: measured here, recorded elsewhere, modelled from a GPU's data sheet, or counted by the simulator."""
 
-from course_lib import data, toolchain
+from course_lib import data, simt, toolchain
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, N
@@ -44,8 +44,14 @@ def beside(seconds: float) -> Table:
     return Table(("ms", "one product", "label"), rows, f"{N} × {N} matrices of float32")
 
 
+def prepare_simulator() -> None:
+    """Translate what every simulated launch needs, unless that is done already, and say so when it takes more than a moment."""
+    simt.prepare_runtime(lambda: print("Preparing the simulator. The first time on a computer this takes some seconds …", flush=True))
+    print("The simulator is ready.")
+
+
 def counted(launch: LaunchResult) -> Table:
-    """Return a table of what a launch did: its threads, and the bytes that they asked memory for.
+    """Return a table of what a launch did: its threads, and the bytes that were loaded and stored for them, in whole sectors.
 
     Raises
     ------
@@ -58,5 +64,6 @@ def counted(launch: LaunchResult) -> Table:
     for size in (*launch.grid, *launch.block):
         threads *= size
     rows = [("threads", threads)]
-    rows += [(f"bytes {verb}", SECTOR_BYTES * launch.count("sectors", kind)) for verb, kind in (("loaded", "load"), ("stored", "store"))]
+    for verb, kind in (("loaded", "load"), ("stored", "store")):
+        rows.append((f"bytes {verb}, in pieces of {SECTOR_BYTES}", SECTOR_BYTES * launch.count("sectors", kind)))
     return Table(("what", "how many"), rows, f"{launch.kernel.name}, {launch.counters_label}")
