@@ -327,7 +327,7 @@ export const picture = {
   title: "Which thread computes which element, and what its warp asks memory for",
   ask: { label: "Your prediction", unit: "per step" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.41 * width, 380, 430)),
+  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.34 * width, 330, 370)),
   controls: states => [
     { kind: "choice", key: "kernel", label: "Kernel", options: [["naive", "col from x"], ["swapped", "row from x"]] },
     { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: states.side ** 2 / LANES - 1,

@@ -67,7 +67,7 @@ def test_an_impossible_choice_says_which_rule_and_why_and_hides_old_numbers(tile
     tiled.sliders["BM"].value = 64
     assert tiled.engine.settle(wait_s)
     assert "at most 1024 are allowed" in tiled.status.value
-    assert "Why: a block runs on one multiprocessor" in tiled.status.value
+    assert "Every NVIDIA GPU since 2010 stops at 1024 threads per block" in tiled.status.value
     assert 'role="alert"' in tiled.status.value
     assert tiled.table.value == ""
     assert all(p["BM"] != 64 for _, _, p in front_door)
