@@ -178,8 +178,8 @@ def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), 
     start : mapping of name to value, optional
         Where sliders begin; default the catalog's. What has no slider keeps this value.
     N : int
-        Rows and columns of the square matrices at the start; `sizes` are the choices, and a single one has no slider. For a copy the number of floats; of many
-        vectors their number, and the slider is called S.
+        Rows and columns of the square matrices at the start; `sizes` are the choices, and a single one has no slider. For a copy
+        the number of floats; of many vectors their number, and the slider is called S.
     tie : sequence of names
         Sliders that move together as long as a box is ticked.
     picture : callable(result) -> (Axes, alternative text), or mapping of name to such, optional

@@ -29,6 +29,16 @@ def test_a_parameter_with_one_choice_has_no_slider(front_door):
     box.close()
 
 
+def test_a_single_size_has_no_slider(front_door):
+    box = live("sgemm_naive", N=64, sizes=(64,))
+    assert box.size not in box.children[1].children
+    assert box.position()[1] == 64
+    box.close()
+    other = live("sgemm_naive", N=64)
+    assert other.size in other.children[1].children
+    other.close()
+
+
 def test_a_move_runs_the_kernel_and_shows_before_and_now(tiled, front_door, wait_s):
     tiled.sliders["BM"].value = 32
     assert tiled.engine.settle(wait_s)

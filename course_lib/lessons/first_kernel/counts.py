@@ -103,5 +103,5 @@ def shapes(*, lines: bool = False) -> Table:
         else:
             counts = unbroken(f"{high} + {max(wide // 8, 1)}"), f"{found.sectors_per_request():g}", f"{found.count('sectors'):,}"
         rows.append((*row, *counts))
-    counted_as = ("sectors per step", "lines per step") if lines else ("sectors of A + B per step", "sectors per request", "load sectors in all")
-    return Table(("kernel", unbroken("bx × by"), "a warp covers, of C", *counted_as), rows, f"{N} × {N} matrices, simulated")
+    what = ("sectors per step", "lines per step") if lines else ("sectors of A + B per step", "sectors per request", "load sectors in all")
+    return Table(("kernel", unbroken("bx × by"), "a warp covers, of C", *what), rows, f"{N} × {N} matrices, simulated")

@@ -48,5 +48,6 @@ def odd_sizes() -> Picture:
 def described(cycles: dict[int, float]) -> str:
     """Say in words what the chart shows."""
     whole, other = ([value for N, value in cycles.items() if (N % 32 == 0) == wanted] for wanted in (True, False))
-    return (f"Clock cycles per warp and step of the naive kernel at {GHZ:g} GHz. At {len(whole)} sizes that are a multiple of 32: {min(whole):.2f} to "
-            f"{max(whole):.2f}, above three. At {len(other)} other sizes: {min(other):.2f} to {max(other):.2f}, below three.")
+    return (f"Clock cycles per warp and step of the naive kernel at {GHZ:g} GHz. At {len(whole)} sizes that are a multiple of 32: "
+            f"{min(whole):.2f} to {max(whole):.2f}, above three. At {len(other)} other sizes: {min(other):.2f} to "
+            f"{max(other):.2f}, below three.")
