@@ -19,7 +19,7 @@ from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.explorables.threads import BLOCKS
 from course_lib.lessons import first_kernel
-from course_lib.lessons.first_kernel import counts, sizes, times
+from course_lib.lessons.first_kernel import counts, sizes, stores, times
 from course_lib.magic import from_cell
 from course_lib.model import l1_wavefronts
 from course_lib.run import matches, run
@@ -183,6 +183,12 @@ def test_what_the_lesson_says_of_a_block_of_32_by_8_is_the_better_rule_too():
 def test_sectors_are_asked_for_before_it_is_said_that_they_are_not_the_time():
     order = list(CELLS)
     assert order.index("shapes-told") < order.index("cost") < order.index("per-step") < order.index("shapes-lines")
+
+
+def test_the_picture_of_the_sliders_stands_beside_the_table_in_a_narrow_notebook():
+    table, gap, narrow = 370, 12, 848            # pixels, seen in JupyterLab at 1280 × 800 with its file browser open
+    assert table + gap + 100 * stores.SMALL["width"] <= narrow
+    assert 110 + 100 * stores.SMALL["height"] <= 450, "sliders, buttons and the status line above it"
 
 
 def test_more_than_1024_threads_are_refused():
