@@ -122,9 +122,9 @@ def _loads(report, seen, case, tile):
     line = max(report.lines, key=lambda n: report.lines[n].get(name, 0))
     count, share = report.counters[name], report.lines[line].get(name, 0) / report.counters[name]
     least = (1 / tile["BM"] + 1 / tile["BN"]) / 8
-    return [("loads", f"a block of {tile['BM']} × {tile['BN']} outputs loads what it needs of A and B {times:.1f} times over, which makes "
-             f"{count / work:.4f} sectors for each multiply-add, {100 * share:.0f} % of them in this line. Loaded once, neighbour by "
-             f"neighbour, into shared memory, it would be {least:.4f}", line)]
+    return [("loads", f"a block of {tile['BM']} × {tile['BN']} outputs loads each number that it needs of A and B {times:.1f} times on "
+             f"average, and touches {count / work / least:.1f} times as many sectors as if it loaded them once, neighbour by neighbour, into "
+             f"shared memory: {count / work:.4f} sectors for each multiply-add instead of {least:.4f}, {100 * share:.0f} % of them in this line", line)]
 
 
 def _sectors(report, seen):

@@ -185,7 +185,7 @@ function drawCard(pen, view, where, thread) {
   const sums = [[thread.blockX, bx, thread.tx, "x"], [thread.blockY, by, thread.ty, "y"]].map(([block, size, own, axis]) => `${block} · ${size} + ${own} = ${block * size + own}`);
   const [row, col] = swapped ? sums : [sums[1], sums[0]];
   const lines = [["thread", `(${thread.tx}, ${thread.ty})`], ["of block", `(${thread.blockX}, ${thread.blockY})`], ["row", row], ["col", col], ["warp", `${thread.warp}, lane ${thread.lane}`]];
-  const step = Math.min(1.55 * text, where.corner.w / 7.4), size = Math.min(1, step / (1.3 * text)), tab = 5.2 * size * text;
+  const step = Math.min(1.55 * text, where.corner.w / 7.4), size = Math.min(1, step / (1.3 * text)), tab = 5 * size * text;
   lines.forEach(([what, says], i) => {
     const at = y + (i + 1) * step;
     write(pen, view, what, x, at, { weight: 600, size });
@@ -327,7 +327,7 @@ export const picture = {
   title: "Which thread computes which element, and what its warp asks memory for",
   ask: { label: "Your prediction", unit: "per step" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.41 * width, 380, 430)),
+  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.35 * width, 340, 430)),
   controls: states => [
     { kind: "choice", key: "kernel", label: "Kernel", options: [["naive", "col from x"], ["swapped", "row from x"]] },
     { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: states.side ** 2 / LANES - 1,

@@ -8,10 +8,7 @@ from course_lib.kernels.parameters import (
     Rule,
 )
 
-WHY_THREADS = (
-    "a block runs on one multiprocessor, which keeps the registers of all its threads at once; "
-    "every GPU since 2010 stops at 1024"
-)
+WHY_THREADS = "Every NVIDIA GPU since 2010 stops at 1024 threads per block"     # a sentence of its own: a fact, and no reason for it
 WHY_SHARED = (
     "shared memory is the on-chip memory of one multiprocessor; arrays of fixed size may take 48 KiB of it, "
     "whatever the device has beyond that must be asked for at launch"

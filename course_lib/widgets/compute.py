@@ -30,7 +30,7 @@ def inputs(M, N, K, dtype="float32"):
 
 
 def explain(kernel, parameters):
-    """Say which rules a choice of parameters breaks, and why the hardware has them.
+    """Say which rules a choice of parameters breaks, and why the hardware has them, where that is known.
 
     Returns
     -------
@@ -40,15 +40,14 @@ def explain(kernel, parameters):
     >>> from course_lib import kernels
     >>> print(explain(kernels.get("sgemm_naive"), {"bx": 64, "by": 32}))
     bx × by = 64 × 32 = 2048 threads a block, but at most 1024 are allowed: with by = 32, bx can be up to 32. \
-Why: a block runs on one multiprocessor, which keeps the registers of all its threads at once; every GPU since 2010 \
-stops at 1024.
+Every NVIDIA GPU since 2010 stops at 1024 threads per block.
     """
     problems = kernel.problems(**parameters)
     if not problems:
         return None
     reasons = [rule.why for rule in kernel.rules if rule.problem({p.name: parameters.get(p.name, p.default)
                                                                    for p in kernel.parameters})]
-    said = [f"{problem}. Why: {why}." for problem, why in zip(problems, reasons, strict=False)]
+    said = [f"{problem}. {why if why[0].isupper() else f'Why: {why}'}." for problem, why in zip(problems, reasons, strict=False)]
     return "\n".join(said + [f"{problem}." for problem in problems[len(said):]])
 
 

@@ -42,8 +42,9 @@ class Live(WaitingBox):
         self._deliver(self.engine.now(self.position()))
         if pictures and self._failed is None:
             self._deliver_drawing(self.drawings.now(self._drawing()))
+        size = self.size if len(sizes) > 1 else None          # of one size there is nothing to choose
         rows = [ipywidgets.HBox(list(self.sliders.values()), layout=WRAPPED),
-                ipywidgets.HBox([w for w in (self.choice, self.tied, self.size, self.progress) if w is not None], layout=WRAPPED)]
+                ipywidgets.HBox([w for w in (self.choice, self.tied, size, self.progress) if w is not None], layout=WRAPPED)]
         drawn = ipywidgets.VBox([*([self.shown] if self.shown else []), self.image])
         super().__init__([*rows, self.status, ipywidgets.HBox([self.table, drawn], layout=BESIDE)])
         self._watch_views()
@@ -177,8 +178,8 @@ def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), 
     start : mapping of name to value, optional
         Where sliders begin; default the catalog's. What has no slider keeps this value.
     N : int
-        Rows and columns of the square matrices at the start; `sizes` are the choices. For a copy the number of floats; of many
-        vectors their number, and the slider is called S.
+        Rows and columns of the square matrices at the start; `sizes` are the choices, and a single one has no slider. For a copy
+        the number of floats; of many vectors their number, and the slider is called S.
     tie : sequence of names
         Sliders that move together as long as a box is ticked.
     picture : callable(result) -> (Axes, alternative text), or mapping of name to such, optional

@@ -14,10 +14,12 @@ from nbclient import NotebookClient
 
 from course_lib import cp, data
 from course_lib.arch import DEFAULT_DEVICE
+from course_lib.bench.plans import shapes as bench_shapes
 from course_lib.check import check
 from course_lib.errors import CourseError
+from course_lib.explorables.threads import BLOCKS
 from course_lib.lessons import first_kernel
-from course_lib.lessons.first_kernel import counts, sizes, times
+from course_lib.lessons.first_kernel import counts, sizes, stores, times
 from course_lib.magic import from_cell
 from course_lib.model import l1_wavefronts
 from course_lib.run import matches, run
@@ -78,8 +80,8 @@ def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
 def test_what_a_step_touches():
     assert [counts.sectors_per_step(name) for name in counts.KERNELS] == [4, 17]
     assert [first_kernel.lines_per_step(name) for name in counts.KERNELS] == [3, 17]
-    ratios = [row[-1] for row in first_kernel.per_step().rows]
-    assert ratios == ["1.00", "4.25", "5.67", "5.59", "5.59"]
+    ratios = [row[3] for row in first_kernel.per_step().rows]
+    assert ratios == ["1.00", "4.25", "5.67", "5.59", "5.59", "1.00"]
     assert "The ratio of the lines, 5.67, is nearly the ratio of the times, 5.59" in PROSE
 
 
@@ -95,9 +97,38 @@ def test_the_prose_says_what_was_recorded():
 
 
 def test_the_cycles_can_be_recomputed_from_the_page():
-    assert (DEFAULT_DEVICE.clock_mhz, DEFAULT_DEVICE.sms) == (1980, 132)
+    assert (DEFAULT_DEVICE.clock_mhz, DEFAULT_DEVICE.sms, DEFAULT_DEVICE.cores_per_sm) == (1980, 132, 128)
     assert f"{25.4e-3 * 1.98e9 * 132 * 32 / 4096**3:.1f} cycles per step" in PROSE
-    assert [row[1:3] for row in first_kernel.per_step().rows if "cycles" in row[0]] == [("3.1", "17.3")]
+    cycles, least = first_kernel.per_step().rows[-2:]
+    assert cycles[0] == "clock cycles per step at 1.98 GHz", "the clock was not recorded"
+    assert (cycles[1], cycles[2], cycles[4]) == ("3.1", "17.3", "0.33")
+    assert f"{2.7e-3 * 1.98e9 * 132 * 32 / 4096**3:.2f} cycles for 32 multiply-adds" in PROSE
+    assert least[1:] == ("0.25", "0.25", "1.00", "0.25")
+    assert f"32 / 128 = {32 / 128} cycles" in PROSE
+    assert "they need 0.25 cycles of the 3.1 that a step takes" in PROSE
+
+
+def test_no_recording_is_faster_than_the_multiply_adds_allow():
+    sizes_recorded = (256, 512, 1024, 2048, 4096, 8192)
+    for name in (*counts.KERNELS, "cuBLAS"):
+        assert all(times.cycles_per_step(times.seconds(name, N), N) > times.least_cycles() for N in sizes_recorded), name
+
+
+def test_the_ratio_of_the_times_is_told_for_all_recorded_sizes():
+    recorded = {r.N for r in data.load("ladder").find("sgemm_swapped")}
+    assert recorded == {256, 512, 1024, 2048, 4096, 8192}
+    ratios = {N: round(times.seconds("swapped", N) / times.seconds("naive", N), 1) for N in recorded}
+    large = [ratios[N] for N in recorded if N >= 512]
+    assert f"it is {ratios[256]} at N = 256, and {min(large)} to {max(large)} from 512 to 8192" in PROSE
+    assert f"at N = 4096 it was recorded to take {ratios[4096]} times as long" in PROSE
+    assert PROSE.count(f"the second kernel is {ratios[1024]} times as slow") == 2, "where the profiler counted"
+    assert times.N_PROFILED == 1024
+
+
+def test_the_matrices_fit_the_l2_where_it_was_profiled_and_not_at_4096():
+    mib = DEFAULT_DEVICE.l2_bytes / 2**20
+    assert 3 * 4 * 1024**2 < DEFAULT_DEVICE.l2_bytes < 3 * 4 * 4096**2
+    assert f"three matrices are {3 * 4 * 4096**2 // 2**20} MiB, which no longer fit into the L2 of {mib:.0f} MiB" in PROSE
 
 
 def test_at_multiples_of_32_a_step_takes_a_cycle_per_line_within_a_tenth_and_never_less():
@@ -119,12 +150,45 @@ def test_the_table_of_shapes_is_the_formula():
         assert counts.sectors_per_step(kernel, bx, by) == high + max(wide // 8, 1) == sum(map(int, row[3].split("+")))
         assert tuple(int(part.split()[0]) for part in row[2].split(",")) == (high, wide)
         assert not any(" " in cell for cell in row), "its cells stay on one line"
+    with_lines = first_kernel.shapes(lines=True).rows
+    for shape, row in zip(counts.SHAPES[:-1], with_lines, strict=True):
+        assert row[-2:] == (counts.sectors_per_step(*shape), counts.lines_per_step(*shape))
     full = {(r, 32 // r): r + max(32 // r / 8, 1) for r in (1, 2, 4, 8, 16, 32)}
     assert min(full, key=full.get) == (2, 16)
     assert counts.warp_in_c("naive", 16, 16) == counts.warp_in_c("swapped", 2, 64) == (2, 16)
     single = counts.counted("naive", 1, 1)
     assert single.count("requests") == 32 * counts.counted("naive").count("requests")
     assert single.count("sectors") == max(counts.counted(*shape).count("sectors") for shape in counts.SHAPES)
+
+
+def test_the_shape_with_the_fewest_sectors_has_not_the_fewest_lines():
+    found = {(bx, by): (counts.sectors_per_step("naive", bx, by), counts.lines_per_step("naive", bx, by))
+             for bx, by in ((32, 8), (16, 16), (8, 32))}
+    assert found == {(32, 8): (5, 2), (16, 16): (4, 3), (8, 32): (5, 5)}, "32 × 8 and 8 × 32: the sectors stay, the lines change"
+    assert "That makes 2 lines per step." in CELLS["shapes-lines-told"]
+    assert "which makes 5." in CELLS["shapes-lines-told"]
+    assert set(found) == set(BLOCKS.values()), "the picture has these buttons"
+    blocks = {(r.parameters["bx"], r.parameters["by"]) for name in ("ladder", "cold", "lee") for kernel in counts.KERNELS.values()
+              for r in data.load(name).find(kernel)}
+    assert blocks == {(16, 16)}, "no other shape was recorded"
+    asked = {(t.parameters["bx"], t.parameters["by"]) for t in bench_shapes((2048,), ("sgemm_naive",), backend="sim")}
+    assert set(found) <= asked, "the plan that the lesson names would tell"
+
+
+def test_what_the_lesson_says_of_a_block_of_32_by_8_is_the_better_rule_too():
+    A, B = np.zeros(32, int), 4 * np.arange(32)
+    assert l1_wavefronts(A) + l1_wavefronts(B) == 2
+
+
+def test_sectors_are_asked_for_before_it_is_said_that_they_are_not_the_time():
+    order = list(CELLS)
+    assert order.index("shapes-told") < order.index("cost") < order.index("per-step") < order.index("shapes-lines")
+
+
+def test_the_picture_of_the_sliders_stands_beside_the_table_in_a_narrow_notebook():
+    table, gap, narrow = 370, 12, 848            # pixels, seen in JupyterLab at 1280 × 800 with its file browser open
+    assert table + gap + 100 * stores.SMALL["width"] <= narrow
+    assert 110 + 100 * stores.SMALL["height"] <= 450, "sliders, buttons and the status line above it"
 
 
 def test_more_than_1024_threads_are_refused():
@@ -134,7 +198,10 @@ def test_more_than_1024_threads_are_refused():
 
 
 def test_the_kernel_for_any_size_is_right_on_every_input():
-    assert "right on 12 of 12 inputs, no hazard" in repr(check(written("sgemm")))
+    said = repr(check(written("sgemm")))
+    assert "right on 12 of 12 inputs, no hazard" in said
+    numbers, sectors = 8 * (2 + 16) / (16 + 16), 8 * (2 + 2) / (2 * 16 / 8)            # 8 warps; once: 16 numbers of A and 16 of B
+    assert f"{numbers:.1f} times on average, and touches {sectors:.1f} times as many sectors" in said
 
 
 def test_without_its_guard_only_whole_blocks_are_right():
@@ -181,6 +248,9 @@ def test_the_sizes_of_the_lesson_have_the_same_step():
 def test_a_wrong_leading_dimension_is_found_on_padded_rows():
     said = repr(check(written("sgemm").replace("B[k * ldb + col]", "B[k * N + col]")))
     assert "input: padded rows" in said
+    number = next(i for i, line in enumerate(written("sgemm").splitlines(), 1) if "C[row * ldc + col] =" in line)
+    assert f"wrong: line {number}:" in said, "the line that stores, as the lesson says"
+    assert "B[k * ldb + col]" in written("sgemm").splitlines()[number - 2], "the line above it loads B"
 
 
 def test_odd_sizes_are_faster_than_three_lines_allow_and_the_better_rule_is_not_refuted():
@@ -194,11 +264,27 @@ def test_odd_sizes_are_faster_than_three_lines_allow_and_the_better_rule_is_not_
         assert l1_wavefronts(A) + l1_wavefronts(B) == (2 if N % 32 else 3) < cycles[N]
     swapped = 4 * 2047 * np.tile(np.arange(16), 2), np.repeat([0, 4], 16)
     assert sum(map(l1_wavefronts, swapped)) == 2
+    over = [cycles[N] - 2 for N in below]
+    assert f"five of them take {min(over):.1f} to {max(over):.1f} cycles longer than it asks" in PROSE
     even = first_kernel.recorded_ms(2048)
     for N, percent in ((2047, 17), (2049, 12)):
         assert round(100 * (1 - first_kernel.recorded_ms(N) / even)) == percent
     assert "by 17 % and 12 % of its time" in PROSE
     assert "below three" in repr(first_kernel.odd_sizes())
+
+
+def test_the_sizes_that_the_chart_leaves_out_take_longer():
+    every = {r.N: times.cycles_per_step(r.median_s, r.N) for r in data.load("wang").find(sizes.KERNEL)}
+    shown = {r.N for r in sizes.records()}
+    most = {whole: max(every[N] for N in shown if (N % 32 == 0) == whole) for whole in (True, False)}
+    assert [N for N in every if N not in shown and every[N] <= most[N % 32 == 0]] == [1023]
+    assert f"({every[1024]:.2f} cycles at N = 1024, {every[1025]:.2f} at 1025)" in PROSE
+    assert f"Sizes below {sizes.SMALLEST} are left out" in PROSE
+
+
+def test_the_program_to_take_home_is_long_enough_to_be_timed():
+    assert f"a launch was recorded to take {1e6 * times.seconds('naive', 256):.0f} µs" in PROSE
+    assert "large = 2048" in CELLS["home"]
 
 
 def test_the_slides_unit_is_the_second():

@@ -102,6 +102,8 @@ def test_every_number_is_what_its_expression_computes(question):
     ('{value = 1,', '{value = 11,', "the mistake 11 counts as right"),
     ('text = "one"', 'text = "two"', "the same answer twice"),
     ('text = "one"', 'text = "`one`"', "plain text"),
+    ('feedback = "One is too few."', 'feedback = "*One* is too few."', r"option 1: feedback has \*One\*, whose marks would be seen"),
+    ('text = "What share?"', 'text = "What **share of all** is it?"', "whose marks would be seen"),
     ('text = "What share?"', 'text = ""', "question 2: text is missing"),
     ('[[question]]\nkey = "share"', '[[other]]\nkey = "share"', "has 4 questions"),
     ('key = "pick"', 'key = pick', "is no TOML"),

@@ -1,4 +1,5 @@
-"""Exercise 03, "Who computes which element?": the element of a thread, any M × N × K with two elements a thread, the best warp.
+"""Exercise 03, "Who computes which element?": the element of a thread, any M × N × K with two elements a thread, the warp with the fewest
+sectors.
 
 Load sectors per multiply-add in the last part, by hand. A is stored column by column there. A warp that covers r rows and c columns
 of C asks A for r neighbours in a column, r / 8 sectors, and B for c neighbours in a row, c / 8 sectors, each at least one. The
@@ -170,7 +171,7 @@ PARTS = (
                  drawn=_some_threads, expected=element_of, guess=_element_mistake),
     _two("main", "two_columns", "", lambda case, tile: (ceil_div(case.N, LONG), ceil_div(case.M, SHORT), 1)),
     _two("main-b", "two_rows", "ABC", lambda case, tile: (ceil_div(case.M, LONG), ceil_div(case.N, SHORT), 1)),
-    Spec(EXERCISE, "lanes", "Part 3: the best shape for a warp", "lanes", Sgemm("A"), ("BM", "BN"), grid=tile_grid,
+    Spec(EXERCISE, "lanes", "Part 3: the shape with the fewest sectors", "lanes", Sgemm("A"), ("BM", "BN"), grid=tile_grid,
          block=lambda tile: (tile["BM"] * tile["BN"], 1, 1), cases=_lanes_cases, gate_case=lambda tile: gate_case(tile | {"BK": 16}),
          gates=(SECTORS,)),
 )

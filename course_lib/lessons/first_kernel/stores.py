@@ -4,7 +4,7 @@ from course_lib.lessons.first_kernel.counts import KERNELS, SAID
 from course_lib.plots import style, thread_grid
 from course_lib.widgets.pictures import describe_owners, who_writes
 
-SMALL = {"width": 4.9, "height": 3.6}          # inches: beside the table, and on one screen with the sliders
+SMALL = {"width": 4.2, "height": 3.1}          # inches: beside the table in a narrow notebook, and on one screen with the sliders
 
 
 def who_stores(result):

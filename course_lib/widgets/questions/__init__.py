@@ -1,7 +1,7 @@
 """The questions of the self-checks: a TOML file for each lesson, read and judged here. No widgets.
 
 A file holds five tables `[[question]]`, each with a `key` under which the reader's answer is kept, a `kind` and a `text`.
-Between backticks stands code, but not in an option.
+Between backticks stands code, but not in an option. Nothing else is marked up: asterisks would be seen.
 
 - `kind = "choice"`: tables `[[question.option]]` with `text` and `feedback`, one of them with `right = true`.
 - `kind = "number"`: `answer`, `unit`, `right` and `wrong` (what a reader is told then), `check` (a Python expression that
@@ -9,6 +9,7 @@ Between backticks stands code, but not in an option.
   with `value` and `feedback`. `tolerance` is relative, 0.005 unless it is given.
 """
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from course_lib.errors import CourseError
 FOLDER = Path(__file__).parent
 COUNT = 5                 # questions of a lesson
 TOLERANCE = 0.005         # relative; a number that is rounded to three digits is right
+EMPHASIS = re.compile(r"(?<!\w)(\*{1,2}|_)\w[^*_`]*\1(?!\w)")        # as Markdown has it
 
 
 @dataclass(frozen=True)
@@ -180,3 +182,5 @@ def _words(table, names, where):
     for name in names:
         if not isinstance(table.get(name), str) or not table[name].strip():
             raise CourseError(f"{where}: {name} is missing")
+        if found := name != "check" and EMPHASIS.search(re.sub(r"`[^`]*`", "", table[name])):
+            raise CourseError(f"{where}: {name} has {found[0]}, whose marks would be seen: only code between backticks is marked up")
