@@ -43,7 +43,7 @@ class Live(WaitingBox):
         if pictures and self._failed is None:
             self._deliver_drawing(self.drawings.now(self._drawing()))
         rows = [ipywidgets.HBox(list(self.sliders.values()), layout=WRAPPED),
-                ipywidgets.HBox([w for w in (self.choice, self.tied, self.size, self.progress) if w is not None], layout=WRAPPED)]
+                ipywidgets.HBox([w for w in (self.choice, self.tied, self.size, self.progress) if self._wanted(w)], layout=WRAPPED)]
         drawn = ipywidgets.VBox([*([self.shown] if self.shown else []), self.image])
         super().__init__([*rows, self.status, ipywidgets.HBox([self.table, drawn], layout=BESIDE)])
         self._watch_views()
@@ -66,6 +66,10 @@ class Live(WaitingBox):
 
     def _all(self):
         return [w for w in (*self.sliders.values(), self.size, self.choice, self.tied) if w is not None]
+
+    def _wanted(self, control):
+        """Return whether a control is shown: one that has a single position, as the size may, is not."""
+        return control is not None and (control is not self.size or len(control.options) > 1)
 
     def position(self):
         """Return (kernel, N, value of each slider): what is asked for now."""
@@ -177,8 +181,8 @@ def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), 
     start : mapping of name to value, optional
         Where sliders begin; default the catalog's. What has no slider keeps this value.
     N : int
-        Rows and columns of the square matrices at the start; `sizes` are the choices. For a copy the number of floats; of many
-        vectors their number, and the slider is called S.
+        Rows and columns of the square matrices at the start; `sizes` are the choices, and one alone has no slider. For a copy
+        the number of floats; of many vectors their number, and the slider is called S.
     tie : sequence of names
         Sliders that move together as long as a box is ticked.
     picture : callable(result) -> (Axes, alternative text), or mapping of name to such, optional
