@@ -245,7 +245,7 @@ export function answer({ scene }) {
   const { words, ticks, access } = scene, used = new Set(words.map(w => w.bank)).size, least = Math.ceil(words.length / BANKS);
   const different = new Set(words.map(w => w.word)).size;     // two phases may want the same word
   const meet = `Its ${different} words lie in ${different === used ? `${used} different banks` : plural(used, "bank")}.`;
-  const again = words.length > different ? " Two of these groups want the same words, so each word is served twice." : "";
+  const again = words.length > different ? " Two of these groups want each word, so it is served twice." : "";
   const phases = access.width > 4 ? ` The hardware serves ${access.width === 16 ? "eight" : "sixteen"} lanes at a time.${again}` : "";
   return `${plural(ticks, "tick")}. ${meet}${phases}${ticks > least ? ` Without bank conflicts it would take ${ticks > 1 && least === 1 ? "one" : least}.` : " There is no bank conflict."}`;
 }

@@ -126,7 +126,7 @@ def test_the_page_says_what_the_simulator_counts_at_every_position(page):
         different = len({word[0] for word in access["words"]})
         assert f" Its {different} words lie in {len(set(scene['banks']))} " in scene["says"]
         assert len(access["words"]) in (different, 2 * different)
-        assert ("each word is served twice" in scene["says"]) == (len(access["words"]) > different)
+        assert ("want each word, so it is served twice" in scene["says"]) == (len(access["words"]) > different)
         assert scene["asks"].startswith(f"In line {access['line']} of {position[0]}, the 32 lanes")
         assert not any(word in scene["asks"] for word in ("tick", "conflict", "bank")), "the question gives nothing away"
 
