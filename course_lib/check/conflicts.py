@@ -2,6 +2,7 @@
 
 import itertools
 from collections import defaultdict
+from dataclasses import replace
 
 from course_lib.arch import BANK_BYTES
 from course_lib.model.banks import conflicts, shared_wavefronts
@@ -29,13 +30,29 @@ def per_array(report, records, line, kind):
     dict
         Empty when no join, or more than one, explains the counters.
     """
+    found = [each for _, each in _explaining(report, records, line, kind)]
+    return found[0] if found and all(other == found[0] for other in found) else {}
+
+
+def joined_accesses(report, records, line, kind):
+    """Return the accesses of the traced warps in a line as the machine makes them, array by array: what is joined is one wider access.
+
+    Arguments as for `per_array`. Where no join, or more than one, explains the counters, the records come back as they were traced.
+    """
+    found = _explaining(report, records, line, kind)
+    widths = found[0][0] if len(found) == 1 else dict.fromkeys(records, 1)
+    return [replace(record, width=widths[name] * record.width) for name, own in records.items() for record in _joined(own, widths[name])]
+
+
+def _explaining(report, records, line, kind):
+    """Return ({array: how many loads are one}, {array: counts}) for each choice of joins that explains the line's counters."""
     line_counts = [report.lines[line].get(counter_name(what, kind), 0) for what in COUNTED]
     found = []
     for widths in itertools.product(JOINED if kind == "load" else (1,), repeat=len(records)):
         each = [counted(own, width, kind) for own, width in zip(records.values(), widths, strict=True)]
         if all(each) and _same_shares([sum(counts) for counts in zip(*each, strict=True)], line_counts):
-            found.append(dict(zip(records, each, strict=True)))
-    return found[0] if found and all(other == found[0] for other in found) else {}
+            found.append((dict(zip(records, widths, strict=True)), dict(zip(records, each, strict=True))))
+    return found
 
 
 def counted(records, width, kind):

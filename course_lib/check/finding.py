@@ -52,5 +52,5 @@ def finding_html(finding):
 
 def _explained(finding):
     """Return ". See lesson 04, Tiling", without the full stop where the message has its own."""
-    stop = "" if finding.message.endswith((".", ".)")) else "."
+    stop = "" if finding.message.endswith((".", ".)", "?")) else "."
     return f"{stop} See {finding.lesson}" if finding.lesson else ""

@@ -100,8 +100,18 @@ def _uninitialised(report, hazard, case, lines):
     line = hazard.first_line
     text = (f"{element_name(report, hazard.address, lines)} is read before anybody wrote it (thread {_thread(hazard.first_thread)} "
             f"of block {_thread(hazard.block)}; {hazard.count:,} times on input: {case.name}, {case}). "
-            "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix")
+            f"{_way_out(report, hazard.address, lines)}")
     return Finding("uninitialised", text, line, line_text(lines, line), facts={"case": case, "hazards": (hazard,)})
+
+
+def _way_out(report, address, lines):
+    """Say what to do about an element that nobody wrote: in the padding behind a row the index is wrong, elsewhere the tile is not full."""
+    for variable in report.shared:
+        if variable.offset <= address < variable.offset + variable.nbytes:
+            terms = row_terms(plain_name(variable.name), "\n".join(lines), report.defines) or [0]
+            if len(terms) > 1 and (address - variable.offset) // 4 % sum(terms) >= max(terms):
+                return "This is a word of the padding at the end of a row, which no element is stored in: is the index right?"
+    return "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix"
 
 
 def element_name(report, address, lines):
@@ -109,23 +119,26 @@ def element_name(report, address, lines):
     for variable in report.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:
             name, index = plain_name(variable.name), (address - variable.offset) // 4
-            width = row_length(name, "\n".join(lines))
+            width = sum(row_terms(name, "\n".join(lines), report.defines))
             return f"{name}[{index // width}][{index % width}]" if width else f"{name}[{index}]"
     return f"byte {address} of shared memory"
 
 
-def row_length(name, text):
-    """Return the last extent of an array with two, when the text says it in plain numbers and names, else None.
+def row_terms(name, text, defines=None):
+    """Return the terms that make the length of a row, the last extent of an array with two; [] where the text does not say it.
 
-    >>> row_length("As", "#define BK 16\\n__shared__ float As[8][BK + 1];")
-    17
+    `defines`: the macros of the launch, which stand before what the text sets.
+
+    >>> declared = "#define BK 16\\n#ifndef PAD\\n#define PAD 0\\n#endif\\n__shared__ float As[8][BK + PAD];"
+    >>> row_terms("As", declared), row_terms("As", declared, {"PAD": 1})
+    ([16, 0], [16, 1])
     """
     declared = re.search(rf"__shared__[^;]{{0,400}}\b{re.escape(name)}\s*\[[^\]]{{1,80}}\]\s*\[([^\]]{{1,80}})\]\s*[,;=]", text)
     if not declared:
-        return None
-    values = written_values(text)
+        return []
+    values = written_values(text) | dict(defines or {})
     terms = [values.get(term, term) for term in map(str.strip, declared[1].split("+"))]
-    return sum(map(int, terms)) if all(str(term).isdigit() for term in terms) else None
+    return list(map(int, terms)) if all(str(term).isdigit() for term in terms) else []
 
 
 def plain_name(symbol):

@@ -49,8 +49,9 @@ class Trials:
         return not ended
 
     def note(self, finding):
-        """Keep a finding unless one of its kind and line is there: the first input that shows it is the plainest."""
-        self.findings.setdefault((finding.kind, None if finding.kind == "wrong" else finding.line), finding)
+        """Keep a finding unless one of its kind and line is there (of gates: this gate): the first input that shows it is the plainest."""
+        line = None if finding.kind == "wrong" else finding.line
+        self.findings.setdefault((finding.kind, line, finding.facts.get("gate")), finding)
 
     def right_report(self, case, **options):
         """Return the report of a launch that is right, for its counters, or None: then it is noted what is wrong."""

@@ -17,7 +17,7 @@ export function sceneOf(values, states) {
   const state = states[keyOf(values)], access = state.accesses[values.access];
   const words = access.words.map(([word, row, column, tick, lanes]) => ({ word, row, column, tick, lanes, bank: bankOf(word) }));
   const ticks = Math.max(...words.map(w => w.tick));
-  return { state, access, words, ticks, load: values.access === "load", steps: 1 + ticks, answer: ticks, tile: state.rows,
+  return { kernel: values.kernel, state, access, words, ticks, load: values.access === "load", steps: 1 + ticks, answer: ticks, tile: state.rows,
     seconds: step => (step === 0 ? 1.5 : clamp(5 / ticks, 0.18, 0.9)) };
 }
 
@@ -131,13 +131,14 @@ function drawTile(pen, view, where) {
 
 function drawLabels(pen, view, where) {
   const { scene, values, text } = view, { tile, state } = scene, { banks } = where;
-  const size = values.kernel === "transpose_swizzled" ? `${tile}` : `${tile} + ${values.pad}`;
+  const size = `${tile} + ${values.pad}`;
   const heading = ({ x, y }, title, below, end) => {
     write(pen, view, title, x, y - 1.9 * text, { weight: 600 });
     write(pen, view, longest(pen, view, below, end - x), x, y - 0.65 * text);
   };
   const beside = view.narrow ? view.width : banks.x - text;
-  heading(where.tile, `${state.array}[${tile}][${size}]`, ["each word in the colour of its bank", "coloured by bank"], beside);
+  const colours = state.swizzled ? "each element in the colour of the bank it is stored in" : "each word in the colour of its bank";
+  heading(where.tile, state.swizzled ? "the matrix's tile" : `${state.array}[${tile}][${size}]`, [colours, "coloured by bank"], beside);
   heading(banks, "32 banks of shared memory", ["each bank serves one word per tick", "one word per tick each"], view.width);
   for (const row of [0, tile / 2, tile - 1]) write(pen, view, row, where.tile.x - 5, where.tile.y + (row + 0.5) * where.tile.cell + 0.35 * text, { size: 0.86, align: "right" });
   const every = banks.slot < 1.1 * text ? 4 : 2;
@@ -231,11 +232,12 @@ function sideOf({ words, tile }) {                            // ["column", [5]]
   return columns[1].length < tile ? columns : rows;
 }
 
-/** What the warp does, without the answer: "Line 29: the 32 lanes of a warp load column 5 of tile." */
+/** What the warp does, without the answer: "In line 29 of transpose, the 32 lanes of a warp read column 5 of tile." */
 export function question({ scene }) {
   const { state, access, load } = scene, [name, which] = sideOf(scene);
   const wide = access.width > 4 ? ` with one ${8 * access.width}-bit instruction` : "";
-  return `Line ${access.line}: the 32 lanes of a warp ${load ? "read" : "write"} ${name}${which.length > 1 ? "s" : ""} ${listed(which)} of ${state.array}${wide}.`;
+  const whose = state.swizzled ? "the matrix's tile" : state.array;           // its columns are no columns of the array
+  return `In line ${access.line} of ${scene.kernel}, the 32 lanes of a warp ${load ? "read" : "write"} ${name}${which.length > 1 ? "s" : ""} ${listed(which)} of ${whose}${wide}.`;
 }
 
 /** The answer: how many ticks, and why. */
@@ -243,7 +245,8 @@ export function answer({ scene }) {
   const { words, ticks, access } = scene, used = new Set(words.map(w => w.bank)).size, least = Math.ceil(words.length / BANKS);
   const different = new Set(words.map(w => w.word)).size;     // two phases may want the same word
   const meet = `Its ${different} words lie in ${different === used ? `${used} different banks` : plural(used, "bank")}.`;
-  const phases = access.width > 4 ? ` The hardware serves ${access.width === 16 ? "eight" : "sixteen"} lanes at a time.` : "";
+  const again = words.length > different ? " Two of these groups want each word, so it is served twice." : "";
+  const phases = access.width > 4 ? ` The hardware serves ${access.width === 16 ? "eight" : "sixteen"} lanes at a time.${again}` : "";
   return `${plural(ticks, "tick")}. ${meet}${phases}${ticks > least ? ` Without bank conflicts it would take ${ticks > 1 && least === 1 ? "one" : least}.` : " There is no bank conflict."}`;
 }
 
@@ -258,8 +261,15 @@ const when = (view, step) => (step === 0 ? "before the access" : step === 1 ? "t
 
 function describes(view, step) {
   const { state, tile } = view.scene;
-  const rows = state.swizzled ? `element [i][j] lies in column j XOR i` : `each row is ${state.pitch} words long`;
+  const rows = state.swizzled ? `element (i, j) is stored in column j XOR i` : `each row is ${state.pitch} words long`;
   return `A tile of ${tile} by ${tile} words in shared memory; ${rows}. ${says(view, step)}`;
+}
+
+/** Where an element is, as C names the word that holds it. */
+export function placeOf(state, row, column) {
+  const { array, base, pitch, swizzled } = state, word = wordAt(state, row, column), at = word - base;
+  const [name, verb] = [`${array}[${Math.floor(at / pitch)}][${at % pitch}]`, swizzled ? `element (${row}, ${column}) is stored in ` : ""];
+  return `${verb}${name}${swizzled ? "," : " is"} word ${at} of ${array}: bank ${bankOf(word)}`;
 }
 
 function hit(view, x, y) {
@@ -267,7 +277,7 @@ function hit(view, x, y) {
   const column = Math.floor((x - where.tile.x) / where.tile.cell), row = Math.floor((y - where.tile.y) / where.tile.cell);
   if (row >= 0 && row < tile && column >= 0 && column < state.pitch) {
     const word = column < tile ? wordAt(state, row, column) : state.base + row * state.pitch + column, bank = bankOf(word);
-    return { bank, text: column < tile ? `${state.array}[${row}][${column}] is word ${word - state.base} of ${state.array}: bank ${bank}` : `padding: bank ${bank}` };
+    return { bank, text: column < tile ? placeOf(state, row, column) : `padding: bank ${bank}` };
   }
   const bank = Math.floor((x - banks.x) / banks.slot);
   return bank >= 0 && bank < BANKS && y > banks.y && y < banks.bottom + 2 * view.text ? { bank, text: `bank ${bank}` } : null;

@@ -103,11 +103,12 @@ def source_lines(kernel: str, array: str, accesses: dict[str, Access]) -> tuple[
     shown = []
     for number, line in enumerate(text, 1):
         bare = line.partition("//")[0].strip()
+        short = re.sub(r"\[[^][]{12,}\]", "[…]", bare)          # what stands for a long index tells nothing here, and the line fits
         between = min(kinds) < number < max(kinds) and bare.startswith("__syncthreads")
         found = re.search(rf"\b{array}(\[[^\]]*\]){{2}}", bare)
         if number in kinds or between or bare.startswith("__shared__") and found:
             chosen = {"value": kinds[number], "mark": found[0]} if number in kinds and found else {}
-            shown.append({"number": number, "text": bare} | chosen)
+            shown.append({"number": number, "text": short} | chosen)
     return tuple(shown)
 
 

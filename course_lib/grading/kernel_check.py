@@ -125,4 +125,4 @@ def _of_gate(gate, reading, report, lines):
     text = (f"{gate.name}: {reading.value:.4f} ({reading.words}), at most {gate.limit:.4f} passes and "
             f"{gate.achievable:.4f} is achievable{most}. {gate.advice}")
     return Finding("gate", text.strip(), line, reports.line_text(lines, line),
-                   facts={"value": reading.value, "shares": reading.shares})
+                   facts={"gate": gate.name, "value": reading.value, "shares": reading.shares})

@@ -4,11 +4,14 @@ Each runs the kernel once more on the simulator. A kernel that cannot run gets a
 not end the notebook twice.
 """
 
+from collections import defaultdict
 from dataclasses import fields
 from types import SimpleNamespace
 
 from course_lib import simt
 from course_lib.check.case import Case
+from course_lib.check.conflicts import joined_accesses
+from course_lib.check.counters import grouped
 from course_lib.errors import CourseError
 from course_lib.grading.spec import REQUESTS_LOADED, REQUESTS_STORED, SECTORS_LOADED, SECTORS_STORED, tile_problem
 from course_lib.kernels.user import written_values
@@ -25,7 +28,10 @@ from course_lib.plots import (
     source_listing,
     thread_grid,
 )
+from course_lib.plots.banks import counted
 from course_lib.run.traces import Owners, is_load, name_of
+
+NUMBERS = {2: "two", 4: "four"}          # how many loads the compiler may make one of
 
 
 def worst_request(answer, spec, *, load=True):
@@ -106,13 +112,33 @@ def worst_banks(answer, spec):
     worst = worst_access(traced)
     if worst is None:
         return f"No picture: {spec.entry} does not use shared memory yet."
-    return render(bank_map(worst), describe_banks(worst))
+    many = worst.width // next(record.width for record in traced.trace if _moment(record) == _moment(worst))
+    if many == 1:
+        return render(bank_map(worst), describe_banks(worst))
+    joined = f"{NUMBERS[many]} loads are joined into one"
+    title = f"line {worst.line}: {joined}, {counted(worst)}"
+    return render(bank_map(worst, title=title), f"{joined.capitalize()}. {describe_banks(worst)}")
 
 
 def worst_access(report):
-    """Return the traced access to shared memory that takes most wavefronts, loads before stores; None when there is none."""
-    shared = [record for record in report.trace if record.space == "shared" and (record.addresses >= 0).any()]
+    """Return the traced access to shared memory that takes most wavefronts, loads before stores; None when there is none.
+
+    Loads that the compiler joins into a wider one are one access, as in the counters.
+    """
+    lines = defaultdict(dict)
+    for (line, kind, array, _, space), found in grouped(report).items():
+        if space == "shared":
+            lines[line, kind].setdefault(array, []).extend(record for record, _ in found)
+    known = {_moment(record) for arrays in lines.values() for found in arrays.values() for record in found}
+    shared = [record for (line, kind), arrays in lines.items() for record in joined_accesses(report, arrays, line, kind)]
+    shared += [record for record in report.trace
+               if record.space == "shared" and (record.addresses >= 0).any() and _moment(record) not in known]
     return max(shared, key=lambda record: (bank_counts(record)[0], is_load(record)), default=None)
+
+
+def _moment(record):
+    """Return what tells an access of a trace from all others."""
+    return record.block, record.warp, record.step, record.line, record.operation
 
 
 def who_writes(answer, spec, M=32, N=64):

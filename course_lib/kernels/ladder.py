@@ -42,7 +42,7 @@ TILE_2D = (
     Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
 )
 TILE = Parameter("TILE", "rows and columns of a tile", 16, high=32, choices=(4, 8, 16, 32))
-PAD = Parameter("PAD", "words added to each row of the turned tile", 1, low=0, high=32, choices=(0, 1, 2, 4, 8, 16))
+PAD = Parameter("PAD", "unused words at the end of each row of the tile", 1, low=0, high=32, choices=(0, 1, 2, 4, 8, 16))
 UNROLL = Parameter("UNROLL", "steps of the inner loop written out", 16, high=32, choices=(1, 2, 4, 8, 16))
 TILE_WARP = (
     Parameter("BM", "rows of C a block computes", 128, choices=(64, 128, 256)),
@@ -124,7 +124,7 @@ def _pairs():
                   bytes_of=lambda p: 4 * p["TILE"] * (2 * p["TILE"] + 1), lesson="05_coalescing")
     yield _square("sgemm_coalesced", "a tile of B read along its rows and kept turned over: shared memory is read a row apart",
                   lesson="05_coalescing")
-    yield _square("sgemm_padded", "rows of the turned tile PAD words longer, so that a column crosses all banks", (PAD,),
+    yield _square("sgemm_padded", "rows of the transposed tile PAD words longer, so that a column crosses all banks", (PAD,),
                   (square_rule("TILE", "PAD"),), lambda p: 4 * p["TILE"] * (2 * p["TILE"] + p["PAD"]), lesson="06_bank_conflicts")
     yield _square("sgemm_unrolled", "the loop over the tile written out UNROLL steps at a time", (UNROLL,),
                   (at_most_rule("UNROLL", "TILE"),), lesson="07_unrolling")

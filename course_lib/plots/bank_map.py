@@ -5,7 +5,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from course_lib.arch import BANKS, WARP
 from course_lib.plots import style
-from course_lib.plots.banks import bank_services, colour_of, counted, degrees_of, rows_of
+from course_lib.plots.banks import bank_services, colour_of, counted, degrees_of, rows_of, words_in
 from course_lib.plots.lane_labels import LEGIBLE, name_lanes
 
 GAP = 1.5                  # banks between two half-warps
@@ -64,11 +64,11 @@ def bank_map(record, ax=None, *, banks=BANKS, title=None):
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
     step = -(-len(rows) // 8)
-    ax.set_yticks(range(0, len(rows), step), [f"{rows[y] * banks:,}" for y in range(0, len(rows), step)], fontsize=11)
+    ax.set_yticks(range(0, len(rows), step), [words_in(rows[y], banks) for y in range(0, len(rows), step)], fontsize=11)
     ax.tick_params(length=0)
     heading = "bank" if banks == BANKS else "bank: first half-warp, second half-warp"
     ax.set(xlim=(-0.5, right), ylim=(floor + 0.01 * len(rows), -0.5), xlabel=heading, title=title or _title(record, banks))
-    ax.set_ylabel("first word of the row", y=1 - 0.5 * len(rows) / floor)
+    ax.set_ylabel("words", y=1 - 0.5 * len(rows) / floor)
     ax.text(-0.9, floor, "words\nof the bank", ha="right", va="bottom", fontsize=10)
     ax.spines[:].set_visible(False)
     names = [(b, f"{n} word{'s' * (n != '1')} of a bank") for b, n in degrees_of(groups)]

@@ -111,10 +111,10 @@ def bank_grid(record, ax=None, *, banks=BANKS, title=None):
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
     every = -(-len(rows) // 17)
-    ax.set_yticks(range(0, len(rows), every), [f"{rows[y] * banks:,}" for y in range(0, len(rows), every)], fontsize=small)
+    ax.set_yticks(range(0, len(rows), every), [words_in(rows[y], banks) for y in range(0, len(rows), every)], fontsize=small)
     ax.tick_params(length=0)
     ax.set(xlim=(-0.5, right + 1.3), ylim=(len(rows) + 0.6, -0.5), xlabel=_heading(banks, scale),
-           ylabel="first word of the row" if len(rows) > 5 else "word",
+           ylabel="words",
            title=title or f"{record.operation}, line {record.line}: {counted(record, banks)}")
     ax.spines[:].set_visible(False)
     _legend(ax, groups, scale, "in a cell" if tall >= LEGIBLE else "beside the words")
@@ -138,6 +138,15 @@ def rows_of(touched):
         return [0]
     whole = list(range(touched[0], touched[-1] + 1))
     return whole if len(whole) <= max(8, len(touched) + 4) else touched
+
+
+def words_in(row, banks=BANKS):
+    """Return which words lie side by side in the banks.
+
+    >>> words_in(1)
+    '32–63'
+    """
+    return f"{row * banks:,}–{row * banks + banks - 1:,}"
 
 
 def _group(ax, group, rows, banks, left, tall, scale):

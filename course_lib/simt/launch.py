@@ -68,7 +68,7 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
     compiled = time.perf_counter()
     run = Execution(kernel, grid, block, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
     run.execute(workers, progress)
-    report = results.report(run, compiled - started, time.perf_counter() - compiled)
+    report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
     spare.give([*run.large, *(a.host for a in run.given.memory.allocations)])
     return report
 

@@ -80,7 +80,7 @@ class Report:
     """The result of `simt.launch`; counters carry Nsight Compute's names.
 
     `loops` tells what one turn of each loop executes on the GPU, which PTX does not show. `ptx`, `cubin`: what NVIDIA's
-    compiler made of the source for the launch's arch and options; `cubin` is b"" when the source was PTX.
+    compiler made of the source for the launch's arch and options; `cubin` is b"" when the source was PTX. `defines`: the launch's macros.
     """
 
     kernel: str
@@ -97,6 +97,7 @@ class Report:
     ptx: str = field(default="", repr=False)
     output: str = field(default="", repr=False)  # what the kernel printed, by block, then in the order of execution
     cubin: bytes = field(default=b"", repr=False)
+    defines: dict = field(default_factory=dict, repr=False, compare=False)
 
     @functools.cached_property
     def loops(self):

@@ -8,7 +8,7 @@ from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
 RECORD = np.dtype(layout.Record)
 
 
-def report(run, seconds_compile, seconds_run):
+def report(run, seconds_compile, seconds_run, defines):
     """Return the Report of a finished run (an Execution)."""
     sums = {name: sum(w.arrays[name].astype(np.int64) for w in run.workers) for name in run.workers[0].arrays}
     if run.fast is not None:
@@ -18,7 +18,7 @@ def report(run, seconds_compile, seconds_run):
     level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, levels.predict(run.program),
                           levels.is_sure(run.program, sums["deopts"][:, 1]))
     return Report(run.program.entry, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
-                  total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin)
+                  total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines)
 
 
 def hazards(run):

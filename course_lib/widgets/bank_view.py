@@ -31,7 +31,7 @@ class BankView:
     result : LaunchResult
         The kernel at the chosen size, with its counters.
     record : TraceRecord
-        One access to the turned tile, a load or a store, as chosen.
+        One access to the transposed tile, a load or a store, as chosen.
     load : bool
     """
 

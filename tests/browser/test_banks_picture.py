@@ -121,7 +121,7 @@ def test_kernel_tile_and_line_are_chosen(opened, how):
                 shown.page.keyboard.press("Tab")
             else:
                 shown.radio("acc +=").focus()
-    assert "Line 29: the 32 lanes of a warp write columns 4 and 5 of Bs" in shown.says()
+    assert "In line 29 of sgemm_padded, the 32 lanes of a warp write columns 4 and 5 of Bs" in shown.says()
     for words in (0, 1, 2):
         assert ticks(shown) == counted("sgemm_padded", 16, words, "store")
         pad(shown).press("ArrowRight")

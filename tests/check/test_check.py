@@ -310,3 +310,17 @@ def test_a_wrong_transposition_fails_for_its_reason(old, new, kind, says):
 
 def test_a_transposition_that_touches_columns_is_told_its_sectors():
     assert found(check("transpose_plain"))[0][0] == "sectors"
+
+
+@pytest.mark.parametrize(("sizes", "named", "padding"), [
+    ({"TILE": 16, "PAD": 1}, "tile[0][16]", True), ({"TILE": 32, "PAD": 0}, "tile[1][0]", False),
+    ({"TILE": 16, "PAD": 2}, "tile[0][16]", True)])
+def test_an_element_is_named_by_the_sizes_of_the_launch(sizes, named, padding):
+    """The text says other sizes, under #ifndef. Only row 0 is filled, and the wrong index passes its end first."""
+    text = kernels.get("transpose").source.replace("tile[i][tx] =", "if (i == 0 && tx < TILE) tile[i][tx] =")
+    text = text.replace("= tile[tx][i]", "= (&tile[0][0])[tx * TILE + i]")
+    report = check(text, **sizes)
+    first = next(f for f in report.findings if f.kind == "uninitialised")
+    assert f"{named} is read before anybody wrote it" in first.message
+    assert ("is the index right?" in first.message) is padding
+    assert ("fill the whole tile" in first.message) is not padding

@@ -123,7 +123,11 @@ def test_the_page_says_what_the_simulator_counts_at_every_position(page):
         least = scene["ticks"] - conflicts // mine
         free = "There is no bank conflict." if not conflicts else f"Without bank conflicts it would take {'one' if least == 1 else least}."
         assert scene["says"].endswith(free)
-        assert f" Its {len({word[0] for word in access['words']})} words lie in {len(set(scene['banks']))} " in scene["says"]
+        different = len({word[0] for word in access["words"]})
+        assert f" Its {different} words lie in {len(set(scene['banks']))} " in scene["says"]
+        assert len(access["words"]) in (different, 2 * different)
+        assert ("want each word, so it is served twice" in scene["says"]) == (len(access["words"]) > different)
+        assert scene["asks"].startswith(f"In line {access['line']} of {position[0]}, the 32 lanes")
         assert not any(word in scene["asks"] for word in ("tick", "conflict", "bank")), "the question gives nothing away"
 
 
@@ -150,3 +154,21 @@ def test_the_lines_beside_the_picture_are_the_kernels():
     assert [line["mark"] for line in lines if "mark" in line] == ["Bs[tx][ty]", "Bs[tx][k]"]
     assert of(("transpose", 32, 0))["lines"][-1]["mark"] == "tile[tx][i]"
     assert of(("transpose_swizzled", 32, None))["lines"][-1]["mark"] == "tile[tx][i ^ tx]"
+    assert of(("transpose", 32, 0))["lines"][-1]["text"] == "out[…] = tile[tx][i];", "short enough to be seen beside the other controls"
+    for position in POSITIONS:
+        assert all(len(line["text"]) < 52 for line in of(position)["lines"])
+
+
+def test_a_word_is_called_what_c_calls_it(page):
+    """By hand: tile[7][2] of tile[32][32] is word 7 · 32 + 2 = 226."""
+    places = {key_of(*position): evaluate(page, "(m, state) => m.placeOf(state, 7, 5)", of(position))
+              for position in (("transpose", 32, 0), ("transpose", 32, 1), ("transpose_swizzled", 32, None), ("sgemm_padded", 16, 1))}
+    assert list(places.values()) == [
+        "tile[7][5] is word 229 of tile: bank 5", "tile[7][5] is word 236 of tile: bank 12",
+        "element (7, 5) is stored in tile[7][2], word 226 of tile: bank 2", "Bs[7][5] is word 124 of Bs: bank 28"]
+
+
+def test_a_swizzled_column_is_no_column_of_the_array(page):
+    values = [{"kernel": kernel, "tile": 32, "pad": 0, "access": "load"} for kernel in ("transpose", "transpose_swizzled")]
+    asked = [scene["asks"] for scene in evaluate(page, SCENES, {"states": states(), "values": values})]
+    assert [words.partition(" read ")[2] for words in asked] == ["column 5 of tile.", "column 5 of the matrix's tile."]

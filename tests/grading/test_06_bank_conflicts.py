@@ -71,6 +71,22 @@ def test_a_picture_or_a_sentence_whatever_the_answer_is(change, says, answers):
     assert len(said.splitlines()) == 1
 
 
+def test_every_gate_that_fails_is_told():
+    verdict = check(wrong("diagonal_twice"), SWAP)
+    assert [outcome.passed for outcome in verdict.gates] == [False, False, False]
+    assert [finding.facts["gate"] for finding in verdict.findings] == [outcome.name for outcome in verdict.gates]
+    assert len({finding.line for finding in verdict.findings}) == 2, "two of them name the same line"
+
+
+def test_the_picture_draws_loads_that_are_joined_as_the_gate_counts_them():
+    source = wrong("sums_in_order")
+    drawn, counted = str(worst_banks(source, SUMS)), check(source, SUMS).values[FRONTS.name]
+    assert "Four loads are joined into one" in drawn
+    assert "load of 16 bytes a lane" in drawn
+    assert drawn.endswith("32 wavefronts.]")
+    assert counted == 1 + 32 / 4, "a store, and a fourth of the joined load"
+
+
 def test_the_starter_has_no_picture_yet(answers):
     assert worst_banks(answers("exercises", EXERCISE)["transposed_in_place"], SWAP) == (
         "No picture: transposed_in_place does not use shared memory yet.")

@@ -1,64 +1,71 @@
 """What conflicts take: recorded times beside the least time that the wavefronts alone need, where only the padding differs."""
 
 from course_lib import data
-from course_lib.arch import DEFAULT_DEVICE
+from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.data import Record
 from course_lib.lessons.bank_conflicts.counts import N, each, multiplied, per_multiply_add, recorded, transposed
 from course_lib.plots import Picture, Table, render, style
-from course_lib.run import bound_of
 from course_lib.widgets.compute import evaluate
 
-N_MODELLED, N_TIMED, TILE = 1024, 4096, 32
+N_TIMED, TILE, TILE_OF_PRODUCT = 4096, 32, 16
 PADS = (0, 8, 4, 2, 1)
 
 
 def product(PAD: int) -> Record:
-    """Return the recorded time of the padded product of 1024 × 1024 matrices, with tiles of 32 × 32."""
-    record, = data.load("padding").find("sgemm_padded", N_MODELLED, parameters={"TILE": TILE, "PAD": PAD})
+    """Return the recorded time of the padded product of 4096 × 4096 matrices, with tiles of 16 × 16."""
+    record, = data.load("padding").find("sgemm_padded", N_TIMED, parameters={"TILE": TILE_OF_PRODUCT, "PAD": PAD})
     return record
 
 
+def product_fronts(PAD: int) -> float:
+    """Return the wavefronts of all accesses to shared memory for each multiply-add of a warp."""
+    return sum(per_multiply_add(multiplied(TILE_OF_PRODUCT, PAD), kind=kind) for kind in ("load", "store"))
+
+
 def product_wavefronts(PAD: int) -> float:
-    """Return the seconds that the product's wavefronts need, at one per cycle on the busiest multiprocessor, modelled."""
-    return bound_of(evaluate("sgemm_padded", N_MODELLED, {"TILE": TILE, "PAD": PAD}, backend="sim")).terms["shared"]
+    """Return the seconds that the product's wavefronts need, modelled."""
+    return one_per_cycle(product_fronts(PAD) * N_TIMED ** 3 / WARP)
+
+
+def one_per_cycle(fronts: float) -> float:
+    """Return the seconds that wavefronts need at one per cycle, spread evenly over all multiprocessors."""
+    return fronts / (DEFAULT_DEVICE.sms * 1e6 * DEFAULT_DEVICE.clock_mhz)
 
 
 @style.styled
 def product_bars() -> Picture:
     """Draw the recorded time of the product by padding: the time of its wavefronts, and behind it the rest."""
     ax, places = style.axes(width=9.0, height=3.9), range(len(PADS))
-    least, taken = ([1e6 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: product(PAD).median_s))
+    least, taken = ([1e3 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: product(PAD).median_s))
     rest = [whole - part for whole, part in zip(taken, least, strict=True)]
     ax.barh(places, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
     ax.barh(places, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
     for place, whole, part in zip(places, taken, rest, strict=True):
-        ax.text(whole + 8, place, f"+ {part:.0f}", va="center", fontsize=13, weight="bold")
+        ax.text(whole + 0.3, place, f"+ {part:.1f}", va="center", fontsize=13, weight="bold")
     ax.set_yticks(places, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
-    ax.set(xlim=(0, 1.08 * max(taken)), xlabel=f"µs, N = {N_MODELLED}, tiles of 32 × 32, {data.load('padding').label}")
+    ax.set(xlim=(0, 1.08 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
     ax.legend(loc="lower right")
     bars = zip(PADS, taken, least, rest, strict=True)
-    said = "; ".join(f"PAD = {PAD}: {whole:.0f} = {part:.0f} + {more:.0f}" for PAD, whole, part, more in bars)
-    return render(ax, f"A bar for each padding: the recorded time in µs, its wavefronts' part and the rest. {said}.")
+    said = "; ".join(f"PAD = {PAD}: {whole:.1f} = {part:.1f} + {more:.1f}" for PAD, whole, part, more in bars)
+    return render(ax, f"A bar for each padding: the recorded time in ms, its wavefronts' part and the rest. {said}.")
 
 
 def product_times() -> Table:
     """Return, by padding, the product's wavefronts, the time that they need at one per cycle, and the recorded time."""
     rows = []
     for PAD in PADS:
-        fronts = sum(per_multiply_add(multiplied(TILE, PAD), kind=kind) for kind in ("load", "store"))
         least, taken = product_wavefronts(PAD), product(PAD).median_s
-        rows.append((PAD, f"{fronts:.2f}", *(f"{1e6 * seconds:.0f}" for seconds in (least, taken, taken - least))))
-    header = ("PAD", "wavefronts per multiply-add of a warp", "their time, modelled, µs", "recorded, µs", "difference, µs")
-    return Table(header, rows, f"sgemm_padded, tiles of 32 × 32, {N_MODELLED} × {N_MODELLED} matrices: {data.load('padding').label}")
+        rows.append((PAD, f"{product_fronts(PAD):.2f}", *(f"{1e3 * seconds:.1f}" for seconds in (least, taken, taken - least))))
+    header = ("PAD", "wavefronts per multiply-add of a warp", "their time, modelled, ms", "recorded, ms", "difference, ms")
+    return Table(header, rows, f"sgemm_padded, tiles of 16 × 16, {N_TIMED} × {N_TIMED} matrices: {data.load('padding').label}")
 
 
 def wavefronts_alone(PAD: int) -> float:
-    """Return the seconds that a transposition's wavefronts need, at one per cycle, spread evenly over all multiprocessors, modelled."""
-    result, chip = transposed(TILE, PAD), DEFAULT_DEVICE
-    fronts = sum(result.count("wavefronts", kind) for kind in ("load", "store")) * (N_TIMED / N) ** 2
-    return fronts / (chip.sms * 1e6 * chip.clock_mhz)
+    """Return the seconds that a transposition's wavefronts need, modelled."""
+    result = transposed(TILE, PAD)
+    return one_per_cycle(sum(result.count("wavefronts", kind) for kind in ("load", "store")) * (N_TIMED / N) ** 2)
 
 
 def transposition_times() -> Table:
