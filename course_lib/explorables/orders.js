@@ -136,13 +136,11 @@ function drawWords(pen, view, { words, side }, walk) {
   write(pen, view, "lines fetched", x, y, { weight: 600, most: w });
   MATRICES.forEach((name, number) => {
     y += (view.narrow ? 1.7 : 2.1) * text;
-    const bar = { x: x + 1.6 * text, y: y - 0.85 * text, w: w - 1.6 * text, h: 1.1 * text };
+    const bar = { x: x + 5.5 * text, y: y - 0.85 * text, w: w - 5.5 * text, h: 1.1 * text };
     write(pen, view, name, x, y, { weight: 700 });
+    write(pen, view, walk.fetched[number].toLocaleString("en"), bar.x - 0.5 * text, y, { align: "right" });
     pen.fillStyle = view.hues.fetched;
-    pen.globalAlpha = 0.55;
     pen.fillRect(bar.x, bar.y, bar.w * walk.fetched[number] / scene.most, bar.h);
-    pen.globalAlpha = 1;
-    write(pen, view, walk.fetched[number].toLocaleString("en"), bar.x + 0.3 * text, y);
   });
 }
 
