@@ -131,7 +131,8 @@ def scoreboard() -> Table:
         rows.append((f"seconds, {here.device}", f"{size.ldb:,}", *(f"{value:.3f}" for value in times), f"{times[0] / times[1]:.1f}"))
     header = (f"{COUNTED:,} × {COUNTED:,} matrices", "floats from one row of B to the next", "ijk", "ikj", "ijk : ikj")
     rounds = row("ijk", plain)["rounds"]
-    return Table(header, rows, f"{first.label} (medians), and {here.label} (the fastest of {rounds} rounds); lines for a cache of {LINES} lines")
+    timed = f"{first.label} (medians), and {here.label} (the fastest of {rounds} rounds)"
+    return Table(header, rows, f"{timed}; lines for a cache of {LINES} lines")
 
 
 def columns() -> Table:
