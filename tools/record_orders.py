@@ -2,9 +2,9 @@
 
     python tools/record_orders.py [--out FOLDER] [--seconds 150]
 
-Writes cpu_orders.json into the output folder (build/cpu); copy it into course_lib/data/, and refresh lesson 01, which prints it. All programs
-take turns, round after round, until the seconds are over. A round gives the fastest sample of a moment, in processor time of the thread; the file holds the best, the middle and the
-worst round of each program, and with what it was measured.
+Writes cpu_orders.json into the output folder (build/cpu); copy it into course_lib/data/, and refresh lesson 01, which prints it. All
+programs take turns, round after round, until the seconds are over. A round gives the fastest sample of a moment, in processor time of the
+thread; the file holds the best, the middle and the worst round of each program, and with what it was measured.
 """
 
 import argparse

@@ -6,7 +6,7 @@ from course_lib import data
 from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
 from course_lib.explorables.orders import FLOAT, LINE_BYTES
-from course_lib.lessons.triple_loop.turns import SIZES, SMALL, TIMED, Size, in_turns, prepared
+from course_lib.lessons.triple_loop.turns import SIZES, SMALL, TIMED, Size, Spread, in_turns, prepared
 from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import Table
@@ -29,13 +29,19 @@ def gflops(N: int, seconds: float) -> float:
 
 
 def _changes(size: Size) -> tuple[str, str, int, str]:
-    """Return in words the matrices of a row, their bytes, the length of the sums, and what lies between the rows of B."""
+    """Return the cells that describe the matrices of a row."""
     M, N, K = size.M, size.N, size.K
-    what = f"{M} × {K} times {K} × {N}" + ", rows of B padded" * (size.ldb > N)
-    return what, f"{4 * (M * K + K * size.ldb + M * N) / 1024:,.0f} KiB", K, f"{4 * size.ldb:,} bytes"
+    what = f"all {N} × {N}" if M == N == K else f"A {M} × {K}, B {K} × {N}"
+    memory = FLOAT * (M * K + K * size.ldb + M * N)
+    return what + ", B padded" * (size.ldb > N), f"{memory / 1024:,.0f}", K, f"{FLOAT * size.ldb:,}"
 
 
-CHANGES = ("matrices", "memory", "products of a sum", "from one row of B to the next")
+def _most(*spreads: Spread) -> str:
+    """Return by how much the slowest round of any program was above its fastest."""
+    return max(spreads, key=lambda spread: spread.worst / spread.best).percent
+
+
+CHANGES = ("matrices", "KiB in all", "products per sum", "bytes from one row of B to the next")
 
 
 def measured(mine: str) -> Any:
@@ -55,8 +61,8 @@ def measured(mine: str) -> Any:
     rows = []
     for size, theirs, ours in zip(SIZES, found[::2], found[1::2], strict=True):
         speeds = (f"{size.flops / spread.best / 1e9:.2f}" for spread in (theirs, ours))
-        rows.append((*_changes(size), *speeds, f"{theirs.best / ours.best:.1f}", f"{theirs.percent}, {ours.percent}"))
-    header = (*CHANGES, "ijk, GFLOP/s", "your loops, GFLOP/s", "times faster", f"{ROUNDS} rounds differ by")
+        rows.append((*_changes(size), *speeds, f"{theirs.best / ours.best:.1f}", _most(theirs, ours)))
+    header = (*CHANGES, "ijk, GFLOP/s", "your loops, GFLOP/s", "times faster", f"{ROUNDS} rounds differ by up to")
     return Table(header, rows, f"the fastest of {ROUNDS} rounds, measured on {cpu_name()}")
 
 
@@ -70,8 +76,8 @@ def six() -> Table:
         found = in_turns([prepared(name, size) for size in SMALL for name in names], rounds=ROUNDS, budget_s=BUDGET_S)
         for name, small, power in zip(names, found[:len(names)], found[len(names):], strict=True):
             speeds = (f"{size.flops / spread.best / 1e9:.2f}" for size, spread in zip(SMALL, (small, power), strict=True))
-            rows.append((name, *speeds, f"{small.percent}, {power.percent}"))
-    header = ("program", *(f"GFLOP/s, N = {size.N}" for size in SMALL), f"{ROUNDS} rounds differ by")
+            rows.append((name, *speeds, _most(small, power)))
+    header = ("program", *(f"GFLOP/s, N = {size.N}" for size in SMALL), f"{ROUNDS} rounds differ by up to")
     return Table(header, rows, f"one thread, the fastest of {ROUNDS} rounds, measured on {cpu_name()}")
 
 
@@ -142,8 +148,8 @@ def columns() -> Table:
         size = Size.square(N, ldb)
         A, B, _ = size.matrices()
         lines = count_lines("gemm_ijk", A, B, cache=cache).per_multiply_add
-        rows.append((f"{N}, rows of B padded to {ldb}" if ldb > N else f"{N}", 4 * ldb, min(N, cache.column(4 * ldb)), f"{lines:.4f}"))
-    header = ("N", "bytes from one row of B to the next", "lines of a column that fit", "lines per multiply-add, ijk")
+        rows.append((N, ldb, FLOAT * ldb, min(N, cache.column(4 * ldb)), f"{lines:.4f}"))
+    header = ("N", "floats from one row of B to the next", "bytes", "lines of a column that fit", "lines per multiply-add, ijk")
     return Table(header, rows, "a cache of 32 KiB, 8-way, simulated")
 
 
