@@ -76,12 +76,13 @@ const textOf = ({ width, height, text }) => Math.min(text, width / (isStacked(wi
 export function layout(view) {
   const { width, height, scene } = view, text = textOf(view), { N } = scene, stacked = isStacked(width, view.text), many = stacked ? 1 : 2;
   const wide = width / many, high = height / (stacked ? 2 : 1), gap = 1.5 * text, column = 10.5 * text;
-  const cell = Math.min((wide - column - 2.2 * text - gap) / (2 * N), (high - 2.4 * text - gap) / (2 * N)), square = 2 * N * cell + gap;
+  const room = (high - 2.4 * text - gap) / (2 * N), cell = Math.min((wide - column - 2.2 * text - gap) / (2 * N), room), square = 2 * N * cell + gap;
+  const tall = Math.min(room, 1.5 * cell), size = { cell, tall };           // an element may be higher than wide, where there is room below
   return Object.fromEntries(SIDES.map((side, i) => {
     const x = (stacked ? 0 : i * wide) + Math.max(0, (wide - column - square - 1.5 * text) / 2), y = stacked ? i * high : 0;
-    const left = x + column, A = { x: left + text, y: y + 1.4 * text + N * cell + gap, cell }, B = { x: A.x + N * cell + gap, y: y + 1.4 * text, cell };
-    return [side, { side, text, words: { x: x + 2, y, w: column - 0.4 * text }, A, B, C: { x: B.x, y: A.y, cell },
-      corner: { x: A.x, y: B.y, w: N * cell, h: N * cell }, right: B.x + N * cell, bottom: A.y + N * cell }];
+    const left = x + column, A = { x: left + text, y: y + 1.4 * text + N * tall + gap, ...size }, B = { x: A.x + N * cell + gap, y: y + 1.4 * text, ...size };
+    return [side, { side, text, words: { x: x + 2, y, w: column - 0.4 * text }, A, B, C: { x: B.x, y: A.y, ...size },
+      corner: { x: A.x, y: B.y, w: N * cell, h: N * tall }, right: B.x + N * cell, bottom: A.y + N * tall }];
   }));
 }
 
@@ -96,23 +97,23 @@ function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400,
 
 /** A matrix: a box for each line, filled when it is in the cache, strong when it has just come; and the numbers that were used last. */
 function drawMatrix(pen, view, at, name, walk, recent) {
-  const { N, perLine, rowLines } = walk, { cell } = at, number = MATRICES.indexOf(name), first = number * N * rowLines, high = N * cell;
+  const { N, perLine, rowLines } = walk, { cell, tall } = at, number = MATRICES.indexOf(name), first = number * N * rowLines, high = N * tall;
   for (let row = 0; row < N; ++row) for (let part = 0; part < rowLines; ++part) {
-    const line = first + row * rowLines + part, x = at.x + part * perLine * cell, y = at.y + row * cell;
+    const line = first + row * rowLines + part, x = at.x + part * perLine * cell, y = at.y + row * tall;
     if (walk.held.has(line)) {
       pen.fillStyle = walk.at.get(line) >= walk.step - recent ? view.hues.fetched : view.hues.held;
-      pen.fillRect(x + 0.5, y + 0.5, perLine * cell - 1, cell - 1);
+      pen.fillRect(x + 0.5, y + 0.5, perLine * cell - 1, tall - 1);
     }
     pen.strokeStyle = view.ink;
     pen.globalAlpha = 0.3;
     pen.lineWidth = 0.6;
-    pen.strokeRect(x, y, perLine * cell, cell);
+    pen.strokeRect(x, y, perLine * cell, tall);
     pen.globalAlpha = 1;
   }
   pen.fillStyle = view.hues.used;
   for (let step = Math.max(0, walk.step - N); step < walk.step; ++step) {
     const [row, column] = walk.element(name, step), now = step === walk.step - 1, mark = now ? cell + 2 : Math.max(1.6, 0.5 * cell);
-    pen.fillRect(at.x + (column + 0.5) * cell - mark / 2, at.y + (row + 0.5) * cell - mark / 2, mark, mark);
+    pen.fillRect(at.x + (column + 0.5) * cell - mark / 2, at.y + (row + 0.5) * tall - mark / 2, mark, mark);
   }
   pen.strokeStyle = view.ink;
   pen.lineWidth = 1.4;
@@ -136,13 +137,11 @@ function drawWords(pen, view, { words, side }, walk) {
   write(pen, view, "lines fetched", x, y, { weight: 600, most: w });
   MATRICES.forEach((name, number) => {
     y += (view.narrow ? 1.7 : 2.1) * text;
-    const bar = { x: x + 1.6 * text, y: y - 0.85 * text, w: w - 1.6 * text, h: 1.1 * text };
+    const bar = { x: x + 5.5 * text, y: y - 0.85 * text, w: w - 5.5 * text, h: 1.1 * text };
     write(pen, view, name, x, y, { weight: 700 });
+    write(pen, view, walk.fetched[number].toLocaleString("en"), bar.x - 0.5 * text, y, { align: "right" });
     pen.fillStyle = view.hues.fetched;
-    pen.globalAlpha = 0.55;
     pen.fillRect(bar.x, bar.y, bar.w * walk.fetched[number] / scene.most, bar.h);
-    pen.globalAlpha = 1;
-    write(pen, view, walk.fetched[number].toLocaleString("en"), bar.x + 0.3 * text, y);
   });
 }
 
@@ -194,7 +193,7 @@ export function describes(view) {
 export function hit(view, x, y) {
   const where = layout(view), { N, states, walks } = view.scene;
   for (const side of SIDES) for (const [number, name] of MATRICES.entries()) {
-    const at = where[side][name], row = Math.floor((y - at.y) / at.cell), column = Math.floor((x - at.x) / at.cell);
+    const at = where[side][name], row = Math.floor((y - at.y) / at.tall), column = Math.floor((x - at.x) / at.cell);
     if (row < 0 || column < 0 || row >= N || column >= N) continue;
     const first = column - column % states.per_line, walk = walks[side].to(doneAt(view.scene, view.at));
     const line = (number * N + row) * walk.rowLines + first / states.per_line;

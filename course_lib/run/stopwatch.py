@@ -49,7 +49,15 @@ def time_call(call, before=None, *, repeats=25, warmup=2, budget_s=1.0, clock=ti
     return Timing.of([sample(launches) for _ in range(count)], warmup=len(warm), launches=launches)
 
 
-def fastest(call, *, budget_s=0.1, clock=time.perf_counter):
+def launches_for(call, clock=time.perf_counter):
+    """Call twice, and return how many calls make a sample that lasts as long as the clock needs."""
+    call()
+    start = clock()
+    call()
+    return max(1, math.ceil(SAMPLE / max(clock() - start, 1e-9)))
+
+
+def fastest(call, *, budget_s=0.1, launches=None, clock=time.perf_counter):
     """Return the seconds of a call's fastest sample: what the machine can do while nothing disturbs it.
 
     A bound needs this and no average: whatever else runs beside it makes a sample slower, never faster.
@@ -58,14 +66,13 @@ def fastest(call, *, budget_s=0.1, clock=time.perf_counter):
     ----------
     call : callable
     budget_s : float
-        About how long to measure.
+        About how long to measure; one sample is always taken.
+    launches : int, optional
+        Calls of a sample; default what `launches_for` finds with two calls more.
     clock : callable
         Seconds.
     """
-    call()
-    start = clock()
-    call()
-    launches = max(1, math.ceil(SAMPLE / max(clock() - start, 1e-9)))
+    launches = launches or launches_for(call, clock)
     best, end = math.inf, clock() + budget_s
     while True:
         start = clock()

@@ -1,0 +1,138 @@
+"""Programs that take turns: each is timed for a moment, round after round, so that all of them see the same computer."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib import toolchain
+from course_lib.errors import CourseError
+from course_lib.run import matches, run_cpu
+from course_lib.run.cpu import build_cpu, resolve_cpu
+from course_lib.run.stopwatch import fastest, launches_for
+
+LINE = 64
+# The processor time of this thread, where it is counted finely: what other programs take does not belong to it.
+CLOCK = time.thread_time if time.get_clock_info("thread_time").resolution <= 1e-6 else time.perf_counter
+
+
+@dataclass(frozen=True)
+class Size:
+    """C has M rows and N columns, K is the length of the sums, and `ldb` floats lie from one row of B to the next."""
+
+    M: int
+    N: int
+    K: int
+    ldb: int
+
+    @classmethod
+    def square(cls, N: int, ldb: int | None = None) -> "Size":
+        """Return the size of three N × N matrices, with or without floats between the rows of B.
+
+        >>> Size.square(512, 528)
+        Size(M=512, N=512, K=512, ldb=528)
+        """
+        return cls(N, N, N, ldb or N)
+
+    @property
+    def flops(self) -> int:
+        """Return the floating-point operations of a product, 2MNK."""
+        return 2 * self.M * self.N * self.K
+
+    def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return A and B with random numbers, and room for C; each begins with a cache line."""
+        return (_aligned(self.M, self.K, self.K, 1), _aligned(self.K, self.N, self.ldb, 2), _aligned(self.M, self.N, self.N, 3))
+
+
+# What the lesson times. From one of these rows to the next one thing changes: longer sums, more memory, and where the rows of B lie.
+SIZES = (Size.square(48), Size(6, 6, 512, 6), Size.square(512, 528), Size.square(512))
+TIMED = (Size.square(1024, 1040), Size.square(1024))
+SMALL = (Size.square(120), Size.square(128))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The seconds of a program in each round."""
+
+    rounds: tuple[float, ...]
+
+    @property
+    def best(self) -> float:
+        """Return the fastest round."""
+        return min(self.rounds)
+
+    @property
+    def median(self) -> float:
+        """Return the middle round."""
+        return statistics.median(self.rounds)
+
+    @property
+    def worst(self) -> float:
+        """Return the slowest round."""
+        return max(self.rounds)
+
+    @property
+    def percent(self) -> str:
+        """Return by how much the slowest round was above the fastest.
+
+        >>> Spread((2.0, 2.5, 2.1)).percent
+        '25 %'
+        """
+        return f"{100 * (self.worst / self.best - 1):.0f} %"
+
+
+def _aligned(rows: int, cols: int, ld: int, seed: int) -> np.ndarray:
+    data = np.random.default_rng(seed).random(rows * ld + LINE // 4, dtype=np.float32) - np.float32(0.5)
+    begin = -data.ctypes.data % LINE // 4
+    return data[begin:begin + rows * ld].reshape(rows, ld)[:, :cols]
+
+
+def prepared(program: str, size: Size, matrices: Sequence[np.ndarray] | None = None) -> Callable[[], None]:
+    """Compile a program, try it, and return a call without arguments that computes C.
+
+    Parameters
+    ----------
+    program : str
+        A name of the catalog, or loops of the reader's, which run in a process of their own first.
+    size : Size
+    matrices : three arrays, optional
+        A, B and C of that size; default new ones.
+
+    Raises
+    ------
+    CourseError
+        When it does not compile, crashes, prints, or computes something else.
+    """
+    A, B, C = matrices or size.matrices()
+    kernel = resolve_cpu(program)
+    tried = run_cpu(kernel, A, B, timed=False)
+    if tried.printed:
+        raise CourseError("loops that print cannot be timed: take the printing out")
+    if not matches(tried.C, np.ascontiguousarray(A), np.ascontiguousarray(B)):
+        raise CourseError("these loops do not compute the product, so their time says nothing: run the check of the lesson")
+    return toolchain.gemm_call(build_cpu(kernel), kernel.entry, A, B, C)
+
+
+def in_turns(calls: Sequence[Callable[[], None]], *, rounds: int, budget_s: float, clock: Callable[[], float] = CLOCK) -> list[Spread]:
+    """Time calls one after another, round after round; of each round the fastest sample counts.
+
+    Parameters
+    ----------
+    calls : sequence of callables
+    rounds : int
+    budget_s : float
+        About how long a call is measured in a round.
+    clock : callable
+        Seconds.
+
+    Returns
+    -------
+    list of Spread
+        In the order of the calls.
+    """
+    launches = [launches_for(call, clock) for call in calls]
+    taken = [[fastest(call, budget_s=budget_s, launches=many, clock=clock) for call, many in zip(calls, launches, strict=True)]
+             for _ in range(rounds)]
+    return [Spread(times) for times in zip(*taken, strict=True)]
