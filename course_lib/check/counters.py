@@ -122,9 +122,10 @@ def _loads(report, seen, case, tile):
     line = max(report.lines, key=lambda n: report.lines[n].get(name, 0))
     count, share = report.counters[name], report.lines[line].get(name, 0) / report.counters[name]
     least = (1 / tile["BM"] + 1 / tile["BN"]) / 8
-    return [("loads", f"a block of {tile['BM']} × {tile['BN']} outputs loads each number that it needs of A and B {times:.1f} times on "
-             f"average, and touches {count / work / least:.1f} times as many sectors as if it loaded them once, neighbour by neighbour, into "
-             f"shared memory: {count / work:.4f} sectors for each multiply-add instead of {least:.4f}, {100 * share:.0f} % of them in this line", line)]
+    text = (f"a block of {tile['BM']} × {tile['BN']} outputs loads each number that it needs of A and B {times:.1f} times on average, and "
+            f"touches {count / work / least:.1f} times as many sectors as if it loaded them once, neighbour by neighbour, into shared memory: "
+            f"{count / work:.4f} sectors for each multiply-add instead of {least:.4f}, {100 * share:.0f} % of them in this line")
+    return [("loads", text, line)]
 
 
 def _sectors(report, seen):

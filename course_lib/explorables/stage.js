@@ -74,6 +74,7 @@ function rangeControl(stage, control, parent) {
   const output = element("output", { "aria-hidden": "true" }, label);
   slider.addEventListener("input", () => stage.set(control.key, Number(slider.value)));
   return values => {
+    if (control.most) slider.max = control.most(values);
     slider.value = values[control.key];
     slider.disabled = control.enabled ? !control.enabled(values) : false;
     output.textContent = control.says(values);

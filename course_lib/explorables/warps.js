@@ -42,12 +42,13 @@ export function sceneOf(values, states) {
     const shared = seen.shared.replace(/0/g, "o").replace(/[1-3]/g, "x");                  // its own loads, and those of the other three
     return [side, { outputs, wanted: warps, runs, fits: states.fits[outputs], seen, lines: seen.warps.map(pieces), adds, shared }];
   }));
-  return { states, sides, steps: states.cycles, keeps: true, seconds: step => (step < 8 ? 0.35 : 0.07), answer: counted(sides.left.seen, states.cycles).adds };
+  const same = before => before?.sides.left.seen === sides.left.seen;      // the prediction is for the left side as it was when it was made
+  return { states, sides, steps: states.cycles, rest: states.cycles, keeps: same, seconds: step => (step < 8 ? 0.35 : 0.07), answer: counted(sides.left.seen, states.cycles).adds };
 }
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
-  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 54), height / (narrow ? 52 : 23));
+  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 54), height / (narrow ? 52 : 26));
   const foot = (narrow ? 3.4 : 1.7) * text, gap = 2.2 * text, high = (height - foot - (narrow ? text : 0)) / (narrow ? 2 : 1), wide = narrow ? width : (width - gap) / 2;
   const label = (narrow ? 4.4 : 6.6) * text, head = 4.1 * text, strip = 1.25 * text;
   const panels = SIDES.map((side, i) => {
@@ -171,9 +172,10 @@ export function draw(pen, given) {
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
 const warpsOf = side => `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)} per thread`;
+const roundOf = side => `A round is ${plural(2 * side.outputs, "load")} and ${plural(side.outputs ** 2, "multiply-add")}.`;
 export function says(view, step) {
   const { left, right } = view.scene.sides, { steps } = view.scene;
-  if (step <= 0) return `Left: ${warpsOf(left)}. Right: ${warpsOf(right)}. How many multiply-adds will the left scheduler start in ${steps} cycles, and will the right one start more? Predict, then play.`;
+  if (step <= 0) return `Left: ${warpsOf(left)}. ${roundOf(left)} Right: ${warpsOf(right)}. ${roundOf(right)} Shared memory serves one load per cycle, for this scheduler and three others that do the same. How many multiply-adds will the left scheduler start in ${steps} cycles, and will the right one start more? Predict, then play.`;
   const [a, b] = [left, right].map(side => counted(side.seen, step));
   if (step < steps) return `After ${plural(step, "cycle")}, the left scheduler has started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}.`;
   return `In ${steps} cycles the left scheduler started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}. Shared memory was busy for ${a.busy} cycles on the left and for ${b.busy} on the right.`;
@@ -204,8 +206,8 @@ function hit(view, x, y) {
 }
 
 // ---- the explorable ----------------------------------------------------------------------------------------------------------------
-const rangeOf = (side, states) => ({ kind: "range", key: `${side}Warps`, label: "Warps", name: `${NAMES[side]}: warps that the scheduler is to have`, min: 1, max: states.most,
-  says: values => { const runs = running(values, states, side); return runs < values[`${side}Warps`] ? `${runs}: no more fit` : plural(runs, "warp"); } });
+const rangeOf = (side, states) => ({ kind: "range", key: `${side}Warps`, label: "Warps", name: `${NAMES[side]}: warps that the scheduler is to have`, min: 1, max: states.most, most: values => states.fits[values[`${side}Side`]],
+  says: values => { const runs = running(values, states, side); return runs < states.most && runs === states.fits[values[`${side}Side`]] ? `${runs}: no more fit` : plural(runs, "warp"); } });
 const choiceOf = side => ({ kind: "choice", key: `${side}Side`, label: `${NAMES[side]}: outputs`, options: [1, 2, 4, 8].map(n => [n, `${n} × ${n}`]) });
 
 export const picture = {

@@ -119,10 +119,16 @@ def _drawn(spec, tile, seed):
 
 
 def _of_gate(gate, reading, report, lines):
-    """Return the finding for a counter that is too high, with the line that counts most."""
-    line = max(reading.shares, key=reading.shares.get, default=None)
-    most = f"; this line has {100 * reading.shares[line] / sum(reading.shares.values()):.0f} % of them" if line else ""
+    """Return the finding for a counter that is too high, with the line that counts most, or has most bank conflicts where these are all."""
+    without, advice = reading.without_conflicts(), gate.advice
+    if reading.conflicts and without <= gate.limit:
+        line, advice = max(reading.conflicts, key=reading.conflicts.get), gate.banks or gate.advice
+        most = (f". {reading.conflicts[line]} of the {reading.shares[line]} wavefronts of this line are bank conflicts, in which lanes want "
+                f"different words of one bank; without any conflict it would be {without:.4f}")
+    else:
+        line = max(reading.shares, key=reading.shares.get, default=None)
+        most = f"; this line has {100 * reading.shares[line] / sum(reading.shares.values()):.0f} % of them" if line else ""
     text = (f"{gate.name}: {reading.value:.4f} ({reading.words}), at most {gate.limit:.4f} passes and "
-            f"{gate.achievable:.4f} is achievable{most}. {gate.advice}")
+            f"{gate.achievable:.4f} is achievable{most}. {advice}")
     return Finding("gate", text.strip(), line, reports.line_text(lines, line),
                    facts={"gate": gate.name, "value": reading.value, "shares": reading.shares})

@@ -1,6 +1,6 @@
 """Gates that read machine code: instructions per multiply-add as the hardware executes them, and bytes in local memory."""
 
-from course_lib.grading.spec import Reading
+from course_lib.grading.spec import Reading, by_line, conflicts_by_line
 from course_lib.run import counter_name
 from course_lib.toolchain import executed
 
@@ -53,13 +53,13 @@ def registers(report, work):
     return Reading(float(report.resources.registers), "as the compiler allots them")
 
 
-def per_warp(what, kind="load"):
-    """Return how a gate reads a count of shared accesses for each multiply-add of a warp; `what` as in `counter_name`."""
-    name = counter_name(what, kind)
+def per_warp(what, kinds=("load",)):
+    """Return how a gate reads a count of accesses for each multiply-add of a warp; `what` and each of `kinds` as in `counter_name`."""
+    names = [counter_name(what, kind) for kind in kinds]
 
     def read(report, work):
-        count = report.counters[name]
-        shares = {line: values[name] for line, values in report.lines.items() if values.get(name)}
-        return Reading(32 * count / work, f"{count} / {work // 32} of warps", shares)
+        count = sum(report.counters[name] for name in names)
+        conflicts = conflicts_by_line(report, names) if what == "wavefronts" else {}
+        return Reading(32 * count / work, f"{count} / {work // 32} of warps", by_line(report, names), conflicts)
 
     return read

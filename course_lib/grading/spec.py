@@ -15,11 +15,19 @@ REQUESTS_STORED = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"
 
 @dataclass(frozen=True)
 class Reading:
-    """What a gate read: the value, where it comes from in words ("512 / 4096"), and shares by source line, where there are any."""
+    """What a gate read: the value, where it comes from in words ("512 / 4096"), and shares by source line, where there are any.
+
+    Of wavefronts, `conflicts` has those by source line that bank conflicts add.
+    """
 
     value: float
     words: str
     shares: dict = field(default_factory=dict, repr=False)
+    conflicts: dict = field(default_factory=dict, repr=False)
+
+    def without_conflicts(self):
+        """Return what the value would be if no access had bank conflicts."""
+        return self.value * (1 - sum(self.conflicts.values()) / sum(self.shares.values())) if self.conflicts else self.value
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class Gate:
         What the worked solution reaches; tests hold both to the simulator.
     advice : str
         What to do when the value is too high.
+    banks : str
+        What to do when it is too high for bank conflicts alone. Default: `advice`.
     """
 
     name: str
@@ -48,10 +58,21 @@ class Gate:
     starter: float | None
     achievable: float
     advice: str = ""
+    banks: str = ""
 
     def __str__(self):
         start = "" if self.starter is None else f"the starter stands at {self.starter:.4f}, "
         return f"{self.name}: {start}{self.achievable:.4f} is achievable, at most {self.limit:.4f} passes"
+
+
+def by_line(report, names):
+    """Return the sum of these counters for each source line where there is any."""
+    return {line: count for line, values in report.lines.items() if (count := sum(values.get(name, 0) for name in names))}
+
+
+def conflicts_by_line(report, wavefronts):
+    """Return, for each source line that has any, the wavefronts that bank conflicts add to these counters of wavefronts."""
+    return by_line(report, [name.replace("data_pipe_lsu_wavefronts", "data_bank_conflicts_pipe_lsu") for name in wavefronts])
 
 
 def per_work(counter):

@@ -7,6 +7,7 @@ import ipywidgets
 from course_lib.errors import CourseError
 from course_lib.widgets.answers import UNSAVED, Answers
 from course_lib.widgets.numbers import grouped, parse_number, short, understood
+from course_lib.widgets.self_check import inline
 from course_lib.widgets.static import StaticBox
 
 
@@ -74,7 +75,7 @@ class Prediction(StaticBox):
         self.button.on_click(lambda _: self.commit(self.field.value))
         self.field.observe(lambda change: self.commit(change["new"]) if change["new"].strip() else None, "value")
         unit_label = ipywidgets.Label(unit)
-        ask = ipywidgets.HTML(f"<b>Predict.</b> {html.escape(question)}")
+        ask = ipywidgets.HTML(f"<b>Predict.</b> {inline(question)}")
         super().__init__([ask, ipywidgets.HBox([self.field, unit_label, self.button], layout={"flex_flow": "row wrap"}), self.says])
 
     def commit(self, text):

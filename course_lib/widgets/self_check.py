@@ -25,7 +25,7 @@ class Asked(ipywidgets.VBox):
         self.question, self._key, self._answers, self._told = question, key, answers, told
         self.judged = None              # the latest Judged
         title = f"Question {number} of {questions.COUNT}"
-        ask = ipywidgets.HTML(f'<div style="line-height:1.5"><b>{title}.</b> {_inline(question.text)}</div>', layout=WIDE)
+        ask = ipywidgets.HTML(f'<div style="line-height:1.5"><b>{title}.</b> {inline(question.text)}</div>', layout=WIDE)
         self.says = ipywidgets.HTML(layout=WIDE)
         row = self._field(title) if isinstance(question, questions.Number) else self._buttons(title)
         super().__init__([ask, *row, self.says], layout={"margin": "0 0 10px 0"})
@@ -70,7 +70,7 @@ class Asked(ipywidgets.VBox):
     def _say(self, said, judged, more=""):
         self.judged = judged
         colour, word = ("#009E73", "✓ Right.") if judged.right else ("#D55E00", "✗ Not yet.")
-        self.says.value = _told(f"<i>{_inline(said)}</i>: <b>{word}</b> {_inline(judged.feedback)}{html.escape(more)}", colour)
+        self.says.value = _told(f"<i>{inline(said)}</i>: <b>{word}</b> {inline(judged.feedback)}{html.escape(more)}", colour)
         for button in getattr(self, "buttons", ()):
             pressed = button.description == said
             button.icon = ("check" if judged.right else "times") if pressed else ""
@@ -99,7 +99,7 @@ class Quiz(StaticBox):
         self.progress.value = _told(text + (" That is all of them." if right == questions.COUNT else "") + html.escape(saved))
 
     def static_html(self):
-        asked = "".join(f"<li>{_inline(q.text)}{_offered(q)}</li>" for q in self.questions)
+        asked = "".join(f"<li>{inline(q.text)}{_offered(q)}</li>" for q in self.questions)
         return f"<p><b>Check yourself</b> (run this cell to answer)</p><ol>{asked}</ol>"
 
     def static_text(self):
@@ -117,10 +117,10 @@ def _offered(question):
     return "<ul>" + "".join(f"<li>{html.escape(option.text)}</li>" for option in question.options) + "</ul>"
 
 
-def _inline(text):
+def inline(text):
     """Return text as HTML; what stands between backticks becomes code.
 
-    >>> _inline("`a < b` & c")
+    >>> inline("`a < b` & c")
     '<code>a &lt; b</code> &amp; c'
     """
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))

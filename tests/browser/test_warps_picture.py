@@ -40,6 +40,12 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     assert shown.scrub.get_attribute("aria-valuetext") == stopped
     shown.button("Play").click()
     shown.says(LAST + r".* You said 53; it is [0-9]")
+    right, left = (shown.slider(f"{side}: warps that the scheduler is to have") for side in ("Right", "Left"))
+    right.press("ArrowLeft")
+    shown.says(r"started 20 multiply-adds and the right one \d+\..* You said 53; it is [0-9]")
+    left.press("ArrowLeft")
+    shown.says(r"^In 160 cycles (?!.*You said)")
+    assert shown.prediction().input_value() == ""
 
 
 def test_every_control_by_mouse_and_by_key(opened):
@@ -61,6 +67,7 @@ def test_every_control_by_mouse_and_by_key(opened):
     right.get_by_label("8 × 8").press("ArrowLeft")
     assert started(shown) == (128, at(4, fits(4)).multiply_adds)
     other = shown.slider("Right: warps that the scheduler is to have")
+    assert other.get_attribute("max") == str(fits(4))
     other.press("Home")
     assert started(shown) == (128, at(4, 1).multiply_adds)
 

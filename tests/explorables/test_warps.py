@@ -60,10 +60,27 @@ def test_the_words_ask_first_and_answer_last(page):
     assert answer == 20
     assert said[0].endswith("Predict, then play.")
     assert not any(number in said[0] + described for number in ("20", "128", "102"))
-    assert "16 warps, 1 output per thread" in said[0]
+    assert "16 warps, 1 output per thread. A round is 2 loads and 1 multiply-add." in said[0]
+    assert "A round is 16 loads and 64 multiply-adds." in said[0]
     assert "4 warps, 64 outputs per thread" in said[0]
     assert all(words.startswith(f"After {n} cycle") for n, words in enumerate(said[1:-1], 1))
     assert said[-1].startswith("In 160 cycles the left scheduler started 20 multiply-adds and the right one 128.")
+
+
+KEEPS = """(m, {states, values, others}) => { const before = m.sceneOf(values, states);
+    return others.map(other => m.sceneOf({ ...values, ...other }, states).keeps(before)); }"""
+
+
+def test_a_prediction_is_for_the_left_side_as_it_was(page):
+    others = [{"rightSide": 1}, {"rightWarps": 2}, {"leftSide": 2}, {"leftWarps": 3}]
+    assert evaluate(page, KEEPS, {"states": states(), "values": VALUES, "others": others}) == [True, True, False, False]
+
+
+def test_a_slider_ends_at_the_warps_that_fit(page):
+    function = """(m, {states, values}) => m.picture.controls(states).filter(c => c.kind === "range")
+        .map(c => [c.most(values), c.says(values), c.says({ ...values, rightWarps: 3 })])"""
+    assert evaluate(page, function, {"states": states(), "values": VALUES}) == [
+        [16, "16 warps", "16 warps"], [4, "4: no more fit", "3 warps"]]
 
 
 def test_more_warps_than_fit_are_not_there(page):

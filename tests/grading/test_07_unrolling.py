@@ -70,3 +70,6 @@ def test_conflicts_of_the_solution_are_marked_in_its_table(answers):
     assert loads["a[i]"][3] == "2"
     assert loads["b[j]"][3] == "4"
     assert loads["a[i]"][4] == loads["b[j]"][4] == ""
+    stores = {row[-1].split(" =")[0].strip(): row for row in rows(table) if "] = block_row" in row[-1] or "] = k0" in row[-1]}
+    assert stores["As[k][i]"][4] == "", "the padding keeps eight lanes apart"
+    assert stores["Bs[k][j]"][2:4] == ("512", "2")

@@ -16,17 +16,21 @@ from course_lib.arch import DEFAULT_DEVICE, device
 from course_lib.check import check
 from course_lib.data import documents
 from course_lib.errors import CourseError
-from course_lib.kernels import UserKernel
+from course_lib.kernels import UserKernel, get
 from course_lib.lessons import register_blocking
 from course_lib.lessons.register_blocking import charts, experiments, spills, times, wang
 from course_lib.lessons.register_blocking.counts import SHAPES, tile_of
 from course_lib.lessons.register_blocking.joined import joined
+from course_lib.lessons.register_blocking.share import column_share
 from course_lib.magic import from_cell
 from course_lib.model import occupancy
 from course_lib.model.rounds import rounds
 from course_lib.run import bound_of, footprint, matches, run
 from course_lib.run.bound import work_of
+from course_lib.toolchain import compile_cuda, loops
+from course_lib.toolchain.sass import sass
 from course_lib.widgets.compute import evaluate, inputs
+from course_lib.widgets.pictures import one_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "08_register_blocking.ipynb"
@@ -157,9 +161,11 @@ def test_what_has_no_counters_is_said(mine):
 # ---- the picture ---------------------------------------------------------------------------------------------------------------------
 def test_the_picture_starts_what_the_text_says():
     at = {(side, warps): rounds(warps, 2 * side, side * side, start=640, cycles=160).multiply_adds
-          for side, warps in ((1, 16), (1, 8), (1, 4), (1, 2), (2, 12), (4, 8), (8, 4))}
-    assert at[1, 16] == at[1, 8] == at[1, 4] == 20 > at[1, 2]
-    assert "." in rounds(2, 2, 1, start=640, cycles=160).shared, "cycles in which nobody asks for a word"
+          for side, warps in ((1, 16), (1, 8), (1, 4), (1, 3), (1, 2), (2, 12), (4, 8), (8, 4))}
+    assert at[1, 16] == at[1, 8] == at[1, 4] == 20
+    idle = [rounds(warps, 2, 1, start=640, cycles=160).shared.count(".") for warps in (4, 3, 2)]
+    assert idle == [0, 6, 60], "cycles in which nobody asks for a word"
+    assert f"nobody asks for a word ({at[1, 3]}), with 2 there are many ({at[1, 2]})" in PROSE
     assert [at[1, 16], at[2, 12], at[4, 8], at[8, 4]] == [20, 40, 80, 128]
     assert "20 in 160 cycles" in PROSE
     assert "double: 20, 40, 80. With 8 × 8 they reach 128" in PROSE
@@ -226,7 +232,12 @@ def test_the_odd_paddings_are_other_code():
 
 def test_no_kernel_of_the_pairs_is_faster_than_its_wavefronts():
     assert all(alone < recorded for alone, recorded in charts.times_by_wavefronts().values())
-    assert "13.6 of 17.1 ms" in register_blocking.times_beside_wavefronts().alt
+    assert "lesson 06's kernel, PAD 4: 13.6 of 17.1 ms" in register_blocking.times_beside_wavefronts().alt
+    first, second, third, one, four = (recorded - alone for alone, recorded in charts.times_by_wavefronts().values())
+    assert f"paddings: {first:.1f}, {second:.1f} and {third:.1f} ms. From PAD 4 to 8 it shrinks by about {first - second:.0f} ms" in PROSE
+    alone, recorded = charts.times_by_wavefronts()["32 × 32 tile, 1 output"]
+    assert f"alone needs {100 * alone / recorded:.0f} % of the time, {alone:.1f} of {recorded:.1f} ms" in PROSE
+    assert footprint(experiments.PAIR[0]).threads == 32 * 32, "one output per thread"
 
 
 def test_the_blocks_of_a_multiprocessor_take_nearly_all_of_its_shared_memory():
@@ -252,6 +263,37 @@ def test_fewer_warps_of_the_same_code_are_slower():
     assert "32.8 with 28 warps, 24.1 with 16 warps" in register_blocking.fewer_warps().alt
     assert all(record.dynamic_shared for kernel, _ in experiments.ACTIVE for record in data.load("active").find(kernel, 4096)), \
         "with dynamic shared memory the launch asks for the same division of L1 and shared memory each time"
+
+
+def test_what_the_reader_is_to_write_is_what_the_worked_kernel_does(mine):
+    share = one_thread(UserKernel.from_source(mine))
+    asked = column_share(3, 0)
+    assert (share.outputs, share.a_rows, share.b_cols, share.words) == (asked.outputs, asked.a_rows, asked.b_cols, asked.words)
+    assert column_share().a_rows == tuple(range(16, 24))
+    assert "words" not in register_blocking.thread_share().alt.split("A square")[0], "the prediction comes later"
+    rows = [row for row, _ in one_thread("sgemm_1d_tile", BM=64, BN=64, BK=8, TM=8).outputs]
+    assert rows == list(range(0, 64, 8)), "8 apart"
+
+
+def test_with_64_sums_the_loop_over_k_stays_and_nothing_is_joined():
+    kernel = get("sgemm_2d_tile")
+    at = kernel.source.index("for (int k = 0")
+    unrolled = f"{kernel.source[:at]}#pragma unroll 4\n{kernel.source[at:]}"
+    wide = []
+    for text in (kernel.source, unrolled):
+        code = sass(compile_cuda(text, name=kernel.file_name, defines=tile_of(8, 8)))
+        wide.append(max(i.bits for i in code if i.base == "LDS"))
+        if text == kernel.source:
+            assert {loop.counts["FFMA"] for loop in loops(code)} == {64}, "one k per round"
+    assert wide == [32, 128]
+
+
+def test_what_the_optional_sliders_show():
+    def extra(bx, by, TW):
+        return evaluate("sgemm_outputs", 256, {"TA": 64, "TB": 64, "TW": TW, "bx": bx, "by": by}, backend="sim").count("conflicts")
+
+    assert [extra(8, 8, TW) for TW in (8, 16, 32)] == [0, 65_536, 196_608]
+    assert "adds 65,536 wavefronts, and with TW = 32 all four do, which adds 196,608" in PROSE
 
 
 # ---- registers and times -------------------------------------------------------------------------------------------------------------
@@ -299,7 +341,9 @@ def test_from_eight_rows_to_a_square_all_but_the_words_rise():
     assert "needs 118 registers, with BK = 16 it needed 128" in PROSE
     assert "have BK = 8" in PROSE
     assert min(1e3 * r.median_s for r in data.load("padding").find("sgemm_padded", 4096)) == pytest.approx(16.468)
-    assert "it takes 16.5 ms at best" in PROSE
+    versions = [1e3 * found.median_s for found in (times.recorded(*times.TILED), experiments.recorded("sgemm_block"))]
+    assert "with tiles of 16 × 16 it takes {:.1f} ms, with tiles of 32 × 32 it takes {:.1f}".format(*versions) in PROSE
+    assert "16.5 at best" in PROSE
 
 
 def test_what_the_picture_promises_and_what_the_kernels_do():

@@ -19,7 +19,7 @@ from course_lib.check.in_place import InPlace
 from course_lib.check.row_sums import RowSums
 from course_lib.check.transpose import PER, tile_grid
 from course_lib.grading.function_spec import FunctionSpec
-from course_lib.grading.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work
+from course_lib.grading.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, by_line, conflicts_by_line, per_work
 from course_lib.model.banks import shared_wavefronts
 
 EXERCISE = "06_bank_conflicts"
@@ -31,9 +31,8 @@ SWAPPED = 17.9375     # sectors per 32 elements of 2 × 2 tiles, of which two li
 
 def wavefronts_per_work(report, work):
     """Return the wavefronts of all accesses to shared memory, for each piece of work."""
-    shares = {line: count for line, values in report.lines.items() if (count := sum(values.get(name, 0) for name in WAVEFRONTS))}
     count = sum(report.counters[name] for name in WAVEFRONTS)
-    return Reading(count / work, f"{count} / {work}", shares)
+    return Reading(count / work, f"{count} / {work}", by_line(report, WAVEFRONTS), conflicts_by_line(report, WAVEFRONTS))
 
 
 def bytes_per_element(report, work):

@@ -28,7 +28,7 @@ from course_lib.check.sgemm import Sgemm
 from course_lib.grading.function_spec import FunctionSpec
 from course_lib.grading.in_order import barriers_per_tile, loads_in_the_open
 from course_lib.grading.machine_code import local_bytes, per_warp, registers
-from course_lib.grading.spec import Gate, Reading, Spec, tile_grid
+from course_lib.grading.spec import Gate, Reading, Spec, by_line, conflicts_by_line, tile_grid
 from course_lib.run import counter_name
 
 EXERCISE = "15_closing_in"
@@ -55,9 +55,8 @@ def shared_bytes(report, work):
 
 def stored(report, work):
     """Read the wavefronts that store to shared memory, by stores and by asynchronous copies, for each multiply-add of a warp."""
-    shares = {line: count for line, values in report.lines.items() if (count := sum(values.get(name, 0) for name in STORES))}
     count = sum(report.counters[name] for name in STORES)
-    return Reading(32 * count / work, f"{count} / {work // 32} of warps", shares)
+    return Reading(32 * count / work, f"{count} / {work // 32} of warps", by_line(report, STORES), conflicts_by_line(report, STORES))
 
 
 def _budget(writes, held):

@@ -20,7 +20,8 @@ from course_lib.run import footprint
 from course_lib.widgets.compute import evaluate
 
 CYCLES = 160                   # that the picture at the top of the lesson shows
-BARS = {"PAD 4": padded(4), "PAD 8": padded(8), "PAD 0": padded(0), "1 output": (PAIR[0], {}), "4 outputs": (PAIR[1], {})}
+BARS = {"lesson 06's kernel, PAD 4": padded(4), "PAD 8": padded(8), "PAD 0": padded(0), "32 × 32 tile, 1 output": (PAIR[0], {}),
+        "4 outputs": (PAIR[1], {})}
 
 
 def times_by_wavefronts() -> dict[str, tuple[float, float]]:
@@ -93,8 +94,9 @@ def picture_beside_kernels() -> Picture:
         ax.bar_label(bars, [f"{value:.0f}" if which == 0 else f"{value:.1f}" for value in values], padding=3, fontsize=13)
     ax.set_xticks(at, [f"{round(outputs ** 0.5)} × {round(outputs ** 0.5)}" for outputs in found], fontsize=13)
     ax.set(xlabel=f"outputs per thread\nN = {N_TIMED}, {data.load('tuned').label}", ylabel=f"multiply-adds in {CYCLES} cycles",
-           ylim=(0, CYCLES))
+           ylim=(0, 1.1 * CYCLES))
     ax.axhline(CYCLES, color=style.GREY, linestyle="--", linewidth=1.5)
+    ax.annotate("one per cycle", (len(found) - 0.5, CYCLES), (0, 5), textcoords="offset points", ha="right", fontsize=13)
     ax.legend(loc="upper left")
     told = "; ".join(f"outputs per thread {outputs}: {modelled} and {real:.1f}" for outputs, (modelled, real) in found.items())
     return render(ax, f"Multiply-adds that a scheduler starts in {CYCLES} cycles, in the picture and in the recorded kernels. {told}.")

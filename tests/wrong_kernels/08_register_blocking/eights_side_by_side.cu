@@ -1,7 +1,7 @@
 // eights_side_by_side.cu -- right, but neighbouring eights collide in the banks
 //
 // Part             wide
-// Must fail for    gate: 0.3125
+// Must fail for    gate: 4096 of the 8192 wavefronts of this line are bank conflicts
 #define BM 128
 #define BN 128
 #define BK 8
@@ -10,8 +10,7 @@
 extern "C" __global__ void
 wide(int M, int N, int K, float alpha, const float* A, int lda,
      const float* B, int ldb, float beta, float* C, int ldc) {
-    __shared__ __align__(16) float As[BK][BM];             // As[k][row]: a thread's rows lie side by side
-    __shared__ __align__(16) float Bs[BK][BN];
+    __shared__ float As[BK][BM + 4], Bs[BK][BN];           // As[k][row]: a thread's rows lie side by side; 4 words pad its rows
     const int tx = threadIdx.x, ty = threadIdx.y;          // BN / TN x BM / TM threads
     const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;   // first element of the tile of C
     float acc[TM][TN] = {};
@@ -25,7 +24,7 @@ wide(int M, int N, int K, float alpha, const float* A, int lda,
         __syncthreads();                                   // nobody reads before both tiles are complete
         for (int k = 0; k < BK; ++k) {
             float a[TM], b[TN];
-            for (int i = 0; i < TM; ++i)                   // rows in fours, the fours half a tile apart: LDS.128
+            for (int i = 0; i < TM; ++i)
                 a[i] = As[k][ty * TM + i];
             for (int j = 0; j < TN; ++j)
                 b[j] = Bs[k][tx * TN + j];

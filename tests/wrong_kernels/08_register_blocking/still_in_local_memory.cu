@@ -10,8 +10,7 @@
 extern "C" __global__ void
 wide(int M, int N, int K, float alpha, const float* A, int lda,
      const float* B, int ldb, float beta, float* C, int ldc) {
-    __shared__ __align__(16) float As[BK][BM];             // As[k][row]: a thread's rows lie side by side
-    __shared__ __align__(16) float Bs[BK][BN];
+    __shared__ float As[BK][BM + 4], Bs[BK][BN];           // As[k][row]: a thread's rows lie side by side; 4 words pad its rows
     const int tx = threadIdx.x, ty = threadIdx.y;          // BN / TN x BM / TM threads
     const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;   // first element of the tile of C
     float acc[TM][TN] = {};
