@@ -5,7 +5,7 @@ import re
 
 from ptx_types import width
 
-from course_lib.simt import coverage
+from course_lib.simt.isa import coverage
 
 MEMORY = ("ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "applypriority")
 TEXT = """.version 8.7

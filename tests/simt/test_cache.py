@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from launching import INT, launch
 
-from course_lib.simt import build, native
+from course_lib.simt.host import build, native
 from course_lib.toolchain import compile_cuda, compiled_once, disk, nvrtc
 
 KEY = "ab" + "0" * 62

@@ -9,7 +9,7 @@ import pytest
 
 from course_lib import simt
 from course_lib.model import conflicts, sectors, shared_wavefronts
-from course_lib.simt import build
+from course_lib.simt.host import build
 
 LANES = np.arange(32)
 ROWS = json.loads((Path(__file__).parents[1] / "data" / "wavefronts.json").read_text())["rows"]
