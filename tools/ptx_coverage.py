@@ -18,8 +18,9 @@ from course_lib.simt.isa import coverage  # noqa: E402
 PAGE = ROOT / "docs" / "ptx-coverage.md"
 HEAD = """# Which PTX the simulator covers
 
-Written by `python tools/ptx_coverage.py` from `course_lib/simt/isa/forms.py`, the table that the simulator itself obeys: an instruction whose
-form is not here is refused with `UnsupportedInstruction`, by name and source line. `tests/simt/test_coverage.py` runs what is listed.
+Written by `python tools/ptx_coverage.py` from `course_lib/simt/isa/forms.py`, the table that the simulator itself obeys: an
+instruction whose form is not here is refused with `UnsupportedInstruction`, by name and source line.
+`tests/simt/test_coverage.py` runs what is listed.
 
 Sections and forms follow NVIDIA's "PTX ISA" manual. `[.sat]` may stand there or not, `(.u32/.s32)` is one of these, `[.rn/.rz]` is one
 of these or nothing. Results are `d`, `p`, `q`, sources `a` to `e`; `imm` is a literal. Modifiers stand in the order shown. Every

@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.simt.errors import LaunchError
 from course_lib.simt.host import build, counters, faults, limits, output, results
 from course_lib.simt.host.arguments import Arguments
-from course_lib.simt.host.memory import GLOBAL_VARIABLES, aligned, spare
+from course_lib.simt.host.memory import aligned, spare
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
 from course_lib.simt.isa import special
 from course_lib.simt.passes import calls
@@ -102,7 +102,8 @@ class Execution:
     def array_table(self):
         entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.given.memory.allocations]
         if self.given.variables.nbytes:
-            entries.append((GLOBAL_VARIABLES, GLOBAL_VARIABLES + self.given.variables.nbytes, self.given.variables.ctypes.data, True))
+            variables, at = self.given.variables, abi.GLOBAL_VARIABLES
+            entries.append((at, at + variables.nbytes, variables.ctypes.data, True))
         table = (abi.Array * max(len(entries), 1))()
         for slot, (lo, hi, host, writable) in zip(table, entries):
             slot.lo, slot.hi, slot.host, slot.writable = lo, hi, host, writable

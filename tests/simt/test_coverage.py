@@ -12,8 +12,9 @@ import pytest
 
 from course_lib import simt
 from course_lib.simt.isa import coverage, hints, operations
-from course_lib.simt.passes import cfg, pipeline
+from course_lib.simt.passes import pipeline
 from course_lib.simt.ptx import parser
+from course_lib.simt.ptx.ir import KINDS
 
 ROOT = Path(__file__).parents[2]
 TOGETHER = 400  # forms in a kernel
@@ -48,8 +49,7 @@ def test_every_listed_form_runs(section):
 
 def test_each_opcode_that_the_code_knows_is_listed():
     inner = {name for name in operations.OPS if "." in name}  # names of their own for forms that normal.py rewrites
-    known = {*operations.OPS, *pipeline.CONTROL, *cfg.ENDS, *cfg.BARRIERS, *cfg.CROSS, *cfg.ATOMICS, *cfg.TENSOR, *hints.NOTHING,
-             "cp", "addc", "subc", "madc"}
+    known = {*operations.OPS, *KINDS, *hints.NOTHING, "bar", "barrier", "cp", "addc", "subc", "madc"}
     assert known - inner == set(coverage.patterns())
 
 

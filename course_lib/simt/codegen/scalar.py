@@ -7,7 +7,7 @@ Nothing is counted or checked here.
 from course_lib.simt.codegen.llvm import Code, declarations
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Reg, Vec
+from course_lib.simt.ptx.ir import ACCESSES, Imm, Kind, Reg, Vec
 
 
 def lower_module(module):
@@ -52,7 +52,7 @@ class _Function:
             code.label(f"b{block.index}")
             for ins in block.instructions:
                 self.instruction(ins, block)
-            if block.last is None or block.last.opcode[0] == "call":
+            if block.last is None or block.last.kind is Kind.CALL:
                 code.do(f"br label %b{block.successors[0]}")
         arguments = ", ".join(f"{ir_type_of(p)} %a{i}" for i, p in enumerate(function.params))
         head = f"define {return_type(function)} @{symbol(function.name)}({arguments}) nounwind {{"
@@ -96,17 +96,17 @@ class _Function:
 
     def instruction(self, ins, block):
         name = ins.opcode[0]
-        if name == "bra":
+        if ins.kind is Kind.BRANCH:
             return self.branch(ins, block)
         if ins.guard is not None:
             raise NotImplementedError(f"guarded {ins.name} in a scalar function")
-        if name in ("ret", "exit"):
+        if ins.kind is Kind.RETURN:
             return self.leave()
         if name == "trap":
             return self.code.do("unreachable")
-        if name in ("ld", "st"):
+        if ins.kind in ACCESSES:
             return self.memory(ins)
-        if name == "call":
+        if ins.kind is Kind.CALL:
             return self.call(ins)
         self.compute(ins)
 
@@ -136,7 +136,7 @@ class _Function:
 
     def memory(self, ins):
         code, t = self.code, ir_type(ins.opcode[-1])
-        data, where = ins.operands if ins.opcode[0] == "ld" else reversed(ins.operands)
+        data, where = ins.operands if ins.kind is Kind.LOAD else reversed(ins.operands)
         items = data.items if isinstance(data, Vec) else (data,)
         if "param" in ins.opcode:
             return self.parameter(ins, items[0], where, t)
@@ -144,7 +144,7 @@ class _Function:
         for i, item in enumerate(items):
             address = code.op(f"add i64 {base}, {where.offset + i * int(t[1:]) // 8}")
             pointer = code.op(f"inttoptr i64 {address} to ptr")
-            if ins.opcode[0] == "st":
+            if ins.kind is Kind.STORE:
                 code.do(f"store {t} {self.read(item, t)}, ptr {pointer}")
                 continue
             value = code.op(f"load {t}, ptr {pointer}")
@@ -155,7 +155,7 @@ class _Function:
 
     def parameter(self, ins, item, where, t):
         name = where.base.name
-        if ins.opcode[0] == "st":
+        if ins.kind is Kind.STORE:
             value = self.read(item, t)
             if self.function.returns and name == self.function.returns[0].name:
                 self.code.do(f"store {t} {value}, ptr %result")

@@ -1,6 +1,5 @@
 """Compile a kernel for this machine and keep it: CUDA C -> PTX (NVRTC) -> LLVM IR (ours) -> machine code (LLVM)."""
 
-import ctypes
 import re
 from collections import OrderedDict
 from pathlib import Path
@@ -9,27 +8,22 @@ import numpy as np
 
 from course_lib import toolchain
 from course_lib.errors import CourseError
-from course_lib.simt.codegen import scalar
+from course_lib.simt.codegen import cache, native
+from course_lib.simt.codegen.library import runtime
 from course_lib.simt.codegen.reference import access
 from course_lib.simt.codegen.reference import kernel as reference
 from course_lib.simt.codegen.uniform import race, variant
 from course_lib.simt.codegen.uniform.variant import FastCode
 from course_lib.simt.errors import CompileError, LaunchError
-from course_lib.simt.host import kept, native
 from course_lib.simt.host.slim import slim
 from course_lib.simt.isa import special
 from course_lib.simt.isa.special import SPECIAL
 from course_lib.simt.passes.pipeline import prepare
 from course_lib.simt.ptx import parser
 from course_lib.simt.runtime import abi
-from course_lib.toolchain import disk
 
-RUNTIME = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
-           "calls", "async", "fused", "tensor", "schedule")
 KEPT = 256  # compiled kernels held in memory
 _kernels = OrderedDict()
-_runtimes = []
-_runtime_lock = native.fork_safe_lock()
 _lock = native.fork_safe_lock()
 
 
@@ -111,43 +105,13 @@ def parameter_names(text, entry):
     return [n[-1] for n in names if n]
 
 
-class Runtime:
-    """The translated `runtime/`: its callable functions, and the table that kernels find them by."""
-
-    def __init__(self):
-        folder = Path(__file__).parents[1] / "runtime"
-        text = "\n".join((folder / f"{part}.cuh").read_text() for part in RUNTIME)
-        code = disk.cached_object(native.cache_key("runtime", kept.own_source()), lambda: native.compile_ir(self.translate(text)))
-        self.library = native.Library([code], ["run_blocks", *abi.FUNCTIONS, *abi.TESTED])
-        self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
-        self.host_of = self.library.function("host_of", ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, *[ctypes.c_uint64] * 2)
-        self.table = np.array([self.library.address(f) for f in abi.FUNCTIONS], np.uint64)
-
-    @staticmethod
-    def translate(text):
-        compiled = toolchain.compile_cuda(text, name="runtime.cu", options=("-rdc=true",))
-        return scalar.lower_module(parser.parse(compiled.ptx))
-
-    def function(self, name, result, *arguments):
-        """Return one of the runtime's own functions, for tests."""
-        return self.library.function(name, result, *arguments)
-
-
-def runtime():
-    """Return the process's Runtime."""
-    with _runtime_lock:  # threads that begin together wait for one of them
-        if not _runtimes:
-            _runtimes.append(Runtime())
-    return _runtimes[0]
-
-
 class Kernel:
     """One kernel, translated and loaded."""
 
     def __init__(self, text, entry, names, block, cubin=b""):
         self.ptx, self.entry, self.parameter_names, self.block, self.cubin = text, entry, names, block, cubin
         self.prepared = None  # the whole Program, when something had to be translated
-        self.program, code, forms = kept.keep("lanes", (text, entry), self.translate)
+        self.program, code, forms = cache.cached("lanes", (text, entry), self.translate)
         self.runtime = runtime()
         self.run_blocks = self.runtime.run_blocks
         self.function_table = self.runtime.table.ctypes.data
@@ -172,7 +136,7 @@ class Kernel:
         if racecheck not in self.variants:
             found = None
             if not racecheck or race.possible(self.program, self.granule_shift):
-                found = FastCode(kept.keep("fast", (self.ptx, self.entry, self.block, racecheck),
+                found = FastCode(cache.cached("fast", (self.ptx, self.entry, self.block, racecheck),
                                            lambda: self.translate_fast(racecheck)), self.accesses)
             self.variants[racecheck] = found
         return self.variants[racecheck]

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib.simt.host.memory import aligned
 from course_lib.simt.isa.memory import is_memory
 from course_lib.simt.isa.tensor import ROWS
-from course_lib.simt.passes import cfg
+from course_lib.simt.ptx.ir import BARRIERS, Kind
 from course_lib.simt.runtime import abi
 
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
@@ -24,6 +24,7 @@ MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", 
         ("mul", "f32"): "fmul", ("fma", "f64"): "dfma", ("mad", "f64"): "dfma", ("add", "f64"): "dadd",
         ("sub", "f64"): "dadd", ("mul", "f64"): "dmul"}
 DIRECTIONS = ("ld", "st")
+UNGUARDED = BARRIERS | {Kind.BRANCH, Kind.INDEXED_BRANCH, Kind.RETURN, Kind.CALL}    # a guard on these picks lanes, it hides no work
 TENSOR = "smsp__inst_executed_pipe_tensor_op_{}.sum"
 TENSOR_PIPES = ("hmma", "dmma", "imma")
 NAMES = tuple(
@@ -64,7 +65,7 @@ def collect(program, executed, threads, dynamic, divergent):
     for block in program.blocks:
         for i, ins in enumerate(block.instructions):
             number = block.first + i
-            guarded = ins.guard is not None and ins.opcode[0] not in ("bra", "brx", "ret", "exit", "call", *cfg.BARRIERS)
+            guarded = ins.guard is not None and ins.kind not in UNGUARDED
             times = dynamic[number, 6] if guarded else executed[block.index]
             lanes = dynamic[number, 7] if guarded else threads[block.index]
             add(ins.line, EXECUTED, times)

@@ -17,7 +17,7 @@ from course_lib.simt.errors import (
     StepBudgetExceeded,
 )
 from course_lib.simt.passes import calls
-from course_lib.simt.ptx.ir import Reg
+from course_lib.simt.ptx.ir import Kind, Reg
 from course_lib.simt.runtime import abi
 
 SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
@@ -108,7 +108,7 @@ def stack_overflow(run, worker, ins, facts):
 
 
 def invalid_target(run, worker, ins, facts):
-    if ins.opcode[0] == "brx":
+    if ins.kind is Kind.INDEXED_BRANCH:
         index = worker.fault_address
         return InvalidTarget(f"{place(facts)} branches to entry {index} of a shorter table.", index=index, **facts)
     known = run.program.linked.callees.values()

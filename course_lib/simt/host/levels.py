@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from course_lib import toolchain
 from course_lib.errors import CourseError
 from course_lib.simt.passes.fuse import ABSORBED
+from course_lib.simt.ptx.ir import Kind
 from course_lib.simt.runtime import abi
 
 HARDWARE, PTX = "hardware", "PTX level"
@@ -81,13 +82,13 @@ def is_sure(program, divergent):
     """
     generic = any(a.space == abi.SPACES["generic"] and a.kind < 2 and number not in program.tensors
                   for number, a in program.accesses.items())
-    printing = any("vprintf" in str(getattr(operand, "name", "")) for ins in program.instructions if ins.opcode[0] == "call"
+    printing = any("vprintf" in str(getattr(operand, "name", "")) for ins in program.instructions if ins.kind is Kind.CALL
                    for operand in ins.operands)
     if generic or printing:
         return False
     if not divergent.any():
         return True
-    calling = any(ins.opcode[0] == "call" for ins in program.instructions)
+    calling = any(ins.kind is Kind.CALL for ins in program.instructions)
     return not calling and not any(divergent[block] for block in exits(program.blocks))
 
 
@@ -97,7 +98,7 @@ def exits(blocks):
     for block in blocks:
         for successor in block.successors:
             before[successor].append(block.index)
-    found = {b.index for b in blocks if b.last is not None and b.last.opcode[0] == "brx"}
+    found = {b.index for b in blocks if b.last is not None and b.last.kind is Kind.INDEXED_BRANCH}
     for block in blocks:
         for head in block.successors:
             if head > block.index:

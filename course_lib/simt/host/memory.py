@@ -9,7 +9,6 @@ from course_lib.simt.errors import LaunchError
 from course_lib.simt.report import DeviceArray
 
 FIRST_ADDRESS = 1 << 40  # of the first array; each further one starts 1 TiB later
-GLOBAL_VARIABLES = 1 << 39  # where `__device__` variables lie
 ALIGNMENT = 256
 LARGE = 1 << 16  # bytes of a buffer that is worth keeping
 MOST_SPARE, MOST_SIZES = 64 << 20, 32

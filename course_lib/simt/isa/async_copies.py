@@ -2,8 +2,7 @@
 
 from course_lib.simt.isa.tensor import NONE, STORE, Tensor, address, malformed
 from course_lib.simt.isa.warp import refuse
-from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Reg
+from course_lib.simt.ptx.ir import Imm, Kind, Reg
 from course_lib.simt.runtime import abi
 
 HINTS = ("L2__64B", "L2__128B", "L2__256B")
@@ -12,7 +11,7 @@ COMMIT, WAIT_GROUP, WAIT_ALL = range(3)
 
 def knows(ins):
     """Say whether an instruction is one of this module's; bulk copies and those that signal an mbarrier are not."""
-    return cfg.is_async(ins)
+    return ins.kind is Kind.COPY
 
 
 def describe(program, ins, number):

@@ -1,21 +1,19 @@
 """Barriers of a block and of a warp, and memory fences: their operands as the record that the runtime reads."""
 
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Reg
+from course_lib.simt.ptx.ir import Imm, Kind, Reg
 from course_lib.simt.runtime import abi
 
 NONE = 0xFFFFFFFF
 REDUCTIONS = ("popc", "and", "or")
 PARTS = {"bar", "barrier", "cta", "sync", "red", "arrive", "aligned", "popc", "and", "or", "u32", "pred"}
-FENCES = ("membar", "fence")
 
 
 def knows(ins):
     """Say whether the simulator knows this form of bar, barrier, membar, fence or nanosleep."""
-    if ins.opcode[0] in FENCES:
+    if ins.kind is Kind.FENCE:
         return True  # lanes see memory in the order of their instructions; coverage.py knows the forms
-    if ins.opcode[0] == "nanosleep":
+    if ins.kind is Kind.SLEEP:
         return ins.opcode[1:] == ("u32",)
     if ins.opcode[:3] == ("bar", "warp", "sync"):
         return len(ins.opcode) == 3 and len(ins.operands) == 1
@@ -29,7 +27,7 @@ def knows(ins):
 
 def constants(ins):
     """Yield the literal operands of barriers that need a slot: the mask of a warp's barrier."""
-    if ins.opcode[:2] == ("bar", "warp"):
+    if ins.kind is Kind.WARP_BARRIER:
         yield from ((o, "i32") for o in ins.operands if isinstance(o, Imm))
 
 
@@ -58,4 +56,4 @@ def barrier(program, ins, number):
 def records(program):
     """Return instruction number -> Bar of all barriers of a program."""
     return {block.first + i: barrier(program, ins, block.first + i) for block in program.blocks
-            for i, ins in enumerate(block.instructions) if ins.opcode[0] in cfg.BARRIERS and "warp" not in ins.opcode}
+            for i, ins in enumerate(block.instructions) if ins.kind in (Kind.BARRIER, Kind.ARRIVAL)}

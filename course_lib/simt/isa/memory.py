@@ -2,8 +2,7 @@
 
 from course_lib.simt.isa import async_copies, tensor, warp
 from course_lib.simt.isa.operations import ir_type
-from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Reg, Vec, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, Kind, Reg, type_bytes
 from course_lib.simt.runtime import abi
 
 
@@ -11,7 +10,7 @@ def describe_one(program, ins, number):
     """Note what an instruction does to memory or to other lanes."""
     if is_memory(ins):
         program.accesses[number] = describe(program, ins, number)
-    elif ins.opcode[0] in cfg.CROSS:
+    elif ins.kind is Kind.EXCHANGE:
         program.crossings[number] = warp.cross(program, ins, number)
     elif tensor.knows(ins) or async_copies.knows(ins):
         describe_tensor(program, ins, number)
@@ -19,17 +18,9 @@ def describe_one(program, ins, number):
 
 def is_memory(ins):
     """Say whether an instruction goes through `memory_access` (parameters are read directly)."""
-    if ins.opcode[0] not in ("ld", "ldu", "st", *cfg.ATOMICS):
-        return False
-    if ins.opcode[0] in cfg.ATOMICS:
-        return True
-    return not ("param" in ins.opcode and ins.operands[1].base is None)
-
-
-def data_items(ins):
-    """Return the data operands of a load or store, one an element."""
-    data = ins.operands[ins.opcode[0] == "st"]
-    return data.items if isinstance(data, Vec) else (data,)
+    if ins.kind in ACCESSES:
+        return not ("param" in ins.opcode and ins.operands[1].base is None)
+    return ins.kind is Kind.ATOMIC
 
 
 def constant_slot(item, ins):
@@ -47,9 +38,8 @@ def describe_tensor(program, ins, number):
 
 def describe(program, ins, number):
     """Return the Access record of one load or store."""
-    store = ins.opcode[0] == "st"
-    where = ins.operands[0 if store or ins.opcode[0] == "red" else 1]
-    items = data_items(ins) if ins.opcode[0] not in cfg.ATOMICS else (None,)
+    store, where = ins.kind is Kind.STORE, ins.address
+    items = ins.data if ins.kind is not Kind.ATOMIC else (None,)
     space = next((p for p in ins.opcode if p in abi.SPACES), "const" if "param" in ins.opcode else "generic")
     kind = ins.opcode[-1]
     access = abi.Access(kind=store, space=abi.SPACES[space], width=type_bytes(kind), count=len(items),
@@ -59,7 +49,7 @@ def describe(program, ins, number):
         access.address_bytes, access.has_address = int(t[1:]) // 8, 1
     else:
         access.address_bytes = 8
-    if ins.opcode[0] in cfg.ATOMICS:
+    if ins.kind is Kind.ATOMIC:
         return warp.atomic(program, ins, access)
     for i, item in enumerate(items):
         access.item[i], t = program.slots[item.name if isinstance(item, Reg) else constant_slot(item, ins)]

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.isa import fragments
 from course_lib.simt.isa.warp import refuse
-from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Mem, Reg, Vec
+from course_lib.simt.ptx.ir import Imm, Kind, Mem, Reg, Vec
 from course_lib.simt.runtime import abi
 
 KINDS = ("f16", "bf16", "tf32", "f64", "s8", "u8")
@@ -52,7 +51,7 @@ class Tensor:
 
 def knows(ins):
     """Say whether an instruction is one of this module's."""
-    return ins.opcode[0] in cfg.TENSOR
+    return ins.kind is Kind.MATRIX
 
 
 def describe(program, ins, number):

@@ -1,8 +1,7 @@
 """Atomics and instructions between lanes: their operands as the records that the runtime reads."""
 
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Reg, type_bytes
+from course_lib.simt.ptx.ir import Imm, Kind, Reg, type_bytes
 from course_lib.simt.runtime import abi
 
 CHANGES = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
@@ -19,10 +18,10 @@ def refuse(ins):
 
 def constants(ins):
     """Yield (Imm, LLVM type) for each literal operand that needs a slot of its own."""
-    if ins.opcode[0] in cfg.ATOMICS:
+    if ins.kind is Kind.ATOMIC:
         t = f"i{8 * type_bytes(ins.opcode[-1])}"
         yield from ((o, t) for o in ins.operands if isinstance(o, Imm))
-    elif ins.opcode[0] in cfg.CROSS:
+    elif ins.kind is Kind.EXCHANGE:
         results, sources = signature(ins)
         yield from ((o, t) for o, t in zip(ins.operands, results + sources) if isinstance(o, Imm))
 
@@ -30,7 +29,7 @@ def constants(ins):
 def signature(ins):
     """Return (LLVM types of the results, of the sources but for an address) of an atomic or an instruction between lanes."""
     name, kind = ins.opcode[0], ins.opcode[-1]
-    if name in cfg.ATOMICS:
+    if ins.kind is Kind.ATOMIC:
         t = f"i{8 * type_bytes(kind)}"
         return (t,) * (name == "atom"), (t,) * (2 if "cas" in ins.opcode else 1)
     if name == "shfl":

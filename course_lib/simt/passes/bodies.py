@@ -5,7 +5,7 @@ import dataclasses
 from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.isa.special import ALIASES
 from course_lib.simt.passes.calls import BUILTINS, FRAME, INDIRECT, Site, align
-from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Reg, Sym, Vec
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Reg, Sym, Vec
 from course_lib.simt.runtime import abi
 
 RETURN = Instruction(("ret", "func"), (), None, 0)
@@ -36,7 +36,7 @@ def rename(linked, name, special):
                 kind = function.register_type(reg.name)
                 if kind is not None:
                     registers[register(reg).name] = kind
-            if item.opcode[0] == "call":
+            if item.kind is Kind.CALL:
                 item = site(linked, name, item)
             guard = register(item.guard) if item.guard else None
             item = dataclasses.replace(item, operands=tuple(operand(o) for o in item.operands), guard=guard)
@@ -93,7 +93,7 @@ def in_frame(ins, places, kernel):
             else:
                 raise UnsupportedInstruction(f"line {ins.line}: {ins.name} takes the address of {o.name}, a form that the simulator "
                                              "does not know in functions.", opcode=ins.name, line=ins.line)
-    if not kernel and opcode[0] == "ld" and "param" in opcode:
+    if not kernel and ins.kind is Kind.LOAD and "param" in opcode:
         opcode = tuple("frame" if p == "param" else p for p in opcode)
     return dataclasses.replace(ins, opcode=opcode, operands=tuple(operands))
 
@@ -110,7 +110,7 @@ def tables(linked, blocks, slots):
         callees.append(abi.Callee(f.block, f.frame, len(f.returns), len(f.params), len(data), builtin))
         data += [*f.returns, *f.params]
     for block in blocks:
-        if not block.last or block.last.opcode[0] != "call":
+        if not block.last or block.last.kind is not Kind.CALL:
             continue
         number, (target, where) = block.first + len(block.instructions) - 1, block.last.operands
         saved = to_save(linked, where.caller, blocks[block.successors[0]], slots)

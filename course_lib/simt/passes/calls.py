@@ -9,7 +9,7 @@ frame of a thread's present function begins. `runtime/calls.cuh` carries out the
 from dataclasses import dataclass, field
 
 from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
-from course_lib.simt.ptx.ir import Instruction, Reg, Sym, Vec
+from course_lib.simt.ptx.ir import Instruction, Kind, Reg, Sym, Vec
 
 FRAME = Reg("%_frame")
 FUNCTIONS_AT = 0xF00000  # address of the first function; they lie 16 apart, where no memory is
@@ -98,7 +98,7 @@ def taken(module):
     names = {name for v in module.variables.values() for _, name, _ in v.pointers}
     for function in module.functions.values():
         for ins in function.body:
-            if isinstance(ins, Instruction) and ins.opcode[0] not in ("call", "bra", "brx"):
+            if isinstance(ins, Instruction) and ins.kind not in (Kind.CALL, Kind.BRANCH, Kind.INDEXED_BRANCH):
                 names |= {o.name for o in ins.operands if isinstance(o, Sym)}
     return names & set(module.functions)
 
@@ -106,7 +106,7 @@ def taken(module):
 def callees_of(module, function, addressed, strict):
     found = set()
     for ins in function.body:
-        if isinstance(ins, Instruction) and ins.opcode[0] == "call":
+        if isinstance(ins, Instruction) and ins.kind is Kind.CALL:
             target = target_of(ins)
             if isinstance(target, Reg):
                 if not addressed and not strict:

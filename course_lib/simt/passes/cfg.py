@@ -4,12 +4,11 @@ from dataclasses import dataclass, field
 
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.isa.special import CLOCKS
-from course_lib.simt.ptx.ir import BARRIERS, Imm, Instruction, Reg, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, Imm, Instruction, Kind, Reg, type_bytes
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
-CROSS = ("shfl", "vote", "match", "redux", "activemask")
-ATOMICS = ("atom", "red")
-TENSOR = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
+REFERENCE_ONLY = frozenset({Kind.EXCHANGE, Kind.ATOMIC, Kind.MATRIX, Kind.COPY, Kind.CALL, Kind.INDEXED_BRANCH, Kind.TRAP, Kind.SLEEP,
+                            Kind.ARRIVAL, Kind.WARP_BARRIER})  # what code for whole warps leaves to the code for any lanes
 
 
 @dataclass
@@ -33,21 +32,6 @@ class Block:
         if self.instructions and self.instructions[-1].opcode[0] in ENDS:
             return self.instructions[-1]
         return None
-
-
-def is_barrier(ins):
-    """Say whether an instruction makes a warp wait for the others of its block."""
-    return ins.opcode[0] in BARRIERS and "warp" not in ins.opcode and "arrive" not in ins.opcode
-
-
-def is_async(ins):
-    """Say whether an instruction copies asynchronously by itself (`cp.async`, not the bulk copies) or waits for such copies."""
-    return ins.opcode[:2] == ("cp", "async") and ins.opcode[2:3] in (("ca",), ("cg",), ("commit_group",), ("wait_group",), ("wait_all",))
-
-
-def is_warp_barrier(ins):
-    """Say whether an instruction makes lanes wait for others of their warp."""
-    return ins.opcode[:2] == ("bar", "warp")
 
 
 def build(function, first=0):
@@ -84,32 +68,32 @@ def build(function, first=0):
 
 def looks(ins):
     """Say whether an instruction reads memory in the expectation that other threads change it."""
-    return ins.opcode[0] == "atom" or ins.opcode[0] == "ld" and bool({"volatile", "relaxed", "acquire", "mmio"} & set(ins.opcode))
+    return ins.opcode[0] == "atom" or ins.kind is Kind.LOAD and bool({"volatile", "relaxed", "acquire", "mmio"} & set(ins.opcode))
 
 
 def can_be_fast(ins):
     """Say whether fast code knows an instruction: no guards but on branches, no local or generic memory."""
     if ins.guard is not None:
-        return ins.opcode[0] == "bra"
+        return ins.kind is Kind.BRANCH
     if any(isinstance(o, Reg) and o.name in CLOCKS for o in ins.operands):
         return False
-    if ins.opcode[0] in CROSS or ins.opcode[0] in ATOMICS or ins.opcode[0] in TENSOR or ins.opcode[0] == "cp":
+    if ins.kind in REFERENCE_ONLY or ins.opcode[0] == "cp":
         return False
-    if ins.opcode[0] in ("ld", "ldu", "st"):
+    if ins.kind in ACCESSES:
         if not {"global", "shared", "param", "const"} & set(ins.opcode):
             return False
         param = "param" in ins.opcode or "const" in ins.opcode
-        base = ins.operands[ins.opcode[0] != "st"].base
+        base = ins.address.base
         return not (param and base is not None) and not ("shared" in ins.opcode and type_bytes(ins.opcode[-1]) < 4)
-    if is_barrier(ins):  # the block's own, with all its threads
+    if ins.kind is Kind.BARRIER:  # the block's own, with all its threads
         return "sync" in ins.opcode and ins.operands == (Imm(0),)
-    return ins.opcode[0] not in (*BARRIERS, "call", "brx", "trap", "brkpt", "nanosleep") and "func" not in ins.opcode
+    return "func" not in ins.opcode
 
 
 def may_leave(ins, bases):
     """Say whether fast code may have to stop just before `ins`; `bases` are address registers checked already."""
-    if ins.opcode[0] in ("ld", "ldu", "st"):
-        base = ins.operands[ins.opcode[0] != "st"].base
+    if ins.kind in ACCESSES:
+        base = ins.address.base
         if base is None or base.name in bases or "param" in ins.opcode or "const" in ins.opcode:
             return False
         bases.add(base.name)
@@ -145,7 +129,7 @@ def split(function, first=0):
         bases -= {r.name for r in item.destinations}
         current.instructions.append(item)
         number += 1
-        if item.opcode[0] in ENDS or is_barrier(item) or is_warp_barrier(item):
+        if item.opcode[0] in ENDS or item.kind in (Kind.BARRIER, Kind.WARP_BARRIER):
             current = None
     if pending or not blocks or falls_through(blocks[-1]):
         end = Block(len(blocks), number, [Instruction(("ret",), (), None, 0)])
@@ -156,15 +140,15 @@ def split(function, first=0):
 
 def falls_through(block):
     """Say whether lanes may go on from a block to the one behind it."""
-    return block.last is None or block.last.opcode[0] == "call" or block.last.guard is not None
+    return block.last is None or block.last.kind is Kind.CALL or block.last.guard is not None
 
 
 def successors(block, function, labels):
     after, last = [block.index + 1] if falls_through(block) else [], block.last
     names = []
-    if last is not None and last.opcode[0] == "bra":
+    if last is not None and last.kind is Kind.BRANCH:
         names = [getattr(last.operands[0], "name", None)]
-    elif last is not None and last.opcode[0] == "brx":
+    elif last is not None and last.kind is Kind.INDEXED_BRANCH:
         names = function.directives.get(last.operands[1].name, (None,))
     for name in names:
         if name not in labels:

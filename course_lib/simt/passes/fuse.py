@@ -10,8 +10,7 @@ register tells it: so parts of structures are joined. Requests, instructions, wa
 Source: `ptxas` 12.9, 13.0 and 13.5 as seen in the SASS of small kernels; held to Nsight Compute's counts on an H200.
 """
 
-from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Reg, Vec, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, BARRIERS, Imm, Kind, Reg, Vec, type_bytes
 
 ABSORBED = 1  # mark of an access that another one carries out
 UNKNOWN = 64
@@ -38,7 +37,7 @@ def low_zeros(program):
 
 def result_zeros(ins, known):
     name = ins.opcode[0]
-    if name in ("ld", "ldu", *cfg.ATOMICS, *cfg.CROSS) or ins.guard is not None:
+    if ins.kind in (Kind.LOAD, Kind.ATOMIC, Kind.EXCHANGE) or ins.guard is not None:
         return 0
     given = [zeros(o.value) if isinstance(o, Imm) else known.get(o.name, 0 if o.name.startswith("%") and "." in o.name else UNKNOWN)
              for o in ins.inputs if isinstance(o, (Imm, Reg))]
@@ -156,7 +155,7 @@ class _Search:
     def step(self, ins, number):
         name = ins.opcode[0]
         space = "shared" if "shared" in ins.opcode else "global" if "global" in ins.opcode else None
-        if name in ("ld", "st") and {"param", "local", "const"} & set(ins.opcode):
+        if ins.kind in ACCESSES and {"param", "local", "const"} & set(ins.opcode):
             pass
         elif name == "ld":
             self.close(self.stores, space)
@@ -167,10 +166,10 @@ class _Search:
             for key in [k for k in self.stores if k[1] == space and k[0] != (where.base.name if where.base else None) or space is None]:
                 del self.stores[key]
             self.take(ins, number, space, self.stores)
-        elif name in cfg.ATOMICS:
+        elif ins.kind is Kind.ATOMIC:
             self.close(self.loads, space)
             self.close(self.stores, space)
-        elif cfg.is_barrier(ins) or name in ("bar", "barrier", "membar", "fence", "call", "cp", "wmma", "stmatrix", "mbarrier"):
+        elif ins.kind in (*BARRIERS, Kind.FENCE, Kind.CALL) or name in ("cp", "wmma", "stmatrix", "mbarrier"):
             self.loads, self.stores = {}, {}
         for register in ins.destinations:
             for table in (self.loads, self.stores):
@@ -183,7 +182,7 @@ class _Search:
             del table[key]
 
     def take(self, ins, number, space, table):
-        store = ins.opcode[0] == "st"
+        store = ins.kind is Kind.STORE
         plain = [part for part in ins.opcode[1:-1] if part not in (space, "nc", "v2", "v4")]
         where, data = ins.operands[0 if store else 1], ins.operands[1 if store else 0]
         nbytes = type_bytes(ins.opcode[-1]) * (len(data.items) if isinstance(data, Vec) else 1)

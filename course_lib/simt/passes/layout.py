@@ -7,13 +7,12 @@ import struct
 import numpy as np
 
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.host.memory import GLOBAL_VARIABLES
 from course_lib.simt.isa import barriers, warp
-from course_lib.simt.isa.memory import constant_slot, data_items
+from course_lib.simt.isa.memory import constant_slot
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import SPECIAL, kind
-from course_lib.simt.passes import calls, cfg
-from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Reg, Sym, Vec
+from course_lib.simt.passes import calls
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Reg, Sym, Vec
 from course_lib.simt.runtime import abi
 
 WINDOWS = {"shared": abi.SHARED_WINDOW, "local": abi.LOCAL_WINDOW, "const": abi.CONSTANT_WINDOW}
@@ -34,7 +33,7 @@ def place_variables(module, linked):
         if space not in sizes or space == "shared" and variable.name not in used:
             continue
         at = -(-sizes[space] // variable.align) * variable.align
-        places[variable.name] = (space, at + (GLOBAL_VARIABLES if space == "global" else 0))
+        places[variable.name] = (space, at + (abi.GLOBAL_VARIABLES if space == "global" else 0))
         if space == "shared":
             shared.append((plain_name(variable.name), at, variable.nbytes))
         if space in ("const", "global"):
@@ -66,7 +65,7 @@ def referenced(function):
 
 def rewrite(ins, places):
     """Replace variable names by addresses and `cvta` by arithmetic."""
-    if ins.opcode[0] in ("bra", "call", "brx"):
+    if ins.kind in (Kind.BRANCH, Kind.CALL, Kind.INDEXED_BRANCH):
         return ins
     operands = tuple(literal(resolve(o, places, ins), ins.opcode[-1]) for o in ins.operands)
     opcode = ins.opcode
@@ -82,9 +81,9 @@ def rewrite(ins, places):
 def sink(ins, function):
     """Replace `_`, a result that nobody wants, by a register that nobody reads."""
     name = ins.opcode[0]
-    if name not in (*OPS, "ld", "ldu", *cfg.CROSS) or not any(o == Reg("_") for o in results_of(ins)):
+    if name not in OPS and ins.kind not in (Kind.LOAD, Kind.EXCHANGE) or not any(o == Reg("_") for o in results_of(ins)):
         return ins
-    types = OPS[name][0](ins)[0] if name in OPS else warp.signature(ins)[0] if name in cfg.CROSS else [ir_type(ins.opcode[-1])] * 4
+    types = OPS[name][0](ins)[0] if name in OPS else warp.signature(ins)[0] if ins.kind is Kind.EXCHANGE else [ir_type(ins.opcode[-1])] * 4
     fresh = []
     for operand, t in zip(results_of(ins), types):
         name = f"%_sink.{t}"
@@ -144,8 +143,8 @@ def place_registers(function, body, calls_something):
         for item, t in (*warp.constants(ins), *barriers.constants(ins)):
             slots[f"#{t}:{item.value}"] = (offset, t)
             offset += ALIGN * 4
-        if ins.opcode[0] == "st":
-            for item in data_items(ins):
+        if ins.kind is Kind.STORE:
+            for item in ins.data:
                 if isinstance(item, Imm):
                     slots[constant_slot(item, ins)] = (offset, ir_type(ins.opcode[-1]))
                     offset += ALIGN * 4

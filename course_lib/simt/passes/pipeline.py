@@ -8,17 +8,14 @@ import dataclasses
 from dataclasses import dataclass, field
 
 from course_lib.simt.errors import LaunchError, PtxSyntaxError, UnsupportedInstruction
-from course_lib.simt.isa import async_copies, barriers, coverage, tensor
+from course_lib.simt.isa import barriers, coverage
 from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL
 from course_lib.simt.passes import bodies, calls, cfg, fuse, normalise, verify
 from course_lib.simt.passes.contract import contract
 from course_lib.simt.passes.layout import at_line, place_registers, place_variables, rewrite, sink
-from course_lib.simt.ptx.ir import Instruction, type_bytes
-
-CONTROL = ("bra", "brx", "call", "ret", "exit", "trap", "brkpt", "bar", "barrier", "membar", "fence", "nanosleep", "ld", "ldu", "st",
-           *cfg.CROSS, *cfg.ATOMICS)
+from course_lib.simt.ptx.ir import BARRIERS, Instruction, Kind, type_bytes
 
 
 @dataclass
@@ -52,7 +49,7 @@ class Program:
 
     def atomics(self):
         """Say whether blocks may meet in memory: then they run one after another, so that results repeat."""
-        return any(i.opcode[0] in cfg.ATOMICS and "shared" not in i.opcode for i in self.instructions)
+        return any(i.kind is Kind.ATOMIC and "shared" not in i.opcode for i in self.instructions)
 
 
 def prepare(module, entry, split=None):
@@ -145,9 +142,8 @@ def most_threads(function):
 
 
 def refuse_unknown(ins):
-    known = ins.opcode[0] in OPS or ins.opcode[0] in CONTROL or tensor.knows(ins) or async_copies.knows(ins)
-    known = known or ins.opcode[0] in ("addc", "subc", "madc")
-    if ins.opcode[0] in ("bar", "barrier", "membar", "fence", "nanosleep"):
+    known = ins.kind is not Kind.COMPUTE or ins.opcode[0] in (*OPS, "addc", "subc", "madc")
+    if ins.kind in (*BARRIERS, Kind.FENCE, Kind.SLEEP):
         known = barriers.knows(ins)
     strange = [r.name for r in ins.sources if REFUSED.fullmatch(r.name)] if known else []
     if strange:

@@ -7,8 +7,7 @@ from course_lib.simt.isa import hints, warp
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import ALIASES
 from course_lib.simt.isa.special import kind as special_kind
-from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Reg, Sym, Vec, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, BARRIERS, Imm, Instruction, Kind, Mem, Reg, Sym, Vec, type_bytes
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
 PACKED = re.compile(TYPES.pattern + "|[us][24]")
@@ -67,25 +66,25 @@ class _Verifier:
             self.fail(ins, f"the guard {ins.guard.name} is no predicate")
         if any(r.name == "_" for r in ins.sources):
             self.fail(ins, "_ takes a result and holds no value")
-        if name in ("ld", "ldu", "st"):
+        if ins.kind in ACCESSES:
             self.memory(ins)
         elif name in OPS:
             self.arithmetic(ins)
-        elif name in cfg.BARRIERS:
+        elif ins.kind in BARRIERS:
             self.barrier(ins)
-        elif name in cfg.CROSS or name in cfg.ATOMICS:
+        elif ins.kind in (Kind.EXCHANGE, Kind.ATOMIC):
             self.exchange(ins)
-        elif name == "brx":
+        elif ins.kind is Kind.INDEXED_BRANCH:
             index, targets = ins.operands
             if self.register(ins, index) != "i32" or targets.name not in self.function.directives:
                 self.fail(ins, "it takes an index register and the label of a .branchtargets list")
-        elif name == "call":
+        elif ins.kind is Kind.CALL:
             if not ins.operands or isinstance(ins.operands[-1], Mem):
                 self.fail(ins, "it takes results, a function and parameters")
             target = ins.operands[isinstance(ins.operands[0], Vec)]
             if not isinstance(target, (Sym, Reg)) or isinstance(target, Reg) and self.register(ins, target) != "i64":
                 self.fail(ins, "it takes the name of a function or a 64-bit register")
-        elif name == "bra":
+        elif ins.kind is Kind.BRANCH:
             target = ins.operands[0]
             if len(ins.operands) != 1 or not isinstance(target, Sym) or target.name not in self.labels:
                 self.fail(ins, f"{getattr(target, 'name', target)!r} is no label of this function")
@@ -145,7 +144,7 @@ class _Verifier:
         """An atomic, or an instruction between lanes."""
         results, wanted = warp.signature(ins)
         operands = list(ins.operands)
-        if ins.opcode[0] in cfg.ATOMICS:
+        if ins.kind is Kind.ATOMIC:
             where = operands.pop(len(results))
             if not isinstance(where, Mem):
                 self.fail(ins, "the address stands in brackets")
@@ -181,7 +180,7 @@ class _Verifier:
             self.fail(ins, f"the register {operand.name} has {have[1:]} bits, {t[1:] if t != 'imm' else 'a literal'} is wanted")
 
     def memory(self, ins):
-        store = ins.opcode[0] == "st"
+        store = ins.kind is Kind.STORE
         kind = ins.opcode[-1]
         if len(ins.operands) != 2 or not TYPES.fullmatch(kind) or kind in ("pred", "b128"):
             self.fail(ins, "a load or store takes data and [address], of a type up to 64 bits")
@@ -207,7 +206,7 @@ class _Verifier:
             if have != "i64" and not (have == "i32" and {"shared", "local", "const"} & set(ins.opcode)):
                 self.fail(ins, f"the address register {where.base.name} has {have[1:]} bits")
         if any(p.startswith("param") for p in ins.opcode):
-            if ins.opcode[0] == "st" and (not isinstance(where.base, Sym) or where.base.name in self.given):
+            if ins.kind is Kind.STORE and (not isinstance(where.base, Sym) or where.base.name in self.given):
                 self.fail(ins, "the parameters of a kernel cannot be written")
             if isinstance(where.base, Sym):
                 at = self.param_bytes.get(where.base.name)

@@ -1,13 +1,46 @@
 """The pieces of a PTX module: instructions, operands, variables, functions."""
 
+import enum
 import re
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
-BARRIERS = ("bar", "barrier")
-STORES = {"st", "stmatrix", "cp", "red", "prefetch", "prefetchu", *BARRIERS, "bra", "brx", "nanosleep", "call", "membar", "fence"}
+WITHOUT_RESULT = {"st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call", "membar",
+                  "fence"}
+
+
+class Kind(enum.Enum):
+    """What an instruction is to everything behind the parser: who carries it out, and whether lanes go on behind it."""
+
+    COMPUTE = enum.auto()         # registers in, registers out: isa/operations.py has its meaning
+    LOAD = enum.auto()
+    STORE = enum.auto()
+    ATOMIC = enum.auto()          # atom and red
+    EXCHANGE = enum.auto()        # between the lanes of a warp: shuffles, votes, matches, reductions
+    MATRIX = enum.auto()          # of a whole warp: mma, wmma, ldmatrix
+    COPY = enum.auto()            # cp.async, and the waits for such copies
+    BRANCH = enum.auto()
+    INDEXED_BRANCH = enum.auto()
+    CALL = enum.auto()
+    RETURN = enum.auto()          # ret and exit
+    TRAP = enum.auto()            # trap and brkpt
+    BARRIER = enum.auto()         # a warp waits for others of its block
+    ARRIVAL = enum.auto()         # at such a barrier, without waiting
+    WARP_BARRIER = enum.auto()    # lanes wait for others of their warp
+    FENCE = enum.auto()
+    SLEEP = enum.auto()
+
+
+KINDS = {"ld": Kind.LOAD, "ldu": Kind.LOAD, "st": Kind.STORE, "atom": Kind.ATOMIC, "red": Kind.ATOMIC,
+         **dict.fromkeys(("shfl", "vote", "match", "redux", "activemask"), Kind.EXCHANGE),
+         **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), Kind.MATRIX),
+         "bra": Kind.BRANCH, "brx": Kind.INDEXED_BRANCH, "call": Kind.CALL, "ret": Kind.RETURN, "exit": Kind.RETURN,
+         "trap": Kind.TRAP, "brkpt": Kind.TRAP, "membar": Kind.FENCE, "fence": Kind.FENCE, "nanosleep": Kind.SLEEP}
+COPIES = (("ca",), ("cg",), ("commit_group",), ("wait_group",), ("wait_all",))   # not the bulk copies
+ACCESSES = frozenset({Kind.LOAD, Kind.STORE})
+BARRIERS = frozenset({Kind.BARRIER, Kind.ARRIVAL, Kind.WARP_BARRIER})
 
 
 @cache
@@ -82,11 +115,30 @@ class Instruction:
         return ".".join(self.opcode)
 
     @cached_property
+    def kind(self):
+        """The Kind of the instruction."""
+        if self.opcode[0] in ("bar", "barrier"):
+            return Kind.WARP_BARRIER if "warp" in self.opcode else Kind.ARRIVAL if "arrive" in self.opcode else Kind.BARRIER
+        if self.opcode[0] == "cp":
+            return Kind.COPY if self.opcode[1:2] == ("async",) and self.opcode[2:3] in COPIES else Kind.COMPUTE
+        return KINDS.get(self.opcode[0], Kind.COMPUTE)
+
+    @property
+    def address(self):
+        """The address operand of a load, store or atomic."""
+        return self.operands[int(self.kind is not Kind.STORE and self.opcode[0] != "red")]
+
+    @property
+    def data(self):
+        """The data operands of a load or store, braces opened."""
+        return tuple(opened((self.operands[int(self.kind is Kind.STORE)],)))
+
+    @cached_property
     def results(self):
         """How many operands are results."""
         name, count = self.opcode[0], len(self.operands)
-        if name in STORES:
-            return int(name in BARRIERS and "red" in self.opcode and count > 0)
+        if name in WITHOUT_RESULT:
+            return int(self.kind in BARRIERS and "red" in self.opcode and count > 0)
         if name == "setp":
             return max(count - 2 - any(p in ("and", "or", "xor") for p in self.opcode), 0)
         if name in ("shfl", "match"):

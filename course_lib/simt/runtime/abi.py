@@ -14,6 +14,7 @@ HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
 SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "frame": 5}
 UNIFORM, SPLIT, UNIFORM_PREDICATE = range(3)
 EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, PARTED = range(7)
+GLOBAL_VARIABLES = 1 << 39  # device address where `__device__` variables lie
 SHARED_WINDOW, LOCAL_WINDOW, CONSTANT_WINDOW = 0x1000000, 0x2000000, 0x3000000
 COUNTS = 8  # per access: executed, threads, sectors, wavefronts, phases, global, guarded, guarded threads
 

@@ -6,8 +6,8 @@ one per access and worker. Whatever is out of the ordinary (a fault, a trace, ra
 is left to the runtime, before anything has been changed.
 """
 
+from course_lib.simt.codegen import cache, native
 from course_lib.simt.codegen.llvm import Code, declarations
-from course_lib.simt.host import kept, native
 from course_lib.simt.passes.fuse import ABSORBED
 from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
@@ -55,7 +55,7 @@ def call(code, program, number, record, sites):
 
 def compiled(shape):
     """Return object code that defines `i32 @access_…(ptr warp, ptr access, ptr site)`; it returns 1 after a fault."""
-    return disk.cached_object(native.cache_key("access", kept.own_source(), name_of(shape)),
+    return disk.cached_object(native.cache_key("access", cache.own_source(), name_of(shape)),
                               lambda: native.compile_ir(_Access(*shape).text(name_of(shape))))
 
 

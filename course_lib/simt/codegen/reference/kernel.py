@@ -10,8 +10,7 @@ from course_lib.simt.codegen.reference.arithmetic import LaneArithmetic
 from course_lib.simt.isa.memory import is_memory
 from course_lib.simt.isa.special import CLOCKS
 from course_lib.simt.isa.tensor import map_bytes
-from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Reg
+from course_lib.simt.ptx.ir import Kind, Reg
 from course_lib.simt.runtime import abi
 
 
@@ -28,7 +27,7 @@ class _Lanes(LaneArithmetic):
             for i, ins in enumerate(block.instructions):
                 self.instruction(block, ins, block.first + i)
             last = block.instructions[-1]
-            if block.last is None and not cfg.is_barrier(last) and not cfg.is_warp_barrier(last):
+            if block.last is None and last.kind not in (Kind.BARRIER, Kind.WARP_BARRIER):
                 self.go(block, block.successors[0])
         head = ["define i32 @masked(ptr %w) nounwind {", "entry:"]
         head += [f"  %p.{f} = getelementptr i8, ptr %w, i64 {abi.at(f)}" for f in ("mask", "alive", "registers", "functions", "params")]
@@ -53,22 +52,21 @@ class _Lanes(LaneArithmetic):
         return everything + "\n" + declarations(everything)
 
     def instruction(self, block, ins, number):
-        name = ins.opcode[0]
         for register in ins.sources:
             if register.name in CLOCKS:
                 nbytes, first = CLOCKS[register.name]
                 ahead = len(block.instructions) - (number - block.first)  # instructions counted already, though still to come
                 self.code.do(f"call void %f.read_clock(ptr %w, i32 {self.program.slots[register.name][0]}, i32 {nbytes}, i32 {first}, "
                              f"i32 {ahead})")
-        if name == "bra":
+        if ins.kind is Kind.BRANCH:
             return self.branch(block, ins)
-        if name == "call":
+        if ins.kind is Kind.CALL:
             return self.call(ins, number)
-        if name == "brx":
+        if ins.kind is Kind.INDEXED_BRANCH:
             return self.branch_indexed(block, ins, number)
-        if name in ("ret", "exit"):
+        if ins.kind is Kind.RETURN:
             return self.leave(block, ins)
-        if cfg.is_barrier(ins) or cfg.is_warp_barrier(ins):
+        if ins.kind in (Kind.BARRIER, Kind.WARP_BARRIER):
             return self.barrier(block, ins, number)
         if ins.guard is None:
             return self.effect(ins, number)
@@ -79,7 +77,7 @@ class _Lanes(LaneArithmetic):
         code.do(f"call void %f.count_guarded(ptr %w, i32 {number})")
         self.effect(ins, number)
         code.do(f"store i32 {saved}, ptr %p.mask")
-        if name == "trap":
+        if ins.opcode[0] == "trap":
             self.go(block, block.successors[0])
 
     def effect(self, ins, number):
@@ -87,19 +85,19 @@ class _Lanes(LaneArithmetic):
             record = self.record("a", self.program.accesses[number], number)
             failed = access.call(self.code, self.program, number, record, "%sites")
             return self.fail_if(failed)
-        if ins.opcode[0] in cfg.CROSS:
+        if ins.kind is Kind.EXCHANGE:
             return self.code.do(f"call void %f.cross_lanes(ptr %w, ptr {self.record('x', self.program.crossings[number], number)})")
-        if ins.opcode[0] in ("trap", "brkpt"):
+        if ins.kind is Kind.TRAP:
             self.fail_if(self.code.op(f"call i32 %f.trap(ptr %w, i32 {number})"))
             return self.code.do("br label %dispatch") if ins.opcode[0] == "trap" and ins.guard is None else None
         if number in self.program.tensors:
             return self.tensor(self.program.tensors[number], number)
-        if ins.opcode[0] == "ld":
+        if ins.kind is Kind.LOAD:
             return self.load_parameter(ins)
-        if ins.opcode[0] in cfg.BARRIERS:  # bar.arrive
+        if ins.kind is Kind.ARRIVAL:
             record = self.record("b", self.program.barriers[number], number)
             return self.fail_if(self.code.op(f"call i32 %f.arrive_only(ptr %w, ptr {record})"))
-        if ins.opcode[0] in ("membar", "fence", "nanosleep"):
+        if ins.kind in (Kind.FENCE, Kind.SLEEP):
             return None
         self.compute(ins)
 
@@ -169,7 +167,7 @@ class _Lanes(LaneArithmetic):
     def barrier(self, block, ins, number):
         code, after = self.code, block.successors[0]
         lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
-        if cfg.is_warp_barrier(ins):
+        if ins.kind is Kind.WARP_BARRIER:
             mask = ins.operands[0]
             slot = self.program.slots[mask.name if isinstance(mask, Reg) else f"#i32:{mask.value}"][0]
             failed = code.op(f"call i32 %f.sync_warp(ptr %w, i32 {number}, i32 {slot}, i32 {after}, i32 {lanes})")

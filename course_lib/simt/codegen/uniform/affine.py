@@ -17,7 +17,7 @@ import numpy as np
 from course_lib.simt.codegen.uniform import regions
 from course_lib.simt.codegen.uniform.known import Tables
 from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Mem, Reg
+from course_lib.simt.ptx.ir import Imm, Kind, Mem, Reg
 from course_lib.simt.runtime import abi
 
 UNIFORM, VECTOR = ("U",), ("V",)
@@ -109,7 +109,7 @@ class Analysis:
             return []
         if not cfg.can_be_fast(ins):
             return [VECTOR] * len(targets)
-        if ins.opcode[0] in ("ld", "ldu"):
+        if ins.kind is Kind.LOAD:
             base = ins.operands[1].base
             kind = self.kind(base) if base is not None else UNIFORM
             return [kind if kind in (None, UNIFORM) else VECTOR] * len(targets)

@@ -4,19 +4,19 @@ import ctypes
 
 import numpy as np
 
-from course_lib.simt.isa.memory import data_items
+from course_lib.simt.codegen import library
 from course_lib.simt.passes.fuse import ABSORBED
-from course_lib.simt.ptx.ir import type_bytes
+from course_lib.simt.ptx.ir import Kind, type_bytes
 from course_lib.simt.runtime import abi
 
 
 def offset(ins):
-    return ins.operands[ins.opcode[0] != "st"].offset
+    return ins.address.offset
 
 
 def nbytes(ins):
     """Bytes per lane."""
-    return type_bytes(ins.opcode[-1]) * len(data_items(ins))
+    return type_bytes(ins.opcode[-1]) * len(ins.data)
 
 
 class Counting:
@@ -30,7 +30,7 @@ class Counting:
             joined = self.fast.program.accesses[number].tag
             if joined == ABSORBED:
                 continue
-            key = (ins.line, ins.opcode[0] == "st", joined or nbytes(ins), shift)
+            key = (ins.line, ins.kind is Kind.STORE, joined or nbytes(ins), shift)
             alike.setdefault(key, []).append(number)
         sums = {}
         for (line, store, size, shift), numbers in alike.items():
@@ -113,8 +113,7 @@ def log_words(size):
 
 def constant_waves(lanes, size, store):
     """(wavefronts, phases) of a shared access with all lanes active, counted by the runtime."""
-    from course_lib.simt.host.build import runtime
-    count = runtime().function("count_wavefronts", ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
+    count = library.runtime().function("count_wavefronts", ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
                                ctypes.c_uint32, ctypes.c_void_p)
     address = np.array(lanes, np.int64) + (1 << 40)
     phases = np.zeros(1, np.uint32)

@@ -7,8 +7,7 @@ and stores go through the runtime, which serves the active lanes alone. Everythi
 from course_lib.simt.codegen.reference import access
 from course_lib.simt.codegen.uniform import regions
 from course_lib.simt.codegen.uniform.affine import UNIFORM, VECTOR
-from course_lib.simt.isa.memory import data_items
-from course_lib.simt.ptx.ir import Reg
+from course_lib.simt.ptx.ir import Kind, Reg
 from course_lib.simt.runtime import abi
 
 
@@ -82,7 +81,7 @@ class Divergent:
         fast.bump("executed", block.index, 1)
         fast.bump("threads", block.index, self.popcount(mask))
         for i, ins in enumerate(block.instructions):
-            if ins.opcode[0] != "bra":
+            if ins.kind is not Kind.BRANCH:
                 fast.instruction(block, ins, block.first + i)
         last, taken = block.last, mask
         if last is not None and last.guard is not None:
@@ -111,8 +110,8 @@ class Divergent:
     # -- memory ------------------------------------------------------------------------------------
     def access(self, ins, number):
         """Have the runtime carry out a load or store for the active lanes; it works on the register file."""
-        fast, code, store = self.fast, self.code, ins.opcode[0] == "st"
-        for operand in (ins.operands[not store].base, *(data_items(ins) if store else ())):
+        fast, code, store = self.fast, self.code, ins.kind is Kind.STORE
+        for operand in (ins.address.base, *(ins.data if store else ())):
             if isinstance(operand, Reg):
                 self.spill(operand.name)
         code.do(f"store i32 {fast.active}, ptr %p.mask")
@@ -122,7 +121,7 @@ class Divergent:
         code.label(bad)
         code.do(f"ret i32 {abi.FAILED}")
         code.label(good)
-        for item in () if store else data_items(ins):
+        for item in () if store else ins.data:
             if isinstance(item, Reg) and item.name != "_":
                 self.loaded(item.name)
 

@@ -16,7 +16,7 @@ from course_lib.simt.codegen.uniform.pairs import Pair, Pairs
 from course_lib.simt.codegen.uniform.race import Race
 from course_lib.simt.codegen.uniform.registers import Registers
 from course_lib.simt.isa.operations import OPS, compute
-from course_lib.simt.passes import cfg
+from course_lib.simt.ptx.ir import ACCESSES, Kind
 from course_lib.simt.runtime import abi
 
 HEADER = ("fast", "registers", "functions", "params", "shared", "shared_bytes", "steps", "resume", "worker", "mask", "alive",
@@ -51,7 +51,7 @@ class Fast(Registers):
             if not (block.head and block.fast) or large and not block.loop:
                 continue
             chain = [block]
-            while chain[-1].last is None and not cfg.is_barrier(chain[-1].instructions[-1]):
+            while chain[-1].last is None and chain[-1].instructions[-1].kind is not Kind.BARRIER:
                 following = by_index[chain[-1].successors[0]]
                 if following.head or not following.fast:
                     break
@@ -104,7 +104,7 @@ class Fast(Registers):
             for i, ins in enumerate(block.instructions):
                 self.instruction(block, ins, block.first + i)
         last = blocks[-1]
-        if last.last is None and not cfg.is_barrier(last.instructions[-1]):
+        if last.last is None and last.instructions[-1].kind is not Kind.BARRIER:
             self.save(self.live_out(last))
             self.jump(last, last.successors[0])
 
@@ -149,16 +149,16 @@ class Fast(Registers):
     # -- instructions ------------------------------------------------------------------------------
     def instruction(self, block, ins, number):
         name = ins.opcode[0]
-        if name == "bra":
+        if ins.kind is Kind.BRANCH:
             return self.branch(block, ins)
-        if name in ("ret", "exit"):
+        if ins.kind is Kind.RETURN:
             self.scalar.do("store i32 0, ptr %p.alive")
             return self.scalar.do(f"ret i32 {abi.EXITED}")
-        if name in ("membar", "fence"):  # memory is in order anyway
+        if ins.kind is Kind.FENCE:  # memory is in order anyway
             return
-        if cfg.is_barrier(ins):
+        if ins.kind is Kind.BARRIER:
             return self.barrier(block, number)
-        if name in ("ld", "ldu", "st"):
+        if ins.kind in ACCESSES:
             where = self.memory if self.active is None or {"param", "const"} & set(ins.opcode) else self.divergent
             return where.access(ins, number)
         kinds = self.kinds.results(ins, number)

@@ -6,7 +6,7 @@ When all rows differ only by their first element, the register is uniform plus a
 
 import numpy as np
 
-from course_lib.simt.ptx.ir import Imm, Reg
+from course_lib.simt.ptx.ir import Imm, Kind, Reg
 from course_lib.simt.runtime import abi
 
 
@@ -104,7 +104,7 @@ class Tables:
 
     def result(self, ins):
         """Return the table of an instruction's result, or None."""
-        if ins.guard is not None or ins.opcode[0] in ("ld", "ldu") or len(ins.destinations) != 1:
+        if ins.guard is not None or ins.kind is Kind.LOAD or len(ins.destinations) != 1:
             return None
         args = [self.argument(o) for o in ins.inputs]
         if not args or any(a is None for a in args) or all(a.ndim == 0 for a in args):

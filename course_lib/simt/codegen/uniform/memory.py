@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from course_lib.simt.codegen.uniform.counting import Counting, nbytes, offset
 from course_lib.simt.codegen.uniform.moves import Moves
 from course_lib.simt.codegen.uniform.pairs import Pair
-from course_lib.simt.isa.memory import data_items
-from course_lib.simt.ptx.ir import Reg, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, Kind, Reg, type_bytes
 
 SCATTERED = -1  # stride of lanes that follow no rule
 
@@ -49,8 +48,8 @@ class MemoryGroups(Counting):
         self.group_of, current = {}, {}
         for block in blocks:
             for i, ins in enumerate(block.instructions):
-                if ins.opcode[0] in ("ld", "ldu", "st") and not {"param", "const"} & set(ins.opcode):
-                    base = ins.operands[ins.opcode[0] != "st"].base
+                if ins.kind in ACCESSES and not {"param", "const"} & set(ins.opcode):
+                    base = ins.address.base
                     space = "shared" if "shared" in ins.opcode else "global"
                     key = (base.name if base is not None else None, space)
                     group = current.setdefault(key, Group(base, space))
@@ -69,14 +68,14 @@ class MemoryGroups(Counting):
         place = self.code.op(f"getelementptr i8, ptr {group.pointer}, i64 {offset(ins)}")
         if self.fast.race and group.space == "shared":
             self.fast.race.access(group, ins, number)
-        if ins.opcode[0] == "st":
+        if ins.kind is Kind.STORE:
             self.store(group, ins, place)
         else:
             self.load(group, ins, number, place)
 
     def parameter(self, ins, number):
         width = 8 * type_bytes(ins.opcode[-1])
-        for i, item in enumerate(data_items(ins)):
+        for i, item in enumerate(ins.data):
             place = self.code.op(f"getelementptr i8, ptr %params, i64 {ins.operands[1].offset + i * width // 8}")
             self.receive(item, self.code.op(f"load i{width}, ptr {place}"), ins, number, uniform=True)
 
@@ -146,7 +145,7 @@ class MemoryGroups(Counting):
         found, search = code.fresh("found"), code.fresh("search")
         code.do(f"br i1 {inside}, label %{found}, label %{search}")
         code.label(search)
-        stores = int(any(i.opcode[0] == "st" for _, i in group.members))
+        stores = int(any(i.kind is Kind.STORE for _, i in group.members))
         known = self.fast.call("lookup", "i32", "ptr %w", f"i64 {first}", f"i64 {end}", f"ptr {place}", f"i32 {stores}")
         self.fast.leave_unless(code.op(f"icmp ne i32 {known}, 0"))
         code.do(f"br label %{found}")
@@ -155,7 +154,7 @@ class MemoryGroups(Counting):
 
     # -- moving data -------------------------------------------------------------------------------
     def load(self, group, ins, number, place):
-        lanes, width, items = group.pair.lanes, 8 * type_bytes(ins.opcode[-1]), data_items(ins)
+        lanes, width, items = group.pair.lanes, 8 * type_bytes(ins.opcode[-1]), ins.data
         if lanes is None:
             for i, item in enumerate(items):
                 at = self.code.op(f"getelementptr i8, ptr {place}, i64 {i * width // 8}")
@@ -168,7 +167,7 @@ class MemoryGroups(Counting):
             self.receive(item, value, ins, number, uniform=False)
 
     def store(self, group, ins, place):
-        lanes, width, items = group.pair.lanes, 8 * type_bytes(ins.opcode[-1]), data_items(ins)
+        lanes, width, items = group.pair.lanes, 8 * type_bytes(ins.opcode[-1]), ins.data
         values = [self.fast.vector_value(i, f"i{width}") for i in items]
         if lanes is None:
             for i, value in enumerate(values):

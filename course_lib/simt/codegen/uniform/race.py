@@ -7,8 +7,7 @@ vector loads as the access. Only where a hazard is possible, the runtime checks 
 import ctypes
 
 from course_lib.simt.codegen.uniform.counting import nbytes
-from course_lib.simt.isa.memory import data_items
-from course_lib.simt.ptx.ir import Reg
+from course_lib.simt.ptx.ir import Kind, Reg
 from course_lib.simt.runtime import abi
 
 MOST_LINES = 64  # looked at in one go
@@ -65,7 +64,7 @@ class Race:
 
     def opened(self, group, first, end):
         """Note what a group of accesses is going to read."""
-        if not any(i.opcode[0] != "st" for _, i in group.members):
+        if not any(i.kind is not Kind.STORE for _, i in group.members):
             return
         found, code = self.lines_of(group, first, end), self.code
         if found is None:
@@ -89,7 +88,7 @@ class Race:
     # -- accesses ----------------------------------------------------------------------------------
     def access(self, group, ins, number):
         """Check one access before it is carried out."""
-        code, store = self.code, ins.opcode[0] == "st"
+        code, store = self.code, ins.kind is Kind.STORE
         offset = ins.operands[not store].offset
         base = code.op(f"add i64 {group.address}, {offset}")
         if store and not distinct(group, nbytes(ins)):
@@ -150,7 +149,7 @@ class Race:
         """Have the runtime check thread by thread; it finds what a store writes in the register file."""
         fast, pair = self.fast, group.pair
         before, known = dict(fast.values), dict(self.pairs.known)  # what is read here is not at hand where the ways meet
-        for item in data_items(ins) if ins.opcode[0] == "st" else ():
+        for item in ins.data if ins.kind is Kind.STORE else ():
             if isinstance(item, Reg):
                 fast.divergent.spill(item.name)
         lanes = "null" if pair.lanes is None else self.lanes_pointer(pair)

@@ -6,7 +6,7 @@ goes on with all lanes, where other branches hand the warp over to masked code.
 
 from dataclasses import dataclass
 
-from course_lib.simt.passes import cfg
+from course_lib.simt.ptx.ir import Kind
 
 MOST_BLOCKS, MOST_INSTRUCTIONS = 24, 96  # of a region; its code is there a second time
 LARGE = 150  # blocks of a program; beyond this only loops are worth the time that LLVM takes for fast code, and no region is:
@@ -28,7 +28,7 @@ def find(program):
     """
     found = {}
     for block in program.blocks if len(program.blocks) <= LARGE else ():
-        if block.fast and block.last is not None and block.last.opcode[0] == "bra" and block.last.guard is not None:
+        if block.fast and block.last is not None and block.last.kind is Kind.BRANCH and block.last.guard is not None:
             region = between(program, block)
             if region is not None:
                 found[block.index] = region
@@ -53,8 +53,8 @@ def between(program, start):
 
 def simple(block):
     """Say whether fast code can run a block for some lanes: no barrier, no end of threads."""
-    return block.fast and bool(block.successors) and not any(cfg.is_barrier(i) for i in block.instructions) \
-        and (block.last is None or block.last.opcode[0] == "bra")
+    return block.fast and bool(block.successors) and not any(i.kind is Kind.BARRIER for i in block.instructions) \
+        and (block.last is None or block.last.kind is Kind.BRANCH)
 
 
 def merged(program, start, region):

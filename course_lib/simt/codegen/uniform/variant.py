@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.simt.codegen import native
 from course_lib.simt.codegen.uniform.affine import VECTOR
 from course_lib.simt.codegen.uniform.kernel import Fast
-from course_lib.simt.host import native
 from course_lib.simt.isa.special import SPECIAL
 from course_lib.simt.passes import fuse
 from course_lib.simt.runtime import abi

@@ -1,4 +1,4 @@
-"""What translation found out, kept on disk beside the objects: a later process need not translate again.
+"""What translation found out, cached on disk beside the objects: a later process need not translate again.
 
 Keys hold everything that the result depends on: the texts and this package's own source.
 """
@@ -9,7 +9,7 @@ import pickle
 import sys
 from pathlib import Path
 
-from course_lib.simt.host import native
+from course_lib.simt.codegen import native
 from course_lib.toolchain import disk
 
 
@@ -21,10 +21,10 @@ def own_source():
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
-def keep(kind, parts, produce):
+def cached(kind, parts, produce):
     """Return `produce()`, or what it returned in some earlier process for the same `kind` and `parts`.
 
-    >>> keep("doctest", ("a", 1), lambda: [1, 2]) == keep("doctest", ("a", 1), lambda: [1, 2])
+    >>> cached("doctest", ("a", 1), lambda: [1, 2]) == cached("doctest", ("a", 1), lambda: [1, 2])
     True
     """
     key = native.cache_key(kind, sys.version, own_source(), *map(repr, parts))
