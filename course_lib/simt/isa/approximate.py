@@ -7,6 +7,13 @@ from course_lib.simt.isa import convert
 from course_lib.simt.isa.rounding import directed
 from course_lib.simt.isa.table import floating, kind, mode_of, op, same
 
+FORMS = {
+    "Floating point": (
+        ("rsqrt.approx[.ftz].(f32|f64)", "d, a"), ("rcp.approx.ftz.f64", "d, a"),
+        ("(sin|cos).approx[.2pi][.ftz].f32", "d, a"), ("(ex2|lg2).approx[.ftz].f32", "d, a"), ("tanh.approx.f32", "d, a"),
+    ),
+}
+
 UNARY = {"sqrt": "sqrt", "ex2": "exp2", "lg2": "log2", "sin": "sin", "cos": "cos", "tanh": "tanh"}
 
 

@@ -6,6 +6,7 @@ Rules of rounding, NaN and shifts are those of the "PTX ISA" manual, sections "I
 
 from course_lib.simt.isa import convert, halves
 from course_lib.simt.isa.rounding import directed
+from course_lib.simt.isa.spelling import INT, ROUND
 from course_lib.simt.isa.table import (
     FLOATS,
     as_bits,
@@ -23,6 +24,37 @@ from course_lib.simt.isa.table import (
     wide_type,
 )
 from course_lib.simt.ptx.ir import Vec
+
+FORMS = {
+    "Integer arithmetic": (
+        (f"(add|sub|min|max).({INT})", "d, a, b"),
+        ("(add|sub).sat.s32", "d, a, b"),
+        ("(add|min|max).(u16x2|s16x2)", "d, a, b"),
+        ("(min|max).relu.(s32|s16x2)", "d, a, b"), ("(min|max).(s32|s16x2).relu", "d, a, b"),
+        (f"mul.(lo|hi).({INT})", "d, a, b"), ("mul.wide.(u16|u32|s16|s32)", "d, a, b"),
+        (f"mad.(lo|hi).({INT})", "d, a, b, c"), ("mad.wide.(u16|u32|s16|s32)", "d, a, b, c"), ("mad.hi.sat.s32", "d, a, b, c"),
+        ("mul24.(lo|hi).(u32|s32)", "d, a, b"), ("mad24.(lo|hi).(u32|s32)", "d, a, b, c"), ("mad24.hi.sat.s32", "d, a, b, c"),
+        (f"(div|rem).({INT})", "d, a, b"), (f"sad.({INT})", "d, a, b, c"),
+        ("(abs|neg).(s16|s32|s64)", "d, a"),
+    ),
+    "Comparison and selection": (
+        ("testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)", "p, a"),
+    ),
+    "Floating point": (
+        (f"(add|sub|mul){ROUND}[.ftz][.sat].f32", "d, a, b"), (f"(add|sub|mul){ROUND}.f64", "d, a, b"),
+        ("(fma|mad).(rn|rz|rm|rp)[.ftz][.sat].f32", "d, a, b, c"), ("(fma|mad).(rn|rz|rm|rp).f64", "d, a, b, c"),
+        ("div.(rn|rz|rm|rp|approx|full)[.ftz].f32", "d, a, b"), ("div.(rn|rz|rm|rp).f64", "d, a, b"),
+        ("(rcp|sqrt).(rn|rz|rm|rp|approx)[.ftz].f32", "d, a"), ("(rcp|sqrt).(rn|rz|rm|rp).f64", "d, a"),
+        ("(min|max)[.ftz][.NaN][.xorsign.abs].f32", "d, a, b"), ("(min|max)[.ftz][.NaN][.abs].f32", "d, a, b, c"),
+        ("(min|max).f64", "d, a, b"),
+        ("(abs|neg)[.ftz].f32", "d, a"), ("(abs|neg).f64", "d, a"), ("copysign.(f32|f64)", "d, a, b"),
+    ),
+    "Moves and conversions": (
+        (f"mov.(pred|b16|b32|b64|{INT}|f32|f64)", "d, a"), ("mov.(b32|b64|b128)", "d, {a, b}"), ("mov.(b32|b64|b128)", "{d, e}, a"),
+        ("mov.b64", "d, {a, b, c, e}"),
+        ("cvta[.to].(global|shared|local|const|param).(u32|u64)", "d, a"),
+    ),
+}
 
 
 def rounded(code, ins, operation, base, values):

@@ -5,6 +5,13 @@ from course_lib.simt.isa.warp import refuse
 from course_lib.simt.ptx.ir import Imm, Kind, Reg
 from course_lib.simt.runtime import abi
 
+FORMS = {
+    "Asynchronous copies": (
+        ("cp.async.(ca|cg).(shared|shared::cta).global[.L2::cache_hint][.L2::64B|.L2::128B|.L2::256B]", "[a], [b], 16"),
+        ("cp.async.(commit_group|wait_all)", ""), ("cp.async.wait_group", "imm"),
+    ),
+}
+
 HINTS = ("L2__64B", "L2__128B", "L2__256B")
 COMMIT, WAIT_GROUP, WAIT_ALL = range(3)
 

@@ -4,6 +4,22 @@ from course_lib.simt.errors import UnsupportedInstruction
 from course_lib.simt.ptx.ir import Imm, Kind, Reg
 from course_lib.simt.runtime import abi
 
+SCOPE = "cta|cluster|gpu|sys"
+FORMS = {
+    "Hints, fences and other instructions without a value": (
+        ("membar.(cta|gl|sys)", ""), (f"fence[.sc|.acq_rel|.acquire|.release].({SCOPE})", ""),
+        ("fence.(proxy.alias|proxy.async|proxy.async.global|proxy.async.shared::cta)", ""),
+        ("nanosleep.u32", "a"),
+    ),
+    "Barriers and exchange between lanes": (
+        ("bar[.cta].sync", "a[, b]"), ("bar[.cta].arrive", "a, b"), ("bar[.cta].red.popc.u32", "d, a[, b], [!]c"),
+        ("bar[.cta].red.(and|or).pred", "p, a[, b], [!]c"),
+        ("barrier[.cta].sync[.aligned]", "a[, b]"), ("barrier[.cta].arrive[.aligned]", "a, b"),
+        ("barrier[.cta].red.popc[.aligned].u32", "d, a[, b], [!]c"), ("barrier[.cta].red.(and|or)[.aligned].pred", "p, a[, b], [!]c"),
+        ("bar.warp.sync", "a"),
+    ),
+}
+
 NONE = 0xFFFFFFFF
 REDUCTIONS = ("popc", "and", "or")
 PARTS = {"bar", "barrier", "cta", "sync", "red", "arrive", "aligned", "popc", "and", "or", "u32", "pred"}

@@ -1,7 +1,18 @@
 """Instructions on bits: logic, shifts, counts, bit fields, bytes ("PTX ISA", Logic and Shift, Integer Arithmetic)."""
 
+from course_lib.simt.isa.spelling import INT
 from course_lib.simt.isa.table import ir_type, kind, op, same, signed
 from course_lib.simt.ptx.ir import type_bytes
+
+FORMS = {
+    "Logic, shifts, bits and bytes": (
+        ("(and|or|xor).(pred|b16|b32|b64)", "d, a, b"), ("not.(pred|b16|b32|b64)", "d, a"), ("cnot.(b16|b32|b64)", "d, a"),
+        ("lop3.b32", "d, a, b, c, imm"), ("lop3.(or|and).b32", "d|p, a, b, c, imm, q"),
+        ("shl.(b16|b32|b64)", "d, a, b"), (f"shr.(b16|b32|b64|{INT})", "d, a, b"), ("shf.(l|r).(wrap|clamp).b32", "d, a, b, c"),
+        ("(popc|clz|brev).(b32|b64)", "d, a"), ("bfind[.shiftamt].(u32|s32|u64|s64)", "d, a"),
+        ("bfe.(u32|s32|u64|s64)", "d, a, b, c"), ("bfi.(b32|b64)", "d, a, b, c, e"),
+    ),
+}
 
 for name in ("and", "or", "xor"):
     op(name, signature=same(2))(lambda code, ins, s, how=name: (code.binary(how, ir_type(kind(ins)), *s),))

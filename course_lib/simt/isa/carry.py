@@ -7,6 +7,13 @@ is set when there is *no* borrow. The manual does not say so; NVIDIA's own divis
 
 from course_lib.simt.isa.table import high, ir_type, kind, op, product
 
+FORMS = {
+    "Extended precision": (
+        ("(add|sub).cc.(u32|s32|u64|s64)", "d, a, b"), ("(addc|subc)[.cc].(u32|s32|u64|s64)", "d, a, b"),
+        ("mad.(lo|hi).cc.(u32|s32|u64|s64)", "d, a, b, c"), ("madc.(lo|hi)[.cc].(u32|s32|u64|s64)", "d, a, b, c"),
+    ),
+}
+
 CARRY = "%carry-flag"  # no name that PTX text can contain
 FIRST = {"add": 2, "sub": 2, "mad.lo": 3, "mad.hi": 3}  # sources without the flag
 SETS = tuple(f"{name}.cc" for name in FIRST)

@@ -1,7 +1,26 @@
 """Comparisons and choices: setp, set, selp, slct ("PTX ISA", Comparison and Selection Instructions, also for half precision)."""
 
 from course_lib.simt.isa import convert, halves
+from course_lib.simt.isa.spelling import FLOAT_ORDER, INT, JOIN, ORDER
 from course_lib.simt.isa.table import FLOATS, as_float, ir_type, is_float, kind, op
+
+FORMS = {
+    "Comparison and selection": (
+        (f"setp.({ORDER}).(b16|b32|b64|{INT})", "p[|q], a, b"), (f"setp.({ORDER}).(and|or|xor).(b16|b32|b64|{INT})", "p[|q], a, b, [!]c"),
+        ("setp.(lo|ls|hi|hs)" + JOIN + ".(u16|u32|u64)", "p[|q], a, b[, c]"),
+        (f"setp.({FLOAT_ORDER}){JOIN}[.ftz].f32", "p[|q], a, b[, c]"), (f"setp.({FLOAT_ORDER}){JOIN}.f64", "p[|q], a, b[, c]"),
+        (f"setp.({FLOAT_ORDER}){JOIN}[.ftz].(f16|f16x2)", "p[|q], a, b[, c]"),
+        (f"setp.({FLOAT_ORDER}){JOIN}.(bf16|bf16x2)", "p[|q], a, b[, c]"),
+        (f"set.({ORDER}|lo|ls|hi|hs){JOIN}.(u32|s32|f32).(b16|b32|b64|{INT})", "d, a, b[, c]"),
+        (f"set.({FLOAT_ORDER}){JOIN}[.ftz].(u32|s32|f32).(f32|f64)", "d, a, b[, c]"),
+        (f"set.({FLOAT_ORDER}){JOIN}[.ftz].(u16|s16|u32|s32|f16).f16", "d, a, b[, c]"),
+        (f"set.({FLOAT_ORDER}){JOIN}.(u16|s16|u32|s32|bf16).bf16", "d, a, b[, c]"),
+        (f"set.({FLOAT_ORDER}){JOIN}[.ftz].(u32|s32|f16x2).f16x2", "d, a, b[, c]"),
+        (f"set.({FLOAT_ORDER}){JOIN}.(u32|s32|bf16x2).bf16x2", "d, a, b[, c]"),
+        (f"selp.(b16|b32|b64|{INT}|f32|f64|f16|bf16)", "d, a, b, c"),
+        (f"slct.(b16|b32|b64|{INT}|f32|f64).s32", "d, a, b, c"), (f"slct[.ftz].(b16|b32|b64|{INT}|f32|f64).f32", "d, a, b, c"),
+    ),
+}
 
 INTEGER_COMPARES = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
                     "lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}

@@ -1,7 +1,29 @@
 """The `cvt` instruction: integers, floats, rounding, saturation; `formats.py` rounds to the formats that CPUs lack."""
 
 from course_lib.simt.isa import formats, halves
+from course_lib.simt.isa.spelling import ANY_INT, WHOLE
 from course_lib.simt.ptx.ir import type_bytes
+
+FORMS = {
+    "Moves and conversions": (
+        (f"cvt[.sat].({ANY_INT}).({ANY_INT})", "d, a"),
+        (f"cvt.({WHOLE})[.ftz][.sat].({ANY_INT}).f32", "d, a"), (f"cvt.({WHOLE})[.sat].({ANY_INT}).(f16|bf16|f64)", "d, a"),
+        (f"cvt.(rn|rz|rm|rp)[.sat].(f16|f32|f64).({ANY_INT})", "d, a"), (f"cvt.(rn|rz|rm|rp).bf16.({ANY_INT})", "d, a"),
+        ("cvt[.ftz][.sat].f32.(f16|f32)", "d, a"), ("cvt[.ftz].f32.bf16", "d, a"), ("cvt[.sat].f64.(f32|f64)", "d, a"),
+        ("cvt[.sat].f64.(f16|bf16)", "d, a"),
+        ("cvt.ftz[.sat].f64.f32", "d, a"), ("cvt[.sat].f16.f16", "d, a"), ("cvt.bf16.bf16", "d, a"),
+        (f"cvt.({WHOLE})[.ftz][.sat].f32.f32", "d, a"), (f"cvt.({WHOLE})[.sat].(f64.f64|f16.f16)", "d, a"),
+        (f"cvt.({WHOLE}).bf16.bf16", "d, a"),
+        ("cvt.(rn|rz|rm|rp)[.ftz][.sat].f32.f64", "d, a"), ("cvt.(rn|rz|rm|rp)[.ftz][.sat].f16.f32", "d, a"),
+        ("cvt.(rn|rz|rm|rp)[.sat].f16.f64", "d, a"),
+        ("cvt.(rn|rz|rm|rp).bf16.(f32|f64)", "d, a"), ("cvt.(rn|rz|rm|rp)[.sat].(bf16.f16|f16.bf16)", "d, a"),
+        ("cvt.(rn|rz)[.relu][.satfinite].(f16|bf16).f32", "d, a"), ("cvt.(rn|rz)[.relu][.satfinite].(f16x2|bf16x2).f32", "d, a, b"),
+        ("cvt.rna[.satfinite].tf32.f32", "d, a"), ("cvt.(rn|rz)[.relu][.satfinite].tf32.f32", "d, a"),
+        ("cvt.rn.satfinite[.relu].(e4m3x2|e5m2x2).f32", "d, a, b"), ("cvt.rn.satfinite[.relu].(e4m3x2|e5m2x2).f16x2", "d, a"),
+        ("cvt.rn[.relu].f16x2.(e4m3x2|e5m2x2)", "d, a"),
+        ("cvt.pack.sat.(u16|s16).s32", "d, a, b"), ("cvt.pack.sat.(u2|s2|u4|s4|u8|s8).s32.b32", "d, a, b, c"),
+    ),
+}
 
 FLOATS = {"f16": "half", "bf16": "i16", "f32": "float", "f64": "double"}  # bfloat16 travels as its bits
 SMALLEST_NORMAL = {"float": "0x3810000000000000", "double": "0x0010000000000000", "half": "0xH0400"}

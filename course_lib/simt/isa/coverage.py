@@ -5,8 +5,9 @@ these. An instruction whose opcode has rows and whose form fits none of them is 
 not listed. `tests/simt/test_coverage.py` translates and runs each form that is listed, and looks for opcodes without a row;
 `tools/ptx_coverage.py` writes `docs/ptx-coverage.md`.
 
-To add an opcode: put a row into the section of the manual that it stands in. Operands: `d`, `p`, `q` results, `a` … `e` sources, `imm` a
-literal, anything else as it is written. The test makes an instruction of a form by itself (`tests/simt/coverage_examples.py`).
+To add an opcode: put a row into the `FORMS` of the module of its section, and its meaning below it (`table.op`). Operands: `d`, `p`,
+`q` results, `a` … `e` sources, `imm` a literal, anything else as it is written. The test makes an instruction of a form by itself
+(`tests/simt/coverage_examples.py`).
 """
 
 import functools
@@ -14,31 +15,40 @@ import itertools
 import re
 
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.isa.forms import (
-    ARITHMETIC,
-    ASYNCHRONOUS,
-    BITS_AND_BYTES,
-    COMPARISON,
-    CONTROL,
-    CONVERSION,
-    EXTENDED,
-    FLOATING,
-    HALF,
-    HINTS,
-    MEMORY,
-    REFUSED,
-    TENSOR,
-    VIDEO,
-    WARP,
+from course_lib.simt.isa import (
+    approximate,
+    arithmetic,
+    async_copies,
+    barriers,
+    bits,
+    carry,
+    compare,
+    control,
+    convert,
+    fields,
+    halves,
+    hints,
+    memory,
+    tensor,
+    warp,
 )
 
-SECTIONS = {
-    "Integer arithmetic": ARITHMETIC, "Extended precision": EXTENDED, "Logic, shifts, bits and bytes": BITS_AND_BYTES,
-    "Comparison and selection": COMPARISON, "Floating point": FLOATING, "Half precision and bfloat16": HALF,
-    "Moves and conversions": CONVERSION, "Loads, stores and atomics": MEMORY, "Hints, fences and other instructions without a value": HINTS,
-    "Control": CONTROL, "Barriers and exchange between lanes": WARP, "Packed video instructions": VIDEO,
-    "Matrices of a warp": TENSOR, "Asynchronous copies": ASYNCHRONOUS,
-}
+MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
+           async_copies)
+ORDER = ("Integer arithmetic", "Extended precision", "Logic, shifts, bits and bytes", "Comparison and selection", "Floating point",
+         "Half precision and bfloat16", "Moves and conversions", "Loads, stores and atomics",
+         "Hints, fences and other instructions without a value", "Control", "Barriers and exchange between lanes",
+         "Packed video instructions", "Matrices of a warp", "Asynchronous copies")
+SECTIONS = {title: tuple(row for module in MODULES for row in module.FORMS.get(title, ())) for title in ORDER}
+REFUSED = (
+    ("tex tld4 txq istypep suld sust sured suq", "textures and surfaces"),
+    ("wgmma tcgen05", "matrix instructions of single architectures (sm_90a, sm_100a)"),
+    ("mapa getctarank clusterlaunchcontrol griddepcontrol setmaxnreg elect tensormap multimem",
+     "clusters of blocks and other features of single architectures"),
+    ("alloca stackrestore stacksave", "stack memory of a size that is not known before the launch"),
+    ("vadd vsub vabsdiff vmin vmax vshl vshr vmad vset", "video instructions on one part of a word; compilers do not write them any more"),
+    ("discard", "would leave memory undefined"),
+)
 
 
 def opcodes_of(pattern):

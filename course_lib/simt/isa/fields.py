@@ -4,7 +4,22 @@ Sources: the pseudo-code in "PTX ISA", Integer Arithmetic Instructions, Data Mov
 """
 
 from course_lib.simt.isa.bits import emit_lop3
+from course_lib.simt.isa.spelling import ORDER
 from course_lib.simt.isa.table import op, same, signed
+
+FORMS = {
+    "Integer arithmetic": (
+        ("dp4a.(u32|s32).(u32|s32)", "d, a, b, c"), ("dp2a.(lo|hi).(u32|s32).(u32|s32)", "d, a, b, c"),
+    ),
+    "Logic, shifts, bits and bytes": (
+        ("prmt.b32[.f4e|.b4e|.rc8|.ecl|.ecr|.rc16]", "d, a, b, c"),
+        ("bmsk.(clamp|wrap).b32", "d, a, b"), ("szext.(clamp|wrap).(u32|s32)", "d, a, b"), ("fns.b32", "d, a, b, c"),
+    ),
+    "Packed video instructions": (
+        ("(vadd|vsub|vavrg|vabsdiff|vmin|vmax)(2|4).(u32|s32).(u32|s32).(u32|s32)[.sat|.add]", "d, a, b, c"),
+        (f"vset(2|4).(u32|s32).(u32|s32).({ORDER})[.add]", "d, a, b, c"),
+    ),
+}
 
 PERMUTATIONS = {  # mode -> the source byte of each byte of the result, for c = 0 … 3
     "f4e": lambda c: [(c + i) % 8 for i in range(4)], "b4e": lambda c: [(c - i) % 8 for i in range(4)],

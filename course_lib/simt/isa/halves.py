@@ -4,6 +4,17 @@ A float holds products and sums of two such numbers precisely enough that roundi
 2 * 11 + 2). A fused multiply-add needs more: `fused`. NaN results are the one with all bits set but the sign's, as hardware's are.
 """
 
+FORMS = {
+    "Half precision and bfloat16": (
+        ("(add|sub|mul)[.rn][.ftz][.sat].(f16|f16x2)", "d, a, b"), ("(add|sub|mul)[.rn].(bf16|bf16x2)", "d, a, b"),
+        ("fma.rn[.ftz][.sat].(f16|f16x2)", "d, a, b, c"), ("fma.rn[.ftz].relu.(f16|f16x2)", "d, a, b, c"),
+        ("fma.rn[.relu].(bf16|bf16x2)", "d, a, b, c"),
+        ("(min|max)[.ftz][.NaN][.xorsign.abs].(f16|f16x2)", "d, a, b"), ("(min|max)[.NaN][.xorsign.abs].(bf16|bf16x2)", "d, a, b"),
+        ("(abs|neg)[.ftz].(f16|f16x2)", "d, a"), ("(abs|neg).(bf16|bf16x2)", "d, a"),
+        ("tanh.approx.(f16|f16x2|bf16|bf16x2)", "d, a"), ("ex2.approx.(f16|f16x2)", "d, a"),
+        ("ex2.approx.ftz.(f16|f16x2|bf16|bf16x2)", "d, a"),
+    ),
+}
 KINDS = {"f16": (5, 10), "bf16": (8, 7)}  # bits of exponent and fraction
 CANONICAL = 0x7FFF
 

@@ -6,6 +6,17 @@ They are executed and counted all the same; `normal.py` takes their operands awa
 from course_lib.simt.isa.table import op
 from course_lib.simt.runtime import abi
 
+FORMS = {
+    "Hints, fences and other instructions without a value": (
+        ("prefetch[.global|.local].(L1|L2|L2::evict_last|L2::evict_normal)", "[a]"), ("prefetchu.L1", "[a]"),
+        ("applypriority[.global].L2::evict_normal", "[a], 128"),
+        ("createpolicy.fractional.L2::(evict_last|evict_normal|evict_first|evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
+        "d[, 0f3F800000]"),
+        ("isspacep.(global|local|const|shared|shared::cta|shared::cluster)", "p, a"),
+        ("pmevent[.mask]", "imm"),
+    ),
+}
+
 NOTHING = ("prefetch", "prefetchu", "applypriority", "pmevent")
 ENDS = {"shared": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW), "local": (abi.LOCAL_WINDOW, abi.CONSTANT_WINDOW),
         "const": (abi.CONSTANT_WINDOW, 2 * abi.CONSTANT_WINDOW - abi.LOCAL_WINDOW)}

@@ -5,6 +5,46 @@ from course_lib.simt.isa.operations import ir_type
 from course_lib.simt.ptx.ir import ACCESSES, Kind, Reg, type_bytes
 from course_lib.simt.runtime import abi
 
+SCOPE = "cta|cluster|gpu|sys"
+HINTS_OF_LOADS = "[.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate]" \
+                 "[.L2::evict_normal|.L2::evict_first|.L2::evict_last][.L2::cache_hint]"
+PREFETCH = "[.L2::64B|.L2::128B|.L2::256B]"
+NARROW = "b8|b16|b32|u8|u16|u32|s8|s16|s32|f32"
+DATA = f"([.v2|.v4].({NARROW})|[.v2].(b64|u64|s64|f64))"  # at most 16 bytes
+SPACE = "[.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry|.param::func]"
+TO = "[.global|.shared|.shared::cta|.shared::cluster|.local|.param|.param::func]"
+ANY_SCOPE = f"[.{SCOPE.replace('|', '|.')}]"
+WHERE_ATOMIC = f"{ANY_SCOPE}[.global|.shared|.shared::cta|.shared::cluster]"
+HOW = {"atom": f"[.relaxed|.acquire|.release|.acq_rel]{WHERE_ATOMIC}", "red": f"[.relaxed|.release]{WHERE_ATOMIC}"}
+HINT = "[.L2::cache_hint]"
+CHANGES = (("(and|or|xor)", "(b32|b64)", "[a], b"), ("add", "(u32|s32|u64|s64|f32|f64)", "[a], b"),
+           ("(min|max)", "(u32|s32|u64|s64)", "[a], b"), ("(inc|dec)", "u32", "[a], b"))
+EXCHANGES = (("exch", "(b32|b64)", "d, [a], b"), ("cas", "(b32|b64)", "d, [a], b, c"))
+
+
+def atomics():
+    """Yield the rows of atom and red; NVIDIA's C++ library writes the change before the order: `atom.add.release.cta.s32`."""
+    for name, result, changes in (("atom", "d, ", CHANGES), ("red", "", CHANGES), ("atom", "", EXCHANGES)):
+        for change, kinds, operands in changes:
+            yield f"{name}({HOW[name]}.{change}|.{change}{HOW[name]}){HINT}.{kinds}", result + operands
+
+
+FORMS = {
+    "Loads, stores and atomics": (
+        (f"ld[.weak]{SPACE}{HINTS_OF_LOADS}{PREFETCH}{DATA}", "d, [a]"),
+        (f"ld[.weak]{SPACE}.(ca|cg|cs|lu|cv)[.L2::cache_hint]{PREFETCH}{DATA}", "d, [a]"),
+        (f"ld.volatile{SPACE}{PREFETCH}{DATA}", "d, [a]"),
+        (f"ld.(relaxed|acquire).({SCOPE}){SPACE}{HINTS_OF_LOADS}{PREFETCH}{DATA}", "d, [a]"),
+        (f"ld.mmio.relaxed.sys[.global]{DATA}", "d, [a]"),
+        (f"ld.global[.ca|.cg|.cs].nc{HINTS_OF_LOADS}{PREFETCH}{DATA}", "d, [a]"),
+        (f"ldu[.global]{DATA}", "d, [a]"),
+        (f"st[.weak]{TO}{HINTS_OF_LOADS}{DATA}", "[a], b"), (f"st[.weak]{TO}.(wb|cg|cs|wt)[.L2::cache_hint]{DATA}", "[a], b"),
+        (f"st.volatile{TO}{DATA}", "[a], b"), (f"st.(relaxed|release).({SCOPE}){TO}{HINTS_OF_LOADS}{DATA}", "[a], b"),
+        (f"st.mmio.relaxed.sys[.global]{DATA}", "[a], b"),
+        *atomics(),
+    ),
+}
+
 
 def describe_one(program, ins, number):
     """Note what an instruction does to memory or to other lanes."""

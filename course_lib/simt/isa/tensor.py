@@ -17,6 +17,28 @@ from course_lib.simt.isa.warp import refuse
 from course_lib.simt.ptx.ir import Imm, Kind, Mem, Reg, Vec
 from course_lib.simt.runtime import abi
 
+WHERE = "[.global|.shared|.shared::cta]"
+WIDE = "m16n16k16|m32n8k16|m8n32k16"
+LAYOUT = "(row|col)"
+FORMS = {
+    "Matrices of a warp": (
+        ("mma.sync.aligned.(m16n8k16|m16n8k8).row.col.(f16.f16.f16.f16|f32.f16.f16.f32|f32.bf16.bf16.f32)", "{d}, {a}, {b}, {c}"),
+        ("mma.sync.aligned.(m16n8k8|m16n8k4).row.col.f32.tf32.tf32.f32", "{d}, {a}, {b}, {c}"),
+        ("mma.sync.aligned.(m8n8k4|m16n8k4|m16n8k8|m16n8k16).row.col.f64.f64.f64.f64[.rn]", "{d}, {a}, {b}, {c}"),
+        ("mma.sync.aligned.(m8n8k16|m16n8k16|m16n8k32).row.col[.satfinite].s32.(s8|u8).(s8|u8).s32", "{d}, {a}, {b}, {c}"),
+        (f"wmma.load.(a|b).sync.aligned.{LAYOUT}.({WIDE}){WHERE}.(f16|bf16|s8|u8)", "{d}, [a], b"),
+        (f"wmma.load.(a|b).sync.aligned.{LAYOUT}.(m16n16k8{WHERE}.tf32|m8n8k4{WHERE}.f64)", "{d}, [a], b"),
+        (f"wmma.load.c.sync.aligned.{LAYOUT}.(({WIDE}){WHERE}.(f16|f32|s32)|m16n16k8{WHERE}.f32|m8n8k4{WHERE}.f64)", "{d}, [a], b"),
+        (f"wmma.store.d.sync.aligned.{LAYOUT}.(({WIDE}){WHERE}.(f16|f32|s32)|m16n16k8{WHERE}.f32|m8n8k4{WHERE}.f64)", "[a], {b}, c"),
+        (f"wmma.mma.sync.aligned.{LAYOUT}.{LAYOUT}.({WIDE}).((f16|f32).(f16|f32)|f32.bf16.bf16.f32)", "{d}, {a}, {b}, {c}"),
+        (f"wmma.mma.sync.aligned.{LAYOUT}.{LAYOUT}.({WIDE}).s32.(s8.s8|u8.u8).s32[.satfinite]", "{d}, {a}, {b}, {c}"),
+        (f"wmma.mma.sync.aligned.{LAYOUT}.{LAYOUT}.(m16n16k8.f32.tf32.tf32.f32|m8n8k4.f64.f64.f64.f64[.rn])", "{d}, {a}, {b}, {c}"),
+        ("ldmatrix.sync.aligned.m8n8.(x1|x2|x4)[.trans][.shared|.shared::cta].b16", "{d}, [a]"),
+        ("stmatrix.sync.aligned.m8n8.(x1|x2|x4)[.trans][.shared|.shared::cta].b16", "[a], {b}"),
+        ("movmatrix.sync.aligned.m8n8.trans.b16", "d, a"),
+    ),
+}
+
 KINDS = ("f16", "bf16", "tf32", "f64", "s8", "u8")
 LOAD, STORE = 0, 1  # layout.Access.kind
 BLOCKED, LDMATRIX, STMATRIX, MOVMATRIX = range(4)

@@ -4,6 +4,14 @@ from course_lib.simt.errors import UnsupportedInstruction
 from course_lib.simt.ptx.ir import Imm, Kind, Reg, type_bytes
 from course_lib.simt.runtime import abi
 
+FORMS = {
+    "Barriers and exchange between lanes": (
+        ("shfl.sync.(up|down|bfly|idx).b32", "d[|p], a, b, c, e"), ("vote.sync.(all|any|uni).pred", "p, [!]a, b"),
+        ("vote.sync.ballot.b32", "d, [!]a, b"), ("match.any.sync.(b32|b64)", "d, a, b"), ("match.all.sync.(b32|b64)", "d[|p], a, b"),
+        ("activemask.b32", "d"), ("redux.sync.(add|min|max).(u32|s32)", "d, a, b"), ("redux.sync.(and|or|xor).b32", "d, a, b"),
+    ),
+}
+
 CHANGES = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 NONE = 0xFFFFFFFF
 SHUFFLES = ("up", "down", "bfly", "idx")
