@@ -5,17 +5,17 @@ import math
 import numpy as np
 import ptx_kernel
 import pytest
-import softfloat as sf
 from ptx_forms import BITS, FLOATS, INTS, LITERALS, form, known_bug
 from ptx_forms_more import FORMS, REFUSABLE
-from ptx_model import evaluate
 from ptx_operands import operands
-from ptx_types import ANY, Pair, width
-from softfloat import NAN
 
 from course_lib import simt
 from course_lib.simt.codegen.reference import kernel as reference
 from course_lib.simt.isa import hints, operations
+from course_lib.simt.model import softfloat as sf
+from course_lib.simt.model.arithmetic import evaluate
+from course_lib.simt.model.softfloat import NAN
+from course_lib.simt.model.types import ANY, Pair, width
 from course_lib.simt.passes.pipeline import prepare
 from course_lib.simt.ptx import parser
 

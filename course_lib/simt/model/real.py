@@ -1,8 +1,8 @@
 """Floating-point instructions of PTX in exact arithmetic: rounding, .ftz, .sat, and conversions."""
 
-import softfloat as sf
-from ptx_types import ROUNDINGS, Pair, clamp, cut, limits, signed, width
-from softfloat import FORMATS, NAN
+from course_lib.simt.model import softfloat as sf
+from course_lib.simt.model.softfloat import FORMATS, NAN
+from course_lib.simt.model.types import ROUNDINGS, Pair, clamp, cut, limits, signed, width
 
 
 def real(name, kind, flags, args):

@@ -6,11 +6,11 @@ may also be NAN (any NaN of the type), ANY (the manual leaves it open) or a froz
 
 import operator
 
-import softfloat as sf
-from ptx_model_bits import BITWISE, ORDERS, VIDEO, dot, find_nth, lop3, lop3_test, mask, sign_extend, video
-from ptx_model_real import convert, real
-from ptx_types import Pair, clamp, cut, signed, width
-from softfloat import FORMATS
+from course_lib.simt.model import softfloat as sf
+from course_lib.simt.model.bits import BITWISE, ORDERS, VIDEO, dot, find_nth, lop3, lop3_test, mask, sign_extend, video
+from course_lib.simt.model.real import convert, real
+from course_lib.simt.model.softfloat import FORMATS
+from course_lib.simt.model.types import Pair, clamp, cut, signed, width
 
 
 def evaluate(text, args):

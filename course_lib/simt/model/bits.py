@@ -2,7 +2,7 @@
 
 import operator
 
-from ptx_types import clamp, cut, signed
+from course_lib.simt.model.types import clamp, cut, signed
 
 BITWISE = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
 ORDERS = {"eq": (0,), "ne": (-1, 1), "lt": (-1,), "le": (-1, 0), "gt": (1,), "ge": (0, 1),
