@@ -57,8 +57,8 @@ def test_tests_need_more_than_the_lab_and_bring_it_along(setup):
 
 
 def test_the_first_import_waits_for_no_compiling_and_no_fonts(setup, monkeypatch, tmp_path):
-    (tmp_path / "course_lib/simt").mkdir(parents=True)
-    (tmp_path / "course_lib/simt/build.py").write_text("def runtime():\n    open('compiled', 'w').close()\n")
+    (tmp_path / "course_lib/simt/codegen").mkdir(parents=True)
+    (tmp_path / "course_lib/simt/codegen/library.py").write_text("def runtime():\n    open('compiled', 'w').close()\n")
     (tmp_path / "course_lib/room.py").write_text("answer = 42\n")
     (tmp_path / "course_lib/for_another_python.py").write_text("print 42\n")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)

@@ -96,11 +96,10 @@ def catalog_requests(names=None):
     from course_lib.arch import DEVICES
     from course_lib.kernels import ALL
     from course_lib.run.ahead import catalog_requests as positions
-    from course_lib.simt import build
+    from course_lib.simt.codegen import library
     from course_lib.toolchain.nvrtc import define_options
     from course_lib.toolchain.request import NAME, Request
-    folder = Path(build.__file__).with_name("runtime")
-    yield Request("\n".join((folder / f"{part}.cuh").read_text(encoding="utf-8") for part in build.RUNTIME), NAME, ARCH, ("-rdc=true",))
+    yield Request(library.source(), NAME, ARCH, ("-rdc=true",))
     yield from positions(names or ())
     known = toolchain.supported_architectures()
     numbers = {10 * d.cc[0] + d.cc[1] for d in DEVICES.values()}
@@ -125,7 +124,7 @@ def _recorded(kernel):
 
 def compile_catalog(names=None):
     """Compile the catalog's requests on all cores; the answers lie in the cache then."""
-    from course_lib.simt.workers import available_cores
+    from course_lib.simt.host.workers import available_cores
     from course_lib.toolchain.ahead import compile_all
     requests = list(dict.fromkeys(catalog_requests(names)))
     batches = [requests[i:i + BATCH] for i in range(0, len(requests), BATCH)]

@@ -1,4 +1,4 @@
-"""Write docs/ptx-coverage.md from the simulator's table of instruction forms (`course_lib/simt/forms.py`).
+"""Write docs/ptx-coverage.md from the simulator's tables of instruction forms (the FORMS of course_lib/simt/isa/).
 
     python tools/ptx_coverage.py            write the page
     python tools/ptx_coverage.py --check    say whether the page is the table's; exit status 1 when it is not
@@ -13,13 +13,14 @@ sys.path.insert(0, str(ROOT))
 
 from pages import write  # noqa: E402
 
-from course_lib.simt import coverage  # noqa: E402
+from course_lib.simt.isa import coverage  # noqa: E402
 
 PAGE = ROOT / "docs" / "ptx-coverage.md"
 HEAD = """# Which PTX the simulator covers
 
-Written by `python tools/ptx_coverage.py` from `course_lib/simt/forms.py`, the table that the simulator itself obeys: an instruction whose
-form is not here is refused with `UnsupportedInstruction`, by name and source line. `tests/simt/test_coverage.py` runs what is listed.
+Written by `python tools/ptx_coverage.py` from the `FORMS` of `course_lib/simt/isa/`, which the simulator itself obeys: an
+instruction whose form is not here is refused with `UnsupportedInstruction`, by name and source line.
+`tests/simt/test_coverage.py` runs what is listed.
 
 Sections and forms follow NVIDIA's "PTX ISA" manual. `[.sat]` may stand there or not, `(.u32/.s32)` is one of these, `[.rn/.rz]` is one
 of these or nothing. Results are `d`, `p`, `q`, sources `a` to `e`; `imm` is a literal. Modifiers stand in the order shown. Every

@@ -129,8 +129,8 @@ def prepare(python, prefix):
             "for folder in (sysconfig.get_path('purelib'), 'course_lib'):\n"
             "    compileall.compile_dir(folder, quiet=2, workers=0)      # quiet: some files are for another Python\n"
             "import matplotlib.font_manager\n"
-            "from course_lib.simt import build\n"
-            "build.runtime()")
+            "from course_lib.simt.codegen import library\n"
+            "library.runtime()")
     # Without warnings: what other packages are warned of is not the reader's.
     done = subprocess.run([python, "-W", "ignore", "-c", code], cwd=ROOT, check=False, text=True, stderr=subprocess.PIPE)
     if done.returncode:

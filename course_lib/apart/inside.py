@@ -13,7 +13,7 @@ import sys
 from course_lib import simt
 from course_lib.apart import compiler, wire
 from course_lib.errors import CourseError
-from course_lib.simt import native
+from course_lib.simt.codegen import native
 from course_lib.toolchain import CompileError, compile_cuda, nvrtc, resources
 from course_lib.toolchain.sass import disassemble, written
 

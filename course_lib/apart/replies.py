@@ -13,8 +13,8 @@ import numpy as np
 
 from course_lib import simt
 from course_lib.errors import CourseError
-from course_lib.simt.counters import NAMES
-from course_lib.simt.levels import Levels
+from course_lib.simt.host.counters import NAMES
+from course_lib.simt.host.levels import Levels
 from course_lib.toolchain import Diagnostic, Resources
 
 MOST = 1 << 62

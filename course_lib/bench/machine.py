@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from course_lib import toolchain
-from course_lib.simt.workers import available_cores
+from course_lib.simt.host.workers import available_cores
 
 PACKAGES = ("llvmlite", "numpy")
 

@@ -226,7 +226,7 @@ def strides(sizes=GATHERED, **how):
 
 def threads(kernels=None, sizes=(512,), counts=None, **how):
     """Return programs for the CPU with 1, 2, 4, … threads, up to the cores of this machine unless `counts` are given."""
-    from course_lib.simt.workers import available_cores
+    from course_lib.simt.host.workers import available_cores
 
     kernels = kernels or ("gemm_pthreads", "gemm_openmp", "gemm_packed", "blas")
     cores = available_cores()

@@ -18,8 +18,8 @@ from course_lib.bench.machine import load_average, this_machine
 from course_lib.bench.records import Measurement, Result
 from course_lib.bench.timing import Spread, repeat
 from course_lib.errors import CourseError
-from course_lib.simt import build
-from course_lib.simt.workers import available_cores
+from course_lib.simt.host import build
+from course_lib.simt.host.workers import available_cores
 
 TILE_16 = ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
 TILE_32 = ("sgemm_tiled", {"BM": 32, "BN": 32, "BK": 32})

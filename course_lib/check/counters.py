@@ -123,8 +123,8 @@ def _loads(report, seen, case, tile):
     count, share = report.counters[name], report.lines[line].get(name, 0) / report.counters[name]
     least = (1 / tile["BM"] + 1 / tile["BN"]) / 8
     text = (f"a block of {tile['BM']} × {tile['BN']} outputs loads each number that it needs of A and B {times:.1f} times on average, and "
-            f"touches {count / work / least:.1f} times as many sectors as if it loaded them once, neighbour by neighbour, into shared memory: "
-            f"{count / work:.4f} sectors for each multiply-add instead of {least:.4f}, {100 * share:.0f} % of them in this line")
+            f"touches {count / work / least:.1f} times as many sectors as if it loaded them once, neighbour by neighbour, into shared "
+            f"memory: {count / work:.4f} sectors for each multiply-add instead of {least:.4f}, {100 * share:.0f} % of them in this line")
     return [("loads", text, line)]
 
 

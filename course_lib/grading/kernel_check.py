@@ -123,8 +123,8 @@ def _of_gate(gate, reading, report, lines):
     without, advice = reading.without_conflicts(), gate.advice
     if reading.conflicts and without <= gate.limit:
         line, advice = max(reading.conflicts, key=reading.conflicts.get), gate.banks or gate.advice
-        most = (f". {reading.conflicts[line]} of the {reading.shares[line]} wavefronts of this line are bank conflicts, in which lanes want "
-                f"different words of one bank; without any conflict it would be {without:.4f}")
+        most = (f". {reading.conflicts[line]} of the {reading.shares[line]} wavefronts of this line are bank conflicts, in which lanes "
+                f"want different words of one bank; without any conflict it would be {without:.4f}")
     else:
         line = max(reading.shares, key=reading.shares.get, default=None)
         most = f"; this line has {100 * reading.shares[line] / sum(reading.shares.values()):.0f} % of them" if line else ""

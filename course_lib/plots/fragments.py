@@ -6,7 +6,7 @@ from matplotlib.patches import Rectangle
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
-from course_lib.simt.fragments import LANES, operands
+from course_lib.simt.isa.fragments import LANES, operands
 
 # Name -> (shape (m, n, k), what is multiplied, whether it is wmma's); C is float32.
 INSTRUCTIONS = {

@@ -5,7 +5,6 @@
 `docs/simulator.md` tells how a warp runs on a CPU.
 """
 
-from course_lib.simt.ahead import prepare, prepare_runtime
 from course_lib.simt.errors import (
     AssertionFailed,
     CompileError,
@@ -23,6 +22,7 @@ from course_lib.simt.errors import (
     StepBudgetExceeded,
     UnsupportedInstruction,
 )
+from course_lib.simt.host.ahead import prepare, prepare_runtime
 from course_lib.simt.launch import launch
 from course_lib.simt.report import DeviceArray, Hazard, Report, SharedVariable, TraceRecord
 

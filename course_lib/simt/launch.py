@@ -5,11 +5,14 @@ import time
 
 import numpy as np
 
-from course_lib.simt import build, calls, counters, faults, layout, limits, output, results, special
-from course_lib.simt.arguments import Arguments
 from course_lib.simt.errors import LaunchError
-from course_lib.simt.memory import GLOBAL_VARIABLES, aligned, spare
-from course_lib.simt.workers import MOST_THREADS, Sharing, Worker, available_cores
+from course_lib.simt.host import build, counters, faults, limits, output, results
+from course_lib.simt.host.arguments import Arguments
+from course_lib.simt.host.memory import aligned, spare
+from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
+from course_lib.simt.isa import special
+from course_lib.simt.passes import calls
+from course_lib.simt.runtime import abi
 
 MAX_STEPS = 50_000_000  # warp instructions of one warp
 TRACE_RECORDS = 400_000
@@ -79,7 +82,7 @@ class Execution:
     def __init__(self, kernel, grid, block, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace):
         self.kernel, self.program, self.grid, self.block = kernel, kernel.program, grid, block
         self.threads = block[0] * block[1] * block[2]
-        self.warps = -(-self.threads // layout.LANES)
+        self.warps = -(-self.threads // abi.LANES)
         self.shared_bytes = self.program.shared_bytes + limits.check_sizes(self.program, grid, block, dynamic_shared)
         self.keep, self.large = [], []  # what native code points to; what of it may serve another launch
         self.racecheck = bool(racecheck)
@@ -99,8 +102,9 @@ class Execution:
     def array_table(self):
         entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.given.memory.allocations]
         if self.given.variables.nbytes:
-            entries.append((GLOBAL_VARIABLES, GLOBAL_VARIABLES + self.given.variables.nbytes, self.given.variables.ctypes.data, True))
-        table = (layout.Array * max(len(entries), 1))()
+            variables, at = self.given.variables, abi.GLOBAL_VARIABLES
+            entries.append((at, at + variables.nbytes, variables.ctypes.data, True))
+        table = (abi.Array * max(len(entries), 1))()
         for slot, (lo, hi, host, writable) in zip(table, entries):
             slot.lo, slot.hi, slot.host, slot.writable = lo, hi, host, writable
         return self.pin(table), len(entries)
@@ -112,7 +116,7 @@ class Execution:
 
     # -- the runtime's structures ------------------------------------------------------------------
     def describe_launch(self):
-        program, kernel, run = self.program, self.kernel, layout.Launch()
+        program, kernel, run = self.program, self.kernel, abi.Launch()
         run.grid[:], run.block[:] = self.grid, self.block
         run.threads, run.warps, run.blocks_of_code = self.threads, self.warps, len(program.blocks)
         run.array, run.arrays = self.array_table()
@@ -145,7 +149,7 @@ class Execution:
         if not self.program.linked.calls:
             return
         found, callees, data, _ = self.program.calls
-        run.calls, run.callees = self.pin((layout.Call * max(len(found), 1))(*found)), self.pin((layout.Callee * len(callees))(*callees))
+        run.calls, run.callees = self.pin((abi.Call * max(len(found), 1))(*found)), self.pin((abi.Callee * len(callees))(*callees))
         run.callee_count, run.call_data = len(callees), self.pin(np.array(data or [(0, 0)], np.uint32))
         run.stack_bytes = calls.STACK_BYTES
         run.local_bytes = up(run.kernel_frame, 16) + calls.STACK_BYTES
@@ -155,19 +159,19 @@ class Execution:
     def place_warp(self, run):
         """Offsets inside the memory of one warp: header, pending masks, registers, fast registers, local memory."""
         blocks = len(self.program.blocks)
-        at = up(ctypes.sizeof(layout.Warp))
+        at = up(ctypes.sizeof(abi.Warp))
         for name, nbytes in (("pending", 4 * blocks), ("bits", 8 * (blocks // 64 + 1)), ("register", self.program.register_bytes),
                              ("fast", self.fast.translated.nbytes if self.fast else 0)):
             setattr(run, f"{name}_offset", at)
             at = up(at + nbytes)
         self.local_offset = at
-        self.stack_offset = up(at + up(run.local_bytes, 16) * layout.LANES)
-        run.warp_bytes = up(self.stack_offset + (run.stack_bytes + 8) * layout.LANES)
+        self.stack_offset = up(at + up(run.local_bytes, 16) * abi.LANES)
+        run.warp_bytes = up(self.stack_offset + (run.stack_bytes + 8) * abi.LANES)
 
     def make_worker(self):
         """Return a Worker with its own counters, shared memory and warps."""
         run, arrays = self.launch, counters.empty(self.program)
-        worker = layout.Worker.from_buffer(aligned(up(ctypes.sizeof(layout.Worker), 128), 128))
+        worker = abi.Worker.from_buffer(aligned(up(ctypes.sizeof(abi.Worker), 128), 128))
         ctypes.memset(ctypes.addressof(worker), 0, ctypes.sizeof(worker))
         worker.launch = ctypes.addressof(run)
         for name, array in arrays.items():
@@ -175,30 +179,30 @@ class Execution:
         worker.shared = self.pin(aligned(run.shared_bytes + 8))
         if self.racecheck:
             self.add_shadow(worker)
-        sites = aligned(layout.SITE_BYTES * len(self.program.accesses), 64)
+        sites = aligned(abi.SITE_BYTES * len(self.program.accesses), 64)
         sites[:] = 0
         worker.sites = self.pin(sites)
         if any(t.function == "copy_async" for t in self.program.tensors.values()):
-            worker.queues = self.pin(aligned(ctypes.sizeof(layout.Queue) * self.warps))
-        hazards = (layout.Hazard * layout.MAX_HAZARDS)()
+            worker.queues = self.pin(aligned(ctypes.sizeof(abi.Queue) * self.warps))
+        hazards = (abi.Hazard * abi.MAX_HAZARDS)()
         worker.hazards = self.pin(hazards)
         limit = TRACE_RECORDS if self.trace[1] else 0
-        records = np.empty(limit * ctypes.sizeof(layout.Record), np.uint8)
+        records = np.empty(limit * ctypes.sizeof(abi.Record), np.uint8)
         worker.records, worker.record_limit = self.pin(records), limit
         warps = self.make_warps(worker)
-        steps = layout.at("steps")
+        steps = abi.at("steps")
         return Worker(worker, arrays, hazards, records, warps[:, steps:steps + 8].view(np.int64))
 
     def add_shadow(self, worker):
         """Give a worker what racecheck keeps about shared memory; see runtime/hazards.cuh."""
         cells = (self.launch.shared_bytes >> self.launch.granule_shift) + 1
-        shadow, notes = aligned(cells * ctypes.sizeof(layout.Cell)), aligned(layout.NOTE_BYTES + 1024)
+        shadow, notes = aligned(cells * ctypes.sizeof(abi.Cell)), aligned(abi.NOTE_BYTES + 1024)
         self.large += [shadow, notes]
         worker.shadow = self.pin(shadow)
         worker.epochs = self.pin(aligned(up(4 * cells)))
-        worker.lines = self.pin(aligned(4 * (self.launch.shared_bytes // layout.LINE_BYTES + 1)))
+        worker.lines = self.pin(aligned(4 * (self.launch.shared_bytes // abi.LINE_BYTES + 1)))
         worker.notes = worker.next_note = self.pin(notes)
-        worker.last_note, worker.cells_used = worker.notes + layout.NOTE_BYTES, 1
+        worker.last_note, worker.cells_used = worker.notes + abi.NOTE_BYTES, 1
 
     def make_warps(self, worker):
         """Return the memory of a worker's warps, a row each, with all that is the same at each launch in place."""
@@ -230,7 +234,7 @@ class Execution:
 
     def set_up_warp(self, raw, index, worker):
         run, base = self.launch, worker.warps + index * self.launch.warp_bytes
-        warp = layout.Warp.from_buffer(raw)
+        warp = abi.Warp.from_buffer(raw)
         warp.index, warp.launch, warp.worker = index, ctypes.addressof(run), ctypes.addressof(worker)
         warp.functions = self.kernel.function_table
         warp.pending, warp.bits = base + run.pending_offset, base + run.bits_offset

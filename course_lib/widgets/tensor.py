@@ -5,7 +5,7 @@ import math
 from course_lib.plots.errors import KINDS, describe_errors, draw_errors, errors_by_depth
 from course_lib.plots.fragments import INSTRUCTIONS, describe_lane, draw_lane, lane_share
 from course_lib.plots.number_bits import describe_bits, draw_bits, kept
-from course_lib.simt.fragments import LANES
+from course_lib.simt.isa.fragments import LANES
 from course_lib.widgets.explore import Control, Explore
 
 NUMBERS = {"1/3": 1 / 3, "0.1": 0.1, "π": math.pi, "−π": -math.pi, "1 + 2⁻⁷": 1 + 2**-7, "1 + 2⁻⁸": 1 + 2**-8, "1 + 3·2⁻⁸": 1 + 3 * 2**-8,

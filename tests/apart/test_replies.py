@@ -11,7 +11,7 @@ from course_lib import simt
 from course_lib.apart import bubblewrap, replies, wire
 from course_lib.apart.sandboxed import Sandboxed
 from course_lib.grading import judging, part
-from course_lib.simt.counters import NAMES
+from course_lib.simt.host.counters import NAMES
 
 SAYS_READY = wire.pack({"ready": 1})
 GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "trace": [], "arrays": [["A", 4096, 16, 4]],

@@ -62,7 +62,7 @@ def test_the_simulator_is_made_ready_and_says_so_when_it_takes_long(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "The simulator is ready."
     ended = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("course_lib.simt.ahead.build.runtime", lambda: ended.wait(30))
+        patch.setattr("course_lib.simt.host.ahead.library.runtime", lambda: ended.wait(30))
         simt.prepare_runtime(ended.set, patience_s=0.01)
     assert ended.is_set(), "it was said before the work was done"
     assert "start.prepare_simulator()" in CODE["probe"]

@@ -3,9 +3,8 @@
 import random
 import re
 
-from ptx_types import width
-
-from course_lib.simt import coverage
+from course_lib.simt.isa import coverage
+from course_lib.simt.model.types import width
 
 MEMORY = ("ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "applypriority")
 TEXT = """.version 8.7

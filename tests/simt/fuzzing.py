@@ -15,7 +15,7 @@ import numpy as np
 from test_ptx_broken import mutations
 
 from course_lib import simt, toolchain
-from course_lib.simt import coverage
+from course_lib.simt.isa import coverage
 
 ADD = """extern "C" __global__ void f(const float* a, float* b, int n, double x) {
     __shared__ float s[64];

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import product
 
-from ptx_types import width
+from course_lib.simt.model.types import width
 
 INTS = ("u16", "u32", "u64", "s16", "s32", "s64")
 FLOATS = ("f32", "f64")

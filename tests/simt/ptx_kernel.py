@@ -1,9 +1,9 @@
 """PTX kernels made for tests: one thread runs a list of instruction forms on its own operands."""
 
 import numpy as np
-from ptx_types import width
 
 from course_lib import simt
+from course_lib.simt.model.types import width
 
 HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n"
 STEPS = (1, 4, 0, -4, 1024, 3)  # from one thread to the next, for sources that count up

@@ -3,8 +3,8 @@
 import random
 from functools import cache
 
-import softfloat as sf
-from ptx_types import width
+from course_lib.simt.model import softfloat as sf
+from course_lib.simt.model.types import width
 
 
 def literal(text):

@@ -14,7 +14,8 @@ import pytest
 from launching import INT, launch
 
 from course_lib import simt
-from course_lib.simt import ahead, build, native
+from course_lib.simt.codegen import native
+from course_lib.simt.host import ahead, build
 from course_lib.toolchain import background, nvrtc
 from course_lib.toolchain.background import Helper
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from launching import INT, launch
 
-from course_lib.simt import build, native
+from course_lib.simt.codegen import library, native
+from course_lib.simt.host import build
 from course_lib.toolchain import compile_cuda, compiled_once, disk, nvrtc
 
 KEY = "ab" + "0" * 62
@@ -237,7 +238,7 @@ def test_other_headers_are_asked_for_anew(folder, monkeypatch):
 
 
 def test_damaged_objects_do_no_harm(folder):
-    build.runtime()                                        # is loaded once in a process
+    library.runtime()                                        # is loaded once in a process
     before = set(folder.glob("*/*/*.o"))
     assert run(7001)
     files = sorted(set(folder.glob("*/*/*.o")) - before)
@@ -272,7 +273,7 @@ def test_four_processes_and_an_empty_cache(tmp_path, monkeypatch):
     runtime = {}
     find = disk.cached_object
     monkeypatch.setattr(disk, "cached_object", lambda key, produce: runtime.setdefault(key, find(key, produce)))
-    build.Runtime()                                        # the one thing that is not made anew: it takes seconds
+    library.Runtime()                                        # the one thing that is not made anew: it takes seconds
     folder = tmp_path / "cache"
     monkeypatch.setenv("COURSE_CACHE", str(folder))
     for key, data in runtime.items():

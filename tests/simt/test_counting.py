@@ -9,7 +9,7 @@ import pytest
 
 from course_lib import simt
 from course_lib.model import conflicts, sectors, shared_wavefronts
-from course_lib.simt import build
+from course_lib.simt.codegen import library
 
 LANES = np.arange(32)
 ROWS = json.loads((Path(__file__).parents[1] / "data" / "wavefronts.json").read_text())["rows"]
@@ -44,8 +44,8 @@ def patterns(seed, n):
 def count():
     """Call a counting function of the runtime on 32 addresses."""
     u32, u64 = ctypes.c_uint32, ctypes.c_uint64
-    of_sectors = build.runtime().function("count_sectors", u32, u64, u32)
-    of_waves = build.runtime().function("count_wavefronts", u32, u64, u32, u32, u32, u64)
+    of_sectors = library.runtime().function("count_sectors", u32, u64, u32)
+    of_waves = library.runtime().function("count_wavefronts", u32, u64, u32, u32, u32, u64)
 
     def runtime_sectors(addresses, mask):
         return of_sectors(np.ascontiguousarray(addresses, np.uint64).ctypes.data, mask)

@@ -11,7 +11,10 @@ import ptx_text
 import pytest
 
 from course_lib import simt
-from course_lib.simt import cfg, coverage, hints, ops, program, ptx
+from course_lib.simt.isa import coverage, hints, operations
+from course_lib.simt.passes import pipeline
+from course_lib.simt.ptx import parser
+from course_lib.simt.ptx.ir import KINDS
 
 ROOT = Path(__file__).parents[2]
 TOGETHER = 400  # forms in a kernel
@@ -45,9 +48,8 @@ def test_every_listed_form_runs(section):
 
 
 def test_each_opcode_that_the_code_knows_is_listed():
-    inner = {name for name in ops.OPS if "." in name}  # names of their own for forms that normal.py rewrites
-    known = {*ops.OPS, *program.CONTROL, *cfg.ENDS, *cfg.BARRIERS, *cfg.CROSS, *cfg.ATOMICS, *cfg.TENSOR, *hints.NOTHING,
-             "cp", "addc", "subc", "madc"}
+    inner = {name for name in operations.OPS if "." in name}  # names of their own for forms that normal.py rewrites
+    known = {*operations.OPS, *KINDS, *hints.NOTHING, "bar", "barrier", "cp", "addc", "subc", "madc"}
     assert known - inner == set(coverage.patterns())
 
 
@@ -134,7 +136,7 @@ griddepcontrol.wait;
 def test_what_is_not_listed_is_refused_by_name_and_line(text):
     written = text.split()[0].rstrip(";")
     with pytest.raises(simt.UnsupportedInstruction) as caught:
-        program.prepare(ptx.parse(ptx_text.entry(f".loc 1 77 0\n{text}") + '.file 1 "refused.cu"\n'), "k")
+        pipeline.prepare(parser.parse(ptx_text.entry(f".loc 1 77 0\n{text}") + '.file 1 "refused.cu"\n'), "k")
     assert written in str(caught.value).replace("__", "::")
     assert (caught.value.opcode.replace("__", "::"), caught.value.line) == (written, 77)
     assert str(caught.value).startswith("line 77: ")

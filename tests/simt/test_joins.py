@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib import simt, toolchain
-from course_lib.simt import build, levels
+from course_lib.simt.host import build, levels
 
 TILE = "__shared__ float a[256]; const int t = threadIdx.x; a[t] = x[t]; a[t + 128] = x[t + 128]; __syncthreads(); "
 SHARED = {

@@ -10,11 +10,12 @@ CHILD = '''
 import gc, os, sys, threading
 import numpy as np
 from course_lib import simt
-from course_lib.simt import build
+from course_lib.simt.codegen import library
+from course_lib.simt.host import build
 from ptx_text import entry
 
 build.KEPT = 8
-build.runtime()                                # from the usual cache; what follows fills one of its own
+library.runtime()                              # from the usual cache; what follows fills one of its own
 os.environ["COURSE_CACHE"] = sys.argv[1]
 SOURCE = """extern "C" __global__ void f(int* out, int n) {
     __shared__ int s[64];

@@ -5,17 +5,19 @@ import math
 import numpy as np
 import ptx_kernel
 import pytest
-import softfloat as sf
 from ptx_forms import BITS, FLOATS, INTS, LITERALS, form, known_bug
 from ptx_forms_more import FORMS, REFUSABLE
-from ptx_model import evaluate
 from ptx_operands import operands
-from ptx_types import ANY, Pair, width
-from softfloat import NAN
 
 from course_lib import simt
-from course_lib.simt import hints, lanes, ops, ptx
-from course_lib.simt.program import prepare
+from course_lib.simt.codegen.reference import kernel as reference
+from course_lib.simt.isa import hints, operations
+from course_lib.simt.model import softfloat as sf
+from course_lib.simt.model.arithmetic import evaluate
+from course_lib.simt.model.softfloat import NAN
+from course_lib.simt.model.types import ANY, Pair, width
+from course_lib.simt.passes.pipeline import prepare
+from course_lib.simt.ptx import parser
 
 THREADS = 300
 TOGETHER = 24  # forms in a kernel
@@ -83,8 +85,8 @@ def good(name, at_most=1000):
 
 
 def test_every_opcode_has_forms():
-    inner = {name for name in ops.OPS if "." in name}  # the simulator's own names for forms with more operands
-    known = set(ops.OPS) - inner | {"madc"}
+    inner = {name for name in operations.OPS if "." in name}  # the simulator's own names for forms with more operands
+    known = set(operations.OPS) - inner | {"madc"}
     assert set(FORMS) | set(APPROXIMATE) | {"addc", "subc", "madc", "cvta", "createpolicy", "isspacep", *hints.NOTHING} == known
 
 
@@ -162,7 +164,7 @@ def test_known_bugs_are_still_there():
 def refusal(rule):
     """Return the UnsupportedInstruction that a form is refused with, or None."""
     try:
-        lanes.lower(prepare(ptx.parse(ptx_kernel.kernel_text([rule], 32)), "k"))
+        reference.lower(prepare(parser.parse(ptx_kernel.kernel_text([rule], 32)), "k"))
     except simt.UnsupportedInstruction as refused:
         return refused
     return None

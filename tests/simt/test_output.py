@@ -9,7 +9,7 @@ import pytest
 from launching import INT, fault, launch
 
 from course_lib import simt
-from course_lib.simt import output
+from course_lib.simt.host import output
 
 LIBC = ctypes.CDLL(None)
 INTEGERS = [0, 1, -1, 7, 255, -128, 127, 32767, -32768, 65535, 2**31 - 1, -2**31, 2**32 - 1]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from course_lib import simt
-from course_lib.simt import build
+from course_lib.simt.host import build
 from course_lib.simt.launch import Execution
 
 SCRIPT = '''

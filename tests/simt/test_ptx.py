@@ -7,8 +7,8 @@ import pytest
 from ptx_text import HEAD, entry
 
 from course_lib import kernels, toolchain
-from course_lib.simt import ptx
-from course_lib.simt.instruction import Imm, Instruction, Mem, Reg, Sym, Vec
+from course_lib.simt.ptx import parser
+from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Reg, Sym, Vec
 
 CUDA = r"""
 __constant__ float weights[3] = {1.5f, -2.0f, 0.25f};
@@ -36,7 +36,7 @@ extern "C" __global__ void g() {}
 
 def statements(body, before=""):
     """Return what the body of a kernel parses to, without the last `ret`."""
-    return ptx.parse(entry(body, before)).functions["k"].body[:-1]
+    return parser.parse(entry(body, before)).functions["k"].body[:-1]
 
 
 def only(body):
@@ -52,7 +52,7 @@ SOURCES = {name: kernel.source for name, kernel in kernels.KERNELS.items()} | {"
 @pytest.fixture(scope="module", params=sorted(SOURCES))
 def compiled(request):
     text = toolchain.compile_cuda(SOURCES[request.param]).ptx
-    return text, ptx.parse(text), SOURCES[request.param]
+    return text, parser.parse(text), SOURCES[request.param]
 
 
 def plain(text):
@@ -113,13 +113,13 @@ def test_lines_are_those_of_the_source(compiled):
 
 
 def test_an_inlined_call_keeps_the_line_of_the_function_it_came_from():
-    body = ptx.parse(toolchain.compile_cuda(CUDA).ptx).functions["f"].body
+    body = parser.parse(toolchain.compile_cuda(CUDA).ptx).functions["f"].body
     inner = next(i for i, line in enumerate(CUDA.splitlines(), 1) if "return fmaxf" in line)
     assert {i.line for i in body if isinstance(i, Instruction) and i.opcode[0] == "max"} == {inner}
 
 
 def test_variables_and_parameters_of_the_mixture():
-    module = ptx.parse(toolchain.compile_cuda(CUDA).ptx)
+    module = parser.parse(toolchain.compile_cuda(CUDA).ptx)
     assert [p.nbytes for p in module.functions["f"].params] == [8, 8, 2, 4]
     assert module.functions["g"].params == []
     weights, lookup = module.variables["weights"], module.variables["lookup"]
@@ -201,13 +201,13 @@ def test_comments_directives_and_sections_are_skipped():
               ".extern .func (.param .b32 r) h (.param .b64 x);")
     body = statements('.pragma "nounroll";\nmov.b32 %r1, /* here */ 2; // and here', before)
     assert [i.name for i in body] == ["mov.b32"]
-    module = ptx.parse(entry("", before))
+    module = parser.parse(entry("", before))
     assert (module.version, module.target) == ("8.0", "sm_90")
     assert not module.functions["h"].defined
 
 
 def test_initial_values():
-    module = ptx.parse(HEAD + """
+    module = parser.parse(HEAD + """
         .global .align 4 .b8 bytes[6] = {1, 2, 0xFF};
         .const .align 8 .u64 words[2] = {18446744073709551615, -1};
         .global .f32 floats[2] = {0f3F800000, 0fC0000000};

@@ -10,9 +10,10 @@ import pytest
 from ptx_text import BODY_LINE, bug, entry
 
 from course_lib import kernels, simt, toolchain
-from course_lib.simt import lanes, ptx
-from course_lib.simt.fast import Fast
-from course_lib.simt.program import prepare
+from course_lib.simt.codegen.reference import kernel as reference
+from course_lib.simt.codegen.uniform.kernel import Fast
+from course_lib.simt.passes.pipeline import prepare
+from course_lib.simt.ptx import parser
 
 DEFINE = " ".join(f"mov.b32 %r{i}, 1; mov.b64 %d{i}, 64; mov.f32 %f{i}, 0f00000000;" for i in range(9)) + " ".join(
     f"mov.b16 %h{i}, 1; setp.eq.s32 %p{i}, %r1, %r2;" for i in range(4))
@@ -20,8 +21,8 @@ DEFINE = " ".join(f"mov.b32 %r{i}, 1; mov.b64 %d{i}, 64; mov.f32 %f{i}, 0f000000
 
 def translate(text):
     """Everything that happens to a PTX text before LLVM sees it."""
-    program = prepare(ptx.parse(text), "k")
-    return lanes.lower(program), Fast(program, (32, 1, 1)).text()
+    program = prepare(parser.parse(text), "k")
+    return reference.lower(program), Fast(program, (32, 1, 1)).text()
 
 
 SYNTAX = {  # body -> offset of the line that the error names
@@ -36,7 +37,7 @@ SYNTAX = {  # body -> offset of the line that the error names
 @pytest.mark.parametrize("body", SYNTAX)
 def test_syntax_errors_name_the_line(body):
     with pytest.raises(simt.PtxSyntaxError, match="PTX line") as caught:
-        ptx.parse(entry(body))
+        parser.parse(entry(body))
     assert caught.value.line == BODY_LINE + SYNTAX[body]
     assert f"line {caught.value.line}:" in str(caught.value)
 

@@ -8,8 +8,8 @@ and 0.375 for 4 × 4. With A stored column by column nothing is joined, and each
 two quarters want the same words: (8 + 4) / 64 = 0.1875. Eight neighbours of a thread, instead of two fours, make lanes collide: 0.3125.
 
 Part 3 counts the stores, too. On the gate's input 8,192 words go into each tile, 16 per wavefront: of A, 8 lanes along k in each of 2 rows
-(the other 16 lanes store nothing); of B, 16 lanes along each of 2 rows whose banks are the same. That makes 2 · 512 for 32,768 multiply-adds
-of a warp, 0.03125. In As[k][row] rows of 128 words put 8 lanes along k into one bank, 4,096 instead of 512; rows of 132 words do not. Lanes
+(the other 16 lanes store nothing); of B, 16 lanes along each of 2 rows whose banks are the same. That makes 2 · 512 for 32,768
+multiply-adds of a warp, 0.03125. In As[k][row] rows of 128 words put 8 lanes along k into one bank, 4,096 instead of 512; rows of 132 words do not. Lanes
 that go down the rows of A instead avoid this as well, but load 16 sectors per request and not 2, and for that there is a gate on sectors.
 Tiles of 64 × 64 have 2 / (8 · 64) = 0.0039 sectors per multiply-add, and pass.
 """
@@ -26,9 +26,11 @@ BOTH = "shared wavefronts, loads and stores, per multiply-add of a warp"
 SECTORS = "global sectors loaded per multiply-add"
 LOCAL = "bytes of a thread in local memory"
 REUSE = "Copy TM elements of As and TN of Bs into registers once for each k, and multiply each with each"
-NEIGHBOURS = "Let neighbouring threads compute neighbouring rows and neighbouring columns, so that a warp reads neighbouring words of each tile"
+NEIGHBOURS = "Let neighbouring threads compute neighbouring rows and neighbouring columns, " \
+             "so that a warp reads neighbouring words of each tile"
 WIDE = "Let a thread read four neighbours at once, and its next four half a tile on, so that neighbouring lanes read neighbouring fours"
-PADDED = f"Loads: {WIDE[0].lower()}{WIDE[1:]}. Stores: choose the length of a row so that the lanes that store a column of A's tile find banks of their own"
+PADDED = f"Loads: {WIDE[0].lower()}{WIDE[1:]}. " \
+         "Stores: choose the length of a row so that the lanes that store a column of A's tile find banks of their own"
 ALONG = "Let neighbouring lanes load neighbours of a row of A, as the starter does: a row of a tile is one sector"
 KNOWN = "An array stays in registers when the compiler knows each index: the loops over it must be unrolled to their ends"
 
@@ -57,7 +59,8 @@ def _guess(given, got):
 PARTS = (
     FunctionSpec("08_register_blocking", "words", "Part 1: words for a multiply-add", "words", ("TM", "TN"),
                  ((1, 1), (2, 2), (4, 4), (8, 8), (8, 4), (1, 16)), _drawn, lambda TM, TN: 1 / TM + 1 / TN, tolerance=1e-9, guess=_guess),
-    _part("main", "Part 2: TM × TN outputs a thread", "blocked", (Gate(NAME, per_warp("wavefronts"), 0.45, 1.5, 0.375, REUSE, NEIGHBOURS),)),
+    _part("main", "Part 2: TM × TN outputs a thread", "blocked",
+          (Gate(NAME, per_warp("wavefronts"), 0.45, 1.5, 0.375, REUSE, NEIGHBOURS),)),
     _part("main-b", "Part 2: TM × TN outputs a thread (A stored column by column)", "blocked_at",
           (Gate(NAME, per_warp("wavefronts"), 0.55, 2.0, 0.5, REUSE, NEIGHBOURS),), "A"),
     _part("wide", "Part 3: 8 × 8 outputs and 128-bit loads", "wide",

@@ -25,6 +25,6 @@ def thread_share() -> Picture:
     for ax, (title, share) in zip(figure.subplots(1, len(shares)), shares.items(), strict=True):
         thread_share_picture(share, ax, title=title)
     column, square = shares.values()
-    told = (f"In the kernel that you will write, a thread computes rows {column.a_rows[0]} to {column.a_rows[-1]} of column {column.b_cols[0]}, "
-            f"and needs these rows of A's tile and this column of B's. A square: {describe_share(square)}")
+    told = (f"In the kernel that you will write, a thread computes rows {column.a_rows[0]} to {column.a_rows[-1]} of column "
+            f"{column.b_cols[0]}, and needs these rows of A's tile and this column of B's. A square: {describe_share(square)}")
     return render(ax, told)

@@ -1,0 +1,51 @@
+"""The runtime (`runtime/*.cuh`), translated and loaded: what kernels call, and what Python asks it itself."""
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+
+from course_lib import toolchain
+from course_lib.simt.codegen import cache, native, scalar
+from course_lib.simt.ptx import parser
+from course_lib.simt.runtime import abi
+from course_lib.toolchain import disk
+
+PARTS = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
+         "calls", "async", "fused", "tensor", "schedule")
+_runtimes = []
+_lock = native.fork_safe_lock()
+
+
+def source():
+    """Return the runtime's text in CUDA C."""
+    folder = Path(__file__).parents[1] / "runtime"
+    return "\n".join((folder / f"{part}.cuh").read_text(encoding="utf-8") for part in PARTS)
+
+
+class Runtime:
+    """The translated `runtime/`: its callable functions, and the table that kernels find them by."""
+
+    def __init__(self):
+        code = disk.cached_object(native.cache_key("runtime", cache.own_source()), lambda: native.compile_ir(self.translate(source())))
+        self.library = native.Library([code], ["run_blocks", *abi.FUNCTIONS, *abi.TESTED])
+        self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
+        self.host_of = self.library.function("host_of", ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, *[ctypes.c_uint64] * 2)
+        self.table = np.array([self.library.address(f) for f in abi.FUNCTIONS], np.uint64)
+
+    @staticmethod
+    def translate(text):
+        compiled = toolchain.compile_cuda(text, name="runtime.cu", options=("-rdc=true",))
+        return scalar.lower_module(parser.parse(compiled.ptx))
+
+    def function(self, name, result, *arguments):
+        """Return one of the runtime's own functions."""
+        return self.library.function(name, result, *arguments)
+
+
+def runtime():
+    """Return the process's Runtime."""
+    with _lock:  # threads that begin together wait for one of them
+        if not _runtimes:
+            _runtimes.append(Runtime())
+    return _runtimes[0]

@@ -1,0 +1,1 @@
+"""The host side of a launch: compile, check arguments, share the blocks among workers, and report."""

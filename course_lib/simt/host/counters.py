@@ -1,0 +1,126 @@
+"""From what the runtime counted per block and per access to Nsight Compute's counters, in total and per source line."""
+
+import numpy as np
+
+from course_lib.simt.host.memory import aligned
+from course_lib.simt.isa.memory import is_memory
+from course_lib.simt.isa.tensor import ROWS
+from course_lib.simt.ptx.ir import BARRIERS, Kind
+from course_lib.simt.runtime import abi
+
+GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
+GLOBAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
+SHARED_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+SHARED_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+SHARED_EXECUTED = "smsp__sass_inst_executed_op_shared_{}.sum"
+LDSM_EXECUTED = {"ld": "smsp__sass_inst_executed_op_ldsm.sum", "st": "smsp__sass_inst_executed_op_shared_stsm.sum"}
+COPY_EXECUTED = "smsp__sass_inst_executed_op_ldgsts.sum"
+COPY_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"
+COPY_CONFLICTS = "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"
+EXECUTED = "smsp__inst_executed.sum"
+DIVERGENT = "smsp__sass_branch_targets_threads_divergent.sum"
+THREAD_OPS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", ("sub", "f32"): "fadd",
+        ("mul", "f32"): "fmul", ("fma", "f64"): "dfma", ("mad", "f64"): "dfma", ("add", "f64"): "dadd",
+        ("sub", "f64"): "dadd", ("mul", "f64"): "dmul"}
+DIRECTIONS = ("ld", "st")
+UNGUARDED = BARRIERS | {Kind.BRANCH, Kind.INDEXED_BRANCH, Kind.RETURN, Kind.CALL}    # a guard on these picks lanes, it hides no work
+TENSOR = "smsp__inst_executed_pipe_tensor_op_{}.sum"
+TENSOR_PIPES = ("hmma", "dmma", "imma")
+NAMES = tuple(
+    [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)
+     for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
+    + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS]
+)
+
+
+def collect(program, executed, threads, dynamic, divergent):
+    """Sum up a launch.
+
+    Parameters
+    ----------
+    program : Program
+    executed, threads : (blocks of code,) arrays
+        How often a warp ran each block, and with how many lanes in all.
+    dynamic : (instructions, layout.COUNTS) array
+        Per memory access or guarded instruction, in the order named in layout.py.
+    divergent : (blocks of code,) array
+        How often the branch at the end of a block sent lanes both ways.
+
+    Returns
+    -------
+    (dict, dict)
+        Counters, and source line -> counters that are not zero.
+    """
+    total = dict.fromkeys(NAMES, 0)
+    lines = {}
+
+    def add(line, name, amount):
+        amount = int(amount)
+        if amount:
+            total[name] += amount
+            entry = lines.setdefault(line, {})
+            entry[name] = entry.get(name, 0) + amount
+
+    for block in program.blocks:
+        for i, ins in enumerate(block.instructions):
+            number = block.first + i
+            guarded = ins.guard is not None and ins.kind not in UNGUARDED
+            times = dynamic[number, 6] if guarded else executed[block.index]
+            lanes = dynamic[number, 7] if guarded else threads[block.index]
+            add(ins.line, EXECUTED, times)
+            math = MATH.get((ins.opcode[0], ins.opcode[-1]))
+            if math:
+                add(ins.line, THREAD_OPS.format(math), lanes)
+            if is_memory(ins) and program.accesses[number].kind < 2:
+                add_access(add, program.accesses[number], ins, dynamic[number])
+            elif number in program.tensors:
+                add_tensor(add, program.tensors[number], ins, dynamic[number], times)
+        if divergent[block.index]:
+            add(block.instructions[-1].line, DIVERGENT, divergent[block.index])
+    return total, dict(sorted(lines.items()))
+
+
+def add_access(add, access, ins, n, executed=SHARED_EXECUTED):
+    direction = DIRECTIONS[access.kind]
+    add(ins.line, GLOBAL_REQUESTS.format(direction), n[5])
+    add(ins.line, GLOBAL_SECTORS.format(direction), n[2])
+    add(ins.line, SHARED_WAVEFRONTS.format(direction), n[3])
+    add(ins.line, SHARED_CONFLICTS.format(direction), n[3] - n[4])
+    if n[3] or access.space == abi.SPACES["shared"]:
+        add(ins.line, executed.format(direction), n[0])
+
+
+def add_tensor(add, tensor, ins, n, times):
+    """Count a matrix instruction or an asynchronous copy.
+
+    `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
+    as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
+    """
+    if tensor.pipe:
+        add(ins.line, TENSOR.format(tensor.pipe), times * tensor.machine_instructions)
+    elif tensor.function == "copy_async":
+        add(ins.line, GLOBAL_REQUESTS.format("ld"), n[5])
+        add(ins.line, GLOBAL_SECTORS.format("ld"), n[2])
+        add(ins.line, COPY_WAVEFRONTS, n[3])
+        add(ins.line, COPY_CONFLICTS, n[3] - n[4])
+        add(ins.line, COPY_EXECUTED, n[0])
+    elif tensor.access is not None:
+        rows = tensor.record.mode == ROWS
+        add_access(add, tensor.access, ins, n, LDSM_EXECUTED[DIRECTIONS[tensor.access.kind]] if rows else SHARED_EXECUTED)
+
+
+def empty(program):
+    """Return zeroed arrays for one worker: executed, threads, dynamic, fast_executed, deopts.
+
+    They lie in memory of their own: two workers that write to neighbouring bytes would wait for each other's cache.
+    """
+    blocks, instructions = len(program.blocks), max(len(program.instructions), 1) + 1
+    shapes = {"executed": (blocks,), "threads": (blocks,), "dynamic": (instructions, abi.COUNTS), "fast_executed": (blocks,),
+              "deopts": (blocks, 2)}
+    sizes = [int(np.prod(shape)) for shape in shapes.values()]
+    numbers = aligned(8 * sum(sizes) + 128, 128).view(np.uint64)
+    numbers[:] = 0
+    starts = np.cumsum([0, *sizes])
+    return {name: numbers[start:start + size].reshape(shape)
+            for (name, shape), start, size in zip(shapes.items(), starts, sizes)}

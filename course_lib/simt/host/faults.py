@@ -1,0 +1,218 @@
+"""Turn a fault record of the runtime into an exception whose message says what happened, where, and what to look at."""
+
+import ctypes
+
+import numpy as np
+
+from course_lib.simt.errors import (
+    AssertionFailed,
+    DivergentBarrier,
+    InvalidOperand,
+    InvalidTarget,
+    KernelTrap,
+    Misaligned,
+    OutOfBounds,
+    PartialWarp,
+    StackOverflow,
+    StepBudgetExceeded,
+)
+from course_lib.simt.passes import calls
+from course_lib.simt.ptx.ir import Kind, Reg
+from course_lib.simt.runtime import abi
+
+SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
+ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
+WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
+         "another: a block may wait for an earlier one, never for a later one.")
+
+
+def explain(run, worker):
+    """Return the exception for the fault in `worker`."""
+    fault = abi.FAULTS[worker.fault]
+    block = tuple(worker.fault_block)
+    thread = run.thread(worker.fault_warp * abi.LANES + worker.fault_lane)
+    facts = {"kernel": run.program.entry, "block": block, "thread": thread}
+    if fault == "step budget":
+        facts["line"] = loop_line(run.program, worker.fault_code_block)
+        waits = waits_for_others(run.program, worker.fault_code_block)
+        return StepBudgetExceeded(
+            f"{place(facts)}: a warp has executed more than {run.max_steps:,} instructions and is still here. "
+            f"{WAITS if waits else ENDLESS}",
+            max_steps=run.max_steps, waits=waits, **facts)
+    if fault == "stopped":
+        return KeyboardInterrupt()
+    ins = run.program.instructions[worker.fault_access]
+    facts["line"] = ins.line
+    if fault == "divergent barrier":
+        facts["other_line"] = run.program.instructions[worker.fault_address].line
+        return DivergentBarrier(
+            f"{place(facts)} waits at __syncthreads() while other threads of its warp wait at the one in line "
+            f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
+    if fault == "barrier mismatch":
+        facts["other_line"] = run.program.instructions[worker.fault_address].line
+        if any(not run.program.barriers[n].plain for n in (worker.fault_access, worker.fault_address)):
+            return DivergentBarrier(
+                f"{place(facts)} waits at {ins.name}, as another warp does in line {facts['other_line']}, and no warp can go on. "
+                "As many threads as a barrier names must come to it, and all of the block where it names none.", **facts)
+        return DivergentBarrier(
+            f"{place(facts)} waits at __syncthreads() while other warps of its block wait at the one in line "
+            f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
+    if fault in ("barrier misuse", "stuck lanes"):
+        return barrier_fault(fault, worker.fault_address, run, facts)
+    if fault in CALLS:
+        return CALLS[fault](run, worker, ins, facts)
+    if worker.fault_access in run.program.tensors and fault not in ("out of bounds", "misaligned", "read only"):
+        return of_tensor(fault, run, worker, ins, facts)
+    access = run.program.accesses[worker.fault_access]
+    facts |= {"address": worker.fault_address, "width": access.width * access.count, "operation": ins.name}
+    from_global = ins.opcode[0] == "cp" and worker.fault_address >= abi.CONSTANT_WINDOW
+    verb = "writes" if access.kind and not from_global else "reads"
+    if fault == "misaligned" and ins.opcode[0] == "wmma":
+        wanted = run.program.tensors[worker.fault_access].record.aligned
+        return Misaligned(
+            f"{place(facts)}: the matrix starts at address {worker.fault_address:#x}, which is no multiple of "
+            f"{max(wanted, facts['width'])} bytes, as {ins.name} wants it. Declare shared arrays with __align__(32) and start tiles "
+            "at such elements.", **facts)
+    if fault == "misaligned":
+        return Misaligned(
+            f"{place(facts)} {verb} {facts['width']} bytes at address {worker.fault_address:#x}, which is no multiple of "
+            f"{facts['width']}. A vector access needs an aligned address: check the index and the leading dimension.", **facts)
+    if fault == "read only":
+        array = nearest(run, worker.fault_address)
+        return OutOfBounds(f"{place(facts)} writes to {array.name}, which was given as a read-only array.", array=array.name, **facts)
+    return out_of_bounds(run, access, ins, verb, facts)
+
+
+def barrier_fault(fault, value, run, facts):
+    """Errors of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
+    above, value = value >> 32, value & 0xFFFFFFFF
+    if fault == "stuck lanes":
+        facts |= {"mask": value, "other_line": run.program.instructions[above].line}
+        return DivergentBarrier(
+            f"{place(facts)} waits at __syncwarp({value:#010x}) for lanes that wait elsewhere, in line {facts['other_line']}. "
+            "All lanes that a mask names must reach a __syncwarp with the same mask.", **facts)
+    why = {1: f"names barrier {value}; a block has barriers 0 to 15",
+           2: f"waits for {value} threads; the number must be a multiple of 32, from 32 to 1024",
+           3: "names another barrier or number of threads than other lanes of its warp",
+           4: f"gives another number of threads than the warps that came before ({value})",
+           5: f"arrives at barrier {value} with only a part of its warp; bar.arrive is for whole warps",
+           6: f"waits at __syncwarp({value:#010x}), a mask that does not name its own lane"}[above]
+    return DivergentBarrier(f"{place(facts)} {why}.", value=value, **facts)
+
+
+def stack_overflow(run, worker, ins, facts):
+    facts["limit"] = calls.STACK_BYTES
+    return StackOverflow(
+        f"{place(facts)} calls too deeply: {worker.fault_address} bytes of its stack are in use, and the next frame does not fit into "
+        f"{calls.STACK_BYTES}. Check that the recursion ends, or make a loop of it.", **facts)
+
+
+def invalid_target(run, worker, ins, facts):
+    if ins.kind is Kind.INDEXED_BRANCH:
+        index = worker.fault_address
+        return InvalidTarget(f"{place(facts)} branches to entry {index} of a shorter table.", index=index, **facts)
+    known = run.program.linked.callees.values()
+    if not isinstance(ins.operands[0], Reg):
+        return calls.missing(ins, ins.operands[0].name)
+    name = next((c.name for c in known if calls.FUNCTIONS_AT + 16 * c.number == worker.fault_address), None)
+    what = f"the address {worker.fault_address:#x}, where no function lies" if name is None else \
+        f"{name}, which takes or returns something else, or is not defined"
+    return InvalidTarget(f"{place(facts)} calls {what}. Check that the pointer was set, and with a function of its own type.",
+                         address=worker.fault_address, function=name, **facts)
+
+
+def trap(run, worker, ins, facts):
+    return KernelTrap(f"{place(facts)} executed {ins.name}: the kernel stopped itself.", **facts)
+
+
+def assertion(run, worker, ins, facts):
+    """The message of `__assertfail(message, file, line, function, size of a character)`; its parameters lie in the caller's frame."""
+    warp = run.warp_address(worker, worker.fault_warp)
+    values = []
+    for offset, nbytes in ins.operands[1].params:
+        values.append(int.from_bytes(ctypes.string_at(worker.fault_address + offset, nbytes), "little"))
+    texts = [(run.output.string(warp, worker.fault_lane, values[i]) or b"").decode("utf-8", "replace") for i in (0, 1, 3)]
+    facts |= {"line": values[2] or ins.line, "assertion": texts[0], "file": texts[1], "function": texts[2]}
+    return AssertionFailed(f"{place(facts)}: the assertion `{texts[0]}` of {texts[2]} is false ({texts[1]}:{values[2]}).", **facts)
+
+
+CALLS = {"stack overflow": stack_overflow, "invalid target": invalid_target, "trap": trap, "assertion": assertion}
+
+
+def of_tensor(fault, run, worker, ins, facts):
+    """Return the exception for a fault that only matrix instructions and asynchronous copies have."""
+    value = worker.fault_address
+    if fault == "partial warp":
+        return PartialWarp(
+            f"{place(facts)} is missing: all 32 threads of a warp must execute {ins.name} together. Move it out of the branch, and use "
+            "whole warps in the block.", operation=ins.name, **facts)
+    if fault == "lanes differ":
+        why = "has another address or stride than thread 0 of its warp: a matrix has one. Compute both from the warp's number alone"
+    elif fault == "stride":
+        wanted = run.program.tensors[worker.fault_access].record.aligned
+        why = f"has the stride {value}: the matrix's rows must lie a multiple of {wanted} bytes apart. Choose another leading dimension"
+    else:
+        why = f"asks to read {value} bytes, which is more than the copy's size. Clamp it"
+    return InvalidOperand(f"{place(facts)}: {ins.name} {why}.", operation=ins.name, value=value, **facts)
+
+
+def place(facts):
+    """Say where: kernel, line, block, thread."""
+    line = f", line {facts['line']}" if facts.get("line") else ""
+    return f"{facts['kernel']}{line}: thread {facts['thread']} of block {facts['block']}"
+
+
+def loop_line(program, block):
+    """Return the line of the innermost loop around a block: where it decides to go round again."""
+    head = program.blocks[block].loop_head
+    inside = [b for b in program.blocks if b.loop_head == head] if head is not None else []
+    back = [b.last.line for b in inside if head in b.successors and b.last is not None and b.last.line]
+    first = program.blocks[block if head is None else head]
+    return back[0] if back else next((i.line for i in [*first.instructions, *program.blocks[block].instructions] if i.line), 0)
+
+
+def waits_for_others(program, block):
+    """Say whether the innermost loop around a block looks at memory that other threads may change."""
+    head = program.blocks[block].loop_head
+    return program.blocks[block].polls or head is not None and any(b.polls for b in program.blocks if b.loop_head == head)
+
+
+def space_name(access, addresses):
+    """Return "global", "shared", "local" or "const" for a traced access; None for a barrier."""
+    if access is None:
+        return None
+    name = SPACE_NAMES[access.space]
+    if name == "generic":
+        name = "global" if addresses.max() >= abi.CONSTANT_WINDOW else "shared"
+    return name
+
+
+def nearest(run, address):
+    """Return the array argument whose addresses lie closest to `address`, or None."""
+    if not run.arrays:
+        return None
+    return min(run.arrays, key=lambda a: max(a.address - address, address - (a.address + a.nbytes - 1), 0))
+
+
+def out_of_bounds(run, access, ins, verb, facts):
+    address, width = facts["address"], facts["width"]
+    space = space_name(access, np.array([address]))
+    if space == "shared":
+        size = run.shared_bytes
+        where = f"{address} of the block's {size} bytes of shared memory" if address < 1 << 31 else \
+            f"{address - (1 << 32)}, in front of the block's shared memory"
+        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {where}: that is outside. Check the index against the "
+                           "array's size.", array="shared", bounds=(0, size), **facts)
+    if space in ("local", "const"):
+        size = run.program.local_bytes if space == "local" else run.program.constant_bytes
+        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {address} of {size} bytes of {space} memory.",
+                           array=space, bounds=(0, size), **facts)
+    array = nearest(run, address)
+    if array is None or abs(address - array.address) > 1 << 39:
+        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at address {address:#x}, where no array lies. Check that the "
+                           "pointer was passed, and in the right order.", array=None, bounds=None, **facts)
+    index = (address - array.address) // array.itemsize
+    count = array.nbytes // array.itemsize
+    return OutOfBounds(
+        f"{place(facts)} {verb} {array.name}[{index}], but {array.name} has {count} elements (0 … {count - 1}). Guard the "
+        "access with the array's size.", array=array.name, index=index, bounds=(0, count), **facts)

@@ -1,0 +1,26 @@
+"""A Program as a launch needs it, made to be read from disk in a few milliseconds."""
+
+import dataclasses
+
+from course_lib.simt.ptx.ir import Mem, Vec
+
+
+def slim(program):
+    """Return a Program for launches, quick to read from disk: no liveness, and each operand there once."""
+    once = {}
+
+    def shared(operand):
+        if isinstance(operand, Vec):
+            operand = Vec(tuple(once.setdefault(o, o) for o in operand.items))
+        if isinstance(operand, Mem):
+            operand = Mem(once.setdefault(operand.base, operand.base), operand.offset)
+        return once.setdefault(operand, operand)
+
+    def lean(ins):
+        opcode = once.setdefault(ins.opcode, ins.opcode)
+        return dataclasses.replace(ins, opcode=opcode, operands=tuple(map(shared, ins.operands)), guard=shared(ins.guard))
+
+    lean_of = {id(i): lean(i) for b in program.blocks for i in b.instructions}
+    blocks = [dataclasses.replace(b, instructions=[lean_of[id(i)] for i in b.instructions], live_in=frozenset()) for b in program.blocks]
+    instructions = [lean_of.get(id(i)) or lean(i) for i in program.instructions]
+    return dataclasses.replace(program, instructions=instructions, blocks=blocks, linked=dataclasses.replace(program.linked, functions={}))

@@ -1,0 +1,139 @@
+"""Threads that run the thread blocks of a grid side by side, find the lowest one that fails, and end soon when told to."""
+
+import ctypes
+import functools
+import os
+import threading
+import time
+from concurrent import futures
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.simt.runtime import abi
+
+MOST_THREADS = 256
+NOTHING_LEFT = -(1 << 62)  # a step budget that stays used up
+
+
+@functools.cache
+def pool():
+    """Return the process's threads. They are started when needed, and kept: a new one costs as much as a small launch."""
+    return futures.ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="simt")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pool.cache_clear)  # threads stay behind in the parent
+
+
+@dataclass
+class Worker:
+    """What one thread works with: the runtime's record of it, its counters, hazards and trace, its warps' step budgets."""
+
+    record: abi.Worker
+    arrays: dict
+    hazards: object
+    records: np.ndarray
+    steps: np.ndarray
+
+
+class Sharing:
+    """The blocks of one grid, handed out in order, chunk by chunk.
+
+    Parameters
+    ----------
+    run_blocks : callable
+        (address of a worker's record, first, last) -> 0, or 1 after a fault that the record describes.
+    workers : list of Worker
+    total : int
+        Blocks in the grid.
+    stop : (1,) uint32 array
+        The flag that the runtime looks at after every warp.
+    """
+
+    def __init__(self, run_blocks, workers, total, stop, progress=None):
+        self.run_blocks, self.workers, self.total, self.stop, self.progress = run_blocks, workers, total, stop, progress
+        shared = len(workers) > 1 or progress
+        self.chunk = max(1, min(-(-total // (len(workers) * 4)), 4096)) if shared else total
+        self.chunks = iter(range(0, total, self.chunk))
+        self.done, self.failed = 0, total
+        self.answers, self.errors, self.at_work, self.to_come = [], [], 0, len(workers)
+        self.counting, self.finished = threading.Lock(), threading.Lock()      # among the workers; for the main thread
+
+    def run(self):
+        """Run all blocks; return (block number, record) of each worker that met a fault.
+
+        Threads of their own do the work even when there is one worker: Ctrl-C reaches the main thread only while it runs Python.
+        """
+        if len(self.workers) == 1 and not self.progress and threading.current_thread() is not threading.main_thread():
+            answers = [self.work(self.workers[0])]
+        else:
+            answers = self.run_in_threads()
+        if self.progress:
+            self.progress(self.done, self.total)
+        return [answer for answer in answers if answer is not None]
+
+    def run_in_threads(self):
+        """Return the answers of all workers.
+
+        What the main thread waits for is one lock of C. An object of Python, such as a future, has locks inside; Ctrl-C may come just
+        after the main thread has taken one, and then nobody ever gives it back to the thread that wants to say that it is done.
+        """
+        self.finished.acquire()
+        try:
+            for worker in self.workers:
+                pool().submit(self.work_apart, worker)
+            while not self.finished.acquire(timeout=0.05):
+                if self.progress:
+                    self.progress(self.done, self.total)
+        except BaseException:
+            self.give_up()
+            raise
+        for error in self.errors:
+            raise error
+        return self.answers
+
+    def work_apart(self, worker):
+        """Work in a thread of the pool; the last one to end says so. One that begins after Ctrl-C finds the flag, and ends."""
+        with self.counting:
+            self.at_work += 1
+        try:
+            self.answers.append(self.work(worker))
+        except BaseException as error:
+            self.errors.append(error)
+        finally:
+            with self.counting:
+                self.at_work -= 1
+                self.to_come -= 1
+                if not self.to_come:
+                    self.finished.release()
+
+    def give_up(self):
+        """End the threads at work by taking away their warps' steps; again and again, as they write them back."""
+        self.stop[0] = 1
+        while True:
+            try:
+                while self.at_work:
+                    for worker in self.workers:
+                        worker.steps[:] = NOTHING_LEFT
+                    time.sleep(0.001)
+                return
+            except KeyboardInterrupt:
+                pass
+
+    def work(self, worker):
+        """Run chunks until none is left that could hold the lowest failing block; return the fault, or None."""
+        for first in self.chunks:
+            last = min(first + self.chunk, self.total)
+            if self.stop[0] or first > self.failed:
+                return None
+            if self.run_blocks(ctypes.addressof(worker.record), first, last):
+                self.failed = min(self.failed, worker.record.block_number)
+                return worker.record.block_number, worker.record
+            self.done += last - first
+        return None
+
+
+def available_cores():
+    """Return the number of CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

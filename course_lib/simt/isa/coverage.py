@@ -1,0 +1,147 @@
+"""Which PTX the simulator covers: every opcode with its types and modifiers, and what is refused. The code obeys this table.
+
+A row is `(pattern, operands)`, written as in NVIDIA's "PTX ISA" manual: `[.sat]` may stand there or not, `(u32|s32)` is one of
+these. An instruction whose opcode has rows and whose form fits none of them is refused by name (`check`), so nothing runs that is
+not listed. `tests/simt/test_coverage.py` translates and runs each form that is listed, and looks for opcodes without a row;
+`tools/ptx_coverage.py` writes `docs/ptx-coverage.md`.
+
+To add an opcode: put a row into the `FORMS` of the module of its section, and its meaning below it (`table.op`). Operands: `d`, `p`,
+`q` results, `a` … `e` sources, `imm` a literal, anything else as it is written. The test makes an instruction of a form by itself
+(`tests/simt/coverage_examples.py`).
+"""
+
+import functools
+import itertools
+import re
+
+from course_lib.simt.errors import UnsupportedInstruction
+from course_lib.simt.isa import (
+    approximate,
+    arithmetic,
+    async_copies,
+    barriers,
+    bits,
+    carry,
+    compare,
+    control,
+    convert,
+    fields,
+    halves,
+    hints,
+    memory,
+    tensor,
+    warp,
+)
+
+MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
+           async_copies)
+ORDER = ("Integer arithmetic", "Extended precision", "Logic, shifts, bits and bytes", "Comparison and selection", "Floating point",
+         "Half precision and bfloat16", "Moves and conversions", "Loads, stores and atomics",
+         "Hints, fences and other instructions without a value", "Control", "Barriers and exchange between lanes",
+         "Packed video instructions", "Matrices of a warp", "Asynchronous copies")
+SECTIONS = {title: tuple(row for module in MODULES for row in module.FORMS.get(title, ())) for title in ORDER}
+REFUSED = (
+    ("tex tld4 txq istypep suld sust sured suq", "textures and surfaces"),
+    ("wgmma tcgen05", "matrix instructions of single architectures (sm_90a, sm_100a)"),
+    ("mapa getctarank clusterlaunchcontrol griddepcontrol setmaxnreg elect tensormap multimem",
+     "clusters of blocks and other features of single architectures"),
+    ("alloca stackrestore stacksave", "stack memory of a size that is not known before the launch"),
+    ("vadd vsub vabsdiff vmin vmax vshl vshr vmad vset", "video instructions on one part of a word; compilers do not write them any more"),
+    ("discard", "would leave memory undefined"),
+)
+
+
+def opcodes_of(pattern):
+    """Return the opcodes of a row.
+
+    >>> opcodes_of("add[.sat].s32"), opcodes_of("v(min|max)(2|4).u32")
+    (['add'], ['vmin2', 'vmin4', 'vmax2', 'vmax4'])
+    """
+    parts = re.findall(r"\w+|\([\w|]+\)", re.match(r"(?:\w|\([\w|]+\))+", pattern).group())
+    return ["".join(choice) for choice in itertools.product(*(p.strip("()").split("|") for p in parts))]
+
+
+def forms_of(pattern):
+    """Yield the forms that a row stands for (loads and stores: half a million).
+
+    >>> list(forms_of("add[.sat].(s32|u32)"))
+    ['add.s32', 'add.u32', 'add.sat.s32', 'add.sat.u32']
+    """
+    return written(parsed(iter(pattern)))
+
+
+def parsed(letters):
+    """Return a pattern (an iterator over its letters) up to its closing bracket as alternatives: lists of letters and alternatives."""
+    found = [[]]
+    for letter in letters:
+        if letter in "([":
+            found[-1].append(([[]] if letter == "[" else []) + parsed(letters))
+        elif letter == "|":
+            found.append([])
+        elif letter in ")]":
+            break
+        else:
+            found[-1].append(letter)
+    return found
+
+
+def written(alternatives):
+    for parts in alternatives:
+        choices = [(part,) if isinstance(part, str) else list(written(part)) for part in parts]
+        yield from map("".join, itertools.product(*choices))
+
+
+@functools.cache
+def patterns():
+    """Return {opcode: compiled pattern of all its rows}."""
+    rows = {}
+    for pattern, _ in itertools.chain(*SECTIONS.values()):
+        for opcode in opcodes_of(pattern):
+            rows.setdefault(opcode, []).append(as_expression(pattern))
+    return {name: re.compile("|".join(parts)) for name, parts in rows.items()}
+
+
+def as_expression(pattern):
+    """Return a row's pattern as a regular expression.
+
+    >>> bool(re.fullmatch(as_expression("add[.sat].(s32|u32)"), "add.u32"))
+    True
+    """
+    return pattern.replace(".", r"\.").replace("(", "(?:").replace("[", "(?:").replace("]", ")?")
+
+
+def check(ins):
+    """Refuse an instruction whose form is not in the table.
+
+    Raises
+    ------
+    UnsupportedInstruction
+        Names the form and its source line.
+    """
+    written = ins.name.replace("__", "::")
+    if not covers(written):
+        line = f"line {ins.line}: " if ins.line else ""
+        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}.", opcode=written, line=ins.line)
+
+
+@functools.lru_cache(maxsize=4096)
+def covers(written):
+    """Say whether a form such as `add.sat.s32` is in the table.
+
+    Opcodes without a row are not judged; `program.refuse_unknown` refuses them.
+    """
+    found = patterns().get(written.partition(".")[0])
+    return found is None or found.fullmatch(written) is not None
+
+
+def reason(opcode):
+    """Return why an opcode is refused, as a part of a sentence; empty when it is not known at all."""
+    for names, why in REFUSED:
+        if opcode in names.split():
+            return f" ({why})"
+    return ""
+
+
+def refused():
+    """Return {opcode: reason} of the opcodes that are known and refused."""
+    return {name: why for names, why in REFUSED for name in names.split()}

@@ -1,0 +1,44 @@
+"""Instructions that change no value here: prefetches, cache policies; and `isspacep`, which asks where an address lies.
+
+They are executed and counted all the same; `normal.py` takes their operands away.
+"""
+
+from course_lib.simt.isa.table import op
+from course_lib.simt.runtime import abi
+
+FORMS = {
+    "Hints, fences and other instructions without a value": (
+        ("prefetch[.global|.local].(L1|L2|L2::evict_last|L2::evict_normal)", "[a]"), ("prefetchu.L1", "[a]"),
+        ("applypriority[.global].L2::evict_normal", "[a], 128"),
+        ("createpolicy.fractional.L2::(evict_last|evict_normal|evict_first|evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
+        "d[, 0f3F800000]"),
+        ("isspacep.(global|local|const|shared|shared::cta|shared::cluster)", "p, a"),
+        ("pmevent[.mask]", "imm"),
+    ),
+}
+
+NOTHING = ("prefetch", "prefetchu", "applypriority", "pmevent")
+ENDS = {"shared": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW), "local": (abi.LOCAL_WINDOW, abi.CONSTANT_WINDOW),
+        "const": (abi.CONSTANT_WINDOW, 2 * abi.CONSTANT_WINDOW - abi.LOCAL_WINDOW)}
+
+
+@op(*NOTHING, signature=lambda ins: ((), ()), whole=True)
+def emit_nothing(code, ins, s):
+    return ()
+
+
+@op("createpolicy", signature=lambda ins: (("i64",), ()))
+def emit_policy(code, ins, s):
+    return (code.const("i64", 0),)
+
+
+@op("isspacep", signature=lambda ins: (("i1",), ("i64",)), whole=True)
+def emit_space(code, ins, s):
+    def inside(low, end):
+        return code.compare("icmp ult", "i64", code.binary("sub", "i64", s[0], code.const("i64", low)), code.const("i64", end - low))
+
+    space = ins.opcode[1].partition("__")[0]
+    if space != "global":
+        return (inside(*ENDS[space]),)
+    windows = inside(ENDS["shared"][0], ENDS["const"][1])
+    return (code.binary("xor", "i1", windows, code.const("i1", "true")),)

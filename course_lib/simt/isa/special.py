@@ -1,0 +1,59 @@
+"""Special registers: their names and widths, and what they hold in each lane of a warp."""
+
+import re
+
+import numpy as np
+
+from course_lib.simt.runtime import abi
+
+AXES = "xyz"
+SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
+           "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid", "%nwarpid", "%lanemask_eq", "%lanemask_lt",
+           "%lanemask_le", "%lanemask_gt", "%lanemask_ge", "%warpsize",
+           "%smid", "%nsmid", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size",
+           "%cluster_ctarank", "%cluster_nctarank", *(f"%cluster_{n}ctaid.{a}" for n in ("", "n") for a in AXES),
+           "%is_explicit_cluster",
+           "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi")
+CLOCKS = {"%clock": (4, 0), "%clock_hi": (4, 32), "%clock64": (8, 0), "%globaltimer": (8, 0),
+          "%globaltimer_lo": (4, 0), "%globaltimer_hi": (4, 32)}  # bytes, first bit of the counter
+WIDE = ("%gridid", "%clock64", "%globaltimer")
+ALIASES = {f"%{n}clusterid.{a}": f"%{n}ctaid.{a}" for n in ("", "n") for a in AXES}  # every block is a cluster of its own
+REFUSED = re.compile(r"%(envreg\d+|pm\d+(_64)?|reserved_smem_\w+|current_graph_exec)")
+REASONS = {"%envreg": ": the driver sets it. If this is grid.sync() of cooperative groups: blocks run one after another here, so they "
+                      "cannot wait for each other",
+           "%reserved_smem": ": shared memory that the system keeps. Cooperative groups need it for tiles of more than a warp"}
+RESERVED = 1024  # bytes of shared memory that the system keeps for itself in every block (CC 8.0 and later)
+
+
+def kind(name):
+    """Return the LLVM type of a special register."""
+    return "i64" if name in WIDE else "i1" if name == "%is_explicit_cluster" else "i32"
+
+
+def values(warp, block, grid):
+    """Return name -> value or (32,) array of the special registers of a warp; ghost lanes repeat lane 0.
+
+    `%smid` is 0 of 1: blocks run one after another on one multiprocessor, as far as a kernel can tell.
+    """
+    lane = np.arange(abi.LANES, dtype=np.uint32)
+    threads = block[0] * block[1] * block[2]
+    linear = warp * abi.LANES + lane
+    linear = np.where(linear < threads, linear, warp * abi.LANES)
+    one = np.uint32(1)
+    found = {"%laneid": lane, "%warpid": warp, "%nwarpid": -(-threads // abi.LANES), "%warpsize": abi.LANES,
+             "%tid.x": linear % block[0], "%tid.y": linear // block[0] % block[1], "%tid.z": linear // (block[0] * block[1]),
+             "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one,
+             "%smid": 0, "%nsmid": 1, "%gridid": 1, "%cluster_ctarank": 0, "%cluster_nctarank": 1}
+    found["%lanemask_le"] = found["%lanemask_eq"] | found["%lanemask_lt"]
+    found["%lanemask_gt"] = ~found["%lanemask_le"]
+    found["%lanemask_ge"] = ~found["%lanemask_lt"]
+    for i, axis in enumerate(AXES):
+        found[f"%ntid.{axis}"], found[f"%nctaid.{axis}"] = block[i], grid[i]
+        found[f"%cluster_ctaid.{axis}"], found[f"%cluster_nctaid.{axis}"] = 0, 1
+    return found
+
+
+def sizes(static_bytes, dynamic_bytes):
+    """Return the special registers about shared memory, for a block with these bytes of it."""
+    total = static_bytes + dynamic_bytes
+    return {"%dynamic_smem_size": dynamic_bytes, "%total_smem_size": total, "%aggr_smem_size": total + RESERVED}

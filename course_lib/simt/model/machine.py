@@ -1,0 +1,304 @@
+"""What a launch computes and counts: block after block, warp after warp, instruction after instruction, lane after lane.
+
+This is the definition, not the implementation. Nothing here is fast; each rule stands in one place, in the words of the manuals:
+
+- 32 threads are a warp. Its lanes share one place in the code while they agree, and wait for each other when they do not:
+  of the blocks of code at which lanes wait, the first in the Program's order runs next, with all lanes that wait there.
+- A warp at a barrier waits until every warp of the block waits or has ended.
+- Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes and serves each bank one word per wavefront.
+
+Values are Python integers, the bits of registers. What `arithmetic.py` leaves open (which NaN) is settled here as GPUs do.
+"""
+
+import numpy as np
+
+from course_lib.simt.model.arithmetic import evaluate
+from course_lib.simt.model.softfloat import FORMATS, NAN
+from course_lib.simt.model.types import Pair, cut, signed, width
+from course_lib.simt.ptx.ir import Imm, Kind, Reg, Vec
+
+LANES, SECTOR, BANKS = 32, 32, 32
+FIRST_ARRAY, APART = 1 << 40, 1 << 40     # device addresses of the arrays, so far apart that no overrun reaches the next
+SHARED = 0x1000000                        # where shared memory begins among generic addresses
+AXES = "xyz"
+
+
+class Undefined(Exception):
+    """The model does not define what was asked of it, or the kernel does what has no defined meaning."""
+
+
+def run(program, grid, block, args):
+    """Run a launch.
+
+    Parameters
+    ----------
+    program : passes.pipeline.Program
+    grid, block : (x, y, z)
+    args : list
+        NumPy arrays, which are changed in place, and NumPy scalars.
+
+    Returns
+    -------
+    dict
+        Counter -> number: `executed` (instructions of warps), `threads` (of lanes), `requests ld`, `sectors ld`, `wavefronts ld`,
+        `conflicts ld`, and the last four for `st`.
+
+    Raises
+    ------
+    Undefined
+        An instruction outside the model, an address outside all arrays, a barrier that cannot open.
+    """
+    arrays = [a for a in args if isinstance(a, np.ndarray)]
+    memory = Memory([bytearray(a.tobytes()) for a in arrays], parameters(program, args))
+    counts = Counts()
+    for z, y, x in np.ndindex(*reversed(grid)):
+        run_block(program, memory, counts, (x, y, z), grid, block)
+    for array, data in zip(arrays, memory.arrays):
+        array[...] = np.frombuffer(bytes(data), array.dtype).reshape(array.shape)
+    return counts.numbers
+
+
+def parameters(program, args):
+    """Return the bytes of the parameters: an array is its address, a scalar itself."""
+    data, number = bytearray(max(program.constant_bytes, 8)), 0
+    for arg, (_, offset, nbytes, _) in zip(args, program.params, strict=True):
+        raw = arg.tobytes()
+        if isinstance(arg, np.ndarray):
+            raw, number = (FIRST_ARRAY + number * APART).to_bytes(8, "little"), number + 1
+        data[offset:offset + nbytes] = raw
+    return data
+
+
+class Memory:
+    """The spaces of memory; `shared` is the present block's."""
+
+    def __init__(self, arrays, constants):
+        self.arrays, self.constants, self.shared = arrays, constants, bytearray()
+
+    def at(self, space, address, nbytes):
+        """Return (the bytes that hold an address, where it lies in them)."""
+        if space == "global":
+            number, offset = divmod(address - FIRST_ARRAY, APART)
+            data = self.arrays[number] if 0 <= number < len(self.arrays) else b""
+        else:
+            data, offset = {"shared": self.shared, "param": self.constants, "const": self.constants}[space], address
+        if not 0 <= offset <= len(data) - nbytes or offset % nbytes:
+            raise Undefined(f"{nbytes} bytes at {address:#x} in {space} memory")
+        return data, offset
+
+    def load(self, space, address, nbytes):
+        data, offset = self.at(space, address, nbytes)
+        return int.from_bytes(data[offset:offset + nbytes], "little")
+
+    def store(self, space, address, nbytes, value):
+        data, offset = self.at(space, address, nbytes)
+        data[offset:offset + nbytes] = cut(value, 8 * nbytes).to_bytes(nbytes, "little")
+
+
+class Counts:
+    """The counters of a launch."""
+
+    def __init__(self):
+        names = [f"{what} {how}" for what in ("requests", "sectors", "wavefronts", "conflicts") for how in ("ld", "st")]
+        self.numbers = dict.fromkeys(["executed", "threads", *names], 0)
+
+    def instruction(self, lanes):
+        self.numbers["executed"] += 1
+        self.numbers["threads"] += lanes
+
+    def access(self, space, store, addresses, nbytes):
+        """Count one access of a warp; `addresses`: lane -> address."""
+        how = "st" if store else "ld"
+        if space == "global":
+            self.numbers[f"requests {how}"] += 1
+            self.numbers[f"sectors {how}"] += sectors(addresses, nbytes)
+        if space == "shared":
+            waves, phases = wavefronts(addresses, nbytes, store)
+            self.numbers[f"wavefronts {how}"] += waves
+            self.numbers[f"conflicts {how}"] += waves - phases
+
+
+def sectors(addresses, nbytes):
+    """Return how many sectors an access touches.
+
+    >>> sectors({lane: 4 * lane for lane in range(32)}, 4), sectors({lane: 32 * lane for lane in range(32)}, 4)
+    (4, 32)
+    """
+    return len({(address + byte) // SECTOR for address in addresses.values() for byte in (0, nbytes - 1)})
+
+
+def wavefronts(addresses, nbytes, store):
+    """Return (wavefronts, phases): 4 bytes per lane are served in one phase, 8 in two, 16 in four.
+
+    A phase takes as many wavefronts as the busiest bank has different words. Two phases of a load become one when neighbours
+    (l, l ^ 1), or else all (l, l ^ 2), want the same.
+
+    >>> [wavefronts({lane: 4 * step * lane for lane in range(32)}, 4, False) for step in (1, 2, 32, 33)]
+    [(1, 1), (2, 1), (32, 1), (1, 1)]
+    """
+    lanes_at_once = {8: 16, 16: 8}.get(nbytes, LANES)
+
+    def same(distance):
+        return all(addresses.get(lane ^ distance, address) == address for lane, address in addresses.items())
+
+    if not store and nbytes > 4 and (same(1) or same(2)):
+        lanes_at_once *= 2
+    waves = phases = 0
+    for first in range(0, LANES, lanes_at_once):
+        words = {(address + byte) // 4 for lane, address in addresses.items() if first <= lane < first + lanes_at_once
+                 for byte in range(0, nbytes, 4)}
+        banks = [word % BANKS for word in words]
+        waves += max((banks.count(bank) for bank in set(banks)), default=0)
+        phases += bool(words)
+    return waves, phases
+
+
+def run_block(program, memory, counts, place, grid, block):
+    """Run the warps of one block from barrier to barrier."""
+    memory.shared = bytearray(program.shared_bytes)
+    threads = [(x, y, z) for z, y, x in np.ndindex(*reversed(block))]
+    warps = [Warp(program, memory, counts, [special(thread, place, grid, block, lane) for lane, thread in
+                                            enumerate(threads[first:first + LANES])]) for first in range(0, len(threads), LANES)]
+    while any(warp.waiting for warp in warps):
+        for warp in warps:
+            warp.run()
+        for warp in warps:
+            warp.pass_barrier()
+
+
+def special(thread, place, grid, block, lane):
+    """Return name -> value of the special registers of one thread."""
+    found = {"%laneid": lane, "%warpsize": LANES}
+    for axis, *values in zip(AXES, thread, place, block, grid):
+        found |= dict(zip((f"%tid.{axis}", f"%ctaid.{axis}", f"%ntid.{axis}", f"%nctaid.{axis}"), map(int, values)))
+    return found
+
+
+class Warp:
+    """A warp: the registers of each lane, and the lanes that wait at each block of code."""
+
+    def __init__(self, program, memory, counts, registers):
+        self.program, self.memory, self.counts, self.registers = program, memory, counts, registers
+        self.waiting = {program.entry_block: set(range(len(registers)))}
+        self.at_barrier = {}
+
+    def run(self):
+        """Run until all lanes have ended or wait at a barrier."""
+        while self.waiting:
+            index = min(self.waiting)
+            self.run_code(self.program.blocks[index], self.waiting.pop(index))
+
+    def pass_barrier(self):
+        """Let the lanes go on that wait at a barrier."""
+        if len(self.at_barrier) > 1:
+            raise Undefined("lanes of one warp wait at different barriers")
+        self.waiting, self.at_barrier = self.at_barrier, {}
+
+    def go(self, index, lanes):
+        if lanes:
+            self.waiting.setdefault(index, set()).update(lanes)
+
+    def run_code(self, block, lanes):
+        for number, ins in enumerate(block.instructions, block.first):
+            active = lanes if ins.guard is None else {lane for lane in lanes if self.value(lane, ins.guard)}
+            leaves = ins.kind in (Kind.BRANCH, Kind.RETURN, Kind.BARRIER)
+            if lanes if leaves else active:
+                self.counts.instruction(len(lanes if leaves else active))
+            if ins.kind is Kind.BRANCH:
+                self.go(block.successors[0], active)
+                return self.go(block.successors[-1], lanes - active)
+            if ins.kind is Kind.BARRIER:
+                self.at_barrier.setdefault(block.successors[0], set()).update(active)
+                return self.go(block.successors[0], lanes - active)
+            if ins.kind is Kind.RETURN:
+                lanes = lanes - active
+                continue
+            if active:
+                self.execute(ins, number, active)
+        self.go(block.successors[0] if block.successors else None, lanes)
+
+    def execute(self, ins, number, lanes):
+        """Carry out an instruction for some lanes; all of them read before one of them writes."""
+        if ins.kind in (Kind.LOAD, Kind.STORE):
+            return self.access(ins, number, lanes)
+        if ins.kind is Kind.FENCE:
+            return None
+        if ins.kind is not Kind.COMPUTE:
+            raise Undefined(f"the model has no {ins.name}")
+        for lane in lanes:
+            given = [cut(self.value(lane, o), operand_width(ins, i)) for i, o in enumerate(ins.inputs)]
+            for register, value in zip(ins.destinations, results(ins, given)):
+                self.assign(lane, register, value, ins.opcode[-2] if ins.opcode[0] == "cvt" else "u64")
+        return None
+
+    def access(self, ins, number, lanes):
+        """Load or store `ins.data`, and count it as the assembler joins it with its neighbours (`fuse.py`)."""
+        store, nbytes = ins.kind is Kind.STORE, width(ins.opcode[-1]) // 8
+        space = next((part for part in ins.opcode if part in ("global", "shared", "param", "const")), None)
+        if space is None or space == "const":
+            raise Undefined(f"the model has no {ins.name}")
+        base = ins.address.base
+        addresses = {lane: ins.address.offset + (self.value(lane, base) if base else 0) for lane in sorted(lanes)}
+        for lane, address in addresses.items():
+            for i, item in enumerate(ins.data):
+                if store:
+                    self.memory.store(space, address + i * nbytes, nbytes, self.value(lane, item))
+                else:
+                    self.assign(lane, item, self.memory.load(space, address + i * nbytes, nbytes), ins.opcode[-1])
+        record = self.program.accesses.get(number)
+        joined = record.tag if record is not None else 0
+        if joined != 1:                                   # 1: another access carries it out
+            self.counts.access(space, store, addresses, joined or nbytes * len(ins.data))
+
+    def value(self, lane, operand):
+        """Return an operand's bits in one lane."""
+        if isinstance(operand, Imm):
+            return operand.value
+        if operand.name not in self.registers[lane]:
+            self.registers[lane][operand.name] = 0        # a register that nobody wrote holds anything; here 0
+        return self.registers[lane][operand.name] ^ operand.negated
+
+    def assign(self, lane, register, value, kind):
+        """Write a result; into a wider register a signed one is extended by its sign."""
+        if isinstance(register, Reg) and register.name != "_":
+            slot = int(self.program.slots[register.name][1][1:])
+            self.registers[lane][register.name] = cut(signed(value, kind) if kind[0] == "s" else value, slot)
+
+
+def operand_width(ins, i):
+    """Return the bits of source `i` that an instruction reads."""
+    name, kind = ins.opcode[0], ins.opcode[-1]
+    if name in ("shl", "shr", "bfe", "bfi") and i >= (2 if name == "bfi" else 1):
+        return 32
+    if "wide" in ins.opcode and i == 2:
+        return 2 * width(kind)
+    if name in ("selp", "setp", "set") and i == 2:
+        return 1
+    if name in ("slct", "shf", "prmt") or "popc" in ins.opcode:
+        return 32 if i == 2 or name != "slct" else width(ins.opcode[-2])
+    if isinstance(ins.operands[-1], Vec):
+        return width(kind) // len(ins.operands[-1].items)
+    return width(kind)
+
+
+def results(ins, given):
+    """Return the bits of the results of a computing instruction."""
+    if ins.opcode[0] == "mov" and isinstance(ins.operands[0], Vec):
+        bits = width(ins.opcode[-1]) // len(ins.operands[0].items)
+        return [cut(given[0] >> i * bits, bits) for i in range(len(ins.operands[0].items))]
+    try:
+        return [settled(value, ins) for value in evaluate(ins.name, given)]
+    except (KeyError, TypeError) as error:
+        raise Undefined(f"the model has no {ins.name}") from error
+
+
+def settled(value, ins):
+    """Choose among what the manual allows: the NaN that GPUs write, and the smallest of several numbers."""
+    kind = ins.opcode[-2] if ins.opcode[0] == "cvt" else ins.opcode[-1]
+    if isinstance(value, Pair):
+        low, high = (settled(half, ins) for half in value.halves)
+        return high << 16 | low
+    if value is NAN or value == NAN:
+        bits = FORMATS[kind.removesuffix("x2")].width
+        return (1 << bits - 1) - 1
+    return min(value) if isinstance(value, frozenset) else value

@@ -1,0 +1,1 @@
+"""PTX text in, objects out: tokens, operands, instructions, functions. Nothing is interpreted here."""

@@ -1,0 +1,217 @@
+"""The pieces of a PTX module: instructions, operands, variables, functions."""
+
+import enum
+import re
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
+ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
+WITHOUT_RESULT = {"st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call", "membar",
+                  "fence"}
+
+
+class Kind(enum.Enum):
+    """What an instruction is to everything behind the parser: who carries it out, and whether lanes go on behind it."""
+
+    COMPUTE = enum.auto()         # registers in, registers out: isa/operations.py has its meaning
+    LOAD = enum.auto()
+    STORE = enum.auto()
+    ATOMIC = enum.auto()          # atom and red
+    EXCHANGE = enum.auto()        # between the lanes of a warp: shuffles, votes, matches, reductions
+    MATRIX = enum.auto()          # of a whole warp: mma, wmma, ldmatrix
+    COPY = enum.auto()            # cp.async, and the waits for such copies
+    BRANCH = enum.auto()
+    INDEXED_BRANCH = enum.auto()
+    CALL = enum.auto()
+    RETURN = enum.auto()          # ret and exit
+    TRAP = enum.auto()            # trap and brkpt
+    BARRIER = enum.auto()         # a warp waits for others of its block
+    ARRIVAL = enum.auto()         # at such a barrier, without waiting
+    WARP_BARRIER = enum.auto()    # lanes wait for others of their warp
+    FENCE = enum.auto()
+    SLEEP = enum.auto()
+
+
+KINDS = {"ld": Kind.LOAD, "ldu": Kind.LOAD, "st": Kind.STORE, "atom": Kind.ATOMIC, "red": Kind.ATOMIC,
+         **dict.fromkeys(("shfl", "vote", "match", "redux", "activemask"), Kind.EXCHANGE),
+         **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), Kind.MATRIX),
+         "bra": Kind.BRANCH, "brx": Kind.INDEXED_BRANCH, "call": Kind.CALL, "ret": Kind.RETURN, "exit": Kind.RETURN,
+         "trap": Kind.TRAP, "brkpt": Kind.TRAP, "membar": Kind.FENCE, "fence": Kind.FENCE, "nanosleep": Kind.SLEEP}
+COPIES = (("ca",), ("cg",), ("commit_group",), ("wait_group",), ("wait_all",))   # not the bulk copies
+ACCESSES = frozenset({Kind.LOAD, Kind.STORE})
+BARRIERS = frozenset({Kind.BARRIER, Kind.ARRIVAL, Kind.WARP_BARRIER})
+
+
+@cache
+def type_bytes(type_name):
+    """Return the size in bytes of a PTX type such as `f32`, `u16`, `b128` or `pred`.
+
+    >>> [type_bytes(t) for t in ("u8", "f16x2", "bf16", "f64", "b128", "pred")]
+    [1, 4, 2, 8, 16, 1]
+    """
+    if type_name in ODD_SIZES:
+        return ODD_SIZES[type_name]
+    if type_name.endswith("x2"):
+        return 2 * type_bytes(type_name[:-2])
+    return SIZES[re.search(r"\d+$", type_name).group()]
+
+
+@dataclass(frozen=True)
+class Reg:
+    """A register by name, special registers (`%tid.x`) included; `negated` for `!%p1`."""
+
+    name: str
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Imm:
+    """A literal: the integer value, or the bits of a floating-point literal of `float_bytes` bytes."""
+
+    value: int
+    float_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Sym:
+    """The address of a variable, or a label or function name, plus a byte offset."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Mem:
+    """An address operand `[base + offset]`; the base is a Reg, a Sym or None for an absolute address."""
+
+    base: object
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Vec:
+    """A braced operand `{%f1, %f2}`."""
+
+    items: tuple
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One PTX instruction.
+
+    `opcode` is split at its dots, `operands` come destination first, `guard` is the Reg of `@%p` or None, `line` is the
+    line in the main source file (0: unknown).
+    """
+
+    opcode: tuple
+    operands: tuple
+    guard: Reg | None
+    line: int
+
+    @property
+    def name(self):
+        """The opcode as written."""
+        return ".".join(self.opcode)
+
+    @cached_property
+    def kind(self):
+        """The Kind of the instruction."""
+        if self.opcode[0] in ("bar", "barrier"):
+            return Kind.WARP_BARRIER if "warp" in self.opcode else Kind.ARRIVAL if "arrive" in self.opcode else Kind.BARRIER
+        if self.opcode[0] == "cp":
+            return Kind.COPY if self.opcode[1:2] == ("async",) and self.opcode[2:3] in COPIES else Kind.COMPUTE
+        return KINDS.get(self.opcode[0], Kind.COMPUTE)
+
+    @property
+    def address(self):
+        """The address operand of a load, store or atomic."""
+        return self.operands[int(self.kind is not Kind.STORE and self.opcode[0] != "red")]
+
+    @property
+    def data(self):
+        """The data operands of a load or store, braces opened."""
+        return tuple(opened((self.operands[int(self.kind is Kind.STORE)],)))
+
+    @cached_property
+    def results(self):
+        """How many operands are results."""
+        name, count = self.opcode[0], len(self.operands)
+        if name in WITHOUT_RESULT:
+            return int(self.kind in BARRIERS and "red" in self.opcode and count > 0)
+        if name == "setp":
+            return max(count - 2 - any(p in ("and", "or", "xor") for p in self.opcode), 0)
+        if name in ("shfl", "match"):
+            return max(count - (4 if name == "shfl" else 2), 0)
+        return int(count > 0 and self.opcode[:2] != ("wmma", "store"))
+
+    @cached_property
+    def destinations(self):
+        """The registers that it writes; `_`, a result that nobody wants, is none."""
+        return tuple(o for o in opened(self.operands[:self.results]) if isinstance(o, Reg) and o.name != "_")
+
+    @cached_property
+    def inputs(self):
+        """The operands that are no results, braces opened, in order."""
+        return tuple(opened(self.operands[self.results:]))
+
+    @cached_property
+    def sources(self):
+        """The registers that it reads, its guard included."""
+        read = [o.base if isinstance(o, Mem) else o for o in self.inputs]
+        return (*(o for o in read if isinstance(o, Reg)), *([self.guard] if self.guard else []))
+
+
+def opened(operands):
+    """Yield operands, those in braces one by one."""
+    for operand in operands:
+        yield from operand.items if isinstance(operand, Vec) else (operand,)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A declared variable: state space, alignment and size in bytes, initial bytes or None."""
+
+    name: str
+    space: str
+    align: int
+    nbytes: int
+    init: bytes | None = None
+    pointers: tuple = ()  # (byte offset, symbol, addend) of addresses inside the initial value
+    kind: str = ""  # of its elements, as PTX writes it: "f32"
+
+
+@dataclass
+class Function:
+    """An `.entry` or `.func` with its body."""
+
+    name: str
+    kernel: bool
+    params: list = field(default_factory=list)
+    returns: list = field(default_factory=list)
+    registers: dict = field(default_factory=dict)  # name -> type, ranges expanded on lookup
+    ranges: list = field(default_factory=list)  # (prefix, type)
+    variables: dict = field(default_factory=dict)
+    body: list = field(default_factory=list)  # Instruction, or str for a label
+    directives: dict = field(default_factory=dict)
+    defined: bool = False
+
+    def register_type(self, name):
+        """Return the declared type (`b32`, `pred`, …) of a register, or None when it was never declared."""
+        if name in self.registers:
+            return self.registers[name]
+        stem = name.rstrip("0123456789")
+        for prefix, kind in self.ranges:
+            if prefix == stem:
+                return kind
+        return None
+
+
+@dataclass
+class Module:
+    """A whole PTX file: functions and module-level variables by name."""
+
+    functions: dict = field(default_factory=dict)
+    variables: dict = field(default_factory=dict)
+    version: str = ""
+    target: str = ""
