@@ -9,7 +9,8 @@ two quarters want the same words: (8 + 4) / 64 = 0.1875. Eight neighbours of a t
 
 Part 3 counts the stores, too. On the gate's input 8,192 words go into each tile, 16 per wavefront: of A, 8 lanes along k in each of 2 rows
 (the other 16 lanes store nothing); of B, 16 lanes along each of 2 rows whose banks are the same. That makes 2 · 512 for 32,768
-multiply-adds of a warp, 0.03125. In As[k][row] rows of 128 words put 8 lanes along k into one bank, 4,096 instead of 512; rows of 132 words do not. Lanes
+multiply-adds of a warp, 0.03125. In As[k][row] rows of 128 words put 8 lanes along k into one bank, 4,096 instead of 512; rows of 132
+words do not. Lanes
 that go down the rows of A instead avoid this as well, but load 16 sectors per request and not 2, and for that there is a gate on sectors.
 Tiles of 64 × 64 have 2 / (8 · 64) = 0.0039 sectors per multiply-add, and pass.
 """
