@@ -127,7 +127,8 @@ def clone(tmp_path):
 
 def make(folder, target="lab", before=(), **variables):
     command = [*before, "make", "-C", folder, f"PYTHON={Path(sys.base_prefix, 'bin/python3')}", target]
-    return subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
+    inherited = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKEOVERRIDES", "INSTALLED")}  # of our own make
+    return subprocess.run(command, env=inherited | variables, capture_output=True, text=True)
 
 
 @pytest.mark.slow
