@@ -127,7 +127,8 @@ def clone(tmp_path):
 
 def make(folder, target="lab", before=(), **variables):
     command = [*before, "make", "-C", folder, f"PYTHON={Path(sys.base_prefix, 'bin/python3')}", target]
-    inherited = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKEOVERRIDES", "INSTALLED")}  # of our own make
+    ours = ("MAKEFLAGS", "MAKEOVERRIDES", "INSTALLED")        # of the make that runs these tests
+    inherited = {name: value for name, value in os.environ.items() if name not in ours}
     return subprocess.run(command, env=inherited | variables, capture_output=True, text=True)
 
 
