@@ -342,9 +342,14 @@ class Stage {
     const runs = event.key === "Enter" && event.shiftKey, full = document.fullscreenElement || this.root.classList.contains("wbw-fixed");
     if (!runs && event.key !== "Escape" || !full && !this.root.closest(".jp-Cell")) return false;
     this.gone = full && runs;                // JupyterLab has gone on by the time that the screen is left
+    const { key, code, keyCode, shiftKey } = event, go = () => {
+      const cell = this.release();
+      if (runs) cell?.dispatchEvent(new KeyboardEvent("keydown", { key, code, keyCode, shiftKey, bubbles: true, cancelable: true }));
+    };
+    if (runs && document.fullscreenElement) document.addEventListener("fullscreenchange", () => setTimeout(go, 50), { once: true });
+    else if (runs) setTimeout(go, 0);        // JupyterLab learns of the cell that has the focus when this event is over
+    else go();
     if (full) this.fullScreen();
-    const cell = this.release(), { key, code, keyCode, shiftKey } = event;
-    if (runs) cell?.dispatchEvent(new KeyboardEvent("keydown", { key, code, keyCode, shiftKey, bubbles: true, cancelable: true }));
     event.preventDefault();
     event.stopPropagation();
     return true;
