@@ -57,5 +57,6 @@ def require(what: str, *modules: str) -> None:
     missing = [DISTRIBUTIONS.get(module, module) for module in modules if find_spec(module) is None]
     if missing:
         which = "which is" if len(missing) == 1 else "which are"
-        raise MissingPackageError(f"{what} needs {' and '.join(missing)}, {which} not installed: run `pip install {' '.join(missing)}`",
+        names = " and ".join([", ".join(missing[:-1])] * bool(missing[1:]) + missing[-1:])
+        raise MissingPackageError(f"{what} needs {names}, {which} not installed: run `pip install {' '.join(missing)}`",
                                   missing=tuple(missing))

@@ -57,7 +57,8 @@ cell('''{KERNEL}''')
 NEEDS_MORE = {
     "import course_lib.plots": "course_lib.plots needs matplotlib, which is not installed: run `pip install matplotlib`",
     "import course_lib.widgets":
-        "course_lib.widgets needs ipywidgets and matplotlib, which are not installed: run `pip install ipywidgets matplotlib`",
+        "course_lib.widgets needs anywidget, ipywidgets and matplotlib, which are not installed: "
+        "run `pip install anywidget ipywidgets matplotlib`",
     "from course_lib.training import digits; digits()":
         "The network that learns the digits needs scikit-learn, which is not installed: run `pip install scikit-learn`",
 }

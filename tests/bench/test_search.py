@@ -82,7 +82,7 @@ def test_the_counters_in_the_file_are_those_of_the_simulator(values):
     for K in DEPTHS:
         result = run(KERNEL, np.ones((SIDE, K)), np.ones((K, SIDE)), backend="sim", **dict(zip(TRIED, values, strict=True)))
         now, kept = work_of(result), Work(**rows[K])
-        for name in ("blocks", "fmas", "wavefronts", "sectors", "lines", "block_sectors", "launch_sectors", "double"):
+        for name in ("blocks", "fmas", "wavefronts", "sectors", "l1_wavefronts", "block_sectors", "launch_sectors", "double"):
             assert getattr(now, name) == getattr(kept, name), name
         assert now.instructions == pytest.approx(kept.instructions, rel=0.1), "another version of the compiler may make a few more"
 

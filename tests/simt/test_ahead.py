@@ -145,7 +145,7 @@ def test_compiled_kernels_are_let_go(helper):
 
 CHILD = """
 import sys, threading, time
-from course_lib.simt import ahead
+from course_lib.simt.host import ahead
 source = '''SOURCE'''
 asked = {"source": source, "entry": "f", "block": [32, 1, 1], "defines": {"NUMBER": NUMBER}, "arch": "sm_90"}
 threading.Thread(target=lambda: [ahead._helpers[0].do(asked) for _ in range(1000)], daemon=True).start()
@@ -162,7 +162,7 @@ sys.stdin.readline()
 def test_nothing_stays_when_the_kernel_ends(end):
     last = "raise SystemExit(3)" if end == "ends with an exception" else ""
     text = CHILD.replace("SOURCE", SOURCE).replace("NUMBER}", f"{random.randrange(2**30)}}}") + last
-    root = str(Path(ahead.__file__).parents[2])
+    root = str(Path(ahead.__file__).parents[3])
     child = subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, env={**os.environ, "PYTHONPATH": root})
     pid = int(child.stdout.readline())

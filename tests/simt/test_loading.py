@@ -14,7 +14,7 @@ CROWDED = textwrap.dedent("""
     import ctypes, mmap
     import numpy as np
     from course_lib import kernels, simt
-    from course_lib.simt import native
+    from course_lib.simt.codegen import native
     kernel = kernels.get("sgemm_1d_tile")
     A = np.ones((40, 40), np.float32)
     C = np.zeros_like(A)

@@ -13,4 +13,5 @@ def overtaking(text: str) -> Overtaking:
     CourseError
         When the kernel has no barrier, or not two shared tiles.
     """
-    return explorables.overtaking(with_tile(text, 16), without_last_barrier(text, 16))
+    broken = without_last_barrier(text, 16)            # first: it says when the kernel is not written yet
+    return explorables.overtaking(with_tile(text, 16), broken)

@@ -153,6 +153,8 @@ def emit_prmt(code, ins, s):
 @op("sad", signature=same(3))
 def emit_sad(code, ins, s):
     t = ir_type(kind(ins))
-    letter = "s" if signed(ins) else "u"
-    distance = code.binary("sub", t, code.call(f"{letter}max", t, *s[:2]), code.call(f"{letter}min", t, *s[:2]))
+    if signed(ins):
+        distance = code.binary("sub", t, code.call("smax", t, *s[:2]), code.call("smin", t, *s[:2]))
+    else:                        # not by umax and umin: where LLVM 22 knows both signs, it makes the signed distance of that
+        distance = code.binary("or", t, code.call("usub.sat", t, *s[:2]), code.call("usub.sat", t, s[1], s[0]))
     return (code.binary("add", t, distance, s[2]),)
