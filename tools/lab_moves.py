@@ -22,6 +22,7 @@ OUTPUT = "xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')][1]"
 EFFECT = """control => [...control.closest('.jp-OutputArea-output').querySelectorAll('table, img, [role=alert], [role=region]')]
     .map(e => e.tagName === 'IMG' ? `${e.alt} ${e.src.length} ${e.src.slice(-200)}` : e.innerText).join('\\n')"""
 CHANGED = f"([control, before]) => ({EFFECT})(control) !== before"
+BUSY = """control => control.closest('.jp-OutputArea-output').innerText.split('\\n').some(line => line.trimEnd().endsWith('…'))"""
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,12 @@ class Move:
 
 
 def watched(lesson, control, act):
-    """Do something to a control; return the seconds until its output changed, or None; then wait until it rests."""
+    """Wait until a control's output rests, do something to the control; return the seconds until its output changed, or None.
+
+    The wait comes first as well as last: what an earlier control asked for may still be on its way, and would be taken for this one's effect.
+    """
     element = control.element_handle()
+    rest(lesson, element)
     before, begun = element.evaluate(EFFECT), time.perf_counter()
     act()
     try:
@@ -60,11 +65,16 @@ def watched(lesson, control, act):
         seconds = time.perf_counter() - begun
     except TooLong:
         return None
+    rest(lesson, element)
+    return seconds
+
+
+def rest(lesson, element):
+    """Wait until the output that an element stands in changes no more, and says of nothing that it is going on ("counting …")."""
     text, until = None, time.monotonic() + MOVES
-    while time.monotonic() < until and (now := element.evaluate(EFFECT)) != text:
+    while time.monotonic() < until and ((now := element.evaluate(EFFECT)) != text or element.evaluate(BUSY)):
         text = now
         lesson.page.wait_for_timeout(REST_S * 1000)
-    return seconds
 
 
 def label_of(control):
