@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-NAMES = ("candidates", "cpu_orders", "cpu_roof", "micro", "traffic", "training", "vectors")     # files that hold rows, not `Record`s
+NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "micro", "traffic", "training", "vectors")     # files that hold rows, not `Record`s
 
 
 @dataclass(frozen=True)
