@@ -54,7 +54,8 @@ class Move:
 def watched(lesson, control, act):
     """Wait until a control's output rests, do something to the control; return the seconds until its output changed, or None.
 
-    The wait comes first as well as last: what an earlier control asked for may still be on its way, and would be taken for this one's effect.
+    The wait comes first as well as last: what an earlier control asked for may still be on its way, and would be taken for this one's
+    effect.
     """
     element = control.element_handle()
     rest(lesson, element)

@@ -9,8 +9,8 @@ Writes coalescing.json into the output folder ($OUT, or build/coalescing), in th
 - is a fifth sector free because the L1 holds it? `loads` of copy_past_l1 with offsets, and the L2's sectors in `count`
 - are the pieces of 64 bytes the L2's? `limit`: cudaLimitMaxL2FetchGranularity 32, 64, 128; bytes from DRAM in `count`
 - is it the reach of the copy and not the distance? `footprint`: fewer floats at the same stride
-- what does line 29 alone cost, and what do padded rows? `product`: variants of sgemm_uncoalesced; the two naive kernels and sgemm_tiled with
-  padded rows
+- what does line 29 alone cost, and what do padded rows? `product`: variants of sgemm_uncoalesced; the two naive kernels and
+  sgemm_tiled with padded rows
 """
 
 import argparse
@@ -102,7 +102,8 @@ def source(row):
         kernel = get("copy_strided")
         return kernel.source, kernel.entry, {"VEC": row["VEC"], "THREADS": THREADS}
     down, TILE = get("sgemm_uncoalesced").source, row["TILE"]
-    catalog = {"naive": ("sgemm_naive", {}), "swapped": ("sgemm_swapped", {}), "tiled": ("sgemm_tiled", {"BM": TILE, "BN": TILE, "BK": TILE}),
+    catalog = {"naive": ("sgemm_naive", {}), "swapped": ("sgemm_swapped", {}),
+               "tiled": ("sgemm_tiled", {"BM": TILE, "BN": TILE, "BK": TILE}),
                "along, transposed": ("sgemm_coalesced", {"TILE": TILE}),
                "along, transposed, padded": ("sgemm_padded", {"TILE": TILE, "PAD": 1})}
     if row["variant"] in catalog:

@@ -4,7 +4,8 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "micro", "traffic", "training", "vectors")     # files that hold rows, not `Record`s
+# Files that hold rows, not `Record`s.
+NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "micro", "traffic", "training", "vectors")
 
 
 @dataclass(frozen=True)

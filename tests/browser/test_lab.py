@@ -149,7 +149,8 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
         assert counted.findall(before)[:1] == ["32"]
         pad = lesson.page.get_by_label("PAD: words added to each row of the tile")       # of the bench, in an optional section
         before, after = lesson.move(pad, done=lambda text: "512 wavefronts, 1 each" in text)
-        assert "16,384 wavefronts, 32 each" in before and "512 wavefronts, 1 each" in after
+        assert "16,384 wavefronts, 32 each" in before
+        assert "512 wavefronts, 1 each" in after
         lesson.page.locator('img[alt*="at most 1 in one bank: 1 wavefront"]').first.wait_for()
         lesson.page.get_by_text("▶ PAD = 1").wait_for()
         lesson.shots(SHOTS, "06_bank_conflicts-moved", whole=False)
