@@ -36,4 +36,4 @@ def added_instructions() -> Picture:
            xlim=(3, 16.3), ylim=(0, 38))
     ax.grid(axis="y")
     ax.legend(loc="lower right", ncols=2)
-    return render(ax, "Recorded time over instructions per multiply-add: nearly level, then all lines rise together. " + ". ".join(told) + ".")
+    return render(ax, "Recorded time over instructions per multiply-add: level, then all lines rise together. " + ". ".join(told) + ".")
