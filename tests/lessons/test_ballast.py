@@ -97,7 +97,7 @@ def test_how_many_instructions_are_free_at_each_unroll():
     assert (min(e for e in ballast.EXTRA if e), max(ballast.EXTRA)) == (1, 6)
     base, = (row["instructions"] for row in FOUND.find(N=4096, UNROLL=16, EXTRA=0, WAYS=1))
     waves = experiments.wavefronts(counts.KERNEL, TILE=counts.TILE, UNROLL=16)
-    says("added-told", f"The larger limit bends after {4 * waves - base:.2f}")
+    says("added-told", f"The larger limit, the dashed line, bends after {4 * waves - base:.2f}")
     assert (base, SECONDS[16, 0, 1] / SECONDS[4, 0, 1] - 1) == (3.75, pytest.approx(-0.02, abs=0.005))
     says("one-change-told", "has the same counts, and with 16 it is 2 % *faster* than with 4")
 
