@@ -217,7 +217,8 @@ def test_what_is_said_of_the_step_from_2_to_4():
              for factor in (2, 4)}
     assert all(after < before for before, after in zip(steps[2], steps[4], strict=True)), "both counts fall"
     row = next(row for row in unrolling.limits().rows if row[0] == "UNROLL = 2")
-    says(f"{row[2]} and {row[3]} ms", "(UNROLL 2 → 4 is missing. There both counts fall, so that step proves nothing.)")
+    says(f"with 2 only by a little: {row[2]} and {row[3]} ms",
+         "(UNROLL 2 → 4 is missing. There both counts fall, so that step proves nothing.)")
 
 
 def test_each_pair_of_recordings_differs_in_one_count():
@@ -243,13 +244,9 @@ def test_padding_changes_only_addresses():
 
 def test_no_modelled_limit_stands_above_a_recorded_time():
     rows = [tuple(map(float, row[1:])) for row in unrolling.limits().rows]
-    above = []
-    for recorded, issue, shared in rows:
-        assert recorded > max(issue, shared)
-        above.append(recorded / max(issue, shared) - 1)
+    assert all(recorded > max(issue, shared) for recorded, issue, shared in rows)
     assert [issue > shared for _, issue, shared in rows] == [True, False, False, False, False]
     assert len({shared for *_, shared in rows[2:]}) == 1, "from 4 on shared memory needs as long in every row"
-    says(f"The recorded times are {100 * min(above):.0f} to {100 * max(above):.0f} % above the larger")
     gpu = device("H200")
     assert (gpu.sms, gpu.clock_mhz) == (132, 1980)
     says("divide by 132 multiprocessors and by 1.98 · 10⁹ cycles per second, its highest clock")
@@ -267,15 +264,10 @@ def test_the_profiler_counted_what_the_optional_section_says():
     assert (loop.counts["FFMA"], loop.counts["LDS"], loop.counts["instructions"]) == (16, 20, 16 + 20 + 27)
 
 
-def test_the_documents_numbers():
+def test_the_slides_numbers():
     assert [row[3] for row in unrolling.slides().rows][-1] == "1.50"
     assert [row[4] for row in unrolling.slides().rows][-1] == "1.02"
     says("At N = 4096 he gains a factor of 1.5, and we gain 2 %")
-    rows = [(float(row[1]), int(row[2].replace(",", ""))) for row in unrolling.homework().rows]
-    (most, slow), (two, faster), (least, same) = rows
-    assert (most, two, least) == (4.14, 2.0, 1.5)
-    says(f"the time falls to {100 * faster / slow:.0f} %. From 2.00 to 1.50 it does not fall at all")
-    assert same >= faster
 
 
 def test_the_picture_of_the_three_texts_has_words():

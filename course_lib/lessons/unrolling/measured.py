@@ -1,10 +1,8 @@
-"""What the documents measured: Lee's last step on a GTX 690, and Koppelman's instructions per multiply-add."""
+"""What a document measured: Lee's last step on a GTX 690."""
 
 from course_lib import data
 from course_lib.data import documents
 from course_lib.plots import Table
-
-USE_ALL = ("mxv_sh", "mxv_sh_ochunk", "mxv_vls")         # kernels that use every byte they load
 
 
 def slides() -> Table:
@@ -16,10 +14,3 @@ def slides() -> Table:
              f"{seconds['sgemm_padded', N] / seconds['sgemm_unrolled', N]:.2f}") for N in before]
     header = ("N", "slides: Bank Conflict", "slides: Loop Unrolling", "slides: faster", "H200: sgemm_unrolled over sgemm_padded")
     return Table(header, rows, f"Slides: GTX 690, no unit printed. H200: {ours.label}")
-
-
-def homework() -> Table:
-    """Return Koppelman's instructions per multiply-add and times, of the kernels that use all they load."""
-    launches, needs = documents.KOPPELMAN_LAUNCH, documents.KOPPELMAN_RESOURCES.column("shared")
-    rows = [(name, launches.column("I/F")[name], f"{launches.column('us')[name]:,}", f"{needs[name]:,}") for name in USE_ALL]
-    return Table(("kernel", "I/F", "µs", "shared bytes per block"), rows, f"Homework: {launches.device}")
