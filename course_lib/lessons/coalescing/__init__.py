@@ -9,6 +9,6 @@ from course_lib.lessons.coalescing.pictures import first_request_for_b
 from course_lib.lessons.coalescing.products import b_line, b_line_counted, beside_uncoalesced, between, scoreboard, slides
 from course_lib.lessons.coalescing.strides import recorded_us, stride_chart, stride_times
 
-__all__ = ["b_line", "b_line_counted", "beside_uncoalesced", "between", "fetch_chart", "fetches", "first_request_for_b", "layouts", "line_29",
-           "old_and_new", "one_request", "recorded_us", "scoreboard", "slides", "stride_chart", "stride_times", "tile_load", "under_way",
-           "with_slip"]
+__all__ = ["b_line", "b_line_counted", "beside_uncoalesced", "between", "fetch_chart", "fetches", "first_request_for_b", "layouts",
+           "line_29", "old_and_new", "one_request", "recorded_us", "scoreboard", "slides", "stride_chart", "stride_times", "tile_load",
+           "under_way", "with_slip"]

@@ -7,7 +7,8 @@ LIMITS = (32, 64, 128)                    # bytes, of cudaLimitMaxL2FetchGranula
 APART = (1, 2, 4, 8, 16, 32)              # strides recorded with each of them
 COPIED = 2**26                            # floats that are timed
 UNDER_WAY = (4, 8, 16, 32, 64)            # bytes that a thread loads before its first store
-ROWS = (("kernel 1", "down", 0), ("kernel 1, line 29 along a row", "along", 0), ("kernel 3, tile transposed", "along, transposed, padded", 0),
+ROWS = (("kernel 1", "down", 0), ("kernel 1, line 29 along a row", "along", 0),
+        ("kernel 3, tile transposed", "along, transposed, padded", 0),
         ("kernel 2", "tiled", 0), ("kernel 2, rows of 1,025 floats", "tiled", 1), ("kernel 2, rows of 1,032 floats", "tiled", 8))
 
 
@@ -38,9 +39,9 @@ def fetched_mb(stride: int, limit: int = 0) -> float:
     return row["dram_bytes_read"] / 1e6
 
 
-def loads_us(VEC: int = 1, LOADS: int = 1, TOGETHER: int = 1) -> float:
-    """Return the time of the copy whose threads make LOADS loads of VEC floats, before their first store or each before its own."""
-    return us(what="loads", kernel="copy_loads", VEC=VEC, LOADS=LOADS, TOGETHER=TOGETHER)
+def loads_us(VEC: int = 1, loads: int = 1, together: bool = True) -> float:
+    """Return the time of the copy whose threads load VEC floats several times, before their first store or each before its own."""
+    return us(what="loads", kernel="copy_loads", VEC=VEC, LOADS=loads, TOGETHER=int(together))
 
 
 def past_l1_us(offset: int) -> float:
@@ -68,7 +69,8 @@ def fetch_chart() -> Picture:
     for i, limit in ((1, 128), (2, 32)):
         ax.plot(APART, [limited_us(s, limit) for s in APART], linestyle=":", color=style.CYCLE[i], marker=style.MARKERS[i],
                 markersize=9, label=f"{limit} bytes")
-    ax.set(xlabel=f"stride, floats\n2²⁶ floats. {label()}", ylabel="µs", title="The same copy, with three fetch sizes of the L2", ylim=(0, None))
+    ax.set(xlabel=f"stride, floats\n2²⁶ floats. {label()}", ylabel="µs", ylim=(0, None))
+    ax.set_title("The same copy, with three fetch sizes of the L2")
     ax.set_xticks([1, *range(4, 33, 4)])
     ax.grid(axis="y")
     ax.legend(frameon=True, framealpha=1, edgecolor="none", title="L2 may fetch at once")
@@ -94,8 +96,8 @@ def under_way() -> Table:
         alone = f"{loads_us(1, size // 4, 0):.0f}" if 8 <= size <= 32 else ""
         rows.append((size, *together, alone))
     header = ("bytes per thread", "loads of 1 float", "of 2 floats", "of 4 floats", "of 1 float, each stored before the next")
-    return Table(header, rows, "µs of a copy of 2²⁶ floats, stride 1. All loads of a thread come before its first store, except in the last "
-                               f"column. {label()}")
+    return Table(header, rows, "µs of a copy of 2²⁶ floats, stride 1. All loads of a thread come before its first store, except in the "
+                               f"last column. {label()}")
 
 
 def line_29() -> Table:
