@@ -11,6 +11,7 @@ import my_course
 import nbformat
 import numpy as np
 import pytest
+import record_coalescing as recorder
 from nbclient import NotebookClient
 
 from course_lib import cp, data, kernels, model
@@ -18,7 +19,7 @@ from course_lib.arch import device
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.lessons import coalescing
-from course_lib.lessons.coalescing import products, strides
+from course_lib.lessons.coalescing import experiments, products, strides
 from course_lib.lessons.coalescing.columns import LEADING
 from course_lib.magic import from_cell
 from course_lib.plots import requests
@@ -136,60 +137,91 @@ def test_the_dashed_line_is_anchored_elsewhere_and_predicts_strides_4_and_8():
     assert coalescing.recorded_us(3) / strides.sectors_us(3) > 1.1, "elsewhere it does not"
 
 
-@pytest.mark.parametrize("VEC", [1, 2, 4])
-def test_sectors_per_lane_of_a_long_copy_are_the_simulators(VEC):
-    for stride in sorted({1, 2, 3, *strides.APART[VEC]}):
-        assert 32 * strides.pieces_per_lane(stride, VEC, 32) == strides.sectors_per_request(stride, VEC=VEC)
-    assert all(strides.sectors_per_request(stride, VEC=VEC) == 32 for stride in strides.APART[VEC]), "a sector for each lane"
-
-
-def test_pieces_of_64_bytes_explain_the_first_step_and_none_beyond():
-    rows = {(row[0], row[1]): row[2:] for row in coalescing.distances().rows}
-    lanes = ("1 float", "2 floats", "4 floats")
-    first = [rows[lane, 64] for lane in lanes]
-    assert [f[2] for f in first] == [f"{(64 + 4 * V) / (32 + 4 * V):.2f}" for V in (1, 2, 4)]
-    assert all(0.95 < float(f[1]) / float(f[2]) < 1.05 for f in first), "fits within 5 %"
-    us = {(VEC, apart): strides.record_of(apart // (4 * VEC), VEC=VEC).median_s * 1e6
-          for VEC, times in strides.APART.items() for apart in (4 * VEC * t for t in times)}
-    assert strides.in_pieces_bytes(3, 4) == 48 + 16
-    said("The copy at 48 bytes apart takes 5 % longer than predicted")
-    assert us[4, 48] / (us[4, 32] * 64 / 48) == pytest.approx(1.05, abs=0.005)
-    second = [us[VEC, 128] / us[VEC, 64] for VEC in (1, 2, 4)]
-    assert 1.095 < min(second) < max(second) < 1.145, "10 to 14 % was recorded"
-    assert all(us[VEC, 256] / us[VEC, 128] > 1.2 for VEC in (2, 4)), "longer and longer"
-    by_lines = [strides.in_pieces_bytes(32 // VEC, VEC, 128) / strides.in_pieces_bytes(16 // VEC, VEC, 128) for VEC in (1, 2, 4)]
-    assert by_lines == [(128 + 4 * V) / (64 + 4 * V) for V in (1, 2, 4)]
-    assert 1.75 < min(by_lines) < max(by_lines) < 1.95, "lines predict 1.8 to 1.9 times"
-    assert len({rows[lane, apart][2] for lane in lanes[1:] for apart in (64, 128, 256)}) == 2, "no change beyond 64 bytes"
-
-
-def test_a_star_marks_a_replayed_graph():
-    assert [row[2].endswith("*") for row in coalescing.distances().rows] == [row[0] == "4 floats" and row[1] == 32 for row in
-                                                                            coalescing.distances().rows]
-    assert [row[3] for row in coalescing.widths().rows] == ["208", "139*", "127*"]
-    assert not any(strides.record_of(stride).graph for stride in strides.STRIDES), "launch by launch"
-
-
-def test_what_is_not_explained_is_as_it_was_recorded():
-    first, *_, last = coalescing.widths().rows
-    assert [row[1:3] for row in coalescing.widths().rows] == [("32", "4"), ("16", "8"), ("8", "16")]
-    us = [float(row[3].rstrip("*")) for row in (first, last)]
-    said(f"per load {us[0] / us[1]:.2f} times as fast as one")
-    gaps = ((2, 2), (3, 2), (4, 2), (2, 4))
-    moved = [strides.moved_gb_s(stride, VEC=VEC) for stride, VEC in gaps]
-    us = [coalescing.recorded_us(stride, VEC=VEC) for stride, VEC in gaps]
-    said("take {}, {} and {} µs, four floats at stride 2 take {} µs".format(*us),
-         f"and that is {min(moved):,.0f} to {max(moved):,.0f} GB/s")
+def test_offsets_cost_the_same_with_and_without_a_fifth_sector():
     by_offset = {offset: 1e6 * strides.record_of(offset=offset).median_s for offset in (0, 1, 2, 4, 8, 16, 32)}
-    five, four = ([by_offset[offset] for offset in offsets] for offsets in ((1, 2, 4), (8, 16, 32)))
-    said(f"without a fifth sector, take {min(four):.0f} to {max(four):.0f} µs; 1, 2 and 4, with it, {min(five):.0f} to {max(five):.0f}.",
-         f"Offset 0 takes {by_offset[0]:.0f}")
-    slower = [us / by_offset[0] for us in five + four]
+    slower = [by_offset[offset] / by_offset[0] for offset in (1, 2, 4, 8, 16, 32)]
     assert 1.02 < min(slower) < max(slower) < 1.04, "2 to 4 %, whether they add a sector or not"
-    moved = 4 * (2 * 4 + 1) / 32 * 8 * 2**26 / min(five) / 1e3
-    assert moved == pytest.approx(2800, rel=0.005), "five sectors read and four written per 32 floats"
-    said(f"Stride 2 moves {strides.moved_gb_s(2):,.0f} GB/s", f"need only about {round(moved, -2):,.0f}")
-    assert moved < strides.moved_gb_s(2)
+    assert "All recorded offsets cost 2 to 4 %" in LECTURE
+
+
+# ---- experiments that change one thing ---------------------------------------------------------------------------------------------
+
+def test_what_the_fetch_size_of_the_l2_changes():
+    us, mb = experiments.limited_us, experiments.fetched_mb
+    said(f"takes {us(16, 32):.0f} instead of {us(16, 64):,.0f} µs", f"rises from {us(32, 64):,.0f} to {us(32, 128):,.0f} µs",
+         f"reads {mb(12):.0f} MB, halfway between {mb(8):.0f} and {mb(16):,.0f}", f"read the same {mb(8, 32):.0f} MB",
+         f"take {us(8, 32):.0f}, {us(16, 32):.0f} and {us(32, 32):,.0f} µs")
+    assert [mb(16, limit) / mb(8, limit) for limit in experiments.LIMITS] == pytest.approx([1, 2, 2], rel=0.001)
+    assert [mb(32, limit) / mb(16, limit) for limit in experiments.LIMITS] == pytest.approx([1, 1, 2], rel=0.001)
+    assert mb(12) == pytest.approx((mb(8) + mb(16)) / 2, rel=0.001)
+    assert {round(us(8, limit) / us(8, 64), 2) for limit in experiments.LIMITS} == {1}, "stride 8: no change"
+    assert us(16, 128) == pytest.approx(us(16, 64), rel=0.005)
+    assert (us(16, 64) - us(16, 32)) / (us(16, 64) - us(8, 64)) > 0.8, "mostly"
+    for stride in (1, 8, 16, 32):
+        assert mb(stride) == pytest.approx(mb(stride, 64), rel=0.001), "left alone, as with 64"
+        assert experiments.copy_us(stride) == pytest.approx(us(stride, 64), rel=0.005)
+    copies = " ".join(LECTURE.split())
+    assert f"reads {mb(16, 32):.0f} instead of {mb(16, 64):,.0f} MB with 32 bytes" in copies
+    assert f"takes {us(16, 32):.0f} instead of {us(16, 64):,.0f} µs" in copies
+    rows = {row[0]: row[1:] for row in coalescing.fetches().rows}
+    assert rows[16] == ("537", "1,074", "1,074", "627", "1,038", "1,042")
+    words = repr(coalescing.fetch_chart())
+    assert all(f"{us(32, limit):,.0f} at 32" in words for limit in experiments.LIMITS)
+
+
+def test_what_bytes_leave_open_beyond_stride_16_and_how_far_the_two_days_differ():
+    few, many = ({stride: experiments.us(what="footprint", n=n, stride=stride) for stride in (16, 32)} for n in (2**22, 2**26))
+    percent = [round(100 * (found[32] / found[16] - 1)) for found in (many, few)]
+    said(f"takes {percent[0]} % longer than stride 16, and a copy of a sixteenth of the floats still takes {percent[1]} % longer")
+    less = [1 - experiments.copy_us(stride) / (1e6 * strides.record_of(stride).median_s) for stride in strides.STRIDES]
+    assert 0.005 < min(less) < max(less) < 0.045, "1 to 4 % less"
+    said("Copies of single floats took 1 to 4 % less time than above")
+
+
+def test_what_a_thread_has_under_way_decides_and_not_how_it_is_cut():
+    us = experiments.loads_us
+    for size, shapes in {8: ((1, 2), (2, 1)), 16: ((1, 4), (2, 2), (4, 1)), 32: ((1, 8), (2, 4), (4, 2))}.items():
+        times = [us(*shape) for shape in shapes]
+        assert max(times) / min(times) < 1.02, f"{size} bytes: within 2 %"
+        assert times[0] < us(1, size // 4, 0), "together is faster than one after another"
+        assert size == 8 or min(times) > us(1, 4) - 0.1, "beyond 16 bytes nothing more is gained"
+    said(f"{us(1, 4, 0):.0f} instead of {us(1, 4):.0f} µs", "the same within 2 %")
+    assert us(4, 4) > us(1, 4)
+    assert f"takes {us(1, 4):.0f} instead of {us():.0f} µs" in LECTURE
+    assert [row[0] for row in coalescing.under_way().rows] == list(experiments.UNDER_WAY)
+    assert coalescing.under_way().rows[2] == (16, "129", "130", "130", "169")
+
+
+def test_a_fifth_sector_costs_nothing_past_the_l1():
+    us = experiments.past_l1_us
+    said(f"offset 1 takes {us(1):.0f} µs", f"with only four sectors, takes {us(8):.0f}, and offset 0 takes {us(0):.0f}.")
+    rows = data.readings("coalescing").find(what="count", kernel="copy_past_l1")
+    assert {row["OFFSET"]: row["l2_sectors_read"] / row["load_requests"] for row in rows} == {0: 4, 1: 5, 8: 4}, "the L2 is asked for five"
+    through, = data.readings("coalescing").find(what="count", kernel="copy_strided", stride=1, offset=1)
+    said(f"the L2 is asked for {through['l2_sectors_read'] / through['load_requests']:.1f} sectors per request")
+    assert us(1) / us(8) < 1.005
+    assert 0.995 < experiments.copy_us(offset=1) / experiments.copy_us(offset=8) < 1.003, "through the L1"
+
+
+def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
+    us, sectors = experiments.product_us, experiments.product_sectors
+    for N in (1024, 4096):
+        assert us("along", N) / us("down", N) == pytest.approx(0.75, abs=0.01), "a quarter faster at both sizes"
+        assert us("along", N) == pytest.approx(us("along, transposed, padded", N), rel=0.005), "transposed: the same"
+        assert us("tiled", N, 1) == pytest.approx(us("tiled", N, 8), rel=0.003), "longer rows: the same time"
+    said(f"Rows of 1,024 floats take {100 * (1 - us('tiled') / us('tiled', padding=8)):.0f} % less than both")
+    said(f"only {100 * (1 - sectors('along')[1] / sectors('down')[1]):.0f} % fewer sectors",
+         f"asks for {100 * (sectors('tiled', 1)[0] / sectors('tiled', 8)[0] - 1):.0f} % more sectors than with 1,032")
+    rows = [data.readings("coalescing").find(what="count", variant=v, TILE=16)[0] for v in ("down", "along")]
+    waves = [row["shared_load_wavefronts"] + row["shared_store_wavefronts"] for row in rows]
+    said(f"with {100 * (waves[1] / waves[0] - 1):.0f} % more wavefronts of shared memory")
+    down, along = us("down", 4096), us("along", 4096)
+    assert f"{down / along:.2f} times as long as with line 29 alone changed: {down / 1e3:.1f} instead of {along / 1e3:.1f} ms" in \
+        " ".join(LECTURE.split())
+    assert [row[3:] for row in coalescing.line_29().rows][:2] == [("400", "24.6"), ("299", "18.3")]
+    text = kernels.get("sgemm_uncoalesced").source.splitlines()
+    changed = [n for n, line in enumerate(text, 1) if recorder.DOWN in line]
+    assert changed == [29], "the variant along differs in line 29"
 
 
 # ---- products ----------------------------------------------------------------------------------------------------------------------
@@ -250,7 +282,6 @@ def test_kernels_1_and_3_differ_in_bs_load_and_in_no_wavefront():
     assert min(exact) == exact[1]
     waves = [float(rows[n][5].replace(",", "")) for n in rows]
     assert waves[3] == 3 * waves[2], "three times as many"
-    assert f"{exact[0] / exact[2]:.2f} times as long as kernel 3" in " ".join(LECTURE.split())
 
 
 def test_the_lines_that_differ_are_those_of_the_kernels_without_their_guards():
@@ -302,12 +333,6 @@ def test_the_scoreboard_and_what_is_said_of_it():
     assert (first - tiled) / (naive - tiled) == pytest.approx(0.9, abs=0.005), "at N = 4096 nearly all that tiling has won is lost"
     assert [row[1] for row in coalescing.scoreboard().rows] == ["0.1250", "0.0391", "0.0156", ""]
     assert [row[3] for row in coalescing.scoreboard().rows] == ["10.6%", "11.0%", "15.3%", "100.0%"]
-    counted = {name: data.readings("traffic").find(kernel=name, N=1024)[0] for name in ("sgemm_uncoalesced", "sgemm_padded")}
-    asked, behind = ([counted[name][what] / 1e6 for name in counted] for what in ("l1_sectors_read", "l2_sectors_read"))
-    said(f"for {asked[0]:.1f} million sectors at N = 1024, kernel 3 for {asked[1]:.1f}", f"for only {behind[0]:.1f} and {behind[1]:.1f}.")
-    made = 2 * 1024**3 // (16 * 32)
-    assert [counted[name]["l1_sectors_read"] / made for name in counted] == [10, 4]
-    assert made == 4**3 * products.counted("sgemm_padded").count("requests"), "256³ counted, 1024³ profiled"
 
 
 # ---- mistakes and old hardware -------------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """What the strided copy took on a real GPU, beside the sectors of its requests."""
 
-import numpy as np
-
 from course_lib import data
 from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.data import Record
@@ -11,9 +9,6 @@ from course_lib.widgets.compute import evaluate
 N_TIMED, N_COUNTED = 2**26, 4096          # floats that are copied
 STRIDES = (1, 2, 3, 4, 8, 16, 32)
 FLOAT = 4                                 # bytes
-PAIR = 2 * SECTOR_BYTES
-LANES = 1024                              # of a copy whose pieces of memory are counted
-APART = {1: (8, 16, 32), 2: (4, 8, 16, 32), 4: (2, 3, 4, 8, 16)}      # for each width in floats, strides from 32 bytes on
 
 
 def record_of(stride: int = 1, offset: int = 0, VEC: int = 1) -> Record:
@@ -72,43 +67,3 @@ def stride_chart() -> Picture:
     said = [", ".join(f"{t:,.0f} at {s}" for s, t in zip(STRIDES, found, strict=True)) for found in (times, by_sectors)]
     return render(ax, f"Microseconds against the stride, recorded: {said[0]}. A hollow dot: {fastest:,.0f} at 1 when each lane "
                       f"loads 4 floats. A second line shows what whole sectors alone would take at {speed}: {said[1]}.")
-
-
-def timed(record: Record) -> str:
-    """Write a recorded time in microseconds; a star marks a CUDA graph of many launches."""
-    return f"{1e6 * record.median_s:,.0f}{'*' * record.graph}"
-
-
-STAR = "* many launches as one CUDA graph, the others launch by launch"
-
-
-def pieces_per_lane(stride: int, VEC: int, size: int) -> float:
-    """Return how many pieces of memory of `size` bytes a lane of a long copy touches; lanes that share one each count a part of it."""
-    return np.unique(VEC * FLOAT * stride * np.arange(LANES) // size).size / LANES
-
-
-def in_pieces_bytes(stride: int, VEC: int, size: int = PAIR) -> float:
-    """Return the bytes per lane if memory delivers whole pieces of `size` bytes: read and, without gaps, written."""
-    return pieces_per_lane(stride, VEC, size) * size + VEC * FLOAT
-
-
-def distances() -> Table:
-    """Return recorded copies in which every lane has a sector of its own, against what pieces of 64 bytes predict."""
-    rows = []
-    for VEC, (first, *more) in APART.items():
-        before = record_of(first, VEC=VEC)
-        for stride in (first, *more):
-            record, per_lane = record_of(stride, VEC=VEC), in_pieces_bytes(stride, VEC)
-            rows.append((f"{VEC} float{'s' * (VEC > 1)}", FLOAT * VEC * stride, timed(record), f"{record.median_s / before.median_s:.2f}",
-                         f"{per_lane / in_pieces_bytes(first, VEC):.2f}", f"{N_TIMED / VEC * per_lane / record.median_s / 1e9:,.0f}"))
-    header = ("each lane loads", "bytes apart", "µs", "times as long as 32 bytes apart", "predicted by pieces of 64 bytes",
-              "GB/s in pieces of 64 bytes")
-    return Table(header, rows, f"One sector for each lane: copies of {label()}. {STAR}")
-
-
-def widths() -> Table:
-    """Return the recorded times of copies with stride 1 by the width of a load."""
-    rows = [(VEC, f"{32 // VEC}", f"{sectors_per_request(VEC=VEC):g}", timed(record_of(VEC=VEC)), f"{record_of(VEC=VEC).gb_s:,.0f}")
-            for VEC in (1, 2, 4)]
-    return Table(("floats per load, VEC", "load requests per 1,024 floats", "sectors per request, simulated", "µs", "GB/s"), rows,
-                 f"Stride 1: copies of {label()}. {STAR}")
