@@ -51,8 +51,8 @@ def test_at_the_end_the_full_square_is_not_zero_percent_of_the_next(opened):
     shown.rested()
     words = [text["words"] for text in shown.written()]
     assert "just now" in words
-    assert "42 % of the next" in words
-    assert "0 % of the next" not in words
+    assert "next: 42 % of its time" in words
+    assert "next: 0 % of its time" not in words
 
 
 def test_a_narrow_window_still_has_both_squares_side_by_side(opened):
