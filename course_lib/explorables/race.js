@@ -173,8 +173,10 @@ export function describes(view) {
   const told = what => scene.lanes.map(lane => `${lane.name} ${what(lane)}`).join(", "), { side, order } = scene.states;
   const products = told(lane => `${done(lane, ms).products}${shares ? ` (${share(lane, scene)} %)` : ""}`);
   if (scene.pace === REAL) return `${scene.lanes.length} kernels, each with a square of cells, one for each product. ${says(view)} Products finished: ${products}.`;
+  const from = side => scene.lanes.filter(lane => lane.begins === side).map(lane => lane.name).join(", ");
+  const sides = ["top", "left"].filter(from).map(side => `from the ${side} ${from(side)}`);
   const cells = `Of the ${side ** 2} cells of the product that is under way, filled: ${told(lane => filled(lane, done(lane, ms).part))}.`;
-  return `${scene.lanes.length} kernels, each with a square, C, that fills again and again, in the order that was ${order}: ${told(lane => `from the ${lane.begins}`)}. `
+  return `${scene.lanes.length} kernels, each with a square, C, that fills again and again, in the order that was ${order}: ${sides.join("; ")}. `
     + `${says(view)} ${cells} Products finished: ${products}.`;
 }
 

@@ -1,8 +1,8 @@
 """Lesson 00's explorable: every kernel of the ladder multiplies the same two matrices, as it was recorded on a real GPU.
 
 Two recordings: "ladder" has the time of a product, and "filling" has when each of 32 × 32 elements of C got its number, in a run that
-was watched. The rule that joins them: an element that got its number `filled_us` after the start of a run of `watched_us` fills its cell when
-the part `filled_us` / `watched_us` of the recorded time of a product has passed.
+was watched. The rule that joins them: an element that got its number `filled_us` after the start of a run of `watched_us` fills its cell
+when the part `filled_us` / `watched_us` of the recorded time of a product has passed.
 """
 
 import functools

@@ -130,7 +130,7 @@ def test_the_words_ask_first_and_answer_last(page):
     said = evaluate(page, SAYS, {"states": states(), "values": SLOWED})
     assert said[0][0].endswith("while the naive kernel makes its first? Predict, then play.")
     assert said[0][1].endswith("filled: naive 0, cuBLAS 0. Products finished: naive 0, cuBLAS 0.")
-    assert f"in the order that was {data.readings('filling').label}: naive from the top, cuBLAS from the left." in said[0][1]
+    assert f"in the order that was {data.readings('filling').label}: from the top naive; from the left cuBLAS. " in said[0][1]
     full = {kernel: (FILLS[kernel] <= 12 / MS[kernel] % 1).sum() for kernel in ("sgemm_naive", LIBRARY)}
     assert f"filled: naive {full['sgemm_naive']}, cuBLAS {full[LIBRARY]}. Products finished: naive 0, cuBLAS 4." in said[12][1]
     assert not any(digit in said[0][0] for digit in "123456789")
