@@ -1,8 +1,9 @@
 // Lesson 00: kernels that multiply the same two matrices, each at its recorded speed, beside NVIDIA's library.
-// Data: race.py, the recorded time of one product for each kernel. In which order C fills is not recorded: it is drawn row by row.
+// Data: race.py, for each kernel the recorded time of one product, and at which part of it each cell of C got its number.
 import { clamp, explorable, plural } from "./stage.js";
 
 const EPS = 1e-9, SECOND = 1000, REAL = 1;                                  // ms; the pace that is not slowed
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", WHOLE = DIGITS.length ** 2;
 const LETTERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** What a lane has done at a moment, in ms: whole products, and the part of the next one's time. */
@@ -11,8 +12,16 @@ export function done(lane, ms) {
   return { products, part: clamp(ms / lane.ms - products) };
 }
 
-/** How many squares of a C are filled: in proportion to the time. */
-export const filled = (part, side) => Math.floor(part * side * side + EPS);
+const decoded = new WeakMap();                                                // each lane's cells, read once
+/** For each cell of a C, row by row: which part of the product's time has passed when it fills, as recorded. */
+export function fills(lane) {
+  const digit = at => DIGITS.indexOf(lane.fills[at]), many = lane.fills.length / 2;
+  if (!decoded.has(lane)) decoded.set(lane, Array.from({ length: many }, (_, i) => (DIGITS.length * digit(2 * i) + digit(2 * i + 1)) / WHOLE));
+  return decoded.get(lane);
+}
+
+/** How many cells of its C a lane has filled. */
+export const filled = (lane, part) => fills(lane).filter(when => when <= part + EPS).length;
 
 export const libraryOf = states => states.lanes[states.lanes.length - 1];
 export const rivalOf = (values, states) => states.lanes[values.rival];
@@ -65,11 +74,11 @@ function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400,
   pen.fillText(words, x, y, most);
 }
 
-/** The squares of one C: those of the product before in one tone, those of this one in the other. */
+/** The cells of one C: those of the product before in one tone, those of this one in the other. */
 function drawFilling(pen, view, { lane, pane }, tones) {
-  const { side } = view.scene.states, { products, part } = done(lane, view.ms), now = filled(part, side), cell = pane.side / side, hair = cell > 5 ? 0.5 : 0;
+  const { side } = view.scene.states, { products, part } = done(lane, view.ms), when = fills(lane), cell = pane.side / side, hair = cell > 5 ? 0.5 : 0;
   for (let i = 0; i < side * side; ++i) {
-    const tone = i < now ? products : products - 1;
+    const tone = when[i] <= part + EPS ? products : products - 1;
     pen.fillStyle = tone < 0 ? view.ink : tones[tone % 2];
     pen.globalAlpha = tone < 0 ? view.hues.empty : 1;
     pen.fillRect(pane.x + (i % side) * cell, pane.y + Math.floor(i / side) * cell, cell - hair, cell - hair);
@@ -92,7 +101,7 @@ function drawTally(pen, view, { lane, pane }, tones) {
 function rest({ scene, ms }, lane) {
   const { products, part } = done(lane, ms);
   if (scene.pace === REAL) return "each cell: one product";
-  return products && part < 1e-6 ? "just now" : `${Math.floor(100 * part + EPS)} % of the next`;
+  return products && part < 1e-6 ? "just now" : `next: ${Math.floor(100 * part + EPS)} % of its time`;
 }
 
 function drawWords(pen, view, { lane, words, below }) {
@@ -161,8 +170,14 @@ const when = ({ scene, at }) => `${clock(scene, at).toFixed(scene.pace === REAL 
 export function describes(view) {
   const ms = clock(view.scene, view.at), { scene } = view;
   const shares = scene.lanes.length > 2 && view.at >= scene.steps;
-  const told = scene.lanes.map(lane => `${lane.name} ${done(lane, ms).products}${shares ? ` (${share(lane, scene)} %)` : ""}`).join(", ");
-  return `${scene.lanes.length} kernels, each with a square, C, that fills row by row, again and again. ${says(view)} Products finished: ${told}.`;
+  const told = what => scene.lanes.map(lane => `${lane.name} ${what(lane)}`).join(", "), { side, order } = scene.states;
+  const products = told(lane => `${done(lane, ms).products}${shares ? ` (${share(lane, scene)} %)` : ""}`);
+  if (scene.pace === REAL) return `${scene.lanes.length} kernels, each with a square of cells, one for each product. ${says(view)} Products finished: ${products}.`;
+  const from = side => scene.lanes.filter(lane => lane.begins === side).map(lane => lane.name).join(", ");
+  const sides = ["top", "left"].filter(from).map(side => `from the ${side} ${from(side)}`);
+  const cells = `Of the ${side ** 2} cells of the product that is under way, filled: ${told(lane => filled(lane, done(lane, ms).part))}.`;
+  return `${scene.lanes.length} kernels, each with a square, C, that fills again and again, in the order that was ${order}: ${sides.join("; ")}. `
+    + `${says(view)} ${cells} Products finished: ${products}.`;
 }
 
 export function hit(view, x, y) {

@@ -1,14 +1,17 @@
 """Lesson 00's explorable in Chromium: played and stepped; every control moved; its counters against the recording."""
 import re
 
+import numpy as np
 import pytest
 
+from course_lib import data
 from course_lib.explorables import race
-from course_lib.explorables.race import NAMES, RIVALS, states
+from course_lib.explorables.race import NAMES, RIVALS, SIDE, WHOLE, states
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = race
 LAST = r"After 25\.4 ms the naive kernel has finished its first product\. cuBLAS has finished nine"
+FILLS = {NAMES[row["kernel"]]: np.array(row["filled_us"]) / row["watched_us"] for row in data.readings("filling").rows}
 MS = {lane["name"]: lane["ms"] for lane in states()["lanes"]}
 
 
@@ -36,6 +39,29 @@ def test_every_step_by_key_is_the_recordings(opened):
     shown.says(LAST)
 
 
+COLOURS = """({ layout, textOf }, view, side) => layout({ ...view, text: textOf(view) }).map(({ lane, pane }) => {
+    const canvas = document.querySelector(".wbw canvas"), pen = canvas.getContext("2d"), dots = devicePixelRatio, cell = pane.side / side;
+    const middle = (edge, number) => dots * (edge + (number + 0.5) * cell);
+    const colour = (row, col) => String(pen.getImageData(middle(pane.x, col), middle(pane.y, row), 1, 1).data);
+    return { name: lane.name, at: view.at, colours: [...Array(side ** 2).keys()].map(i => colour(Math.floor(i / side), i % side)) }; })"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scrubbed", [170, 620])
+def test_at_a_scrubbed_time_each_cell_has_the_colour_that_the_recording_says(opened, width, scrubbed):
+    shown = opened(width)
+    shown.scrub.fill(str(scrubbed))
+    shown.says("ms: the naive kernel has finished 0 products")
+    shown.rested()
+    for lane in shown.where(COLOURS, SIDE):
+        part = lane["at"] / MS[lane["name"]] % 1
+        filled, colours = FILLS[lane["name"]] <= part, np.array(lane["colours"])
+        sure = abs(FILLS[lane["name"]] - part) > 1 / WHOLE
+        assert lane["at"] > 3
+        assert len(set(colours[sure & filled])) == len(set(colours[sure & ~filled])) == 1
+        assert set(colours[sure & filled]) != set(colours[sure & ~filled])
+
+
 def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown = opened()
     shown.prediction().fill("4")
@@ -51,8 +77,8 @@ def test_at_the_end_the_full_square_is_not_zero_percent_of_the_next(opened):
     shown.rested()
     words = [text["words"] for text in shown.written()]
     assert "just now" in words
-    assert "42 % of the next" in words
-    assert "0 % of the next" not in words
+    assert "next: 42 % of its time" in words
+    assert "next: 0 % of its time" not in words
 
 
 def test_a_narrow_window_still_has_both_squares_side_by_side(opened):

@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from course_lib import cp, data, simt
 from course_lib.arch import device
 from course_lib.errors import CourseError
-from course_lib.explorables.race import LIBRARY, NAMES, RIVALS, N
+from course_lib.explorables.race import LIBRARY, NAMES, RIVALS, SIDE, N, states
 from course_lib.lessons import start
 from course_lib.lessons.start.climb import recorded
 from course_lib.magic import from_cell
@@ -126,6 +126,29 @@ def test_the_notes_and_the_front_page_say_what_was_recorded():
     assert f"Two kernels after {naive:.1f} ms" in README
     assert "has finished nine](docs/img/race.png)" in README
     assert int(naive / library) == 9
+
+
+def test_the_prose_and_the_notes_say_how_the_order_was_recorded():
+    order, gpu = data.readings("filling"), device("H200")
+    fills = {row["kernel"]: np.sort(row["filled_us"]) / row["watched_us"] for row in order.rows}
+    assert f"was recorded, too, on an H200 on {order.date}." in PROSE
+    assert order.device == f"NVIDIA {gpu.name}"
+    assert f"on one of the GPU's {gpu.sms} *[multiprocessors]" in PROSE
+    assert f"It read {SIDE} × {SIDE} elements of C again and again" in PROSE
+    assert len(fills[LIBRARY]) == SIDE**2
+    assert f"(H200, {order.date}; a block of threads on one multiprocessor read {SIDE} × {SIDE} elements of C" in NOTES
+    longer = max(row["watched_us"] / row["alone_us"] - 1 for row in order.rows)
+    assert f"took at most {100 * longer:.1f} % longer beside it" in NOTES
+    begins = {lane["name"]: lane["begins"] for lane in states()["lanes"]}
+    assert {name for name, side in begins.items() if side == "left"} == {"swapped", "cuBLAS"}
+    assert "Eleven kernels do. Choose *swapped*" in NOTES
+    assert list(begins.values()).count("top") == 11
+    steps = np.flatnonzero(np.diff(fills[LIBRARY]) > 0.1) + 1
+    assert len(steps) + 1 == 4
+    assert "So does cuBLAS, in four steps." in NOTES
+    assert f"None of its {SIDE**2} elements got a number in the first {100 * fills[LIBRARY][0]:.0f} % of the time" in NOTES
+    assert f"Then {steps[0]} of them fill almost at once." in NOTES
+    assert fills[LIBRARY][steps[0] - 1] - fills[LIBRARY][0] < 0.01
 
 
 def test_no_recording_is_faster_than_the_modelled_limit():
