@@ -190,8 +190,8 @@ def test_equally_many_sectors_did_not_take_equally_long():
     row, square = (1e3 * blocks.recorded("naive", 4096)[block] for block in ((32, 8), (16, 16)))
     assert f"{row:.1f} ms against {square:.1f} ms at N = 4096" in PROSE
     assert row < square
-    habit = [ratio("swapped", (32, 8), "naive", (32, 8), N) for N in (4096, 2048, 2047)]
-    assert "{:.1f} times as long as *col from x* at N = 4096, {:.1f} times at N = 2048 and {:.1f} times at N = 2047".format(*habit) in PROSE
+    habit = [ratio("swapped", (32, 8), "naive", (32, 8), N) for N in (2048, 2047)]
+    assert "took {:.1f} times as long as *col from x* at N = 2048 and {:.1f} times at N = 2047".format(*habit) in PROSE
 
 
 def test_from_three_lines_on_a_step_takes_a_cycle_per_line_and_at_two_it_does_not():
@@ -204,7 +204,7 @@ def test_from_three_lines_on_a_step_takes_a_cycle_per_line_and_at_two_it_does_no
         two += [times.cycles_per_step(found[block], N) for block in found if counts.lines_per_step("naive", *block) == 2]
         assert max(found[block] for block in ((128, 2), (64, 4), (32, 8))) < found[256, 1], "the slowest of the four"
     assert len(two) == 8
-    assert f"four shapes touch two lines, and they take {min(two):.1f} to {max(two):.1f} cycles" in PROSE
+    assert f"the four shapes with two lines take {min(two):.1f} to {max(two):.1f} cycles" in PROSE
 
 
 def test_at_2047_neither_lines_nor_sectors_are_the_time_and_the_better_rule_is_a_lower_limit():
@@ -362,7 +362,6 @@ def test_the_slides_unit_is_the_second():
     (library,) = data.load("cpu_steps").find("blas", 1024)
     assert f"the best library does {library.gflops:.0f} with one thread" in PROSE
     assert times.INITIAL[0] == times.INITIAL[1]
-    assert times.INITIAL[-1] / times.INITIAL[-2] == pytest.approx(8)
     assert [row[3] for row in first_kernel.slides().rows] == ["0.5", "4.9", "37.7", "347.1", "364.2"]
 
 
