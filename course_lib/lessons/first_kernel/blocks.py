@@ -63,5 +63,5 @@ def odd_shapes() -> Picture:
 def described() -> str:
     """Say in words what the chart shows."""
     even, odd = ([value for rows, value in by_rows(N) if rows == 32] for N in (TIMED[0], ODD))
-    return (f"Clock cycles per warp and step of both kernels at {GHZ:g} GHz, with blocks of nine shapes. Where a warp covers 32 rows of C and "
-            f"touches 33 lines: {min(even):.1f} to {max(even):.1f} at N = {TIMED[0]}, {min(odd):.1f} to {max(odd):.1f} at N = {ODD}.")
+    return (f"Clock cycles per warp and step of both kernels at {GHZ:g} GHz, with blocks of nine shapes. Where a warp covers 32 rows of C "
+            f"and touches 33 lines: {min(even):.1f} to {max(even):.1f} at N = {TIMED[0]}, {min(odd):.1f} to {max(odd):.1f} at N = {ODD}.")
