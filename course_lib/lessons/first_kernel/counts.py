@@ -4,7 +4,6 @@ import functools
 
 import numpy as np
 
-from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.plots import Table, requests
 from course_lib.run import LaunchResult, RunResult, run
@@ -89,19 +88,12 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def shapes(*, lines: bool = False) -> Table:
-    """Return a table of what both kernels load with blocks of several shapes, and which part of C a warp covers.
-
-    With `lines` it says how many sectors and how many lines of 128 bytes a step of a whole warp touches, and leaves the other counts out.
-    """
+def shapes() -> Table:
+    """Return a table of what both kernels load with blocks of several shapes, and which part of C a warp covers."""
     rows = []
-    for kernel, bx, by in [shape for shape in SHAPES if not lines or shape[1] * shape[2] >= WARP]:
+    for kernel, bx, by in SHAPES:
         found, (high, wide) = counted(kernel, bx, by), warp_in_c(kernel, bx, by)
-        row = (unbroken(SAID[kernel]), unbroken(f"{bx} × {by}"), unbroken(f"{plural(high, 'row')}, {plural(wide, 'column')}"))
-        if lines:
-            counts = sectors_per_step(kernel, bx, by), lines_per_step(kernel, bx, by)
-        else:
-            counts = unbroken(f"{high} + {max(wide // 8, 1)}"), f"{found.sectors_per_request():g}", f"{found.count('sectors'):,}"
-        rows.append((*row, *counts))
-    what = ("sectors per step", "lines per step") if lines else ("sectors of A + B per step", "sectors per request", "load sectors in all")
+        rows.append((unbroken(SAID[kernel]), unbroken(f"{bx} × {by}"), unbroken(f"{plural(high, 'row')}, {plural(wide, 'column')}"),
+                     unbroken(f"{high} + {max(wide // 8, 1)}"), f"{found.sectors_per_request():g}", f"{found.count('sectors'):,}"))
+    what = ("sectors of A + B per step", "sectors per request", "load sectors in all")
     return Table(("kernel", unbroken("bx × by"), "a warp covers, of C", *what), rows, f"{N} × {N} matrices, simulated")
