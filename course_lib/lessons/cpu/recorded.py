@@ -132,7 +132,8 @@ def block_times() -> Table:
         near, far = (row(kernel, ld=ld, parameters=parameters) for ld in (N, PADDED))
         kib = f"{4 * parameters['BK'] * parameters['BJ'] / 1024:g}" if parameters else ""
         rows.append((name, kib, *ms(near)[:2], *ms(far)[:2], f"{near['median_s'] / far['median_s']:.2f}"))
-    header = ("loops", "block of B, KiB", f"rows of {N}: best, ms", "median", f"rows of {PADDED}: best, ms", "median", "ratio of the medians")
+    header = ("loops", "block of B, KiB", f"rows of {N}: best, ms", "median", f"rows of {PADDED}: best, ms", "median",
+              "ratio of the medians")
     return Table(header, rows, f"{N} × {N} matrices, {label()}")
 
 
@@ -168,7 +169,8 @@ def scoreboard() -> Table:
     chosen, roof = library()["median_s"], peak()
     rows = [(name, *ms(r), f"{gflops(r):.1f}", f"{chosen / r['median_s']:.1%}", f"{gflops(r) / roof.gflops:.1%}") for name, r in ladder()]
     header = ("program", "best, ms", "median", "slowest", "GFLOP/s, of the median", "speed, % of the library", "% of the peak")
-    caption = f"{N} × {N} matrices, {label()}; the peak, the fastest sample, is {roof.gflops:.0f} GFLOP/s, with vectors of {roof.vector // 4} floats"
+    bound = f"the peak, the fastest sample, is {roof.gflops:.0f} GFLOP/s, with vectors of {roof.vector // 4} floats"
+    caption = f"{N} × {N} matrices, {label()}; {bound}"
     return Table(header, rows, caption)
 
 
