@@ -215,4 +215,4 @@ def out_of_bounds(run, access, ins, verb, facts):
     count = array.nbytes // array.itemsize
     return OutOfBounds(
         f"{place(facts)} {verb} {array.name}[{index}], but {array.name} has {count} elements (0 … {count - 1}). Guard the "
-        "access with the array's size.", array=array.name, index=index, bounds=(0, count), **facts)
+        "access: in a matrix, row and column have a limit each.", array=array.name, index=index, bounds=(0, count), **facts)
