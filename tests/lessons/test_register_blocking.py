@@ -462,19 +462,6 @@ def test_their_threads_on_two_gpus():
     assert "at 18 of 20 sizes; on the H200 they are at none" in PROSE
 
 
-def test_a_larger_depth_changes_several_things():
-    for bx, faster in ((16, 16), (8, 8)):
-        tiles = {depth: {"TA": 64, "TB": 64, "TW": depth, "bx": bx, "by": 16} for depth in (16, 8)}
-        speeds = {r.parameters["TW"]: r.gflops for r in data.load("blocks").find("dgemm_outputs", 2048, state="done")
-                  if r.parameters in tiles.values()}
-        assert max(speeds, key=speeds.get) == faster, "it depends on the threads"
-    taken = [footprint("dgemm_outputs", **tile) for tile in tiles.values()]
-    assert taken[0].resources.registers != taken[1].resources.registers
-    assert taken[0].occupancy.fraction != taken[1].occupancy.fraction
-    waves = [evaluate("dgemm_outputs", 256, tile, backend="sim").count("conflicts") for tile in tiles.values()]
-    assert waves[0] != waves[1]
-
-
 def test_the_machine_is_as_the_text_says():
     limits = DEFAULT_DEVICE.limits
     assert (limits.warps, limits.registers, limits.registers_per_thread, limits.threads_per_block) == (64, 65_536, 255, 1024)
