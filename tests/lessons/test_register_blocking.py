@@ -19,11 +19,10 @@ from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons import register_blocking
 from course_lib.lessons.register_blocking import charts, experiments, spills, times, wang
-from course_lib.lessons.register_blocking.counts import SHAPES, tile_of
+from course_lib.lessons.register_blocking.counts import SHAPES, tile_of, wavefronts
 from course_lib.lessons.register_blocking.joined import joined
 from course_lib.lessons.register_blocking.share import column_share
 from course_lib.magic import from_cell
-from course_lib.model import occupancy
 from course_lib.model.rounds import rounds
 from course_lib.run import bound_of, footprint, matches, run
 from course_lib.run.bound import work_of
@@ -222,47 +221,72 @@ def test_of_the_pair_only_the_outputs_and_the_threads_differ():
     assert "256 threads instead of 1,024, so that eight blocks share a multiprocessor instead of two" in PROSE
 
 
-def test_the_odd_paddings_are_other_code():
-    def executed(pad):
-        return work_of(evaluate(*experiments.at_counted(experiments.padded(pad)), backend="sim")).instructions
-
-    assert [round(100 * (executed(pad) / executed(4) - 1)) for pad in (1, 2)] == [33, 11]
-    assert "33 and 11 % more instructions than with PAD 4" in PROSE
-
-
 def test_no_kernel_of_the_pairs_is_faster_than_its_wavefronts():
-    assert all(alone < recorded for alone, recorded in charts.times_by_wavefronts().values())
-    assert "lesson 06's kernel, PAD 4: 13.6 of 17.1 ms" in register_blocking.times_beside_wavefronts().alt
-    first, second, third, one, four = (recorded - alone for alone, recorded in charts.times_by_wavefronts().values())
-    assert f"paddings: {first:.1f}, {second:.1f} and {third:.1f} ms. From PAD 4 to 8 it shrinks by about {first - second:.0f} ms" in PROSE
-    alone, recorded = charts.times_by_wavefronts()["32 × 32 tile, 1 output"]
+    found = {}
+    for kernel in (*map(experiments.padded, (4, 8, 0)), *((name, {}) for name in experiments.PAIR)):
+        waves = wavefronts(evaluate(*experiments.at_counted(kernel), backend="sim"))
+        found[kernel[0], *kernel[1].values()] = experiments.milliseconds(waves), 1e3 * experiments.recorded(*kernel).median_s
+    assert all(alone < recorded for alone, recorded in found.values())
+    alone, recorded = found[experiments.PAIR[0],]
     assert f"alone needs {100 * alone / recorded:.0f} % of the time, {alone:.1f} of {recorded:.1f} ms" in PROSE
     assert footprint(experiments.PAIR[0]).threads == 32 * 32, "one output per thread"
 
 
-def test_the_blocks_of_a_multiprocessor_take_nearly_all_of_its_shared_memory():
-    taken = []
-    for kernel, _ in experiments.ACTIVE:
-        for record in data.load("active").find(kernel, 4096):
-            used = footprint(kernel, **record.parameters)
-            shared = record.dynamic_shared + used.resources.static_shared_bytes
-            taken.append(shared * occupancy(DEFAULT_DEVICE, used.threads, used.resources.registers, shared).blocks / 1024)
-    assert (round(min(taken)), round(max(taken)), DEFAULT_DEVICE.limits.shared / 1024) == (186, 225, 228)
-    assert "186 to 225 KiB in every recording, of at most 228 KiB" in PROSE
+def test_along_a_line_only_the_warps_change():
+    found = data.load("outputs").find("sgemm_2d_tile")
+    assert len(found) == 64
+    assert all(record.correct and record.dynamic_shared for record in found)
+    assert {record.source for record in found} == {data.load("tuned").find("sgemm_2d_tile", 4096)[0].source}, "one text"
+    for record in found:
+        p = record.parameters
+        assert p == tile_of(p["TM"], p["TM"])
+    drawn, spread = [], []
+    for n in (2048, 4096):
+        for outputs, speeds in experiments.speeds_by_warps(n).items():
+            of = [record for record in data.load("outputs").find("sgemm_2d_tile", n) if record.parameters["TM"] ** 2 == outputs]
+            drawn += [experiments.crowd(r)[1] / 1024 for r in of if r.gflops in speeds.values()]
+            spread += [(abs(r.gflops / speeds[experiments.crowd(r)[0]] - 1), experiments.crowd(r)[1] / 1024) for r in of]
+    assert f"together take {min(drawn):.0f} to {max(drawn):.0f} KiB of shared memory" in PROSE
+    assert f"of at most {DEFAULT_DEVICE.limits.shared // 1024} KiB, so it" in PROSE
+    assert f"within about {100 * max(difference for difference, _ in spread):.0f} %" in PROSE
+    assert f"With as little as {min(shared for _, shared in spread):.0f} KiB" in PROSE
 
 
-def test_fewer_warps_of_the_same_code_are_slower():
-    for outputs, speeds in experiments.speeds_by_warps().items():
-        order = [speeds[warps] for warps in sorted(speeds)]
-        assert order == sorted(order), outputs
-        assert 1.8 < speeds[12] / speeds[6] < 2.05, "about half its speed"
-    sixteen, thirty_two = experiments.speeds_by_warps().values()
-    assert thirty_two[16] > sixteen[32], "16 warps with 32 outputs beat 32 warps with 16"
-    assert sixteen[32] > sixteen[16], "the real kernels gain beyond 16 warps"
-    assert thirty_two[28] > thirty_two[16]
-    assert "32.8 with 28 warps, 24.1 with 16 warps" in register_blocking.fewer_warps().alt
-    assert all(record.dynamic_shared for kernel, _ in experiments.ACTIVE for record in data.load("active").find(kernel, 4096)), \
-        "with dynamic shared memory the launch asks for the same division of L1 and shared memory each time"
+def test_more_outputs_need_fewer_warps():
+    lines = {n: experiments.speeds_by_warps(n) for n in (4096, 2048)}
+    for speeds in lines[4096].values():
+        assert list(speeds) == sorted(speeds)
+        assert list(speeds.values()) == sorted(speeds.values()), "fewer warps of the same code are slower"
+    needed = [[min(warps for warps, speed in speeds.items() if speed >= 0.95 * max(speeds.values())) for speeds in of.values()]
+              for of in lines.values()]
+    assert "1 × 1 needs {} warps, 2 × 2 needs {}, 4 × 4 needs {}, and 8 × 8 needs {}, which is all".format(*needed[0]) in PROSE
+    assert "(At N = 2048 they need {}, {}, {} and {}.)".format(*needed[1]) in PROSE
+    assert f"for 95 % of its best speed: {needed[0][0]} with 1 × 1, {needed[0][-1]} with 8 × 8." in PROSE
+    one, _, sixteen, most = lines[4096].values()
+    assert max(most) == needed[0][-1]
+    assert f"With 8 warps, 8 × 8 keeps {100 * most[8] / most[16]:.0f} % of its best speed" in PROSE
+    assert f"and 1 × 1 keeps {100 * one[8] / one[64]:.0f} %." in PROSE
+    assert f"8 × 8 with 8 warps is {most[8] / one[64]:.1f} times as fast as 1 × 1 with 64" in PROSE
+    assert f"from 24 to 32 of them it gained {100 * (sixteen[32] / sixteen[24] - 1):.0f} %" in PROSE
+    assert "8 × 8: 20.8 with 8, 29.1 with 16." in register_blocking.warps_and_outputs().alt
+
+
+def test_the_picture_was_wrong_about_few_warps():
+    assert len({rounds(warps, 2, 1, start=640, cycles=160).multiply_adds for warps in (4, 16)}) == 1
+    large, small = (experiments.speeds_by_warps(n)[1] for n in (4096, 2048))
+    assert f"keeps only {100 * large[16] / large[64]:.0f} % of its speed" in PROSE
+    assert f"16 warps per multiprocessor the same code is {small[16] / large[16]:.1f} times as fast at N = 2048 as at 4096" in PROSE
+    assert small[64] / large[64] == pytest.approx(1, abs=0.02), "about equally fast"
+    notes = (ROOT / "docs" / "lecturing" / "08_register_blocking.md").read_text(encoding="utf-8")
+    assert "1 × 1 needs 48 of them for 95 % of its best speed, 8 × 8 needs 16" in notes
+    assert f"the real 1 × 1 keeps {100 * large[16] / large[64]:.0f} % of its speed" in notes
+
+
+def test_from_line_to_line_there_is_less_to_load_as_well():
+    found = [evaluate("sgemm_2d_tile", 256, tile_of(side, side), backend="sim") for side in (1, 2, 4, 8)]
+    for counts in ([result.count("sectors") for result in found], [wavefronts(result) for result in found]):
+        assert counts == sorted(counts, reverse=True)
+        assert len(set(counts)) == 4
 
 
 def test_what_the_reader_is_to_write_is_what_the_worked_kernel_does(mine):
@@ -334,6 +358,12 @@ def test_from_eight_rows_to_a_square_all_but_the_words_rise():
     assert second["shared"] > first["shared"]
     assert second["issue"] > first["issue"]
     assert (tile["BK"], square["BK"]) == (8, 32)
+    held = experiments.speeds_by_warps()[4]
+    most, few = (2e-6 * 4096**3 / held[warps] for warps in (48, 32))
+    assert f"with BK = 16 the square takes {most:.1f} ms with its 48 warps" in PROSE
+    assert f"as many as 8 × 1 has, it takes {few:.1f} ms" in PROSE
+    assert footprint(kernel, **tile).occupancy.warps == 32
+    assert most < 1e3 * times.recorded(kernel, tile).median_s < few
     registers = [footprint(*times.RUNGS[n][2:3], **times.RUNGS[n][3]).resources.registers for n in (1, -1)]
     registers += [footprint("sgemm_2d_tile", **tile_of(*shape)).resources.registers for shape in ((8, 1), (8, 8))]
     assert registers == [50, 118, 71, 128]
@@ -430,19 +460,6 @@ def test_their_threads_on_two_gpus():
         assert len(wide) == 20
         assert sum(less[n] > wide[n] for n in wide) == faster
     assert "at 18 of 20 sizes; on the H200 they are at none" in PROSE
-
-
-def test_a_larger_depth_changes_several_things():
-    for bx, faster in ((16, 16), (8, 8)):
-        tiles = {depth: {"TA": 64, "TB": 64, "TW": depth, "bx": bx, "by": 16} for depth in (16, 8)}
-        speeds = {r.parameters["TW"]: r.gflops for r in data.load("blocks").find("dgemm_outputs", 2048, state="done")
-                  if r.parameters in tiles.values()}
-        assert max(speeds, key=speeds.get) == faster, "it depends on the threads"
-    taken = [footprint("dgemm_outputs", **tile) for tile in tiles.values()]
-    assert taken[0].resources.registers != taken[1].resources.registers
-    assert taken[0].occupancy.fraction != taken[1].occupancy.fraction
-    waves = [evaluate("dgemm_outputs", 256, tile, backend="sim").count("conflicts") for tile in tiles.values()]
-    assert waves[0] != waves[1]
 
 
 def test_the_machine_is_as_the_text_says():

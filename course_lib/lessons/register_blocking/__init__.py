@@ -1,7 +1,7 @@
 """Lesson 08, Register blocking: how many words a multiply-add needs, what that costs in registers, and what the times say."""
 
 from course_lib.explorables import warp_timelines
-from course_lib.lessons.register_blocking.charts import fewer_warps, picture_beside_kernels, times_beside_wavefronts
+from course_lib.lessons.register_blocking.charts import picture_beside_kernels, warps_and_outputs
 from course_lib.lessons.register_blocking.counts import shapes, words_per_multiply_add, words_read_by
 from course_lib.lessons.register_blocking.experiments import fewer_wavefronts, picture_beside_recording
 from course_lib.lessons.register_blocking.grids import wasted_work
@@ -10,6 +10,6 @@ from course_lib.lessons.register_blocking.spills import too_many_sums
 from course_lib.lessons.register_blocking.times import limits, scoreboard
 from course_lib.lessons.register_blocking.wang import blocks_and_guards, their_kernels
 
-__all__ = ["blocks_and_guards", "fewer_warps", "fewer_wavefronts", "limits", "picture_beside_kernels", "picture_beside_recording",
-           "scoreboard", "shapes", "their_kernels", "thread_share", "times_beside_wavefronts", "too_many_sums", "warp_timelines",
+__all__ = ["blocks_and_guards", "fewer_wavefronts", "limits", "picture_beside_kernels", "picture_beside_recording",
+           "scoreboard", "shapes", "their_kernels", "thread_share", "too_many_sums", "warp_timelines", "warps_and_outputs",
            "wasted_work", "words_per_multiply_add", "words_read_by"]

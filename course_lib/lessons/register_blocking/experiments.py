@@ -3,7 +3,7 @@
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.data import Record
-from course_lib.lessons.register_blocking.counts import wavefronts
+from course_lib.lessons.register_blocking.counts import KERNEL, wavefronts
 from course_lib.model import occupancy
 from course_lib.model.rounds import SCHEDULERS, rounds
 from course_lib.plots import Table
@@ -14,7 +14,6 @@ N_TIMED, N_COUNTED, N_PROFILED = 4096, 256, 1024
 PADS = ((4, 8), (8, 0))        # of sgemm_padded, with tiles of 32 × 32: the same code, other bank conflicts
 PAIR = ("sgemm_block", "sgemm_ilp")
 EXECUTED = "smsp__inst_executed.sum"
-ACTIVE = (("sgemm_volkov", 16), ("sgemm_method1", 32))
 
 
 def recorded(kernel: str, parameters: dict[str, int] | None = None) -> Record:
@@ -71,16 +70,23 @@ def milliseconds(waves: float) -> float:
     return 1e3 * waves * N_TIMED**3 / WARP / (DEFAULT_DEVICE.sms * 1e6 * DEFAULT_DEVICE.clock_mhz)
 
 
-def speeds_by_warps() -> dict[int, dict[int, float]]:
-    """Return GFLOP/s by outputs per thread and warps per multiprocessor: the same code each time, with shared memory that nobody uses."""
+def speeds_by_warps(n: int = N_TIMED) -> dict[int, dict[int, float]]:
+    """Return GFLOP/s by outputs per thread and warps per multiprocessor: the same code each time, with shared memory that nobody uses.
+
+    Of several recordings with equally many warps it is the one whose blocks take the most shared memory, as at the other numbers of warps.
+    """
     found: dict[int, dict[int, float]] = {}
-    for kernel, outputs in ACTIVE:
-        for record in data.load("active").find(kernel, N_TIMED):
-            taken = footprint(kernel, **record.parameters)
-            shared = record.dynamic_shared + taken.resources.static_shared_bytes
-            warps = occupancy(DEFAULT_DEVICE, taken.threads, taken.resources.registers, shared).warps
-            found.setdefault(outputs, {})[warps] = record.gflops
+    for record in sorted(data.load("outputs").find(KERNEL, n), key=lambda r: (r.parameters["TM"], -r.dynamic_shared)):
+        found.setdefault(record.parameters["TM"] * record.parameters["TN"], {}).setdefault(crowd(record)[0], record.gflops)
     return found
+
+
+def crowd(record: Record) -> tuple[int, int]:
+    """Return the warps of a multiprocessor with this recording's blocks, and the bytes of shared memory that these blocks take."""
+    taken = footprint(record.kernel, **record.parameters)
+    shared = record.dynamic_shared + taken.resources.static_shared_bytes
+    fits = occupancy(DEFAULT_DEVICE, taken.threads, taken.resources.registers, shared)
+    return fits.warps, shared * fits.blocks
 
 
 def picture_beside_recording() -> Table:
