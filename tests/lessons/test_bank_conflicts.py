@@ -176,6 +176,20 @@ def test_recorded_and_modelled_time_of_the_product_differ_by_nearly_a_constant()
     assert counts.multiplied(16, 1).count("conflicts") == 0, "no load has a conflict any more"
 
 
+def test_with_larger_tiles_the_rest_is_no_constant_and_padding_beats_the_tiled_kernel():
+    padded, rest = {}, {}
+    for PAD in times.PADS:
+        padded[PAD] = microseconds("sgemm_padded", 4096, TILE=32, PAD=PAD) / 1e3
+        fronts = sum(counts.per_multiply_add(counts.multiplied(32, PAD), kind=kind) for kind in ("load", "store"))
+        rest[PAD] = padded[PAD] - 1e3 * times.one_per_cycle(fronts * 4096**3 / 32)
+    assert f"leave {min(rest.values()):.1f} to {max(rest.values()):.1f} ms" in PROSE
+    assert rest[0] == min(rest.values()), "the least where there are most wavefronts"
+    tiled = microseconds("sgemm_tiled", 4096, BM=32, BN=32, BK=32) / 1e3
+    assert f"it takes {padded[1]:.1f} ms and the tiled one {tiled:.1f} ms" in PROSE
+    line_29 = {r["variant"]: r["median_s"] for r in data.readings("coalescing").find(what="product", N=4096, TILE=16, padding=0)}
+    assert 0.23 < 1 - line_29["along"] / line_29["down"] < 0.27, "a quarter of the time, when only one line changes"
+
+
 def test_the_third_column_can_be_computed_by_hand():
     tx, ty = LANES % 16, LANES // 16
     of_b, of_a = shared_wavefronts(64 * tx, 16), shared_wavefronts(64 * ty, 16)
@@ -183,7 +197,8 @@ def test_the_third_column_can_be_computed_by_hand():
     assert (of_b, of_a, stored) == (16, 2, [1, 8])
     each = of_b / 4 + of_a / 4 + sum(stored) / 16
     assert each == times.product_fronts(0) == 5.0625
-    assert "4 for `Bs` (16 for four), 0.5 for `As` (2 for four), and 0.56 for filling the two tiles" in PROSE
+    assert "4 for `Bs` (16 for four), 0.5 for `As` (2 for four: only two rows are read" in PROSE
+    assert "and 0.56 for filling the two tiles" in PROSE
     work = 4096**3 / 32
     assert f"{work / 1e9:.2f} billion such multiply-adds, which makes {work * each / 1e9:.1f} billion wavefronts" in PROSE
     assert f"this takes {1e3 * work * each / (132 * 1.98e9):.1f} ms" in PROSE
