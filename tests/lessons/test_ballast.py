@@ -90,7 +90,7 @@ def test_how_many_instructions_are_free_at_each_unroll():
     one, two = ([100 * slower(factor, extra) for factor in (2, 4, 8)] for extra in (1, 2))
     three, four = (100 * slower(16, extra) for extra in (3, 4))
     says("added-told", f"At UNROLL = 16, three added instructions cost {three:.1f} % of the time, four cost {four:.0f} %",
-         f"the first costs at most {max(one):.0f} %, and two cost {min(two):.0f} to {max(two):.0f} %",
+         f"the first costs at most {max(one):.1f} %, and two cost {min(two):.0f} to {max(two):.0f} %",
          f"At UNROLL = 1 already the first costs {100 * slower(1, 1):.0f} %")
     each = 1e3 * experiments.least(1, experiments.ISSUED_PER_CYCLE)
     says("limits-told", f"Issuing one takes {each:.2f} ms", "We added one to six per multiply-add")
