@@ -62,10 +62,10 @@ worked: dev  ## only the worked solutions, in a copy
 	$(NBVAL) build/nbval/solutions
 
 drift: dev  ## fail when exercises/ is not what solutions/ gives
-	$(BIN)/python -m course_lib.grading.generate --check
+	$(BIN)/python -m course_lib.grading.classroom.generate --check
 
 exercises: dev  ## make exercises/ anew from solutions/
-	$(BIN)/python -m course_lib.grading.generate
+	$(BIN)/python -m course_lib.grading.classroom.generate
 
 release: dev  ## pack what students get into build/warp-by-warp.zip: no solutions, no tests
 	$(BIN)/python -m course_lib.grading release

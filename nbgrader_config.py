@@ -1,11 +1,11 @@
 """How nbgrader sees the course: solutions/ is written by hand, exercises/ is generated from it.
 
-`python -m course_lib.grading.generate` is the way to generate; it calls nbgrader with this file.
+`python -m course_lib.grading.classroom.generate` is the way to generate; it calls nbgrader with this file.
 """
 
 from nbgrader import preprocessors as stock
 
-from course_lib.grading import preprocessors as ours
+from course_lib.grading.classroom import preprocessors as ours
 
 c = get_config()  # noqa: F821 (nbgrader provides it)
 

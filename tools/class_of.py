@@ -25,7 +25,7 @@ from pathlib import Path
 import psutil
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom import Classroom, read_notebook, write
+from course_lib.grading.classroom.folders import Classroom, read_notebook, write
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/grading"))

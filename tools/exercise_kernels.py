@@ -26,7 +26,7 @@ from nsight import MEASURED, find_ncu, number, parse_ncu, version_of  # noqa: E4
 
 from course_lib import magic, toolchain  # noqa: E402
 from course_lib.grading import all_parts  # noqa: E402
-from course_lib.grading.spec import Spec  # noqa: E402
+from course_lib.grading.judge.spec import Spec  # noqa: E402
 from course_lib.kernels.user import written_values  # noqa: E402
 from course_lib.toolchain.request import source_hash  # noqa: E402
 

@@ -19,7 +19,7 @@ def main(arguments):
     sys.path.insert(0, str(ROOT / "tests/grading"))
     import hostile_class
 
-    from course_lib.grading.grade import grade
+    from course_lib.grading.classroom.grade import grade
     hostile_class.enrol()
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         classroom = hostile_class.classroom_in(Path(folder))

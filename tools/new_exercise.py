@@ -22,9 +22,9 @@ def targets(name):
     """Return where the template's files go: path in it -> path in the repository.
 
     >>> [path for path in targets("60_mine").values() if path.endswith((".ipynb", "60_mine.py"))]
-    ['course_lib/grading/parts/e60_mine.py', 'solutions/60_mine/60_mine.ipynb']
+    ['course_lib/grading/exercises/e60_mine.py', 'solutions/60_mine/60_mine.ipynb']
     """
-    found = {"spec.py": f"course_lib/grading/parts/e{name}.py", "solution.ipynb": f"solutions/{name}/{name}.ipynb"}
+    found = {"spec.py": f"course_lib/grading/exercises/e{name}.py", "solution.ipynb": f"solutions/{name}/{name}.ipynb"}
     for kind in ("wrong", "right"):
         found |= {f"{kind}/{path.name}": f"tests/{kind}_kernels/{name}/{path.name}" for path in sorted((TEMPLATE / kind).iterdir())}
     return found

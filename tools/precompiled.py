@@ -62,7 +62,7 @@ def main(arguments=None):
 
 def notebooks():
     """Return the lessons and exercises, relative to the repository, and the exercises of other variants than the committed one."""
-    from course_lib.grading.variants import FIRST, variants_of
+    from course_lib.grading.classroom.variants import FIRST, variants_of
     found = [path for folder in ("notebooks", "exercises") for path in sorted((ROOT / folder).rglob("*.ipynb"))]
     committed = [path.relative_to(ROOT).as_posix() for path in found if ".ipynb_checkpoints" not in path.parts]
     others = [f"{VARIANT}{variant}/{path.name}" for path in sorted((ROOT / "solutions").glob("*/*.ipynb"))
@@ -74,7 +74,7 @@ def book(name):
     """Return a notebook; an exercise of another variant as students start from it."""
     if not name.startswith(VARIANT):
         return nbformat.read(ROOT / name, as_version=4)
-    from course_lib.grading.preprocessors import ClearCudaSolutions, DropInstructorCells, DropOtherVariants
+    from course_lib.grading.classroom.preprocessors import ClearCudaSolutions, DropInstructorCells, DropOtherVariants
     path = Path(name)
     found = nbformat.read(ROOT / "solutions" / path.stem / path.name, as_version=4)
     for step in (DropInstructorCells(), DropOtherVariants(variant=path.parent.name.removeprefix("variant-")), ClearCudaSolutions()):

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from course_lib.apart.bubblewrap import problem
+from course_lib.grading.sandbox.bubblewrap import problem
 
 
 def is_required(name):

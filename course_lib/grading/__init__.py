@@ -5,11 +5,11 @@
 
 from course_lib.check.case import Case
 from course_lib.check.finding import Finding
-from course_lib.grading.checks import check
-from course_lib.grading.exercises import all_parts, part
-from course_lib.grading.function_spec import FunctionSpec
-from course_lib.grading.loops_spec import LoopsSpec
-from course_lib.grading.spec import Gate, Spec
-from course_lib.grading.verdict import NotPassedError, Verdict
+from course_lib.grading.judge.checks import check
+from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.loops_spec import LoopsSpec
+from course_lib.grading.judge.spec import Gate, Spec
+from course_lib.grading.judge.verdict import NotPassedError, Verdict
+from course_lib.grading.registry import all_parts, part
 
 __all__ = ["Case", "Finding", "FunctionSpec", "Gate", "LoopsSpec", "NotPassedError", "Spec", "Verdict", "all_parts", "check", "part"]

@@ -6,16 +6,16 @@ import math
 import sys
 from pathlib import Path
 
-from course_lib.apart.sandboxed import SECONDS
 from course_lib.errors import CourseError, require
-from course_lib.grading import workers
-from course_lib.grading.classroom import Classroom, demand_exchange
-from course_lib.grading.collect import collect, demand_source
-from course_lib.grading.feedback import feedback
-from course_lib.grading.generate import drift
-from course_lib.grading.grade import grade
-from course_lib.grading.grades import grades
-from course_lib.grading.release import demand_target, release, tracked
+from course_lib.grading.classroom import workers
+from course_lib.grading.classroom.collect import collect, demand_source
+from course_lib.grading.classroom.feedback import feedback
+from course_lib.grading.classroom.folders import Classroom, demand_exchange
+from course_lib.grading.classroom.generate import drift
+from course_lib.grading.classroom.grade import grade
+from course_lib.grading.classroom.grades import grades
+from course_lib.grading.classroom.release import demand_target, release, tracked
+from course_lib.grading.sandbox.sandboxed import SECONDS
 
 
 def main(arguments=None):
@@ -130,7 +130,7 @@ def _grades(classroom, options):
 def _exchange():
     """Return the module that uses nbgrader, which the other commands do without."""
     require("The exchange", "nbgrader")
-    from course_lib.grading import exchange
+    from course_lib.grading.classroom import exchange
     return exchange
 
 

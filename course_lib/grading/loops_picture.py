@@ -6,8 +6,8 @@ import numpy as np
 
 from course_lib.check.case import Case
 from course_lib.errors import CourseError
-from course_lib.grading.engine import Here
-from course_lib.grading.loops_check import plain, run_loops, text_findings
+from course_lib.grading.judge.engine import Here
+from course_lib.grading.judge.loops_check import plain, run_loops, text_findings
 from course_lib.model.cache_lines import LineCounter
 from course_lib.plots import cache_lines, describe_lines, line_window, show
 

@@ -13,7 +13,7 @@ from course_lib.check.case import Case
 from course_lib.check.conflicts import joined_accesses
 from course_lib.check.counters import grouped
 from course_lib.errors import CourseError
-from course_lib.grading.spec import REQUESTS_LOADED, REQUESTS_STORED, SECTORS_LOADED, SECTORS_STORED, tile_problem
+from course_lib.grading.judge.spec import REQUESTS_LOADED, REQUESTS_STORED, SECTORS_LOADED, SECTORS_STORED, tile_problem
 from course_lib.kernels.user import written_values
 from course_lib.plots import (
     bank_counts,

@@ -4,9 +4,9 @@ from itertools import groupby
 
 from course_lib import simt
 from course_lib.errors import CourseError
-from course_lib.grading.in_order import between_barriers
-from course_lib.grading.machine_code import FFMA, counts_of
-from course_lib.grading.spec import tile_problem
+from course_lib.grading.judge.in_order import between_barriers
+from course_lib.grading.judge.machine_code import FFMA, counts_of
+from course_lib.grading.judge.spec import tile_problem
 from course_lib.kernels.user import written_values
 from course_lib.model.number_formats import FORMATS
 from course_lib.plots import Table, source_listing

@@ -6,8 +6,8 @@ requests for them, one to A and one to B: 2 / 32 = 0.0625. For two rows together
 
 from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
-from course_lib.grading.function_spec import FunctionSpec
-from course_lib.grading.spec import REQUESTS_LOADED, Gate, Spec, per_work, tile_grid
+from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.spec import REQUESTS_LOADED, Gate, Spec, per_work, tile_grid
 
 EXERCISE = "50_two_rows"
 TILE = {"BM": 16, "BN": 32, "BK": 16}         # what a block computes; BK is for the sizes of the inputs alone

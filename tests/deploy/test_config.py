@@ -11,7 +11,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import Exchange
 from traitlets.config import PyFileConfigLoader
 
-from course_lib.grading.exchange import COURSE
+from course_lib.grading.classroom.exchange import COURSE
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -9,7 +9,7 @@ from javascript import evaluate
 from course_lib import kernels
 from course_lib.explorables import unroll
 from course_lib.explorables.unroll import FACTORS, KERNEL, KINDS, TILE, counts, states
-from course_lib.grading.machine_code import counts_of
+from course_lib.grading.judge.machine_code import counts_of
 from course_lib.run import run
 from course_lib.toolchain import compile_cuda, executed, sass, whole_step
 from course_lib.widgets.compute import inputs

@@ -11,7 +11,7 @@ from hostile_class import FOLDERS
 from hostile_kernels import KERNELS, NOTEBOOKS
 from hostile_notebook import Case
 
-from course_lib.grading.normalise import questions
+from course_lib.grading.classroom.normalise import questions
 
 HOSTILE_EXERCISE = "04_tiling"            # the cases are made of its second kernel
 HOSTILE = {**NOTEBOOKS, **KERNELS, **FOLDERS}

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from course_lib import magic
-from course_lib.grading.preprocessors import clear_regions
+from course_lib.grading.classroom.preprocessors import clear_regions
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,9 +13,9 @@ from hostile_answers import ANSWERS
 from hostile_kernels import KERNELS, NOTEBOOKS
 from hostile_notebook import CLASS, EXERCISE, FILE, PARTS, ROOT, Case, released, solved, with_text
 
-from course_lib.grading.classroom import Classroom
-from course_lib.grading.collect import collect
-from course_lib.grading.exercises import all_parts
+from course_lib.grading.classroom.collect import collect
+from course_lib.grading.classroom.folders import Classroom
+from course_lib.grading.registry import all_parts
 
 SECRET, OTHERS_SECRET, SOLUTIONS_SECRET = "the-instructor's-secret", "ada's-own-words", "how-the-worked-solution-goes"
 HONEST = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib.grading import check, part
-from course_lib.grading.parts.e03_first_kernel import element_of
+from course_lib.grading.exercises.e03_first_kernel import element_of
 from course_lib.widgets.pictures import who_writes
 
 TESTS = Path(__file__).parents[1]

@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading import check, part
-from course_lib.grading.parts.e05_coalescing import sectors_of
+from course_lib.grading.exercises.e05_coalescing import sectors_of
 from course_lib.run import run_gather
 
 TESTS = Path(__file__).parents[1]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.grading import check, part
-from course_lib.grading.parts.e06_bank_conflicts import BYTES, FRONTS
+from course_lib.grading.exercises.e06_bank_conflicts import BYTES, FRONTS
 from course_lib.grading.pictures import worst_banks
 
 TESTS = Path(__file__).parents[1]

@@ -4,7 +4,7 @@ import pytest
 from answer_files import files
 
 from course_lib.grading import check, part
-from course_lib.grading.parts import e10_any_size as e10
+from course_lib.grading.exercises import e10_any_size as e10
 from course_lib.widgets.guards import FFMA, guarded
 
 EXERCISE = "10_any_size"

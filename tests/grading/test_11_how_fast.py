@@ -5,7 +5,7 @@ import pytest
 
 from course_lib.arch import device
 from course_lib.grading import check, part
-from course_lib.grading.parts.e11_how_fast import GTX, M2200, ON_H200, PARTS, WANG
+from course_lib.grading.exercises.e11_how_fast import GTX, M2200, ON_H200, PARTS, WANG
 from course_lib.model import interval
 from course_lib.model.figures import figures
 

@@ -8,7 +8,7 @@ from answer_files import files, header
 
 from course_lib.data import readings
 from course_lib.grading import check, part
-from course_lib.grading.parts import e12_measuring as e12
+from course_lib.grading.exercises import e12_measuring as e12
 from course_lib.grading.sweeps import sweep_picture
 
 EXERCISE = "12_measuring"

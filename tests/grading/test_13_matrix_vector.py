@@ -5,10 +5,10 @@ import pytest
 from course_lib import kernels
 from course_lib.check.mxv import Mxv
 from course_lib.grading import check, part
-from course_lib.grading.parts.e13_matrix_vector import sectors_of
+from course_lib.grading.exercises.e13_matrix_vector import sectors_of
+from course_lib.grading.judge.spec import SECTORS_STORED
 from course_lib.grading.pictures import counted_lines, worst_banks, worst_request
 from course_lib.grading.shown import shared_table
-from course_lib.grading.spec import SECTORS_STORED
 
 EXERCISE = "13_matrix_vector"
 MAIN, FREE = part(EXERCISE, "main"), part(EXERCISE, "free")

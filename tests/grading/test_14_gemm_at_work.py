@@ -7,8 +7,8 @@ import pytest
 from course_lib import simt
 from course_lib.check.layer import Batch
 from course_lib.grading import check, part
-from course_lib.grading.parts.e14_gemm_at_work import passes
-from course_lib.grading.spec import SECTORS_LOADED, SECTORS_STORED
+from course_lib.grading.exercises.e14_gemm_at_work import passes
+from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED
 
 TESTS = Path(__file__).parents[1]
 EXERCISE = "14_gemm_at_work"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.grading import check, part
-from course_lib.grading.in_order import barriers_per_tile, between_barriers, loads_in_the_open
+from course_lib.grading.judge.in_order import barriers_per_tile, between_barriers, loads_in_the_open
 from course_lib.grading.shown import order_table
 
 EXERCISE = "15_closing_in"

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from course_lib.grading import check, part
-from course_lib.grading.parts.e16_tensor_cores import MATRIX, OF_LANES, arithmetic, bound
+from course_lib.grading.exercises.e16_tensor_cores import MATRIX, OF_LANES, arithmetic, bound
 from course_lib.grading.shown import error_table
 from course_lib.run.accuracy import tolerance
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.apart import bubblewrap
 from course_lib.grading import __main__ as command
-from course_lib.grading import generate, workers
+from course_lib.grading.classroom import generate, workers
+from course_lib.grading.sandbox import bubblewrap
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"

@@ -13,17 +13,17 @@ import hostile_class
 import my_course
 import pytest
 
-from course_lib.apart import bubblewrap
 from course_lib.errors import CourseError
-from course_lib.grading import judging
 from course_lib.grading.__main__ import main
-from course_lib.grading.classroom import Classroom
-from course_lib.grading.feedback import feedback
-from course_lib.grading.grade import grade
-from course_lib.grading.grades import grades
-from course_lib.grading.normalise import answers, questions
-from course_lib.grading.release import bundled, contents, leak, tracked
-from course_lib.grading.similar import similar
+from course_lib.grading.classroom import judging
+from course_lib.grading.classroom.feedback import feedback
+from course_lib.grading.classroom.folders import Classroom
+from course_lib.grading.classroom.grade import grade
+from course_lib.grading.classroom.grades import grades
+from course_lib.grading.classroom.normalise import answers, questions
+from course_lib.grading.classroom.release import bundled, contents, leak, tracked
+from course_lib.grading.classroom.similar import similar
+from course_lib.grading.sandbox import bubblewrap
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"

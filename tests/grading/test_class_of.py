@@ -9,9 +9,9 @@ import class_of
 import pytest
 import required
 
-from course_lib.grading.classroom import Classroom
-from course_lib.grading.grades import grades
-from course_lib.grading.normalise import answers, questions
+from course_lib.grading.classroom.folders import Classroom
+from course_lib.grading.classroom.grades import grades
+from course_lib.grading.classroom.normalise import answers, questions
 
 EXERCISE = "04_tiling"
 

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading import plain
-from course_lib.grading.classroom import Classroom
-from course_lib.grading.collect import collect
+from course_lib.grading.classroom import plain
+from course_lib.grading.classroom.collect import collect
+from course_lib.grading.classroom.folders import Classroom
 
 EXERCISE = "04_tiling"
 RELEASED = (Path(__file__).parents[2] / f"exercises/{EXERCISE}/{EXERCISE}.ipynb").read_bytes()
@@ -161,8 +161,9 @@ def test_a_secret_that_is_a_link_or_a_pipe_is_none(classroom, tmp_path):
 def test_in_the_exchange_nobody_hands_in_for_somebody_else(classroom, tmp_path, name, monkeypatch):
     """Everybody may write there: what counts is whose the file is. Here user 1001 is ada, and hands in as bob."""
     owners, now = {1001: "ada", 1002: "bob"}, {}
-    monkeypatch.setattr("course_lib.grading.collect.pwd.getpwuid", lambda number: SimpleNamespace(pw_name=owners[number]))
-    monkeypatch.setattr("course_lib.grading.plain.os.fstat", lambda _: os.stat_result((stat.S_IFREG, 0, 0, 1, now["uid"], 0, 0, 0, 0, 0)))
+    monkeypatch.setattr("course_lib.grading.classroom.collect.pwd.getpwuid", lambda number: SimpleNamespace(pw_name=owners[number]))
+    monkeypatch.setattr("course_lib.grading.classroom.plain.os.fstat",
+                        lambda _: os.stat_result((stat.S_IFREG, 0, 0, 1, now["uid"], 0, 0, 0, 0, 0)))
     path = in_exchange(tmp_path / "in", "ada" if "bob" in name else "bob", name=name)
     if name.endswith(".zip"):
         path.write_bytes(archive(**{"04_tiling.ipynb": RELEASED}))

@@ -5,9 +5,9 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.grading import check, part
+from course_lib.grading.exercises.e01_triple_loop import lines_of_order
+from course_lib.grading.exercises.e02_cpu import lines_of_block
 from course_lib.grading.loops_picture import lines_window, show_lines
-from course_lib.grading.parts.e01_triple_loop import lines_of_order
-from course_lib.grading.parts.e02_cpu import lines_of_block
 from course_lib.kernels.cpu import ORDERS
 from course_lib.model.cache_lines import CacheShape, count_steps, loop_steps
 

@@ -7,8 +7,8 @@ from nbgrader.utils import notebook_hash
 
 from course_lib.errors import CourseError
 from course_lib.grading.__main__ import main
-from course_lib.grading.classroom import SECRET, Classroom, write
-from course_lib.grading.exchange import COURSE, hand_back, hand_out
+from course_lib.grading.classroom.exchange import COURSE, hand_back, hand_out
+from course_lib.grading.classroom.folders import SECRET, Classroom, write
 
 EXERCISE = "04_tiling"
 

@@ -7,7 +7,7 @@ import pytest
 from hostile_notebook import PARTS, RIGHT
 
 from course_lib.grading import check
-from course_lib.grading.function_spec import Printed
+from course_lib.grading.judge.function_spec import Printed
 
 SPEC = PARTS[0]
 

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading import generate
+from course_lib.grading.classroom import generate
 
 ROOT = Path(__file__).parents[2]
 EXERCISES = sorted(ROOT.glob("exercises/*/*.ipynb"))

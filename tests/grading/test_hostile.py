@@ -14,10 +14,10 @@ from hostile_class import EVERYBODY, OTHERS_SECRET, SECRET, SOLUTIONS_SECRET
 from hostile_notebook import EXERCISE, RIGHT, kernel, solved
 
 from course_lib import magic
-from course_lib.grading import judging
-from course_lib.grading.feedback import feedback
-from course_lib.grading.grade import grade
-from course_lib.grading.grades import grades
+from course_lib.grading.classroom import judging
+from course_lib.grading.classroom.feedback import feedback
+from course_lib.grading.classroom.grade import grade
+from course_lib.grading.classroom.grades import grades
 from course_lib.toolchain import disk
 
 pytestmark = required.bubblewrap

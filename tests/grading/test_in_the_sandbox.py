@@ -4,8 +4,9 @@ import pytest
 import required
 from answer_files import files, header
 
-from course_lib.apart.sandboxed import Sandboxed
-from course_lib.grading import all_parts, check, judging, part
+from course_lib.grading import all_parts, check, part
+from course_lib.grading.classroom import judging
+from course_lib.grading.sandbox.sandboxed import Sandboxed
 from course_lib.toolchain import disk
 
 pytestmark = required.bubblewrap

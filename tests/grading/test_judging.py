@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from course_lib.check.trials import Outcome
-from course_lib.grading import Finding, Verdict, judging
+from course_lib.grading import Finding, Verdict
+from course_lib.grading.classroom import judging
 
 SHOWN = (Outcome("plain", "M=2", True),)
 RIGHT = Verdict("Part 2", True, (), (*SHOWN, Outcome("drawn input 1", "M=917", True)), shown=1)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from course_lib.check.loops import Loops
-from course_lib.grading import Case, Gate, LoopsSpec, check, loops_text
-from course_lib.grading.engine import Here
-from course_lib.grading.loops_check import run_loops
-from course_lib.grading.loops_spec import LINES, drawn_sizes, lines_per_work, loop_cases
+from course_lib.grading import Case, Gate, LoopsSpec, check
+from course_lib.grading.judge import loops_text
+from course_lib.grading.judge.engine import Here
+from course_lib.grading.judge.loops_check import run_loops
+from course_lib.grading.judge.loops_spec import LINES, drawn_sizes, lines_per_work, loop_cases
 from course_lib.kernels.cpu import ORDERS
 from course_lib.model.cache_lines import CacheShape, LineCounter, fetches
 from course_lib.run import count_lines

@@ -74,7 +74,7 @@ def test_following_the_page_gives_an_exercise_that_is_graded(course):
         return done.stdout
 
     python = shlex.quote(sys.executable)
-    in_make = {"make exercises": f"{python} -m course_lib.grading.generate",
+    in_make = {"make exercises": f"{python} -m course_lib.grading.classroom.generate",
                **{f"make {name} EXERCISE={NAME}": f"{python} -m course_lib.grading {name} {NAME}" for name in ("grade", "feedback")},
                "make collect FROM=inbox": f"{python} -m course_lib.grading collect inbox"}
     said = {}

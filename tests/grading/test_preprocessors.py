@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from course_lib.grading.preprocessors import DropInstructorCells, StripMetadata, clear_regions
+from course_lib.grading.classroom.preprocessors import DropInstructorCells, StripMetadata, clear_regions
 
 CUDA = """%%cuda k
     before;

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course_lib.grading.preprocessors import clear_regions
+from course_lib.grading.classroom.preprocessors import clear_regions
 
 ROOT = Path(__file__).parents[2]
 EXERCISES = sorted(path.name for path in (ROOT / "solutions").iterdir())

@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 import required
 
-from course_lib.apart import bubblewrap
 from course_lib.errors import CourseError
-from course_lib.grading import all_parts, judging, variants
-from course_lib.grading import release as release_module
-from course_lib.grading.classroom import Classroom
-from course_lib.grading.collect import collect
-from course_lib.grading.feedback import feedback
-from course_lib.grading.grade import grade
-from course_lib.grading.grades import grades
-from course_lib.grading.normalise import questions
-from course_lib.grading.release import contents, leak, release
+from course_lib.grading import all_parts
+from course_lib.grading.classroom import judging, variants
+from course_lib.grading.classroom import release as release_module
+from course_lib.grading.classroom.collect import collect
+from course_lib.grading.classroom.feedback import feedback
+from course_lib.grading.classroom.folders import Classroom
+from course_lib.grading.classroom.grade import grade
+from course_lib.grading.classroom.grades import grades
+from course_lib.grading.classroom.normalise import questions
+from course_lib.grading.classroom.release import contents, leak, release
+from course_lib.grading.sandbox import bubblewrap
 from course_lib.toolchain import disk
 
 ROOT = Path(__file__).parents[2]
@@ -157,7 +158,7 @@ def test_a_change_of_the_variant_grades_anew_and_notes_say_why(classroom, tmp_pa
     monkeypatch.setattr(bubblewrap, "problem", lambda: None)
     hand_in_all(classroom, tmp_path)
     assert list(variants.variants_of(json.loads(classroom.submission("right_b", EXERCISE).read_bytes())["cells"])) == ["b"]
-    monkeypatch.setattr("course_lib.grading.grade.futures.ProcessPoolExecutor", futures.ThreadPoolExecutor)
+    monkeypatch.setattr("course_lib.grading.classroom.grade.futures.ProcessPoolExecutor", futures.ThreadPoolExecutor)
     for variant, other in ("ab", "ba"):
         results = graded(classroom, variant)
         assert asked[0] == sorted(["stage", MAIN[variant], "wide"]), "the instructor's own is of the class's variant"

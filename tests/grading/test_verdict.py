@@ -4,7 +4,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.grading import Finding, NotPassedError, Verdict, part
-from course_lib.grading.verdict import Outcome
+from course_lib.grading.judge.verdict import Outcome
 
 FINDING = Finding("wrong", "3 of 4 elements", 7, "x = a < b;")
 FAILED = Verdict("Part 2", False, (FINDING,),

@@ -15,12 +15,12 @@ import distributed
 import pytest
 import required
 
-from course_lib.apart import bubblewrap
 from course_lib.errors import CourseError
-from course_lib.grading import workers
 from course_lib.grading.__main__ import main
-from course_lib.grading.classroom import Classroom
-from course_lib.grading.grade import Job, grade, grade_one
+from course_lib.grading.classroom import workers
+from course_lib.grading.classroom.folders import Classroom
+from course_lib.grading.classroom.grade import Job, grade, grade_one
+from course_lib.grading.sandbox import bubblewrap
 from course_lib.toolchain import disk
 
 ROOT = Path(__file__).parents[2]

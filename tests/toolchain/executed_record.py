@@ -24,7 +24,7 @@ def main():
     import numpy as np
 
     from course_lib import data, kernels, toolchain
-    from course_lib.grading.machine_code import counts_of
+    from course_lib.grading.judge.machine_code import counts_of
     from course_lib.run import run
     profiled, rows = data.readings("traffic"), []
     for name in KERNELS:

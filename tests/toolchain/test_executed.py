@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib import kernels, simt
-from course_lib.grading.machine_code import counts_of
+from course_lib.grading.judge.machine_code import counts_of
 from course_lib.run import run
 from course_lib.toolchain import SassInstruction, compile_cuda, executed, read_back, sass
 from course_lib.widgets.compute import inputs

@@ -8,9 +8,9 @@ from course_lib.check.case import Case
 from course_lib.check.loops import Loops
 from course_lib.grading import Verdict
 from course_lib.grading import check as judge
-from course_lib.grading.engine import Here
-from course_lib.grading.loops_check import run_loops
-from course_lib.grading.loops_spec import LoopsSpec
+from course_lib.grading.judge.engine import Here
+from course_lib.grading.judge.loops_check import run_loops
+from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.model.cache_lines import MATRICES, CacheShape, blocked_steps, count_steps, loop_steps
 from course_lib.plots import Table
 from course_lib.unwritten import is_unwritten, missing

@@ -10,9 +10,9 @@ from course_lib.check.finding import Finding, finding_html
 from course_lib.check.loops import Loops
 from course_lib.errors import CourseError
 from course_lib.explorables.orders import FLOAT, LINE_BYTES
-from course_lib.grading.engine import Here
-from course_lib.grading.loops_check import Count, check_loops, plain, run_loops, text_findings
-from course_lib.grading.loops_spec import LoopsSpec
+from course_lib.grading.judge.engine import Here
+from course_lib.grading.judge.loops_check import Count, check_loops, plain, run_loops, text_findings
+from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.model.cache_lines import MATRICES, CacheShape, count_steps, loop_steps
 from course_lib.plots import Table
 

@@ -1,0 +1,1 @@
+"""What an instructor does with a class: release, collect, grade, feedback, marks."""

@@ -1,0 +1,60 @@
+"""A page for each student: marks, what the check says, the answer that was graded. One HTML file that loads nothing."""
+
+import json
+from html import escape
+
+from course_lib.errors import CourseError
+from course_lib.grading.classroom.folders import write
+from course_lib.grading.classroom.grades import late
+
+_STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222;
+       background: #fff }
+pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; font-size: 13px; line-height: 1.35 } table { border-collapse: collapse }
+td, th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top }
+.note { border-left: 4px solid #888; padding-left: .8rem }"""
+
+
+def feedback(classroom, exercise):
+    """Write the page of every student who has a result.
+
+    Yields
+    ------
+    Path
+        Each page.
+
+    Raises
+    ------
+    CourseError
+        When nothing was graded yet.
+    """
+    files = sorted((classroom.folder / "results").glob(f"*/{exercise}.json"))
+    if not files:
+        raise CourseError(f"nothing of {exercise} was graded yet: run `make grade`")
+    for file in files:
+        result = json.loads(file.read_text(encoding="utf-8"))
+        path = classroom.feedback(result["student"], exercise)
+        write(path, page(result, late(classroom, result["student"], exercise).words))
+        yield path
+
+
+def page(result, lateness=""):
+    """Return a result as an HTML page; everything that a student wrote is escaped.
+
+    >>> "<script>" in page({"student": "<script>", "exercise": "04", "points": 1, "maximum": 2, "problem": "", "notes": [], "parts": []})
+    False
+    """
+    title = escape(f"{result['exercise']}: {result['student']}")
+    rows = "".join(f"<tr><td>{escape(part['name'])}</td><td>{part['points']:g} of {part['maximum']:g}</td>"
+                   f"<td>{escape('passed' if part['passed'] else part['kind'])}</td></tr>" for part in result["parts"])
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in (result["problem"], lateness, *result["notes"]) if note)
+    parts = "".join(map(_part, result["parts"])) if not result["problem"] else ""
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style></head><body>\n'
+            f"<h1>{title}</h1><p><strong>{result['points']:g} of {result['maximum']:g} points</strong></p>\n"
+            f"<table><thead><tr><th>answer</th><th>points</th><th>result</th></tr></thead><tbody>{rows}</tbody></table>\n{notes}{parts}</body></html>\n")
+
+
+def _part(part):
+    told = part["html"] or f"<p>{escape(part['told'])}</p>"
+    lines = "\n".join(f"{number:>4} | {escape(text)}" for number, text in enumerate(part["text"].splitlines(), 1))
+    text = f"<details><summary>The answer that was graded</summary><pre>{lines}</pre></details>" if lines else ""
+    return f"<h2>{escape(part['name'])}</h2>{told}{text}\n"

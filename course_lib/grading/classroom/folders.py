@@ -1,0 +1,184 @@
+"""Where a class's files are: submissions, results, feedback, the roster, the seed and the deadlines, all in `grading/`.
+
+    grading/roster.csv      student,name,platform   (who should hand in; `platform` is what a learning platform calls them)
+    grading/class.toml      the class's variant, when exercises are due, and what being late costs
+    grading/seed            drawn once; whoever has it knows the drawn inputs
+    grading/submitted/STUDENT/EXERCISE/EXERCISE.ipynb, timestamp.txt, submission_secret.txt
+    grading/results/STUDENT/EXERCISE.json
+    grading/feedback/STUDENT/EXERCISE.html
+"""
+
+import csv
+import functools
+import os
+import re
+import secrets
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from course_lib.errors import CourseError
+from course_lib.grading.classroom import variants
+from course_lib.grading.classroom.generate import generate
+from course_lib.grading.registry import all_parts
+
+CANARY = "canary"                   # no student may be called this: the instructor's own submission
+SECRET = "submission_secret.txt"    # nbgrader's name: with it the exchange names the page that answers a submission
+_NAME = re.compile(r"\w[\w.@+-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Student:
+    """A line of the roster."""
+
+    student: str
+    name: str = ""
+    platform: str = ""
+
+
+@dataclass(frozen=True)
+class Classroom:
+    """A class in the repository at `root`."""
+
+    root: Path
+
+    @property
+    def folder(self):
+        """Return `grading/`, made when it is not there, readable for its owner alone."""
+        folder = self.root / "grading"
+        if not folder.exists():
+            folder.mkdir(mode=0o700)
+        return folder
+
+    def demand_repository(self):
+        """Raise `CourseError` unless the root is the course's repository, with its worked solutions."""
+        if not (self.root / "solutions").is_dir():
+            raise CourseError(f"{self.root} is not the course's repository, as it has no folder solutions/: run this in a clone of the "
+                              "course, or name one with --root")
+
+    def submission(self, student, exercise):
+        """Return where a student's notebook is."""
+        return self.folder / "submitted" / student / exercise / f"{exercise}.ipynb"
+
+    def result(self, student, exercise):
+        """Return where a result is kept."""
+        return self.folder / "results" / student / f"{exercise}.json"
+
+    def feedback(self, student, exercise):
+        """Return where a student's page is."""
+        return self.folder / "feedback" / student / f"{exercise}.html"
+
+    @property
+    def variant(self):
+        """Return the variant of the exercises that this class gets."""
+        return variants.of_class(self.rules(), self.root)
+
+    def released(self, exercise):
+        """Return the bytes of the notebook that students got: of the class's variant where the exercise has it."""
+        variant = self.variant
+        if variant == variants.FIRST or not variants.has(self.solved(exercise), variant):
+            return read_notebook(self.root / "exercises", exercise)
+        return _generated(self.root, variant, exercise, self.solved(exercise))
+
+    def solved(self, exercise):
+        """Return the bytes of the instructor's own, which answers all variants."""
+        return read_notebook(self.root / "solutions", exercise)
+
+    def submitted(self, exercise):
+        """Return the students who handed something in, sorted; a link is nobody's submission."""
+        folder = self.folder / "submitted"
+        names = (path.name for path in folder.glob("*") if path.is_dir() and not path.is_symlink()) if folder.exists() else ()
+        return sorted(name for name in names if name != CANARY and os.path.lexists(self.submission(name, exercise).parent))
+
+    def roster(self):
+        """Return the students who should hand in, by id; empty without a roster.
+
+        Raises
+        ------
+        CourseError
+            When the file has no column `student`, or a name that cannot be a folder's.
+        """
+        path = self.folder / "roster.csv"
+        if not path.exists():
+            return {}
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = list(csv.DictReader(file))
+        if lines and "student" not in lines[0]:
+            raise CourseError("grading/roster.csv needs a first line that names its columns: student,name,platform")
+        found = [Student(*((line.get(key) or "").strip() for key in ("student", "name", "platform"))) for line in lines]
+        for student in found:
+            check_name(student.student)
+        return {student.student: student for student in found}
+
+    def rules(self):
+        """Return class.toml as a dict; {} when it is not there."""
+        path = self.root / "grading" / "class.toml"
+        try:
+            return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        except tomllib.TOMLDecodeError as error:
+            raise CourseError(f"grading/class.toml cannot be read: {error}") from error
+
+    def due(self, exercise):
+        """Return when an exercise is due, or None."""
+        due = self.rules().get("due", {}).get(exercise)
+        if due is not None and not (isinstance(due, datetime) and due.tzinfo):
+            raise CourseError(f"grading/class.toml: {exercise} in [due] must be a time with its zone, such as 2030-11-20T23:59:00+01:00")
+        return due
+
+    def seed(self):
+        """Return the number that draws the hidden inputs; made at the first call."""
+        path = self.folder / "seed"
+        if not path.exists():
+            write(path, f"{secrets.randbits(60)}\n")
+            path.chmod(0o600)
+        return int(path.read_text(encoding="ascii"))
+
+
+@functools.lru_cache(maxsize=4)
+def _generated(root, variant, exercise, solved):
+    """Return an exercise of a variant; `solved`, what it is made from, is part of the cache's key."""
+    with tempfile.TemporaryDirectory(prefix="exercises-") as folder:
+        generate(root, folder, variant, exercise)
+        return read_notebook(Path(folder), exercise)
+
+
+def check_name(name):
+    """Raise `CourseError` when a name cannot be a student's folder.
+
+    >>> check_name("../ada")
+    Traceback (most recent call last):
+    course_lib.errors.CourseError: '../ada' cannot be a student's id: letters, digits and . _ @ + - only, and not 'canary'
+    """
+    if not _NAME.fullmatch(name) or name == CANARY:
+        raise CourseError(f"{name!r} cannot be a student's id: letters, digits and . _ @ + - only, and not {CANARY!r}")
+
+
+def read_notebook(folder, exercise):
+    """Return the bytes of FOLDER/EXERCISE/EXERCISE.ipynb of an exercise that can be graded.
+
+    Raises
+    ------
+    CourseError
+        Names the exercises that there are.
+    """
+    known = list(dict.fromkeys(name for name, _ in all_parts()))
+    path = folder / exercise / f"{exercise}.ipynb"
+    if exercise not in known or not path.exists():
+        raise CourseError(f"there is no exercise {exercise!r} to grade; there is {', '.join(known)} (run this in the course's repository)")
+    return path.read_bytes()
+
+
+def demand_exchange(root):
+    """Raise `CourseError` when there is no such folder."""
+    if not Path(root).is_dir():
+        raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
+
+
+def write(path, text):
+    """Write a file in one step: it is there as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="utf-8", errors="backslashreplace")
+    os.replace(part, path)

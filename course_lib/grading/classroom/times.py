@@ -1,0 +1,51 @@
+"""When something was handed in: times in names, in archives, and in the file that nbgrader's exchange leaves beside a notebook."""
+
+import re
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from course_lib.errors import CourseError
+from course_lib.grading.classroom import plain
+
+
+def of_member(info, zone):
+    """Return the time of a zip file's member, in UTC; archives name no zone."""
+    try:
+        return datetime(*info.date_time, tzinfo=zone).astimezone(UTC)
+    except ValueError:
+        return datetime.now(UTC).replace(microsecond=0)
+
+
+def read_time(text, zone):
+    """Return a time from a name, in UTC; `zone` is for those that name none.
+
+    >>> [read_time(t, UTC).isoformat() for t in ("2030-11-20-10-11-12", "2030-11-20 10:11:12 UTC", "20301120T101112+0100")]
+    ['2030-11-20T10:11:12+00:00', '2030-11-20T10:11:12+00:00', '2030-11-20T09:11:12+00:00']
+    """
+    digits = re.match(r"(\d{4})-?(\d\d)-?(\d\d)[T _-](\d\d)[:.-]?(\d\d)[:.-]?(\d\d)(?:\.\d+)? ?(.*)", text, re.IGNORECASE)
+    try:
+        if digits[7].upper() in ("Z", "UTC"):
+            zone = UTC
+        elif digits[7]:
+            zone = datetime.strptime(digits[7], "%z").tzinfo
+        return datetime(*map(int, digits.groups()[:6]), tzinfo=zone).astimezone(UTC)
+    except ValueError:
+        raise CourseError(f"{text!r} is no time") from None
+
+
+def stamp(path):
+    """Return the time in the timestamp.txt that nbgrader's exchange leaves beside a notebook, or None."""
+    try:
+        text = plain.read(path.parent, path.with_name("timestamp.txt"), 60).data[:60]
+        return read_time(text.decode("utf-8").strip(), UTC)
+    except (CourseError, TypeError, UnicodeDecodeError):
+        return None
+
+
+def zone_of(classroom):
+    """Return the zone of times that name none."""
+    name = classroom.rules().get("zone", "UTC")
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise CourseError(f"grading/class.toml: zone = {name!r} is no time zone; Europe/Vienna is one") from None

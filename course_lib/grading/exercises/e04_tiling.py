@@ -1,0 +1,39 @@
+"""Exercise 04, "Tile a kernel": stage A alone, then tile for any size, then a tile larger than a block of threads.
+
+Sectors loaded per multiply-add, by hand. A sector holds 8 floats. A warp of a 16 × 16 block covers two rows of 16
+columns, so that for 32 multiply-adds the naive kernel loads 2 sectors of A (one element of each row) and 2 of B (16
+neighbours): 4 / 32 = 0.125. In a tile of BM × BN outputs an element of A serves BN of them, and one of B serves BM:
+(1 / BN + 1 / BM) / 8. With A alone staged, B's share of the naive kernel, 2 / 32, is left.
+
+Variant b of part 2 computes Aᵀ B, with A stored K × M. There the two elements of A that a warp of the naive kernel needs are
+neighbours in one sector: (1 + 2) / 32 = 0.0938. Tiles cost what they cost before, when neighbouring lanes load neighbours; lanes that
+run along k, as in variant a, load 16 sectors of A for 32 elements instead of 4: (16 / 32 + 4 / 32) / 16 = 0.0391.
+"""
+
+from course_lib.check.case import all_cases, gate_case, whole_tile_cases
+from course_lib.check.sgemm import Sgemm
+from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
+
+NAME = "global sectors loaded per multiply-add"
+REUSE = "Load each element of a tile once into shared memory, and read it there for every multiply-add"
+
+
+def _part(part, title, entry, tile, block, cases, gate, turned=""):
+    return Spec("04_tiling", part, title, entry, Sgemm(turned), tile, grid=tile_grid, block=block, cases=cases,
+                gate_case=gate_case, gates=(gate,))
+
+
+PARTS = (
+    _part("stage", "Part 1: stage A", "stage_a", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), whole_tile_cases,
+          Gate(NAME, per_work(SECTORS_LOADED), limit=0.08, starter=0.125, achievable=2 / 32 + 1 / (8 * 16),
+               advice="A's elements shall come from As, B's may still come from B")),
+    _part("tile", "Part 2: tile for any size", "tiled", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), all_cases,
+          Gate(NAME, per_work(SECTORS_LOADED), limit=0.02, starter=0.125, achievable=2 / (8 * 16), advice=REUSE)),
+    _part("tile-b", "Part 2: tile AᵀB for any size", "tiled_at", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), all_cases,
+          Gate(NAME, per_work(SECTORS_LOADED), limit=0.02, starter=3 / 32, achievable=2 / (8 * 16),
+               advice=f"{REUSE}; neighbouring lanes shall load neighbours, in A's tile too"), turned="A"),
+    _part("wide", "Part 3: a tile larger than the block", "wide", ("BM", "BN", "BK", "BX", "BY"),
+          lambda t: (t["BX"], t["BY"], 1), all_cases,
+          Gate(NAME, per_work(SECTORS_LOADED), limit=0.006, starter=0.125, achievable=2 / (8 * 64),
+               advice=f"{REUSE}, and let a block compute more than 1024 elements of C")),
+)

@@ -1,0 +1,99 @@
+"""Exercise 05, "Repair a kernel": predict sectors, then make a tiled kernel's loads and stores coalesced, then load four floats at once.
+
+By hand, for tiles of 16 × 16 × 16 and 256 threads. A warp has 16 lanes along x in each of 2 rows. Where x is added to an index, it
+touches 2 rows of 64 bytes, 4 sectors; where x is multiplied by the leading dimension, 16 rows and 2 neighbours in each, 16 sectors.
+The starter has one load of each kind, (4 + 16) / 2 = 10 a request, and stores the second way. A step of a tile is 8 warps that make
+2 requests each for 16³ multiply-adds: 8 · 20 / 4096 = 0.0391 sectors each before, 8 · 8 / 4096 = 0.0156 after. A load of 16 bytes a lane
+needs a quarter of the requests: 4 instead of 16 in 4096 multiply-adds, and as many sectors as before.
+"""
+
+import numpy as np
+
+from course_lib import model
+from course_lib.check.case import Case, all_cases, gate_case
+from course_lib.check.sgemm import Sgemm
+from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.spec import (
+    REQUESTS_LOADED,
+    REQUESTS_STORED,
+    SECTORS_LOADED,
+    SECTORS_STORED,
+    Gate,
+    Spec,
+    per_count,
+    per_work,
+    tile_grid,
+)
+
+EXERCISE = "05_coalescing"
+TILE = ("BM", "BN", "BK")
+LANES = np.arange(32)
+
+
+def sectors_of(stride, offset):
+    """Return the sectors of a request whose lane l loads the float at offset + stride · l, by looking at every lane.
+
+    >>> [sectors_of(1, 0), sectors_of(1, 1), sectors_of(2, 0), sectors_of(9, 5)]
+    [4, 5, 8, 32]
+    """
+    return model.sectors(4 * (offset + stride * LANES))
+
+
+def _sectors_mistake(given, got):
+    """Name the mistake behind a wrong number of sectors."""
+    stride, offset = given
+    first, last = offset, offset + 31 * stride
+    known = (
+        (lambda: got > 32, "Each of the 32 lanes touches one sector, so there are never more than 32"),
+        (lambda: got < 1, "Some lane always touches some sector"),
+        (lambda: got == sectors_of(stride, 0), f"That is right for offset 0. Here the first lane wants float {first}: where in its sector "
+                                               "of 8 floats is that?"),
+        (lambda: got == len(np.unique((offset + stride * LANES) // 32)), "That counts lines of 128 bytes; a sector has 32 bytes, 8 floats"),
+        (lambda: got == sectors_of(stride, 0) + 1, "An offset costs one more sector only where it moves the last lane into a new one: "
+                                                   f"the lanes reach from float {first} to float {last}"),
+        (lambda: got == 4, "4 sectors hold the 128 bytes that are wanted; fetched is every sector that some lane touches"),
+    )
+    return next((says for holds, says in known if holds()), "")
+
+
+def _some_patterns(rng):
+    """Draw strides and offsets, small and large."""
+    yield from ((int(rng.integers(1, 9)), int(rng.integers(0, 40))) for _ in range(8))
+    yield from ((int(rng.integers(9, 60)), int(rng.integers(0, 1000))) for _ in range(4))
+
+
+LOADS = Gate("sectors per load request", per_count(SECTORS_LOADED, REQUESTS_LOADED), limit=5.0, starter=10.0, achievable=4.0,
+             advice="Let threadIdx.x be added to the index of what this line loads, not multiplied by the leading dimension")
+STORES = Gate("sectors per store request", per_count(SECTORS_STORED, REQUESTS_STORED), limit=5.0, starter=16.0, achievable=4.0,
+              advice="Neighbouring lanes should store neighbouring columns of a row of C")
+
+
+def _reuse(starter):
+    return Gate("sectors loaded per multiply-add", per_work(SECTORS_LOADED), limit=0.02, starter=starter, achievable=64 / 4096,
+                advice="Each element of a tile is loaded once into shared memory, and with no more sectors than it needs")
+
+
+REQUESTS = Gate("load requests per multiply-add", per_work(REQUESTS_LOADED), limit=0.0015, starter=16 / 4096, achievable=4 / 4096,
+                advice="Where four neighbours of a row are there and begin at a multiple of 16 bytes, load them as one float4")
+
+
+def _wide_cases(tile):
+    BM, BN, BK = (tile[name] for name in TILE)
+    return (*all_cases(tile),
+            Case("rows that begin at 16 bytes, tails of 2", BM + 2, BN + 2, BK + 2, pad=(-BK - 2) % 4 + 4),
+            Case("rows that begin at 16 bytes, tails of 3", 2 * BM, BN + 3, BK + 3, alpha=2.0, beta=-1.0, pad=(-BK - 3) % 4))
+
+
+def _part(part, title, entry, operation, cases, *gates):
+    return Spec(EXERCISE, part, title, entry, operation, TILE, grid=tile_grid, block=lambda tile: (tile["BN"], tile["BM"], 1),
+                cases=cases, gate_case=gate_case, gates=gates)
+
+
+PARTS = (
+    FunctionSpec(EXERCISE, "predict", "Part 1: predict the sectors of a request", "sectors", ("stride", "offset"),
+                 cases=((1, 0), (1, 1), (1, 8), (2, 0), (2, 3), (3, 0), (3, 2), (5, 7), (8, 3), (11, 0), (32, 5)),
+                 drawn=_some_patterns, expected=sectors_of, guess=_sectors_mistake),
+    _part("main", "Part 2: repair a kernel for Aᵀ B", "transposed_a", Sgemm("A"), all_cases, LOADS, STORES, _reuse(160 / 4096)),
+    _part("main-b", "Part 2: repair a kernel for A Bᵀ", "transposed_b", Sgemm("B"), all_cases, LOADS, STORES, _reuse(160 / 4096)),
+    _part("wide", "Part 3: four floats at once", "wide", Sgemm(), _wide_cases, REQUESTS, _reuse(64 / 4096)),
+)

@@ -1,0 +1,1 @@
+"""What judges one answer: specs, checks, gates, verdicts."""

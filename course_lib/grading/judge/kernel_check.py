@@ -1,0 +1,134 @@
+"""Check a kernel: compile, run on every input, judge results, hazards and counters."""
+
+import re
+
+import numpy as np
+
+from course_lib.check import reports
+from course_lib.check.case import Case
+from course_lib.check.finding import Finding
+from course_lib.check.trials import Outcome, Trials
+from course_lib.errors import CourseError
+from course_lib.grading.judge.spec import tile_problem
+from course_lib.grading.judge.verdict import Verdict
+from course_lib.kernels.user import written_values
+from course_lib.toolchain import CompileError
+
+_PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]{0,10000})\)")
+_PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
+
+
+def check_kernel(source, spec, seed, engine):
+    """Return the verdict on a kernel; see `course_lib.grading.check`."""
+    title = spec.title
+    try:
+        compiled = engine.compile(source, spec.entry)
+    except CompileError as error:
+        return Verdict(title, False, tuple(reports.of_compiler(error)))
+    except CourseError as error:
+        return Verdict(title, False, (Finding("compile", str(error)),))
+    finding = _entry_problem(compiled.ptx, spec, source)
+    if finding:
+        return Verdict(title, False, (finding,))
+    return Run(source, spec, seed, engine).verdict()
+
+
+def _entry_problem(ptx, spec, source):
+    """Return a finding when the kernel has the wrong name or arguments, or tile sizes that cannot be launched."""
+    found = {name: _PTX_PARAMETER.findall(parameters) for name, parameters in _PTX_ENTRY.findall(ptx)}
+    wanted = [_bits(parameter) for parameter in spec.operation.signature.split(",")]
+    if spec.entry not in found:
+        names = ", ".join(found) or "none"
+        return Finding("entry", f'the text must hold a kernel `extern "C" __global__ void {spec.entry}(…)`; '
+                                f"the kernels in it: {names}")
+    if found[spec.entry] != wanted:
+        return Finding("entry", f"the arguments of {spec.entry} must be ({spec.operation.signature}): "
+                                "the check passes these, in this order")
+    problem = tile_problem(spec, written_values(source))
+    return Finding("launch", problem) if problem else None
+
+
+def _bits(parameter):
+    """Return the size in bits, as PTX writes it, of a C parameter."""
+    if "*" in parameter:
+        return "64"
+    return {"int": "32", "float": "32", "double": "64", "unsigned": "32"}[parameter.split()[0]]
+
+
+class Run:
+    """The launches of one check, and what they showed."""
+
+    def __init__(self, source, spec, seed, engine):
+        self.engine = engine
+        self.source, self.spec, self.seed = source, spec, 0 if seed is None else seed
+        self.lines = source.splitlines()
+        self.tile = {name: written_values(source)[name] for name in spec.tile}
+        self.cases = spec.cases(self.tile) + (() if seed is None else _drawn(spec, self.tile, seed))
+        self.trials = Trials(spec.operation, self._launch, self.tile, self.lines, self.seed)
+        self.gates, self.values = [], {}
+
+    def verdict(self):
+        """Run all and return the verdict."""
+        self._read_gates(run=self.trials.run(self.cases))
+        findings = tuple(self.trials.findings.values())       # in the order of the inputs, from plain to hard
+        passed = not any(finding.severity == "error" for finding in findings)
+        return Verdict(self.spec.title, passed, findings, tuple(self.trials.outcomes), tuple(self.gates), self.values,
+                       len(self.spec.cases(self.tile)))
+
+    def _launch(self, trial, racecheck=True, trace=()):
+        grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)
+        return self.engine.launch(self.source, self.spec.entry, grid, block, trial.args, racecheck=racecheck,
+                                  max_steps=self.spec.max_steps, trace=trace,
+                                  constants=getattr(trial, "constants", None))
+
+    def _counted(self, case):
+        """Return the report whose counters the gates read, or None."""
+        return self.trials.right_report(case, trace=self.spec.trace)
+
+    def _read_gates(self, run):
+        """Read the counters; they mean something only when the result is right."""
+        case = self.spec.gate_case(self.tile)
+        report = self._counted(case) if run else None
+        for gate in self.spec.gates:
+            limit = f"at most {gate.limit:.4f} passes, {gate.achievable:.4f} is achievable"
+            if report is None:
+                self.gates.append(Outcome(gate.name, f"not read: the results come first ({limit})", None))
+                continue
+            reading = gate.read(report, self.spec.operation.work(case))
+            self.values[gate.name] = reading.value
+            passed = reading.value <= gate.limit
+            self.gates.append(Outcome(gate.name, f"{reading.value:.4f} ({reading.words}, {case}); {limit}", passed))
+            if not passed:
+                self.trials.note(_of_gate(gate, reading, report, self.lines))
+
+
+def _drawn(spec, tile, seed):
+    """Return three inputs of sizes that only the seed knows; whole tiles when the exercise asks for no others."""
+    rng = np.random.default_rng([seed, 4])
+    if spec.drawn:
+        return tuple(spec.drawn(tile, rng))
+    size = {"BK": 16} | tile
+    whole = all(case.M % size["BM"] == 0 for case in spec.cases(tile))
+    cases = []
+    for number in range(3):
+        sizes = [int(rng.integers(1, 4) * size[name] if whole else rng.integers(1, 3 * size[name] + 2))
+                 for name in ("BM", "BN", "BK")]
+        alpha, beta = (float(np.float32(x)) for x in rng.uniform(-2, 2, 2))
+        cases.append(Case(f"drawn input {number + 1}", *sizes, alpha, beta if number else 0.0, int(rng.integers(0, 7))))
+    return tuple(cases)
+
+
+def _of_gate(gate, reading, report, lines):
+    """Return the finding for a counter that is too high, with the line that counts most, or has most bank conflicts where these are all."""
+    without, advice = reading.without_conflicts(), gate.advice
+    if reading.conflicts and without <= gate.limit:
+        line, advice = max(reading.conflicts, key=reading.conflicts.get), gate.banks or gate.advice
+        most = (f". {reading.conflicts[line]} of the {reading.shares[line]} wavefronts of this line are bank conflicts, in which lanes "
+                f"want different words of one bank; without any conflict it would be {without:.4f}")
+    else:
+        line = max(reading.shares, key=reading.shares.get, default=None)
+        most = f"; this line has {100 * reading.shares[line] / sum(reading.shares.values()):.0f} % of them" if line else ""
+    text = (f"{gate.name}: {reading.value:.4f} ({reading.words}), at most {gate.limit:.4f} passes and "
+            f"{gate.achievable:.4f} is achievable{most}. {advice}")
+    return Finding("gate", text.strip(), line, reports.line_text(lines, line),
+                   facts={"gate": gate.name, "value": reading.value, "shares": reading.shares})

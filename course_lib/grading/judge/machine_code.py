@@ -1,0 +1,65 @@
+"""Gates that read machine code: instructions per multiply-add as the hardware executes them, and bytes in local memory."""
+
+from course_lib.grading.judge.spec import Reading, by_line, conflicts_by_line
+from course_lib.run import counter_name
+from course_lib.toolchain import executed
+
+FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+INSTRUCTIONS = "smsp__inst_executed.sum"
+_COUNTERS = {"LDG": counter_name("requests", "load"), "STG": counter_name("requests", "store"),
+             "LDS": counter_name("shared instructions", "load"), "STS": counter_name("shared instructions", "store")}
+
+
+def counts_of(report):
+    """Return how often warps executed what `toolchain.executed` wants to know: (line, opcode) -> times, as far as it is the hardware's.
+
+    >>> from types import SimpleNamespace
+    >>> level = dict.fromkeys(_COUNTERS.values(), "PTX level")
+    >>> counts_of(SimpleNamespace(level=level, lines={7: {FFMA: 64, INSTRUCTIONS: 9}}))
+    {(7, 'FFMA'): 2.0, (7, 'BAR'): 9}
+    """
+    sure = {opcode: name for opcode, name in _COUNTERS.items() if report.level[name] == "hardware"}
+    counted = {}
+    for line, counts in report.lines.items():
+        counted[line, "FFMA"] = counts.get(FFMA, 0) / 32
+        counted[line, "BAR"] = counts.get(INSTRUCTIONS, 0)           # meant for a line that has nothing but a barrier
+        counted |= {(line, opcode): counts.get(name, 0) for opcode, name in sure.items()}
+    return counted
+
+
+def per_multiply_add(report, work):
+    """Read how many machine instructions of loops a warp executes for each of its multiply-adds; of the report, `sass`, `lines`, `level`.
+
+    Loops alone, with all that is in them (loads of the tiles, barriers, the loop along K): what comes once in a kernel would count
+    the less the larger K is. A multiply-add outside them counts as little.
+    """
+    found = executed(report.sass, counts_of(report))
+    looped = found.total(opcode="FFMA", looped=True)
+    instructions, multiply_adds = found.total(looped=bool(looped)), min(looped or work / 32, work / 32)
+    return Reading(instructions / multiply_adds, f"{instructions:.0f} / {multiply_adds:.0f} of warps", found.per_line(looped=bool(looped)))
+
+
+def local_bytes(report, work):
+    """Read how many bytes of a thread lie in local memory: spilled registers, and arrays indexed by what only the run knows.
+
+    Of the report, `resources` is read.
+    """
+    taken = report.resources
+    return Reading(float(taken.local_bytes), f"{taken.registers} registers a thread")
+
+
+def registers(report, work):
+    """Read how many registers a thread takes; of the report, `resources` is read."""
+    return Reading(float(report.resources.registers), "as the compiler allots them")
+
+
+def per_warp(what, kinds=("load",)):
+    """Return how a gate reads a count of accesses for each multiply-add of a warp; `what` and each of `kinds` as in `counter_name`."""
+    names = [counter_name(what, kind) for kind in kinds]
+
+    def read(report, work):
+        count = sum(report.counters[name] for name in names)
+        conflicts = conflicts_by_line(report, names) if what == "wavefronts" else {}
+        return Reading(32 * count / work, f"{count} / {work // 32} of warps", by_line(report, names), conflicts)
+
+    return read

@@ -1,0 +1,229 @@
+"""Read what a sandbox says as what it is, a stranger's words: every type, length and range is looked at before anything is believed.
+
+A kernel that escapes from the simulator, and any Python function, can write what it likes here. Numbers of a wrong type or range end
+the part; numbers of the right ones are compared by the grader like any others.
+"""
+
+import dataclasses
+import json
+import re
+from collections import Counter
+
+import numpy as np
+
+from course_lib import simt
+from course_lib.errors import CourseError
+from course_lib.simt.host.counters import NAMES
+from course_lib.simt.host.levels import Levels
+from course_lib.toolchain import Diagnostic, Resources
+
+MOST = 1 << 62
+MOST_WORDS = 100_000         # characters of one text; the compiler quotes the reader's own lines
+MOST_BITS = 1000             # of a whole number that a function returns; a float has no room for more
+MOST_BRANCHES = 1000         # in machine code whose loops are looked for
+ERRORS = {cls.__name__: cls for cls in (
+    CourseError, simt.SimtError, simt.PtxSyntaxError, simt.UnsupportedInstruction, simt.LaunchError, simt.OutOfBounds, simt.Misaligned,
+    simt.DivergentBarrier, simt.StackOverflow, simt.InvalidTarget, simt.KernelTrap, simt.AssertionFailed, simt.PartialWarp,
+    simt.InvalidOperand, simt.StepBudgetExceeded)}
+FACTS = {"line", "block", "thread", "address", "array", "width", "kernel", "limit", "assertion", "file", "function", "opcode"}
+RESOURCES = {field.name for field in dataclasses.fields(Resources)}
+_HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
+_SASS = re.compile(r"\d{1,3}(?:\n@?!?\w{0,8} [\w.]{1,80} [^;\n]{0,400}(?:;\d{1,6})?)*")
+
+
+class Ended(Exception):
+    """A sandbox that came to an end before its time, or says what no honest one does; the message is for the student.
+
+    No `CourseError`, as those are what a check tells of an answer: this one ends the check.
+    """
+
+
+def message(text):
+    """Return a JSON text as a dict.
+
+    Raises
+    ------
+    Ended
+
+    >>> message(b"[[[")
+    Traceback (most recent call last):
+    course_lib.grading.sandbox.replies.Ended: what came out of the sandbox cannot be read
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError, MemoryError):
+        found = None
+    return check(found, isinstance(found, dict))
+
+
+def check(value, holds):
+    """Return a value that is what it must be.
+
+    Raises
+    ------
+    Ended
+    """
+    if not holds:
+        raise Ended("what came out of the sandbox cannot be read")
+    return value
+
+
+def whole(value, low=0, high=MOST):
+    """Return a whole number within a range."""
+    return check(value, type(value) is int and low <= value <= high)
+
+
+def words(value, most=MOST_WORDS):
+    """Return a text, cut to a length."""
+    return check(value, isinstance(value, str))[:most]
+
+
+def items(value, length=None, most=1_000_000):
+    """Return a list, of a length when one is given."""
+    return check(value, isinstance(value, list) and (len(value) == length if length is not None else len(value) <= most))
+
+
+def triple(value):
+    """Return three whole numbers as a tuple."""
+    return tuple(whole(number) for number in items(value, 3))
+
+
+def error(value, source="kernel.cu"):
+    """Return the exception that a reply [class, words, facts, messages] tells of; of a class on the list, or `Ended`.
+
+    `source` is what the text is called.
+
+    >>> found = error(["OutOfBounds", "line 3: beyond A", {"line": 3, "__class__": 1}, []])
+    >>> type(found).__name__, found.facts
+    ('OutOfBounds', {'line': 3})
+    """
+    name, text, facts, messages = items(value, 4)
+    name, text = words(name, 60), words(text)
+    if name == "MemoryError":
+        return MemoryError(text)
+    if name == "CompileError":
+        return simt.CompileError.from_diagnostics(source, [_diagnostic(one) for one in items(messages, most=1000)], "")
+    if name not in ERRORS:
+        return Ended(f"the simulator fails with {name}: {text[:300]}")
+    facts = {key: _fact(fact) for key, fact in check(facts, isinstance(facts, dict)).items() if key in FACTS}
+    return ERRORS[name](text, **facts)
+
+
+def _fact(value):
+    if isinstance(value, list):
+        return tuple(whole(item, -MOST) for item in items(value, most=8))
+    return words(value, 300) if isinstance(value, str) else whole(value, -MOST, 1 << 64)
+
+
+def _diagnostic(one):
+    line, severity, text, source_line, column = items(one, 5)
+    number, place = (value if value is None else whole(value, 0, 1 << 30) for value in (line, column))
+    return Diagnostic(number, words(severity, 20), words(text), words(source_line), place)
+
+
+def report(told, entry, code):
+    """Return the `simt.Report` that a reply describes.
+
+    Parameters
+    ----------
+    told : dict
+    entry : str
+        The kernel that was launched.
+    code : object
+        Stands in for the machine code.
+    """
+    counters = check(told.get("counters"), isinstance(told.get("counters"), dict))
+    check(counters, counters.keys() == set(NAMES))
+    lines = {whole(line): _counts(counts) for line, counts in (items(row, 2) for row in items(told.get("lines")))}
+    return simt.Report(
+        entry, _counts(counters), lines, _levels(told, entry, code), tuple(_hazard(row) for row in items(told.get("hazards"), most=10_000)),
+        tuple(_record(row) for row in items(told.get("trace"))),
+        tuple(simt.DeviceArray(words(name, 300), whole(at), whole(size), whole(item))
+              for name, at, size, item in (items(row, 4) for row in items(told.get("arrays"), most=100))),
+        tuple(simt.SharedVariable(words(name, 300), whole(at), whole(size))
+              for name, at, size in (items(row, 3) for row in items(told.get("shared"), most=10_000))),
+        whole(told.get("steps")), ptx=words(told.get("ptx"), 1 << 24), output=words(told.get("output")), cubin=code)
+
+
+def _counts(counts):
+    return {check(name, name in NAMES): whole(number) for name, number in check(counts, isinstance(counts, dict)).items()}
+
+
+def _levels(told, entry, code):
+    """Return what is known of the counters, which the machine code may have to confirm."""
+    predicted = {}
+    for line, opcode, widths in (items(row, 3) for row in items(told.get("predicted"), most=100_000)):
+        predicted[whole(line), words(opcode, 20)] = Counter({
+            width if isinstance(width, str) else whole(width): whole(count) for width, count in (items(pair, 2) for pair in items(widths))})
+    return Levels(NAMES, entry, code, predicted, check(told.get("sure"), type(told.get("sure")) is bool))
+
+
+def _hazard(row):
+    kind, address, first, second, one, other, block, count = items(row, 8)
+    return simt.Hazard(check(kind, kind in _HAZARDS), whole(address), whole(first), whole(second), triple(one), triple(other),
+                       triple(block), whole(count))
+
+
+def _record(row):
+    step, block, warp, line, operation, mask, addresses, width, space = items(row, 9)
+    where = np.array([whole(address, -1) for address in items(addresses, 32)], np.int64)
+    return simt.TraceRecord(whole(step), triple(block), whole(warp), whole(line), words(operation, 80), whole(mask, high=(1 << 32) - 1),
+                            where, whole(width, high=1 << 10), space if space is None else words(space, 20))
+
+
+def machine_code(told):
+    """Return kernel -> its machine code as text."""
+    kernels = check(told.get("kernels"), isinstance(told.get("kernels"), dict))
+    for text in kernels.values():
+        check(text, isinstance(text, str) and _SASS.fullmatch(text))
+        if text.count("BRA") > MOST_BRANCHES:
+            raise Ended(f"its machine code has more than {MOST_BRANCHES} branches, which the check does not take apart")
+    return kernels
+
+
+def resources(told):
+    """Return kernel -> the fields of its `Resources`."""
+    kernels = check(told.get("kernels"), isinstance(told.get("kernels"), dict))
+    for fields in kernels.values():
+        check(fields, isinstance(fields, dict) and fields.keys() == RESOURCES)
+        [whole(number) for number in fields.values() if number is not None]
+    return kernels
+
+
+class Shown:
+    """Something that a function returned and that is no number; shows itself as what the function's process said of it."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+class Raised(Exception):
+    """What a function raised, by the name and the words of its process; `line` is that of the answer's text."""
+
+    def __init__(self, name, text, line):
+        super().__init__(text)
+        self.name, self.line = name, line
+
+
+def returned(line):
+    """Return what a call gave: a number, a tuple of numbers, `Shown`, or an exception to be looked at.
+
+    >>> returned({"numbers": [1, 2.5]}), returned({"other": "str: 3"}), returned({"number": [3]})
+    Traceback (most recent call last):
+    course_lib.grading.sandbox.replies.Ended: what came out of the sandbox cannot be read
+    """
+    if "number" in line:
+        return _number(line["number"])
+    if "numbers" in line:
+        return tuple(map(_number, items(line["numbers"], most=100)))
+    if "error" in line:
+        at = line.get("line")
+        return Raised(words(line["error"], 60), words(line.get("words"), 300), at if at is None else whole(at, 1, 1 << 20))
+    return Shown(words(line.get("other"), 400))
+
+
+def _number(value):
+    return check(value, type(value) is float or type(value) is int and value.bit_length() <= MOST_BITS)
