@@ -40,3 +40,9 @@ def _leave(items, n, mark):
     for item in items:
         if item not in kept:
             item.add_marker(mark)
+
+
+@pytest.fixture
+def wait_s():
+    """Return how long a background thread may take before a test fails."""
+    return 10.0

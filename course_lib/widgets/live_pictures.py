@@ -1,34 +1,15 @@
 """Pictures beside the sliders that are for any kernel: the roofline's point, one access, machine code, errors."""
 
-import numpy as np
 
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
 from course_lib.model import memory_roofs, peak
-from course_lib.plots import (
-    bars,
-    describe_limits,
-    describe_roofline,
-    describe_shares,
-    describe_steps,
-    draw_limits,
-    linked_code,
-    requests,
-    roofline,
-    share_bars,
-    shares,
-    step_bars,
-    style,
-)
-from course_lib.plots.errors import draw_spread, relative_errors
-from course_lib.run import RunResult, VectorsResult, bound_of, limits_of, one_block
-from course_lib.run.accuracy import tolerance
-from course_lib.toolchain import whole_step
+from course_lib.plots import bars, describe_roofline, linked_code, requests, roofline, style
+from course_lib.run import RunResult, VectorsResult, bound_of, one_block
 from course_lib.widgets.accesses import draw
-from course_lib.widgets.compute import evaluate, inputs
+from course_lib.widgets.compute import evaluate
 from course_lib.widgets.pictures import SMALL
 
-FORMATS = {"tf32": "TF32", "bf16": "bfloat16", "bf16x3": "split"}       # by `Kernel.inputs`
 LIMITS = {"fma": "the multiply-adds", "tensor": "tensor cores", "issue": "issuing instructions", "shared": "shared memory",
           "L1": "the L1's data path", "L1 banks": "the L1's banks", "L2": "the L2", "DRAM": "memory",
           "latency": "latency"}                                          # the terms of `model.bound`
@@ -51,10 +32,10 @@ def roofline_picture(result):
 
     The traffic is that of all global requests. A point above the memory's roof is served by caches in part.
     """
-    return _draw_roofs(result, bound_of(result), style.axes(**SMALL))
+    return draw_roofs(result, bound_of(result), style.axes(**SMALL))
 
 
-def _draw_roofs(result, bound, ax, *, small=False):
+def draw_roofs(result, bound, ax, *, small=False):
     """Draw the roofline of a result into Axes, in a small panel without memory's roof; return (Axes, alternative text)."""
     on = device(result.device)
     cache = memory_roofs(on)["L1 caches"]
@@ -73,28 +54,6 @@ def _draw_roofs(result, bound, ax, *, small=False):
         ax.set_ylabel("GFLOP/s", fontsize=12)
     return ax, f"{describe_roofline(on, points, **options)} Modelled limit: {LIMITS[binds]}."
 
-
-def error_picture(result):
-    """Draw how far the elements of C are from the product in float64, with what float32 and the kernel's own numbers allow."""
-    A, B, _ = inputs(result.M, result.N, result.K, result.kernel.dtype)
-    errors = np.abs(relative_errors(result, A, B))
-    own = tolerance(result.K, inputs=result.kernel.inputs)
-    bounds = {"bound, float32": tolerance(result.K)} | ({f"bound, {FORMATS[result.kernel.inputs]}": own} if result.kernel.inputs else {})
-    title = f"{result.kernel.name}, K = {result.K}"
-    said = ", ".join(f"{name} {value:.1e}" for name, value in bounds.items())
-    return (draw_spread(errors, bounds, style.axes(width=5.9, height=4.2), title=title),
-            f"Errors of the elements of C, {title}: median {np.median(errors):.1e}, largest {errors.max():.1e}; {said}.")
-
-
-def limits_picture(result):
-    """Draw what limits a product, side by side: its point under the L1's roof and the peak, the room for warps, what is under way."""
-    found, said = limits_of(result), []
-
-    def roofs(ax):
-        said.append(_draw_roofs(result, found.bound, ax, small=True)[1])
-
-    figure = draw_limits(found, roofs)
-    return figure, f"{said[0]} {describe_limits(found)}"
 
 
 def access_picture(array=None, *, load=True, line=None, number=0, warp=0, banks=32):
@@ -148,14 +107,6 @@ def retraced(result, warp=0):
     return evaluate(result.kernel, size, result.parameters | padding, backend="sim", trace=[((0, 0, 0), warp)])
 
 
-def used_picture(result):
-    """Draw what is used of what a launch on many vectors moves: of loads, of stores, and of the bandwidth where it is known."""
-    found = shares(result)
-    ax = share_bars(found, style.axes(width=5.6, height=1.2 + 0.85 * len(found)), title=result.kernel.name)
-    if len(found) == 2:
-        ax.set_xlabel("bandwidth: recorded with M = N = 16 only", fontsize=12)
-    return ax, describe_shares(found)
-
 
 def code_picture(result):
     """Draw the machine instructions of the inner loop for each multiply-add, by kind."""
@@ -170,18 +121,3 @@ def code_picture(result):
     ax = bars(values, style.axes(width=5.9, height=3.8), unit=f"inner loop, {code.arch}",
               title=f"{code.per_multiply_add:.3g} instructions a multiply-add")
     return ax, f"{code.says()} " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()) + " a multiply-add."
-
-
-def unroll_picture(result):
-    """Draw the machine instructions of a step along K for every UNROLL that the kernel's sliders offer; the one that ran is marked."""
-    kernel, values = result.kernel, dict(result.parameters)
-    if "UNROLL" not in values:
-        raise CourseError(f"{kernel.name} has no parameter UNROLL", kernel=kernel.name)
-    offered = {*next(p.choices for p in kernel.parameters if p.name == "UNROLL"), values["UNROLL"]}
-    possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
-    steps = {f"UNROLL = {u}": whole_step(kernel, **values | {"UNROLL": u}) for u in possible}
-    chosen = f"UNROLL = {values['UNROLL']}"
-    ax = step_bars(steps, style.axes(width=5.6, height=4.2), chosen=chosen)                  # fits beside the table
-    ax.set(xlim=(0, 13), xticks=range(0, 13, 2))                                             # the same for every position of the sliders
-    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, columnspacing=1.2, handlelength=1.2, fontsize=11)
-    return ax, describe_steps(steps, chosen)

@@ -4,22 +4,7 @@ import functools
 
 import numpy as np
 
-from course_lib.plots import (
-    bars,
-    describe_overlap,
-    describe_share,
-    describe_warp_tiles,
-    every_warp,
-    overlap,
-    overlap_rows,
-    owners,
-    style,
-    thread_grid,
-    thread_share,
-    thread_share_picture,
-    warp_tile,
-    warp_tiles,
-)
+from course_lib.plots import bars, every_warp, owners, style, thread_grid, thread_share
 from course_lib.run import resolve, run
 from course_lib.widgets.compute import evaluate, inputs
 
@@ -107,38 +92,3 @@ def one_thread(kernel, **parameters):
     traced = run(kernel, A, B, backend="sim", trace=[((0, 0, 0), 0)], **parameters)
     names = {variable.name for variable in traced.shared}
     return thread_share(traced, (min(3, traced.block[0] - 1), 0), ("As", "Bs") if "As" in names else ("a", "b"))
-
-
-def share_picture(result):
-    """Draw the outputs of one thread, and what it reads, with the kernel and the tile of `result`."""
-    share = one_thread(result.kernel, **result.parameters)
-    return thread_share_picture(share, style.axes(width=4.6, height=4.4)), describe_share(share)
-
-
-def one_warp(kernel, depth=1, **parameters):
-    """Run one block of a product with tiles BM, BN, BK on `depth` tiles along K, its first warp traced.
-
-    Returns
-    -------
-    RunResult
-        Simulated.
-
-    >>> one_warp("sgemm_vectorized", BM=32, BN=32, TM=4, TN=4).grid
-    (1, 1, 1)
-    """
-    kernel = resolve(kernel)
-    p = kernel.check(**parameters)
-    A, B, _ = inputs(p["BM"], p["BN"], depth * p["BK"])
-    return run(kernel, A, B, backend="sim", trace=[((0, 0, 0), 0)], **parameters)
-
-
-def warp_picture(result):
-    """Draw which part of its block's tile of C a warp computes, with the kernel and the tile of `result`."""
-    tile = warp_tile(one_warp(result.kernel, **result.parameters))
-    return warp_tiles([tile], style.axes(**BESIDE)), describe_warp_tiles([tile])
-
-
-def overlap_picture(result):
-    """Draw when four tiles are on their way and when they are multiplied, with the kernel and the tile of `result`."""
-    found = overlap(one_warp(result.kernel, 4, **result.parameters))
-    return overlap_rows([found], style.axes(**BESIDE)), describe_overlap([found])

@@ -136,7 +136,7 @@ def quiz(lesson):
     """Ask the five questions of a lesson's self-check.
 
     A wrong answer is told what is wrong with it and may be changed; answers are kept in the reader's own folder. The right
-    answers stand in `course_lib/widgets/questions/`, not in the notebook.
+    answers stand in `questions_NN.toml` of the lesson's package, not in the notebook.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ import html
 
 import ipywidgets
 
-from course_lib.plots import describe_rank, describe_search, rank_step, render, search_step
+from course_lib.plots import render
 from course_lib.widgets.engine import Engine
 from course_lib.widgets.static import StaticBox
 
@@ -72,25 +72,3 @@ def player(count, draw, describe, *, start=0):
         The step shown first.
     """
     return Player(count, draw, describe, start=start)
-
-
-def rank_player(film, *, start=0):
-    """Play the steps of an outer product.
-
-    Parameters
-    ----------
-    film : sequence of RankFrame
-        From `plots.rank_frames`.
-    """
-    return player(len(film), lambda i: rank_step(film, i), lambda i: describe_rank(film, i), start=start)
-
-
-def search_player(found, *, start=0):
-    """Play the steps of a search for the fastest tiles.
-
-    Parameters
-    ----------
-    found : Search
-        From `bench.search.search`.
-    """
-    return player(len(found.steps), lambda i: search_step(found, i), lambda i: describe_search(found, i), start=start)

@@ -5,7 +5,8 @@ import pytest
 from course_lib.arch import DEVICES
 from course_lib.errors import CourseError
 from course_lib.gpu import live, live_device
-from course_lib.plots import device_report, homework_report
+from course_lib.lessons.matrix_vector.device import homework_report
+from course_lib.plots import device_report
 
 
 class Driver:

@@ -5,7 +5,7 @@ from answer_files import files
 
 from course_lib.grading import check, part
 from course_lib.grading.exercises import e10_any_size as e10
-from course_lib.widgets.guards import FFMA, guarded
+from course_lib.lessons.any_size.guards import FFMA, guarded
 
 EXERCISE = "10_any_size"
 

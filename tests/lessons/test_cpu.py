@@ -19,12 +19,12 @@ from course_lib.errors import CourseError
 from course_lib.kernels import cpu_kernel
 from course_lib.lessons import cpu
 from course_lib.lessons.cpu import here, loops, play, recorded, variants
+from course_lib.lessons.cpu.thread_scaling import recorded_gains
 from course_lib.magic import from_cell
 from course_lib.model import serial_share
 from course_lib.model.cache_lines import CacheShape
 from course_lib.run import CpuPeak, count_lines, matches, run_cpu
 from course_lib.widgets.compute import inputs
-from course_lib.widgets.cpu_threads import recorded_gains
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "02_cpu.ipynb"

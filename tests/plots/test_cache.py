@@ -5,8 +5,8 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.model.cache_lines import CacheShape
-from course_lib.plots import cache_lines, cpu_table, describe_lines, line_window
-from course_lib.run import count_lines, run_cpu
+from course_lib.plots import cache_lines, describe_lines, line_window
+from course_lib.run import count_lines
 
 
 def counted(order, M=32, N=32, K=32, size=2048, pads=(0, 0)):
@@ -73,15 +73,3 @@ def test_the_drawing_has_a_panel_for_each_matrix():
         image = ax.images[0].get_array()
         assert (image.reshape(-1, 3) == image[31, 31]).all(axis=1).reshape(32, 32)[~(seen.held[name] | seen.fetched[name])].all()
     assert "In the last 16: A 0 lines fetched and 16 elements used" in describe_lines(seen)
-
-
-def test_programs_side_by_side():
-    A, B = np.ones((4, 5), np.float32), np.ones((5, 6), np.float32)
-    timed = run_cpu("python_ijk", A, B, budget_s=0.01)
-    table = cpu_table([timed, timed])
-    assert [row[0] for row in table.rows] == ["python_ijk"] * 2
-    assert float(table.rows[0][4]) == 1
-    assert float(table.rows[0][3]) == pytest.approx(timed.gflops, rel=0.01)
-    assert table.caption == f"C is 4 × 6, K = 5, float32, {timed.label}"
-    with pytest.raises(ValueError, match="not timed"):
-        cpu_table([run_cpu("python_ijk", A, B, timed=False)])

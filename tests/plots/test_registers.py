@@ -7,10 +7,11 @@ import pytest
 
 from course_lib import plots
 from course_lib.errors import CourseError
+from course_lib.lessons.register_blocking.share import share_picture
 from course_lib.plots.registers import Share
 from course_lib.run import run
 from course_lib.widgets.compute import inputs
-from course_lib.widgets.pictures import one_thread, share_picture
+from course_lib.widgets.pictures import one_thread
 
 
 @pytest.mark.parametrize(("kernel", "tile", "per_multiply_add"), [

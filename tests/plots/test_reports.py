@@ -4,7 +4,8 @@ import pytest
 
 from course_lib.arch import DEVICES
 from course_lib.errors import CourseError
-from course_lib.plots import device_report, homework_report
+from course_lib.lessons.matrix_vector.device import homework_report
+from course_lib.plots import device_report
 
 
 def test_device_report_has_a_column_per_device_and_computed_peaks():

@@ -8,14 +8,6 @@ import pytest
 from course_lib.run import counter_name
 from course_lib.widgets import compute
 
-WAIT = 10.0
-
-
-@pytest.fixture
-def wait_s():
-    """Return how long a background thread may take before a test fails."""
-    return WAIT
-
 
 @pytest.fixture(scope="session")
 def real():

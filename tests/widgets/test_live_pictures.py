@@ -10,20 +10,15 @@ import pytest
 
 from course_lib import plots
 from course_lib.errors import CourseError
+from course_lib.lessons.matrix_vector.vectors import used_picture
+from course_lib.lessons.tensor_cores.errors import error_picture
+from course_lib.lessons.unrolling.charts import unroll_picture
 from course_lib.model import shared_wavefronts
 from course_lib.run import bound_of, one_block, run, work_of
 from course_lib.widgets import live
 from course_lib.widgets.compute import evaluate, inputs, widened
 from course_lib.widgets.facts import ROWS, USUAL, facts
-from course_lib.widgets.live_pictures import (
-    access_picture,
-    code_picture,
-    error_picture,
-    retraced,
-    roofline_picture,
-    unroll_picture,
-    used_picture,
-)
+from course_lib.widgets.live_pictures import access_picture, code_picture, retraced, roofline_picture
 
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
 

@@ -8,12 +8,12 @@ import pytest
 
 from course_lib import arch, data, kernels, model
 from course_lib.errors import CourseError
+from course_lib.lessons.any_size.guards import guarded
 from course_lib.run import count_lines, run, run_cpu
 from course_lib.toolchain import whole_step
 from course_lib.widgets import questions, quiz
 from course_lib.widgets.answers import Answers
 from course_lib.widgets.compute import evaluate, inputs
-from course_lib.widgets.guards import guarded
 from course_lib.widgets.pictures import one_thread, who_writes
 from course_lib.widgets.self_check import Quiz
 
@@ -64,7 +64,8 @@ def own_folder(tmp_path, monkeypatch):
 def tiny(tmp_path):
     """Return a function that makes the self-check of a text."""
     def make(text=TINY):
-        (tmp_path / "77_tiny.toml").write_text(text, encoding="utf-8")
+        (tmp_path / "tiny").mkdir(exist_ok=True)
+        (tmp_path / "tiny" / "questions_77.toml").write_text(text, encoding="utf-8")
         return Quiz("77", folder=tmp_path)
     return make
 
@@ -201,7 +202,8 @@ def test_a_screen_reader_hears_what_changes(tiny):
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
-    (tmp_path / "77_tiny.toml").write_text(TINY, encoding="utf-8")
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "questions_77.toml").write_text(TINY, encoding="utf-8")
     (tmp_path / "file").write_text("")
     check = Quiz("77", folder=tmp_path, answers=Answers(tmp_path / "file" / "answers.json"))
     press(check.asked[0], "two")

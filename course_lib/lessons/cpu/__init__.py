@@ -8,6 +8,8 @@ from course_lib.lessons.cpu.recorded import block_times, conditions, gain, read_
 from course_lib.lessons.cpu.slides import slides
 from course_lib.lessons.cpu.threads import gains, lost_additions, serial_shares, thread_sliders
 
-__all__ = ["beside_ikj", "block_sizes", "block_sliders", "block_times", "cache_blocks", "check", "conditions", "count", "gain", "gains",
-           "lines_per_multiply_add", "lost_additions", "measured", "measured_roofline", "read_rates", "roofline", "scoreboard",
-           "serial_shares", "slides", "thread_sliders", "times", "vector_times"]
+__all__ = [
+    "beside_ikj", "block_sizes", "block_sliders", "block_times", "cache_blocks", "check", "conditions", "count", "gain", "gains",
+    "lines_per_multiply_add", "lost_additions", "measured", "measured_roofline", "read_rates", "roofline", "scoreboard", "serial_shares",
+    "slides", "thread_sliders", "times", "vector_times",
+]

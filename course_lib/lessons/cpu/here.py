@@ -1,12 +1,12 @@
 """The same on the reader's own machine: programs measured, and refused where they are faster than a roof that was measured too low."""
 
 from course_lib.errors import CourseError
+from course_lib.lessons.cpu.roofline import cpu_roofline, describe_cpu_roofline
+from course_lib.lessons.cpu.thread_scaling import intensity, measure_programs
 from course_lib.plots import Table, render
-from course_lib.plots.cpu_roofline import cpu_roofline, describe_cpu_roofline
 from course_lib.plots.picture import Picture
 from course_lib.run import CpuPeak, CpuResult, cpu_peak
 from course_lib.toolchain import no_compiler
-from course_lib.widgets.cpu_threads import intensity, measure_programs
 
 PROGRAMS = ("gemm_ijk", "gemm_ikj", "gemm_blocked", "gemm_vectors", "gemm_packed", "blas")
 COUNTED = ("gemm_ijk", "gemm_ikj", "gemm_blocked")

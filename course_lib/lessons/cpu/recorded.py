@@ -3,9 +3,9 @@
 from typing import Any
 
 from course_lib import data
+from course_lib.lessons.cpu.roofline import cpu_roofline, describe_cpu_roofline
 from course_lib.lessons.cpu.variants import K_OUTSIDE, LARGE, PADDED, ROWS_OF_B, SMALL, SQUARES, WITH_ENDS, YOURS
 from course_lib.plots import Table, bars, render, style
-from course_lib.plots.cpu_roofline import cpu_roofline, describe_cpu_roofline
 from course_lib.plots.picture import Picture
 from course_lib.run import CpuPeak
 

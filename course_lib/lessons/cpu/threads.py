@@ -1,12 +1,12 @@
 """Several threads: what they gain, what Amdahl's law says of it, and additions that a race loses."""
 
 from course_lib import data
+from course_lib.lessons.cpu import thread_scaling
 from course_lib.model import serial_share
 from course_lib.plots import Table, render
 from course_lib.plots.picture import Picture
 from course_lib.run import run_cpu
 from course_lib.toolchain import no_compiler
-from course_lib.widgets import cpu_threads
 from course_lib.widgets.compute import inputs
 
 NAMES = {"gemm_pthreads": "POSIX threads, ikj", "gemm_openmp": "OpenMP, ikj", "gemm_packed": "POSIX threads, copied blocks",
@@ -15,13 +15,13 @@ NAMES = {"gemm_pthreads": "POSIX threads, ikj", "gemm_openmp": "OpenMP, ikj", "g
 
 def gains() -> Picture:
     """Draw how many times as fast 2 to 16 threads were as one, recorded."""
-    return render(*cpu_threads.gains_picture(data.load("threads")))
+    return render(*thread_scaling.gains_picture(data.load("threads")))
 
 
 def serial_shares() -> Table:
     """Return a table of the recorded gains, and of the share s that Amdahl's law would need for each."""
     recording = data.load("threads")
-    found = cpu_threads.recorded_gains(recording)
+    found = thread_scaling.recorded_gains(recording)
     counts = [count for count in next(iter(found.values())) if count > 1]
     rows = []
     for name, gain in found.items():
@@ -36,7 +36,7 @@ def thread_sliders():
     if missing := no_compiler():
         print(f"Skipped, because this measures C programs: {missing}.")
         return None
-    return cpu_threads.thread_sliders("gemm_pthreads", threads=1, N=256)
+    return thread_scaling.thread_sliders("gemm_pthreads", threads=1, N=256)
 
 
 def lost_additions(program: str, threads: int, runs: int = 8) -> list[int]:

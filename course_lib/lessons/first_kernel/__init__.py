@@ -9,5 +9,7 @@ from course_lib.lessons.first_kernel.sizes import odd_sizes, recorded_ms
 from course_lib.lessons.first_kernel.stores import who_stores
 from course_lib.lessons.first_kernel.times import per_step, scoreboard, slides, traffic
 
-__all__ = ["beside", "inputs", "lines_per_step", "odd_shapes", "odd_sizes", "per_step", "plan", "recorded_ms", "right_inputs", "scoreboard",
-           "shapes", "slides", "timed_shapes", "traffic", "who_computes", "who_stores", "without_column_guard", "without_guard"]
+__all__ = [
+    "beside", "inputs", "lines_per_step", "odd_shapes", "odd_sizes", "per_step", "plan", "recorded_ms", "right_inputs", "scoreboard",
+    "shapes", "slides", "timed_shapes", "traffic", "who_computes", "who_stores", "without_column_guard", "without_guard",
+]

@@ -28,3 +28,9 @@ def thread_share() -> Picture:
     told = (f"In the kernel that you will write, a thread computes rows {column.a_rows[0]} to {column.a_rows[-1]} of column "
             f"{column.b_cols[0]}, and needs these rows of A's tile and this column of B's. A square: {describe_share(square)}")
     return render(ax, told)
+
+
+def share_picture(result):
+    """Draw the outputs of one thread, and what it reads, with the kernel and the tile of `result`."""
+    share = one_thread(result.kernel, **result.parameters)
+    return thread_share_picture(share, style.axes(width=4.6, height=4.4)), describe_share(share)

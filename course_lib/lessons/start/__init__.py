@@ -4,4 +4,6 @@ from course_lib.explorables.race import race
 from course_lib.lessons.start.climb import climb
 from course_lib.lessons.start.labels import beside, counted, faster, least_s, prepare_simulator
 
-__all__ = ["beside", "climb", "counted", "faster", "least_s", "prepare_simulator", "race"]
+__all__ = [
+    "beside", "climb", "counted", "faster", "least_s", "prepare_simulator", "race",
+]

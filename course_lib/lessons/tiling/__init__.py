@@ -8,5 +8,7 @@ from course_lib.lessons.tiling.plan import plan
 from course_lib.lessons.tiling.races import race, without_last_barrier
 from course_lib.lessons.tiling.times import limits, scoreboard, slides, traffic
 
-__all__ = ["beside_naive", "limits", "overtaking", "plan", "race", "score_bars", "scoreboard", "sectors_per_multiply_add",
-           "side_by_side", "slides", "tile_and_loads", "tile_sizes", "traffic", "without_last_barrier"]
+__all__ = [
+    "beside_naive", "limits", "overtaking", "plan", "race", "score_bars", "scoreboard", "sectors_per_multiply_add", "side_by_side",
+    "slides", "tile_and_loads", "tile_sizes", "traffic", "without_last_barrier",
+]

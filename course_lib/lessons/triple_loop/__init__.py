@@ -5,5 +5,7 @@ from course_lib.lessons.triple_loop.layout import layout
 from course_lib.lessons.triple_loop.loops import check, count, fetched, tried
 from course_lib.lessons.triple_loop.times import columns, gflops, measured, one_at_a_time, scoreboard, six, slides
 
-__all__ = ["check", "columns", "count", "fetched", "gflops", "layout", "measured", "one_at_a_time", "scoreboard", "six", "slides", "tried",
-           "two_orders"]
+__all__ = [
+    "check", "columns", "count", "fetched", "gflops", "layout", "measured", "one_at_a_time", "scoreboard", "six", "slides", "tried",
+    "two_orders",
+]

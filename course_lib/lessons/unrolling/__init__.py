@@ -1,12 +1,14 @@
 """Lesson 07, Unrolling: what a loop costs in machine instructions, who unrolls it, and whether the time follows."""
 
 from course_lib.explorables import unroll
-from course_lib.lessons.unrolling.charts import added_instructions
+from course_lib.lessons.unrolling.charts import added_instructions, unroll_picture
 from course_lib.lessons.unrolling.counts import beside, by_factor, innermost
 from course_lib.lessons.unrolling.experiments import limits, one_change, recorded_ms, scoreboard
 from course_lib.lessons.unrolling.measured import slides
 from course_lib.lessons.unrolling.rest import compiled_loops, first_columns
 from course_lib.lessons.unrolling.texts import three_texts, two_texts
 
-__all__ = ["added_instructions", "beside", "by_factor", "compiled_loops", "first_columns", "innermost", "limits",
-           "one_change", "recorded_ms", "scoreboard", "slides", "three_texts", "two_texts", "unroll"]
+__all__ = [
+    "added_instructions", "beside", "by_factor", "compiled_loops", "first_columns", "innermost", "limits", "one_change", "recorded_ms",
+    "scoreboard", "slides", "three_texts", "two_texts", "unroll", "unroll_picture",
+]

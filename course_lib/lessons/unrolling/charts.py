@@ -1,10 +1,12 @@
 """The time of `ballast.cu` beside its instructions, as recorded on an H200, and the least that both limits allow."""
 
 from course_lib import data
+from course_lib.errors import CourseError
 from course_lib.lessons.unrolling.counts import FACTORS, KERNEL, TILE
 from course_lib.lessons.unrolling.experiments import ISSUED_PER_CYCLE, N_TIMED, SERVED_PER_CYCLE, least, wavefronts
-from course_lib.plots import render, style
+from course_lib.plots import describe_steps, render, step_bars, style
 from course_lib.plots.picture import Picture
+from course_lib.toolchain import whole_step
 
 LIMITS = (((1, 2), "UNROLL = 1 and 2", ":"), ((4, 8, 16), "UNROLL = 4, 8 and 16", "--"))      # those with the same wavefronts
 
@@ -37,3 +39,18 @@ def added_instructions() -> Picture:
     ax.grid(axis="y")
     ax.legend(loc="lower right", ncols=2)
     return render(ax, "Recorded time over instructions per multiply-add: level, then all lines rise together. " + ". ".join(told) + ".")
+
+
+def unroll_picture(result):
+    """Draw the machine instructions of a step along K for every UNROLL that the kernel's sliders offer; the one that ran is marked."""
+    kernel, values = result.kernel, dict(result.parameters)
+    if "UNROLL" not in values:
+        raise CourseError(f"{kernel.name} has no parameter UNROLL", kernel=kernel.name)
+    offered = {*next(p.choices for p in kernel.parameters if p.name == "UNROLL"), values["UNROLL"]}
+    possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
+    steps = {f"UNROLL = {u}": whole_step(kernel, **values | {"UNROLL": u}) for u in possible}
+    chosen = f"UNROLL = {values['UNROLL']}"
+    ax = step_bars(steps, style.axes(width=5.6, height=4.2), chosen=chosen)                  # fits beside the table
+    ax.set(xlim=(0, 13), xticks=range(0, 13, 2))                                             # the same for every position of the sliders
+    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, columnspacing=1.2, handlelength=1.2, fontsize=11)
+    return ax, describe_steps(steps, chosen)
