@@ -226,7 +226,7 @@ def test_copied_kernels_are_reported_and_the_expected_ones_are_not():
 def test_the_bundle_has_what_a_student_needs_and_nothing_of_the_instructors():
     names = bundled(tracked(ROOT))
     assert {"Makefile", "pyproject.toml", "README.md", "LICENSE", "LICENSE-lessons", "constraints.txt", "tools/setup.py",
-            "tools/my_course.py", "course_lib/grading/checks.py", f"exercises/{EXERCISE}/{EXERCISE}.ipynb",
+            "tools/my_course.py", "course_lib/grading/judge/checks.py", f"exercises/{EXERCISE}/{EXERCISE}.ipynb",
             "notebooks/04_tiling.ipynb"} <= set(names)
     assert not [name for name in names if name.startswith(("solutions", "tests", "grading", ".ci"))]
     assert leak(contents(ROOT)) is None

@@ -9,8 +9,7 @@ import pytest
 from course_lib import data
 from course_lib.data.records import Record, Recording
 from course_lib.errors import CourseError
-from course_lib.lessons.bank_conflicts import bank_view
-from course_lib.lessons.bank_conflicts import bench as bank_bench
+from course_lib.lessons.bank_conflicts import bank_bench, bank_view
 
 NAMES = ("transpose", "transpose_swizzled", "sgemm_padded")
 

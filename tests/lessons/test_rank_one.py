@@ -6,6 +6,7 @@ import pytest
 from course_lib import plots
 from course_lib.errors import CourseError
 from course_lib.kernels import get
+from course_lib.lessons import outer_product
 from course_lib.lessons.outer_product.rank_one import PHASES, rank_player
 from course_lib.run import run
 
@@ -24,7 +25,7 @@ def made(name="sgemm_volkov", depth=DEPTH, **parameters):
 
 @pytest.fixture(scope="module")
 def film():
-    return plots.rank_frames(*made())
+    return outer_product.rank_frames(*made())
 
 
 @pytest.mark.slow
@@ -50,7 +51,7 @@ def test_c_grows_by_rank_1_and_ends_as_the_kernels(film):
 @pytest.mark.slow
 def test_several_warps_and_vectors_make_one_film():
     result, A, B = made("sgemm_method1", THREADS=64)
-    film = plots.rank_frames(result, A, B)
+    film = outer_product.rank_frames(result, A, B)
     updates = [frame for frame in film if frame.phase == "update"]
     assert [frame.k for frame in updates] == list(range(DEPTH))
     assert {frame.rows for frame in updates} == {tuple(range(128))}
@@ -63,7 +64,7 @@ def test_the_film_is_of_what_the_kernel_reads(monkeypatch):
     text = kernel.source.replace("c[v][j] += x[v] * b[k][j];", "if (k != 3 || j < 5) c[v][j] += x[v] * b[k][j];")
     assert text != kernel.source
     monkeypatch.setattr(type(kernel), "source", property(lambda self: text))
-    film = plots.rank_frames(*made())
+    film = outer_product.rank_frames(*made())
     assert {f.k: f.cols for f in film if f.phase == "update" and len(f.cols) < COLS} == {3: tuple(range(5)), 11: tuple(range(5))}
 
 
@@ -73,11 +74,11 @@ def test_what_cannot_be_a_film_is_refused(bad):
     values = {"THREADS": 32, "COLS": 16, "BK": 8}
     trace = plots.every_warp((2, 1), (32,)) if bad == "two blocks" else ()
     with pytest.raises(CourseError, match="one block"):
-        plots.rank_frames(run("sgemm_volkov", A, B, backend="sim", trace=trace, **values), A, B)
+        outer_product.rank_frames(run("sgemm_volkov", A, B, backend="sim", trace=trace, **values), A, B)
 
 
 def test_the_drawing_shows_a_b_and_the_sum_so_far(film):
-    ax = plots.rank_step(film, 6)
+    ax = outer_product.rank_step(film, 6)
     A, B, C = (image.get_array() for image in ax.images)
     assert np.array_equal(C, film[6].C)
     assert (A.shape, B.shape) == ((ROWS, DEPTH), (DEPTH, COLS))
@@ -91,8 +92,8 @@ def test_the_drawing_shows_a_b_and_the_sum_so_far(film):
 
 
 def test_the_words_say_what_is_drawn(film):
-    said = plots.describe_rank(film, 2)
+    said = outer_product.describe_rank(film, 2)
     assert "32 elements of A and 16 of the shared tile are read" in said
     assert "C is the sum of 1 of 16 products" in said
-    assert "Shared memory holds rows 8 to 15 of B" in plots.describe_rank(film, len(film) - 1)
-    assert plots.describe_rank(film, 0) in rank_player(film).static_text()
+    assert "Shared memory holds rows 8 to 15 of B" in outer_product.describe_rank(film, len(film) - 1)
+    assert outer_product.describe_rank(film, 0) in rank_player(film).static_text()

@@ -5,8 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from course_lib.arch import SECTOR_BYTES
-from course_lib.lessons.coalescing import transfers
-from course_lib.lessons.coalescing.transfers import describe_transfers, moved_boxes
+from course_lib.lessons.coalescing.transfers import describe_transfers, moved_boxes, transfers
 from course_lib.model import bus_bytes, sectors, transactions
 from course_lib.plots.accesses import FETCHED, USED
 

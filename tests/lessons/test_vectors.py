@@ -9,6 +9,7 @@ from matplotlib.colors import to_hex
 
 from course_lib import data, plots
 from course_lib.data import documents
+from course_lib.lessons import matrix_vector
 from course_lib.lessons.matrix_vector import vectors
 from course_lib.plots import style
 from course_lib.run import run_vectors
@@ -30,7 +31,7 @@ def widths(ax):
 
 
 def test_the_launch_table_has_his_figures_and_the_recorded_ones():
-    table = plots.launch_table()
+    table = matrix_vector.launch_table()
     assert [r[0] for r in table.rows] == FAMILY == list(vectors.family())
     for name, us, ours, gf, our_gf, rate, our_rate, per_fma, _, used, our_used in table.rows:
         printed = next(r for r in documents.KOPPELMAN_LAUNCH.rows if r[0] == name)
@@ -42,13 +43,13 @@ def test_the_launch_table_has_his_figures_and_the_recorded_ones():
         assert float(our_gf.replace(",", "")) == pytest.approx(record.gflops / 2, abs=1)     # a multiply-add is one operation here
         assert float(our_rate.replace(",", "")) == pytest.approx(record.gb_s, abs=1)
         assert our_used == used
-    assert plots.launch_table(4).rows[0][2] == "92.0"
+    assert matrix_vector.launch_table(4).rows[0][2] == "92.0"
     assert "8 blocks of 32 warps" in table.caption
     assert "recorded on NVIDIA H200" in table.caption
 
 
 def test_the_resource_table_pairs_his_columns_with_ours():
-    table = plots.resource_table()
+    table = matrix_vector.resource_table()
     found = {r[0]: r for r in table.rows}
     assert table.header[1:3] == ("shared: K", "H200")
     assert {name: found[name][1:3] for name in FAMILY[5:]} == {
@@ -58,11 +59,11 @@ def test_the_resource_table_pairs_his_columns_with_ours():
 
 
 def test_stars_as_he_prints_them():
-    table = plots.star_table()
+    table = matrix_vector.star_table()
     assert [r[:3] for r in table.rows][::7] == [(4, "6", "**"), (32, "30", "*" * 13)]
     assert table.header[1:3] == ("K: GB/s", "of 88")
-    assert [len(r) for r in (table.rows[0], plots.star_table("mxv_vls").rows[0])] == [5, 3]
-    assert plots.star_table("mxv_vls").rows[-1][1:] == ("3,364", "*" * 28)
+    assert [len(r) for r in (table.rows[0], matrix_vector.star_table("mxv_vls").rows[0])] == [5, 3]
+    assert matrix_vector.star_table("mxv_vls").rows[-1][1:] == ("3,364", "*" * 28)
 
 
 def test_what_p_mode_leaves_over_is_the_same_on_both_sides_of_the_l2():
@@ -71,20 +72,20 @@ def test_what_p_mode_leaves_over_is_the_same_on_both_sides_of_the_l2():
     assert beyond.min() > 1.5
     assert beyond.max() < 2.1
     assert abs(beyond[:, 0] - beyond[:, 1]).max() < 0.15
-    table = plots.p_mode_table()
+    table = matrix_vector.p_mode_table()
     assert table.rows[0] == (4, "24,520", "8.7", "1.8", "1.7", "1.9", "2.7", "2.7")
     assert [r[0] for r in table.rows] == [4, 8, 12, 16, 20, 24, 28, 32]
 
 
 def test_p_mode_of_the_h200_in_his_columns():
-    table = plots.counted_table("mxv_g_only")
+    table = matrix_vector.counted_table("mxv_g_only")
     assert [r[0] for r in table.rows] == list(range(4, 33, 4))
     assert table.rows[-1] == (32, "218", "1,229", "12.5%", "307", "2,429", "412", "305", "614")
     assert "recorded on NVIDIA H200" in table.caption
 
 
 def test_a_bar_is_as_long_as_its_share_of_the_bandwidth():
-    ax = plots.warp_bars({"one": {8: 40.0, 4: 10.0}, "two": {4: 100.0}}, 200, {"one": {8: 0.5}})
+    ax = matrix_vector.warp_bars({"one": {8: 40.0, 4: 10.0}, "two": {4: 100.0}}, 200, {"one": {8: 0.5}})
     assert widths(ax) == [1, 1, 0.05, 0.2, 0.5]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["4", "8"]
     assert [t.get_text() for t in ax.texts] == ["20%"]
@@ -94,13 +95,13 @@ def test_a_bar_is_as_long_as_its_share_of_the_bandwidth():
 
 
 def test_the_recorded_sweep_has_every_kernel_and_eight_widths():
-    rates = plots.recorded_rates()
+    rates = matrix_vector.recorded_rates()
     assert list(rates) == FAMILY
     assert {tuple(line) for line in rates.values()} == {tuple(range(4, 33, 4))}
-    words = plots.describe_warp_bars(rates, 4800)
+    words = matrix_vector.describe_warp_bars(rates, 4800)
     assert "mxv_vls 34% at 4, 70% at 32, best 70% at 32" in words
-    assert "best 99% at 4." in plots.describe_warp_bars({"k": {4: 99.0, 8: 97.0}}, 100)
-    assert "best 98% at 8." in plots.describe_warp_bars({"k": {4: 99.0, 8: 97.5}}, 100)
+    assert "best 99% at 4." in matrix_vector.describe_warp_bars({"k": {4: 99.0, 8: 97.0}}, 100)
+    assert "best 98% at 8." in matrix_vector.describe_warp_bars({"k": {4: 99.0, 8: 97.5}}, 100)
 
 
 def test_shares_of_a_simulated_and_of_a_measured_run():
@@ -115,30 +116,30 @@ def test_shares_of_a_simulated_and_of_a_measured_run():
     label, share = list(vectors.shares(timed).items())[-1]
     assert "measured on NVIDIA X" in label.replace("\n", " ")
     assert share == pytest.approx(4 * 4096 * 32 / 1e-6 / 4.8e12)
-    ax = plots.share_bars({"much": 1.5, "little": 0.125})
+    ax = matrix_vector.share_bars({"much": 1.5, "little": 0.125})
     assert widths(ax) == [1, 1, 1, 0.125]
     assert [t.get_text() for t in ax.texts] == ["150 %", "12.5 %"]
 
 
 def test_levels_are_times_the_wanted_bytes():
-    ax = plots.level_bars([row(), row(kernel="other", dram_bytes_written=64)])
+    ax = matrix_vector.level_bars([row(), row(kernel="other", dram_bytes_written=64)])
     reads, writes = ax.figure.axes[:2]
     assert widths(reads) == [8, 8, 2, 2, 1, 1]
     assert widths(writes) == [8, 8, 6, 6, 0.5, 1]
     assert [t.get_text() for t in reads.get_yticklabels()] == ["k", "other"]
-    assert plots.level_table([row()]).rows == [("k", "8.00", "2.00", "1.00", "8.00", "6.00", "0.50")]
-    assert "k reads 8.0 → 2.0 → 1.0, writes 8.0 → 6.0 → 0.5" in plots.describe_levels([row()])
+    assert matrix_vector.level_table([row()]).rows == [("k", "8.00", "2.00", "1.00", "8.00", "6.00", "0.50")]
+    assert "k reads 8.0 → 2.0 → 1.0, writes 8.0 → 6.0 → 0.5" in matrix_vector.describe_levels([row()])
 
 
 def test_points_and_line_of_the_times():
     rows = [row(l2_sectors_written=2_000_000, nanoseconds=40_000), row(warps=8, l2_sectors_written=4_000_000, nanoseconds=64_000)]
-    assert plots.l2_write_rates(rows) == {"k": {4: (2.0, 40.0, 1600.0), 8: (4.0, 64.0, 2000.0)}}
-    ax = plots.time_by_sectors(rows, 1600, note="here")
+    assert matrix_vector.l2_write_rates(rows) == {"k": {4: (2.0, 40.0, 1600.0), 8: (4.0, 64.0, 2000.0)}}
+    ax = matrix_vector.time_by_sectors(rows, 1600, note="here")
     assert ax.lines[0].get_xydata().tolist() == [[2.0, 40.0], [4.0, 64.0]]
     assert ax.lines[1].get_xydata().tolist() == [[0.0, 0.0], [4.0, pytest.approx(80.0)]]
     assert "here" in ax.get_xlabel()
     assert [(t.get_text(), t.xy) for t in ax.texts] == [("4 warps", (2.0, 40.0))]
-    assert plots.describe_time_by_sectors(rows).endswith("k 40 µs with 2.0 and 64 µs with 4.0.")
+    assert matrix_vector.describe_time_by_sectors(rows).endswith("k 40 µs with 2.0 and 64 µs with 4.0.")
 
 
 def test_what_the_h200s_counters_say_of_the_l2():

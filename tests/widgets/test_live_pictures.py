@@ -10,6 +10,7 @@ import pytest
 
 from course_lib import plots
 from course_lib.errors import CourseError
+from course_lib.lessons import tensor_cores
 from course_lib.lessons.matrix_vector.vectors import used_picture
 from course_lib.lessons.tensor_cores.errors import error_picture
 from course_lib.lessons.unrolling.charts import unroll_picture
@@ -324,5 +325,5 @@ def test_rows_of_a_kernel_for_tensor_cores():
     assert split["multiply-adds / matrix instruction"] == f"{2048 / 6:.4f}"
     machine = "machine instructions / multiply-add, sm_90"
     for name, found in (("sgemm_mma", mma), ("sgemm_split", split)):
-        assert float(found[machine]) == pytest.approx(plots.costs_of(evaluate(name, 64, tile)).instructions, rel=1e-3)
+        assert float(found[machine]) == pytest.approx(tensor_cores.costs_of(evaluate(name, 64, tile)).instructions, rel=1e-3)
     assert rows[0] not in facts(evaluate("sgemm_naive", 64, {}), rows)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.arch import SECTOR_BYTES, WARP
-from course_lib.lessons.coalescing import transfers
-from course_lib.lessons.coalescing.transfers import describe_transfers
+from course_lib.lessons.coalescing.transfers import describe_transfers, transfers
 from course_lib.model.coalescing import sectors
 from course_lib.model.segments import SEGMENT_BYTES, bus_bytes, effective_bandwidth, transactions
 from course_lib.plots import style

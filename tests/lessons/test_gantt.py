@@ -5,6 +5,7 @@ import pytest
 from course_lib import plots
 from course_lib.data import readings
 from course_lib.errors import CourseError
+from course_lib.lessons import measuring
 from course_lib.model import timeline
 
 
@@ -23,7 +24,7 @@ BLUE, ORANGE, PALE, WHITE = (0, 0.447, 0.698), (0.902, 0.624, 0), (0.749, 0.867,
 
 
 def test_a_latency_that_shows():
-    ax = plots.gantt(timeline(2, [(6, 20)] * 2))
+    ax = measuring.gantt(timeline(2, [(6, 20)] * 2))
     assert bars(ax, 0, BLUE) == [(0, 6), (20, 26)]
     assert bars(ax, 1, BLUE) == [(6, 12), (26, 32)]
     assert bars(ax, 0, PALE) == [(6, 20), (26, 40)]
@@ -36,7 +37,7 @@ def test_a_latency_that_shows():
 
 
 def test_a_latency_that_is_hidden():
-    ax = plots.gantt(timeline(6, [(6, 36)] * 3))
+    ax = measuring.gantt(timeline(6, [(6, 36)] * 3))
     assert bars(ax, 6, WHITE) == []
     assert ax.get_title(loc="left") == "6 warps: the latency is hidden"
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["instruction issues", "waits for its result"]
@@ -44,12 +45,12 @@ def test_a_latency_that_is_hidden():
 
 def test_steps_with_names_and_a_last_cycle():
     found = timeline(3, [(4, 30), (4, 10)])
-    ax = plots.gantt(found, names=["load", "store"])
+    ax = measuring.gantt(found, names=["load", "store"])
     assert bars(ax, 3, ORANGE) == [(30, 34), (34, 38), (38, 42)]
-    cut = plots.gantt(found, names=["load", "store"], until=32)
+    cut = measuring.gantt(found, names=["load", "store"], until=32)
     assert cut.get_xlim() == (0, 32)
     assert bars(cut, 3, ORANGE) == [(30, 32)]
-    words = plots.describe_gantt(found, names=["load", "store"])
+    words = measuring.describe_gantt(found, names=["load", "store"])
     assert "load: 4 cycles of issue, 30 until the result; store: 4 cycles of issue, 10" in words
     assert "waits once, 18 cycles" in words
     assert plots.render(ax, words).alt == words
@@ -57,8 +58,8 @@ def test_steps_with_names_and_a_last_cycle():
 
 def test_it_draws_into_given_axes():
     mine = plots.bars({"x": 1}, unit="u")
-    assert plots.gantt(timeline(2, [(1, 2)]), mine) is mine
-    assert plots.clocks([(0, 0, 5)], mine) is mine
+    assert measuring.gantt(timeline(2, [(1, 2)]), mine) is mine
+    assert measuring.clocks([(0, 0, 5)], mine) is mine
 
 
 def test_recorded_clocks():
@@ -66,17 +67,17 @@ def test_recorded_clocks():
     rows = [row for row in micro.rows if "gantt" in row]
     assert rows
     for row in rows:
-        ax = plots.clocks(row["gantt"], label=micro.label)
+        ax = measuring.clocks(row["gantt"], label=micro.label)
         assert [(p.get_x(), p.get_x() + p.get_width()) for p in ax.patches] == [(begin, end) for _, begin, end in row["gantt"]]
         assert micro.label in ax.get_xlabel()
         assert [t.get_text() for t in ax.texts] == [f"{end - begin:,}" for _, begin, end in row["gantt"]]
-        assert f"take {min(e - b for _, b, e in row['gantt'])} to" in plots.describe_clocks(row["gantt"])
+        assert f"take {min(e - b for _, b, e in row['gantt'])} to" in measuring.describe_clocks(row["gantt"])
 
 
 def test_what_cannot_be_drawn():
     with pytest.raises(CourseError, match="65 warps are too many"):
-        plots.gantt(timeline(65, [(1, 2)]))
+        measuring.gantt(timeline(65, [(1, 2)]))
     with pytest.raises(CourseError, match="1 names for 2 steps"):
-        plots.gantt(timeline(2, [(1, 2)] * 2), names=["load"])
+        measuring.gantt(timeline(2, [(1, 2)] * 2), names=["load"])
     with pytest.raises(CourseError, match="no clocks"):
-        plots.clocks([])
+        measuring.clocks([])
