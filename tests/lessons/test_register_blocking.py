@@ -18,7 +18,7 @@ from course_lib.data import documents
 from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons import register_blocking
-from course_lib.lessons.register_blocking import charts, experiments, spills, times, wang
+from course_lib.lessons.register_blocking import charts, experiments, spills, times
 from course_lib.lessons.register_blocking.counts import SHAPES, tile_of, wavefronts
 from course_lib.lessons.register_blocking.joined import joined
 from course_lib.lessons.register_blocking.share import column_share
