@@ -185,6 +185,6 @@ def _spills(resources):
                  f"{resources.registers} registers do not suffice")
         return [("spills", f"{moved}: compute fewer outputs a thread, or start smaller blocks", None)]
     if resources.local_bytes:
-        return [("local memory", f"{resources.local_bytes} bytes per thread lie there, a part of global memory: an array is indexed by what only "
-                 "the run knows. Let every index be known to the compiler, by unrolling", None)]
+        return [("local memory", f"{resources.local_bytes} bytes per thread lie there, a part of global memory: an array is indexed by "
+                 "what only the run knows. Let every index be known to the compiler, by unrolling", None)]
     return []
