@@ -188,7 +188,7 @@ class Stage {
   }
 
   set(key, value) {
-    this.values = { ...this.values, [key]: value };
+    this.values = { ...this.values, [key]: value, ...this.picture.takes?.(key, this.states) };       // what else this control sets
     this.model.set("values", this.values);
     this.model.save_changes();
     this.rescene();
