@@ -24,6 +24,7 @@ from course_lib.lessons.coalescing.columns import LEADING
 from course_lib.magic import from_cell
 from course_lib.plots import requests
 from course_lib.run import run, run_gather
+from course_lib.run.listing import COLUMNS
 from course_lib.simt import launch
 from course_lib.unwritten import NotWritten
 from course_lib.widgets.compute import evaluate, floats, inputs
@@ -101,7 +102,7 @@ def test_the_prose_says_what_was_recorded_of_copies():
     said(f"At stride 8 that is {32 * 32 // 32 + 4} bytes per float instead of 8")
     assert moved[-1] == pytest.approx(36 * 2**26 / us(8) / 1e3, rel=0.002), "32 read and 4 written"
     assert 0.9 < moved[-1] / most < 1, "nearly as busy as it can be"
-    assert moved[-1] / moved[0] > 1.5, "memory could deliver more to the coalesced copy"
+    said(f"takes only {experiments.loads_us(1, 4):.0f} µs")
     assert 4 * device("H200").l2_bytes < 4 * experiments.COPIED == 256 * 2**20 < 5 * device("H200").l2_bytes
 
 
@@ -126,7 +127,6 @@ def test_the_time_climbs_past_stride_8_and_64_bytes_per_float_explain_stride_16(
     us = experiments.copy_us
     steps = [us(stride + 1) - us(stride) for stride in range(3, 16)]
     assert max(steps) / min(steps) < 1.35, "nearly evenly from stride 3 on"
-    said(f"From 16 to 32 it rises by only {100 * (us(32) / us(16) - 1):.0f} %")
     speed = (64 + 4) * experiments.COPIED / us(16) / 1e3
     said(f"stride 16 reaches {speed:,.0f} GB/s")
     assert speed == pytest.approx(strides.moved_gb_s(8), rel=0.01), "just as busy as at stride 8"
@@ -211,7 +211,9 @@ def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
          f"it asks for {100 * (counts('tiled', 1)[0] / counts('tiled', 8)[0] - 1):.0f} % more sectors",
          f"It takes {us('tiled', padding=1):.0f} µs with both")
     assert round(us("tiled", padding=8)) == round(us("tiled", padding=1))
-    said(f"counted {100 * (counts('along')[2] / counts('down')[2] - 1):.0f} % *more* work in shared memory")
+    instructions = [data.readings("coalescing").find(what="count", variant=v, TILE=16)[0]["instructions"] for v in ("down", "along")]
+    said(f"and {100 * (instructions[1] / instructions[0] - 1):.0f} % more instructions")
+    said(f"counted {100 * (counts('along')[2] / counts('down')[2] - 1):.0f} % *more* passes of shared memory")
     down, along = us("down", 4096), us("along", 4096)
     assert f"{down / along:.2f} times as long as with line 29 alone changed: {down / 1e3:.1f} instead of {along / 1e3:.1f} ms" in \
         " ".join(LECTURE.split())
@@ -232,9 +234,11 @@ def test_where_rows_of_b_begin_decides_the_sectors_of_the_first_request():
 # ---- products ----------------------------------------------------------------------------------------------------------------------
 
 def test_b_costs_16_sectors_per_request_and_a_4():
-    rows = [re.split(r"\s{2,}", line.strip()) for line in repr(coalescing.b_line_counted()).splitlines()]
-    counts = {row[0]: row[2] for row in rows if len(row) > 3 and row[1] == "32,768"}
-    assert counts == {"26": "4", "29": "16"}
+    lines = products.counted("sgemm_uncoalesced").lines
+    assert {line: COLUMNS["sectors / request"](lines[line]) for line in (26, 29)} == {26: "4", 29: "16"}
+
+
+def test_the_question_about_line_29_is_not_answered():
     question = repr(coalescing.b_line())
     assert "sectors" not in question, "the question's listing has no counters"
     assert "down a column" not in question, "nor the comment that answers it"
@@ -321,8 +325,8 @@ def test_without_its_padding_kernel_2_is_kernel_3():
 
 def test_the_scoreboard_and_what_is_said_of_it():
     naive, down, along, tiled = (products.product_ms(variant) for _, variant in products.LADDER)
-    said(f"in {tiled:.1f} ms; the naive kernel needs {naive:.1f} ms", f"it needs {down:.1f} ms")
-    assert (down - tiled) / (naive - tiled) == pytest.approx(0.9, abs=0.005), "most of what tiling has won is lost"
+    said(f"in {tiled:.1f} ms; the naive kernel needs {naive:.1f} ms", f"along the rows, needs {down:.1f} ms")
+    assert 0.96 < down / naive < 1, "hardly faster than the naive one"
     sectors = [float(row[1]) for row in coalescing.scoreboard().rows[:-1]]
     assert sectors == [0.125, 0.0391, 0.0156, 0.0156]
     assert sectors[1] / sectors[0] < 1 / 3, "to less than a third"

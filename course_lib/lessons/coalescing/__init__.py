@@ -8,7 +8,6 @@ from course_lib.lessons.coalescing.layouts import layouts
 from course_lib.lessons.coalescing.mistakes import with_slip
 from course_lib.lessons.coalescing.products import (
     b_line,
-    b_line_counted,
     beside_uncoalesced,
     between,
     line_29_chart,
@@ -19,7 +18,7 @@ from course_lib.lessons.coalescing.products import (
 from course_lib.lessons.coalescing.strides import recorded_us, stride_times
 
 __all__ = [
-    "b_line", "b_line_counted", "beside_uncoalesced", "between", "column_sliders", "fetch_chart", "fetches", "layouts", "line_29_chart",
+    "b_line", "beside_uncoalesced", "between", "column_sliders", "fetch_chart", "fetches", "layouts", "line_29_chart",
     "line_29_ms", "old_and_new", "one_request", "recorded_us", "scoreboard", "slides", "stride_times", "tile_load", "under_way",
     "with_slip",
 ]

@@ -56,13 +56,6 @@ def b_line() -> Table:
     return source_listing(source, {}, columns=(), first=FIRST, last=LAST, caption=f"{UNCOALESCED}.cu", mark=(LOAD,))
 
 
-def b_line_counted() -> Table:
-    """Return the same listing with the requests and sectors that the simulator counts on each line."""
-    result = counted(UNCOALESCED)
-    return source_listing(result.kernel.source, result.lines, columns=("global requests", "sectors / request"), first=25, last=30,
-                          caption=f"{UNCOALESCED}.cu, 256 × 256 matrices, simulated", mark=(LOAD,))
-
-
 def beside_uncoalesced(launch: LaunchResult, name: str = "your kernel") -> Table:
     """Return a table of what a launch on 256 × 256 matrices loads, beside the kernel that reads B down its columns.
 
