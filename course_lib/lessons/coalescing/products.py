@@ -73,9 +73,9 @@ def beside_uncoalesced(launch: LaunchResult, name: str = "your kernel") -> Table
 
 
 # Kernels of the optional section: what they are called there, what the recording calls them, and how B and its tile are treated.
-RUNGS = (("1", "down", "down its columns", "no", "yes"), ("1, line 29 changed", "along", "along its rows", "no", "yes"),
-         ("2", "tiled", "along its rows", "no", "no"), ("3", "along, transposed, padded", "along its rows", "yes", "yes"),
-         ("4", "along, transposed", "along its rows", "yes", "no"))
+RUNGS = (("kernel 1", "down", "down its columns", "no", "yes"), ("kernel 1, line 29 changed", "along", "along its rows", "no", "yes"),
+         ("kernel 2", "tiled", "along its rows", "no", "no"), ("kernel 3", "along, transposed, padded", "along its rows", "yes", "yes"),
+         ("kernel 4", "along, transposed", "along its rows", "yes", "no"))
 LADDER = (("naive", "naive"), ("tiled, B read down its columns", "down"), ("the same, line 29 changed", "along"),
           ("tiled, as in lesson 04", "tiled"))
 
