@@ -221,7 +221,7 @@ function drawSorted(pen, view, pile) {
 /** A box that UNROLL = 1 needed and this UNROLL does not: faint, and crossed out. */
 function drawGone(pen, view, box, kind, alpha, crossed) {
   const { x, y, w, h } = box, part = 0.22, [l, t, r, b] = [x + part * w, y + part * h, x + w - part * w, y + h - part * h];
-  drawBox(pen, view, box, kind, alpha * (1 - 0.78 * crossed));
+  drawBox(pen, view, box, kind, alpha * (1 - 0.86 * crossed));
   stroke(pen, [[l, t, r, b], [l, b, r, t]], view.inks[kind], 1.5, alpha * crossed);
 }
 
@@ -266,7 +266,7 @@ function drawCount(pen, view, where) {
   write(pen, view, ended ? perMultiplyAdd(many) : seen.done, count.x, count.y, { size: big, weight: 700 });
   const y = count.y + 1.5 * text, all = narrow ? "executed" : "instructions executed";
   write(pen, view, ended ? (narrow ? "per multiply-add" : "instructions per multiply-add") : all, count.x, y, { weight: 600 });
-  write(pen, view, ended ? `${many} for ${WORK}${scene.unroll > 1 ? `; with UNROLL = 1: ${perMultiplyAdd(scene.whole)}` : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")}`, count.x, y + 1.4 * text);
+  write(pen, view, ended ? `${many} for ${WORK}${hides(view) ? ", with UNROLL = 1" : scene.unroll > 1 ? `; with UNROLL = 1: ${perMultiplyAdd(scene.whole)}` : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")}`, count.x, y + 1.4 * text);
 }
 
 /** The instruction of this moment: while it is on its way, and after it has been executed. */
