@@ -222,9 +222,9 @@ def test_the_prose_says_what_was_recorded():
 
 def test_what_is_said_of_the_spread_of_the_recordings():
     found = [experiments.recorded(factor) for factor in counts.FACTORS] + [experiments.tiled()]
-    assert all(record.repeats == 25 for record in found)
-    assert all((record.high_s - record.low_s) / record.median_s < 0.005 for record in found)
-    says("Each time is the median of 25 launches, which agree within 0.5 %")
+    assert {record.repeats for record in found} == {6, 7, 8}
+    assert all((record.high_s - record.low_s) / record.median_s < 0.004 for record in found)
+    says("median of six to eight measurements, and the middle half of these lies within 0.4 %")
     once, again = experiments.unrolled(16), experiments.conflicting(1)
     assert (once.instructions, once.wavefronts) == (again.instructions, again.wavefronts)
     assert 100 * (1 - again.ms / once.ms) == pytest.approx(6, abs=0.5)
