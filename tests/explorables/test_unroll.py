@@ -130,7 +130,8 @@ COMPARED = """(m, {states, unroll}) => { const rolled = m.sceneOf({ unroll: 1 },
     const scene = m.sceneOf({ unroll }, states, rolled, rolled.steps), view = at => ({ scene, at });
     const back = m.sceneOf({ unroll: 1 }, states, scene, scene.steps), early = m.sceneOf({ unroll }, states, rolled, 5);
     return { asks: scene.asks, begin: scene.begin, steps: scene.steps, sorted: scene.sortedAt, unit: scene.unit, ends: m.endsOf(scene),
-        said: [0, 1, 2].map(i => m.says(view(scene.sortedAt + i))), back: [back.asks, back.begin, back.steps], early: [early.asks, early.begin] }; }"""
+        said: [0, 1, 2].map(i => m.says(view(scene.sortedAt + i))),
+        back: [back.asks, back.begin, back.steps], early: [early.asks, early.begin] }; }"""
 
 
 @pytest.mark.parametrize("factor", FACTORS[1:])

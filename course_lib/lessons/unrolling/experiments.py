@@ -96,6 +96,7 @@ def one_change() -> Picture:
     for heading, both in pairs().items():
         change = f"{100 * (both[1].ms / both[0].ms - 1):+.0f} %".replace("-", "−")
         ax.text(-0.2, y, f"{heading}: time {change}", weight="bold", va="center", fontsize=12)
+        words = []
         for item, colour in zip(both, (BEFORE, style.CYCLE[0]), strict=True):
             y += 1
             ax.barh(y, item.ms, height=0.86, color=colour)
@@ -103,9 +104,8 @@ def one_change() -> Picture:
             ax.text(0.3, y, counted, va="center", color="white", fontsize=11.5)
             ax.text(item.ms + 0.3, y, f"{item.ms:.1f} ms", va="center", fontsize=12)
             ax.text(-0.3, y, item.name, va="center", ha="right", fontsize=11.5)
-        told.append(f"{heading}: " + ", then ".join(
-            f"{item.name}, {two_decimals(item.instructions)} instructions, {item.wavefronts:g} wavefronts, {item.ms:.1f} ms" for item in both)
-            + f", {change}")
+            words.append(f"{item.name}, {counted}, {item.ms:.1f} ms")
+        told.append(f"{heading}: {', then '.join(words)}, time {change}")
         y += 1.35
     ax.set(xlim=(-8.2, 29), ylim=(y - 0.6, -0.7))
     ax.axis("off")
