@@ -40,12 +40,12 @@ def product_bars() -> Picture:
     ax.barh(places, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
     ax.barh(places, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
     for place, whole, part in zip(places, taken, rest, strict=True):
-        ax.text(whole + 0.3, place, f"{whole:.1f} ms, of which {part:.1f}", va="center", fontsize=13)
+        ax.text(whole + 0.3, place, f"{whole - part:.1f} + {part:.1f} = {whole:.1f} ms", va="center", fontsize=13)
     ax.set_yticks(places, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
-    ax.legend(loc="lower right")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     bars = zip(PADS, taken, least, rest, strict=True)
     said = "; ".join(f"PAD = {PAD}: {whole:.1f} = {part:.1f} + {more:.1f}" for PAD, whole, part, more in bars)
     return render(ax, f"A bar for each padding: the recorded time in ms, its wavefronts' part and the rest. {said}.")
@@ -72,7 +72,8 @@ def product_counted() -> Table:
         cells = ((per_multiply_add(result, kind=kind), row[f"shared_{kind}_wavefronts"] / each) for kind in ("load", "store"))
         rows.append((name, *(f"{cell:.2f}" for pair in cells for cell in pair)))
     header = ("", "loads, simulated", "loads, hardware", "stores, simulated", "stores, hardware")
-    return Table(header, rows, f"Wavefronts per multiply-add of a warp, tiles of 16 × 16; hardware: Nsight Compute, N = {N_PROFILED}, {found.label}")
+    return Table(header, rows, "Wavefronts per multiply-add of a warp, tiles of 16 × 16. "
+                               f"Hardware: Nsight Compute, N = {N_PROFILED}, {found.label}")
 
 
 def wavefronts_alone(PAD: int) -> float:
@@ -102,4 +103,5 @@ def product_scoreboard() -> Table:
         rows.append((name, f"{product_fronts(PAD):.2f}", f"{1e3 * taken:.1f}", f"{library / taken:.1%}"))
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "shared wavefronts per multiply-add of a warp", "ms", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.load('padding').label}; wavefronts simulated")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16. Wavefronts simulated, "
+                               f"times {data.load('padding').label}")
