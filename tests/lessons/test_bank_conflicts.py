@@ -163,7 +163,7 @@ def test_recorded_and_modelled_time_of_the_product_differ_by_nearly_a_constant()
     assert f"the orange {min(rest)} to {max(rest)} ms, we do not know" in PROSE
     drawn = repr(bank_conflicts.product_bars())
     for PAD, _, _, _, least, taken, more in rows:
-        assert f"PAD = {PAD}: {taken} = {least} + {more}" in drawn
+        assert f"PAD = {PAD}: {taken}, {least} and {more}" in drawn
     fronts = {row[0]: float(row[3]) for row in rows}
     assert fronts[0] / fronts[4] == pytest.approx(3, abs=0.01), "three times fewer"
     assert max(fronts[PAD] for PAD in (1, 2, 4)) / min(fronts[PAD] for PAD in (1, 2, 4)) < 1.05, "almost the same number"

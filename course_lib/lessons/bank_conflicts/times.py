@@ -40,14 +40,14 @@ def product_bars() -> Picture:
     ax.barh(places, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
     ax.barh(places, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
     for place, whole, part in zip(places, taken, rest, strict=True):
-        ax.text(whole + 0.3, place, f"{whole - part:.1f} + {part:.1f} = {whole:.1f} ms", va="center", fontsize=13)
+        ax.text(whole + 0.3, place, f"{whole:.1f} ms, orange: {part:.1f}", va="center", fontsize=13)
     ax.set_yticks(places, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     bars = zip(PADS, taken, least, rest, strict=True)
-    said = "; ".join(f"PAD = {PAD}: {whole:.1f} = {part:.1f} + {more:.1f}" for PAD, whole, part, more in bars)
+    said = "; ".join(f"PAD = {PAD}: {whole:.1f}, {part:.1f} and {more:.1f}" for PAD, whole, part, more in bars)
     return render(ax, f"A bar for each padding: the recorded time in ms, its wavefronts' part and the rest. {said}.")
 
 
