@@ -71,7 +71,7 @@ def sectors_and_lines() -> Picture:
                    label=f"{slope:.1f} ms per line")
     panels[0].set_yticks((20, 40, 80, 160, 320), ("20", "40", "80", "160", "320"))
     panels[0].set(ylim=(14, 340), ylabel=f"ms, N = {N_TIMED}")
-    panels[1].annotate("two lines", (2, 26), (12, 0), textcoords="offset points", va="center", fontsize=12)
+    panels[1].annotate("two lines", (2, 30), (-6, 8), textcoords="offset points", fontsize=12)
     panels[1].legend(loc="lower right")
     figure.supxlabel(data.load(RECORDING).label, fontsize=11)
     return render(panels[0], said_in_words())

@@ -19,8 +19,8 @@ def surplus() -> Picture:
     for y in range(down):
         for x in range(across):
             ax.add_patch(Rectangle((x * T, y * T), T, T, facecolor="none", edgecolor=style.INK, linewidth=1.2))
-            ax.text((x + 0.42) * T, (y + 0.3) * T, f"({x}, {y})", ha="center", va="center", fontsize=12, color=ON_PALE)
-    ax.text(0, -1.2, f"C: {M} rows, {N} columns", fontsize=12.5, va="bottom")
+            ax.text(x * T + 0.5, (y + 0.25) * T, f"({x}, {y})", va="center", fontsize=9.5, color=ON_PALE)
+    ax.text(0, -1.2, f"C with {M} rows and {N} columns, and the blocks (x, y) of the grid", fontsize=12.5, va="bottom")
     ax.text(across * T + 1.5, 0.5 * M, f"{across * T - N} columns\ntoo many", fontsize=12.5, va="center")
     ax.text(0, down * T + 1.2, f"{down * T - M} rows too many", fontsize=12.5, va="top")
     ax.set(xlim=(-1, across * T + 17), ylim=(down * T + 6, -6), aspect="equal")
