@@ -238,7 +238,7 @@ function drawPanel(pen, view, where) {
   label(last ? "C" : "A", where.above.y - 0.6 * text);
   if (!last) label("B", where.below.y + where.below.h + 1.2 * text);
   for (const [name, { asked, done }] of Object.entries(shown)) drawRequest(pen, view, where, asked, name === "B" ? where.below : where.above, name !== "B", done, name === "A" && shown.B);
-  const size = Math.min(0.86, slot / (1.35 * text)), every = size * text < 8 ? 31 : 1, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
+  const size = Math.min(0.86, slot / (1.55 * text)), every = size * text < 8 ? 31 : 1, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
   for (const lane of order) {                                             // the watched one last: a number makes a narrow cell wider
     const mine = lane === view.chosen.lane, wide = every > 1 && (mine || lane === 31) ? Math.max(slot, 1.45 * text) : slot, middleOf = panel.x + (lane + 0.5) * slot;
     const shape = { x: clamp(middleOf - wide / 2, panel.x, panel.x + panel.w - wide) + 0.5, y: lanes.y, w: wide - 1, h: lanes.h };

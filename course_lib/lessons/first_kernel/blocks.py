@@ -31,7 +31,8 @@ def by_rows(N: int) -> list[tuple[int, float]]:
 
 def by_count(unit: str) -> dict[str, list[tuple[int, float]]]:
     """Return (sectors or lines per step, recorded milliseconds at N = 4096) of each kernel's nine blocks."""
-    return {kernel: [(COUNTS[unit](kernel, *block), 1e3 * taken) for block, taken in recorded(kernel, N_TIMED).items()] for kernel in KERNELS}
+    count = COUNTS[unit]
+    return {kernel: [(count(kernel, *block), 1e3 * taken) for block, taken in recorded(kernel, N_TIMED).items()] for kernel in KERNELS}
 
 
 def times_as_long(block: tuple[int, int], other: tuple[int, int]) -> float:
