@@ -52,7 +52,7 @@ def _side(col, cols, most):
 def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
     """Draw which thread writes each element of C.
 
-    Colours are warps, lighter in every other block; thick lines part blocks; the numbers are the lanes of one warp, those at
+    Colours are warps, lighter in every other block; thick lines stand between blocks; the numbers are the lanes of one warp, those at
     its corners where the elements are too small for all.
 
     Parameters

@@ -34,6 +34,8 @@ def compare(predicted, actual, unit="", close=0.05):
     said = f"You said {grouped(predicted)}; {is_text}"
     if short(predicted) == short(actual):
         return f"{said}: right."
+    if abs(predicted - actual) == 1 and float(actual).is_integer() and min(predicted, actual) > 3:
+        return f"{said}: one too {'many' if predicted > actual else 'few'}."
     if actual and abs(predicted - actual) <= close * abs(actual):
         return f"{said}: close. What makes the difference?"
     if predicted > 0 and actual > 0:

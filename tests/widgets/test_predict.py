@@ -122,6 +122,9 @@ def test_comparison_says_which_way_and_how_far():
     assert "close" in compare(8.6, 8.5)
     assert "your number is 2 times as large as the answer" in compare(17, 8.5)
     assert "the answer is 2 times as large as your number" in compare(4.25, 8.5)
+    assert compare(18, 17, "sectors").endswith("it is 17 sectors: one too many.")
+    assert compare(4, 5).endswith("one too few.")
+    assert "2 times as large" in compare(2, 1)
     assert "right" in compare(0, 0)
     assert "difference" in compare(1, 0)
 
