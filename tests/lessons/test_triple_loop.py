@@ -65,14 +65,16 @@ def test_the_readers_loops_are_right_and_fetch_what_the_prose_says(mine):
 
 @pytest.mark.parametrize(("order", "says"), [
     ("ijk", "they fetch 1.00 lines of B (32 × 32 matrices, 16 lines of cache): the innermost loop walks down a column of B. Choose"),
-    ("jki", "1.00 lines of A and 1.00 lines of C (32 × 32 matrices, 16 lines of cache): the innermost loop walks down a column of A and a column of C"),
+    ("jki", "fetch 1.00 lines of A and 1.00 lines of C (32 × 32 matrices, 16 lines of cache)"),
+    ("kji", "the innermost loop walks down a column of A and a column of C"),
     ("ikj", "But this is ikj, the order of the picture"), ("kij", "Their innermost loop walks down no column.")])
 def test_right_loops_hear_whether_the_innermost_one_walks_down_a_column(order, says):
     found = triple_loop.check(loops(order))
     assert found.right == 9
     assert says in repr(found)
     assert says in found._repr_html_()
-    assert triple_loop.check(loops(order, "{ float a = A(i, k); C(i, j) += a * B(k, j); }")).note == found.note, "who keeps A in a variable hears the same"
+    kept = triple_loop.check(loops(order, "{ float a = A(i, k); C(i, j) += a * B(k, j); }"))
+    assert kept.note == found.note, "who keeps A in a variable hears the same"
 
 
 def test_a_missing_last_semicolon_is_on_a_line_of_the_cell():
@@ -212,7 +214,8 @@ def test_the_recorded_bars_bear_out_the_prose():
     factors = [f"{speed('ikj', size) / speed('ijk', size):.2g}" for size in (small, padded)]
     assert f"`ikj` is {factors[0]} times as fast, although both orders fetch hardly any line" in PROSE
     assert f"`ikj` is {factors[1]} times as fast. But more has changed" in PROSE
-    assert f"by 64 bytes, and `ijk` takes {speed('ijk', padded) / speed('ijk', plain):.1f} times as long. `ikj` takes no longer than before." in PROSE
+    longer = speed("ijk", padded) / speed("ijk", plain)
+    assert f"by 64 bytes, and `ijk` takes {longer:.1f} times as long. `ikj` takes no longer than before." in PROSE
     assert 4 * (padded.ldb - plain.ldb) == 64
     assert speed("ikj", plain) >= speed("ikj", padded)
     assert f"the order is worth a factor of {factors[0]} even where hardly any line is fetched" in PROSE
@@ -224,7 +227,8 @@ def test_the_recorded_bars_bear_out_the_prose():
 
 
 def test_a_picture_says_how_many_times_as_fast_and_why_nothing_is_measured():
-    shown = pictures.times_picture([pictures.Panel("one", {"ijk": (1.0,), "ikj": (0.05,)}), pictures.Panel("two", {}, "Nothing is timed here.")], ["48"])
+    panels = [pictures.Panel("one", {"ijk": (1.0,), "ikj": (0.05,)}), pictures.Panel("two", {}, "Nothing is timed here.")]
+    shown = pictures.times_picture(panels, ["48"])
     assert "48: ijk 1.00 ns, ikj 0.050 ns: 20 times as fast" in shown.alt
     assert "two. Nothing is timed here." in shown.alt
 
@@ -312,7 +316,7 @@ def test_what_is_measured_is_labelled_and_a_missing_compiler_is_said(mine, monke
     monkeypatch.setattr(times, "ROUNDS", 2)
     if not times.no_compiler():
         told = triple_loop.measured(mine).alt
-        assert re.search(r"measured on this computer .* your loops .* times as fast\. the fastest of 2 rounds, which differ by up to \d+ %", told)
+        assert re.search(r"measured on this computer .* your loops .* times as fast\. the fastest of 2 rounds, which differ by", told)
         assert "do not compute the product" in triple_loop.measured(mine.replace("k < K", "k < K - 1")).alt
         printing = mine.replace("for (", 'int printf(const char*, ...);\nprintf("x");\nfor (', 1)
         assert "take the printing out" in triple_loop.measured(printing).alt
@@ -380,5 +384,5 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path, compiler):
     for cell in ("mine", "check", "count", "fetched", "times"):
         assert "mine is not written yet" in said[cell], cell
     assert "16,384" not in said["count"]
-    for cell in ("tried", "one", "scoreboard", "columns", "slides", "six"):
+    for cell in ("tried", "sets", "scoreboard", "fits", "slides", "six"):
         assert any(word in said[cell] for word in ("matrices", "lines", "GFLOP/s")), cell

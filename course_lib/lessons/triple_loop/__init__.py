@@ -7,5 +7,6 @@ from course_lib.lessons.triple_loop.pictures import sets
 from course_lib.lessons.triple_loop.times import fits, gflops, measured, scoreboard, six, slides
 
 __all__ = [
-    "check", "count", "failed", "fetched", "fits", "gflops", "layout", "measured", "scoreboard", "sets", "six", "slides", "tried", "two_orders",
+    "check", "count", "failed", "fetched", "fits", "gflops", "layout", "measured", "scoreboard", "sets", "six", "slides", "tried",
+    "two_orders",
 ]

@@ -82,8 +82,8 @@ def _walks(counted: Count) -> str:
     if down:
         lines = " and ".join(f"{counted.fetched[name] / SIDE**3:.2f} lines of {name}" for name in down)
         where = " and ".join(f"a column of {name}" for name in down)
-        return (f"But per multiply-add they fetch {lines} ({SIDE} × {SIDE} matrices, {LINES} lines of cache): the innermost loop walks down "
-                f"{where}. Choose another order.")
+        return (f"But per multiply-add they fetch {lines} ({SIDE} × {SIDE} matrices, {LINES} lines of cache): the innermost loop walks "
+                f"down {where}. Choose another order.")
     if list(counted.fetched.values()) == _of_order("ikj", SIDE, LINES):
         return "Their innermost loop walks down no column. But this is ikj, the order of the picture: there is another one."
     return "Their innermost loop walks down no column."

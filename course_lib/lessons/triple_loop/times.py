@@ -127,7 +127,7 @@ def worked_out(order: str, N: int = COUNTED) -> float:
 
 
 def scoreboard() -> Table:
-    """Return lines per multiply-add and recorded times of ijk and ikj, with rows of B that are 1,024 and 1,040 floats apart, and on two CPUs."""
+    """Return lines per multiply-add and recorded times of ijk and ikj: with rows of B 1,024 and 1,040 floats apart, and on two CPUs."""
     padded, plain = TIMED
     lines = [worked_out(order) for order in ("ijk", "ikj")]
     rows = [("lines per multiply-add, worked out", f"{plain.ldb:,}", *(f"{value:.4f}" for value in lines), f"{lines[0] / lines[1]:.1f}")]
