@@ -236,7 +236,7 @@ def test_a_picture_says_how_many_times_as_fast_and_why_nothing_is_measured():
 def test_a_column_falls_into_few_sets_or_into_all():
     assert sorted(pictures.in_sets(512, 2048))[-3:] == [0, 256, 256]
     assert pictures.in_sets(512, 2112).tolist() == [8] * 64
-    assert "all of them fall into two sets. In each of these, 256 lines compete for 12 places" in PROSE
+    assert "all of them fall into two sets. In each of these, 256 lines compete, and only 12 of them fit" in PROSE
     cache = CacheShape(48 * 1024, ways=pictures.WAYS)
     for distance in (2048, 2112, 4096, 4160):
         fit = sum(min(lines, pictures.WAYS) for lines in pictures.in_sets(1024, distance))
