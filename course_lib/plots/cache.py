@@ -98,13 +98,15 @@ def _lines_of_elements(shape, first, per_line):
 
 
 @style.styled
-def cache_lines(window, *, title=None):
+def cache_lines(window, *, title=None, indexed=INDEXED):
     """Draw A, B and C: lines that the cache holds, lines just fetched, and the elements that were used.
 
     Parameters
     ----------
     window : Window
     title : str, optional
+    indexed : dict, optional
+        What an element of each matrix is called; default A(i, k), B(k, j), C(i, j).
 
     Returns
     -------
@@ -115,7 +117,7 @@ def cache_lines(window, *, title=None):
     FigureCanvasAgg(figure)
     figure.subplots_adjust(left=0.035, right=0.99, bottom=0.16, top=0.81, wspace=0.1)
     for ax, name in zip(figure.subplots(1, 3), MATRICES, strict=True):
-        _matrix(ax, name, window)
+        _matrix(ax, name, window, indexed[name])
     figure.suptitle(title or f"after {window.step} {window.unit}", x=0.01, y=0.99, ha="left", va="top", fontsize=16)
     handles = [Line2D([], [], linestyle="none", marker="s", markersize=9, color=style.INK, label=f"used by the last {window.last}"),
                Patch(facecolor=FETCHED, edgecolor=style.GREY, label="line fetched for them"),
@@ -127,7 +129,7 @@ def cache_lines(window, *, title=None):
     return figure
 
 
-def _matrix(ax, name, window):
+def _matrix(ax, name, window, element):
     rows, cols = window.used[name].shape
     code = np.where(window.held[name], 1, 0)
     code = np.where(window.fetched[name], 2, code)
@@ -141,7 +143,7 @@ def _matrix(ax, name, window):
     ax.set_xticks(ticks, [str(t) for t in ticks])
     ax.set_yticks([0, rows - 1])
     fetched, used = _plural(window.misses[name], "line"), _plural(window.uses[name], "element")
-    ax.set_title(f"{INDEXED[name]}: {fetched} fetched,\n{used} used", fontsize=14)
+    ax.set_title(f"{element}: {fetched} fetched,\n{used} used", fontsize=14)
 
 
 def _plural(count, word):

@@ -159,11 +159,14 @@ def parse_c_log(log, texts):
     for line in log.splitlines():
         if not (match := _MESSAGE.fullmatch(line)):
             continue
-        number, text = int(match["line"]), texts.get(match["file"], "").split("\n")
+        number, given = int(match["line"]), texts.get(match["file"], "")
+        text, said = given.split("\n"), match["message"]
+        if given and number > len(text):        # about what follows the reader's text: its last line is what the reader can mend
+            number, said = given.rstrip().count("\n") + 1, re.sub(r" before '}' token$", " at the end of this line", said)
         own = text[number - 1].rstrip() if number <= len(text) else ""
-        column = int(match["column"] or 0)
+        column = int(match["column"] or 0) if number == int(match["line"]) else 0
         exact = own.isascii() and "\t" not in own and 0 < column <= len(own) + 1       # else compilers count differently
-        found.append(Diagnostic(number, match["severity"].split()[-1], match["message"], own,
+        found.append(Diagnostic(number, match["severity"].split()[-1], said, own,
                                 column if exact else None, match["file"]))
     return tuple(found)
 

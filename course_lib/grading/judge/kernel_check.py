@@ -127,7 +127,8 @@ def _of_gate(gate, reading, report, lines):
                 f"want different words of one bank; without any conflict it would be {without:.4f}")
     else:
         line = max(reading.shares, key=reading.shares.get, default=None)
-        most = f"; this line has {100 * reading.shares[line] / sum(reading.shares.values()):.0f} % of them" if line else ""
+        share = 100 * reading.shares[line] / sum(reading.shares.values()) if len(reading.shares) > 1 else 100
+        most = f"; this line has {share:.0f} % of them" if share < 100 else ""
     text = (f"{gate.name}: {reading.value:.4f} ({reading.words}), at most {gate.limit:.4f} passes and "
             f"{gate.achievable:.4f} is achievable{most}. {advice}")
     return Finding("gate", text.strip(), line, reports.line_text(lines, line),
