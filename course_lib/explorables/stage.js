@@ -144,7 +144,7 @@ class Stage {
       element("span", {}, label, this.picture.ask.label);
       this.guess = element("input", { type: "text", inputmode: "decimal", autocomplete: "off", size: 8 }, label);
       element("span", {}, label, this.picture.ask.unit);
-      this.guess.addEventListener("input", () => this.tell());
+      for (const type of ["input", "change"]) this.guess.addEventListener(type, () => this.tell());
     }
     this.fills = this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
     const parts = { controls: top, picture: this.holder, says: this.says, player: bar };
@@ -270,7 +270,8 @@ class Stage {
 
   tell() {
     const view = this.view(), step = Math.floor(this.at + 1e-6);
-    const guess = step >= this.scene.steps ? this.guess?.value.trim() : "";
+    const wrote = this.guess?.value.trim(), unread = wrote && document.activeElement !== this.guess && !Number.isFinite(numberOf(wrote));
+    const guess = step >= this.scene.steps || unread ? wrote : "";           // what is no number is said at once, not after the last step
     const words = this.picture.says(view, step) + (guess ? ` ${judged(guess, this.scene.answer)}` : "");
     put(this.says, "aria-live", this.playing ? "off" : "polite");
     if (this.says.textContent !== words) this.says.textContent = words;
