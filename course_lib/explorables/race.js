@@ -213,7 +213,7 @@ export const picture = {
   ask: { label: "Your prediction", unit: "products" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
   height: (width, text, narrow) => (width < SLIM ? clamp(1.4 * width, 420, 620) : narrow ? clamp(0.64 * width, 330, 430)
-    : width < 820 ? 330 : clamp(Math.min(0.33 * width, 0.5 * width - 10 * text), 310, 430)),
+    : width < 820 ? 330 : clamp(Math.min(0.3 * width, 0.5 * width - 10 * text), 310, 430)),
   controls: states => [
     { kind: "range", key: "rival", label: "Against cuBLAS", name: "Kernel that races against NVIDIA's library", min: 0, max: states.lanes.length - 2,
       says: values => `${rivalOf(values, states).name} (lesson ${rivalOf(values, states).lesson})` },

@@ -41,7 +41,8 @@ def compare(predicted, actual, unit="", close=0.05, ask=True):
     if predicted > 0 and actual > 0:
         small, large = sorted([(predicted, "your number"), (actual, "the answer")])
         factor, this, that = large[0] / small[0], large[1], small[1]
-        return f"{said}: {this} is {grouped(float(f'{factor:.2g}'))} times as large as {that}.{' Where does the factor come from?' if ask else ''}"
+        told = f"{said}: {this} is {grouped(float(f'{factor:.2g}'))} times as large as {that}."
+        return told + (" Where does the factor come from?" if ask else "")
     return f"{said}.{' Where does the difference come from?' if ask else ''}"
 
 

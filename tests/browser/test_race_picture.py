@@ -90,7 +90,7 @@ def test_a_prediction_that_is_no_number_is_refused_before_the_race_ends(opened):
     shown.button("Pause").click()
     shown.prediction().fill("9")
     shown.press("ArrowRight")
-    assert "You" not in shown.told()
+    assert "You wrote" not in shown.told()
 
 
 def test_a_narrow_window_still_has_both_squares_side_by_side(opened):

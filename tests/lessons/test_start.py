@@ -149,14 +149,14 @@ def test_a_picture_shows_each_thread_and_where_it_points():
 def test_a_picture_shows_the_products_of_one_second():
     ax = draw_second(0.64)
     words = [text.get_text() for text in ax.texts]
-    assert words[1::3] == ["1.5 per second", *(f"{int(1000 / MS[kernel])} per second" for kernel in ("sgemm_naive", LIBRARY))]
+    assert words[1::3] == ["1.6 per second", *(f"{int(1000 / MS[kernel])} per second" for kernel in ("sgemm_naive", LIBRARY))]
     areas = {}
     for patch in ax.patches:
         colour = to_hex(patch.get_facecolor(), keep_alpha=True)
         areas[colour] = areas.get(colour, 0) + patch.get_width() * patch.get_height()
     drawn = [areas[to_hex(colour, keep_alpha=True)] for colour in (GREEN, VERMILION, BLUE)]
     assert drawn == pytest.approx([1 / 0.64, 1000 / MS["sgemm_naive"], 1000 / MS[LIBRARY]])
-    assert "1.5 by NumPy on this computer, 39 by the naive kernel and 371 by cuBLAS" in describe_second(0.64)
+    assert "1.6 by NumPy on this computer, 39 by the naive kernel and 371 by cuBLAS" in describe_second(0.64)
     with pytest.raises(CourseError, match="run the cell that measures it again"):
         start.one_second(0)
 

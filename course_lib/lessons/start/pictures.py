@@ -55,13 +55,13 @@ def who_takes(threads: int) -> None:
 
 
 def per_second(seconds: float) -> str:
-    """Return how many products of `seconds` each fit into one second: whole ones, or with a digit where they are few.
+    """Return how many products of `seconds` each fit into one second: whole ones, or two digits where they are few.
 
     >>> per_second(0.0254), per_second(0.64), per_second(2.5)
-    ('39', '1.5', '0.4')
+    ('39', '1.6', '0.4')
     """
     many = 1 / seconds
-    return str(int(many)) if many >= 10 else f"{int(10 * many) / 10}"
+    return str(int(many)) if many >= 10 else f"{many:.2g}"
 
 
 @styled
@@ -91,7 +91,7 @@ def describe_second(seconds: float) -> str:
     """Say what `draw_second` shows.
 
     >>> describe_second(0.64).partition("one second: ")[2]
-    '1.5 by NumPy on this computer, 39 by the naive kernel and 371 by cuBLAS on a GPU.'
+    '1.6 by NumPy on this computer, 39 by the naive kernel and 371 by cuBLAS on a GPU.'
     """
     naive, library = (per_second(recorded(kernel).median_s) for kernel in ("sgemm_naive", LIBRARY))
     return (f"Three squares of {SIDE} by {SIDE} cells. Each filled cell is a product that is finished in one second: "
