@@ -144,7 +144,7 @@ class Stage {
       element("span", {}, label, this.picture.ask.label);
       this.guess = element("input", { type: "text", inputmode: "decimal", autocomplete: "off", size: 8 }, label);
       element("span", {}, label, this.picture.ask.unit);
-      for (const type of ["input", "change"]) this.guess.addEventListener(type, () => this.tell());
+      this.guess.addEventListener("input", () => this.tell());
     }
     this.fills = this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
     const parts = { controls: top, picture: this.holder, says: this.says, player: bar };
@@ -175,6 +175,7 @@ class Stage {
       watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
       watch(document, "fullscreenchange", () => this.projector(document.fullscreenElement === this.root))];
     this.root.addEventListener("keydown", event => this.key(event));
+    this.guess?.addEventListener("change", () => this.tell());
     this.root.addEventListener("click", event => this.clicked(event));
     this.canvas.addEventListener("pointermove", event => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
