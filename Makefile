@@ -46,9 +46,10 @@ test-exhaustive: dev  ## the tests that are left, before a release: every answer
 	$(UNITS) -m "exhaustive and not browser" tests
 	$(SIM) MPLBACKEND=Agg $(BIN)/python -m pytest -q -m "browser and exhaustive" tests/browser
 
-lint: dev  ## ruff, and the contract of which room imports which
+lint: dev  ## ruff, the contract of which package imports which, and mypy
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy --cache-dir build/mypy
 
 units: dev  ## only the unit tests and doctests
 	$(UNITS) -m "not slow and not exhaustive and not browser" $(TESTS)

@@ -55,7 +55,7 @@ def notes(report, resources, case, tile, lines):
     Returns
     -------
     list of Finding
-        Of kind "loads", "sectors", "bank conflicts" or "spills".
+        Of kind "loads", "sectors", "bank conflicts", "spills" or "local memory".
     """
     seen = accesses(report)
     found = (_loads(report, seen, case, tile) if tile else []) + _sectors(report, seen) + _conflicts(report, seen) + _spills(resources)
@@ -185,6 +185,6 @@ def _spills(resources):
                  f"{resources.registers} registers do not suffice")
         return [("spills", f"{moved}: compute fewer outputs a thread, or start smaller blocks", None)]
     if resources.local_bytes:
-        return [("spills", f"{resources.local_bytes} bytes a thread lie in local memory: an array is indexed by what only the run knows. "
-                 "Let every index be known to the compiler, by unrolling", None)]
+        return [("local memory", f"{resources.local_bytes} bytes per thread lie there, a part of global memory: an array is indexed by "
+                 "what only the run knows. Let every index be known to the compiler, by unrolling", None)]
     return []

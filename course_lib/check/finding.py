@@ -12,7 +12,8 @@ class Finding:
     ----------
     kind : str
         "compile", "entry", "launch", "wrong", "hazard", "uninitialised", "out of bounds", "misaligned",
-        "divergent barrier", "endless", "unsupported" or "gate"; of counters "loads", "sectors", "bank conflicts" or "spills".
+        "divergent barrier", "endless", "unsupported" or "gate"; of counters "loads", "sectors", "bank conflicts", "spills"
+        or "local memory".
     message : str
         For the student: what was seen, where, and a way out.
     line : int or None

@@ -8,7 +8,7 @@ TITLES = {"03": "A first kernel", "04": "Tiling", "05": "Coalescing", "06": "Ban
 EXPLAINS = {
     "compile": "03", "entry": "03", "launch": "03", "wrong": "03", "out of bounds": "03",
     "hazard": "04", "uninitialised": "04", "divergent barrier": "04", "loads": "04",
-    "misaligned": "05", "sectors": "05", "bank conflicts": "06", "spills": "08",
+    "misaligned": "05", "sectors": "05", "bank conflicts": "06", "spills": "08", "local memory": "08",
 }
 
 

@@ -41,8 +41,8 @@ export function touched(values, lanes = LANES, at = lane => addressOf(values, la
 
 const HIDE = [{ step: 0, label: "beginning, where no result is shown" }];
 export function sceneOf(values) {
-  const bad = refused(values), all = touched(values), steps = bad ? 1 : LANES;
-  return { bad, all, steps, rest: steps, answer: bad ? 0 : all.sectors.length, marks: HIDE, seconds: step => (bad ? 0.8 : step < 3 ? 0.7 : step < 8 ? 0.3 : 0.14) };
+  const bad = refused(values), all = touched(values);                      // a refused load is seen to be one at once, at every step
+  return { bad, all, steps: LANES, rest: LANES, answer: bad ? 0 : all.sectors.length, marks: HIDE, seconds: step => (bad ? 0.02 : step < 3 ? 0.7 : step < 8 ? 0.3 : 0.14) };
 }
 const rowsOf = ({ walk, width }) => (walk ? TILE : Math.max(2, width / 2));     // as many as the longest stride, or the longest row, needs
 const perRowOf = ({ walk }, narrow) => (walk ? SHOWN : narrow ? 512 : 1024);    // bytes
@@ -201,7 +201,7 @@ function drawLanes(pen, view, where, lanes) {
 
 function drawCounters(pen, view, where, now) {
   const { text, scene, narrow } = view, { x, y, w } = where.counters, fetched = SECTOR * now.count, most = LANES * SECTOR;
-  if (scene.bad && view.at > 0.5) {
+  if (scene.bad) {
     write(pen, view, "refused", x, y + 2.2 * text, { size: 2.2, weight: 700, colour: view.hues.bad, most: w });
     write(pen, view, "misaligned address", x, y + 3.9 * text, { weight: 600, most: w });
     return;
@@ -230,13 +230,13 @@ function draw(pen, given) {
   const view = { ...given, text: textOf(given), hues: HUES[given.dark ? "dark" : "light"], colours: COLOURS[given.dark ? "dark" : "light"] }, where = layout(view), now = touchedNow(view), { part } = landed(view.at);
   drawMemory(pen, view, where, now);
   drawLanes(pen, view, where, view.scene.bad ? 0 : now.lanes);
-  const asked = view.at === 0 ? (view.scene.bad ? [0] : [0, 1]) : view.hover?.lane > now.lanes ? [view.hover.lane] : [];       // dashed: not yet
-  if (view.scene.bad && view.at > 0) drawArrow(pen, view, where, 0, ease(clamp(view.at)));
+  const asked = view.scene.bad ? [] : view.at === 0 ? [0, 1] : view.hover?.lane > now.lanes ? [view.hover.lane] : [];       // dashed: not yet
+  if (view.scene.bad) drawArrow(pen, view, where, 0, 1);
   const landing = part > EPS && now.lanes < LANES && !view.scene.bad;
   for (let lane = 0; lane < now.lanes && !view.scene.bad; ++lane) drawArrow(pen, view, where, lane, 1, { old: landing || lane < now.lanes - 1 || now.lanes === LANES });
   if (landing) drawArrow(pen, view, where, now.lanes, ease(part));
   for (const lane of asked) drawArrow(pen, view, where, lane, 1, { faint: true });
-  for (let lane = 0; lane < (view.scene.bad ? Number(view.at >= 1) : now.lanes); ++lane) drawWanted(pen, view, where, lane);
+  for (let lane = 0; lane < (view.scene.bad ? 1 : now.lanes); ++lane) drawWanted(pen, view, where, lane);
   for (const lane of asked) drawWanted(pen, view, where, lane, { faint: true });
   drawLines(pen, view, where, now);
   drawCounters(pen, view, where, now);
@@ -265,8 +265,8 @@ function pattern({ width, stride, offset, walk }) {
 
 export function says({ scene, values, at }) {
   const lanes = landed(at).lanes;
-  if (lanes === 0) return `${pattern(values)}: lane 0 ${values.walk ? "asks " : ""}for ${asks(values, 0)}, lane 1 for ${asks(values, 1)}. How many sectors will ${values.walk ? "the 32 lanes" : "they"} touch? Predict, then play.`;
   if (scene.bad) return `Lane 0 asks for ${values.width} bytes from byte ${addressOf(values, 0)} on. A load of ${values.width} bytes must begin at a multiple of ${values.width}: the GPU stops the kernel and reports a misaligned address.`;
+  if (lanes === 0) return `${pattern(values)}: lane 0 ${values.walk ? "asks " : ""}for ${asks(values, 0)}, lane 1 for ${asks(values, 1)}. How many sectors will ${values.walk ? "the 32 lanes" : "they"} touch? Predict, then play.`;
   if (lanes === LANES) {
     const { sectors, lines, wanted } = scene.all, fetched = SECTOR * sectors.length;
     return `${pattern(values)}. They touch ${plural(sectors.length, "sector")} in ${plural(lines.length, "line")}: ${fetched.toLocaleString("en")} bytes are fetched, and ${wanted === fetched ? "all of them are" : `${wanted} of them are`} wanted.`;
@@ -276,7 +276,7 @@ export function says({ scene, values, at }) {
   return `${capital(whoIs(values, lanes - 1))} asks for ${asks(values, lanes - 1)}. ${values.walk ? "It lies" : "They lie"} in sector ${sector}, ${known}`;
 }
 
-const when = view => { const { lanes } = landed(view.at); return lanes === 0 ? "before the first lane" : view.scene.bad ? "the load is refused" : `${plural(lanes, "lane")} of 32`; };
+const when = view => { const { lanes } = landed(view.at); return view.scene.bad ? "the load is refused" : lanes === 0 ? "before the first lane" : `${plural(lanes, "lane")} of 32`; };
 
 function describes(view) {
   const { count, lines, wanted } = touchedNow({ ...view, turn: 1, smooth: numbersOf(view.values) });
@@ -311,13 +311,13 @@ export const picture = {
   jump: "Hide",                                               // to where no result is shown: what comes next can be predicted again
   jumpIcon: "rewind",
   controls: states => (states.walks ? [                       // a group of buttons comes second, in the column that gives it one line
-    { kind: "range", key: "pad", label: "ldb", name: "ldb: floats from one row of B to the next", min: 0, max: MOST_PAD,
-      says: ({ pad }) => `${COLUMNS} + ${pad} floats` },
+    ...(states.padded ? [{ kind: "range", key: "pad", label: "ldb", name: "ldb: floats from one row of B to the next", min: 0, max: MOST_PAD,
+      says: ({ pad }) => `${COLUMNS} + ${pad} floats` }] : []),
     { kind: "choice", key: "walk", label: "Neighbouring lanes go", options: states.walks.map(walk => [walk, WALKS[walk].replace(" of B", "")]) },
   ] : [
     { kind: "range", key: "stride", label: "Stride", name: "Stride: from the piece of one lane to the piece of the next", min: 0, max: MOST_STRIDE,
       says: ({ stride, width }) => `${stride}: ${stride * width} bytes apart` },
-    { kind: "choice", key: "width", label: "Each lane loads", options: [[2, "1 half"], [4, "1 float"], [8, "2 floats"], [16, "4 floats"]] },
+    ...(states.wide ? [{ kind: "choice", key: "width", label: "Each lane loads", options: [[2, "1 half"], [4, "1 float"], [8, "2 floats"], [16, "4 floats"]] }] : []),
     { kind: "range", key: "offset", label: "Offset", name: "Offset: floats before the piece of lane 0", min: 0, max: MOST_OFFSET,
       says: ({ offset }) => `${offset}: lane 0 at byte ${FLOAT * offset}` },
   ]),

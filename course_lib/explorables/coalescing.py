@@ -3,6 +3,7 @@
 from course_lib.explorables.explorable import Explorable, module_text
 
 WIDTHS = (2, 4, 8, 16)                # bytes of a lane: a half, one, two or four floats
+FLOAT = 4                             # bytes
 MOST_STRIDE, MOST_OFFSET = 16, 8      # pieces; floats
 WALKS = ("down", "along", "diagonal") # through B, from lane to lane
 COLUMNS, MOST_PAD = 128, 8            # of B; floats after each row
@@ -21,7 +22,7 @@ class Coalescing(Explorable):
                 "Run this cell to play it.")
 
 
-def one_request(width: int = 4, *, stride: int = 1, offset: int = 0) -> Coalescing:
+def one_request(width: int = 4, *, stride: int = 1, offset: int = 0, wide: bool = False) -> Coalescing:
     """Play one load request: which bytes each lane asks for, and which sectors they touch.
 
     Parameters
@@ -32,11 +33,13 @@ def one_request(width: int = 4, *, stride: int = 1, offset: int = 0) -> Coalesci
         Pieces of that size from one lane's to the next, 0 to 16.
     offset : int
         Floats before the first lane's piece, 0 to 8.
+    wide : bool
+        Whether the reader can choose the width; always so when it is not that of a float.
     """
-    return Coalescing(states={}, values={"width": width, "stride": stride, "offset": offset})
+    return Coalescing(states={"wide": wide or width != FLOAT}, values={"width": width, "stride": stride, "offset": offset})
 
 
-def tile_load(walk: str = "down", *, pad: int = 0, diagonal: bool = False) -> Coalescing:
+def tile_load(walk: str = "down", *, pad: int = 0, diagonal: bool = False, padded: bool = False) -> Coalescing:
     """Play one request of a warp that loads a part of a tile of B, whose rows are 128 floats long.
 
     Parameters
@@ -47,6 +50,8 @@ def tile_load(walk: str = "down", *, pad: int = 0, diagonal: bool = False) -> Co
         Unused floats after each row, 0 to 8.
     diagonal : bool
         Whether the reader can choose the diagonal, too.
+    padded : bool
+        Whether the reader can change `pad`; always so when it is not 0.
     """
     walks = WALKS if diagonal or walk == "diagonal" else WALKS[:2]
-    return Coalescing(states={"walks": list(walks)}, values={"walk": walk, "pad": pad, "width": 4})
+    return Coalescing(states={"walks": list(walks), "padded": padded or pad > 0}, values={"walk": walk, "pad": pad, "width": FLOAT})

@@ -143,7 +143,7 @@ class Stage {
       const label = element("label", { class: "wbw-ask" }, bar);
       element("span", {}, label, this.picture.ask.label);
       this.guess = element("input", { type: "text", inputmode: "decimal", autocomplete: "off", size: 8 }, label);
-      element("span", {}, label, this.picture.ask.unit);
+      this.unit = element("span", {}, label, this.picture.ask.unit);
       this.guess.addEventListener("input", () => this.tell());
     }
     this.fills = this.button(bar, "full", "Full screen", "f", () => this.fullScreen());
@@ -189,7 +189,7 @@ class Stage {
   }
 
   set(key, value) {
-    this.values = { ...this.values, [key]: value };
+    this.values = { ...this.values, [key]: value, ...this.picture.takes?.(key, this.states) };       // what else this control sets
     this.model.set("values", this.values);
     this.model.save_changes();
     this.rescene();
@@ -197,11 +197,12 @@ class Stage {
 
   rescene() {
     this.before = this.scene;
-    this.scene = this.picture.scene(this.values, this.states);
-    const { rest = 0 } = this.scene, { keeps: wish } = this.scene;
+    this.scene = this.picture.scene(this.values, this.states, this.before, this.at);
+    const { rest = 0, begin = this.at < rest ? 0 : rest } = this.scene, { keeps: wish } = this.scene;
     const keeps = typeof wish === "function" ? wish(this.before) : wish;       // the control changes what is looked at, not what happens
-    Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, keeps ? {} : { playing: false, goal: null, ended: false, at: this.at < rest ? 0 : rest });
+    Object.assign(this, { from: { ...this.smooth }, changed: performance.now() }, keeps ? {} : { playing: false, goal: null, ended: false, at: begin });
     if (this.guess && !keeps) this.guess.value = "";
+    if (this.unit) this.unit.textContent = this.scene.unit ?? this.picture.ask.unit;
     this.shows.forEach(show => show(this.values));
     this.resize();
   }
@@ -351,7 +352,7 @@ class Stage {
     if (runs && document.fullscreenElement) document.addEventListener("fullscreenchange", () => setTimeout(go, 50), { once: true });
     else if (runs) setTimeout(go, 0);        // JupyterLab learns of the cell that has the focus when this event is over
     else go();
-    if (full) this.fullScreen();
+    if (full) this.fullScreen(false);
     event.preventDefault();
     event.stopPropagation();
     return true;
@@ -385,8 +386,9 @@ class Stage {
     acts[key]();
   }
 
-  async fullScreen() {
+  async fullScreen(stays = true) {
     this.canvas.focus();                     // so that Space plays, whatever button was pressed
+    this.stays = stays;                      // whoever leaves by `f` or by the button goes on with the picture
     if (document.fullscreenElement) return document.exitFullscreen();
     const fixed = this.root.classList.contains("wbw-fixed");
     try { if (fixed) throw 0; await this.root.requestFullscreen(); } catch {      // not allowed here: fill the window instead
@@ -400,8 +402,9 @@ class Stage {
     this.fills.lastChild.textContent = on ? "Leave" : "Full screen";
     put(this.fills, "title", `${on ? "Leave full screen" : "Full screen"} (key: f)`);
     this.root.classList.toggle("wbw-projector", on && window.innerWidth >= 800);         // on a telephone nothing grows
-    if (!on && !this.gone) this.release();
-    this.gone = false;
+    if (!on && this.stays) this.canvas.focus({ preventScroll: true });
+    else if (!on && !this.gone) this.release();
+    this.gone = this.stays = false;
     this.resize();
   }
 }

@@ -6,7 +6,6 @@ const KINDS = ["multiply", "load", "loop", "tile"], WORK = 16, EPS = 1e-6;      
 const NAMES = { multiply: "multiply-adds", load: "shared-memory loads", loop: "the loop over k itself", tile: "once per tile" };
 const DOES = { multiply: "multiplies and adds", load: "loads from shared memory" };
 const LOOPS = { address: "moves an address on", counter: "counts the iterations", test: "tests whether the loop goes on", jump: "jumps back for the next iteration" };
-const HOLDS_MS = 4000, CROSSED = 0.11, CLOSES = 0.75;          // after a choice: until the crosses stand, and when the boxes begin to close up
 const MONO = 'ui-monospace, "DejaVu Sans Mono", monospace';
 
 /** The rows of machine code: what comes once per tile stands in one row, and the loop over k has a row for each instruction. */
@@ -21,8 +20,11 @@ export function rowsOf(code) {
   return { codeRows: rows, rowOf };
 }
 
-/** What one position of the controls shows. `loop`: the instructions of one iteration, `times`: how many iterations the tile takes. */
-export function sceneOf(values, states) {
+/** What one position of the controls shows. `loop`: the instructions of one iteration, `times`: how many iterations the tile takes.
+    After the boxes were sorted, another UNROLL asks first (`asks`): the boxes of UNROLL = 1 lie there; then what goes is crossed out; then the pile closes up. */
+export function sceneOf(values, states, last = null, at = 0) {
+  const asks = values.unroll > 1 && last !== null && at >= last.many + 1 - EPS, { order: all, code: rolled } = states[1], firsts = all.map(n => rolled[n].kind);
+  const wholes = Object.fromEntries(KINDS.map(kind => [kind, firsts.filter(k => k === kind).length]));
   const state = states[values.unroll], many = state.order.length, kinds = state.order.map(n => state.code[n].kind);
   const counts = Object.fromEntries(KINDS.map(kind => [kind, kinds.filter(k => k === kind).length])), times = WORK / values.unroll;
   const loop = (many - counts.tile) / times, first = kinds.findIndex(kind => kind !== "tile");
@@ -31,14 +33,15 @@ export function sceneOf(values, states) {
   const iterations = [...Array(times).keys()].map(i => ({ step: first + i * loop, label: `iteration ${i + 1}` }));
   const rows = Math.max(...Object.values(states).map(s => Math.ceil(s.order.length / WORK)));
   const main = state.code.find(i => i.kind === "multiply").line;
-  const scene = { ...rowsOf(state.code), unroll: values.unroll, state, main, rows, whole: states[1].order.length, many, kinds, counts, times, loop, first, place, steps: many + 1, rest: many + 1, answer: loop, marks: state.inner ? iterations : [{ step: first, label: "16 multiply-adds" }] };
+  const sortedAt = many + 1, steps = asks ? many + 3 : sortedAt, begin = last !== null && at >= last.many + 1 - EPS ? sortedAt : 0;
+  const scene = { ...rowsOf(state.code), unroll: values.unroll, state, main, rows, wholes, whole: all.length, asks, many, kinds, counts, times, loop, first, place, sortedAt, steps, begin, unit: values.unroll > 1 ? "orange rows" : "instructions", answer: values.unroll > 1 ? counts.loop / WORK : loop, marks: state.inner ? iterations : [{ step: first, label: "16 multiply-adds" }] };
   return { ...scene, seconds: step => paceOf(scene, step) };
 }
 
 /** Seconds for an instruction: the first iteration can be followed, later ones hurry. */
 function paceOf({ many, first, loop, times, state }, step) {
   const since = step - first;
-  if (step >= many) return 1.6;
+  if (step >= many) return step === many ? 1.6 : 2;
   if (since < 0 || !state.inner && state.code[state.order[step]].kind === "tile" || since >= loop * times) return 0.03;
   if (since < loop) return since < 8 ? 0.8 : 0.25;
   return since < 2 * loop ? 0.2 : 0.035;
@@ -55,9 +58,9 @@ const perMultiplyAdd = n => String(Math.round(100 * n / WORK) / 100);
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
 // Three columns, or source and code above the pile, or all below each other; widths and heights in letters' sizes.
-const SOURCE = 21.6, CODE = 24.6, PILE = 15.4, GAP = 1.3, SMALLEST = 12.2, BESIDE = SOURCE + CODE + GAP;
+const SOURCE = 22.1, CODE = 24.6, PILE = 15.4, GAP = 1.3, SMALLEST = 12.2, BESIDE = SOURCE + CODE + GAP;
 const modeOf = ({ width }) => (width >= SMALLEST * (BESIDE + PILE + GAP) ? "wide" : width >= SMALLEST * BESIDE ? "middle" : "narrow");
-const NEEDS = { wide: [BESIDE + PILE + GAP, 25], middle: [BESIDE, 42], narrow: [32, 45] };
+const NEEDS = { wide: [BESIDE + PILE + GAP, 26], middle: [BESIDE, 42], narrow: [32, 48] };
 const textOf = view => Math.min(view.text, view.width / NEEDS[modeOf(view)][0], view.height / NEEDS[modeOf(view)][1]);          // a small projector
 export function layout(view) {
   const { width, height, scene } = view, mode = modeOf(view), wide = mode === "wide", below = mode === "narrow", text = textOf(view);
@@ -70,7 +73,7 @@ export function layout(view) {
   const cell = Math.min((wide ? width - x : 0.52 * width) / WORK, (bottom - top) / scene.rows), high = Math.min((bottom - top) / scene.rows, 1.6 * cell);
   const pile = { x, y: top, cell, high, w: WORK * cell, h: scene.rows * high, bottom };
   const legend = wide ? { x, y: bottom + 1.7 * text } : { x: pile.w + 0.8 * text, y: bottom - 5.2 * text };
-  const count = wide ? { x: 0, y: source.y + lines * line + 4.4 * text } : { x: legend.x, y: top + 2 * text };
+  const count = wide ? { x: 0, y: source.y + lines * line + 3.9 * text } : { x: legend.x, y: top + 2 * text };
   return { mode, text, line, mono, letter, source, code, pile, legend, count };
 }
 const cellBox = ({ x, bottom, cell, high }, n) => ({ x: x + (n % WORK) * cell, y: bottom - (Math.floor(n / WORK) + 1) * high, w: cell, h: high });
@@ -79,7 +82,7 @@ const between = (a, b, t) => ({ x: lerp(a.x, b.x, t), y: lerp(a.y, b.y, t), w: l
 /** The first row of machine code in sight, once j instructions have been executed. */
 export function topRow({ state, many, codeRows, rowOf }, j, rows) {
   const { order } = state, last = Math.max(0, codeRows.length - rows);
-  if (j > many) return 0;
+  if (j > many) return 0;                                             // in the end from its beginning
   const now = rowOf[order[Math.max(0, j - 1)]], known = Math.max(0, ...order.slice(0, j).map(n => rowOf[n]));
   return clamp(Math.min(known - rows + 2, now - 1), 0, last);
 }
@@ -134,10 +137,10 @@ function drawRing(pen, view, x, y, radius, wide, alpha) {
 function drawSource(pen, view, where) {
   const { scene, now, hover } = view, { source, line } = where, current = hover?.line ?? now.line ?? (view.at < EPS ? scene.main : null);
   write(pen, view, "The loop along K, CUDA C", source.x, source.y - 0.6 * view.text, { weight: 600 });
-  scene.state.source.forEach(({ number, text }, i) => {
+  scene.state.source.forEach(({ number, text, more }, i) => {
     const y = source.y + i * line, here = number === current;
     if (here) fill(pen, { x: source.x, y, w: source.w, h: line }, view.inks[hover ? "tile" : view.at < EPS ? "multiply" : now.kind], 0.22);
-    write(pen, view, number, source.x + 2.6 * where.letter, y + 0.72 * line, { mono: true, align: "right", alpha: 0.75 });
+    if (!more) write(pen, view, number, source.x + 2.6 * where.letter, y + 0.72 * line, { mono: true, align: "right", alpha: 0.75 });
     write(pen, view, text, source.x + 3.4 * where.letter, y + 0.72 * line, { mono: true, weight: here ? 700 : 400 });
   });
 }
@@ -152,7 +155,11 @@ function drawCode(pen, view, where) {
   pen.rect(code.x, code.y, code.w, code.rows * line);
   pen.clip();
   if (!seen.done && view.at < EPS) write(pen, view, "appears as it is executed", code.x, code.y + 0.8 * line, { alpha: 0.8 });
-  scene.codeRows.forEach(({ folded, members }, row) => {
+  const cut = !hides(view) && j > scene.many && scene.codeRows.length > code.rows ? code.rows - 1 : Infinity;
+  if (cut < Infinity) write(pen, view, `… and ${scene.codeRows.length - cut} more rows`, code.x + 4.4 * letter, code.y + (cut + 0.72) * line);
+  if (hides(view)) write(pen, view, "appears when you play", code.x, code.y + 0.8 * line, { alpha: 0.8 });
+  else scene.codeRows.forEach(({ folded, members }, row) => {
+    if (row >= cut) return;
     const y = code.y + (row - top) * line, here = members.includes(now.index), many = members.filter(n => seen.times[n]).length;
     if (!many && !here || y < code.y - 0.5 || y + line > code.y + code.rows * line + 0.5) return;
     const { text, line: from, kind, purpose } = state.code[members[0]], pointed = hover && (folded ? hover.kind === kind : hover.line === from);
@@ -167,20 +174,55 @@ function drawCode(pen, view, where) {
   pen.restore();
 }
 
-/** The boxes: in the order of execution, 16 per row, and in the last step sorted by kind. While UNROLL changes, what goes is crossed out. */
+/** Whether the answer is still to be given: the boxes of UNROLL = 1 lie there, and nothing is crossed out. */
+const hides = ({ scene, at }) => scene.asks && Math.abs(at - scene.sortedAt) < EPS;
+
+/** The boxes: in the order of execution, 16 per row, then sorted by kind. What UNROLL = 1 needed and this one does not is crossed out. */
 function drawPile(pen, view, where) {
-  const { scene, before, seen, at, turn } = view, { pile } = where, sort = ease(clamp(at - scene.many)), moved = turn < 1 && before.unroll !== scene.unroll && sort === 1;
+  const { scene, seen, at } = view, { pile } = where, sort = ease(clamp(at - scene.many));
   write(pen, view, "Executed, 16 per row", pile.x, pile.y - 0.6 * view.text, { weight: 600 });
   stroke(pen, [[pile.x, pile.bottom + 1, pile.x + pile.w, pile.bottom + 1]], view.ink, 1.2, 0.6);
   if (at < 1) drawWanted(pen, view, where, 1 - at);
   if (sort === 1 && scene.unroll > 1) drawFirst(pen, view, where);
-  if (moved) return drawMoved(pen, view, pile);
-  for (let j = 0; j < seen.done; ++j) drawBox(pen, view, between(cellBox(pile, j), cellBox(pile, scene.place[j]), sort), scene.kinds[j], faint(view, j));
+  if (at >= scene.sortedAt - EPS) return drawSorted(pen, view, pile);
+  const places = endsOf(scene), target = scene.asks ? places.map((_, n) => n) : places, kept = keptOf(scene);
+  kept.forEach((is, n) => { if (!is) drawGone(pen, view, cellBox(pile, target[n]), kindsOf(scene)[n], sort, scene.asks ? 0 : 1); });
+  const own = [...kept.keys()].filter(n => kept[n]);
+  for (let j = 0; j < seen.done; ++j) drawBox(pen, view, between(cellBox(pile, j), cellBox(pile, target[own[scene.place[j]]]), sort), scene.kinds[j], faint(view, j));
   const part = at - seen.done;
   if (seen.done < scene.many && part > EPS) {                            // on its way from its row of code
     const y = where.code.y + (scene.rowOf[view.now.index] - topRow(scene, seen.done + 1, where.code.rows)) * where.line, from = { x: where.code.x + where.code.w, y, w: 0, h: where.line };
     drawBox(pen, view, between(from, cellBox(pile, seen.done), ease(part)), view.now.kind, 0.4 + 0.6 * part);
   }
+}
+
+// The boxes of UNROLL = 1, sorted by kind: the kind of each, whether this scene still has it, and where it lies in the end.
+const kindsOf = ({ wholes }) => KINDS.flatMap(kind => Array(wholes[kind]).fill(kind));
+const keptOf = ({ wholes, counts }) => KINDS.flatMap(kind => [...Array(wholes[kind]).keys()].map(i => i < counts[kind]));
+export function endsOf(scene) {
+  let stays = 0, goes = scene.many;
+  return keptOf(scene).map(kept => (kept ? stays++ : goes++));
+}
+
+/** After sorting: the boxes of UNROLL = 1, then the crosses, then the pile closed up, with what is gone on top of it. */
+function drawSorted(pen, view, pile) {
+  const { scene, before, turn, at } = view, kept = keptOf(scene), ends = endsOf(scene), moves = turn < 1 && before !== scene;
+  const since = at - scene.sortedAt, gone = scene.asks ? clamp(since) : 1, closing = scene.asks ? ease(clamp(since - 1)) : 1;
+  const old = moves ? endsOf(before) : ends, had = moves ? keptOf(before) : kept;
+  kindsOf(scene).forEach((kind, n) => {
+    const place = between(cellBox(pile, n), cellBox(pile, ends[n]), closing), box = moves ? between(cellBox(pile, old[n]), place, ease(turn)) : place;
+    const off = kept[n] ? 0 : gone, off0 = moves && !had[n] ? 1 : 0;
+    const crossed = moves ? lerp(off0, off, turn) : off;
+    if (crossed > EPS) drawGone(pen, view, box, kind, 1, crossed);
+    else drawBox(pen, view, box, kind, kept[n] ? faint(view, scene.place.indexOf(ends[n])) : 1);
+  });
+}
+
+/** A box that UNROLL = 1 needed and this UNROLL does not: faint, and crossed out. */
+function drawGone(pen, view, box, kind, alpha, crossed) {
+  const { x, y, w, h } = box, part = 0.22, [l, t, r, b] = [x + part * w, y + part * h, x + w - part * w, y + h - part * h];
+  drawBox(pen, view, box, kind, alpha * (1 - 0.86 * crossed));
+  stroke(pen, [[l, t, r, b], [l, b, r, t]], view.inks[kind], 1.5, alpha * crossed);
 }
 
 /** Before the first instruction: the row of multiply-adds that the tile is there for, as empty boxes. */
@@ -193,46 +235,25 @@ function drawWanted(pen, view, { pile, text }, alpha) {
 }
 
 /** How high the pile is when nothing is unrolled: a dashed frame around its boxes. */
-function drawFirst(pen, view, { pile, text }) {
+function drawFirst(pen, view, { pile }) {
   const box = cellBox(pile, view.scene.whole - 1), [left, right, low, high] = [pile.x, pile.x + pile.w, box.y + box.h, box.y];
   pen.setLineDash([5, 4]);
   stroke(pen, [[left, pile.bottom, left, high], [left, high, box.x + pile.cell, high], [box.x + pile.cell, high, box.x + pile.cell, low], [box.x + pile.cell, low, right, low], [right, low, right, pile.bottom]], view.ink, 1.2, 0.7);
   pen.setLineDash([]);
-  if (view.turn > 0.9) write(pen, view, `UNROLL = 1: ${perMultiplyAdd(view.scene.whole)}`, left + 0.5 * text, high + 1.4 * text);
 }
 function faint({ hover, scene }, j) {
   const { kind, line } = scene.state.code[scene.state.order[j]];
   return hover && (hover.kind ? kind !== hover.kind : line !== hover.line) ? 0.25 : 1;
 }
 
-/** Each kind keeps as many boxes as both positions have. The rest is crossed out, and stays so for a while; or it comes. Then the pile closes up. */
-function drawMoved(pen, view, pile) {
-  const { scene, before, turn } = view, closing = ease(clamp((turn - CLOSES) / (1 - CLOSES))), gone = clamp(turn / CROSSED);
-  let from = 0, to = 0;
-  for (const kind of KINDS) {
-    const [old, now] = [before.counts[kind], scene.counts[kind]];
-    for (let i = 0; i < Math.max(old, now); ++i) {
-      const [a, b] = [cellBox(pile, from + i), cellBox(pile, to + i)];
-      if (i < Math.min(old, now)) drawBox(pen, view, between(a, b, closing), kind);
-      else if (i >= old) drawBox(pen, view, b, kind, closing);
-      else if (closing < 1) {
-        drawBox(pen, view, a, kind, (1 - 0.6 * gone) * (1 - closing));
-        stroke(pen, [[a.x, a.y, a.x + a.w, a.y + a.h], [a.x, a.y + a.h, a.x + a.w, a.y]], view.ink, 1.6, gone * (1 - closing));
-      }
-    }
-    from += old;
-    to += now;
-  }
-}
-
 /** What the colours mean, once they have been seen, and how many of each; in the end per multiply-add. */
 function drawLegend(pen, view, where) {
-  const { scene, seen, text, at } = view, { legend } = where, short = where.mode === "narrow", ended = at >= scene.steps - EPS;
+  const { scene, seen, text, at } = view, { legend } = where, short = where.mode === "narrow", ended = at >= scene.sortedAt - EPS, numbers = hides(view) ? scene.wholes : seen.kinds;
   let y = legend.y;
   for (const kind of [...KINDS].reverse()) {
-    if (!seen.kinds[kind]) continue;
+    if (!numbers[kind] && !(scene.asks && ended)) continue;
     drawBox(pen, view, { x: legend.x, y: y - 0.85 * text, w: text, h: text }, kind);
-    const number = ended ? perMultiplyAdd(seen.kinds[kind]) : seen.kinds[kind];
+    const number = ended ? perMultiplyAdd(numbers[kind]) : numbers[kind];
     write(pen, view, number, legend.x + 3.7 * text, y, { align: "right", weight: 700 });
     write(pen, view, short ? NAMES[kind].replace("-memory", "").replace(" itself", "") : NAMES[kind], legend.x + 4.2 * text, y);
     y += 1.45 * text;
@@ -240,12 +261,12 @@ function drawLegend(pen, view, where) {
 }
 
 function drawCount(pen, view, where) {
-  const { scene, seen, text, at } = view, { count } = where, narrow = where.mode === "narrow", ended = at >= scene.steps - EPS, big = narrow ? 2.1 : 3.2;
+  const { scene, seen, text, at } = view, { count } = where, narrow = where.mode === "narrow", ended = at >= scene.sortedAt - EPS, big = narrow ? 2.1 : 3.2, many = hides(view) ? scene.whole : scene.many;
   if (!seen.done) return;
-  write(pen, view, ended ? perMultiplyAdd(scene.many) : seen.done, count.x, count.y, { size: big, weight: 700 });
+  write(pen, view, ended ? perMultiplyAdd(many) : seen.done, count.x, count.y, { size: big, weight: 700 });
   const y = count.y + 1.5 * text, all = narrow ? "executed" : "instructions executed";
   write(pen, view, ended ? (narrow ? "per multiply-add" : "instructions per multiply-add") : all, count.x, y, { weight: 600 });
-  write(pen, view, ended ? `${scene.many} for ${WORK}` : `for ${plural(seen.kinds.multiply, "multiply-add")}`, count.x, y + 1.4 * text);
+  write(pen, view, ended ? `${many} for ${WORK}${hides(view) ? ", with UNROLL = 1" : scene.unroll > 1 ? `; with UNROLL = 1: ${perMultiplyAdd(scene.whole)}` : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")}`, count.x, y + 1.4 * text);
 }
 
 /** The instruction of this moment: while it is on its way, and after it has been executed. */
@@ -263,7 +284,11 @@ function draw(pen, view) {
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
 export function says(view) {
   const { scene } = view, { unroll, many, loop, times, counts } = scene, { j, index } = nowOf(scene, view.at);
-  if (j < 0) return `With UNROLL = ${unroll} the compiler writes ${unroll === 1 ? "one multiply-add" : `${unroll} multiply-adds`} into each iteration of the loop over k. How many machine instructions does an iteration take? Predict, then play.`;
+  if (j < 0 && unroll === 1) return "Each iteration of the loop over k does one multiply-add. How many machine instructions does an iteration take? Predict, then play.";
+  const wrote = `With UNROLL = ${unroll} the compiler writes ${unroll} multiply-adds into each iteration of the loop over k.`;
+  if (j < 0) return `${wrote} How many rows will the orange boxes fill, the instructions of the loop itself? Predict, then play.`;
+  if (hides(view)) return `These are the boxes of UNROLL = 1. ${wrote} How many rows of orange boxes will be left? Predict, then play.`;
+  if (index < 0 && scene.asks && view.at < scene.steps - EPS) return `Crossed out is what UNROLL = ${unroll} does not need: ${plural(scene.whole - many, "instruction")} of ${scene.whole}.`;
   if (index < 0) {
     const taken = scene.state.inner ? `Each of the ${times} iterations takes ${loop} instructions` : `The ${WORK} multiply-adds take ${loop} instructions, and no loop is left`;
     return `${taken}. With the ${counts.tile} that come once per tile, the warp has executed ${many} instructions for ${WORK} multiply-adds: ${perMultiplyAdd(many)} per multiply-add.`;
@@ -277,12 +302,12 @@ export function says(view) {
 }
 
 function when(view) {
-  const { j, index } = nowOf(view.scene, view.at);
-  return j < 0 ? "before the first instruction" : index < 0 ? "sorted by kind" : `instruction ${j + 1}`;
+  const { scene } = view, { j, index } = nowOf(scene, view.at);
+  return j < 0 ? "before the first instruction" : index < 0 ? (hides(view) ? "the boxes of UNROLL = 1" : scene.asks && view.at < scene.steps - EPS ? "crossed out" : "sorted by kind") : `instruction ${j + 1}`;
 }
 
 function describes(view) {
-  const { done, kinds } = executed(view.scene, view.at), told = KINDS.filter(kind => kinds[kind]).map(kind => `${NAMES[kind]} ${kinds[kind]}`).join(", ");
+  const asked = hides(view), found = executed(view.scene, view.at), { done, kinds } = asked ? { done: view.scene.whole, kinds: view.scene.wholes } : found, told = KINDS.filter(kind => kinds[kind]).map(kind => `${NAMES[kind]} ${kinds[kind]}`).join(", ");
   return `The loop along K in CUDA C, its machine code, and a box for each executed instruction. ${says(view)} So far ${plural(done, "instruction")}${told && `: ${told}`}.`;
 }
 
@@ -291,12 +316,13 @@ function hit(view, x, y) {
   const row = Math.floor((y - source.y) / line), place = Math.floor((y - code.y) / line);
   if (x >= source.x && x < source.x + source.w && row >= 0 && row < source.rows) {
     const { number } = scene.state.source[row], many = scene.state.order.slice(0, seen.done).filter(n => scene.state.code[n].line === number).length;
+    if (hides(view)) return null;
     return { line: number, text: `line ${number}: ${plural(many, "instruction")} executed so far` };
   }
   if (x >= code.x && x < code.x + code.w && place >= 0 && place < code.rows) {
     const { folded, members } = scene.codeRows[place + Math.round(topRow(scene, Math.floor(view.at + EPS), code.rows))] ?? { members: [] };
     const here = scene.state.code[members[0]], many = members.reduce((sum, n) => sum + seen.times[n], 0);
-    if (!many) return null;
+    if (!many || hides(view)) return null;
     if (folded) return { kind: "tile", text: `${plural(many, "instruction")} so far, once per tile` };
     return { line: here.line, text: `${here.text}: executed ${many === 1 ? "once" : plural(many, "time")} so far` };
   }
@@ -311,7 +337,6 @@ export const picture = {
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
   height: (width, text) => (modeOf({ width }) === "wide" ? clamp(0.36 * width, 26 * text, 450) : Math.round(NEEDS[modeOf({ width })][1] * text)),
   controls: () => [{ kind: "choice", key: "unroll", label: "UNROLL", options: [1, 2, 4, 8, 16].map(u => [u, `${u}`]) }],
-  settle: HOLDS_MS,
   scene: sceneOf, draw, says, when, describes, hit,
 };
 export default explorable(picture);

@@ -11,7 +11,7 @@ from course_lib.toolchain import WholeStep, purposes, whole_step
 
 KERNEL, TILE, FACTORS = "sgemm_unrolled", 16, (1, 2, 4, 8, 16)
 FIRST, LAST = "for (int k0", "    }"          # the lines of the source that are shown: from the first to the one before the last
-MOST = 36                                    # letters of a line
+MOST = 38                                    # letters of a line; a longer one goes on in a second, from its ? on
 KINDS = ("multiply", "load", "loop", "tile")
 SHORT = {"multiply-add": "multiply", "load from shared memory": "load", "load from global memory": "global load",
          "store to shared memory": "store", "other": ""}
@@ -53,7 +53,10 @@ def source_lines(unroll: int) -> tuple[dict[str, Any], ...]:
     for number in range(first + 1, last + 1):
         bare = text[number - 1].partition("//")[0].rstrip().removeprefix("    ").replace("    ", "  ").removesuffix(" {")
         bare = bare.replace("UNROLL", str(unroll))
-        shown.append({"number": number, "text": bare if len(bare) <= MOST else f"{bare[:MOST - 1]}…"})
+        head, mark, tail = bare.partition(" ? ") if len(bare) > MOST else (bare, "", "")
+        shown.append({"number": number, "text": head})
+        if mark:
+            shown.append({"number": number, "text": f"    ? {tail}", "more": True})
     return tuple(shown)
 
 

@@ -210,12 +210,15 @@ const rangeOf = (side, states) => ({ kind: "range", key: `${side}Warps`, label: 
   says: values => { const runs = running(values, states, side); return runs < states.most && runs === states.fits[values[`${side}Side`]] ? `${runs}: no more fit` : plural(runs, "warp"); } });
 const choiceOf = side => ({ kind: "choice", key: `${side}Side`, label: `${NAMES[side]}: outputs`, options: [1, 2, 4, 8].map(n => [n, `${n} × ${n}`]) });
 
+/** Other outputs bring as many warps as fit, so that no earlier choice of warps is left over. */
+const takes = (key, states) => (key.endsWith("Side") ? { [key.replace("Side", "Warps")]: states.most } : {});
+
 export const picture = {
   title: "Two schedulers, their warps and what they wait for",
   ask: { label: "Your prediction", unit: "on the left" },
   order: ["says", "player", "picture", "controls"],
   height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 33 * text) : clamp(0.34 * width, 390, 440)),
   controls: states => SIDES.flatMap(side => [choiceOf(side), rangeOf(side, states)]),
-  scene: sceneOf, draw, says, when, describes, hit,
+  scene: sceneOf, takes, draw, says, when, describes, hit,
 };
 export default explorable(picture);

@@ -36,7 +36,7 @@ class Live(WaitingBox):
         if len(pictures) > 1:
             self.shown = ipywidgets.ToggleButtons(options=list(pictures), description="picture", tooltips=list(pictures),
                                                   tooltip="Which picture", layout=BUTTONS, style={"button_width": "auto"})
-            self.shown.observe(lambda change: self._failed is None and self.drawings.request(self._drawing()), "value")
+            self.shown.observe(self._choose, "value")
         for control in self._all():
             control.observe(self._moved, "value")
         self._deliver(self.engine.now(self.position()))
@@ -83,6 +83,11 @@ class Live(WaitingBox):
         finally:
             self._moving = False
         self._ask()
+
+    def _choose(self, change):
+        if self._failed is None:
+            self._fade()
+            self.drawings.request(self._drawing())
 
     def _follow(self, owner):
         tied = [self.sliders[name] for name in self._tie]

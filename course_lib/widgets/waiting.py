@@ -14,6 +14,7 @@ from course_lib.widgets.static import StaticBox
 SLOW_S, TICK_S = 0.25, 0.1      # an answer that takes longer than SLOW_S gets a progress bar, moved every TICK_S
 WRAPPED = {"flex_flow": "row wrap"}
 BUTTONS = WRAPPED | {"display": "flex", "align_items": "baseline", "grid_gap": "8px", "width": "auto"}      # words, then buttons
+STALE = '<div aria-hidden="true" style="opacity:0.25">'                             # around a picture of the move before
 BESIDE = WRAPPED | {"min_height": "300px", "grid_gap": "12px"}                                              # a table and a picture
 
 
@@ -62,8 +63,15 @@ class WaitingBox(StaticBox):
         self._asked_at, position = time.perf_counter(), self.position()
         if not self.engine.known(position):           # said before the request: its answer may come at once
             self.status.value = status(f"{self._doing} {self.describe(position)} …")
+        self._fade()
         if not self.engine.request(position):
             self._later(SLOW_S)
+
+    def _fade(self):
+        """Grey the picture out where the one that belongs to the controls still has to be drawn."""
+        shown = self.image.value
+        if self._illustrated and shown and not self.drawings.known(self._drawing()) and not shown.startswith(STALE):
+            self.image.value = f"{STALE}{shown}</div>"
 
     def _deliver(self, outcome):
         self.progress.layout.visibility = "hidden"

@@ -12,8 +12,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 LANES = np.arange(32)
 STRIDE, OFFSET = "Stride: from the piece of one lane to the piece of the next", "Offset: floats before the piece of lane 0"
 LAST = r"They touch 12 sectors in 3 lines: 384 bytes are fetched, and 128 of them are wanted\."
-PICTURE = partial(one_request, stride=3)
-walk = partial(tile_load, diagonal=True)
+PICTURE = partial(one_request, stride=3, wide=True)
+walk = partial(tile_load, diagonal=True, padded=True)
 
 
 def counted(shown):
@@ -81,6 +81,13 @@ def test_four_floats_are_loaded_or_refused(opened):
     shown.says("touch 16 sectors in 4 lines: 512 bytes are fetched, and all of them are wanted")
     shown.slider(OFFSET).press("ArrowRight")
     shown.says("must begin at a multiple of 16: the GPU stops the kernel and reports a misaligned address")
+    for offset in (2, 3, 4, 5, 6, 7, 8):                       # each is refused, or counted, at once
+        shown.slider(OFFSET).press("ArrowRight")
+        shown.says("touch 17 sectors" if offset == 4 else "touch 16 sectors" if offset == 8 else "must begin at a multiple of 16")
+    shown.press("Home")
+    shown.says("Predict, then play")
+    shown.slider(OFFSET).press("ArrowLeft")
+    shown.says("must begin at a multiple of 16")
 
 
 @pytest.mark.parametrize("page", [walk], indirect=True)

@@ -58,10 +58,10 @@ def test_every_control_by_mouse_and_by_key(opened):
         assert warps.get_attribute("aria-valuetext") == ("1 warp" if count == 1 else f"{count} warps")
         assert started(shown) == (at(1, count).multiply_adds, at(8, 4).multiply_adds)
     left, right = (shown.root.get_by_role("group", name=f"{side}: outputs") for side in ("Left", "Right"))
-    for side in (2, 4, 8):
+    for side in (2, 4, 1, 8):
         left.get_by_text(f"{side} × {side}").click()
-        assert started(shown)[0] == at(side, 1).multiply_adds
-    warps.press("End")
+        assert warps.get_attribute("aria-valuetext") == ("16 warps" if side == 1 else f"{fits(side)}: no more fit")
+        assert started(shown)[0] == at(side, fits(side)).multiply_adds, "as many warps as fit, whatever ran before"
     assert warps.get_attribute("aria-valuetext") == f"{fits(8)}: no more fit"
     assert started(shown) == (128, 128)
     right.get_by_label("8 × 8").press("ArrowLeft")

@@ -119,7 +119,7 @@ def test_an_array_that_the_compiler_cannot_keep_in_registers():
         "float* c =", "for (int i = 0; i < 64; ++i) acc += part[(i * (2 * M + 1)) & 63];\n    float* c =")
     report = check(text)
     assert report.right
-    assert any(f.kind == "spills" and "256 bytes a thread lie in local memory" in f.message for f in report.findings)
+    assert any(f.kind == "local memory" and "256 bytes per thread lie there" in f.message for f in report.findings)
 
 
 def test_registers_that_did_not_suffice():

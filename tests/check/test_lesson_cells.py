@@ -70,8 +70,8 @@ def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired)
     assert "reports 32 bytes per thread in local memory" in " ".join(prose.split())
     report = check(text if repaired else text.replace("#pragma unroll", "#pragma unroll 1", 1))
     assert report.right
-    assert [(f.kind, f.lesson) for f in report.findings] == [("spills", "lesson 08, Register blocking")] * (not repaired)
-    assert repaired or "32 bytes a thread lie in local memory" in report.findings[0].message
+    assert [(f.kind, f.lesson) for f in report.findings] == [("local memory", "lesson 08, Register blocking")] * (not repaired)
+    assert repaired or "32 bytes per thread lie there" in report.findings[0].message
 
 
 @pytest.mark.slow

@@ -124,11 +124,12 @@ def test_the_words_ask_first_and_answer_last(page):
     assert len(said) == LANES + 1
 
 
-def test_a_misaligned_load_says_so_only_after_the_question(page):
-    asked, answered = evaluate(page, SAYS, {"width": 16, "stride": 1, "offset": 1})
-    assert "Predict" in asked
-    assert "misaligned" not in asked
-    assert answered.endswith("must begin at a multiple of 16: the GPU stops the kernel and reports a misaligned address.")
+@pytest.mark.parametrize(("width", "offset"), [(8, 1), (16, 1), (16, 5), (16, 7)])
+def test_a_misaligned_load_is_seen_to_be_refused_before_and_after_play(page, width, offset):
+    told = set(evaluate(page, SAYS, {"width": width, "stride": 1, "offset": offset}))
+    (words,) = told
+    assert words.endswith(f"must begin at a multiple of {width}: the GPU stops the kernel and reports a misaligned address.")
+    assert "Predict" not in words
 
 
 def test_a_walk_through_b_is_told_by_threads_and_elements(page):
@@ -137,8 +138,14 @@ def test_a_walk_through_b_is_told_by_threads_and_elements(page):
                        "How many sectors will the 32 lanes touch? Predict, then play.")
     assert said[20] == "Lane 19, thread (3, 1), asks for B[3][1]. It lies in sector 48, which was touched before: still 16 sectors."
     assert said[-1].endswith("They touch 16 sectors in 16 lines: 512 bytes are fetched, and 128 of them are wanted.")
-    assert tile_load().states == {"walks": ["down", "along"]}, "the third walk is a mistake that comes later"
-    assert tile_load("diagonal").states == {"walks": list(WALKS)}
+    assert tile_load().states == {"walks": ["down", "along"], "padded": False}, "the third walk is a mistake that comes later"
+    assert tile_load("diagonal").states == {"walks": list(WALKS), "padded": False}
+    assert tile_load("along", pad=1).states == {"walks": ["down", "along"], "padded": True}
+
+
+def test_only_a_reader_of_wider_loads_chooses_the_width():
+    assert [one_request(stride=3).states, one_request(16).states, one_request(wide=True).states] == \
+        [{"wide": False}, {"wide": True}, {"wide": True}]
 
 
 INSIDE = """(m, {positions, screens}) => screens.flatMap(([width, text]) => positions.map(values => {

@@ -65,6 +65,7 @@ def test_shared_banks_add_wavefronts_and_no_instructions():
     assert len({ballast.per_multiply_add(code) for code in codes}) == 1
     found = [launched({"UNROLL": 16, "EXTRA": 0, "WAYS": ways}) for ways in ballast.WAYS]
     assert all(right for right, _ in found)
+    assert [waves for _, waves in found] == [ballast.wavefronts(16, ways) for ways in ballast.WAYS]
     assert [waves for _, waves in found] == sorted({waves for _, waves in found})
     assert found[1][1] - found[0][1] > 1
 
@@ -89,17 +90,19 @@ def test_the_recording_is_of_this_plan_and_this_kernel():
 def test_how_many_instructions_are_free_at_each_unroll():
     one, two = ([100 * slower(factor, extra) for factor in (2, 4, 8)] for extra in (1, 2))
     three, four = (100 * slower(16, extra) for extra in (3, 4))
-    says("added-told", f"At UNROLL = 16, three added instructions cost {three:.1f} % of the time, four cost {four:.0f} %",
-         f"the first costs at most {max(one):.1f} %, and two cost {min(two):.0f} to {max(two):.0f} %",
-         f"At UNROLL = 1 already the first costs {100 * slower(1, 1):.0f} %")
+    says("added-told", f"At UNROLL = 16, three added instructions cost {three:.1f} % of the time, four cost {four:.1f} %",
+         f"the first costs at most {max(one):.1f} %, and two cost {min(two):.1f} to {max(two):.1f} %",
+         f"At UNROLL = 1 already the first costs {100 * slower(1, 1):.1f} %")
     each = 1e3 * experiments.least(1, experiments.ISSUED_PER_CYCLE)
     says("limits-told", f"Issuing one takes {each:.2f} ms", "We added one to six per multiply-add")
     assert (min(e for e in ballast.EXTRA if e), max(ballast.EXTRA)) == (1, 6)
     base, = (row["instructions"] for row in FOUND.find(N=4096, UNROLL=16, EXTRA=0, WAYS=1))
     waves = experiments.wavefronts(counts.KERNEL, TILE=counts.TILE, UNROLL=16)
     says("added-told", f"The larger limit, the dashed line, bends after {4 * waves - base:.2f}")
-    assert (base, SECONDS[16, 0, 1] / SECONDS[4, 0, 1] - 1) == (3.75, pytest.approx(-0.02, abs=0.005))
-    says("one-change-told", "has the same counts, and with 16 it is 2 % *faster* than with 4")
+    assert base == 3.75
+    eight, = (row["instructions"] for row in FOUND.find(N=4096, UNROLL=8, EXTRA=0, WAYS=1))
+    says("limits-told", f"With UNROLL = 8 the copy needs {eight:g} instructions, and the kernel of the table 4.81")
+    assert {row["nvrtc"] for row in FOUND.rows} == {"13.0"}
 
 
 def test_past_the_bend_the_lines_run_together():
@@ -130,7 +133,10 @@ def test_no_recording_is_below_the_larger_limit(size):
         rest[1e3 * row["median_s"]] = 1e3 * row["median_s"] - least
     assert min(rest.values()) > 0
     if size == experiments.N_TIMED:
-        says("added-told", f"They are {min(rest.values()):.1f} to {max(rest.values()):.1f} ms above it, "
+        table = experiments.unrolled(16)
+        above = table.ms - charts.larger(table.instructions, table.wavefronts)
+        says("added-told", f"the {table.ms:.1f} ms of the table, for UNROLL = 16, are {above:.1f} ms above it")
+        says("added-told", f"Those of this experiment are {min(rest.values()):.1f} to {max(rest.values()):.1f} ms above it, "
                            f"whether they take {min(rest):.0f} ms or {max(rest):.0f}")
         assert rest[max(rest)] < rest[min(rest)], "the rest does not grow with the time"
 

@@ -50,11 +50,11 @@ def test_every_listed_form_runs(section):
 def test_each_opcode_that_the_code_knows_is_listed():
     inner = {name for name in operations.OPS if "." in name}  # names of their own for forms that normal.py rewrites
     known = {*operations.OPS, *KINDS, *hints.NOTHING, "bar", "barrier", "cp", "addc", "subc", "madc"}
-    assert known - inner == set(coverage.patterns())
+    assert known - inner == set(coverage.rows())
 
 
 def test_what_is_refused_is_not_listed():
-    assert not set(coverage.refused()) & set(coverage.patterns())
+    assert not set(coverage.refused()) & set(coverage.rows())
 
 
 def test_a_row_names_its_opcodes_and_fits_its_own_forms():

@@ -130,6 +130,31 @@ def test_a_picture_is_drawn_from_the_result_with_its_words(front_door, wait_s):
     box.close()
 
 
+def test_a_picture_is_grey_until_the_one_of_the_new_position_is_drawn(front_door, wait_s):
+    drawn, gate = [], threading.Event()
+
+    def picture(result):
+        drawn.append(result.block[0])
+        assert len(drawn) == 1 or gate.wait(wait_s)
+        return bars({"x": result.block[0]}, unit="threads"), f"block of {result.block[0]}"
+
+    box = live("sgemm_naive", N=64, picture=picture)
+    assert waiting.STALE not in box.image.value
+    box.sliders["bx"].value = 32
+    assert box.image.value.startswith(waiting.STALE)
+    assert 'alt="block of 16"' in box.image.value, "the old one can still be seen, and is hidden from screen readers"
+    gate.set()
+    assert box.engine.settle(wait_s)
+    assert box.drawings.settle(wait_s)
+    assert waiting.STALE not in box.image.value
+    assert 'alt="block of 32"' in box.image.value
+    box.sliders["bx"].value = 16
+    assert box.engine.settle(wait_s)
+    assert box.drawings.settle(wait_s)
+    assert waiting.STALE not in box.image.value
+    box.close()
+
+
 def test_without_a_front_end_the_first_table_is_there(tiled):
     bundle = tiled._repr_mimebundle_()
     assert "<table" in bundle["text/html"]

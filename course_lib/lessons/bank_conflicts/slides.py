@@ -3,9 +3,8 @@
 from course_lib import data
 from course_lib.data.documents import LEE_GPU
 from course_lib.lessons.bank_conflicts.counts import N_TIMED
-from course_lib.model import bank_table, kepler_wavefronts
-from course_lib.plots import Table, bank_counts, bank_map, describe_banks, render, requests
-from course_lib.plots.picture import Picture
+from course_lib.model import kepler_wavefronts
+from course_lib.plots import Table, bank_counts, requests
 from course_lib.run import run
 from course_lib.widgets.compute import inputs
 
@@ -26,19 +25,6 @@ def sixteen_banks() -> Table:
             ("GTX 690, 2012", "32 banks of 8 bytes", str(kepler_wavefronts(record.addresses - record.addresses.min()))),
             ("2010, and since 2014", "32 banks of 4 bytes", str(now))]
     return Table(("GPUs", "shared memory", "wavefronts, modelled"), rows, "A warp reads a column of a 16 × 16 tile, 32 bits per lane")
-
-
-def picture_of_sixteen() -> Picture:
-    """Draw the column read over 16 banks, half-warp by half-warp."""
-    record = column_read()
-    return render(bank_map(record, banks=16), describe_banks(record, 16))
-
-
-def table_of_banks() -> Table:
-    """Return the slide's table: which byte addresses lie in which bank."""
-    rows = [(bank, *(part for table in map(bank_table, (16, 32)) for part in (", ".join(map(str, table[bank, :3])), table[bank, 3])))
-            for bank in (0, 1, 2, 15)]
-    return Table(("bank", "of 16: byte addresses", "… last", "of 32: byte addresses", "… last"), rows, "16 KiB of shared memory")
 
 
 def slides() -> Table:

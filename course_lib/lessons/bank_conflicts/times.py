@@ -5,9 +5,8 @@ from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.data import Record
 from course_lib.lessons.bank_conflicts.counts import N, each, multiplied, per_multiply_add, recorded, transposed
 from course_lib.plots import Picture, Table, render, style
-from course_lib.widgets.compute import evaluate
 
-N_TIMED, TILE, TILE_OF_PRODUCT = 4096, 32, 16
+N_TIMED, N_PROFILED, TILE, TILE_OF_PRODUCT = 4096, 1024, 32, 16
 PADS = (0, 8, 4, 2, 1)
 
 
@@ -41,25 +40,40 @@ def product_bars() -> Picture:
     ax.barh(places, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
     ax.barh(places, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
     for place, whole, part in zip(places, taken, rest, strict=True):
-        ax.text(whole + 0.3, place, f"+ {part:.1f}", va="center", fontsize=13, weight="bold")
+        ax.text(whole + 0.3, place, f"{whole:.1f} ms, orange: {part:.1f}", va="center", fontsize=13)
     ax.set_yticks(places, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
-    ax.set(xlim=(0, 1.08 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
-    ax.legend(loc="lower right")
+    ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     bars = zip(PADS, taken, least, rest, strict=True)
-    said = "; ".join(f"PAD = {PAD}: {whole:.1f} = {part:.1f} + {more:.1f}" for PAD, whole, part, more in bars)
+    said = "; ".join(f"PAD = {PAD}: {whole:.1f}, {part:.1f} and {more:.1f}" for PAD, whole, part, more in bars)
     return render(ax, f"A bar for each padding: the recorded time in ms, its wavefronts' part and the rest. {said}.")
 
 
 def product_times() -> Table:
-    """Return, by padding, the product's wavefronts, the time that they need at one per cycle, and the recorded time."""
+    """Return, by padding, the product's loads and wavefronts, the time that these need at one per cycle, and the recorded time."""
     rows = []
     for PAD in PADS:
-        least, taken = product_wavefronts(PAD), product(PAD).median_s
-        rows.append((PAD, f"{product_fronts(PAD):.2f}", *(f"{1e3 * seconds:.1f}" for seconds in (least, taken, taken - least))))
-    header = ("PAD", "wavefronts per multiply-add of a warp", "their time, modelled, ms", "recorded, ms", "difference, ms")
-    return Table(header, rows, f"sgemm_padded, tiles of 16 × 16, {N_TIMED} × {N_TIMED} matrices: {data.load('padding').label}")
+        result, least, taken = multiplied(TILE_OF_PRODUCT, PAD), product_wavefronts(PAD), product(PAD).median_s
+        rows.append((PAD, f"{per_multiply_add(result, 'shared instructions'):g}", f"{per_multiply_add(result):g}",
+                     f"{product_fronts(PAD):.2f}", *(f"{1e3 * seconds:.1f}" for seconds in (least, taken, taken - least))))
+    header = ("PAD", "loads", "their wavefronts", "all wavefronts", "their time, modelled, ms", "recorded, ms", "rest, ms")
+    return Table(header, rows, "sgemm_padded, tiles of 16 × 16. Loads and wavefronts per multiply-add of a warp, simulated. "
+                               f"Times for {N_TIMED} × {N_TIMED}, {data.load('padding').label}")
+
+
+def product_counted() -> Table:
+    """Return the product's wavefronts as the simulator counts them, beside those that the hardware's own counters gave."""
+    rows, found = [], data.readings("coalescing")
+    for name, variant, PAD in (("PAD = 0", "along, transposed", 0), ("PAD = 1", "along, transposed, padded", 1)):
+        row, = found.find(what="count", variant=variant, TILE=TILE_OF_PRODUCT, N=N_PROFILED)
+        result, each = multiplied(TILE_OF_PRODUCT, PAD), N_PROFILED ** 3 / WARP
+        cells = ((per_multiply_add(result, kind=kind), row[f"shared_{kind}_wavefronts"] / each) for kind in ("load", "store"))
+        rows.append((name, *(f"{cell:.2f}" for pair in cells for cell in pair)))
+    header = ("", "loads, simulated", "loads, hardware", "stores, simulated", "stores, hardware")
+    return Table(header, rows, "Wavefronts per multiply-add of a warp, tiles of 16 × 16. "
+                               f"Hardware: Nsight Compute, N = {N_PROFILED}, {found.label}")
 
 
 def wavefronts_alone(PAD: int) -> float:
@@ -81,18 +95,13 @@ def transposition_times() -> Table:
 
 
 def product_scoreboard() -> Table:
-    """Return the ladder so far: wavefronts per multiply-add of a warp, time, and speed in percent of the library's."""
+    """Return the product without and with padding: wavefronts per multiply-add of a warp, time, and percent of the library's speed."""
     library = data.load("ladder").find("cuBLAS", N_TIMED)[0].median_s
-    rungs = (("tiled (lesson 04)", "sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16}, "lee"),
-             ("uncoalesced (lesson 05)", "sgemm_uncoalesced", {"TILE": 16}, "ladder"),
-             ("coalesced (lesson 05)", "sgemm_coalesced", {"TILE": 16}, "lee"),
-             ("padded, PAD = 1", "sgemm_padded", {"TILE": 16, "PAD": 1}, "lee"))
     rows = []
-    for name, kernel, parameters, recordings in rungs:
-        result = evaluate(kernel, 128, parameters, backend="sim")
-        taken = data.load(recordings).find(kernel, N_TIMED, parameters=parameters)[0].median_s
-        fronts = sum(per_multiply_add(result, kind=kind) for kind in ("load", "store"))
-        rows.append((name, f"{fronts:.2f}", f"{1e3 * taken:.1f}", f"{library / taken:.1%}"))
+    for name, PAD in (("coalesced (lesson 05), which is PAD = 0", 0), ("padded, PAD = 1", 1)):
+        taken = product(PAD).median_s
+        rows.append((name, f"{product_fronts(PAD):.2f}", f"{1e3 * taken:.1f}", f"{library / taken:.1%}"))
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "shared wavefronts per multiply-add of a warp", "ms", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.load('lee').label}; wavefronts simulated")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16. Wavefronts simulated, "
+                               f"times {data.load('padding').label}")

@@ -3,15 +3,22 @@
 from course_lib.explorables import one_request, tile_load
 from course_lib.lessons.coalescing.column_access import column_sliders
 from course_lib.lessons.coalescing.columns import old_and_new
-from course_lib.lessons.coalescing.experiments import fetch_chart, fetches, line_29, under_way
+from course_lib.lessons.coalescing.experiments import fetch_chart, fetches, under_way
 from course_lib.lessons.coalescing.layouts import layouts
 from course_lib.lessons.coalescing.mistakes import with_slip
-from course_lib.lessons.coalescing.pictures import first_request_for_b
-from course_lib.lessons.coalescing.products import b_line, b_line_counted, beside_uncoalesced, between, scoreboard, slides
-from course_lib.lessons.coalescing.strides import recorded_us, stride_chart, stride_times
+from course_lib.lessons.coalescing.products import (
+    b_line,
+    beside_uncoalesced,
+    between,
+    line_29_chart,
+    line_29_ms,
+    scoreboard,
+    slides,
+)
+from course_lib.lessons.coalescing.strides import recorded_us, stride_times
 
 __all__ = [
-    "b_line", "b_line_counted", "beside_uncoalesced", "between", "column_sliders", "fetch_chart", "fetches", "first_request_for_b",
-    "layouts", "line_29", "old_and_new", "one_request", "recorded_us", "scoreboard", "slides", "stride_chart", "stride_times",
-    "tile_load", "under_way", "with_slip",
+    "b_line", "beside_uncoalesced", "between", "column_sliders", "fetch_chart", "fetches", "layouts", "line_29_chart",
+    "line_29_ms", "old_and_new", "one_request", "recorded_us", "scoreboard", "slides", "stride_times", "tile_load", "under_way",
+    "with_slip",
 ]

@@ -7,9 +7,6 @@ LIMITS = (32, 64, 128)                    # bytes, of cudaLimitMaxL2FetchGranula
 APART = (1, 2, 4, 8, 16, 32)              # strides recorded with each of them
 COPIED = 2**26                            # floats that are timed
 UNDER_WAY = (4, 8, 16, 32, 64)            # bytes that a thread loads before its first store
-ROWS = (("kernel 1", "down", 0), ("kernel 1, line 29 along a row", "along", 0),
-        ("kernel 3, tile transposed", "along, transposed, padded", 0),
-        ("kernel 2", "tiled", 0), ("kernel 2, rows of 1,025 floats", "tiled", 1), ("kernel 2, rows of 1,032 floats", "tiled", 8))
 
 
 def label() -> str:
@@ -54,10 +51,11 @@ def product_us(variant: str, N: int = 1024, padding: int = 0) -> float:
     return us(what="product", variant=variant, N=N, TILE=16, padding=padding)
 
 
-def product_sectors(variant: str, padding: int = 0) -> tuple[float, float]:
-    """Return the millions of sectors that the loads of a product ask the L1 for, and the L1 the L2, at N = 1024."""
+def product_counts(variant: str, padding: int = 0) -> tuple[float, float, float]:
+    """Return millions, at N = 1024: sectors that loads ask of the L1, and the L1 of the L2, and wavefronts of shared memory."""
     row, = data.readings("coalescing").find(what="count", variant=variant, TILE=16, padding=padding)
-    return row["load_sectors"] / 1e6, row["l2_sectors_read"] / 1e6
+    wavefronts = row["shared_load_wavefronts"] + row["shared_store_wavefronts"]
+    return row["load_sectors"] / 1e6, row["l2_sectors_read"] / 1e6, wavefronts / 1e6
 
 
 @style.styled
@@ -98,12 +96,3 @@ def under_way() -> Table:
     header = ("bytes per thread", "loads of 1 float", "of 2 floats", "of 4 floats", "of 1 float, each stored before the next")
     return Table(header, rows, "µs of a copy of 2²⁶ floats, stride 1. All loads of a thread come before its first store, except in the "
                                f"last column. {label()}")
-
-
-def line_29() -> Table:
-    """Return products that differ in line 29, in the tile and in the length of rows: sectors counted on the GPU, and times."""
-    rows = [(name, *(f"{n:.1f}" for n in product_sectors(variant, padding)), f"{product_us(variant, padding=padding):.0f}",
-             f"{product_us(variant, 4096, padding) / 1e3:.1f}") for name, variant, padding in ROWS]
-    header = ("kernel", "sectors asked of the L1, million", "of the L2, million", "µs, N = 1024", "ms, N = 4096")
-    return Table(header, rows, "Tiles of 16 × 16. Sectors: N = 1024, counted by Nsight Compute. At N = 4096 the longer rows have 4,097 and "
-                               f"4,104 floats. {label()}")

@@ -3,19 +3,20 @@
 import numpy as np
 
 from course_lib import data, kernels
-from course_lib.arch import SECTOR_BYTES
 from course_lib.data import Record
 from course_lib.data.documents import LEE_GPU
 from course_lib.errors import CourseError
-from course_lib.model import l1_wavefronts
-from course_lib.plots import Table, requests, source_listing
-from course_lib.run import LaunchResult, RunResult, one_block
-from course_lib.widgets.compute import evaluate
+from course_lib.lessons.coalescing import experiments
+from course_lib.lessons.coalescing.experiments import product_counts, product_us
+from course_lib.plots import Picture, Table, bars, render, source_listing, style
+from course_lib.run import LaunchResult, RunResult, run
+from course_lib.widgets.compute import evaluate, inputs
 
 N_TIMED, N_COUNTED, T = 4096, 256, 16
-LINE_BYTES = 128
 SIZES = (256, 512, 1024, 2048, 4096)
-UNCOALESCED, FIRST, LAST = "sgemm_uncoalesced", 18, 33         # the lines of its tiles and its loop
+UNCOALESCED, FIRST, LOAD, LAST = "sgemm_uncoalesced", 18, 29, 33         # the lines of its tiles, of B's load, and of its loop
+DOWN = "Bs[tx][ty] = k0 + tx < K && b_col < N ? B[(k0 + tx) * ldb + b_col] : 0.0f;"
+ALONG = "Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * ldb + col] : 0.0f;"
 SQUARE = {"sgemm_tiled": {"BM": T, "BN": T, "BK": T}, "sgemm_naive": {"bx": T, "by": T}}
 
 
@@ -30,26 +31,29 @@ def recorded(kernel: str, N: int = N_TIMED) -> Record:
     return found[0]
 
 
-def ms(kernel: str, N: int = N_TIMED) -> str:
-    """Write a recorded time in milliseconds."""
-    return f"{1e3 * recorded(kernel, N).median_s:.1f}"
-
-
 def label() -> str:
     """Say where and when the times were recorded."""
     return data.load("ladder").label
 
 
-def b_line() -> object:
-    """Return a listing of the kernel that reads a tile of B down its columns."""
-    return source_listing(kernels.get(UNCOALESCED).source, {}, columns=(), first=FIRST, last=LAST, caption=f"{UNCOALESCED}.cu")
+def line_29_changed() -> str:
+    """Return the kernel that reads B down its columns, with its line 29 changed: it loads, and stores, along a row."""
+    text = kernels.get(UNCOALESCED).source
+    if DOWN not in text:
+        raise CourseError(f"{UNCOALESCED}.cu no longer has the load {DOWN!r}: write its new text into course_lib/lessons/coalescing")
+    return text.replace(DOWN, ALONG)
 
 
-def b_line_counted() -> object:
-    """Return the same listing with the requests and sectors that the simulator counts on each line."""
-    result = counted(UNCOALESCED)
-    return source_listing(result.kernel.source, result.lines, columns=("global requests", "sectors / request"), first=25, last=30,
-                          caption=f"{UNCOALESCED}.cu, 256 × 256 matrices, simulated")
+def square() -> tuple[np.ndarray, np.ndarray]:
+    """Return the matrices that are multiplied in the simulator."""
+    A, B, _ = inputs(N_COUNTED, N_COUNTED, N_COUNTED)
+    return A, B
+
+
+def b_line() -> Table:
+    """Return a listing of the kernel that reads a tile of B down its columns, with that line marked and without the comment on it."""
+    source = "\n".join("" if "Lanes run along" in line else line for line in kernels.get(UNCOALESCED).source.splitlines())
+    return source_listing(source, {}, columns=(), first=FIRST, last=LAST, caption=f"{UNCOALESCED}.cu", mark=(LOAD,))
 
 
 def beside_uncoalesced(launch: LaunchResult, name: str = "your kernel") -> Table:
@@ -68,42 +72,62 @@ def beside_uncoalesced(launch: LaunchResult, name: str = "your kernel") -> Table
     return Table(("", UNCOALESCED, name), [*loads, per_request], f"{N_COUNTED} × {N_COUNTED} matrices, simulated")
 
 
-def wavefronts(result: RunResult) -> int:
-    """Return the wavefronts of shared memory, loads and stores."""
-    return sum(result.count("wavefronts", kind) for kind in ("load", "store"))
+# Kernels of the optional section: what they are called there, what the recording calls them, and how B and its tile are treated.
+RUNGS = (("kernel 1", "down", "down its columns", "no", "yes"), ("kernel 1, line 29 changed", "along", "along its rows", "no", "yes"),
+         ("kernel 2", "tiled", "along its rows", "no", "no"), ("kernel 3", "along, transposed, padded", "along its rows", "yes", "yes"),
+         ("kernel 4", "along, transposed", "along its rows", "yes", "no"))
+LADDER = (("naive", "naive"), ("tiled, B read down its columns", "down"), ("the same, line 29 changed", "along"),
+          ("tiled, as in lesson 04", "tiled"))
 
 
-RUNGS = (("1", UNCOALESCED, "down its columns", "no", "yes"), ("2", "sgemm_tiled", "along its rows", "no", "no"),
-         ("3", "sgemm_padded", "along its rows", "yes", "yes"), ("4", "sgemm_coalesced", "along its rows", "yes", "no"))
+def product_ms(variant: str) -> float:
+    """Return the recorded time of a product at N = 4096 in milliseconds."""
+    return product_us(variant, N_TIMED) / 1e3
 
 
-def requests_for_b(kernel: str) -> tuple[float, float, float]:
-    """Return sectors, lines and modelled L1 wavefronts per load request for B, on average over those of one block."""
-    found = [record.addresses[record.addresses >= 0] for record in requests(one_block(counted(kernel)), array="B", load=True)]
-    each = [(np.unique(a // SECTOR_BYTES).size, np.unique(a // LINE_BYTES).size, l1_wavefronts(a)) for a in found]
-    return tuple(np.mean(each, axis=0))
+def library_ms() -> float:
+    """Return the recorded time of cuBLAS at N = 4096 in milliseconds."""
+    return 1e3 * data.load("ladder").find("cuBLAS", N_TIMED)[0].median_s
+
+
+def line_29_ms() -> float:
+    """Return the recorded time, in tenths of a millisecond, of the kernel that reads B down its columns once its line 29 is changed."""
+    return round(product_ms("along"), 1)
+
+
+@style.styled
+def line_29_chart() -> Picture:
+    """Draw the recorded times of the products with tiles of 16 × 16, from the naive kernel to the tiled one."""
+    times = {name: product_ms(variant) for name, variant in LADDER}
+    ax = bars(times, unit=f"ms at N = {N_TIMED}, {experiments.label().replace('Recorded', 'recorded')}")
+    for bar, (name, _) in zip(ax.patches, LADDER, strict=True):
+        bar.set_facecolor(style.VERMILION if name == LADDER[1][0] else style.BLUE if name == LADDER[2][0] else style.GREY)
+    ax.set_title("What one line is worth")
+    return render(ax, "Bars of milliseconds. " + "; ".join(f"{name}: {ms:.1f}" for name, ms in times.items()) + ".")
 
 
 def between() -> Table:
-    """Return four kernels that differ in how B is loaded and in how its tile lies in shared memory: what is counted, and the times."""
+    """Return five kernels that differ in how B is loaded and in how its tile lies in shared memory: what is counted, and the times."""
     rows = []
-    for name, kernel, *how in RUNGS:
-        sectors, lines, _ = requests_for_b(kernel)
-        rows.append((name, *how, f"{sectors:g}", f"{lines:g}", f"{wavefronts(counted(kernel)):,}", ms(kernel)))
-    header = ("kernel", "B is read", "tile transposed", "padded", "sectors", "lines", "wavefronts", "ms")
-    return Table(header, rows, "Tiles of 16 × 16. Sectors and lines per request for B, wavefronts of shared memory in all: "
-                               f"N = {N_COUNTED}, simulated. Times: N = {N_TIMED}, {label()}")
+    for name, variant, *how in RUNGS:
+        l1, l2, wavefronts = product_counts(variant)
+        rows.append((name, *how, f"{l1:.1f}", f"{l2:.1f}", f"{wavefronts:.1f}", f"{product_us(variant):.0f}", f"{product_ms(variant):.1f}"))
+    header = ("kernel", "B is read", "tile transposed", "padded", "sectors asked of the L1", "of the L2", "passes", "µs, N = 1024",
+              "ms, N = 4096")
+    return Table(header, rows, "Tiles of 16 × 16. Sectors, and passes of shared memory: millions at N = 1024, counted by Nsight Compute. "
+                               f"{experiments.label()}")
 
 
 def scoreboard() -> Table:
     """Return the ladder so far: sectors per multiply-add, time, and speed in percent of the library's."""
-    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].median_s
-    rungs = (("naive", "sgemm_naive"), ("tiled, B read down its columns", UNCOALESCED), ("tiled, B read along its rows", "sgemm_tiled"))
-    rows = [(name, f"{counted(kernel).count('sectors') / N_COUNTED**3:.4f}", ms(kernel), f"{library / recorded(kernel).median_s:.1%}")
-            for name, kernel in rungs]
-    rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
+    simulated = {"naive": counted("sgemm_naive"), "down": counted(UNCOALESCED), "along": run(line_29_changed(), *square(), backend="sim"),
+                 "tiled": counted("sgemm_tiled")}
+    rows = [(name, f"{simulated[variant].count('sectors') / N_COUNTED**3:.4f}", f"{product_ms(variant):.1f}",
+             f"{library_ms() / product_ms(variant):.1%}") for name, variant in LADDER]
+    rows.append(("NVIDIA's library, cuBLAS", "", f"{library_ms():.1f}", "100.0%"))
     header = ("kernel, blocks of 16 × 16", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {label()}; sectors counted for {N_COUNTED} × {N_COUNTED}")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices. {experiments.label()}; cuBLAS {label()}. "
+                               f"Sectors: {N_COUNTED} × {N_COUNTED}")
 
 
 def slides() -> Table:

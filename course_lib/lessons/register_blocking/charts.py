@@ -61,6 +61,6 @@ def picture_beside_kernels() -> Picture:
            ylim=(0, 1.1 * CYCLES))
     ax.axhline(CYCLES, color=style.GREY, linestyle="--", linewidth=1.5)
     ax.annotate("one per cycle", (len(found) - 0.5, CYCLES), (0, 5), textcoords="offset points", ha="right", fontsize=13)
-    ax.legend(loc="upper left")
+    ax.legend(loc="upper left", bbox_to_anchor=(0, 0.88))        # below the dashed line
     told = "; ".join(f"outputs per thread {outputs}: {modelled} and {real:.1f}" for outputs, (modelled, real) in found.items())
     return render(ax, f"Multiply-adds that a scheduler starts in {CYCLES} cycles, in the picture and in the recorded kernels. {told}.")

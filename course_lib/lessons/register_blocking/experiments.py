@@ -81,6 +81,15 @@ def speeds_by_warps(n: int = N_TIMED) -> dict[int, dict[int, float]]:
     return found
 
 
+def speed_with(outputs: int, warps: int) -> float:
+    """Return the recorded thousand GFLOP/s with so many outputs per thread and warps per multiprocessor, rounded as in the chart.
+
+    >>> speed_with(outputs=1, warps=64)
+    8.1
+    """
+    return round(speeds_by_warps()[outputs][warps] / 1e3, 1)
+
+
 def crowd(record: Record) -> tuple[int, int]:
     """Return the warps of a multiprocessor with this recording's blocks, and the bytes of shared memory that these blocks take."""
     taken = footprint(record.kernel, **record.parameters)

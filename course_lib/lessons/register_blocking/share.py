@@ -33,4 +33,4 @@ def thread_share() -> Picture:
 def share_picture(result):
     """Draw the outputs of one thread, and what it reads, with the kernel and the tile of `result`."""
     share = one_thread(result.kernel, **result.parameters)
-    return thread_share_picture(share, style.axes(width=4.6, height=4.4)), describe_share(share)
+    return thread_share_picture(share, style.axes(width=5.6, height=3.7)), describe_share(share)

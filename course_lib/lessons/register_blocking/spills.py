@@ -25,6 +25,6 @@ def too_many_sums() -> Table:
         taken = footprint(unguarded(TM, TN))
         used = taken.resources
         rows.append((f"{TM} × {TN}", TM * TN, used.registers, used.local_bytes, taken.occupancy.warps))
-    header = ("TM × TN", "sums per thread", "registers per thread", "bytes of a thread in local memory", "warps per multiprocessor")
+    header = ("TM × TN", "sums per thread", "registers per thread", "bytes per thread in local memory", "warps per multiprocessor")
     return Table(header, rows, f"{KERNEL} with 16 × 16 threads per block, so that the tile is 16 · TM × 16 · TN, BK = {BK}; as it is "
                  "compiled for an H200; warps modelled")

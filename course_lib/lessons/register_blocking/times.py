@@ -45,11 +45,11 @@ def scoreboard() -> Table:
     for name, (TM, TN, kernel, tile) in zip(names(), RUNGS, strict=True):
         seconds, warps = recorded(kernel, tile).median_s, footprint(kernel, **tile).occupancy
         waves = wavefronts(evaluate(kernel, N_COUNTED, tile, backend="sim"))
-        shape = f"{tile['BM']} × {tile['BN']}, {tile['BK']}".replace(" ", "\N{NO-BREAK SPACE}")
+        shape = f"{tile['BM']} × {tile['BN']}, BK = {tile['BK']}".replace(" ", "\N{NO-BREAK SPACE}")
         rows.append((name, shape, f"{float(words_per_multiply_add(TM, TN)):.3f}", f"{waves:.3f}",
                      f"{warps.warps} ({warps.fraction:.0%})", f"{1e3 * seconds:.1f}", f"{best / seconds:.1%}"))
     rows.append(("NVIDIA's library, cuBLAS", "", "", "", "", f"{1e3 * best:.1f}", "100.0%"))
-    header = ("kernel", "tile BM × BN, BK", "words per multiply-add", "wavefronts, loads and stores, per multiply-add of a warp",
+    header = ("kernel", "tile of C", "words per multiply-add", "wavefronts, loads and stores, per multiply-add of a warp",
               "warps per multiprocessor", "ms", "speed, % of cuBLAS")
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times from several recordings of one day, {data.load('tuned').label}; "
                  f"wavefronts simulated at N = {N_COUNTED}, warps modelled for H200")

@@ -5,10 +5,10 @@ from course_lib.lessons.unrolling.charts import added_instructions, unroll_pictu
 from course_lib.lessons.unrolling.counts import beside, by_factor, innermost
 from course_lib.lessons.unrolling.experiments import limits, one_change, recorded_ms, scoreboard
 from course_lib.lessons.unrolling.measured import slides
-from course_lib.lessons.unrolling.rest import compiled_loops, first_columns
+from course_lib.lessons.unrolling.rest import first_columns
 from course_lib.lessons.unrolling.texts import three_texts, two_texts
 
 __all__ = [
-    "added_instructions", "beside", "by_factor", "compiled_loops", "first_columns", "innermost", "limits", "one_change", "recorded_ms",
+    "added_instructions", "beside", "by_factor", "first_columns", "innermost", "limits", "one_change", "recorded_ms",
     "scoreboard", "slides", "three_texts", "two_texts", "unroll", "unroll_picture",
 ]

@@ -4,13 +4,18 @@
 """
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import numpy as np
+
+from course_lib import cp
 from course_lib.lessons.unrolling.counts import FACTORS, TILE
 from course_lib.toolchain import Compiled, compile_cuda, loops, sass
 
 ENTRY, FILE = "ballast", Path(__file__).with_name("ballast.cu")
 EXTRA, WAYS = (0, 1, 2, 3, 4, 6), (1, 2, 4)
+N_COUNTED = 48                              # a multiple of the tile: the count per multiply-add is that of any other
 
 
 def plan() -> Iterator[dict[str, int]]:
@@ -32,3 +37,14 @@ def per_multiply_add(code: Compiled) -> float:
     outer, inner = busy[0], busy[-1]
     more = TILE // inner.counts["FFMA"] - 1
     return (outer.counts["instructions"] + more * inner.counts["instructions"]) / TILE
+
+
+@cache
+def wavefronts(unroll: int, ways: int) -> float:
+    """Return the wavefronts of shared memory per multiply-add of a warp, loads and stores, counted by the simulator."""
+    n, one, zero = np.int32(N_COUNTED), np.float32(1), np.float32(0)
+    text = f"#define UNROLL {unroll}\n#define EXTRA 0\n#define WAYS {ways}\n" + FILE.read_text(encoding="utf-8")
+    A, B, C = (cp.zeros((N_COUNTED, N_COUNTED), dtype=np.float32) for _ in "ABC")
+    blocks = N_COUNTED // TILE
+    cp.RawKernel(text, ENTRY)((blocks, blocks), (TILE, TILE), (n, n, n, one, A, n, B, n, zero, C, n, one))
+    return 32 * sum(cp.last_launch().count("wavefronts", kind) for kind in ("load", "store")) / N_COUNTED**3

@@ -50,7 +50,7 @@ def unroll_picture(result):
     possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
     steps = {f"UNROLL = {u}": whole_step(kernel, **values | {"UNROLL": u}) for u in possible}
     chosen = f"UNROLL = {values['UNROLL']}"
-    ax = step_bars(steps, style.axes(width=5.6, height=4.2), chosen=chosen)                  # fits beside the table
+    ax = step_bars(steps, style.axes(width=5.6, height=3.2), chosen=chosen)                  # fits beside the table
     ax.set(xlim=(0, 13), xticks=range(0, 13, 2))                                             # the same for every position of the sliders
     ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, columnspacing=1.2, handlelength=1.2, fontsize=11)
     return ax, describe_steps(steps, chosen)

@@ -1,16 +1,20 @@
 """Does the time follow the instructions? Recorded times beside both counts, and pairs of kernels of which only one count differs."""
 
+from dataclasses import dataclass
 from functools import cache
 
 from course_lib import data
 from course_lib.arch import device
 from course_lib.data import Record
+from course_lib.lessons.unrolling import ballast
 from course_lib.lessons.unrolling.counts import FACTORS, KERNEL, TILE, step, two_decimals
-from course_lib.plots import Table
+from course_lib.plots import Table, render, style
+from course_lib.plots.picture import Picture
 from course_lib.toolchain import whole_step
 from course_lib.widgets.compute import evaluate
 
 N_TIMED, N_COUNTED, PADDED, TILED, SQUARE = 4096, 256, "sgemm_padded", "sgemm_tiled", {"BM": TILE, "BN": TILE, "BK": TILE}
+BEFORE = "#666b70"                                # a grey that white letters can be read on
 ISSUED_PER_CYCLE, SERVED_PER_CYCLE = 4, 1         # instructions of warps, and wavefronts of shared memory, of an SM; CC 9.0
 
 
@@ -56,18 +60,56 @@ def scoreboard() -> Table:
     return Table(header, rows, caption)
 
 
-def one_change() -> Table:
+@dataclass(frozen=True)
+class Measured:
+    """A recorded kernel: counts per multiply-add of a warp, and milliseconds for N = 4096."""
+
+    name: str
+    instructions: float
+    wavefronts: float
+    ms: float
+
+
+def unrolled(factor: int) -> Measured:
+    """Return the course's kernel with both counts and its recorded time."""
+    waves = wavefronts(KERNEL, TILE=TILE, UNROLL=factor)
+    return Measured(f"UNROLL = {factor}", step(factor).per_multiply_add, waves, 1e3 * recorded(factor).median_s)
+
+
+def conflicting(ways: int, factor: int = 16) -> Measured:
+    """Return the kernel of `ballast.cu` whose columns of the tile of B share a bank, `ways` of them in each."""
+    row, = data.readings("ballast").find(UNROLL=factor, EXTRA=0, WAYS=ways, N=N_TIMED)
+    name = f"UNROLL = {factor}, a copy" if ways == 1 else f"the copy, {ways} columns per bank"
+    return Measured(name, row["instructions"], ballast.wavefronts(factor, ways), 1e3 * row["median_s"])
+
+
+def pairs() -> dict[str, tuple[Measured, Measured]]:
     """Return pairs of recorded kernels of which only one count differs: instructions, or wavefronts."""
-    rows = []
-    for kernel, name, before, after in ((KERNEL, "UNROLL", 1, 2), (KERNEL, "UNROLL", 4, 16), (PADDED, "PAD", 4, 8)):
-        steps = [two_decimals(whole_step(kernel, TILE=TILE, **{name: value}).per_multiply_add) for value in (before, after)]
-        waves = [f"{wavefronts(kernel, TILE=TILE, **{name: value}):g}" for value in (before, after)]
-        times = [(recorded if name == "UNROLL" else padded)(value).median_s for value in (before, after)]
-        rows.append((f"{name} {before} → {after}", *(f"{a}, the same" if a == b else f"{a} → {b}" for a, b in (steps, waves)),
-                     f"{1e3 * times[0]:.1f} → {1e3 * times[1]:.1f}", f"{100 * (times[1] / times[0] - 1):+.0f} %"))
-    header = ("what changes", "instructions", "wavefronts", "ms", "time")
-    caption = f"Counts per multiply-add of a warp. {N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.load('unrolling').label}"
-    return Table(header, rows, caption)
+    return {"A quarter fewer instructions": (unrolled(1), unrolled(2)), "A third fewer instructions": (unrolled(4), unrolled(16)),
+            "More wavefronts": (conflicting(1), conflicting(2))}
+
+
+@style.styled
+def one_change() -> Picture:
+    """Draw the recorded times of `pairs` as bars, in each bar both counts."""
+    ax, told, y = style.axes(width=9.6, height=4.3), [], 0.0
+    for heading, both in pairs().items():
+        change = f"{100 * (both[1].ms / both[0].ms - 1):+.0f} %".replace("-", "−")
+        ax.text(-0.2, y, f"{heading}: time {change}", weight="bold", va="center", fontsize=12)
+        words = []
+        for item, colour in zip(both, (BEFORE, style.CYCLE[0]), strict=True):
+            y += 1
+            ax.barh(y, item.ms, height=0.86, color=colour)
+            counted = f"{two_decimals(item.instructions)} instructions, {item.wavefronts:g} wavefronts"
+            ax.text(0.3, y, counted, va="center", color="white", fontsize=11.5)
+            ax.text(item.ms + 0.3, y, f"{item.ms:.1f} ms", va="center", fontsize=12)
+            ax.text(-0.3, y, item.name, va="center", ha="right", fontsize=11.5)
+            words.append(f"{item.name}, {counted}, {item.ms:.1f} ms")
+        told.append(f"{heading}: {', then '.join(words)}, time {change}")
+        y += 1.35
+    ax.set(xlim=(-8.2, 29), ylim=(y - 0.6, -0.7))
+    ax.axis("off")
+    return render(ax, "Three pairs of bars, recorded times. Counts per multiply-add of a warp. " + ". ".join(told) + ".")
 
 
 def least(per_multiply_add: float, per_cycle: int) -> float:

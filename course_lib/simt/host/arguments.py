@@ -119,6 +119,6 @@ class Arguments:
             if name not in self.program.places:
                 raise LaunchError(f"The initial value of {variable.name} names {name!r}, which is no variable or function of the source.")
             space, at = self.program.places[name]
-            address = at + addend + (abi.CONSTANT_WINDOW if space == "const" else 0)
+            address = at + addend + (abi.CONST_WINDOW if space == "const" else 0)
             init[offset:offset + 8] = address.to_bytes(8, "little")
         return bytes(init)

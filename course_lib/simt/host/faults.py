@@ -19,6 +19,7 @@ from course_lib.simt.errors import (
 from course_lib.simt.passes import calls
 from course_lib.simt.ptx.ir import Kind, Reg
 from course_lib.simt.runtime import abi
+from course_lib.simt.runtime.abi import Fault, Misuse
 
 SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
 ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
@@ -28,27 +29,27 @@ WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads o
 
 def explain(run, worker):
     """Return the exception for the fault in `worker`."""
-    fault = abi.FAULTS[worker.fault]
+    fault = Fault(worker.fault)
     block = tuple(worker.fault_block)
     thread = run.thread(worker.fault_warp * abi.LANES + worker.fault_lane)
     facts = {"kernel": run.program.entry, "block": block, "thread": thread}
-    if fault == "step budget":
+    if fault == Fault.STEP_BUDGET:
         facts["line"] = loop_line(run.program, worker.fault_code_block)
         waits = waits_for_others(run.program, worker.fault_code_block)
         return StepBudgetExceeded(
             f"{place(facts)}: a warp has executed more than {run.max_steps:,} instructions and is still here. "
             f"{WAITS if waits else ENDLESS}",
             max_steps=run.max_steps, waits=waits, **facts)
-    if fault == "stopped":
+    if fault == Fault.STOPPED:
         return KeyboardInterrupt()
     ins = run.program.instructions[worker.fault_access]
     facts["line"] = ins.line
-    if fault == "divergent barrier":
+    if fault == Fault.DIVERGENT_BARRIER:
         facts["other_line"] = run.program.instructions[worker.fault_address].line
         return DivergentBarrier(
             f"{place(facts)} waits at __syncthreads() while other threads of its warp wait at the one in line "
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
-    if fault == "barrier mismatch":
+    if fault == Fault.BARRIER_MISMATCH:
         facts["other_line"] = run.program.instructions[worker.fault_address].line
         if any(not run.program.barriers[n].plain for n in (worker.fault_access, worker.fault_address)):
             return DivergentBarrier(
@@ -57,27 +58,27 @@ def explain(run, worker):
         return DivergentBarrier(
             f"{place(facts)} waits at __syncthreads() while other warps of its block wait at the one in line "
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
-    if fault in ("barrier misuse", "stuck lanes"):
+    if fault in (Fault.BARRIER_MISUSE, Fault.STUCK_LANES):
         return barrier_fault(fault, worker.fault_address, run, facts)
     if fault in CALLS:
         return CALLS[fault](run, worker, ins, facts)
-    if worker.fault_access in run.program.tensors and fault not in ("out of bounds", "misaligned", "read only"):
+    if worker.fault_access in run.program.tensors and fault not in (Fault.OUT_OF_BOUNDS, Fault.MISALIGNED, Fault.READ_ONLY):
         return of_tensor(fault, run, worker, ins, facts)
     access = run.program.accesses[worker.fault_access]
     facts |= {"address": worker.fault_address, "width": access.width * access.count, "operation": ins.name}
-    from_global = ins.opcode[0] == "cp" and worker.fault_address >= abi.CONSTANT_WINDOW
+    from_global = ins.opcode[0] == "cp" and worker.fault_address >= abi.CONST_WINDOW
     verb = "writes" if access.kind and not from_global else "reads"
-    if fault == "misaligned" and ins.opcode[0] == "wmma":
+    if fault == Fault.MISALIGNED and ins.opcode[0] == "wmma":
         wanted = run.program.tensors[worker.fault_access].record.aligned
         return Misaligned(
             f"{place(facts)}: the matrix starts at address {worker.fault_address:#x}, which is no multiple of "
             f"{max(wanted, facts['width'])} bytes, as {ins.name} wants it. Declare shared arrays with __align__(32) and start tiles "
             "at such elements.", **facts)
-    if fault == "misaligned":
+    if fault == Fault.MISALIGNED:
         return Misaligned(
             f"{place(facts)} {verb} {facts['width']} bytes at address {worker.fault_address:#x}, which is no multiple of "
             f"{facts['width']}. A vector access needs an aligned address: check the index and the leading dimension.", **facts)
-    if fault == "read only":
+    if fault == Fault.READ_ONLY:
         array = nearest(run, worker.fault_address)
         return OutOfBounds(f"{place(facts)} writes to {array.name}, which was given as a read-only array.", array=array.name, **facts)
     return out_of_bounds(run, access, ins, verb, facts)
@@ -86,17 +87,17 @@ def explain(run, worker):
 def barrier_fault(fault, value, run, facts):
     """Errors of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
     above, value = value >> 32, value & 0xFFFFFFFF
-    if fault == "stuck lanes":
+    if fault == Fault.STUCK_LANES:
         facts |= {"mask": value, "other_line": run.program.instructions[above].line}
         return DivergentBarrier(
             f"{place(facts)} waits at __syncwarp({value:#010x}) for lanes that wait elsewhere, in line {facts['other_line']}. "
             "All lanes that a mask names must reach a __syncwarp with the same mask.", **facts)
-    why = {1: f"names barrier {value}; a block has barriers 0 to 15",
-           2: f"waits for {value} threads; the number must be a multiple of 32, from 32 to 1024",
-           3: "names another barrier or number of threads than other lanes of its warp",
-           4: f"gives another number of threads than the warps that came before ({value})",
-           5: f"arrives at barrier {value} with only a part of its warp; bar.arrive is for whole warps",
-           6: f"waits at __syncwarp({value:#010x}), a mask that does not name its own lane"}[above]
+    why = {Misuse.NO_SUCH_BARRIER: f"names barrier {value}; a block has barriers 0 to 15",
+           Misuse.NO_SUCH_COUNT: f"waits for {value} threads; the number must be a multiple of 32, from 32 to 1024",
+           Misuse.MIXED_LANES: "names another barrier or number of threads than other lanes of its warp",
+           Misuse.MIXED_COUNTS: f"gives another number of threads than the warps that came before ({value})",
+           Misuse.PART_OF_WARP: f"arrives at barrier {value} with only a part of its warp; bar.arrive is for whole warps",
+           Misuse.NOT_IN_MASK: f"waits at __syncwarp({value:#010x}), a mask that does not name its own lane"}[above]
     return DivergentBarrier(f"{place(facts)} {why}.", value=value, **facts)
 
 
@@ -136,19 +137,19 @@ def assertion(run, worker, ins, facts):
     return AssertionFailed(f"{place(facts)}: the assertion `{texts[0]}` of {texts[2]} is false ({texts[1]}:{values[2]}).", **facts)
 
 
-CALLS = {"stack overflow": stack_overflow, "invalid target": invalid_target, "trap": trap, "assertion": assertion}
+CALLS = {Fault.STACK_OVERFLOW: stack_overflow, Fault.INVALID_TARGET: invalid_target, Fault.KERNEL_TRAP: trap, Fault.ASSERTION: assertion}
 
 
 def of_tensor(fault, run, worker, ins, facts):
     """Return the exception for a fault that only matrix instructions and asynchronous copies have."""
     value = worker.fault_address
-    if fault == "partial warp":
+    if fault == Fault.PARTIAL_WARP:
         return PartialWarp(
             f"{place(facts)} is missing: all 32 threads of a warp must execute {ins.name} together. Move it out of the branch, and use "
             "whole warps in the block.", operation=ins.name, **facts)
-    if fault == "lanes differ":
+    if fault == Fault.LANES_DIFFER:
         why = "has another address or stride than thread 0 of its warp: a matrix has one. Compute both from the warp's number alone"
-    elif fault == "stride":
+    elif fault == Fault.STRIDE:
         wanted = run.program.tensors[worker.fault_access].record.aligned
         why = f"has the stride {value}: the matrix's rows must lie a multiple of {wanted} bytes apart. Choose another leading dimension"
     else:
@@ -183,7 +184,7 @@ def space_name(access, addresses):
         return None
     name = SPACE_NAMES[access.space]
     if name == "generic":
-        name = "global" if addresses.max() >= abi.CONSTANT_WINDOW else "shared"
+        name = "global" if addresses.max() >= abi.CONST_WINDOW else "shared"
     return name
 
 

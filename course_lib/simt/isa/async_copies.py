@@ -7,7 +7,7 @@ from course_lib.simt.runtime import abi
 
 FORMS = {
     "Asynchronous copies": (
-        ("cp.async.(ca|cg).(shared|shared::cta).global[.L2::cache_hint][.L2::64B|.L2::128B|.L2::256B]", "[a], [b], 16"),
+        ("cp.async.(ca|cg).(shared|shared::cta).global[.L2::cache_hint][.L2::64B|.L2::128B|.L2::256B]", "[a], [b], 16[, c]"),
         ("cp.async.(commit_group|wait_all)", ""), ("cp.async.wait_group", "imm"),
     ),
 }

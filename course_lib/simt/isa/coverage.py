@@ -14,7 +14,7 @@ import functools
 import itertools
 import re
 
-from course_lib.simt.errors import UnsupportedInstruction
+from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.isa import (
     approximate,
     arithmetic,
@@ -29,6 +29,7 @@ from course_lib.simt.isa import (
     halves,
     hints,
     memory,
+    operand_shapes,
     tensor,
     warp,
 )
@@ -92,13 +93,14 @@ def written(alternatives):
 
 
 @functools.cache
-def patterns():
-    """Return {opcode: compiled pattern of all its rows}."""
-    rows = {}
-    for pattern, _ in itertools.chain(*SECTIONS.values()):
+def rows():
+    """Return {opcode: [(compiled pattern, shape of the operands) of each of its rows]}."""
+    found = {}
+    for pattern, shape in itertools.chain(*SECTIONS.values()):
+        expression = re.compile(as_expression(pattern))
         for opcode in opcodes_of(pattern):
-            rows.setdefault(opcode, []).append(as_expression(pattern))
-    return {name: re.compile("|".join(parts)) for name, parts in rows.items()}
+            found.setdefault(opcode, []).append((expression, shape))
+    return found
 
 
 def as_expression(pattern):
@@ -111,27 +113,43 @@ def as_expression(pattern):
 
 
 def check(ins):
-    """Refuse an instruction whose form is not in the table.
+    """Refuse an instruction whose form is not in the table, or whose operands are not those of its row.
 
     Raises
     ------
     UnsupportedInstruction
         Names the form and its source line.
+    PtxSyntaxError
+        Says which operands the form takes.
     """
     written = ins.name.replace("__", "::")
+    line = f"line {ins.line}: " if ins.line else ""
     if not covers(written):
-        line = f"line {ins.line}: " if ins.line else ""
         raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}.", opcode=written, line=ins.line)
+    shapes = shapes_of(written)
+    if shapes and not any(operand_shapes.fits(shape, ins) for shape in shapes):
+        wanted = " or ".join(operand_shapes.spelled(shapes))
+        raise PtxSyntaxError(f"{line}{written} takes {wanted} (d, p and q are registers for results, a to e what is read).",
+                             opcode=written, line=ins.line)
 
 
 @functools.lru_cache(maxsize=4096)
 def covers(written):
     """Say whether a form such as `add.sat.s32` is in the table.
 
-    Opcodes without a row are not judged; `program.refuse_unknown` refuses them.
+    Opcodes without a row are not judged; `pipeline.refuse_unknown` refuses them.
     """
-    found = patterns().get(written.partition(".")[0])
-    return found is None or found.fullmatch(written) is not None
+    return written.partition(".")[0] not in rows() or bool(shapes_of(written))
+
+
+@functools.lru_cache(maxsize=4096)
+def shapes_of(written):
+    """Return the shapes of the operands that a form may have, from its rows.
+
+    >>> shapes_of("add.s32"), shapes_of("mov.b64")
+    (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}'])
+    """
+    return [shape for expression, shape in rows().get(written.partition(".")[0], ()) if expression.fullmatch(written)]
 
 
 def reason(opcode):

@@ -18,8 +18,8 @@ FORMS = {
 }
 
 NOTHING = ("prefetch", "prefetchu", "applypriority", "pmevent")
-ENDS = {"shared": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW), "local": (abi.LOCAL_WINDOW, abi.CONSTANT_WINDOW),
-        "const": (abi.CONSTANT_WINDOW, 2 * abi.CONSTANT_WINDOW - abi.LOCAL_WINDOW)}
+ENDS = {"shared": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW), "local": (abi.LOCAL_WINDOW, abi.CONST_WINDOW),
+        "const": (abi.CONST_WINDOW, 2 * abi.CONST_WINDOW - abi.LOCAL_WINDOW)}
 
 
 @op(*NOTHING, signature=lambda ins: ((), ()), whole=True)

@@ -15,7 +15,7 @@ from course_lib.simt.passes import calls
 from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Reg, Sym, Vec
 from course_lib.simt.runtime import abi
 
-WINDOWS = {"shared": abi.SHARED_WINDOW, "local": abi.LOCAL_WINDOW, "const": abi.CONSTANT_WINDOW}
+WINDOWS = {"shared": abi.SHARED_WINDOW, "local": abi.LOCAL_WINDOW, "const": abi.CONST_WINDOW}
 PARAM_BYTES = 4352  # room for parameters at the start of constant memory
 ALIGN = 64
 

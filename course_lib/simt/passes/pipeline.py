@@ -7,7 +7,7 @@ offsets in their space, and `cvta` an addition of the space's window.
 import dataclasses
 from dataclasses import dataclass, field
 
-from course_lib.simt.errors import LaunchError, PtxSyntaxError, UnsupportedInstruction
+from course_lib.simt.errors import LaunchError, UnsupportedInstruction
 from course_lib.simt.isa import barriers, coverage
 from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
@@ -93,11 +93,7 @@ def prepare(module, entry, split=None):
     program.calls = bodies.tables(linked, blocks, slots)
     for block in blocks:
         for i, ins in enumerate(block.instructions):
-            try:
-                describe_one(program, ins, block.first + i)
-            except verify.MALFORMED:
-                raise PtxSyntaxError(f"line {ins.line}: {ins.name}: the operands or types do not fit this instruction.",
-                                     line=ins.line, opcode=ins.name) from None
+            describe_one(program, ins, block.first + i)
     for number, size in fuse.plan(program).items():
         program.accesses[number].tag = size
     return program

@@ -12,7 +12,6 @@ from course_lib.simt.ptx.ir import ACCESSES, BARRIERS, Imm, Instruction, Kind, M
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
 PACKED = re.compile(TYPES.pattern + "|[us][24]")
 UNTYPED = ("isspacep", *hints.NOTHING)
-MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ZeroDivisionError)
 
 
 def check(function, special):
@@ -51,12 +50,6 @@ class _Verifier:
         raise PtxSyntaxError(f"{f'line {ins.line}: ' if ins.line else ''}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
 
     def instruction(self, ins):
-        try:
-            self.checked(ins)
-        except MALFORMED:
-            self.fail(ins, "the operands or types do not fit this instruction")
-
-    def checked(self, ins):
         name = ins.opcode[0]
         types = TYPES if ins.opcode[:2] != ("cvt", "pack") else PACKED
         strange = next((part for part in ins.opcode[1:] if re.fullmatch(r"[busf]\d+", part) and not types.fullmatch(part)), None)
@@ -79,9 +72,9 @@ class _Verifier:
             if self.register(ins, index) != "i32" or targets.name not in self.function.directives:
                 self.fail(ins, "it takes an index register and the label of a .branchtargets list")
         elif ins.kind is Kind.CALL:
-            if not ins.operands or isinstance(ins.operands[-1], Mem):
+            target = next((o for o in ins.operands if not isinstance(o, Vec)), None)
+            if ins.operands[:2].count(target) != 1 or isinstance(ins.operands[-1], Mem):
                 self.fail(ins, "it takes results, a function and parameters")
-            target = ins.operands[isinstance(ins.operands[0], Vec)]
             if not isinstance(target, (Sym, Reg)) or isinstance(target, Reg) and self.register(ins, target) != "i64":
                 self.fail(ins, "it takes the name of a function or a 64-bit register")
         elif ins.kind is Kind.BRANCH:

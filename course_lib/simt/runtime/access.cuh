@@ -44,7 +44,7 @@ extern "C" __device__ u32 memory_access(Warp* w, const Access* a) {
 #pragma unroll 1
         for (u32 l = 0; l < LANES; ++l) address[l] &= 0xffffffffu;
     if (a->space != GENERIC) return access_space(w, a, a->space, address);
-    u64* executed = (u64*)((Worker*)w->worker)->dynamic + 8 * a->number;
+    u64* executed = (u64*)((Worker*)w->worker)->dynamic + COUNTS * a->number;
     const u64 before = executed[0];
     u32 failed = 0;
 #pragma unroll 1

@@ -87,7 +87,7 @@ __device__ __noinline__ u32 find_source(Warp* w, const Copy* c, const u32* size,
         if (!a) return fault(w, OUT_OF_BOUNDS, c->number, l, address[l]);
         host[l] = a->host + (address[l] - a->lo);
     }
-    u64* n = (u64*)((Worker*)w->worker)->dynamic + 8 * c->number;
+    u64* n = (u64*)((Worker*)w->worker)->dynamic + COUNTS * c->number;
     n[2] += count_sectors(address, reading);
     n[5] += reading != 0;   // a copy of zeros alone asks for nothing
     return 0;

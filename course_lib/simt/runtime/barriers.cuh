@@ -4,8 +4,6 @@
 // of threads opens when that many have come; one without, when all living warps of the block wait at it.
 
 enum { BARRIERS = 16 };
-enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
-
 __device__ __forceinline__ u32 misuse(Warp* w, u32 what, const Bar* b, u32 lane, u32 value) {
     return fault(w, BARRIER_MISUSE, b->number, lane, (u64)what << 32 | value);
 }

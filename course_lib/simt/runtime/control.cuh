@@ -98,7 +98,7 @@ extern "C" __device__ int next_block(Warp* w) {
 
 // A guarded instruction (not a branch) of number `n` runs under a smaller mask; count it on its own.
 extern "C" __device__ void count_guarded(Warp* w, u32 n) {
-    u64* c = (u64*)((Worker*)w->worker)->dynamic + 8 * n;
+    u64* c = (u64*)((Worker*)w->worker)->dynamic + COUNTS * n;
     c[6] += w->mask != 0;
     c[7] += __popc(w->mask);
 }

@@ -38,8 +38,6 @@ __device__ __forceinline__ bool unordered(const Worker* k, const Warp* w, u32 me
 enum { IN_FLIGHT = 2 };             // mark in Cell.written: an asynchronous copy goes there that has not been waited for
 enum { BY_ATOMIC = 0x80000000u };   // mark in Cell.write_access; atomics are ordered among themselves
 
-enum { LINE_BYTES = 128 };
-
 // An atomic reads and writes; it races with plain accesses alone.
 __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
     k->cells_used = 1;

@@ -59,19 +59,13 @@ __device__ __forceinline__ void store_bytes(u64 at, u32 width, u64 value) {
     else *(u8*)at = value;
 }
 
-// The windows of generic addresses; global arrays lie above them.
-#define SHARED_WINDOW 0x1000000ull
-#define LOCAL_WINDOW 0x2000000ull
-#define CONSTANT_WINDOW 0x3000000ull
-#define WINDOW_END 0x4000000ull
-
 __device__ __forceinline__ u32 space_of(u64 address) {
     return address >= WINDOW_END || address < SHARED_WINDOW ? GLOBAL : address < LOCAL_WINDOW ? SHARED
-         : address < CONSTANT_WINDOW ? LOCAL : CONSTANT;
+         : address < CONST_WINDOW ? LOCAL : CONST;
 }
 
 __device__ __forceinline__ u64 window_of(u32 space) {
-    return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : space == CONSTANT ? CONSTANT_WINDOW : 0;
+    return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : space == CONST ? CONST_WINDOW : 0;
 }
 
 __device__ __noinline__ void record(Warp* w, u32 access, u32 event, const u64* address) {
@@ -108,7 +102,7 @@ __device__ __noinline__ u32 resolve(Warp* w, const Access* a, u32 space, u64* ad
             const u64 top = L->stack_bytes ? ((const u32*)w->stack)[l] : L->local_bytes;
             if (at + bytes > top || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
             host[l] = w->local + l * ((L->local_bytes + 15) & ~15ull) + at;
-        } else if (space == CONSTANT) {
+        } else if (space == CONST) {
             if (at + bytes > L->constant_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
             host[l] = w->constants + at;
         } else {
@@ -158,7 +152,7 @@ extern "C" __device__ void check_exactly(Warp* w, const Access* a, i64 base, con
 }
 
 __device__ __noinline__ void count(Worker* k, const Access* a, u32 space, u32 mask, const u64* address) {
-    u64* n = (u64*)k->dynamic + 8 * a->number;
+    u64* n = (u64*)k->dynamic + COUNTS * a->number;
     const u32 bytes = a->kind != ATOMIC && a->tag ? a->tag : a->width * a->count;   // tag of a load or store: see fuse.py
     if (a->kind != ATOMIC && a->tag == 1) return;
     n[0] += 1;

@@ -1,7 +1,8 @@
-// structures.cuh -- what the runtime and layout.py agree on
+// structures.cuh -- what the runtime and Python agree on
 
-// Written in CUDA C, compiled by NVRTC like every kernel of the course, and translated to plain host code by scalar.py.
-// It runs on the host's memory. layout.py mirrors the structures, field by field; build.py joins the files of this folder.
+// The runtime is written in CUDA C, compiled by NVRTC like every kernel of the course, and translated to plain host code by
+// codegen/scalar.py. It runs on the host's memory. abi.py reads the enums and structures of this file, so that they are described once:
+// keep to the types below, one declaration a statement. codegen/library.py joins the files of this folder.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -10,12 +11,19 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 enum { LANES = 32, FULL = 0xffffffffu, MAX_HAZARDS = 512 };
-enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONSTANT, FRAME };   // FRAME: parameters in local memory
+enum { COUNTS = 8 };                // per access: executed, threads, sectors, wavefronts, phases, global, guarded, guarded threads
+enum { LINE_BYTES = 128 };          // of shared memory for which one reading is noted
+enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are settled at once
+enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
+enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
+enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,
+                    GLOBAL_VARIABLES = 0x8000000000 };            // of generic addresses; arrays lie above, then `__device__` variables
 enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, PARTED };   // PARTED: at a barrier, and from there in masked code
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
              BARRIER_MISUSE, STUCK_LANES };
+enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
 enum Careful { CAREFUL_EVERYWHERE = 1, CAREFUL_IN_SHARED = 2 };   // traced; racecheck
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
@@ -145,14 +153,5 @@ struct Warp {
     u32 bar_id, bar_count, bar_true, bar_lanes;   // where the warp waits: barrier, threads (0: all), lanes with a true predicate, lanes
     u32 synced, skip, patience, spun, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp
 };
-
-extern "C" __device__ u32 sizes(u32 which) {
-    return which == 0 ? sizeof(Array) : which == 1 ? sizeof(Access) : which == 2 ? sizeof(Live) : which == 3 ? sizeof(Hazard)
-         : which == 4 ? sizeof(Cell) : which == 5 ? sizeof(Record) : which == 6 ? sizeof(Launch) : which == 7 ? sizeof(Worker)
-         : which == 8 ? sizeof(Warp) : which == 9 ? sizeof(Pattern) : which == 10 ? sizeof(Cross) : which == 11 ? sizeof(Site)
-         : which == 12 ? sizeof(Call) : which == 13 ? sizeof(Callee) : which == 14 ? sizeof(Tile) : which == 15 ? sizeof(Map)
-         : which == 16 ? sizeof(Product) : which == 17 ? sizeof(Copy) : which == 18 ? sizeof(CopyGroup)
-         : which == 19 ? sizeof(InFlight) : which == 20 ? sizeof(Queue) : which == 21 ? sizeof(Note) : sizeof(Bar);
-}
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }
