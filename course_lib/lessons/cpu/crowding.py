@@ -41,7 +41,7 @@ def wanted(block: int, apart: int, cache: CacheShape) -> Counter:
 def sets(block: int = 16) -> Picture:
     """Draw the sets of the first cache, and the lines of a block of B in those that they want: rows of 1024 floats above, of 1040 below."""
     cache = first_cache()
-    ax = style.axes(width=9.6, height=5.2)
+    ax = style.axes(width=8.4, height=4.4)
     figure = ax.figure
     ax.remove()
     said = []

@@ -166,7 +166,7 @@ def climb() -> Picture:
     """Draw the speed of the five steps of the lesson, with the peak of the core as a line."""
     roof, found = peak().gflops, climb_rows()
     values = {f"{name}: {ms(r)[1]} ms": gflops(r) for name, r in found}
-    ax = bars(values, style.axes(width=9.0, height=4.2), unit=f"GFLOP/s of one core,\n{recording().label}", title=f"{N} × {N} matrices")
+    ax = bars(values, style.axes(width=8.4, height=3.7), unit=f"GFLOP/s of one core,\n{recording().label}", title=f"{N} × {N} matrices")
     ax.texts[-1].set(ha="right", position=(-5, 0))                    # inside its bar, away from the line
     ax.axvline(roof, color=style.INK, linestyle="--", linewidth=1.5)
     ax.text(roof - 3, -0.6, f"peak of the core, {roof:.0f}", ha="right", va="bottom", fontsize=12)
