@@ -1,7 +1,6 @@
 """The pieces of a PTX module: instructions, operands, variables, functions."""
 
 import enum
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -166,6 +165,11 @@ class Instruction:
         """The registers that it reads, its guard included."""
         read = [o.base if isinstance(o, Mem) else o for o in self.inputs]
         return (*(o for o in read if isinstance(o, Reg)), *([self.guard] if self.guard else []))
+
+
+def at_line(ins: Instruction) -> str:
+    """Return how a message about an instruction begins: with its source line, when that is known."""
+    return f"line {ins.line}: " if ins.line else ""
 
 
 def opened(operands: Iterable[Any]) -> Iterator[Any]:
