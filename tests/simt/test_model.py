@@ -9,7 +9,7 @@ import test_random_kernels as random_kernels
 from course_lib import simt
 from course_lib.simt import model
 from course_lib.simt.host import build, counters
-from course_lib.simt.passes.pipeline import prepare
+from course_lib.simt.passes.pipeline import build_program
 from course_lib.simt.ptx import parser
 
 KERNELS = Path(simt.__file__).parents[1] / "kernels"
@@ -28,7 +28,7 @@ def agree(source, entry, grid, block, args, defines=None):
     """Launch on the model, on the reference generator's code and on the uniform generator's; hold all three to each other."""
     kernel = build.build(source, entry, block=block, defines=defines)
     expected = copies(args)
-    counted = model.run(prepare(parser.parse(kernel.ptx), entry), grid, block, expected)
+    counted = model.run(build_program(parser.parse(kernel.ptx), entry), grid, block, expected)
     for order in ("interleaved", "forward"):             # interleaved warps always run the reference generator's code
         given = copies(args)
         report = simt.launch(source, entry, grid, block, given, defines=defines, workers=1, warp_order=order)
@@ -115,9 +115,9 @@ def test_random_kernels(kind, seed):
 
 def test_what_the_model_does_not_define_is_refused():
     text = 'extern "C" __global__ void f(int* p) { atomicAdd(p, 1); }'
-    program = prepare(parser.parse(build.build(text, "f").ptx), "f")
+    program = build_program(parser.parse(build.build(text, "f").ptx), "f")
     with pytest.raises(model.Undefined, match=r"the model has no (atom|red)\."):
         model.run(program, (1, 1, 1), (1, 1, 1), [np.zeros(1, INT)])
     beyond = 'extern "C" __global__ void f(int* p) { p[threadIdx.x] = 1; }'
     with pytest.raises(model.Undefined, match="4 bytes at"):
-        model.run(prepare(parser.parse(build.build(beyond, "f").ptx), "f"), (1, 1, 1), (2, 1, 1), [np.zeros(1, INT)])
+        model.run(build_program(parser.parse(build.build(beyond, "f").ptx), "f"), (1, 1, 1), (2, 1, 1), [np.zeros(1, INT)])

@@ -16,7 +16,7 @@ from course_lib.simt.model import softfloat as sf
 from course_lib.simt.model.arithmetic import evaluate
 from course_lib.simt.model.softfloat import NAN
 from course_lib.simt.model.types import ANY, Pair, width
-from course_lib.simt.passes.pipeline import prepare
+from course_lib.simt.passes.pipeline import build_program
 from course_lib.simt.ptx import parser
 
 THREADS = 300
@@ -164,7 +164,7 @@ def test_known_bugs_are_still_there():
 def refusal(rule):
     """Return the UnsupportedInstruction that a form is refused with, or None."""
     try:
-        reference.lower(prepare(parser.parse(ptx_kernel.kernel_text([rule], 32)), "k"))
+        reference.lower(build_program(parser.parse(ptx_kernel.kernel_text([rule], 32)), "k"))
     except simt.UnsupportedInstruction as refused:
         return refused
     return None

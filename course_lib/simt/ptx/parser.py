@@ -174,8 +174,8 @@ class _Parser(Operands):
             item = body[at]
             if isinstance(item, str):
                 body[at] = f"{item}@{number}" if item in labels else item
-            elif item.opcode[0] == "bra" and isinstance(item.operands[0], Sym) and item.operands[0].name in labels:
-                body[at] = dataclasses.replace(item, operands=(Sym(f"{item.operands[0].name}@{number}"),))
+            elif item.opcode[0] == "bra" and item.operands and isinstance(item.operands[0], Sym) and item.operands[0].name in labels:
+                body[at] = dataclasses.replace(item, operands=(Sym(f"{item.operands[0].name}@{number}"), *item.operands[1:]))
 
     def prototype(self, function: Function, label: str) -> None:
         kind = self.take()
