@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import coverage_examples
 import numpy as np
 import pytest
 import test_random_kernels as random_kernels
@@ -9,8 +10,11 @@ import test_random_kernels as random_kernels
 from course_lib import simt
 from course_lib.simt import model
 from course_lib.simt.host import build, counters
+from course_lib.simt.isa import coverage
+from course_lib.simt.model import machine
 from course_lib.simt.passes.pipeline import build_program
 from course_lib.simt.ptx import parser
+from course_lib.simt.ptx.ir import Kind
 
 KERNELS = Path(simt.__file__).parents[1] / "kernels"
 NAMES = {"executed": counters.EXECUTED}
@@ -121,3 +125,23 @@ def test_what_the_model_does_not_define_is_refused():
     beyond = 'extern "C" __global__ void f(int* p) { p[threadIdx.x] = 1; }'
     with pytest.raises(model.Undefined, match="4 bytes at"):
         model.run(build_program(parser.parse(build.build(beyond, "f").ptx), "f"), (1, 1, 1), (2, 1, 1), [np.zeros(1, INT)])
+
+
+SIMPLE = ("Integer arithmetic", "Logic, shifts, bits and bytes", "Moves and conversions", "Packed video instructions",
+          "Half precision and bfloat16", "Hints, fences and other instructions without a value")
+WITHOUT_DEFINITION = {"ex2", "tanh", "prefetch", "prefetchu", "applypriority", "createpolicy", "pmevent", "isspacep"}
+
+
+@pytest.mark.parametrize("section", SIMPLE)
+def test_the_model_computes_a_form_or_says_that_it_does_not(section):
+    rows = coverage_examples.chosen(section)
+    program = build_program(parser.parse(coverage_examples.kernel(rows[:400])), "k")
+    undefined = set()
+    for ins in program.instructions:
+        if ins.kind is Kind.COMPUTE:
+            given = [machine.cut(0x7FC12345, machine.operand_width(ins, i)) for i in range(len(ins.inputs))]
+            try:
+                machine.results(ins, given)
+            except model.Undefined:
+                undefined.add(ins.opcode[0])
+    assert undefined <= WITHOUT_DEFINITION

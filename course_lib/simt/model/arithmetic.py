@@ -148,8 +148,9 @@ PERMUTATIONS = {
 def permute(parts: Sequence[str], flags: Set[str], args: Sequence[int]) -> int:
     a, b, c = args
     source = [(b << 32 | a) >> 8 * i & 255 for i in range(8)]
-    if len(parts) > 2:
-        return sum(source[PERMUTATIONS[parts[2]](c & 3, i)] << 8 * i for i in range(4))
+    mode = next((part for part in parts if part in PERMUTATIONS), None)
+    if mode:
+        return sum(source[PERMUTATIONS[mode](c & 3, i)] << 8 * i for i in range(4))
     found = 0
     for i in range(4):
         choice = c >> 4 * i & 15

@@ -318,6 +318,8 @@ def operand_width(ins: Instruction, i: int) -> int:
         return 1
     if name in ("slct", "shf", "prmt") or "popc" in ins.opcode:
         return 32 if i == 2 or name != "slct" else width(ins.opcode[-2])
+    if name == "isspacep":
+        return 64
     if isinstance(ins.operands[-1], Vec):
         return width(kind) // len(ins.operands[-1].items)
     return width(kind)
