@@ -10,7 +10,6 @@ import test_random_kernels as random_kernels
 from course_lib import simt
 from course_lib.simt import model
 from course_lib.simt.host import build, counters
-from course_lib.simt.isa import coverage
 from course_lib.simt.model import machine
 from course_lib.simt.passes.pipeline import build_program
 from course_lib.simt.ptx import parser

@@ -11,11 +11,12 @@ Values are Python integers, the bits of registers. What `arithmetic.py` leaves o
 """
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from course_lib.simt.model.arithmetic import evaluate
+from course_lib.simt.model.program import Code, Runnable
 from course_lib.simt.model.softfloat import FORMATS, NAN
 from course_lib.simt.model.types import Halves, Result, Undefined, cut, signed, width
 from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, Vec
@@ -24,45 +25,6 @@ LANES, SECTOR, BANKS = 32, 32, 32
 FIRST_ARRAY, SPACING = 1 << 40, 1 << 40     # device addresses of the arrays, so far apart that no overrun reaches the next
 SHARED = 0x1000000                        # where shared memory begins among generic addresses
 AXES = "xyz"
-
-
-class Code(Protocol):
-    """A block of a program's code."""
-
-    @property
-    def first(self) -> int:
-        """Number of its first instruction."""
-
-    @property
-    def instructions(self) -> Sequence[Instruction]: ...
-
-    @property
-    def successors(self) -> Sequence[int]: ...
-
-
-class Runnable(Protocol):
-    """What the model asks of a `passes.pipeline.Program`, which says what each field means."""
-
-    @property
-    def blocks(self) -> Sequence[Code]: ...
-
-    @property
-    def entry_block(self) -> int: ...
-
-    @property
-    def params(self) -> Sequence[tuple[str, int, int, str]]: ...
-
-    @property
-    def constant_bytes(self) -> int: ...
-
-    @property
-    def shared_bytes(self) -> int: ...
-
-    @property
-    def slots(self) -> Mapping[str, tuple[int, str]]: ...
-
-    @property
-    def accesses(self) -> Mapping[int, Any]: ...
 
 
 def run(program: Runnable, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any]) -> dict[str, int]:

@@ -1,8 +1,8 @@
 """Read PTX text into functions, instructions and variables; nothing is interpreted here.
 
 The grammar is the one of NVIDIA's "PTX ISA" manual, as far as compilers and careful people write it. An instruction
-keeps its opcode split at the dots (`ld.global.v2.f32` -> `("ld", "global", "v2", "f32")`), so that the lowering can
-look at the parts, and the source line that the last `.loc` directive named.
+has its opcode split at the dots (`ld.global.v2.f32` -> `("ld", "global", "v2", "f32")`), so that passes can look
+at the parts, and the source line that the last `.loc` directive named.
 """
 
 import dataclasses
