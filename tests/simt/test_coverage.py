@@ -136,7 +136,7 @@ griddepcontrol.wait;
 def test_what_is_not_listed_is_refused_by_name_and_line(text):
     written = text.split()[0].rstrip(";")
     with pytest.raises(simt.UnsupportedInstruction) as caught:
-        pipeline.prepare(parser.parse(ptx_text.entry(f".loc 1 77 0\n{text}") + '.file 1 "refused.cu"\n'), "k")
+        pipeline.build_program(parser.parse(ptx_text.entry(f".loc 1 77 0\n{text}") + '.file 1 "refused.cu"\n'), "k")
     assert written in str(caught.value).replace("__", "::")
     assert (caught.value.opcode.replace("__", "::"), caught.value.line) == (written, 77)
     assert str(caught.value).startswith("line 77: ")
