@@ -17,7 +17,7 @@ BATCH = 8                       # texts for one call of the disassembler, which 
 class Queue:
     """Texts to be compiled, the latest asked for first, and the thread that hands them to the process."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._changed, self._waiting, self._seen = threading.Condition(), [], set()
         self._thread, self._helper = None, Helper(__name__)
 

@@ -100,7 +100,7 @@ class Helper:
             finally:
                 self._turn.release()
 
-    def end(self):
+    def end(self) -> None:
         """End the process now, whatever it is doing."""
         process, self._process = self._process, None
         if process is None:
@@ -110,7 +110,7 @@ class Helper:
         process.stdin.close()
         process.stdout.close()
 
-    def close(self):
+    def close(self) -> None:
         """End the process and start no other."""
         self._closed = True
         if self._timer:

@@ -1,5 +1,6 @@
 """What comes out of `compile_cuda`."""
 
+from course_lib.toolchain.diagnostics import Diagnostic
 from dataclasses import dataclass, field
 
 from course_lib.toolchain.code_stand_in import CodeStandIn
@@ -37,6 +38,6 @@ class Compiled:
     nvrtc_version: tuple[int, int]
 
     @property
-    def warnings(self):
+    def warnings(self) -> tuple[Diagnostic, ...]:
         """Return the warnings, a tuple of `Diagnostic`."""
         return tuple(d for d in parse_log(self.log, self.source, self.name) if d.severity == "warning")

@@ -3,6 +3,7 @@
 A text that includes files other than NVIDIA's headers is compiled each time, as only the compiler knows which files those are.
 """
 
+from collections.abc import Callable, Sequence
 import functools
 import hashlib
 import importlib.metadata
@@ -23,7 +24,8 @@ _HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[\w./]+>[ \t]*$", re.MULTILIN
 _ELSEWHERE = re.compile(r"include|__DATE__|__TIME|import|embed")     # what a text may depend on besides itself
 
 
-def compiled_once(compile_now, source, name, arch, options, version, key):
+def compiled_once(compile_now: Callable[[], tuple[dict[str, str], bytes]], source: str, name: str, arch: str, options: tuple[str, ...],
+                  version: tuple[int, int], key: tuple[str, str]) -> tuple[dict[str, str], bytes]:
     """Return (what NVRTC told, machine code) from the disk, or ask with `compile_now()` and keep the answer.
 
     Parameters
@@ -67,7 +69,7 @@ def _unpacked(data):
 
 
 @functools.cache
-def compiler_version():
+def compiler_version() -> tuple[tuple[str, str], ...] | None:
     """Return the versions of the wheels that bring NVRTC, or None when it comes from somewhere else."""
     found = _versions(COMPILERS)
     return found if len(found) > 1 else None
@@ -84,7 +86,7 @@ def _versions(wheels):
     return tuple(found.items())
 
 
-def stands_alone(text, options=()):
+def stands_alone(text: str, options: Sequence[str] = ()) -> bool:
     """Say whether the same text and options always compile to the same, with the same wheels of NVIDIA's.
 
     >>> stands_alone("__global__ void f() {}  // important", ("-DN=4",)), stands_alone("#include <mma.h>")

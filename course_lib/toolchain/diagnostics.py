@@ -1,5 +1,7 @@
 """The compiler's log as facts: which line of the reader's text, which column, what is wrong."""
 
+from collections.abc import Sequence
+from typing import Any
 import re
 from dataclasses import dataclass
 
@@ -51,7 +53,7 @@ class Diagnostic:
     column: int | None = None
     file: str | None = None
 
-    def show(self, name=None):
+    def show(self, name: str | None = None) -> str:
         """Return the message, the line under it, and a caret when the column is known.
 
         Parameters
@@ -89,7 +91,7 @@ class CompileError(CourseError):
     """
 
     @classmethod
-    def from_diagnostics(cls, name, diagnostics, log, **facts):
+    def from_diagnostics(cls, name: str, diagnostics: Sequence[Diagnostic], log: str, **facts: Any) -> "CompileError":
         """Make the exception whose message shows the first errors; `facts` become attributes too."""
         errors = [d for d in diagnostics if d.severity == "error"]
         lines = [f"{name} does not compile ({len(errors)} error{'s' if len(errors) != 1 else ''})"]
@@ -101,7 +103,7 @@ class CompileError(CourseError):
         return cls("\n".join(lines), diagnostics=tuple(diagnostics), log=log, name=name, **facts)
 
 
-def parse_log(log, source, name, ptx=""):
+def parse_log(log: str, source: str, name: str, ptx: str = "") -> tuple[Diagnostic, ...]:
     """Split the compiler's log into messages.
 
     Parameters

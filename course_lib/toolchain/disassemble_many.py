@@ -4,6 +4,7 @@ Kernels that are one function each are put behind one another and disassembled a
 the cubin's DWARF table. Tests hold the text to what nvdisasm says of each kernel alone.
 """
 
+from collections.abc import Sequence
 import io
 import json
 import subprocess
@@ -19,7 +20,7 @@ from course_lib.toolchain.sass import disassemble_now, instructions_of, read_bac
 NO_PLACE = ("BPT", "WARPSYNC")      # control flow whose last operand is a number or a mask, not a place in the code
 
 
-def code_texts(cubins, arch):
+def code_texts(cubins: Sequence[bytes], arch: str) -> list[dict[str, str]]:
     """Return for each cubin its functions as `sass.written` writes them, name -> text.
 
     Parameters

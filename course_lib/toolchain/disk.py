@@ -3,6 +3,7 @@
 Any number of processes share the folder. A file is complete or not there, begins with a checksum, and the oldest go first.
 """
 
+from collections.abc import Callable
 import contextlib
 import hashlib
 import os
@@ -18,24 +19,24 @@ VERSION = "2"
 _written = {"bytes": CACHE_BYTES}  # since the folder was last trimmed; the first write of a process trims
 
 
-def cache_base():
+def cache_base() -> Path:
     """Return the folder for all that is made once: $COURSE_CACHE, or the user's cache folder."""
     return Path(os.environ.get("COURSE_CACHE") or os.path.join(
         os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "warp-by-warp"
     ))
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Return the folder for compiled objects."""
     return cache_base() / f"simt-{VERSION}"
 
 
-def place(key, kind="o"):
+def place(key: str, kind: str = "o") -> Path:
     """Return where what is kept under `key` lies, or would lie; `kind` is the file's ending."""
     return cache_folder() / key[:2] / f"{key}.{kind}"
 
 
-def cached_object(key, produce):
+def cached_object(key: str, produce: Callable[[], bytes]) -> bytes:
     """Return object code for `key` from the disk, or make it with `produce()` and keep it.
 
     Safe with several processes: a file appears under its name complete or not at all. It begins with a checksum of the rest
@@ -49,11 +50,11 @@ def cached_object(key, produce):
     return data
 
 
-def checksum(path, data):
+def checksum(path: Path, data: bytes) -> bytes:
     return hashlib.sha256(path.name.encode() + data).digest()
 
 
-def read_object(path):
+def read_object(path: Path) -> bytes | None:
     """Return what `keep_object` wrote, or None when it is not there or not whole. Marks the file as used."""
     try:
         raw = path.read_bytes()
@@ -67,7 +68,7 @@ def read_object(path):
     return data
 
 
-def keep_object(path, data):
+def keep_object(path: Path, data: bytes) -> None:
     """Write a file in one step; a read-only or full disk costs time at the next launch, nothing else."""
     part = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.part")
     try:
@@ -85,7 +86,7 @@ def keep_object(path, data):
         trim()
 
 
-def trim():
+def trim() -> None:
     """Delete the least recently used objects, of whatever version, beyond CACHE_BYTES, and what killed processes left half written."""
     files = []
     for path in cache_folder().parent.glob("simt-*/*/*.*"):

@@ -11,6 +11,8 @@ is entered once in each turn of the loop around it, and whether it runs is tried
 Held to `smsp__inst_executed.sum` of Nsight Compute on an H200, kernel by kernel (tests/toolchain/test_executed.py).
 """
 
+from collections.abc import Mapping, Sequence
+from course_lib.toolchain.sass import SassInstruction
 import heapq
 import itertools
 from collections import Counter, defaultdict
@@ -50,11 +52,11 @@ class Executed:
     looped: frozenset = field(repr=False)
     met: bool
 
-    def total(self, *, opcode=None, looped=False):
+    def total(self, *, opcode: str | None = None, looped: bool = False) -> float:
         """Return executed instructions of warps: all, or of one opcode, or those in loops only."""
         return sum(self.times[i.offset] for i in self._those(opcode, looped))
 
-    def per_line(self, *, looped=False):
+    def per_line(self, *, looped: bool = False) -> dict[int, float]:
         """Return source line -> executed instructions of warps."""
         lines = Counter()
         for i in self._those(None, looped):
@@ -66,7 +68,7 @@ class Executed:
                 and (not looped or i.offset in self.looped)]
 
 
-def executed(instructions, counted):
+def executed(instructions: Sequence[SassInstruction], counted: Mapping[tuple[int, str], float]) -> Executed:
     """Find how often each machine instruction of a kernel was executed.
 
     Parameters

@@ -28,17 +28,17 @@ class LoopAlongK:
     multiply_adds: int
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float:
         """Return the instructions for each multiply-add."""
         return self.instructions / self.multiply_adds
 
     @property
-    def jumps(self):
+    def jumps(self) -> int:
         """Return the jumps of the body beside the one back."""
         return self.loop.counts["BRA"] - 1
 
 
-def guard_loops(kernel, *, arch="sm_90", **parameters):
+def guard_loops(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) -> dict[str, LoopAlongK]:
     """Find the loops along K in the machine code of Chien's methods or of Wang's `gemm_outputs`.
 
     Parameters

@@ -12,7 +12,7 @@ _WHEELS = (
 )
 
 
-def header_wheels(major):
+def header_wheels(major: int) -> tuple[str, ...]:
     """Return the names of the wheels that hold NVIDIA's headers for one major version of CUDA.
 
     >>> header_wheels(13)
@@ -22,7 +22,7 @@ def header_wheels(major):
 
 
 @functools.cache
-def include_directories(major):
+def include_directories(major: int) -> tuple[str, ...]:
     """Return the include directories of the installed header wheels.
 
     Parameters

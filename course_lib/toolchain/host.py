@@ -1,5 +1,7 @@
 """C programs on the reader's own machine: compile to a shared library, keep it on disk, load it, call it with arrays."""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 import ctypes
 import functools
 import hashlib
@@ -43,7 +45,7 @@ class HostProgram:
     options: tuple[str, ...] = field(repr=False)
     warnings: tuple[Diagnostic, ...] = field(repr=False)
 
-    def function(self, name, *arguments, result=None):
+    def function(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
         """Return a function of the library; ctypes types of its arguments and result. Python's lock is released inside.
 
         Raises
@@ -59,7 +61,8 @@ class HostProgram:
                               "is it spelled so, and not static?", name=name) from None
 
 
-def compile_c(source, *, name="program.c", defines=None, options=(), openmp=False, as_written=False, texts=None):
+def compile_c(source: str, *, name: str = "program.c", defines: Mapping[str, int | str] | None = None, options: Sequence[str] = (),
+              openmp: bool = False, as_written: bool = False, texts: Mapping[str, str] | None = None) -> HostProgram:
     """Compile C11 for this machine into a shared library.
 
     The same request again is answered from disk. Safe with several threads and several processes.
@@ -139,7 +142,7 @@ def _failure(name, said, texts):
     return CompileError.from_diagnostics(name, (Diagnostic(None, "error", last[:500], ""),), said)
 
 
-def parse_c_log(log, texts):
+def parse_c_log(log: str, texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """Read the messages of GCC or Clang.
 
     Parameters
@@ -168,7 +171,7 @@ def parse_c_log(log, texts):
     return tuple(found)
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Return the folder for compiled programs: under $COURSE_CACHE, or the user's cache folder."""
     user = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(os.environ.get("COURSE_CACHE") or os.path.join(user, "warp-by-warp")).absolute() / f"host-{VERSION}"

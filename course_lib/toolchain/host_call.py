@@ -1,5 +1,8 @@
 """Call a C function with NumPy arrays: in this process for speed, or in a process of its own when it may crash."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+from course_lib.toolchain.host import HostProgram
 import ctypes
 import json
 import mmap
@@ -50,7 +53,8 @@ class CrashedError(CourseError):
     """A C program ended badly; `signal` is its number, None when it ran out of time."""
 
 
-def gemm_call(program, entry, A, B, C, alpha=1.0, beta=0.0, threads=None, returns_status=False):
+def gemm_call(program: HostProgram, entry: str, A: Real, B: Real, C: Real, alpha: float = 1.0, beta: float = 0.0,
+              threads: int | None = None, returns_status: bool = False) -> Callable[[], None]:
     """Return a callable without arguments that runs C = alpha A B + beta C in place.
 
     Parameters
@@ -85,7 +89,8 @@ def gemm_call(program, entry, A, B, C, alpha=1.0, beta=0.0, threads=None, return
     return call
 
 
-def gemm_arguments(A, B, C, alpha, beta, threads=None):
+def gemm_arguments(A: Real, B: Real, C: Real, alpha: float, beta: float,
+                   threads: int | None = None) -> tuple[list[str], list[float | Real]]:
     """Return the kinds ("int", "float", "double", "array") and the values of a GEMM's arguments, in order."""
     real = "float" if C.dtype == np.float32 else "double"
     (M, K), N = A.shape, B.shape[1]
@@ -95,7 +100,7 @@ def gemm_arguments(A, B, C, alpha, beta, threads=None):
     return [kind for kind, _ in pairs], [value for _, value in pairs]
 
 
-def leading(array):
+def leading(array: NDArray[Any]) -> int:
     """Return the elements from one row of an array to the next.
 
     >>> leading(np.zeros((4, 8))[:, :5])
@@ -104,7 +109,8 @@ def leading(array):
     return array.strides[0] // array.itemsize if array.shape[0] > 1 else array.shape[1]
 
 
-def call_apart(program, entry, kinds, values, *, status=False, limit_s=20.0, memory=4 << 30):
+def call_apart(program: HostProgram, entry: str, kinds: Sequence[str], values: Sequence[float | NDArray[Any]], *, status: bool = False,
+               limit_s: float = 20.0, memory: int = 4 << 30) -> tuple[int | None, str]:
     """Call a function in a process of its own, which may crash or never end without harm to this one.
 
     Parameters

@@ -3,6 +3,7 @@
 A compiler counts as found when a library that it made was loaded and gave the right answer.
 """
 
+from collections.abc import Sequence
 import ctypes
 import functools
 import os
@@ -58,7 +59,7 @@ class HostCompiler:
     options: tuple[str, ...] = field(repr=False)
     as_written: tuple[str, ...] = field(repr=False)
 
-    def openmp(self):
+    def openmp(self) -> tuple[str, ...]:
         """Return the options for OpenMP.
 
         Raises
@@ -71,7 +72,7 @@ class HostCompiler:
                               f"or {_openmp_advice()}", compiler=self.command)
         return ("-fopenmp",)
 
-    def compile(self, source, target, options=(), name="program.c"):
+    def compile(self, source: str, target: Path, options: Sequence[str] = (), name: str = "program.c") -> tuple[bool, str]:
         """Compile a C text into a shared library at `target`; return (succeeded, what the compiler said)."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "program.c").write_text(_line(name) + source, encoding="utf-8")
@@ -79,7 +80,7 @@ class HostCompiler:
             return run_compiler(command, folder)
 
 
-def host_compiler():
+def host_compiler() -> HostCompiler:
     """Return the C compiler: $CC when it is set, else the first of cc, gcc and clang that works.
 
     Raises
@@ -90,7 +91,7 @@ def host_compiler():
     return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
-def no_compiler():
+def no_compiler() -> str:
     """Return why no C program can be built here, or "" when one can.
 
     >>> no_compiler() == "" or "C compiler" in no_compiler()
@@ -167,7 +168,7 @@ def _openmp_works(compiler):
     return _try(compiler, ("-fopenmp",), _OPENMP_TRIAL)[0]
 
 
-def run_compiler(command, folder=None):
+def run_compiler(command: Sequence[str], folder: str | Path | None = None) -> tuple[bool, str]:
     """Run a compiler with English messages; return (succeeded, output). It reads nothing and ends in time."""
     environment = os.environ | {"LC_ALL": "C", "LANGUAGE": "C"}
     try:

@@ -1,5 +1,6 @@
 """The loop in which a kernel spends its time, as machine code: what stands there for each multiply-add."""
 
+from course_lib.toolchain.sass import SassInstruction
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -40,27 +41,27 @@ class InnerLoop:
     loop: Loop = field(repr=False)
 
     @property
-    def multiply_adds(self):
+    def multiply_adds(self) -> int:
         """Return the multiply-adds of a turn."""
         return self.loop.counts[self.fma]
 
     @property
-    def jumps(self):
+    def jumps(self) -> int:
         """Return the jumps in the body beside the one back to its start: 0 when every turn executes everything once."""
         return self.loop.counts["BRA"] - 1
 
     @property
-    def shared_words(self):
+    def shared_words(self) -> int:
         """Return the 32-bit words a lane reads from shared memory in a turn."""
         return sum(i.bits for i in self.loop.instructions if i.base == "LDS") // 32
 
     @property
-    def other(self):
+    def other(self) -> int:
         """Return the instructions that are neither multiply-adds nor loads or stores of shared or global memory."""
         counts = self.loop.counts
         return counts["instructions"] - sum(counts[name] for name in (self.fma, "LDS", "LDG", "STS", "STG"))
 
-    def per_multiply_add(self, name):
+    def per_multiply_add(self, name: str) -> Fraction:
         """Return how many instructions `name` ("LDS", "LDS.128", "LDG", "instructions", …) stand there for a multiply-add.
 
         >>> str(inner_loop("sgemm_volkov").per_multiply_add("LDS.128"))
@@ -68,7 +69,7 @@ class InnerLoop:
         """
         return Fraction(self.loop.counts[name], self.multiply_adds)
 
-    def factors_from(self, opcode):
+    def factors_from(self, opcode: str) -> int:
         """Return how many factors of the multiply-adds were written by `opcode`: 0 to 2 for each multiply-add.
 
         A register keeps its writer until the next instruction in the body that writes it; one that nothing in the body
@@ -88,7 +89,7 @@ class InnerLoop:
         return found
 
 
-def inner_loop(kernel, *, arch="sm_90", **parameters):
+def inner_loop(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) -> InnerLoop:
     """Find in a kernel's machine code the innermost loop with the most multiply-adds, of two alike the shorter.
 
     Parameters
@@ -141,7 +142,7 @@ def _register(operand):
     return int(found[1]) if found else None
 
 
-def written_registers(instruction):
+def written_registers(instruction: SassInstruction) -> Sequence[int]:
     """Return the registers that an instruction writes."""
     if instruction.base.startswith(_NO_RESULT) or not instruction.operands:
         return ()

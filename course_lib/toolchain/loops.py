@@ -1,5 +1,7 @@
 """The loops of a kernel's machine code, and what one turn of each executes."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from course_lib.toolchain.sass import SassInstruction
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -34,7 +36,7 @@ class Loop:
     instructions: tuple = field(repr=False, hash=False)
 
 
-def loops(instructions):
+def loops(instructions: Sequence[SassInstruction]) -> tuple[Loop, ...]:
     """Find the loops of a kernel.
 
     A loop is a jump back to an instruction through which every way into the loop leads. Code that only warps
@@ -74,7 +76,7 @@ def loops(instructions):
     return tuple(sorted(found, key=lambda loop: (loop.start, -loop.end)))
 
 
-def count(instructions):
+def count(instructions: Iterable[SassInstruction]) -> Counter[str]:
     """Count instructions by opcode, and memory instructions by width in bits too.
 
     >>> from course_lib.toolchain import SassInstruction
@@ -107,7 +109,7 @@ def _goes_on(instruction):
     return instruction.base not in _ENDS
 
 
-def graph(instructions):
+def graph(instructions: Sequence[SassInstruction]) -> ControlFlow:
     """Cut into basic blocks; return those that the kernel's start leads to, and their successors, by first offset."""
     targets = {_target(i) for i in instructions}
     blocks, current = {}, None
@@ -131,7 +133,7 @@ def graph(instructions):
     return blocks, edges
 
 
-def back_edges(edges):
+def back_edges(edges: Edges) -> Iterator[tuple[int, int]]:
     """Yield (tail, head) of every edge whose head lies on every way from the start to its tail."""
     dominators = _dominators(edges)
     for tail, heads in edges.items():
@@ -155,7 +157,7 @@ def _dominators(edges):
     return found
 
 
-def body_of(head, tail, edges):
+def body_of(head: int, tail: int, edges: Edges) -> set[int]:
     """Return the blocks from which `tail` is reached without passing `head`."""
     body, waiting = {head}, [tail]
     while waiting:

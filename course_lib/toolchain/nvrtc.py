@@ -4,6 +4,7 @@ What it made is kept on disk (`compiled_once.py`). Where it cannot be loaded, as
 precompiled archive (`archive.py`), and every other text is refused with a sentence that says what to do.
 """
 
+from collections.abc import Iterator, Sequence
 import functools
 import re
 import sys
@@ -27,7 +28,8 @@ _ASKS_FOR_ITS_NAME = re.compile(r"(?<!static_)assert|__FILE__")
 _INCLUDES = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 
 
-def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, options=()):
+def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
+                 defines: Mapping[str, int | float | str | bool] | None = None, options: Sequence[str] = ()) -> Compiled:
     """Compile CUDA C, with line numbers, as C++17.
 
     Takes about 30 ms; the same request again is answered from memory, or by a later process from disk. Safe to call from several threads.
@@ -69,7 +71,7 @@ def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, option
     return answer(Request(source, str(name), arch, options))
 
 
-def answer(request):
+def answer(request: Request) -> Compiled:
     """Compile, or look in the precompiled archive where there is no compiler; every compilation of the course passes here.
 
     Parameters
@@ -83,7 +85,7 @@ def answer(request):
     return compile_here(request) if nvrtc_is_there() else _from_archive(request)
 
 
-def compile_here(request):
+def compile_here(request: Request) -> Compiled:
     """Ask NVRTC, or the disk for what NVRTC said to an earlier process.
 
     Raises
@@ -95,7 +97,7 @@ def compile_here(request):
         return _from_nvrtc(request, _library()[1])
 
 
-def machine_code(compiled):
+def machine_code(compiled: Compiled) -> bytes:
     """Return the cubin of a Compiled as bytes.
 
     Parameters
@@ -113,7 +115,7 @@ def machine_code(compiled):
                       name=compiled.name)
 
 
-def nvrtc_is_there():
+def nvrtc_is_there() -> bool:
     """Tell whether NVRTC can be loaded; without it only texts in the precompiled archive have PTX."""
     try:
         _library()
@@ -122,7 +124,7 @@ def nvrtc_is_there():
     return True
 
 
-def nvrtc_version():
+def nvrtc_version() -> tuple[int, int]:
     """Return the (major, minor) version of the NVRTC that is here, or of the one that made the precompiled archive.
 
     >>> nvrtc_version() >= (12, 9)
@@ -131,7 +133,7 @@ def nvrtc_version():
     return _library()[1] if nvrtc_is_there() else tuple(_archive_index()["nvrtc"])
 
 
-def supported_architectures():
+def supported_architectures() -> tuple[int, ...]:
     """Return the compute capabilities that NVRTC makes code for, as two- or three-digit numbers.
 
     >>> 90 in supported_architectures()
@@ -192,7 +194,7 @@ def _check_arch(arch):
                           + ", ".join(f"sm_{n}" for n in known), arch=arch, known=known)
 
 
-def define_options(defines):
+def define_options(defines: Mapping[str, int | float | str | bool]) -> Iterator[str]:
     """Yield what passes macros to the compiler.
 
     >>> list(define_options({"BM": 32, "FAST": True}))

@@ -1,5 +1,6 @@
 """What each machine instruction of a loop is there for, read from the registers that it writes."""
 
+from course_lib.toolchain.loops import Loop
 import re
 
 from course_lib.toolchain.inner_loop import written_registers
@@ -12,7 +13,7 @@ KNOWN = {"FFMA": "multiply-add", "DFMA": "multiply-add", "LDS": "load from share
          **dict.fromkeys(_TESTS, "test")}
 
 
-def purposes(loop):
+def purposes(loop: Loop) -> tuple[str, ...]:
     """Say for each instruction of a loop what it is there for.
 
     An instruction that writes a register by which memory is addressed makes an address; otherwise one that writes what a test reads

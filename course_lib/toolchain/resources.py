@@ -1,5 +1,6 @@
 """What a kernel takes from the multiprocessor, read out of the cubin: registers, shared memory, stack, constants."""
 
+from course_lib.toolchain.compiled import Compiled
 import io
 import re
 import struct
@@ -59,7 +60,7 @@ class Resources:
     max_threads: int | None
 
 
-def resources(compiled):
+def resources(compiled: Compiled | bytes) -> dict[str, Resources]:
     """Read what each kernel of a compiled text takes.
 
     Parameters

@@ -1,5 +1,8 @@
 """Machine code as text: what the hardware really executes, instruction by instruction, with source lines."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+from course_lib.toolchain.compiled import Compiled
 import functools
 import hashlib
 import importlib.metadata
@@ -43,13 +46,13 @@ class SassInstruction:
     line: int | None
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Return the instruction as it is written."""
         words = [word for word in (self.predicate, self.opcode, ", ".join(self.operands)) if word]
         return " ".join(words)
 
     @property
-    def base(self):
+    def base(self) -> str:
         """Return the opcode without modifiers.
 
         >>> SassInstruction(0, None, "LDS.U.128", ("R4", "[R18]"), 7).base
@@ -58,7 +61,7 @@ class SassInstruction:
         return self.opcode.split(".")[0]
 
     @property
-    def bits(self):
+    def bits(self) -> int | None:
         """Return how many bits a memory instruction moves per lane, or None for any other instruction.
 
         >>> [SassInstruction(0, None, op, (), 7).bits for op in ("LDS.U.128", "LDG.E.U16", "STS", "FFMA")]
@@ -72,7 +75,7 @@ class SassInstruction:
         return 32
 
 
-def sass(compiled, entry=None):
+def sass(compiled: Compiled | bytes, entry: str | None = None) -> tuple[SassInstruction, ...]:
     """Disassemble one kernel.
 
     The first time takes half a second; the same machine code again is answered from memory, or by a later process from disk.
@@ -114,7 +117,7 @@ def sass(compiled, entry=None):
     return functions[entry]
 
 
-def disassemble(cubin):
+def disassemble(cubin: bytes | CodeStandIn) -> dict[str, tuple[SassInstruction, ...]]:
     """Return kernel -> instructions of everything in a cubin; the last ones are remembered."""
     if not isinstance(cubin, CodeStandIn):
         check_cubin(cubin)
@@ -132,20 +135,20 @@ def _disassemble(cubin):
     return found
 
 
-def disassemble_now(cubin):
+def disassemble_now(cubin: bytes) -> dict[str, tuple[SassInstruction, ...]]:
     """Return what `disassemble` returns, of bytes, from the disassembler itself."""
     answer = json.loads(repaired(run_on_cubin("nvdisasm", cubin, "--print-line-info", "--emit-json")), strict=False)
     return {function["function-name"]: instructions_of(function) for function in answer[1]}
 
 
-def texts_on_disk(cubin):
+def texts_on_disk(cubin: bytes) -> dict[str, str] | None:
     """Return kernel -> text as `written` writes it, when some process has put this machine code's text on the disk, else None."""
     path = _place(cubin)
     data = disk.read_object(path) if path else None
     return json.loads(zlib.decompress(data)) if data is not None else None
 
 
-def put_on_disk(cubin, texts):
+def put_on_disk(cubin: bytes, texts: Mapping[str, str]) -> None:
     """Leave the text of machine code for later processes."""
     path = _place(cubin)
     if path:
@@ -161,7 +164,7 @@ def _place(cubin):
     return disk.place(hashlib.sha256(b"\0".join([b"sass", *makers, cubin])).hexdigest(), "sass")
 
 
-def repaired(text):
+def repaired(text: str) -> str:
     r"""Return nvdisasm's JSON with backslashes that JSON allows: it writes a letter outside ASCII, in a folder's name say, as \303\274.
 
     >>> json.loads(repaired(r'"/lessons/J\303\274rgen \"\\ \u00fc"'))
@@ -170,7 +173,7 @@ def repaired(text):
     return re.sub(r'\\(["\\/bfnrtu])|\\', lambda found: found[0] if found[1] else r"\\", text)
 
 
-def written(instructions):
+def written(instructions: Sequence[SassInstruction]) -> str:
     """Write instructions as lines of text: the bytes of one, then predicate, opcode, operands and, where it changes, the source line.
 
     >>> code = (SassInstruction(0, "@P0", "BRA", ("0x10",), 7), SassInstruction(16, None, "EXIT", (), 7))
@@ -186,7 +189,7 @@ def written(instructions):
     return "\n".join(lines)
 
 
-def read_back(text):
+def read_back(text: str) -> tuple[SassInstruction, ...]:
     """Turn what `written` wrote into instructions again."""
     size, *lines = text.split("\n")
     made, line = [], None
@@ -198,7 +201,7 @@ def read_back(text):
     return tuple(made)
 
 
-def instructions_of(function):
+def instructions_of(function: Mapping[str, Any]) -> tuple[SassInstruction, ...]:
     """Turn one function of nvdisasm's JSON into instructions; a line holds until the next one is named."""
     raw, made = function["sass-instructions"], []
     own = next((item["source-file-id"] for item in raw if "source-file-id" in item), None)

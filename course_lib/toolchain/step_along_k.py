@@ -36,12 +36,12 @@ class WholeStep:
     fma: str
 
     @property
-    def rolled(self):
+    def rolled(self) -> bool:
         """Tell whether the loop over the tile is still there."""
         return self.inner != self.outer
 
     @property
-    def counts(self):
+    def counts(self) -> Counter[str]:
         """Return the instructions of the step by opcode, as `Loop.counts`: those of the inner loop once for each turn.
 
         Every instruction of the loop counts, also those behind a branch that is rarely taken.
@@ -52,11 +52,11 @@ class WholeStep:
         return counts
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float:
         """Return the instructions of the step for each multiply-add."""
         return self.counts["instructions"] / self.multiply_adds
 
-    def shares(self):
+    def shares(self) -> dict[str, float]:
         """Return what the instructions are there for, each for one multiply-add: a mapping of four names to numbers.
 
         "multiply-adds", "loads from shared memory", "the loop over k itself" (its counter, addresses, test and jump: 0 where
@@ -72,7 +72,7 @@ class WholeStep:
         return {name: count / self.multiply_adds for name, count in found.items()}
 
 
-def whole_step(kernel, *, arch="sm_90", per_tile=None, **parameters):
+def whole_step(kernel: str | Kernel, *, arch: str = "sm_90", per_tile: int | None = None, **parameters: int) -> WholeStep | None:
     """Find the loop along K of a tiled kernel, and how often the loop over the tile turns in it.
 
     Parameters

@@ -35,12 +35,12 @@ class TensorStep:
     opcodes: Counter = field(hash=False, repr=False)
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float:
         """Return the instructions of a warp for each 32 multiply-adds, which cost a kernel without tensor cores one FFMA."""
         return 32 * self.instructions / self.multiply_adds
 
 
-def tensor_step(kernel, *, arch="sm_90", **parameters):
+def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) -> TensorStep:
     """Find the loop along K of a kernel for tensor cores, and the shortest way through it that loads whole vectors.
 
     Parameters

@@ -1,10 +1,12 @@
 """The machine code between two readings of the clock: what a microbenchmark really times."""
 
+from course_lib.toolchain.compiled import Compiled
+from course_lib.toolchain.sass import SassInstruction
 from course_lib.errors import CourseError
 from course_lib.toolchain.sass import sass
 
 
-def between_clocks(compiled):
+def between_clocks(compiled: Compiled | bytes) -> tuple[SassInstruction, ...]:
     """Return the machine instructions between the last two readings of the clock, in the order of the text.
 
     Parameters

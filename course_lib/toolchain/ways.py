@@ -1,5 +1,6 @@
 """The fewest machine instructions that a warp can execute in one step along K: the shortest way through the loop."""
 
+from course_lib.toolchain.loops import ControlFlow, Loop
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
@@ -26,12 +27,12 @@ class Way:
     instructions: int
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float:
         """Return the instructions for each multiply-add."""
         return self.instructions / self.multiply_adds
 
 
-def shortest_way(kernel, loads_per_multiply_add=0.0, *, arch="sm_90", **parameters):
+def shortest_way(kernel: str | Kernel, loads_per_multiply_add: float = 0.0, *, arch: str = "sm_90", **parameters: int) -> Way:
     """Return the shortest way through a kernel's step along K that does all its multiply-adds and its global loads.
 
     The step is the whole loop along K where `whole_step` finds one, with the loop over the tile run to its end; else a turn of
@@ -89,7 +90,7 @@ def _within(loop, other):
     return other.start <= loop.start and loop.end <= other.end
 
 
-def shortest(flow, loop, fma, loads, inside=None):
+def shortest(flow: ControlFlow, loop: Loop, fma: str, loads: int, inside: tuple[Loop, Way, int] | None = None) -> Way:
     """Return the Way through a loop: of those with most multiply-adds and about as many loads as wanted, the shortest.
 
     `inside` is (loop, Way of a turn, turns) of a loop that is taken as one block.
