@@ -51,7 +51,7 @@ class Limits:
     shared_reserved: int
 
     @property
-    def static_shared(self):
+    def static_shared(self) -> int:
         """Bytes of `__shared__` arrays of fixed size that a block may have."""
         return min(STATIC_SHARED, self.shared_per_block)
 
@@ -118,21 +118,21 @@ class Device:
     source: str
 
     @property
-    def limits(self):
+    def limits(self) -> Limits:
         """The Limits of its compute capability."""
         return LIMITS[self.cc]
 
     @property
-    def peak_gflops(self):
+    def peak_gflops(self) -> float:
         """Single-precision peak: two operations per fused multiply-add, one per core and clock, in 10^9 a second."""
         return self.sms * self.cores_per_sm * 2 * self.clock_mhz / 1e3
 
     @property
-    def peak_gflops_double(self):
+    def peak_gflops_double(self) -> float:
         """Double-precision peak, in 10^9 operations a second."""
         return self.peak_gflops * self.dp_ratio
 
-    def peak_gflops_tensor(self, number):
+    def peak_gflops_tensor(self, number: str) -> float:
         """Peak of the tensor cores for "tf32" or "bf16" in 10^9 operations a second, at `clock_mhz`; 0 where they take no such numbers.
 
         The H100's white paper prints it for 1830 MHz, 8 % less; data sheets print twice as much, with sparsity.
@@ -144,12 +144,12 @@ class Device:
         return self.sms * rate * 2 * self.clock_mhz / 1e3
 
     @property
-    def balance(self):
+    def balance(self) -> float:
         """Single-precision operations that the device can do per byte it can load: the roofline's knee."""
         return self.peak_gflops / self.bandwidth_gb_s
 
     @property
-    def threads_per_sm(self):
+    def threads_per_sm(self) -> int:
         """The most threads that one SM holds at a time."""
         return self.limits.warps * WARP
 
@@ -193,7 +193,7 @@ DEVICES = {d.name: d for d in (
 DEFAULT_DEVICE = DEVICES["H200"]
 
 
-def device(name):
+def device(name: str) -> Device:
     """Return a Device by name, upper or lower case.
 
     Raises

@@ -1,6 +1,7 @@
 """The base class of every error that this library raises on purpose, and the one for a package that is not installed."""
 
 from importlib.util import find_spec
+from typing import Any
 
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}      # what pip calls a module, where that is another name
 
@@ -18,7 +19,7 @@ class CourseError(Exception):
         Everything a program may want to look at; each becomes an attribute.
     """
 
-    def __init__(self, message, **facts):
+    def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
         self.facts = facts
         for name, value in facts.items():

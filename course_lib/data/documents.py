@@ -1,6 +1,7 @@
 """What the course's five documents measured, as printed, each table with its place and GPU. Nothing here was run by us."""
 
 from dataclasses import dataclass
+from typing import Any
 
 TITLES = {
     "L": "Jeong-Gun Lee, slides on matrix multiplication in CUDA, GTX 690",
@@ -18,10 +19,10 @@ class Printed:
     document: str
     place: str
     device: str
-    columns: tuple
-    rows: tuple
+    columns: tuple[str | int, ...]
+    rows: tuple[tuple[Any, ...], ...]
 
-    def column(self, name):
+    def column(self, name: str | int) -> dict[Any, Any]:
         """Return the first column -> the named one, without its gaps.
 
         >>> CHIEN_4.column("CUBLAS")[4096]

@@ -1,7 +1,9 @@
 """One record for one timed kernel, whoever measured it: sweeps write it, files keep it, plots draw it."""
 
 import json
+from collections.abc import Container
 from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
 
 STATES = ("done", "failed", "skipped")
 
@@ -51,7 +53,7 @@ class Record:
 
     kernel: str
     N: int
-    parameters: dict
+    parameters: dict[str, int]
     median_s: float | None = None
     low_s: float | None = None
     high_s: float | None = None
@@ -67,14 +69,14 @@ class Record:
     date: str = ""
     source: str = ""
     dynamic_shared: int = 0
-    grid: tuple = ()
+    grid: tuple[int, ...] = ()
     repeats: int = 0
     graph: bool = False
     gb_s: float | None = None
     correct: bool | None = None
     state: str = "done"
     problem: str = ""
-    counters: dict = field(default_factory=dict)
+    counters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         """Make square what is not said to be otherwise."""
@@ -83,7 +85,7 @@ class Record:
         object.__setattr__(self, "grid", tuple(self.grid))          # a list in JSON
 
     @property
-    def identity(self):
+    def identity(self) -> tuple[Any, ...]:
         """Return what two records of the same measurement share: everything that was chosen."""
         chosen = json.dumps(self.parameters, sort_keys=True)
         return self.kernel, self.M, self.N, self.K, chosen, self.dtype, self.backend, self.l2, self.dynamic_shared, self.grid
@@ -96,20 +98,20 @@ class Recording:
     device: str
     driver: str
     date: str
-    records: tuple
+    records: tuple[Record, ...]
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Where and when, e.g. "recorded on NVIDIA H200, 2026-11-21"."""
         return f"recorded on {self.device}, {self.date}"
 
-    def find(self, kernel=None, N=None, **fields):
+    def find(self, kernel: str | None = None, N: int | None = None, **fields: Any) -> tuple[Record, ...]:
         """Return the records of a kernel, of a size, and with these fields."""
         return tuple(r for r in self.records if kernel in (None, r.kernel) and N in (None, r.N)
                      and all(getattr(r, name) == value for name, value in fields.items()))
 
 
-def as_row(record, left_out=()):
+def as_row(record: Record, left_out: Container[str] = ()) -> dict[str, Any]:
     """Return a record as a dict for JSON: what has its default value, and the fields `left_out`, do not stand in it.
 
     >>> as_row(Record("sgemm_naive", 64, {"bx": 16}, 1e-3))
@@ -124,19 +126,19 @@ def as_row(record, left_out=()):
     return row
 
 
-def rounded(x):
+def rounded(x: float | None) -> float | None:
     """Keep five significant digits: more than the spread warrants."""
     return None if x is None else float(f"{x:.5g}")
 
 
-def dumps(recording, **head):
+def dumps(recording: Recording, **head: Any) -> str:
     """Write a recording as JSON text, one record a line; device, driver and date stand once in its head."""
     shared = {"device": recording.device, "driver": recording.driver, "date": recording.date}
     lines = ",\n".join(json.dumps(as_row(r, left_out=tuple(shared)), ensure_ascii=False) for r in recording.records)
     return json.dumps(shared | head, ensure_ascii=False)[:-1] + ',\n"records": [\n' + lines + "\n]}\n"
 
 
-def loads(text):
+def loads(text: str) -> Recording:
     """Read what `dumps` wrote.
 
     >>> made = Recording("a GPU", "1.2", "2026-11-21", (Record("sgemm_naive", 64, {}, 1e-3, device="a GPU"),))

@@ -2,14 +2,20 @@
 
 import hashlib
 import tempfile
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from course_lib.errors import CourseError
 from course_lib.gpu.device import is_cupy
 
+if TYPE_CHECKING:
+    from course_lib.toolchain import Compiled
+
+Size = int | tuple[int, ...]          # of a grid or a block, along x or along x, y, z
 STATIC_SHARED_LIMIT = 48 * 1024     # bytes; a kernel must ask before it may use more (dynamic) shared memory
 
 # What CUDA says, and what a reader can do about it. A failed kernel leaves the process without a usable GPU.
@@ -40,7 +46,7 @@ def _folder():
     return tempfile.TemporaryDirectory(prefix="course-cubins-")
 
 
-def load(compiled, entry):
+def load(compiled: "Compiled | bytes", entry: str) -> Any:
     """Return CuPy's kernel object for a function of a compiled kernel.
 
     Parameters
@@ -80,7 +86,8 @@ def _function(module, entry):
     return function
 
 
-def launch(compiled, entry, grid, block, args, *, dynamic_shared=0, constants=None):
+def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, args: Sequence[Any], *, dynamic_shared: int = 0,
+           constants: Mapping[str, np.ndarray] | None = None) -> tuple[Any, ...]:
     """Launch a kernel once and wait for it.
 
     Parameters
@@ -121,7 +128,7 @@ def launch(compiled, entry, grid, block, args, *, dynamic_shared=0, constants=No
     return tuple(a for a in args if isinstance(a, np.ndarray) or is_cupy(a))
 
 
-def prepare(compiled, entry, dynamic_shared, constants=None):
+def prepare(compiled: "Compiled | bytes", entry: str, dynamic_shared: int, constants: Mapping[str, np.ndarray] | None = None) -> Any:
     """Load a function, let it use as much dynamic shared memory as asked for, and fill its `__constant__` variables."""
     import cupy
 
@@ -138,17 +145,17 @@ def prepare(compiled, entry, dynamic_shared, constants=None):
     return function
 
 
-def triple(size):
+def triple(size: Size) -> tuple[int, int, int]:
     """Return a size along x, y, z.
 
     >>> triple(5), triple((2, 3))
     ((5, 1, 1), (2, 3, 1))
     """
-    sizes = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
-    return tuple(int(s) for s in sizes + (1,) * (3 - len(sizes)))
+    x, y, z = (*((size,) if isinstance(size, (int, np.integer)) else size), 1, 1)[:3]
+    return int(x), int(y), int(z)
 
 
-def explain(error, entry, grid=None, block=None):
+def explain(error: Exception, entry: str, grid: Size | None = None, block: Size | None = None) -> GpuError:
     """Turn an exception of CuPy or CUDA into a `GpuError` with one sentence."""
     cause = " ".join(str(error).split()) or type(error).__name__
     plain = cause.upper().replace("_", "")

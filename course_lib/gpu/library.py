@@ -2,17 +2,19 @@
 
 import ctypes
 import sys
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from course_lib.gpu.launch import GpuError, explain
-from course_lib.gpu.timing import time_call
+from course_lib.gpu.timing import Timing, time_call
 
 NAMES = {"win32": ("cublas64_13.dll", "cublas64_12.dll")}.get(sys.platform, ("libcublas.so.13", "libcublas.so.12", "libcublas.so"))
 GEMM = {"float32": ("cublasSgemm_v2", ctypes.c_float), "float64": ("cublasDgemm_v2", ctypes.c_double)}
 NOT_TRANSPOSED, TRANSPOSED = 0, 1
 
 
-def time_product(A, B, C, **options):
+def time_product(A: Any, B: Any, C: Any, **options: Any) -> Timing:
     """Measure C = A B by cuBLAS.
 
     Parameters
@@ -49,7 +51,8 @@ def time_product(A, B, C, **options):
         raise explain(error, "cuBLAS") from None
 
 
-def bind_product(A, B, C, alpha, beta, turned, stream, pointer=lambda x: x.data.ptr):
+def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, turned: tuple[bool, bool], stream: ctypes.c_void_p,
+                 pointer: Callable[[Any], int] = lambda x: x.data.ptr) -> Callable[[], None]:
     """Return the call that makes C = alpha op(A) op(B) + beta C by cuBLAS and does not wait.
 
     Parameters
@@ -64,8 +67,8 @@ def bind_product(A, B, C, alpha, beta, turned, stream, pointer=lambda x: x.data.
     (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if turned[0] else 1], _cublas(), GEMM[C.dtype.name]
     ops = [TRANSPOSED if turn else NOT_TRANSPOSED for turn in turned]
     factors = [part for X in (B, A) for part in (ctypes.c_void_p(pointer(X)), X.shape[1])]     # B' A', as in time_product
-    alpha, beta, gemm = real(alpha), real(beta), getattr(library, name)
-    arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(alpha), *factors, ctypes.byref(beta), ctypes.c_void_p(pointer(C)), N)
+    a, b, gemm = real(alpha), real(beta), getattr(library, name)
+    arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(a), *factors, ctypes.byref(b), ctypes.c_void_p(pointer(C)), N)
 
     def call():
         _checked(library.cublasSetStream_v2(handle, stream))
@@ -73,7 +76,7 @@ def bind_product(A, B, C, alpha, beta, turned, stream, pointer=lambda x: x.data.
     return call
 
 
-def time_copy(source, target, **options):
+def time_copy(source: Any, target: Any, **options: Any) -> Timing:
     """Measure a copy from one CuPy array to another in the GPU's memory; options and result as for `time_call`."""
     def call(stream):
         target.data.copy_from_device_async(source.data, source.nbytes, stream)
@@ -83,7 +86,7 @@ def time_copy(source, target, **options):
         raise explain(error, "copy") from None
 
 
-def library_version():
+def library_version() -> str:
     """Return cuBLAS's version, e.g. "13.1.0"."""
     library, handle = _cublas()
     version = ctypes.c_int()

@@ -1,5 +1,8 @@
 """The GPU of this machine as an entry of the device table, read from its driver."""
 
+import importlib
+from typing import Any
+
 from course_lib.arch import LIMITS, UNITS, Device
 from course_lib.errors import CourseError
 
@@ -7,7 +10,7 @@ from course_lib.errors import CourseError
 CLOCK_KHZ, SMS, MEMORY_KHZ, BUS_BITS, L2_BYTES, MAJOR, MINOR = 13, 16, 36, 37, 38, 75, 76
 
 
-def live_device(runtime=None, number=0):
+def live_device(runtime: Any = None, number: int = 0) -> Device:
     """Return the Device that this machine has, with the figures that its driver reports.
 
     Parameters
@@ -29,7 +32,8 @@ def live_device(runtime=None, number=0):
     """
     try:
         if runtime is None:
-            from cupy.cuda import runtime
+            runtime = importlib.import_module("cupy.cuda").runtime
+
         def ask(attribute):
             return int(runtime.deviceGetAttribute(attribute, number))
         cc = ask(MAJOR), ask(MINOR)

@@ -52,7 +52,7 @@ class GpuStatus:
 
 
 @cache
-def probe():
+def probe() -> GpuStatus:
     """Return whether a GPU can be used, and why not; tried once per process.
 
     Never raises: whatever goes wrong becomes the `reason`.
@@ -87,14 +87,14 @@ def _ask_child():
         return GpuStatus(False, f"the process that tried the GPU ended with {how}" + (f" ({last})" if last else ""))
 
 
-def from_json(text):
+def from_json(text: str) -> GpuStatus:
     """Read a status that `try_here` found in another process."""
     facts = json.loads(text)
     cc = facts.pop("cc")
     return GpuStatus(cc=tuple(cc) if cc else None, **facts)
 
 
-def to_json(status):
+def to_json(status: GpuStatus) -> str:
     """Write a status on one line.
 
     >>> from_json(to_json(GpuStatus(False, "no GPU")))
@@ -104,7 +104,7 @@ multiprocessors=0)
     return json.dumps(asdict(status))
 
 
-def try_here():
+def try_here() -> GpuStatus:
     """Compile, launch and check the tiny kernel in this process; never raises."""
     try:
         import cupy

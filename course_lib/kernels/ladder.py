@@ -1,5 +1,6 @@
 """The ladder of Lee's slides and beyond: one step after another from a thread per element to double buffering."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
@@ -63,7 +64,7 @@ def _tile_grid(M, N, p):
     return ceil_div(N, p["BN"]), ceil_div(M, p["BM"]), 1
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield the kernels in the order of the ladder."""
     yield Kernel(
         "sgemm_swapped", FOLDER / "sgemm_swapped.cu", "sgemm_swapped",

@@ -4,6 +4,7 @@ import dataclasses
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.kernels.catalog import get
@@ -37,18 +38,19 @@ class UserKernel(Kernel):
     like: str = ""
 
     @property
-    def source(self):
+    def source(self) -> str:
         """Return the CUDA C text."""
         return self.text
 
-    def defines(self, **parameters):
+    def defines(self, **parameters: int) -> dict[str, int | str]:
         """Return what the compiler gets with -D: nothing when the text itself sets all these values."""
         wanted = super().defines(**parameters)
         written = written_values(self.text)
         return {} if all(written.get(name) == value for name, value in wanted.items()) else wanted
 
     @classmethod
-    def from_source(cls, source, *, entry=None, like=None, takes=None):
+    def from_source(cls, source: str | Path, *, entry: str | None = None, like: str | None = None,
+                    takes: tuple[str, ...] | None = None) -> "UserKernel":
         """Make a kernel from CUDA text or from a path to it.
 
         Parameters
@@ -95,7 +97,7 @@ def _own_block(base, written):
     return {"block_of": lambda p: (block["BX"], block["BY"], 1), "rules": rules}
 
 
-def is_source(kernel):
+def is_source(kernel: Any) -> bool:
     """Tell CUDA text or a path from the name of a kernel."""
     if isinstance(kernel, Path):
         return True
@@ -131,13 +133,13 @@ def _is_text(source):
     return isinstance(source, str) and ("__global__" in source or any(mark in source for mark in "\n;{"))
 
 
-def written_values(text):
+def written_values(text: str) -> dict[str, int]:
     """Return the whole numbers that a text sets with `#define NAME number`.
 
     >>> written_values("#define BM 16  // rows")
     {'BM': 16}
     """
-    found = {}
+    found: dict[str, int] = {}
     for name, value in _DEFINE.findall(_COMMENT.sub(_blank, text)):
         found.setdefault(name, int(value))
     return found

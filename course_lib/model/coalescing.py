@@ -1,12 +1,13 @@
 """How many sectors one warp's access to global memory touches."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from course_lib.arch import SECTOR_BYTES
 from course_lib.model.inputs import lanes
 
 
-def sectors(addresses, width=4, active=None):
+def sectors(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = None) -> int:
     """Count the sectors of one global request: distinct aligned 32-byte pieces over the active lanes.
 
     Parameters

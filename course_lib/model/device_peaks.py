@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from course_lib.arch import Device
+
 DOUBLE, SINGLE = 8, 4      # bytes
 
 
@@ -26,7 +28,7 @@ class Balance:
     dp_per_sm: int
 
 
-def balance(device):
+def balance(device: Device) -> Balance:
     """Return the Balance of a Device.
 
     Source: Koppelman, homework on `vtx-xform-size`, Program Output: PEAK and COMP/COMM.

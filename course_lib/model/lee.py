@@ -1,5 +1,6 @@
 """The arithmetic of Lee's slides: which unit his times can have, and what his coalescing step gains and loses."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 FLOAT = 4              # bytes
 
 
-def gflops(time, unit, N):
+def gflops(time: float, unit: str, N: int) -> float:
     """Return 10^9 operations a second of a product of N x N matrices in `time`, were it of this unit.
 
     Parameters
@@ -37,7 +38,7 @@ def gflops(time, unit, N):
     return 2 * whole("N", N, 1, 1 << 20, "a matrix has rows:") ** 3 / (time * SECONDS[unit]) / 1e9
 
 
-def possible_units(times, peak_gflops):
+def possible_units(times: Mapping[int, float], peak_gflops: float) -> tuple[str, ...]:
     """Return the units under which no time of a table beats the peak.
 
     Parameters
@@ -68,7 +69,7 @@ class Step:
     read_wavefronts: int
 
 
-def tile_of_b(loads_rows, stores_rows, width=1024, tile=16):
+def tile_of_b(loads_rows: bool, stores_rows: bool, width: int = 1024, tile: int = 16) -> Step:
     """Return the Step for one order of indices; the tile is read as its order demands, so that the product is right.
 
     His "Tiling" loads N[b + width * tx + ty], which is a column, stores it as Bs[tx][ty] and reads Bs[k][tx]. His
@@ -99,7 +100,7 @@ def tile_of_b(loads_rows, stores_rows, width=1024, tile=16):
     return Step(loaded, stored, reads)
 
 
-def speed_ups(slow, fast):
+def speed_ups(slow: Mapping[int, float], fast: Mapping[int, float]) -> dict[int, float]:
     """Return N -> how many times faster, for two columns of a table.
 
     >>> speed_ups({256: 0.06, 4096: 1311.08}, {4096: 2.20})
@@ -108,7 +109,7 @@ def speed_ups(slow, fast):
     return {N: slow[N] / fast[N] for N in slow if N in fast}
 
 
-def growth(times):
+def growth(times: Mapping[int, float]) -> dict[int, float]:
     """Return N -> how many times as long it takes as half of N; a product of 2 N^3 operations should take 8 times as long.
 
     >>> growth({256: 0.06, 1024: 7.17, 2048: 156.19})

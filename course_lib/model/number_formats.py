@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from course_lib.model.inputs import InputError
 
@@ -15,12 +16,12 @@ class Format:
     mantissa: int
 
     @property
-    def dropped(self):
+    def dropped(self) -> int:
         """Return how many of float32's 23 mantissa bits it has no room for."""
         return 23 - self.mantissa
 
     @property
-    def unit(self):
+    def unit(self) -> float:
         """Return the rounding error: at most this share of the number, if it is rounded to the nearest and not below 2**-126."""
         return 2.0 ** -(self.mantissa + 1)
 
@@ -29,7 +30,7 @@ FORMATS = {"float32": Format("float32", 23), "tf32": Format("TF32", 10), "bf16":
 AWAY = ("tf32",)           # what cvt.rna rounds a tie to: away from zero; cvt.rn goes to the even neighbour
 
 
-def rounded(x, name, cut=False):
+def rounded(x: ArrayLike, name: str, cut: bool = False) -> NDArray[np.float32]:
     """Return the number of a format that is nearest to a float32; with `cut` the dropped bits are cut off.
 
     Ties go away from zero in TF32 (`cvt.rna.tf32.f32`) and to the even neighbour in bfloat16 (`cvt.rn.bf16x2.f32`).
@@ -70,7 +71,7 @@ def rounded(x, name, cut=False):
     return np.where(np.isfinite(x), kept, x)
 
 
-def parts(x, count=3, cut=False):
+def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.float32], ...]:
     """Split a float32 into a sum of bfloat16: each part is what the parts before it leave, rounded.
 
     Three parts are exact for numbers from 2**-106 to 2**127: they have 8 bits each, float32 has 24.
@@ -91,7 +92,7 @@ def parts(x, count=3, cut=False):
     return tuple(found)
 
 
-def bits(x):
+def bits(x: float) -> str:
     """Return the 32 bits of a float32 as a text of sign, exponent and mantissa.
 
     >>> bits(1.5)

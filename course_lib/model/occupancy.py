@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from course_lib.arch import MAX_REGISTERS_PER_BLOCK, WARP
+from course_lib.arch import MAX_REGISTERS_PER_BLOCK, WARP, Device
 from course_lib.model.inputs import whole
 
 
@@ -29,12 +29,12 @@ class Occupancy:
     limits: dict[str, int]
 
     @property
-    def limiters(self):
+    def limiters(self) -> tuple[str, ...]:
         """Everything that the next block lacks."""
         return tuple(name for name, allowed in self.limits.items() if allowed == self.blocks)
 
 
-def occupancy(device, threads_per_block, registers, shared_bytes):
+def occupancy(device: Device, threads_per_block: int, registers: int, shared_bytes: int) -> Occupancy:
     """Compute the occupancy of a kernel, with all of the SM's shared memory available as such.
 
     Parameters
@@ -74,12 +74,12 @@ def occupancy(device, threads_per_block, registers, shared_bytes):
         allowed["registers"] = _by_registers(device, warps, registers)
     if shared:
         allowed["shared memory"] = limits.shared // shared
-    limiter = min(allowed, key=allowed.get)
+    limiter = min(allowed, key=lambda name: allowed[name])
     blocks = allowed[limiter]
     return Occupancy(blocks, blocks * warps, blocks * warps / limits.warps, limiter, allowed)
 
 
-def max_threads(device, registers, shared_bytes=0):
+def max_threads(device: Device, registers: int, shared_bytes: int = 0) -> int:
     """Return the most threads, in whole warps, that one block of such a kernel can have.
 
     Parameters, errors and source as for `occupancy`.

@@ -97,17 +97,18 @@ def rounds(warps: int, loads: int, adds: int, *, start: int = 0, cycles: int = 1
     groups = [[_Warp(number, loads, adds) for number in range(warps)] for _ in range(SCHEDULERS)]
     issuing: list[_Warp | None] = [None] * SCHEDULERS
     queue: deque[tuple[int, _Warp]] = deque()
-    lines, shared = [[] for _ in range(warps)], []
+    lines: list[list[str]] = [[] for _ in range(warps)]
+    shared: list[str] = []
     for now in range(start + cycles):
         issuing = [_chosen(group, last, now) for group, last in zip(groups, issuing, strict=True)]
         if now >= start:
             for line, warp in zip(lines, groups[0], strict=True):
                 line.append(_letter(warp, issuing[0], now))
-        for scheduler, warp in enumerate(issuing):
-            if warp and warp.state(now) == LOAD:
-                queue.append((scheduler, warp))
-            if warp:
-                warp.issue(now)
+        for scheduler, chosen in enumerate(issuing):
+            if chosen and chosen.state(now) == LOAD:
+                queue.append((scheduler, chosen))
+            if chosen:
+                chosen.issue(now)
         served = queue.popleft() if queue else None
         if served:
             served[1].word(now + latency)

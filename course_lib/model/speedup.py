@@ -13,7 +13,7 @@ def _positive(**values):
             raise InputError(f"{name} is {value!r}, but it is a positive number", name=name, value=value)
 
 
-def amdahl(share, factor):
+def amdahl(share: float, factor: float) -> float:
     """Return the speed-up of the whole when a `share` of its time becomes `factor` times faster.
 
     Parameters
@@ -38,7 +38,7 @@ def amdahl(share, factor):
     return math.inf if rest == 0 else 1 / rest
 
 
-def serial_share(speedup, workers):
+def serial_share(speedup: float, workers: int) -> float:
     """Return the share of the time that would have to be sequential if Amdahl's law explained a speed-up all by itself.
 
     Measured with more and more workers, a share that stays is a sequential part; one that grows points to something else.
@@ -70,7 +70,7 @@ def serial_share(speedup, workers):
     return (1 / speedup - 1 / workers) / (1 - 1 / workers)
 
 
-def least_share(speedup, factor=math.inf):
+def least_share(speedup: float, factor: float = math.inf) -> float:
     """Return the share of the time that a part must have had if removing time from it made the whole `speedup` times faster.
 
     Wong's training runs 15 iterations a second with his product and 45 with cuBLAS: his takes at least two thirds. That is when
@@ -98,7 +98,7 @@ def least_share(speedup, factor=math.inf):
     return min(1.0, (1 - 1 / speedup) / (1 - 1 / factor)) if factor > 1 else 0.0
 
 
-def saved_ms(before_per_s, after_per_s):
+def saved_ms(before_per_s: float, after_per_s: float) -> float:
     """Return the milliseconds that one iteration became shorter.
 
     >>> round(saved_ms(14.5, 15), 2), round(saved_ms(15, 45), 1)
@@ -108,7 +108,7 @@ def saved_ms(before_per_s, after_per_s):
     return 1e3 / before_per_s - 1e3 / after_per_s
 
 
-def loads_per_element(tile):
+def loads_per_element(tile: int) -> float:
     """Return loads of global memory per multiply-add operand with tiles of `tile` x `tile`, over those without tiles.
 
     Each element in shared memory is read `tile` times. Source: Wong, section D.
@@ -120,7 +120,7 @@ def loads_per_element(tile):
     return 1 / tile
 
 
-def caffe_inv_rate(iteration, base=0.01, gamma=1e-4, power=0.75):
+def caffe_inv_rate(iteration: int, base: float = 0.01, gamma: float = 1e-4, power: float = 0.75) -> float:
     """Return Caffe's learning rate under the policy "inv": base (1 + gamma t)^-power.
 
     The defaults are those of Caffe's LeNet example, which yield the rate that Wong's log prints.

@@ -18,8 +18,10 @@ class Queue:
     """Texts to be compiled, the latest asked for first, and the thread that hands them to the process."""
 
     def __init__(self) -> None:
-        self._changed, self._waiting, self._seen = threading.Condition(), [], set()
-        self._thread, self._helper = None, Helper(__name__)
+        self._changed, self._helper = threading.Condition(), Helper(__name__)
+        self._waiting: list[Request] = []
+        self._seen: set[Request] = set()
+        self._thread: threading.Thread | None = None
 
     def put(self, requests: Iterable[Request]) -> None:
         """Have requests compiled before those that wait already."""
@@ -70,10 +72,10 @@ def compile_ahead(requests: Iterable[Request]) -> None:
 
 def compile_all(requests: Iterable[Request]) -> None:
     """Compile and disassemble texts of one architecture now, and leave the answers on the disk; refusals too."""
-    cubins = {}
+    cubins: dict[tuple[str, bytes], None] = {}
     for request in requests:
         try:
-            cubins[request.arch, nvrtc.compile_here(request).cubin] = None
+            cubins[request.arch, nvrtc.machine_code(nvrtc.compile_here(request))] = None
         except nvrtc.CompileError:
             continue                                # the reader's own move will show it
     for arch in {arch for arch, _ in cubins}:

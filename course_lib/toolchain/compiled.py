@@ -1,10 +1,9 @@
 """What comes out of `compile_cuda`."""
 
-from course_lib.toolchain.diagnostics import Diagnostic
 from dataclasses import dataclass, field
 
 from course_lib.toolchain.code_stand_in import CodeStandIn
-from course_lib.toolchain.diagnostics import parse_log
+from course_lib.toolchain.diagnostics import Diagnostic, parse_log
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 A text that includes files other than NVIDIA's headers is compiled each time, as only the compiler knows which files those are.
 """
 
-from collections.abc import Callable, Sequence
 import functools
 import hashlib
 import importlib.metadata
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from course_lib.toolchain import disk
 from course_lib.toolchain.headers import header_wheels
@@ -37,7 +37,7 @@ def compiled_once(compile_now: Callable[[], tuple[dict[str, str], bytes]], sourc
     key : tuple of str
         `Request.key`, which is written with the answer, for `answers`.
     """
-    makers = compiler_version(), _own_hash()
+    makers: tuple[Any, ...] = (compiler_version(), _own_hash())
     if None in makers or not stands_alone(source, options):
         return compile_now()
     if _HEADER.search(without_comments(source)):

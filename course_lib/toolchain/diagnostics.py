@@ -1,9 +1,9 @@
 """The compiler's log as facts: which line of the reader's text, which column, what is wrong."""
 
-from collections.abc import Sequence
-from typing import Any
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from course_lib.errors import CourseError
 
@@ -121,18 +121,19 @@ def parse_log(log: str, source: str, name: str, ptx: str = "") -> tuple[Diagnost
     >>> [(d.line, d.column, d.message) for d in parse_log(log, "{\\nx[0] = y;", "k.cu")]
     [(2, 8, 'identifier "y" is undefined')]
     """
-    found, block = [], None
+    found: list[tuple[re.Match[str], list[str] | None]] = []
+    block: list[str] | None = None
     for text in log.splitlines():
         if header := _HEADER.fullmatch(text):
-            block = (header, [])
-            found.append(block)
+            block = []
+            found.append((header, block))
         elif header := _PTXAS.fullmatch(text.rstrip()):
             found.append((header, None))
             block = None
         elif not text.strip():
             block = None          # a blank line ends a message; what follows outside is a summary
-        elif block:
-            block[1].append(text)
+        elif block is not None:
+            block.append(text)
     lines = _split(source)
     made = [_from_compiler(header, rest, lines, name) if rest is not None else _from_ptxas(header, lines, name, ptx)
             for header, rest in found]
@@ -150,7 +151,8 @@ def _from_compiler(header, rest, lines, name):
         number, file = int(header["line"]), header["file"]
     else:                           # the text ended too early
         number, file = max((i for i, text in enumerate(lines, start=1) if text.strip()), default=1), name
-    shown, caret, words = "", None, []
+    shown, caret = "", None
+    words: list[str] = []
     for i, text in enumerate(rest):
         if _CARET.fullmatch(text) and i:
             shown, caret = words.pop()[2:], text.index("^") - 2     # the log indents the line by two

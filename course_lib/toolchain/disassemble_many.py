@@ -4,11 +4,11 @@ Kernels that are one function each are put behind one another and disassembled a
 the cubin's DWARF table. Tests hold the text to what nvdisasm says of each kernel alone.
 """
 
-from collections.abc import Sequence
 import io
 import json
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -53,11 +53,15 @@ def _one_function(cubin):
     """Return (kernel, its bytes, {offset: source line and file}) of a cubin that is one function, or None."""
     elf = ELFFile(io.BytesIO(cubin))
     sections = [s for s in elf.iter_sections() if s.name.startswith(".text.")]
-    functions = [s.name for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_info"]["type"] == "STT_FUNC"]
+    functions = [s.name for s in _symbols(elf) if s["st_info"]["type"] == "STT_FUNC"]
     moved = [s for s in elf.iter_sections() if isinstance(s, RelocationSection) and ".text." in s.name and s.num_relocations()]
     if len(sections) != 1 or functions != [sections[0].name.removeprefix(".text.")] or moved:
         return None
     return functions[0], sections[0].data(), _lines(elf)
+
+
+def _symbols(elf):
+    return elf.get_section_by_name(".symtab").iter_symbols()
 
 
 def _lines(elf):

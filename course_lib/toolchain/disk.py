@@ -3,12 +3,12 @@
 Any number of processes share the folder. A file is complete or not there, begins with a checksum, and the oldest go first.
 """
 
-from collections.abc import Callable
 import contextlib
 import hashlib
 import os
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 CACHE_BYTES = 384 << 20  # of the disk cache; the oldest objects go first

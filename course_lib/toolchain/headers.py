@@ -35,7 +35,7 @@ def include_directories(major: int) -> tuple[str, ...]:
     tuple of str
         Without repetition; empty when no such wheel is installed.
     """
-    found = {}
+    found: dict[str, None] = {}
     for (header, *_), name in zip(_WHEELS, header_wheels(major), strict=True):
         if folder := _folder_of(name, header):
             found[folder] = None

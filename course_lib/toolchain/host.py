@@ -1,23 +1,23 @@
 """C programs on the reader's own machine: compile to a shared library, keep it on disk, load it, call it with arrays."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 import ctypes
 import functools
 import hashlib
 import os
 import re
 import uuid
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic
 from course_lib.toolchain.host_compiler import SUFFIX, host_compiler
+from course_lib.toolchain.source_text import check_text, define_options
 
 VERSION = "1"
 CACHE_BYTES = 64 << 20     # of libraries on disk; the oldest go first
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _MESSAGE = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<severity>fatal error|error|warning|note): "
                       r"(?P<message>.*)")
 _UNDEFINED = re.compile(r"undefined reference to [`'](?P<gnu>\w+)'|undefined symbol: (?P<lld>\w+)|\"_(?P<apple>\w+)\", referenced from")
@@ -53,10 +53,10 @@ class HostProgram:
         CourseError
             When the library cannot be loaded or has no such function.
         """
-        library = _load(str(self.path))
+        library, prototype = _load(str(self.path)), ctypes.CFUNCTYPE(result, *arguments)
         try:
-            return ctypes.CFUNCTYPE(result, *arguments)((name, library))
-        except AttributeError:
+            return prototype((name, library))
+        except AttributeError:                      # ctypes says so of a symbol that is not exported
             raise CourseError(f"{self.name} has no function {name} that others may call: "
                               "is it spelled so, and not static?", name=name) from None
 
@@ -93,12 +93,13 @@ def compile_c(source: str, *, name: str = "program.c", defines: Mapping[str, int
     CourseError
         When there is no compiler, or none that can do OpenMP.
     """
-    _check(source, name, defines or {})
+    check_text(source, name, "C")
+    macros = tuple(define_options(defines or {}))
     compiler = host_compiler()
     extra = (*(compiler.openmp() if openmp else ()), *(compiler.as_written if as_written else ()),
-             *(f"-D{macro}={value}" for macro, value in (defines or {}).items()), *options)
+             *macros, *options)
     path = cache_folder() / f"{_key(source, name, compiler, extra)}{SUFFIX}"
-    said = _kept(path)
+    said = _stored(path)
     if said is None:
         path, said = _build(compiler, source, name, extra, path, texts or {name: source})
     found = parse_c_log(said, texts or {name: source})
@@ -121,7 +122,7 @@ def _build(compiler, source, name, extra, path, texts):
         os.replace(part.with_suffix(".log"), path.with_suffix(".log"))
         os.replace(part, path)          # the library comes last: where it is, its log is
     except OSError as error:
-        raise CourseError(f"the compiled program cannot be kept in {path.parent} ({error.strerror}): "
+        raise CourseError(f"the compiled program cannot be stored in {path.parent} ({error.strerror}): "
                           "set the environment variable COURSE_CACHE to a folder that can be written") from None
     finally:
         for left in (part, part.with_suffix(".log")):
@@ -177,7 +178,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("COURSE_CACHE") or os.path.join(user, "warp-by-warp")).absolute() / f"host-{VERSION}"
 
 
-def _kept(path):
+def _stored(path):
     """Return what the compiler said when it made this library, or None when there is none that loads."""
     try:
         digest, _, said = path.with_suffix(".log").read_text(encoding="utf-8").partition("\n")
@@ -226,15 +227,3 @@ def _trim(folder):
         path.unlink(missing_ok=True)
         path.with_suffix(".log").unlink(missing_ok=True)
         total -= size
-
-
-def _check(source, name, defines):
-    if not isinstance(source, str):
-        raise CourseError(f"the source must be C text, a str, not {type(source).__name__}")
-    if "\0" in source:
-        raise CourseError(f"{name} holds a NUL character: is it a text file?")
-    if not str(name) or re.search(r"[\0\r\n]", str(name)):
-        raise CourseError(f"the name of the source must be a single line, not {name!r}")
-    for macro in defines:
-        if not (isinstance(macro, str) and _IDENTIFIER.fullmatch(macro)):
-            raise CourseError(f"{macro!r} cannot be defined: a macro's name is letters, digits and _, not a digit first")

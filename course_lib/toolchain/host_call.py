@@ -1,8 +1,5 @@
 """Call a C function with NumPy arrays: in this process for speed, or in a process of its own when it may crash."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
-from course_lib.toolchain.host import HostProgram
 import ctypes
 import json
 import mmap
@@ -10,12 +7,17 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
+from course_lib.toolchain.host import HostProgram
 
+Real = NDArray[np.float32] | NDArray[np.float64]
 REALS = {"float32": ctypes.c_float, "float64": ctypes.c_double}
 MOST = 2**30          # M, N, K: a loop that goes in blocks may count beyond its end, and must not leave int there
 _SIGNALS = {4: "it ran an instruction that this CPU does not have", 6: "it called abort, or an assertion failed",
@@ -179,7 +181,7 @@ def _run(task, name, limit_s):
         said = file.read(10_000).decode(errors="replace")
     if not Path(task["answer"]).exists():
         number = _WINDOWS.get(done.returncode & 0xFFFFFFFF, -done.returncode if done.returncode < 0 else None)
-        reason = _SIGNALS.get(number, f"it ended with status {done.returncode}")
+        reason = _SIGNALS.get(number or 0, f"it ended with status {done.returncode}")
         raise CrashedError(f"{name} was stopped: {reason}", signal=number, said=said)
     return said
 
@@ -191,7 +193,11 @@ def _wait(command, task, file, limit_s):
     """
     late = threading.Event()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=file, stderr=file) as process:
-        timer = threading.Timer(limit_s, lambda: (late.set(), process.kill()))
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(limit_s, end)
         timer.daemon = True
         timer.start()
         try:

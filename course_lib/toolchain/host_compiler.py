@@ -3,7 +3,6 @@
 A compiler counts as found when a library that it made was loaded and gave the right answer.
 """
 
-from collections.abc import Sequence
 import ctypes
 import functools
 import os
@@ -13,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def no_compiler() -> str:
 @functools.cache
 def _find(wanted, path):
     """Find a compiler; the arguments are what the answer depends on, and a failure is not kept."""
-    tried = []
+    tried: list[tuple[str, str]] = []
     if wanted.strip():
         command = tuple(shlex.split(wanted, posix=sys.platform != "win32"))
         compiler, reason = _examine(command, tried)

@@ -1,12 +1,12 @@
 """What CPU this is, and which BLAS NumPy multiplies with on it."""
 
-from collections.abc import Iterator
 import functools
 import os
 import platform
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path

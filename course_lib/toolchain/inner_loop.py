@@ -1,7 +1,7 @@
 """The loop in which a kernel spends its time, as machine code: what stands there for each multiply-add."""
 
-from course_lib.toolchain.sass import SassInstruction
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
 from course_lib.toolchain.loops import Loop, loops
 from course_lib.toolchain.nvrtc import compile_cuda
-from course_lib.toolchain.sass import sass
+from course_lib.toolchain.sass import SassInstruction, sass
 
 _REGISTER = re.compile(r"[-|~!]*R(\d+)\b")
 _NO_RESULT = ("ST", "RED", "BAR", "BRA", "BSSY", "BSYNC", "NOP", "EXIT")
@@ -53,7 +53,7 @@ class InnerLoop:
     @property
     def shared_words(self) -> int:
         """Return the 32-bit words a lane reads from shared memory in a turn."""
-        return sum(i.bits for i in self.loop.instructions if i.base == "LDS") // 32
+        return sum(i.bits or 0 for i in self.loop.instructions if i.base == "LDS") // 32
 
     @property
     def other(self) -> int:
@@ -79,11 +79,12 @@ class InnerLoop:
         >>> loop.multiply_adds, loop.factors_from("LDS"), loop.factors_from("LDG")
         (256, 256, 256)
         """
-        writer, found = {}, 0
+        writer: dict[int, str] = {}
+        found = 0
         for turn in (0, 1):                              # the second turn knows what the first one left
             for instruction in self.loop.instructions:
                 if turn and instruction.base == self.fma:
-                    found += sum(writer.get(r) == opcode for r in map(_register, instruction.operands[1:3]) if r is not None)
+                    found += sum(r is not None and writer.get(r) == opcode for r in map(_register, instruction.operands[1:3]))
                 for register in written_registers(instruction):
                     writer[register] = instruction.base
         return found

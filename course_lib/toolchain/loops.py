@@ -1,10 +1,14 @@
 """The loops of a kernel's machine code, and what one turn of each executes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from course_lib.toolchain.sass import SassInstruction
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from course_lib.toolchain.sass import SassInstruction
+
+Blocks = dict[int, list[SassInstruction]]      # basic blocks by the offset of their first instruction
+Edges = dict[int, list[int]]                   # block -> those that can follow
+ControlFlow = tuple[Blocks, Edges]
 _ENDS = ("EXIT", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU", "KILL", "BPT")
 
 
@@ -32,8 +36,8 @@ class Loop:
     end: int
     depth: int
     lines: tuple[int, ...]
-    counts: Counter = field(hash=False)
-    instructions: tuple = field(repr=False, hash=False)
+    counts: Counter[str] = field(hash=False)
+    instructions: tuple[SassInstruction, ...] = field(repr=False, hash=False)
 
 
 def loops(instructions: Sequence[SassInstruction]) -> tuple[Loop, ...]:
@@ -63,7 +67,7 @@ def loops(instructions: Sequence[SassInstruction]) -> tuple[Loop, ...]:
     [(1, (4,), 1, 1)]
     """
     blocks, edges = graph(instructions)
-    bodies = {}                      # head -> (blocks of the body, last jump back)
+    bodies: dict[int, tuple[set[int], int]] = {}                      # head -> (blocks of the body, last jump back)
     for tail, head in back_edges(edges):
         body, end = bodies.get(head, ({head}, 0))
         bodies[head] = body | body_of(head, tail, edges), max(end, tail)
@@ -83,7 +87,7 @@ def count(instructions: Iterable[SassInstruction]) -> Counter[str]:
     >>> sorted(count([SassInstruction(0, None, "LDS.128", (), 1), SassInstruction(16, None, "FFMA", (), 1)]).items())
     [('FFMA', 1), ('LDS', 1), ('LDS.128', 1), ('instructions', 2)]
     """
-    counts = Counter()
+    counts: Counter[str] = Counter()
     for instruction in instructions:
         counts["instructions"] += 1
         counts[instruction.base] += 1
@@ -112,7 +116,8 @@ def _goes_on(instruction):
 def graph(instructions: Sequence[SassInstruction]) -> ControlFlow:
     """Cut into basic blocks; return those that the kernel's start leads to, and their successors, by first offset."""
     targets = {_target(i) for i in instructions}
-    blocks, current = {}, None
+    blocks: Blocks = {}
+    current: list[SassInstruction] | None = None
     for instruction in instructions:
         if current is None or instruction.offset in targets:
             current = blocks.setdefault(instruction.offset, [])
@@ -121,7 +126,8 @@ def graph(instructions: Sequence[SassInstruction]) -> ControlFlow:
             current = None
     starts = sorted(blocks)
     follows = dict(zip(starts, starts[1:], strict=False))
-    edges, waiting = {}, starts[:1]
+    edges: Edges = {}
+    waiting = starts[:1]
     while waiting:
         block = waiting.pop()
         if block in edges:

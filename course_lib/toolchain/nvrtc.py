@@ -4,11 +4,10 @@ What it made is kept on disk (`compiled_once.py`). Where it cannot be loaded, as
 precompiled archive (`archive.py`), and every other text is refused with a sentence that says what to do.
 """
 
-from collections.abc import Iterator, Sequence
 import functools
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from course_lib.errors import CourseError
 from course_lib.toolchain import archive
@@ -18,9 +17,9 @@ from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.forks import NO_FORK
 from course_lib.toolchain.headers import include_directories
 from course_lib.toolchain.request import NAME, Request
+from course_lib.toolchain.source_text import check_text, define_options
 
 _ARCH = re.compile(r"(sm|compute)_(\d+)[af]?")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 ALWAYS = ("-lineinfo", "--std=c++17", "--ptxas-options=-v")
 _PTXAS_INFO = re.compile(r"ptxas (?:info| +\.).*")
 _FOLDERS = re.compile(r"""(?m)(^\t\.file\t\d+ ")(?:[^"\n]*[/\\])?(?=[^"\n]*")""")
@@ -65,7 +64,7 @@ def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
     >>> ".visible .entry one(" in compiled.ptx, compiled.cubin[:4]
     (True, b'\\x7fELF')
     """
-    _check_texts(source, name)
+    check_text(source, name, "CUDA C")
     _check_arch(arch)
     options = (*define_options(defines or {}), *_plain_options(options))
     return answer(Request(source, str(name), arch, options))
@@ -172,16 +171,6 @@ def _checked(nvrtc, answer):
     return values[0] if len(values) == 1 else tuple(values) or None
 
 
-def _check_texts(source, name):
-    if not isinstance(source, str):
-        raise CourseError(f"the source must be CUDA C text, a str, not {type(source).__name__}")
-    if "\0" in source:
-        raise CourseError(f"{name} holds a NUL character at line {source[:source.index(chr(0))].count(chr(10)) + 1}: "
-                          "is it a text file?")
-    if not str(name) or re.search(r"[\0\r\n]", str(name)):
-        raise CourseError(f"the name of the source must be a single line, not {name!r}")
-
-
 def _check_arch(arch):
     match = _ARCH.fullmatch(arch) if isinstance(arch, str) else None
     if match is None:
@@ -192,20 +181,6 @@ def _check_arch(arch):
         older = " (older GPUs need NVRTC 12)" if int(match[2]) < min(known) else ""
         raise CourseError(f"NVRTC {version} makes no code for {arch}{older}: it knows "
                           + ", ".join(f"sm_{n}" for n in known), arch=arch, known=known)
-
-
-def define_options(defines: Mapping[str, int | float | str | bool]) -> Iterator[str]:
-    """Yield what passes macros to the compiler.
-
-    >>> list(define_options({"BM": 32, "FAST": True}))
-    ['-DBM=32', '-DFAST=1']
-    """
-    if not isinstance(defines, Mapping):
-        raise CourseError(f'defines must map names to values, like {{"BM": 32}}, not {defines!r}')
-    for name, value in defines.items():
-        if not (isinstance(name, str) and _IDENTIFIER.fullmatch(name)):
-            raise CourseError(f"{name!r} cannot be defined: a macro's name is letters, digits and _, not a digit first")
-        yield f"-D{name}={int(value) if isinstance(value, bool) else value}"
 
 
 def _plain_options(options):

@@ -1,9 +1,9 @@
 """What each machine instruction of a loop is there for, read from the registers that it writes."""
 
-from course_lib.toolchain.loops import Loop
 import re
 
 from course_lib.toolchain.inner_loop import written_registers
+from course_lib.toolchain.loops import Loop
 
 _ADDRESS = re.compile(r"\b(U?R)(\d+)(\.64)?")
 _UNIFORM = re.compile(r"UR\d+")          # a register that all lanes share

@@ -1,6 +1,5 @@
 """What a kernel takes from the multiprocessor, read out of the cubin: registers, shared memory, stack, constants."""
 
-from course_lib.toolchain.compiled import Compiled
 import io
 import re
 import struct
@@ -11,6 +10,7 @@ from elftools.elf.elffile import ELFFile
 from course_lib.errors import CourseError
 from course_lib.toolchain.binaries import check_cubin
 from course_lib.toolchain.code_stand_in import CodeStandIn
+from course_lib.toolchain.compiled import Compiled
 
 RESERVED_SHARED_BYTES = 1024    # a block, CC 8.0 and up; CUDA C++ Programming Guide, "Compute Capability 8.x", Shared Memory
 
@@ -86,7 +86,7 @@ def resources(compiled: Compiled | bytes) -> dict[str, Resources]:
     >>> used.static_shared_bytes, used.reserved_shared_bytes, used.parameter_bytes, used.spill_store_bytes
     (256, 1024, 8, 0)
     """
-    cubin = getattr(compiled, "cubin", compiled)
+    cubin = compiled.cubin if isinstance(compiled, Compiled) else compiled
     if isinstance(cubin, CodeStandIn):
         return {name: Resources(**fields) for name, fields in cubin.resources().items()}
     check_cubin(cubin)
@@ -95,7 +95,7 @@ def resources(compiled: Compiled | bytes) -> dict[str, Resources]:
         sections = {section.name: section for section in elf.iter_sections()}
         if elf["e_machine"] != "EM_CUDA" or ".nv.info" not in sections:
             raise CourseError(f"this is no cubin but an ELF file for {elf['e_machine']}")
-        facts = _Facts(elf, sections, _spills(getattr(compiled, "ptxas_log", "")))
+        facts = _Facts(elf, sections, _spills(compiled.ptxas_log if isinstance(compiled, Compiled) else ""))
         return {name: facts.of(index, name) for index, name in facts.entries()}
     except CourseError:
         raise
@@ -165,7 +165,8 @@ def _attributes(data):
 
 def _spills(log):
     """Return kernel -> (bytes stored, bytes loaded) by spills, those of the functions it calls included."""
-    found, entry = {}, None
+    found: dict[str, tuple[int, int]] = {}
+    entry: str | None = None
     for line in log.splitlines():
         if match := _PTXAS_ENTRY.search(line):
             entry = match[1]

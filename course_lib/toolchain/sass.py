@@ -1,21 +1,21 @@
 """Machine code as text: what the hardware really executes, instruction by instruction, with source lines."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-from course_lib.toolchain.compiled import Compiled
 import functools
 import hashlib
 import importlib.metadata
 import json
 import re
 import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.toolchain import disk
 from course_lib.toolchain.binaries import check_cubin, run_on_cubin
 from course_lib.toolchain.code_stand_in import CodeStandIn
+from course_lib.toolchain.compiled import Compiled
 
 _WIDTHS = {"8": 8, "16": 16, "32": 32, "64": 64, "128": 128}
 _MEMORY = ("LD", "ST", "ATOM", "RED")
@@ -104,7 +104,7 @@ def sass(compiled: Compiled | bytes, entry: str | None = None) -> tuple[SassInst
     >>> [(i.opcode, i.line) for i in code if i.base in ("LDG", "FMUL", "STG")]
     [('LDG.E', 2), ('LDG.E', 2), ('FMUL', 2), ('STG.E', 2)]
     """
-    cubin = getattr(compiled, "cubin", compiled)
+    cubin = compiled.cubin if isinstance(compiled, Compiled) else compiled
     functions = disassemble(cubin)
     names = ", ".join(functions)
     if entry is None and len(functions) > 1:

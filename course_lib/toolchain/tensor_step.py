@@ -1,6 +1,5 @@
 """One step along K of a kernel for tensor cores, in machine code: its matrix instructions, and all others beside them."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -11,7 +10,6 @@ from course_lib.toolchain.nvrtc import compile_cuda
 from course_lib.toolchain.sass import sass
 from course_lib.toolchain.ways import shortest
 
-_SHAPE = re.compile(r"HMMA\.(\d+)\.")
 SHAPES = {"1684": 16 * 8 * 4, "1688": 16 * 8 * 8, "16816": 16 * 8 * 16}     # rows, columns, depth run together in the instruction's name
 
 
@@ -32,7 +30,7 @@ class TensorStep:
     multiply_adds: int
     loads: int
     instructions: int
-    opcodes: Counter = field(hash=False, repr=False)
+    opcodes: Counter[str] = field(hash=False, repr=False)
 
     @property
     def per_multiply_add(self) -> float:
@@ -72,7 +70,8 @@ def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int)
     if len(busy) != 1:
         raise CourseError(f"{kernel.name} has {len(busy)} loops with matrix instructions in its machine code for {arch}, not one",
                           kernel=kernel.name)
-    shapes = Counter(_SHAPE.match(i.opcode)[1] for i in busy[0].instructions if i.base == "HMMA")
+    matrix = [i.opcode for i in busy[0].instructions if i.base == "HMMA"]
+    shapes = Counter(opcode.split(".")[1] for opcode in matrix)
     elements = (values["BM"] + values["BN"]) * values["BK"] // kernel.block(**values)[0]      # that a thread loads
     way = shortest(graph(code), busy[0], "HMMA", elements // 4 if busy[0].counts["LDG.128"] else elements)
     return TensorStep(sum(SHAPES[shape] * count for shape, count in shapes.items()), way.loads, way.instructions,

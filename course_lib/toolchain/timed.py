@@ -1,9 +1,8 @@
 """The machine code between two readings of the clock: what a microbenchmark really times."""
 
-from course_lib.toolchain.compiled import Compiled
-from course_lib.toolchain.sass import SassInstruction
 from course_lib.errors import CourseError
-from course_lib.toolchain.sass import sass
+from course_lib.toolchain.compiled import Compiled
+from course_lib.toolchain.sass import SassInstruction, sass
 
 
 def between_clocks(compiled: Compiled | bytes) -> tuple[SassInstruction, ...]:

@@ -1,12 +1,11 @@
 """The fewest machine instructions that a warp can execute in one step along K: the shortest way through the loop."""
 
-from course_lib.toolchain.loops import ControlFlow, Loop
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from course_lib.kernels import Kernel, get
 from course_lib.toolchain.inner_loop import inner_loop
-from course_lib.toolchain.loops import back_edges, graph, loops
+from course_lib.toolchain.loops import ControlFlow, Loop, back_edges, graph, loops
 from course_lib.toolchain.nvrtc import compile_cuda
 from course_lib.toolchain.sass import sass
 from course_lib.toolchain.step_along_k import whole_step
@@ -101,9 +100,10 @@ def shortest(flow: ControlFlow, loop: Loop, fma: str, loads: int, inside: tuple[
         inner, turn, turns = inside
         weights = {b: Way(0, way.loads, way.instructions) for b, way in weights.items()}        # the way must lead through `inside`
         weights[inner.start] = Way(turns * turn.multiply_adds, turns * turn.loads, turns * turn.instructions)
-    best = {}                               # block -> {loads until the jump back: (-multiply-adds, instructions)}
+    best: dict[int, dict[int, tuple[int, int]]] = {}                               # block -> {loads until the jump back: (-multiply-adds, instructions)}
     for block in TopologicalSorter({b: follows - {None} for b, follows in after.items()}).static_order():
-        here, own = weights[block], {}
+        here = weights[block]
+        own: dict[int, tuple[int, int]] = {}
         for follow in after[block]:
             for seen, (fmas, length) in ({0: (0, 0)} if follow is None else best[follow]).items():
                 way = fmas - here.multiply_adds, length + here.instructions
@@ -117,7 +117,8 @@ def _body(flow, loop, inner):
     """Return a loop's blocks, and for each those that follow without a jump back; None stands for the loop's own jump back."""
     blocks, edges = flow
     offsets, folded = ({i.offset for i in part.instructions} if part else set() for part in (loop, inner))
-    back, after = set(back_edges(edges)), {}
+    back = set(back_edges(edges))
+    after: dict[int, set[int | None]] = {}
     for block in edges:
         if block in offsets:
             name = inner.start if block in folded else block
