@@ -19,7 +19,7 @@ STATIC_SHARED = 48 * KIB   # the most that `__shared__` arrays of fixed size may
 
 
 @dataclass(frozen=True)
-class Limits:
+class ChipLimits:
     """What every chip of one compute capability allows; sizes in bytes, registers of 4 bytes.
 
     Attributes
@@ -57,21 +57,21 @@ class Limits:
 
 
 LIMITS = {
-    #              SM:           block:  SM:      thread: units:    SM:        block:     unit: reserved:
-    #              warps blocks  threads registers regs   regs warp shared     shared     shared shared
-    (1, 3):  Limits(32,  8,      512,    16384,   124,    512, 2,   16 * KIB,  16 * KIB,  512,  0),
-    (3, 0):  Limits(64,  16,     1024,   65536,   63,     256, 4,   48 * KIB,  48 * KIB,  256,  0),
-    (3, 5):  Limits(64,  16,     1024,   65536,   255,    256, 4,   48 * KIB,  48 * KIB,  256,  0),
-    (3, 7):  Limits(64,  16,     1024,   131072,  255,    256, 4,   112 * KIB, 48 * KIB,  256,  0),
-    (5, 2):  Limits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
-    (6, 1):  Limits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
-    (7, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  96 * KIB,  256,  0),
-    (7, 5):  Limits(32,  16,     1024,   65536,   255,    256, 4,   64 * KIB,  64 * KIB,  256,  0),
-    (8, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   164 * KIB, 163 * KIB, 128,  KIB),
-    (8, 6):  Limits(48,  16,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
-    (8, 9):  Limits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
-    (9, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   228 * KIB, 227 * KIB, 128,  KIB),
-    (12, 0): Limits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+    #                  SM:           block:  SM:      thread: units:    SM:        block:     unit: reserved:
+    #                  warps blocks  threads registers regs   regs warp shared     shared     shared shared
+    (1, 3):  ChipLimits(32,  8,      512,    16384,   124,    512, 2,   16 * KIB,  16 * KIB,  512,  0),
+    (3, 0):  ChipLimits(64,  16,     1024,   65536,   63,     256, 4,   48 * KIB,  48 * KIB,  256,  0),
+    (3, 5):  ChipLimits(64,  16,     1024,   65536,   255,    256, 4,   48 * KIB,  48 * KIB,  256,  0),
+    (3, 7):  ChipLimits(64,  16,     1024,   131072,  255,    256, 4,   112 * KIB, 48 * KIB,  256,  0),
+    (5, 2):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
+    (6, 1):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
+    (7, 0):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  96 * KIB,  256,  0),
+    (7, 5):  ChipLimits(32,  16,     1024,   65536,   255,    256, 4,   64 * KIB,  64 * KIB,  256,  0),
+    (8, 0):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   164 * KIB, 163 * KIB, 128,  KIB),
+    (8, 6):  ChipLimits(48,  16,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+    (8, 9):  ChipLimits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+    (9, 0):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   228 * KIB, 227 * KIB, 128,  KIB),
+    (12, 0): ChipLimits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
 }
 # Single- and double-precision units of an SM; "CUDA C++ Programming Guide", Arithmetic Instructions, throughput per clock.
 UNITS = {
@@ -118,8 +118,8 @@ class Device:
     source: str
 
     @property
-    def limits(self) -> Limits:
-        """The Limits of its compute capability."""
+    def limits(self) -> ChipLimits:
+        """The ChipLimits of its compute capability."""
         return LIMITS[self.cc]
 
     @property

@@ -122,11 +122,11 @@ def as_row(record: Record, left_out: Container[str] = ()) -> dict[str, Any]:
         value = getattr(record, entry.name)
         usual = record.N if entry.name in ("M", "K") else entry.default if entry.default is not MISSING else {}
         if entry.name in ("kernel", "N", "parameters") or (entry.name not in left_out and value != usual):
-            row[entry.name] = rounded(value) if entry.name in ("median_s", "low_s", "high_s", "gflops", "gb_s") else value
+            row[entry.name] = five_digits(value) if entry.name in ("median_s", "low_s", "high_s", "gflops", "gb_s") else value
     return row
 
 
-def rounded(x: float | None) -> float | None:
+def five_digits(x: float | None) -> float | None:
     """Keep five significant digits: more than the spread warrants."""
     return None if x is None else float(f"{x:.5g}")
 

@@ -115,7 +115,7 @@ def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, ar
 
     try:
         on_device = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
-        function = prepare(compiled, entry, dynamic_shared, constants)
+        function = prepare_function(compiled, entry, dynamic_shared, constants)
         function(triple(grid), triple(block), tuple(on_device), shared_mem=dynamic_shared)
         cupy.cuda.get_current_stream().synchronize()
         for given, there in zip(args, on_device, strict=True):
@@ -128,7 +128,7 @@ def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, ar
     return tuple(a for a in args if isinstance(a, np.ndarray) or is_cupy(a))
 
 
-def prepare(compiled: "Compiled | bytes", entry: str, dynamic_shared: int, constants: Mapping[str, np.ndarray] | None = None) -> Any:
+def prepare_function(compiled: "Compiled | bytes", entry: str, dynamic_shared: int, constants: Mapping[str, np.ndarray] | None = None) -> Any:
     """Load a function, let it use as much dynamic shared memory as asked for, and fill its `__constant__` variables."""
     import cupy
 

@@ -31,7 +31,7 @@ def time_product(A: Any, B: Any, C: Any, **options: Any) -> Timing:
     Notes
     -----
     cuBLAS is called by ctypes: CuPy refuses to call it while a stream is captured, which cuBLAS itself allows. Row-major
-    matrices are its column-major ones turned over, so it is asked for B' A'.
+    matrices are its column-major ones transposed, so it is asked for B' A'.
     """
     try:
         (M, K), N, dtype = A.shape, B.shape[1], A.dtype.name
@@ -51,21 +51,21 @@ def time_product(A: Any, B: Any, C: Any, **options: Any) -> Timing:
         raise explain(error, "cuBLAS") from None
 
 
-def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, turned: tuple[bool, bool], stream: ctypes.c_void_p,
+def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: tuple[bool, bool], stream: ctypes.c_void_p,
                  pointer: Callable[[Any], int] = lambda x: x.data.ptr) -> Callable[[], None]:
     """Return the call that makes C = alpha op(A) op(B) + beta C by cuBLAS and does not wait.
 
     Parameters
     ----------
     A, B, C : float32 or float64 CuPy arrays
-        Without padding, as they are stored: A is (K, M) when turned[0], B is (N, K) when turned[1]; C is (M, N).
-    turned : (bool, bool)
+        Without padding, as they are stored: A is (K, M) when transposed[0], B is (N, K) when transposed[1]; C is (M, N).
+    transposed : (bool, bool)
     stream : ctypes.c_void_p
     pointer : callable
         Gives an array's address.
     """
-    (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if turned[0] else 1], _cublas(), GEMM[C.dtype.name]
-    ops = [TRANSPOSED if turn else NOT_TRANSPOSED for turn in turned]
+    (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if transposed[0] else 1], _cublas(), GEMM[C.dtype.name]
+    ops = [TRANSPOSED if transpose else NOT_TRANSPOSED for transpose in transposed]
     factors = [part for X in (B, A) for part in (ctypes.c_void_p(pointer(X)), X.shape[1])]     # B' A', as in time_product
     a, b, gemm = real(alpha), real(beta), getattr(library, name)
     arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(a), *factors, ctypes.byref(b), ctypes.c_void_p(pointer(C)), N)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from course_lib.gpu import library
-from course_lib.gpu.launch import Size, explain, prepare, triple
+from course_lib.gpu.launch import Size, explain, prepare_function, triple
 
 if TYPE_CHECKING:
     from course_lib.toolchain import Compiled
@@ -51,12 +51,12 @@ class Queue:
         args : sequence
             CuPy arrays and NumPy scalars.
         """
-        function, grid, block, args = prepare(compiled, entry, 0), triple(grid), triple(block), tuple(args)
+        function, grid, block, args = prepare_function(compiled, entry, 0), triple(grid), triple(block), tuple(args)
         return lambda: function(grid, block, args)
 
-    def bind_library(self, A: Any, B: Any, C: Any, alpha: float, beta: float, turned: tuple[bool, bool]) -> Callable[[], None]:
+    def bind_library(self, A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: tuple[bool, bool]) -> Callable[[], None]:
         """Return the call of cuBLAS that makes C = alpha op(A) op(B) + beta C, of float32 CuPy arrays without padding."""
-        return library.bind_product(A, B, C, alpha, beta, turned, ctypes.c_void_p(self.stream.ptr))
+        return library.bind_product(A, B, C, alpha, beta, transposed, ctypes.c_void_p(self.stream.ptr))
 
     def copy(self, target: Any, source: Any) -> None:
         """Overwrite a CuPy array with a CuPy or NumPy array of its type and shape."""

@@ -42,7 +42,7 @@ def slots_rule() -> Rule:
                 "than the footprint")
 
 
-def kept_rule() -> Rule:
+def loads_fit_rule() -> Rule:
     """Return the rule that the loaded words of a block fit in static shared memory."""
     def size(p):
         return 4 * p["LOADS"] * p["threads"]
@@ -72,7 +72,7 @@ def kernels() -> Iterator[Kernel]:
                   shared=lambda p: 4 * p["SLOTS"])
     yield _kernel("micro_global", "a ring of addresses in global memory", (THREADS, STEPS, *RING), ("STEPS", "WARM"), (slots_rule(),))
     yield _kernel("micro_loads", "independent loads against active threads", (*WIDE, LOADS), ("LOADS", "threads"),
-                  (kept_rule(), loaded_rule()), lambda p: 4 * p["LOADS"] * p["threads"])
+                  (loads_fit_rule(), loaded_rule()), lambda p: 4 * p["LOADS"] * p["threads"])
 
 
 def _kernel(name, idea, parameters, passes, rules=(), shared=lambda p: 0):

@@ -98,9 +98,9 @@ def sums_rule(factors: Sequence[str], most: int, whose: str) -> Rule:
         text = text if len(values) == 1 else f"{text} = {math.prod(values)}"
         *fixed, last = factors
         largest = most // math.prod(values[:-1])
-        kept = " and ".join(f"{f} = {p[f]}" for f in fixed)
-        right = (f"{last} can be up to {largest}" if not fixed else f"with {kept}, {last} can be up to {largest}" if largest
-                 else f"even with {last} = 1, {kept} must come down")
+        given = " and ".join(f"{f} = {p[f]}" for f in fixed)
+        right = (f"{last} can be up to {largest}" if not fixed else f"with {given}, {last} can be up to {largest}" if largest
+                 else f"even with {last} = 1, {given} must come down")
         return f"{text} sums for {whose}, but at most {most} fit into its registers: {right}"
 
     return Rule(f"{' * '.join(factors)} <= {most}", WHY_SUMS, lambda p: math.prod(p[f] for f in factors) <= most, says)
@@ -242,7 +242,7 @@ def outputs_per_thread_rule(most: int) -> Rule:
 def outputs_tiles_rule(item_bytes: int, pad: int = 0) -> Rule:
     """Return the rule that a TA × TW and a TW × TB tile of elements of `item_bytes` bytes fit in static shared memory.
 
-    `pad`: elements behind each of the TW rows in which the tile of A is kept turned.
+    `pad`: elements behind each of the TW rows in which the tile of A is stored transposed.
     """
     beside = f" and {pad} elements behind each of TW rows" if pad else ""
 

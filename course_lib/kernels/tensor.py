@@ -9,7 +9,7 @@ from course_lib.kernels.rules import WHY_SHARED, divides_rule, even_loads_rule, 
 AMPERE = (8, 0)        # the first compute capability whose tensor cores take TF32 and bfloat16; PTX ISA, "mma", target notes
 WHY_SHAPE = "a tensor core multiplies matrices of fixed sizes, and the warp's tile is put together from whole ones"
 WHY_PIECES = (
-    "pieces of 16 bytes change places within 128 bytes, so that eight rows of a column lie in different banks; "
+    "pieces of 16 bytes are exchanged within 128 bytes, so that eight rows of a column lie in different banks; "
     "for that a line of all banks must be whole rows, or a row whole lines"
 )
 
@@ -42,7 +42,7 @@ def multiples_rule(**units: int) -> Rule:
 
 
 def pieces_rule(*names: str) -> Rule:
-    """Return the rule on rows of bfloat16 whose pieces change places.
+    """Return the rule on rows of bfloat16 whose pieces are exchanged.
 
     >>> pieces_rule("BK", "BN").problem({"BK": 48, "BN": 64})
     'BK = 48 is not 16, 32 or a multiple of 64: BK can be 32 or 64'

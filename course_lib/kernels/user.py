@@ -189,7 +189,7 @@ def _is_extern_c(bare, start):
 
 def _check_signature(name, text, takes):
     given = [" ".join(p.split()) for p in text.split(",") if p.strip()]
-    right = f"the front door launches {name}({', '.join(takes)})"
+    right = f"it is launched as {name}({', '.join(takes)})"
     if len(given) != len(takes):
         raise CourseError(f"{name} takes {len(given)} arguments, not {len(takes)}: {right}", entry=name)
     for number, (mine, theirs) in enumerate(zip(given, takes, strict=True), start=1):

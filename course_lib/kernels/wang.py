@@ -61,7 +61,7 @@ def _family(dtype, letter):
 
 
 def _outputs(idea, dtype, words, pad=0, lesson=""):
-    """The final kernel, or what the report would have tried next; `pad`: elements behind each of the TW rows of a turned tile of A."""
+    """The final kernel, or what the report would have tried next; `pad`: elements behind each of the TW rows of a transposed tile of A."""
     size = BYTES[dtype]
     return Kernel(
         f"{LETTERS[dtype]}gemm_{idea}", FOLDER / f"gemm_{idea}.cu", f"gemm_{idea}",

@@ -7,7 +7,7 @@ from course_lib.kernels.ladder import BLOCK_XY, PAD, TILE
 from course_lib.kernels.parameters import MAX_STATIC_SHARED, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED, divides_rule, threads_rule
 
-TURN = (Parameter("TRANSA", "1: A is stored transposed", 0, low=0, high=1, choices=(0, 1)),
+TRANSPOSES = (Parameter("TRANSA", "1: A is stored transposed", 0, low=0, high=1, choices=(0, 1)),
         Parameter("TRANSB", "1: B is stored transposed", 0, low=0, high=1, choices=(0, 1)))
 MOVED = (Parameter("TILE", "rows and columns of a tile", 32, high=64, choices=(8, 16, 32, 64)),
          Parameter("ROWS", "rows of threads of a block", 8, high=64, choices=(1, 2, 4, 8, 16)))
@@ -64,7 +64,8 @@ def kernels() -> Iterator[Kernel]:
         grid_of=lambda M, N, p: (ceil_div(N, p["bx"]), ceil_div(M, p["by"]), 1))
     yield Kernel(
         "sgemm_op", FOLDER / "sgemm_op.cu", "sgemm_op", idea="product and sum in one kernel; operands may be transposed",
-        lesson="14_gemm_at_work", parameters=(TILE, *TURN), rules=(threads_rule("TILE", "TILE"),), passes=("TILE", "TRANSA", "TRANSB"),
+        lesson="14_gemm_at_work", parameters=(TILE, *TRANSPOSES),
+        rules=(threads_rule("TILE", "TILE"),), passes=("TILE", "TRANSA", "TRANSB"),
         block_of=lambda p: (p["TILE"], p["TILE"], 1), grid_of=_tiles, shared_of=lambda p: 8 * p["TILE"] * (p["TILE"] + 1))
 
 

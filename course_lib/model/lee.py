@@ -61,7 +61,7 @@ def possible_units(times: Mapping[int, float], peak_gflops: float) -> tuple[str,
 
 
 @dataclass(frozen=True)
-class Step:
+class TileCost:
     """What one warp of a 16 x 16 block does for one tile of B: sectors it loads, wavefronts of its store and its reads."""
 
     sectors: int
@@ -69,11 +69,11 @@ class Step:
     read_wavefronts: int
 
 
-def tile_of_b(loads_rows: bool, stores_rows: bool, width: int = 1024, tile: int = 16) -> Step:
-    """Return the Step for one order of indices; the tile is read as its order demands, so that the product is right.
+def tile_of_b(loads_rows: bool, stores_rows: bool, width: int = 1024, tile: int = 16) -> TileCost:
+    """Return the TileCost of one order of indices; the tile is read as its order demands, so that the product is right.
 
     His "Tiling" loads N[b + width * tx + ty], which is a column, stores it as Bs[tx][ty] and reads Bs[k][tx]. His
-    "Coalescing" loads N[b + width * ty + tx] (the slide prints tx twice) and keeps the store, which turns the tile over:
+    "Coalescing" loads N[b + width * ty + tx] (the slide prints tx twice) and keeps the store, which transposes the tile:
     it must be read as Bs[tx][k], all lanes in two banks. That is why it is no faster: 12 sectors fewer, 112 wavefronts more.
 
     Parameters
@@ -86,18 +86,18 @@ def tile_of_b(loads_rows: bool, stores_rows: bool, width: int = 1024, tile: int 
         Elements of a row of the matrix; of a row of the tile.
 
     >>> tile_of_b(loads_rows=False, stores_rows=False)      # Tiling
-    Step(sectors=16, store_wavefronts=8, read_wavefronts=16)
+    TileCost(sectors=16, store_wavefronts=8, read_wavefronts=16)
     >>> tile_of_b(loads_rows=True, stores_rows=False)       # Coalescing
-    Step(sectors=4, store_wavefronts=8, read_wavefronts=128)
+    TileCost(sectors=4, store_wavefronts=8, read_wavefronts=128)
     >>> tile_of_b(loads_rows=True, stores_rows=True)        # Bank Conflict
-    Step(sectors=4, store_wavefronts=1, read_wavefronts=16)
+    TileCost(sectors=4, store_wavefronts=1, read_wavefronts=16)
     """
     tx, ty = np.arange(WARP) % tile, np.arange(WARP) // tile
     reads_rows = loads_rows == stores_rows
     loaded = sectors(FLOAT * (width * ty + tx if loads_rows else width * tx + ty))
     stored = shared_wavefronts(FLOAT * (tile * ty + tx if stores_rows else tile * tx + ty), kind="store")
     reads = sum(shared_wavefronts(FLOAT * (tile * k + tx if reads_rows else tile * tx + k)) for k in range(tile))
-    return Step(loaded, stored, reads)
+    return TileCost(loaded, stored, reads)
 
 
 def speed_ups(slow: Mapping[int, float], fast: Mapping[int, float]) -> dict[int, float]:

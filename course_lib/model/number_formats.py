@@ -9,7 +9,7 @@ from course_lib.model.inputs import InputError
 
 
 @dataclass(frozen=True)
-class Format:
+class NumberFormat:
     """A binary format with float32's sign and exponent: 1 + 8 bits, then `mantissa` bits."""
 
     name: str
@@ -17,7 +17,7 @@ class Format:
 
     @property
     def dropped(self) -> int:
-        """Return how many of float32's 23 mantissa bits it has no room for."""
+        """Return how many of float32's 23 mantissa bits it drops."""
         return 23 - self.mantissa
 
     @property
@@ -26,11 +26,11 @@ class Format:
         return 2.0 ** -(self.mantissa + 1)
 
 
-FORMATS = {"float32": Format("float32", 23), "tf32": Format("TF32", 10), "bf16": Format("bfloat16", 7)}
+FORMATS = {"float32": NumberFormat("float32", 23), "tf32": NumberFormat("TF32", 10), "bf16": NumberFormat("bfloat16", 7)}
 AWAY = ("tf32",)           # what cvt.rna rounds a tie to: away from zero; cvt.rn goes to the even neighbour
 
 
-def rounded(x: ArrayLike, name: str, cut: bool = False) -> NDArray[np.float32]:
+def round_to(x: ArrayLike, name: str, cut: bool = False) -> NDArray[np.float32]:
     """Return the number of a format that is nearest to a float32; with `cut` the dropped bits are cut off.
 
     Ties go away from zero in TF32 (`cvt.rna.tf32.f32`) and to the even neighbour in bfloat16 (`cvt.rn.bf16x2.f32`).
@@ -54,9 +54,9 @@ def rounded(x: ArrayLike, name: str, cut: bool = False) -> NDArray[np.float32]:
 
     Source: "PTX ISA", cvt; held to the simulator's instruction, bit for bit.
 
-    >>> [float(rounded(1 + 2**-11, name)) for name in ("float32", "tf32", "bf16")]
+    >>> [float(round_to(1 + 2**-11, name)) for name in ("float32", "tf32", "bf16")]
     [1.00048828125, 1.0009765625, 1.0]
-    >>> float(rounded(1 + 2**-11, "tf32", cut=True))
+    >>> float(round_to(1 + 2**-11, "tf32", cut=True))
     1.0
     """
     if name not in FORMATS:
@@ -67,8 +67,8 @@ def rounded(x: ArrayLike, name: str, cut: bool = False) -> NDArray[np.float32]:
         return x.copy()
     half = np.uint32((low + 1) // 2)
     more = 0 if cut else half if name in AWAY else half - np.uint32(1) + (pattern >> np.uint32(FORMATS[name].dropped) & np.uint32(1))
-    kept = ((pattern + more) & ~np.uint32(low)).view(np.float32)
-    return np.where(np.isfinite(x), kept, x)
+    nearest = ((pattern + more) & ~np.uint32(low)).view(np.float32)
+    return np.where(np.isfinite(x), nearest, x)
 
 
 def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.float32], ...]:
@@ -87,7 +87,7 @@ def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.f
     """
     rest, found = np.asarray(x, np.float32), []
     for _ in range(count):
-        found.append(rounded(rest, "bf16", cut))
+        found.append(round_to(rest, "bf16", cut))
         rest = rest - found[-1]
     return tuple(found)
 

@@ -14,7 +14,7 @@ from course_lib.toolchain.sass import put_on_disk, texts_on_disk
 BATCH = 8                       # texts for one call of the disassembler, which takes 0.4 s to start
 
 
-class Queue:
+class CompileQueue:
     """Texts to be compiled, the latest asked for first, and the thread that hands them to the process."""
 
     def __init__(self) -> None:
@@ -55,10 +55,10 @@ class Queue:
             self._helper.do({"requests": [[r.source, r.name, r.arch, list(r.options)] for r in batch]})
 
 
-_queues = [Queue()]
+_queues = [CompileQueue()]
 atexit.register(lambda: _queues[0].close())
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _queues.__setitem__(0, Queue()))
+    os.register_at_fork(after_in_child=lambda: _queues.__setitem__(0, CompileQueue()))
 
 
 def compile_ahead(requests: Iterable[Request]) -> None:

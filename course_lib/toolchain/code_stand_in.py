@@ -1,4 +1,4 @@
-"""What takes the place of machine code that is somewhere else: in the precompiled archive, or in the sandbox."""
+"""What stands in for machine code that is somewhere else: in the precompiled archive, or in the sandbox."""
 
 from abc import ABC, abstractmethod
 

@@ -17,7 +17,7 @@ from elftools.elf.relocation import RelocationSection
 from course_lib.toolchain.binaries import SECONDS, find_binary
 from course_lib.toolchain.sass import disassemble_now, instructions_of, read_back, written
 
-NO_PLACE = ("BPT", "WARPSYNC")      # control flow whose last operand is a number or a mask, not a place in the code
+NO_TARGET = ("BPT", "WARPSYNC")      # control flow whose last operand is a number or a mask, not an offset in the code
 
 
 def code_texts(cubins: Sequence[bytes], arch: str) -> list[dict[str, str]]:
@@ -93,6 +93,6 @@ def _moved(item, start):
     """Return a branch with a target that counts from its kernel's first instruction."""
     first, comma, last = item.get("operands", "").rpartition(",")
     plain = "control-flow" not in item.get("other-attributes", {}) or not last.startswith("0x")
-    if plain or item["opcode"].startswith(NO_PLACE):
+    if plain or item["opcode"].startswith(NO_TARGET):
         return item
     return item | {"operands": f"{first}{comma}{int(last, 16) - start:#x}"}

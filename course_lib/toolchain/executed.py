@@ -176,7 +176,8 @@ class _Code:
         number, trials = itertools.count(), MOST_TRIALS if len(self.order) < MANY_BLOCKS else 1
         found: Any = None
         open_loop: int | None = None
-        waiting: list[tuple[float, int, dict[int, bool], Any]] = [(0.0, next(number), {}, None)]          # price, loop -> whether it runs, as far as decided, flow; the cheapest first
+        # price, number, loop -> whether it runs (as far as decided), flow; the cheapest first
+        waiting: list[tuple[float, int, dict[int, bool], Any]] = [(0.0, next(number), {}, None)]
         while waiting:
             price, _, runs, flow = heapq.heappop(waiting)
             if flow is None and not trials:

@@ -1,4 +1,4 @@
-"""C programs on the reader's own machine: compile to a shared library, keep it on disk, load it, call it with arrays."""
+"""C programs on the reader's own machine: compile to a shared library, cache it on disk, load it, call it with arrays."""
 
 import ctypes
 import functools

@@ -111,7 +111,7 @@ def leading(array: NDArray[Any]) -> int:
     return array.strides[0] // array.itemsize if array.shape[0] > 1 else array.shape[1]
 
 
-def call_apart(program: HostProgram, entry: str, kinds: Sequence[str], values: Sequence[float | NDArray[Any]], *, status: bool = False,
+def call_in_subprocess(program: HostProgram, entry: str, kinds: Sequence[str], values: Sequence[float | NDArray[Any]], *, status: bool = False,
                limit_s: float = 20.0, memory: int = 4 << 30) -> tuple[int | None, str]:
     """Call a function in a process of its own, which may crash or never end without harm to this one.
 
@@ -140,34 +140,34 @@ def call_apart(program: HostProgram, entry: str, kinds: Sequence[str], values: S
         With the reason why the process ended badly.
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        places, size = _place(values)
+        layout, size = _layout(values)
         memory_file, answer = Path(folder, "memory"), Path(folder, "answer")
         memory_file.write_bytes(b"\0")
         with open(memory_file, "r+b") as file:
             file.truncate(size)
             with mmap.mmap(file.fileno(), 0) as shared:
-                for value, place in places:
-                    shared[place:place + value.nbytes] = value.tobytes()
-        where = iter(places)
-        arguments = [(kind, next(where)[1] if kind == "array" else value) for kind, value in zip(kinds, values, strict=True)]
+                for value, offset in layout:
+                    shared[offset:offset + value.nbytes] = value.tobytes()
+        offsets = iter(layout)
+        arguments = [(kind, next(offsets)[1] if kind == "array" else value) for kind, value in zip(kinds, values, strict=True)]
         task = {"memory": str(memory_file), "answer": str(answer), "library": str(program.path), "function": entry,
                 "arguments": arguments, "result": status, "bytes": memory + size}
         printed = _run(task, program.name, limit_s)
         content = memory_file.read_bytes()
-        for value, place in places:
+        for value, offset in layout:
             if value.flags.writeable:
-                value[...] = np.frombuffer(content, value.dtype, value.size, place).reshape(value.shape)
+                value[...] = np.frombuffer(content, value.dtype, value.size, offset).reshape(value.shape)
         return json.loads(answer.read_text()), printed
 
 
-def _place(values):
+def _layout(values):
     """Return (array, offset) for each array, which must be contiguous, and the size of all."""
-    places, size = [], 0
+    layout, size = [], 0
     for value in values:
         if isinstance(value, np.ndarray):
-            places.append((value, size))
+            layout.append((value, size))
             size += -(-value.nbytes // 64) * 64
-    return places, size + 4096
+    return layout, size + 4096
 
 
 def _run(task, name, limit_s):

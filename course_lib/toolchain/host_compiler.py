@@ -106,7 +106,7 @@ def no_compiler() -> str:
 
 @functools.cache
 def _find(wanted, path):
-    """Find a compiler; the arguments are what the answer depends on, and a failure is not kept."""
+    """Find a compiler; the arguments are what the answer depends on, and a failure is not cached."""
     tried: list[tuple[str, str]] = []
     if wanted.strip():
         command = tuple(shlex.split(wanted, posix=sys.platform != "win32"))
@@ -141,12 +141,12 @@ def _examine(command, tried):
 
 
 def _taken(compiler, wishes):
-    """Return, of each wish, the first way to write it that the compiler takes."""
-    all_first = tuple(ways[0] for ways in wishes)
+    """Return, of each wish, the first spelling that the compiler takes."""
+    all_first = tuple(spellings[0] for spellings in wishes)
     if _try(compiler, all_first)[0]:          # the usual case costs one compilation
         return all_first
-    found = (next((way for way in ways if _try(compiler, (way,))[0]), None) for ways in wishes)
-    return tuple(way for way in found if way)
+    found = (next((one for one in spellings if _try(compiler, (one,))[0]), None) for spellings in wishes)
+    return tuple(one for one in found if one)
 
 
 def _try(compiler, options=(), source=_TRIAL):

@@ -43,7 +43,7 @@ class Loop:
 def loops(instructions: Sequence[SassInstruction]) -> tuple[Loop, ...]:
     """Find the loops of a kernel.
 
-    A loop is a jump back to an instruction through which every way into the loop leads. Code that only warps
+    A loop is a jump back to an instruction through which every path into the loop leads. Code that only warps
     with diverged lanes reach (`BRA.DIV`) and functions that the kernel calls are left out.
 
     Parameters
@@ -133,14 +133,14 @@ def graph(instructions: Sequence[SassInstruction]) -> ControlFlow:
         if block in edges:
             continue
         last = blocks[block][-1]
-        ways = [_target(last), follows.get(block) if _goes_on(last) else None]
-        edges[block] = [way for way in ways if way in blocks]
+        targets_of = [_target(last), follows.get(block) if _goes_on(last) else None]
+        edges[block] = [target for target in targets_of if target in blocks]
         waiting += edges[block]
     return blocks, edges
 
 
 def back_edges(edges: Edges) -> Iterator[tuple[int, int]]:
-    """Yield (tail, head) of every edge whose head lies on every way from the start to its tail."""
+    """Yield (tail, head) of every edge whose head lies on every path from the start to its tail."""
     dominators = _dominators(edges)
     for tail, heads in edges.items():
         for head in heads:
@@ -149,7 +149,7 @@ def back_edges(edges: Edges) -> Iterator[tuple[int, int]]:
 
 
 def _dominators(edges):
-    """Return for each block the blocks that every way to it passes."""
+    """Return for each block the blocks that every path to it passes."""
     everything, start = set(edges), min(edges, default=None)
     before = {block: [b for b in edges if block in edges[b]] for block in edges}
     found = {block: {start} if block == start else everything for block in edges}

@@ -1,6 +1,6 @@
 """CUDA C to PTX and cubin with NVRTC, NVIDIA's compiler as a library: no GPU, no driver, no toolkit needed.
 
-What it made is kept on disk (`compiled_once.py`). Where it cannot be loaded, as on macOS, the course's own texts are answered from the
+What it made is stored on disk (`compile_cache.py`). Where it cannot be loaded, as on macOS, this course's texts are answered from the
 precompiled archive (`archive.py`), and every other text is refused with a sentence that says what to do.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from course_lib.errors import CourseError
 from course_lib.toolchain import archive
+from course_lib.toolchain.compile_cache import cached_compilation
 from course_lib.toolchain.compiled import Compiled
-from course_lib.toolchain.compiled_once import compiled_once
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.forks import NO_FORK
 from course_lib.toolchain.headers import include_directories
@@ -146,7 +146,7 @@ def supported_architectures() -> tuple[int, ...]:
 
 @functools.cache
 def _library():
-    """Load NVRTC once; a failure is not kept, so that installing it helps without a restart."""
+    """Load NVRTC once; a failure is not cached, so that installing it helps without a restart."""
     try:
         with NO_FORK:
             from cuda.bindings import nvrtc
@@ -201,7 +201,7 @@ def _from_nvrtc(request, version):
 def _compile(source, name, arch, options, version, key):
     """Return (log, PTX and status of a failure, machine code) from the disk, or compile now; `key` is written with it."""
     headers = tuple(f"-I{folder}" for folder in include_directories(version[0])) if _INCLUDES.search(source) else ()
-    return compiled_once(lambda: _compile_now(source, name, arch, options + headers), source, name, arch, options, version, key)
+    return cached_compilation(lambda: _compile_now(source, name, arch, options + headers), source, name, arch, options, version, key)
 
 
 def _compile_now(source, name, arch, options):
@@ -255,7 +255,7 @@ def _archive_index():
 
 def _not_in_archive(request):
     """Return the exception that says what the archive does not have, and how to get the compiler."""
-    reason = "the precompiled archive has the course's own kernels and lessons, and this text is none of them: it was edited, or is newer"
+    reason = "the precompiled archive has this course's kernels and lessons, and this text is none of them: it was edited, or is newer"
     if archive.knows(request.source):
         reason = f"the precompiled archive has this text, but not for {request.key[1]}: take values that the kernel's sliders offer"
     return CourseError(f"{request.name} needs NVRTC, NVIDIA's CUDA compiler, which cannot be loaded ({reason}). To compile it, "

@@ -17,7 +17,7 @@ RESERVED_SHARED_BYTES = 1024    # a block, CC 8.0 and up; CUDA C++ Programming G
 # Attributes of the sections .nv.info and .nv.info.<kernel>, as `cuobjdump -elf` names them (EIATTR_...).
 _MAX_THREADS, _REQUIRED_THREADS, _FRAME_SIZE, _MIN_STACK_SIZE = 0x05, 0x10, 0x11, 0x12
 _PARAM_SIZE, _REGISTERS = 0x19, 0x2F
-_SIZED = 4                      # format of an attribute with a length; the others carry their value in the length's place
+_SIZED = 4                      # format of an attribute with a length; the others carry their value where the length would be
 _ENTRY_BIT = 0x10               # of st_other: the function is a kernel
 
 _PTXAS_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
@@ -111,7 +111,7 @@ class _Facts:
         self.info = _attributes(sections[".nv.info"].data())
         self.linked = elf["e_type"] == "ET_EXEC"       # not so with -rdc=true
         flags = elf["e_flags"]
-        # ABI 8 keeps the architecture in the second byte of the flags, earlier ones in the first.
+        # ABI 8 has the architecture in the second byte of the flags, earlier ones in the first.
         self.architecture = (flags >> 8 if elf["e_ident"]["EI_ABIVERSION"] >= 8 else flags) & 0xFF
 
     def entries(self):

@@ -152,7 +152,7 @@ def put_on_disk(cubin: bytes, texts: Mapping[str, str]) -> None:
     """Leave the text of machine code for later processes."""
     path = _place(cubin)
     if path:
-        disk.keep_object(path, zlib.compress(json.dumps(texts).encode(), 1))
+        disk.store_object(path, zlib.compress(json.dumps(texts).encode(), 1))
 
 
 def _place(cubin):
@@ -161,7 +161,7 @@ def _place(cubin):
         makers = importlib.metadata.version("nvidia-cuda-nvdisasm").encode(), Path(__file__).read_bytes()
     except (importlib.metadata.PackageNotFoundError, OSError):
         return None
-    return disk.place(hashlib.sha256(b"\0".join([b"sass", *makers, cubin])).hexdigest(), "sass")
+    return disk.object_path(hashlib.sha256(b"\0".join([b"sass", *makers, cubin])).hexdigest(), "sass")
 
 
 def repaired(text: str) -> str:

@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 
 from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
+from course_lib.toolchain.loop_paths import shortest_in
 from course_lib.toolchain.loops import graph, loops
 from course_lib.toolchain.nvrtc import compile_cuda
 from course_lib.toolchain.sass import sass
-from course_lib.toolchain.ways import shortest
 
 SHAPES = {"1684": 16 * 8 * 4, "1688": 16 * 8 * 8, "16816": 16 * 8 * 16}     # rows, columns, depth run together in the instruction's name
 
 
 @dataclass(frozen=True)
 class TensorStep:
-    """What a warp executes in one turn of the loop along K, on the shortest way through it.
+    """What a warp executes in one turn of the loop along K, on the shortest path through it.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class TensorStep:
     loads, instructions : int
         Loads from global memory, and all instructions.
     opcodes : Counter
-        Instructions that stand in the loop, those of ways not taken too: "HMMA", "LDS", "LDSM", "STS", "FADD", …
+        Instructions that stand in the loop, those of branches not taken too: "HMMA", "LDS", "LDSM", "STS", "FADD", …
     """
 
     multiply_adds: int
@@ -39,7 +39,7 @@ class TensorStep:
 
 
 def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) -> TensorStep:
-    """Find the loop along K of a kernel for tensor cores, and the shortest way through it that loads whole vectors.
+    """Find the loop along K of a kernel for tensor cores, and the shortest path through it that loads whole vectors.
 
     Parameters
     ----------
@@ -73,6 +73,6 @@ def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int)
     matrix = [i.opcode for i in busy[0].instructions if i.base == "HMMA"]
     shapes = Counter(opcode.split(".")[1] for opcode in matrix)
     elements = (values["BM"] + values["BN"]) * values["BK"] // kernel.block(**values)[0]      # that a thread loads
-    way = shortest(graph(code), busy[0], "HMMA", elements // 4 if busy[0].counts["LDG.128"] else elements)
-    return TensorStep(sum(SHAPES[shape] * count for shape, count in shapes.items()), way.loads, way.instructions,
+    path = shortest_in(graph(code), busy[0], "HMMA", elements // 4 if busy[0].counts["LDG.128"] else elements)
+    return TensorStep(sum(SHAPES[shape] * count for shape, count in shapes.items()), path.loads, path.instructions,
                       Counter(i.base for i in busy[0].instructions))

@@ -1,7 +1,7 @@
 """Every figure of the five documents that can be computed, as printed and exactly.
 
 The documents round, cut off, and here and there miscalculate. `figures` holds each printed figure to what a function of
-`course_lib.model` yields, and says by which road the printed one comes out, or that none leads to it.
+`course_lib.model` yields, and says how the printed one comes out, or that it cannot be reproduced.
 """
 
 from dataclasses import dataclass

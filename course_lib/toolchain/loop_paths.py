@@ -1,4 +1,4 @@
-"""The fewest machine instructions that a warp can execute in one step along K: the shortest way through the loop."""
+"""The fewest machine instructions that a warp can execute in one step along K: the shortest path through the loop."""
 
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -12,8 +12,8 @@ from course_lib.toolchain.step_along_k import whole_step
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way from the start of a loop to its jump back.
+class LoopPath:
+    """One path from the start of a loop to its jump back.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ class Way:
         return self.instructions / self.multiply_adds
 
 
-def shortest_way(kernel: str | Kernel, loads_per_multiply_add: float = 0.0, *, arch: str = "sm_90", **parameters: int) -> Way:
-    """Return the shortest way through a kernel's step along K that does all its multiply-adds and its global loads.
+def shortest_path(kernel: str | Kernel, loads_per_multiply_add: float = 0.0, *, arch: str = "sm_90", **parameters: int) -> LoopPath:
+    """Return the shortest path through a kernel's step along K that does all its multiply-adds and its global loads.
 
     The step is the whole loop along K where `whole_step` finds one, with the loop over the tile run to its end; else a turn of
     the loop with the most multiply-adds. Where the compiler wrote that loop several times (with guards and without), the shortest
@@ -42,7 +42,7 @@ def shortest_way(kernel: str | Kernel, loads_per_multiply_add: float = 0.0, *, a
     ----------
     kernel : str or Kernel
     loads_per_multiply_add : float
-        Global load requests of a warp for each of its multiply-adds, as a simulated launch counts them: of ways that load
+        Global load requests of a warp for each of its multiply-adds, as a simulated launch counts them: of paths that load
         more or less, those that come nearest are taken.
     arch : str
     **parameters
@@ -50,16 +50,16 @@ def shortest_way(kernel: str | Kernel, loads_per_multiply_add: float = 0.0, *, a
 
     Returns
     -------
-    Way
+    LoopPath
 
     Raises
     ------
     CourseError
         As `inner_loop`.
 
-    >>> shortest_way("sgemm_unrolled", 2 / 16, UNROLL=1)
-    Way(multiply_adds=16, loads=2, instructions=159)
-    >>> shortest_way("sgemm_tiled", 2 / 32).instructions - shortest_way("sgemm_tiled", 0).instructions       # the guarded loads
+    >>> shortest_path("sgemm_unrolled", 2 / 16, UNROLL=1)
+    LoopPath(multiply_adds=16, loads=2, instructions=159)
+    >>> shortest_path("sgemm_tiled", 2 / 32).instructions - shortest_path("sgemm_tiled", 0).instructions       # the guarded loads
     22
     """
     kernel = kernel if isinstance(kernel, Kernel) else get(kernel)
@@ -67,13 +67,13 @@ def shortest_way(kernel: str | Kernel, loads_per_multiply_add: float = 0.0, *, a
     code = sass(compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**found.parameters)), kernel.entry)
     flow, turns = graph(code), step.turns if step else 1
     loads = round(loads_per_multiply_add * found.multiply_adds * turns)
-    ways = []
+    paths = []
     for inner, outer in _alike(loops(code), found):
         if step is None or not step.rolled:
-            ways.append(shortest(flow, inner, found.fma, loads))
+            paths.append(shortest_in(flow, inner, found.fma, loads))
         elif outer:
-            ways.append(shortest(flow, outer, found.fma, loads, (inner, shortest(flow, inner, found.fma, 0), turns)))
-    return min(ways, key=lambda way: way.per_multiply_add)
+            paths.append(shortest_in(flow, outer, found.fma, loads, (inner, shortest_in(flow, inner, found.fma, 0), turns)))
+    return min(paths, key=lambda path: path.per_multiply_add)
 
 
 def _alike(all_loops, found):
@@ -89,28 +89,28 @@ def _within(loop, other):
     return other.start <= loop.start and loop.end <= other.end
 
 
-def shortest(flow: ControlFlow, loop: Loop, fma: str, loads: int, inside: tuple[Loop, Way, int] | None = None) -> Way:
-    """Return the Way through a loop: of those with most multiply-adds and about as many loads as wanted, the shortest.
+def shortest_in(flow: ControlFlow, loop: Loop, fma: str, loads: int, inside: tuple[Loop, LoopPath, int] | None = None) -> LoopPath:
+    """Return the LoopPath through a loop: of those with most multiply-adds and about as many loads as wanted, the shortest.
 
-    `inside` is (loop, Way of a turn, turns) of a loop that is taken as one block.
+    `inside` is (loop, LoopPath of a turn, turns) of a loop that is taken as one block.
     """
     blocks, after = _body(flow, loop, inside and inside[0])
-    weights = {b: Way(sum(i.base == fma for i in code), sum(i.base == "LDG" for i in code), len(code)) for b, code in blocks.items()}
+    weights = {b: LoopPath(sum(i.base == fma for i in code), sum(i.base == "LDG" for i in code), len(code)) for b, code in blocks.items()}
     if inside:
         inner, turn, turns = inside
-        weights = {b: Way(0, way.loads, way.instructions) for b, way in weights.items()}        # the way must lead through `inside`
-        weights[inner.start] = Way(turns * turn.multiply_adds, turns * turn.loads, turns * turn.instructions)
-    best: dict[int, dict[int, tuple[int, int]]] = {}                               # block -> {loads until the jump back: (-multiply-adds, instructions)}
+        weights = {b: LoopPath(0, path.loads, path.instructions) for b, path in weights.items()}    # the path must lead through `inside`
+        weights[inner.start] = LoopPath(turns * turn.multiply_adds, turns * turn.loads, turns * turn.instructions)
+    best: dict[int, dict[int, tuple[int, int]]] = {}       # block -> {loads until the jump back: (-multiply-adds, instructions)}
     for block in TopologicalSorter({b: follows - {None} for b, follows in after.items()}).static_order():
         here = weights[block]
         own: dict[int, tuple[int, int]] = {}
         for follow in after[block]:
             for seen, (fmas, length) in ({0: (0, 0)} if follow is None else best[follow]).items():
-                way = fmas - here.multiply_adds, length + here.instructions
-                own[seen + here.loads] = min(own.get(seen + here.loads, way), way)
+                path = fmas - here.multiply_adds, length + here.instructions
+                own[seen + here.loads] = min(own.get(seen + here.loads, path), path)
         best[block] = own
-    ways = [Way(-fmas, count, length) for count, (fmas, length) in best[loop.start].items()]
-    return min(ways, key=lambda way: (-way.multiply_adds, abs(way.loads - loads), way.instructions))
+    paths = [LoopPath(-fmas, count, length) for count, (fmas, length) in best[loop.start].items()]
+    return min(paths, key=lambda path: (-path.multiply_adds, abs(path.loads - loads), path.instructions))
 
 
 def _body(flow, loop, inner):

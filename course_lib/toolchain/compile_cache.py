@@ -1,4 +1,4 @@
-"""What NVRTC made of a text, kept on disk: a later process, or one that works ahead of the reader, need not ask it again.
+"""What NVRTC made of a text, cached on disk: a later process, or one that works ahead of the reader, need not ask it again.
 
 A text that includes files other than NVIDIA's headers is compiled each time, as only the compiler knows which files those are.
 """
@@ -24,9 +24,9 @@ _HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[\w./]+>[ \t]*$", re.MULTILIN
 _ELSEWHERE = re.compile(r"include|__DATE__|__TIME|import|embed")     # what a text may depend on besides itself
 
 
-def compiled_once(compile_now: Callable[[], tuple[dict[str, str], bytes]], source: str, name: str, arch: str, options: tuple[str, ...],
+def cached_compilation(compile_now: Callable[[], tuple[dict[str, str], bytes]], source: str, name: str, arch: str, options: tuple[str, ...],
                   version: tuple[int, int], key: tuple[str, str]) -> tuple[dict[str, str], bytes]:
-    """Return (what NVRTC told, machine code) from the disk, or ask with `compile_now()` and keep the answer.
+    """Return (what NVRTC told, machine code) from the disk, or ask with `compile_now()` and store the answer.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def compiled_once(compile_now: Callable[[], tuple[dict[str, str], bytes]], sourc
     source, name, arch, options, version
         What the answer depends on, besides the wheels that bring NVRTC and its headers.
     key : tuple of str
-        `Request.key`, which is written with the answer, for `answers`.
+        `Request.key`, which is written with the answer, for `stored_compilations`.
     """
     makers: tuple[Any, ...] = (compiler_version(), _own_hash())
     if None in makers or not stands_alone(source, options):
@@ -43,18 +43,18 @@ def compiled_once(compile_now: Callable[[], tuple[dict[str, str], bytes]], sourc
     if _HEADER.search(without_comments(source)):
         makers += (_versions(header_wheels(version[0])),)
     parts = ("nvrtc", source, name, arch, options, version, *makers)
-    path = disk.place(hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest(), KIND)
+    path = disk.object_path(hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest(), KIND)
     data = disk.read_object(path)
     if data is not None:
         _, told, cubin = _unpacked(data)
         return told, cubin
     found, cubin = compile_now()
     if found.get("status", REFUSED) == REFUSED:
-        disk.keep_object(path, zlib.compress(json.dumps([key, found]).encode() + b"\n" + cubin, 1))
+        disk.store_object(path, zlib.compress(json.dumps([key, found]).encode() + b"\n" + cubin, 1))
     return found, cubin
 
 
-def answers() -> Iterator[tuple[tuple[str, str], dict, bytes]]:
+def stored_compilations() -> Iterator[tuple[tuple[str, str], dict, bytes]]:
     """Yield (key of the request, what NVRTC told, machine code) of everything that is on the disk, whatever process asked."""
     for path in sorted(disk.cache_folder().glob(f"*/*.{KIND}")):
         data = disk.read_object(path)
