@@ -24,17 +24,17 @@ class ChipLimits:
 
     Attributes
     ----------
-    warps, blocks, registers, shared : int
+    warps, blocks, registers, shared
         Of one SM.
-    threads_per_block, registers_per_thread : int
+    threads_per_block, registers_per_thread
         The most.
-    register_unit : int
+    register_unit
         Registers are handed out in multiples of this: per warp, on CC 1.3 per block.
-    warp_unit : int
+    warp_unit
         Sub-partitions of an SM, over which its warps and registers are spread; on CC 1.3 warps are rounded up to it.
-    shared_per_block : int
+    shared_per_block
         The most a block may ask for; beyond 48 KiB it must do so at launch (CC 7.0 and up).
-    shared_unit, shared_reserved : int
+    shared_unit, shared_reserved
         A block's shared memory is a multiple of the first, and the system takes the second of each block.
     """
 
@@ -90,20 +90,19 @@ class Device:
 
     Attributes
     ----------
-    name : str
-    cc : tuple of int
+    cc
         Compute capability, (major, minor).
-    sms, cores_per_sm : int
+    sms, cores_per_sm
         Multiprocessors; single-precision cores of one.
-    clock_mhz : float
+    clock_mhz
         The clock that the quoted peak is computed with: the boost clock where there is one.
-    bandwidth_gb_s : float
+    bandwidth_gb_s
         Of the device memory, by the data sheet, in 10^9 bytes a second.
-    l2_bytes : int
+    l2_bytes
         0 for GT200, whose second level caches textures only.
-    dp_ratio : float
+    dp_ratio
         Double-precision over single-precision throughput.
-    source : str
+    source
         Where the figures are from.
     """
 

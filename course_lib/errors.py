@@ -13,7 +13,7 @@ class CourseError(Exception):
 
     Parameters
     ----------
-    message : str
+    message
         One clear sentence that names the value and what would be right; further lines may follow.
     **facts
         Everything a program may want to look at; each becomes an attribute.
@@ -39,9 +39,9 @@ def require(what: str, *modules: str) -> None:
 
     Parameters
     ----------
-    what : str
+    what
         Who needs them, the subject of the sentence.
-    *modules : str
+    *modules
         Their names as Python imports them.
 
     Raises

@@ -14,40 +14,39 @@ class Record:
 
     Attributes
     ----------
-    kernel : str
+    kernel
         A name of the catalog; "cuBLAS" is NVIDIA's library, "copy" a copy in the GPU's memory.
-    N : int
+    N
         Columns of C; the matrices are square where M and K are not given. Kernels of many vectors: how many vectors.
-    parameters : dict
+    parameters
         Tile or block sizes, threads.
-    median_s, low_s, high_s : float or None
+    median_s, low_s, high_s
         Seconds: the middle sample and the quartiles. None where nothing was timed: on the simulator, or in a failure.
-    gflops : float or None
+    gflops
         10**9 floating-point operations a second; a multiply-add is two, also where a document counts it as one.
-    M, K : int
+    M, K
         Rows of C and columns of A; default N. For kernels of many vectors M and K are as N, the matrix is in `parameters`.
-    kind, dtype : str
+    kind, dtype
         As in the catalog: "product", "transpose", "vectors", …; "float32" or "float64".
-    backend, l2 : str
+    backend, l2
         "gpu", "sim" or "cpu"; "warm" (the launch before left its data in the L2) or "cold" (the L2 was overwritten first).
-    device, driver, date : str
-    source : str
+    source
         Hash of the kernel's code: its text without comments and blank lines.
-    dynamic_shared : int
+    dynamic_shared
         Bytes of shared memory that each block was given though it needs none: fewer blocks then share an SM.
-    grid : tuple of int
+    grid
         Blocks along x, y, z where the launch had others than the result needs; empty: those that it needs.
-    repeats : int
+    repeats
         Samples.
-    graph : bool
+    graph
         Whether a sample was a CUDA graph of many launches.
-    gb_s : float or None
+    gb_s
         10**9 bytes a second: every operand once, the result once.
-    correct : bool or None
+    correct
         The answer after timing, held to float64; None when nothing was computed.
-    state, problem : str
+    state, problem
         "done", "failed" or "skipped" (these parameters cannot run), and the sentence that says why.
-    counters : dict
+    counters
         Of a run on the simulator.
     """
 

@@ -51,9 +51,8 @@ def load(compiled: "Compiled | bytes", entry: str) -> Any:
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         From `course_lib.toolchain.compile_cuda`, or the bytes of a cubin.
-    entry : str
 
     Raises
     ------
@@ -92,24 +91,23 @@ def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, ar
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         A compiled kernel or a cubin.
-    entry : str
+    entry
         The function.
-    grid, block : int or tuple of int
+    grid, block
         Blocks, threads a block.
-    args : sequence
+    args
         NumPy arrays (copied to the device, and back in place), CuPy arrays (used as they are) and NumPy
         scalars of the kernel's own types: `np.int32(5)`, `np.float32(1)`.
-    dynamic_shared : int
+    dynamic_shared
         Bytes of shared memory a block asks for at launch.
-    constants : mapping, optional
+    constants
         NumPy arrays for `__constant__` variables, by name.
 
     Returns
     -------
-    tuple
-        The arrays among `args`, of the kind that was given.
+    The arrays among `args`, of the kind that was given.
     """
     import cupy
 
@@ -128,7 +126,8 @@ def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, ar
     return tuple(a for a in args if isinstance(a, np.ndarray) or is_cupy(a))
 
 
-def prepare_function(compiled: "Compiled | bytes", entry: str, dynamic_shared: int, constants: Mapping[str, np.ndarray] | None = None) -> Any:
+def prepare_function(compiled: "Compiled | bytes", entry: str, dynamic_shared: int,
+                     constants: Mapping[str, np.ndarray] | None = None) -> Any:
     """Load a function, let it use as much dynamic shared memory as asked for, and fill its `__constant__` variables."""
     import cupy
 

@@ -24,10 +24,6 @@ def time_product(A: Any, B: Any, C: Any, **options: Any) -> Timing:
     **options
         As for `time_call`.
 
-    Returns
-    -------
-    Timing
-
     Notes
     -----
     cuBLAS is called by ctypes: CuPy refuses to call it while a stream is captured, which cuBLAS itself allows. Row-major
@@ -59,9 +55,7 @@ def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: 
     ----------
     A, B, C : float32 or float64 CuPy arrays
         Without padding, as they are stored: A is (K, M) when transposed[0], B is (N, K) when transposed[1]; C is (M, N).
-    transposed : (bool, bool)
-    stream : ctypes.c_void_p
-    pointer : callable
+    pointer
         Gives an array's address.
     """
     (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if transposed[0] else 1], _cublas(), GEMM[C.dtype.name]

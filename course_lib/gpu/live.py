@@ -15,15 +15,14 @@ def live_device(runtime: Any = None, number: int = 0) -> Device:
 
     Parameters
     ----------
-    runtime : module, optional
+    runtime
         What answers `deviceGetAttribute` and `getDeviceProperties`; default CuPy's.
-    number : int
+    number
         Of the GPU in its machine.
 
     Returns
     -------
-    Device
-        The clock is the highest that the driver allows, the bandwidth two transfers of the bus a memory clock.
+    The clock is the highest that the driver allows, the bandwidth two transfers of the bus a memory clock.
 
     Raises
     ------

@@ -45,10 +45,7 @@ class Queue:
 
         Parameters
         ----------
-        compiled : Compiled
-        entry : str
-        grid, block : int or tuple of int
-        args : sequence
+        args
             CuPy arrays and NumPy scalars.
         """
         function, grid, block, args = prepare_function(compiled, entry, 0), triple(grid), triple(block), tuple(args)

@@ -26,18 +26,16 @@ class GpuStatus:
 
     Attributes
     ----------
-    usable : bool
-    reason : str
+    reason
         One sentence for the reader: why not, or what was shown to work.
-    name : str
+    name
         The device, "NVIDIA H200".
-    cc : tuple of int or None
+    cc
         Compute capability, (9, 0).
-    arch : str
+    arch
         What the compiler is asked for, "sm_90".
-    cuda, driver : str
+    cuda, driver
         The newest CUDA that the driver supports ("13.0"), and the driver's own release ("580.65.06").
-    memory_bytes, multiprocessors : int
     """
 
     usable: bool
@@ -56,10 +54,6 @@ def probe() -> GpuStatus:
     """Return whether a GPU can be used, and why not; tried once per process.
 
     Never raises: whatever goes wrong becomes the `reason`.
-
-    Returns
-    -------
-    GpuStatus
     """
     try:
         if importlib.util.find_spec("cupy") is None:

@@ -23,17 +23,17 @@ class Timing:
 
     Attributes
     ----------
-    median_s, low_s, high_s : float
+    median_s, low_s, high_s
         Seconds: the middle sample, and the quartiles (half of the samples lie between low and high).
-    repeats : int
+    repeats
         Samples.
-    warmup : int
+    warmup
         Launches before the first sample, not counted.
-    launches : int
+    launches
         Launches in each sample; a sample is divided by it.
-    graph : bool
+    graph
         Whether the launches of a sample were replayed from one CUDA graph.
-    cold : bool
+    cold
         Whether the L2 was overwritten before each sample.
     """
 
@@ -89,18 +89,17 @@ def time_kernel(compiled: "Compiled | bytes", entry: str, grid: Size, block: Siz
     ----------
     compiled, entry, grid, block, args, dynamic_shared, constants
         As for `launch`.
-    repeats : int
+    repeats
         Samples at most; 5 are taken, then more as long as `budget_s` seconds allow.
-    warmup : int
+    warmup
         Launches before the first sample, fewer when they alone take `budget_s` seconds.
-    cold : bool
+    cold
         Overwrite twice the L2's size before each sample, which then is a single launch: its data come from DRAM, and a
         kernel of a few microseconds is measured with the events' own 2 µs.
 
     Returns
     -------
-    Timing
-        Per launch.
+    Per launch.
     """
     import cupy
 

@@ -25,25 +25,25 @@ class CpuKernel(Configurable):
 
     Attributes
     ----------
-    name, entry : str
+    name, entry
         What the reader calls it; the name of the function.
-    path : Path or None
+    path
         Its file; None for the library's product.
-    idea, lesson : str
+    idea, lesson
         One line; the name of the notebook that teaches it.
-    kind : str
+    kind
         "c", "python" or "library".
-    parameters, rules : tuples
+    parameters, rules
         As of a kernel for the GPU. A parameter named `threads` is the function's last argument, the others are macros.
-    order : str
+    order
         Of the loops, from the outermost to the innermost; "" when there is more to it.
-    counted : bool
+    counted
         Whether it reaches A, B and C through the macros A(i, k), B(k, j), C(i, j) alone, so that cache lines can be counted.
-    openmp, as_written, returns_status : bool
+    openmp, as_written, returns_status
         Needs OpenMP; loops must keep their order; returns 1 when memory ran out.
-    text : str or None
+    text
         The program when it is the reader's own.
-    texts : mapping of str to str
+    texts
         What a message may be about: name of a text to the text.
     """
 

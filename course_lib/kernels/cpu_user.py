@@ -47,11 +47,11 @@ def own_program(source: str, name: str | None = None) -> CpuKernel:
 
     Parameters
     ----------
-    source : str
+    source
         Either a whole function (M, N, K, alpha, A, lda, B, ldb, beta, C, ldc[, threads]) in REAL, float or double; or
         only the loops that add A B to C, in which A(i, k), B(k, j) and C(i, j) are elements, M, N, K, alpha and
         min(a, b) are known, and C already holds beta C. A function with `#pragma omp` is compiled with OpenMP.
-    name : str, optional
+    name
         What messages call the text; default what a cell's `%%c NAME` says, or "your program".
 
     Raises

@@ -86,33 +86,31 @@ class Kernel(Configurable):
 
     Attributes
     ----------
-    name, entry : str
+    name, entry
         What the reader calls it; the name of the function in the file.
-    path : Path
+    path
         The `.cu` file.
-    idea, lesson : str
+    idea, lesson
         One line; the name of the notebook that teaches it, empty as long as none does.
-    parameters : tuple of Parameter
-    rules : tuple of Rule
-    passes : tuple of str
+    passes
         Parameters that reach the compiler with -D; the others only shape the block.
-    dtype : str
+    dtype
         Element type of A, B and C.
-    kind : str
+    kind
         What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C),
         "vectors" (one matrix times many vectors), "gather" (a strided copy), or "micro" (a microbenchmark: readings of the clock).
-    layout : str
+    layout
         "row": elements of a row are neighbours; "column": elements of a column are.
-    sizes_of : callable
+    sizes_of
         (M, N, K, parameters) -> a sentence on why the kernel cannot do these sizes, or None.
-    takes_real : bool
+    takes_real
         The file is for any element type, which it gets as REAL.
-    passes_as : mapping
+    passes_as
         Macros that are not called like their parameter (bx: BX).
-    inputs : str
+    inputs
         To what A and B are rounded before they are multiplied: "" (not at all), "tf32", "bf16", or "bf16x3" (split into three
         bfloat16). With it the sums are a tensor core's; `course_lib.run.accuracy` says what that costs.
-    needs : tuple of int
+    needs
         The first compute capability that can run it.
     """
 

@@ -23,12 +23,11 @@ class Parameter:
 
     Attributes
     ----------
-    name, meaning : str
+    name, meaning
         As written in the kernel; what it counts, with its unit.
-    default : int
-    low, high : int
+    low, high
         Smallest and largest value that can be right.
-    choices : tuple of int
+    choices
         What a slider offers. Other values between `low` and `high` are allowed too.
     """
 
@@ -65,13 +64,13 @@ class Rule:
 
     Attributes
     ----------
-    text : str
+    text
         The condition as a reader writes it, `BM * BN <= 1024`.
-    why : str
+    why
         Why the hardware has this rule.
-    holds : callable
+    holds
         parameters -> bool.
-    says : callable
+    says
         parameters -> one sentence that names the values and what would be right.
     """
 

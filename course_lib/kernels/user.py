@@ -28,9 +28,9 @@ class UserKernel(Kernel):
 
     Attributes
     ----------
-    text : str
+    text
         The CUDA C text.
-    like : str
+    like
         The catalog kernel from which parameters, rules, block and grid are taken.
     """
 
@@ -55,17 +55,17 @@ class UserKernel(Kernel):
 
         Parameters
         ----------
-        source : str or Path
+        source
             Text that holds `__global__`, or the path of a file that does.
-        entry : str, optional
+        entry
             The function to launch; needed only when the text has several `__global__` functions.
-        like : str, optional
+        like
             The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
             BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN; else sgemm_naive (one thread
             per element, blocks of bx × by). A tiled text that sets BX and BY too gets blocks of BX × BY threads.
             Like an mxv kernel it takes `int S, const float* in, float* out`, has a `__constant__ float matrix[M][N]`,
             and `run_vectors` runs it.
-        takes : tuple of str, optional
+        takes
             The parameters that it must have. Default: those of the kernel that it is like.
 
         Raises

@@ -78,7 +78,7 @@ def shared_wavefronts(addresses: ArrayLike, width: int = 4, active: ArrayLike | 
     ----------
     addresses : (32,) int array
         Byte offset into shared memory, per lane, a multiple of `width`.
-    width : int
+    width
         Bytes per lane: 1, 2, 4, 8 or 16.
     active : (32,) bool array, optional
         Lanes that take part; default all. What the others hold does not matter.
@@ -86,8 +86,7 @@ def shared_wavefronts(addresses: ArrayLike, width: int = 4, active: ArrayLike | 
 
     Returns
     -------
-    int
-        0 means no active lane; without conflicts 1 for up to 32 bits, 2 for 64 and 4 for 128.
+    0 means no active lane; without conflicts 1 for up to 32 bits, 2 for 64 and 4 for 128.
 
     Raises
     ------
@@ -126,8 +125,7 @@ def services(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = No
 
     Returns
     -------
-    tuple of Service
-        Group by group (see `phases`), in the order of the words.
+    Group by group (see `phases`), in the order of the words.
 
     >>> import numpy as np
     >>> [(s.word, s.lanes, s.wavefront) for s in services(4 * np.repeat([0, 32, 1, 1], 8))][:2]

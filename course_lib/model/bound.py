@@ -36,29 +36,29 @@ class Work:
 
     Attributes
     ----------
-    blocks : int
+    blocks
         Thread blocks.
-    fmas : float
+    fmas
         Multiply-adds of warps (32 lanes each).
-    instructions : float
+    instructions
         Warp instructions of any kind, as the machine code has them.
-    wavefronts : float
+    wavefronts
         Of shared loads and stores.
-    sectors : float
+    sectors
         Of all global requests: pieces of 32 bytes, distinct within their request.
-    l1_wavefronts : float
+    l1_wavefronts
         Of all global requests, as `l1_wavefronts` counts them.
-    block_sectors, launch_sectors : float
+    block_sectors, launch_sectors
         Sectors that are distinct within a block, summed over the blocks; sectors that are distinct in the launch.
-    rounds : float
+    rounds
         Times that a warp waits for global loads, one after another.
-    resident : int
+    resident
         Blocks that an SM holds at a time (occupancy).
-    double : bool
+    double
         Whether the multiply-adds are of float64.
-    tensor : float
+    tensor
         Multiply-adds on tensor cores, of single elements.
-    number : str
+    number
         What those multiply: "tf32" or "bf16"; "" without any.
     """
 
@@ -114,8 +114,7 @@ def memory_roofs(device: Device) -> dict[str, float]:
 
     Returns
     -------
-    dict of str to float
-        "L1 caches", "L2" (where a document gives its width) and "memory".
+    "L1 caches", "L2" (where a document gives its width) and "memory".
 
     Sources: at the constants of this module; the device's data sheet.
 
@@ -134,12 +133,11 @@ def lower_bound(work: Work, device: Device, latency_cycles: float = 240.0, clock
 
     Parameters
     ----------
-    work : Work
-    device : Device
+    device
         Compute capability 7.0 and up.
-    latency_cycles : float
+    latency_cycles
         Of a load that the L2 answers; 240 is about the least that `data/micro.json` records for an H200.
-    clock_mhz, bandwidth_gb_s : float, optional
+    clock_mhz, bandwidth_gb_s
         Measured ones in place of the table's.
 
     Raises
@@ -204,9 +202,9 @@ def l1_wavefronts(addresses: ArrayLike, width: int = 4) -> int:
 
     Parameters
     ----------
-    addresses : int array
+    addresses
         Where the active lanes begin, in bytes.
-    width : int
+    width
         Bytes per lane.
 
     >>> row, column = 4 * np.arange(32), 4096 * np.arange(32)

@@ -26,9 +26,9 @@ class CacheShape:
 
     Attributes
     ----------
-    size, line : int
+    size, line
         Bytes in all, bytes of a line.
-    ways : int or None
+    ways
         Lines that a set holds, as in an 8-way cache; None: every line may lie anywhere (fully associative).
 
     >>> CacheShape().lines, CacheShape(ways=8).sets
@@ -89,7 +89,7 @@ def first_lines(shapes: Sequence[Layout], itemsize: int, line: int) -> list[int]
     Parameters
     ----------
     shapes : sequence of (rows, cols, leading dimension)
-    itemsize, line : int
+    itemsize, line
         Bytes of an element and of a line.
 
     >>> first_lines([(2, 20, 20)] * 3, 4, 64)
@@ -112,17 +112,16 @@ class LineCounter:
     Parameters
     ----------
     shapes : three (rows, cols, leading dimension)
-    itemsize : int
+    itemsize
         Bytes of an element.
-    cache : CacheShape
-    room : int
+    room
         How many accesses are kept in `trace`.
 
     Attributes
     ----------
-    fetched, accesses : list of int
+    fetched, accesses
         Of A, B and C.
-    trace : list of tuples
+    trace
         Of the first `room` accesses: matrix, row, col, line, whether it was fetched, and the line that went for it or -1.
         Lines are numbered through all three matrices.
 
@@ -231,8 +230,7 @@ def count_steps(steps: Steps, shapes: Sequence[Layout], itemsize: int, cache: Ca
 
     Returns
     -------
-    list of int
-        Lines fetched of A, B and C.
+    Lines fetched of A, B and C.
 
     >>> count_steps(loop_steps("ikj", 16, 16, 16), [(16, 16, 16)] * 3, 4, CacheShape())
     [16, 16, 16]
@@ -252,11 +250,6 @@ def fetches(matrices: ArrayLike, lines: ArrayLike, cache: CacheShape) -> NDArray
     ----------
     matrices, lines : int arrays
         Of each access, in the program's order: 0, 1 or 2, and the number of its line, counted through all matrices.
-    cache : CacheShape
-
-    Returns
-    -------
-    bool array
 
     >>> fetches(np.array([0, 1, 0, 1]), np.array([7, 9, 7, 8]), CacheShape()).tolist()
     [True, True, False, True]

@@ -14,15 +14,14 @@ def sectors(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = Non
     ----------
     addresses : (32,) int array
         Byte address per lane, a multiple of `width`.
-    width : int
+    width
         Bytes per lane: 1, 2, 4, 8 or 16.
     active : (32,) bool array, optional
         Lanes that take part; default all. What the others hold does not matter.
 
     Returns
     -------
-    int
-        0 (no active lane) to 32.
+    0 (no active lane) to 32.
 
     Raises
     ------

@@ -13,11 +13,11 @@ class Balance:
 
     Attributes
     ----------
-    gfmas, gfmas_double : float
+    gfmas, gfmas_double
         Fused multiply-adds, each counted as one operation, in 10^9 a second.
-    per_element, per_element_double : float
+    per_element, per_element_double
         The ratio of computation to communication: multiply-adds per number that the memory can deliver.
-    dp_per_sm : int
+    dp_per_sm
         Double-precision units of an SM that yield the peak.
     """
 

@@ -25,18 +25,17 @@ class Method:
 
     Attributes
     ----------
-    name : str
-    threads, registers : int
+    threads, registers
         Of a block; of a thread (Table 12).
-    vectors : int
+    vectors
         Vectors of A that share one element of B; a thread adds up `vectors` rows of C.
-    block_y : int
+    block_y
         BLOCK_SIZE_Y, columns of C a block computes, b_N.
-    vector_length : int
+    vector_length
         Rows that one vector covers: the threads of a block.
-    moves : bool
+    moves
         Elements of B go to a register first ("variant"); else multiply-adds read shared memory.
-    argument_bytes : int
+    argument_bytes
         Shared memory that the arguments take.
     """
 
@@ -109,16 +108,14 @@ def cycles_per_multiply_add(method: Method | str, active_threads: int, latency: 
 
     Parameters
     ----------
-    method : Method or str
-    active_threads : int
+    active_threads
         On one SM.
-    latency : int
+    latency
         Cycles of a load from global memory.
 
     Returns
     -------
-    dict
-        "waiting for loads", each thread's share of their latency; "issuing loads"; "multiply-adds", with what moves from shared memory.
+    "waiting for loads", each thread's share of their latency; "issuing loads"; "multiply-adds", with what moves from shared memory.
 
     Raises
     ------
@@ -146,10 +143,9 @@ def predicted_gflops(method: Method | str, active_threads: int, clock_ghz: float
     ----------
     method, active_threads, latency
         As for `cycles_per_multiply_add`.
-    clock_ghz : float
-    sms : int
+    sms
         Multiprocessors.
-    overlap : bool
+    overlap
         False, as he has it: a warp's waiting is added to the work. True, ours: while some warps wait others work, and the longer
         of the two decides.
 

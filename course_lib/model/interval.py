@@ -28,11 +28,11 @@ class Interval:
 
     Attributes
     ----------
-    latency : float
+    latency
         L, cycles from its first load to its last store, without contention.
-    offchip_bytes : float
+    offchip_bytes
         d, read from and written to the device memory.
-    fp, memory : int
+    fp, memory
         n_IF and n_IM: multiply-adds, and loads and stores.
     """
 
@@ -148,7 +148,7 @@ def needs(device: Device, M: int = 16, N: int = 16, memory_per_cycle: int = MEMO
 
     Parameters
     ----------
-    memory_per_cycle : int
+    memory_per_cycle
         Loads and stores of threads that an SM issues a cycle.
     **latencies
         As for `intervals`.
@@ -179,7 +179,7 @@ def schedule(program: Iterable[ThreadInstruction], miss: int = MISS, hit: int = 
     ----------
     program : sequence of (kind, result, sources)
         `kind` is "miss", "hit", "fp" or "store"; `result` any name or None; `sources` names that must be ready.
-    issue_memory, issue_store : int
+    issue_memory, issue_store
         Cycles until the instruction after a load or a store; the homework says 2 for both and counts 1 for stores.
 
     Returns
@@ -212,8 +212,7 @@ def spans(program: Iterable[ThreadInstruction], **latencies: int) -> list[tuple[
 
     Returns
     -------
-    list of (str, int, int)
-        "loads", "waits", "multiply-adds" or "stores", one after the other without gaps; the end of the last is `schedule`'s end.
+    "loads", "waits", "multiply-adds" or "stores", one after the other without gaps; the end of the last is `schedule`'s end.
 
     >>> spans(program_loaded_first(6, 2))
     [('loads', 0, 4), ('waits', 4, 400), ('multiply-adds', 400, 412), ('stores', 412, 418)]

@@ -17,9 +17,9 @@ def bytes_in_flight(bandwidth_gb_s: float, latency_cycles: float, clock_mhz: flo
 
     Parameters
     ----------
-    bandwidth_gb_s : float
+    bandwidth_gb_s
         10^9 bytes a second.
-    latency_cycles, clock_mhz : float
+    latency_cycles, clock_mhz
         Of one load, in cycles of this clock.
 
     Raises

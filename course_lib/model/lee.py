@@ -19,10 +19,8 @@ def gflops(time: float, unit: str, N: int) -> float:
 
     Parameters
     ----------
-    time : float
-    unit : str
+    unit
         "ns", "us", "ms", "s" or "min".
-    N : int
 
     Raises
     ------
@@ -43,15 +41,14 @@ def possible_units(times: Mapping[int, float], peak_gflops: float) -> tuple[str,
 
     Parameters
     ----------
-    times : dict of int to float
+    times
         N -> time as printed.
-    peak_gflops : float
+    peak_gflops
         What the device can do, 10^9 operations a second.
 
     Returns
     -------
-    tuple of str
-        From the shortest unit up. Slowness rules out none: that takes common sense.
+    From the shortest unit up. Slowness rules out none: that takes common sense.
 
     >>> from course_lib.arch import device
     >>> possible_units({256: 0.11, 4096: 2.20}, device("GTX 690").peak_gflops)
@@ -78,11 +75,11 @@ def tile_of_b(loads_rows: bool, stores_rows: bool, width: int = 1024, tile: int 
 
     Parameters
     ----------
-    loads_rows : bool
+    loads_rows
         True: neighbours load neighbours of a row. False: of a column.
-    stores_rows : bool
+    stores_rows
         True: Bs[ty][tx]. False: Bs[tx][ty].
-    width, tile : int
+    width, tile
         Elements of a row of the matrix; of a row of the tile.
 
     >>> tile_of_b(loads_rows=False, stores_rows=False)      # Tiling

@@ -109,7 +109,7 @@ def times_wanted(row: Mapping[str, int]) -> dict[str, tuple[float, ...]]:
 
     Parameters
     ----------
-    row : mapping
+    row
         As for `counted_columns`.
 
     >>> from course_lib.data import readings
@@ -141,15 +141,14 @@ def counted_columns(row: Mapping[str, int]) -> dict[str, float]:
 
     Parameters
     ----------
-    row : mapping
+    row
         Of `course_lib.data.readings("vectors")`: S, M, N, nanoseconds, thread_instructions, load_sectors, l2_sectors_read and
         l2_sectors_written (32 bytes each), dram_bytes_read and dram_bytes_written.
 
     Returns
     -------
-    dict
-        us, GF, GB/s, I/F, load efficiency (0 to 1; a sector that two requests ask for counts twice), and the rates between L2 and
-        multiprocessors and between DRAM and L2 in 10^9 bytes a second.
+    us, GF, GB/s, I/F, load efficiency (0 to 1; a sector that two requests ask for counts twice), and the rates between L2 and
+    multiprocessors and between DRAM and L2 in 10^9 bytes a second.
 
     >>> from course_lib.data import readings
     >>> (row,) = readings("vectors").find(kernel="mxv_vls", warps=32)

@@ -38,14 +38,11 @@ def round_to(x: ArrayLike, name: str, cut: bool = False) -> NDArray[np.float32]:
 
     Parameters
     ----------
-    x : float32 number or array
     name : "float32", "tf32" or "bf16"
-    cut : bool
 
     Returns
     -------
-    float32 array
-        Of the shape of x.
+    Of the shape of x.
 
     Raises
     ------
@@ -75,10 +72,6 @@ def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.f
     """Split a float32 into a sum of bfloat16: each part is what the parts before it leave, rounded.
 
     Three parts are exact for numbers from 2**-106 to 2**127: they have 8 bits each, float32 has 24.
-
-    Returns
-    -------
-    tuple of float32 arrays
 
     >>> [float(part) for part in parts(np.float32(1 / 3))]
     [0.333984375, -0.000652313232421875, 1.2814998626708984e-06]

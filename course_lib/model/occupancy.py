@@ -12,13 +12,13 @@ class Occupancy:
 
     Attributes
     ----------
-    blocks, warps : int
+    blocks, warps
         0 when not even one block fits.
-    fraction : float
+    fraction
         `warps` over the most that the SM can hold.
-    limiter : str
+    limiter
         What the next block lacks: "blocks", "warps", "registers" or "shared memory"; the first of `limiters`.
-    limits : dict of str to int
+    limits
         Blocks that each resource alone would allow; without those of which the kernel takes nothing.
     """
 
@@ -39,17 +39,14 @@ def occupancy(device: Device, threads_per_block: int, registers: int, shared_byt
 
     Parameters
     ----------
-    device : Device
-    threads_per_block : int
-    registers : int
+    registers
         Per thread.
-    shared_bytes : int
+    shared_bytes
         Static and dynamic shared memory of a block, without what the system reserves.
 
     Returns
     -------
-    Occupancy
-        With 0 blocks when one block needs more registers than it may have.
+    With 0 blocks when one block needs more registers than it may have.
 
     Raises
     ------

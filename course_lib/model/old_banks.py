@@ -25,8 +25,7 @@ def half_warp_steps(addresses: ArrayLike, active: ArrayLike | None = None) -> tu
 
     Returns
     -------
-    tuple of int
-        Steps of each half-warp: 1 is free of conflicts, 16 the worst, 0 means no active lane.
+    Steps of each half-warp: 1 is free of conflicts, 16 the worst, 0 means no active lane.
 
     Raises
     ------
@@ -91,11 +90,11 @@ def bank_table(banks: int = BANKS, rows: int = 3, shared_bytes: int = 16 * 1024)
 
     Parameters
     ----------
-    banks : int
+    banks
         16 (CC 1.x) or 32.
-    rows : int
+    rows
         First rows to list.
-    shared_bytes : int
+    shared_bytes
         Size of the shared memory.
 
     Returns

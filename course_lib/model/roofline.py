@@ -23,12 +23,11 @@ def attainable(device: Device, intensity: ArrayLike, double: bool = False,
 
     Parameters
     ----------
-    device : Device
-    intensity : float or array of float
+    intensity
         Operations per byte.
-    double : bool
+    double
         Double precision instead of single.
-    bandwidth_gb_s : float, optional
+    bandwidth_gb_s
         A measured bandwidth in 10^9 bytes a second, instead of the data sheet's.
 
     Returns
@@ -85,9 +84,9 @@ def operations_per_element(gflops: float, bandwidth_gb_s: float, element_bytes: 
 
     Parameters
     ----------
-    gflops, bandwidth_gb_s : float
+    gflops, bandwidth_gb_s
         10^9 operations and bytes a second.
-    element_bytes : int
+    element_bytes
         8 for float64.
 
     Raises

@@ -16,10 +16,10 @@ class Rounds:
 
     Attributes
     ----------
-    warps : tuple of str
+    warps
         For each warp of the scheduler a letter per cycle: L issues a load, M issues a multiply-add, w waits for words, r is ready while
         another warp issues.
-    shared : str
+    shared
         For each cycle the number of the scheduler whose load shared memory serves, or a point. This scheduler is 0.
     """
 
@@ -75,13 +75,13 @@ def rounds(warps: int, loads: int, adds: int, *, start: int = 0, cycles: int = 1
 
     Parameters
     ----------
-    warps : int
+    warps
         Of each scheduler.
-    loads, adds : int
+    loads, adds
         Of a warp in a round: TM + TN and TM * TN for a thread that computes TM * TN outputs.
-    start, cycles : int
+    start, cycles
         What is reported: so many cycles from this one on.
-    latency : int
+    latency
         Cycles from a load's turn in shared memory to its word.
 
     Raises

@@ -36,15 +36,14 @@ def transactions(addresses: ArrayLike, width: int = 4, active: ArrayLike | None 
     ----------
     addresses : (32,) int array
         Byte address per lane, a multiple of `width`.
-    width : int
+    width
         Bytes per lane: 1, 2, 4, 8 or 16.
     active : (32,) bool array, optional
         Lanes that take part; default all.
 
     Returns
     -------
-    tuple of Transaction
-        In the order in which they are issued.
+    In the order in which they are issued.
 
     Raises
     ------
@@ -101,15 +100,14 @@ def column_efficiencies(ld: int, today: bool = False) -> tuple[Fraction, ...]:
 
     Parameters
     ----------
-    ld : int
+    ld
         Floats from one column to the next (lda).
-    today : bool
+    today
         Count 32-byte sectors per warp, as GPUs since CC 5.0 do, instead of the segments of CC 1.3.
 
     Returns
     -------
-    tuple of Fraction
-        As many columns as it takes until the pattern repeats.
+    As many columns as it takes until the pattern repeats.
 
     Raises
     ------

@@ -18,9 +18,9 @@ def amdahl(share: float, factor: float) -> float:
 
     Parameters
     ----------
-    share : float
+    share
         0 to 1, of the time before.
-    factor : float
+    factor
         Positive; infinity for a part that vanishes.
 
     Raises
@@ -45,15 +45,14 @@ def serial_share(speedup: float, workers: int) -> float:
 
     Parameters
     ----------
-    speedup : float
+    speedup
         Of `workers` over one.
-    workers : int
+    workers
         At least 2.
 
     Returns
     -------
-    float
-        Negative when the speed-up is larger than the number of workers.
+    Negative when the speed-up is larger than the number of workers.
 
     Raises
     ------
@@ -78,9 +77,9 @@ def least_share(speedup: float, factor: float = math.inf) -> float:
 
     Parameters
     ----------
-    speedup : float
+    speedup
         Of the whole, at least 1.
-    factor : float
+    factor
         How much faster the part became, at least `speedup` (but for its last digits: 1 / (1 / 443) is a little more than 443).
 
     Raises

@@ -15,9 +15,9 @@ class ThreadSweep:
 
     Attributes
     ----------
-    latency : float
+    latency
         From the start of one to the start of the next that needs its result: the height of the flat part.
-    per_warp : float
+    per_warp
         Of a multiprocessor for each warp's instruction, when there are warps enough: the slope, for a warp more.
     """
 
@@ -50,10 +50,6 @@ def read_sweep(cycles: Mapping[int, float]) -> ThreadSweep:
     cycles : mapping of threads to cycles
         Of a step, for the slowest warp. The fewest threads must leave the latency bare, the most must be more than enough:
         nothing but these two points is used, so that the others can test the result.
-
-    Returns
-    -------
-    ThreadSweep
 
     Raises
     ------

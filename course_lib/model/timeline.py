@@ -26,11 +26,9 @@ class Timeline:
 
     Attributes
     ----------
-    warps : int
     steps : tuple of (issue, latency)
         What each warp executes, in cycles.
-    issues : tuple of Issue
-    chains : int
+    chains
         An instruction needs the result of the one that stands so many before it.
     """
 
@@ -79,15 +77,10 @@ def timeline(warps: int, steps: Iterable[tuple[float, float]], chains: int = 1) 
 
     Parameters
     ----------
-    warps : int
     steps : sequence of (issue, latency)
         Cycles that an instruction of a warp keeps the scheduler, and cycles from its start to its result; latency >= issue.
-    chains : int
+    chains
         Independent chains of each warp, in turn: instruction i needs the result of instruction i - chains.
-
-    Returns
-    -------
-    Timeline
 
     Raises
     ------

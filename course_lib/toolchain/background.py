@@ -26,7 +26,7 @@ class Helper:
 
     Parameters
     ----------
-    module : str
+    module
         Its function `carried_out(order)` does an order and returns whether that worked.
     """
 
@@ -40,15 +40,14 @@ class Helper:
 
         Parameters
         ----------
-        order : dict
+        order
             JSON values.
-        given_up : callable() -> bool
+        given_up
             Asked while others have their turn.
 
         Returns
         -------
-        bool
-            Whether it is done. False too where no process can be started.
+        Whether it is done. False too where no process can be started.
         """
         while not self._turn.acquire(timeout=POLL_S):
             if given_up():

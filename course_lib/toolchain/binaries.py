@@ -40,11 +40,10 @@ def run_on_cubin(name: str, cubin: bytes, *options: str) -> str:
 
     Parameters
     ----------
-    name : str
+    name
         The tool, `nvdisasm` or `cuobjdump`.
-    cubin : bytes
+    cubin
         An ELF file as `compile_cuda` makes it.
-    *options : str
 
     Raises
     ------

@@ -34,7 +34,7 @@ def cached_compilation(compile_now: Callable[[], tuple[dict[str, str], bytes]], 
         A refusal has the key "status".
     source, name, arch, options, version
         What the answer depends on, besides the wheels that bring NVRTC and its headers.
-    key : tuple of str
+    key
         `Request.key`, which is written with the answer, for `stored_compilations`.
     """
     makers: tuple[Any, ...] = (compiler_version(), _own_hash())

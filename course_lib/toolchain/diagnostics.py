@@ -32,17 +32,17 @@ class Diagnostic:
 
     Attributes
     ----------
-    line : int or None
+    line
         Line of the reader's text, from 1; None when the message is about no line.
-    severity : str
+    severity
         "error", "warning" or "note".
-    message : str
+    message
         The compiler's words on one line.
-    source_line : str
+    source_line
         That line of the text, or "".
-    column : int or None
+    column
         Character in the line, from 1.
-    file : str or None
+    file
         The text's name, or the header's when the message is about one.
     """
 
@@ -58,7 +58,7 @@ class Diagnostic:
 
         Parameters
         ----------
-        name : str, optional
+        name
             The reader's own file, which is not repeated.
 
         >>> print(Diagnostic(3, "error", 'identifier "y" is undefined', "  x[0] = y;", 10).show())
@@ -82,11 +82,11 @@ class CompileError(CourseError):
 
     Attributes
     ----------
-    diagnostics : tuple of Diagnostic
+    diagnostics
         Errors, warnings and notes in the compiler's order.
-    log : str
+    log
         The compiler's own words.
-    name : str
+    name
         What the text is called.
     """
 
@@ -108,14 +108,10 @@ def parse_log(log: str, source: str, name: str, ptx: str = "") -> tuple[Diagnost
 
     Parameters
     ----------
-    log, source, name : str
+    log, source, name
         What the compiler said, about which text, called what.
-    ptx : str
+    ptx
         The PTX, when there is some: messages of the assembler name its lines, not those of the source.
-
-    Returns
-    -------
-    tuple of Diagnostic
 
     >>> log = 'k.cu(2): error: identifier "y" is undefined\\n  x[0] = y;\\n         ^\\n\\n1 error detected'
     >>> [(d.line, d.column, d.message) for d in parse_log(log, "{\\nx[0] = y;", "k.cu")]

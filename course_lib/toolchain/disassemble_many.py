@@ -25,8 +25,7 @@ def code_texts(cubins: Sequence[bytes], arch: str) -> list[dict[str, str]]:
 
     Parameters
     ----------
-    cubins : sequence of bytes
-    arch : str
+    arch
         What all of them were compiled for, `sm_90`.
     """
     bare = {number: found for number, cubin in enumerate(cubins) if (found := _one_function(cubin))}

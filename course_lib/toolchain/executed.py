@@ -38,12 +38,11 @@ class Executed:
 
     Attributes
     ----------
-    times : dict
+    times
         Offset of an instruction -> how often warps executed it, all together.
-    instructions : tuple of SassInstruction
-    looped : frozenset of int
+    looped
         Offsets of the instructions that are part of a loop.
-    met : bool
+    met
         Whether all counts were met. If not, the figures are an estimate; if so, the least that the counts allow, and not more is known
         where they leave a choice.
     """
@@ -74,15 +73,11 @@ def executed(instructions: Sequence[SassInstruction], counted: Mapping[tuple[int
 
     Parameters
     ----------
-    instructions : sequence of SassInstruction
+    instructions
         From `sass`.
     counted : mapping of (line, opcode) to float
         How often warps executed what `COUNTED` names, for each source line; of BAR whatever is counted for a line that holds
         nothing else. An opcode that is missing for all lines is not known; a line that is missing for an opcode has none.
-
-    Returns
-    -------
-    Executed
 
     >>> from course_lib.toolchain import compile_cuda, sass
     >>> text = '''extern "C" __global__ void dot(const float* x, float* y, int n) {

@@ -17,9 +17,9 @@ class LoopAlongK:
 
     Attributes
     ----------
-    loop : Loop
+    loop
         With the loop over a tile inside, where that was not written out.
-    instructions, multiply_adds : int
+    instructions, multiply_adds
         Of one turn, inner turns included; every instruction that stands there, also those that a jump may skip.
     """
 
@@ -43,15 +43,12 @@ def guard_loops(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int)
 
     Parameters
     ----------
-    kernel : str or Kernel
-    arch : str
     **parameters
         Of the kernel.
 
     Returns
     -------
-    dict of str to LoopAlongK
-        "untested tiles", "tested tiles" or "tiles, with a flag"; "last columns" where these have a loop of their own.
+    "untested tiles", "tested tiles" or "tiles, with a flag"; "last columns" where these have a loop of their own.
 
     Raises
     ------

@@ -27,13 +27,12 @@ def include_directories(major: int) -> tuple[str, ...]:
 
     Parameters
     ----------
-    major : int
+    major
         NVRTC's major version: its headers must come from the same one.
 
     Returns
     -------
-    tuple of str
-        Without repetition; empty when no such wheel is installed.
+    Without repetition; empty when no such wheel is installed.
     """
     found: dict[str, None] = {}
     for (header, *_), name in zip(_WHEELS, header_wheels(major), strict=True):

@@ -29,14 +29,12 @@ class HostProgram:
 
     Attributes
     ----------
-    name : str
+    name
         What the text is called.
-    path : Path
-    compiler : str
+    compiler
         The compiler's version line.
-    options : tuple of str
+    options
         What it was called with.
-    warnings : tuple of Diagnostic
     """
 
     name: str
@@ -69,22 +67,18 @@ def compile_c(source: str, *, name: str = "program.c", defines: Mapping[str, int
 
     Parameters
     ----------
-    source : str
+    source
         C text.
-    name : str
+    name
         What messages call it.
-    defines : mapping of str to int or str, optional
+    defines
         Macros, passed with -D.
-    options : sequence of str
+    options
         Further options of the compiler.
-    openmp, as_written : bool
+    openmp, as_written
         Turn OpenMP on; keep the compiler from swapping loops.
-    texts : mapping of str to str, optional
+    texts
         For a source put together with #line: what each name in it stands for, so that messages can show the line.
-
-    Returns
-    -------
-    HostProgram
 
     Raises
     ------
@@ -148,13 +142,8 @@ def parse_c_log(log: str, texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
 
     Parameters
     ----------
-    log : str
-    texts : mapping of str to str
+    texts
         Name to text, for the lines that messages are about.
-
-    Returns
-    -------
-    tuple of Diagnostic
 
     >>> parse_c_log("k.c:2:5: error: expected ';' before '}' token", {"k.c": "{\\n  x}"})[0].source_line
     '  x}'

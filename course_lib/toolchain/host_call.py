@@ -61,15 +61,13 @@ def gemm_call(program: HostProgram, entry: str, A: Real, B: Real, C: Real, alpha
 
     Parameters
     ----------
-    program : HostProgram
-    entry : str
+    entry
         A function (M, N, K, alpha, A, lda, B, ldb, beta, C, ldc[, threads]).
     A, B, C : (M, K), (K, N), (M, N) arrays, all float32 or all float64
         Rows may be padded; C is written.
-    alpha, beta : float
-    threads : int, optional
+    threads
         Passed as the last argument when given.
-    returns_status : bool
+    returns_status
         Whether the function returns 0 for success and something else when memory ran out.
 
     Raises
@@ -111,22 +109,22 @@ def leading(array: NDArray[Any]) -> int:
     return array.strides[0] // array.itemsize if array.shape[0] > 1 else array.shape[1]
 
 
-def call_in_subprocess(program: HostProgram, entry: str, kinds: Sequence[str], values: Sequence[float | NDArray[Any]], *, status: bool = False,
-               limit_s: float = 20.0, memory: int = 4 << 30) -> tuple[int | None, str]:
+def call_in_subprocess(program: HostProgram, entry: str, kinds: Sequence[str], values: Sequence[float | NDArray[Any]], *,
+                       status: bool = False, limit_s: float = 20.0, memory: int = 4 << 30) -> tuple[int | None, str]:
     """Call a function in a process of its own, which may crash or never end without harm to this one.
 
     Parameters
     ----------
     program, entry
         As for `gemm_call`.
-    kinds, values : sequences
+    kinds, values
         "int", "long", "float", "double" with numbers; "array" with arrays, which are given back as the function left
         them: the whole span of memory from an array's first to its last element, padding included.
-    status : bool
+    status
         Whether the function returns an int.
-    limit_s : float
+    limit_s
         Seconds until the process is ended.
-    memory : int
+    memory
         Bytes of address space that the process may have beside the arrays, where the system can limit it. It may write
         files, its printed text among them, of 1 MiB.
 

@@ -44,13 +44,13 @@ class HostCompiler:
 
     Attributes
     ----------
-    command : tuple of str
+    command
         How it is called.
-    version : str
+    version
         The first line of what it says about itself.
-    options : tuple of str
+    options
         What every program is compiled with.
-    as_written : tuple of str
+    as_written
         Further options that keep the compiler from reordering loops; empty when it knows none of them.
     """
 

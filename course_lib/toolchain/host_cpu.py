@@ -42,11 +42,11 @@ class Blas:
 
     Attributes
     ----------
-    name, version : str
+    name, version
         "openblas", "0.3.31"; version is "" when the library does not tell.
-    kernels : str
+    kernels
         For which CPU its inner loops are written, when it tells.
-    threads : int or None
+    threads
         How many it uses now; None when it does not let itself be asked, as Apple's Accelerate.
     """
 

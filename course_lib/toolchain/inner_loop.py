@@ -22,14 +22,11 @@ class InnerLoop:
 
     Attributes
     ----------
-    kernel : str
-    parameters : dict
+    parameters
         All of them.
-    arch : str
-    nvrtc_version : tuple of int
-    fma : str
+    fma
         "FFMA", or "DFMA" for float64.
-    loop : Loop
+    loop
         Its counts are of instructions that stand in the body. Where it jumps (`jumps`), a turn skips some or repeats some.
     """
 
@@ -95,15 +92,10 @@ def inner_loop(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) 
 
     Parameters
     ----------
-    kernel : str or Kernel
-    arch : str
+    arch
         The architecture whose machine code is read.
     **parameters
         Of the kernel; others keep their defaults.
-
-    Returns
-    -------
-    InnerLoop
 
     Raises
     ------

@@ -17,7 +17,7 @@ class LoopPath:
 
     Attributes
     ----------
-    multiply_adds, loads, instructions : int
+    multiply_adds, loads, instructions
         What a warp executes on it: FFMA or DFMA, loads from global memory, and all instructions.
     """
 
@@ -40,17 +40,11 @@ def shortest_path(kernel: str | Kernel, loads_per_multiply_add: float = 0.0, *, 
 
     Parameters
     ----------
-    kernel : str or Kernel
-    loads_per_multiply_add : float
+    loads_per_multiply_add
         Global load requests of a warp for each of its multiply-adds, as a simulated launch counts them: of paths that load
         more or less, those that come nearest are taken.
-    arch : str
     **parameters
         Of the kernel.
-
-    Returns
-    -------
-    LoopPath
 
     Raises
     ------

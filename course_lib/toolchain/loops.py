@@ -18,17 +18,17 @@ class Loop:
 
     Attributes
     ----------
-    start, end : int
+    start, end
         Offsets of its first instruction and of its last jump back.
-    depth : int
+    depth
         1 for an outermost loop.
-    lines : tuple of int
+    lines
         Source lines of its instructions, each once, in order.
-    counts : dict of str to int
+    counts
         Instructions in its body, inner loops included: "instructions", every opcode without modifiers
         ("FFMA", "DFMA", "BAR", …), and for memory each width in bits too ("LDS", "LDS.32", "LDS.128", "LDG.64", …).
         Absent means 0. An instruction counts once, however often its body was unrolled it is there as often.
-    instructions : tuple of SassInstruction
+    instructions
         The body, inner loops included.
     """
 
@@ -48,13 +48,12 @@ def loops(instructions: Sequence[SassInstruction]) -> tuple[Loop, ...]:
 
     Parameters
     ----------
-    instructions : sequence of SassInstruction
+    instructions
         From `sass`.
 
     Returns
     -------
-    tuple of Loop
-        By their start, outer before inner.
+    By their start, outer before inner.
 
     >>> from course_lib.toolchain import compile_cuda, sass
     >>> text = '''extern "C" __global__ void dot(const float* x, float* y, int n) {

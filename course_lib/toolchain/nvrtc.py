@@ -35,20 +35,16 @@ def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
 
     Parameters
     ----------
-    source : str
+    source
         CUDA C text. NVIDIA's headers are found when their pip wheels are installed.
-    name : str
+    name
         What messages call the text, usually the file's name.
-    arch : str
+    arch
         `sm_90` for PTX and machine code, `compute_90` for PTX alone.
-    defines : mapping of str to int, float, str or bool, optional
+    defines
         Macros, passed with -D; True and False become 1 and 0.
-    options : sequence of str
+    options
         Further options, as NVRTC takes them.
-
-    Returns
-    -------
-    Compiled
 
     Raises
     ------
@@ -72,14 +68,6 @@ def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
 
 def answer(request: Request) -> Compiled:
     """Compile, or look in the precompiled archive where there is no compiler; every compilation of the course passes here.
-
-    Parameters
-    ----------
-    request : Request
-
-    Returns
-    -------
-    Compiled
     """
     return compile_here(request) if nvrtc_is_there() else _from_archive(request)
 
@@ -98,10 +86,6 @@ def compile_here(request: Request) -> Compiled:
 
 def machine_code(compiled: Compiled) -> bytes:
     """Return the cubin of a Compiled as bytes.
-
-    Parameters
-    ----------
-    compiled : Compiled
 
     Raises
     ------

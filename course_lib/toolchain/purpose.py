@@ -19,14 +19,9 @@ def purposes(loop: Loop) -> tuple[str, ...]:
     An instruction that writes a register by which memory is addressed makes an address; otherwise one that writes what a test reads
     keeps the counter. A register has one use in such a loop; where it has several, the address counts.
 
-    Parameters
-    ----------
-    loop : Loop
-
     Returns
     -------
-    tuple of str
-        "multiply-add", "load from shared memory", "address", "counter", "test", "jump", "barrier" and so on, or "other".
+    "multiply-add", "load from shared memory", "address", "counter", "test", "jump", "barrier" and so on, or "other".
 
     >>> from course_lib.toolchain import inner_loop
     >>> sorted(purposes(inner_loop("sgemm_unrolled", UNROLL=1).loop))[:4]

@@ -30,22 +30,22 @@ class Resources:
 
     Attributes
     ----------
-    registers : int
+    registers
         32-bit registers a thread.
-    static_shared_bytes : int
+    static_shared_bytes
         `__shared__` variables of fixed size, a block; without what the system reserves.
-    reserved_shared_bytes : int
+    reserved_shared_bytes
         What the system takes from each block's shared memory: 1024 from CC 8.0 on, else 0.
-    local_bytes : int
+    local_bytes
         Stack a thread: arrays that are not in registers, spills, calls.
-    spill_store_bytes, spill_load_bytes : int or None
+    spill_store_bytes, spill_load_bytes
         Bytes of the instructions that move registers to the stack and back, each instruction counted once;
         None when only the cubin was given, which does not tell spills from arrays.
-    constant_bytes : int
+    constant_bytes
         `__constant__` variables of the whole text.
-    parameter_bytes : int
+    parameter_bytes
         The kernel's arguments.
-    max_threads : int or None
+    max_threads
         Threads a block by `__launch_bounds__`; None without.
     """
 
@@ -65,13 +65,12 @@ def resources(compiled: Compiled | bytes) -> dict[str, Resources]:
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         The result of `compile_cuda`, or a cubin alone (then spills are not known).
 
     Returns
     -------
-    dict of str to Resources
-        By the name of the kernel.
+    By the name of the kernel.
 
     Raises
     ------

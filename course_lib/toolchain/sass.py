@@ -27,15 +27,15 @@ class SassInstruction:
 
     Attributes
     ----------
-    offset : int
+    offset
         Bytes from the start of the kernel.
-    predicate : str or None
+    predicate
         `@P0` or `@!P0`: lanes where it does not hold skip the instruction.
-    opcode : str
+    opcode
         With modifiers, `LDS.128`.
-    operands : tuple of str
+    operands
         Branch targets are offsets, `0x210`.
-    line : int or None
+    line
         Line of the reader's text; None for code that comes from a header.
     """
 
@@ -82,15 +82,14 @@ def sass(compiled: Compiled | bytes, entry: str | None = None) -> tuple[SassInst
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         The result of `compile_cuda`, or a cubin.
-    entry : str, optional
+    entry
         The kernel; needed only when the text has several.
 
     Returns
     -------
-    tuple of SassInstruction
-        In the order of their offsets, with the functions that the kernel calls, without padding at the end.
+    In the order of their offsets, with the functions that the kernel calls, without padding at the end.
 
     Raises
     ------

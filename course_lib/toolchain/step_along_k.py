@@ -17,15 +17,15 @@ class WholeStep:
 
     Attributes
     ----------
-    inner : Loop
+    inner
         The innermost loop with the most multiply-adds; the same as `outer` where it was written out to its end.
-    outer : Loop
+    outer
         The loop along K around it.
-    turns : int
+    turns
         Of the inner loop, in one turn of the outer one.
-    multiply_adds : int
+    multiply_adds
         Of a thread, in one turn of the outer loop: one tile's, or those of several tiles where the compiler wrote this loop out too.
-    fma : str
+    fma
         "FFMA", or "DFMA" for float64.
     """
 
@@ -79,13 +79,12 @@ def whole_step(kernel: str | Kernel, *, arch: str = "sm_90", per_tile: int | Non
     ----------
     kernel, arch, **parameters
         As for `inner_loop`.
-    per_tile : int, optional
+    per_tile
         Multiply-adds of a thread per tile, for a kernel whose parameters do not tell, such as a reader's own.
 
     Returns
     -------
-    WholeStep or None
-        None for a kernel without tiles, one that is column-major, or one whose loops are built otherwise.
+    None for a kernel without tiles, one that is column-major, or one whose loops are built otherwise.
 
     Raises
     ------

@@ -19,11 +19,11 @@ class TensorStep:
 
     Attributes
     ----------
-    multiply_adds : int
+    multiply_adds
         On tensor cores, of the whole warp; six for each of the product's in a split.
-    loads, instructions : int
+    loads, instructions
         Loads from global memory, and all instructions.
-    opcodes : Counter
+    opcodes
         Instructions that stand in the loop, those of branches not taken too: "HMMA", "LDS", "LDSM", "STS", "FADD", …
     """
 
@@ -43,14 +43,8 @@ def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int)
 
     Parameters
     ----------
-    kernel : str or Kernel
-    arch : str
     **parameters
         Of the kernel.
-
-    Returns
-    -------
-    TensorStep
 
     Raises
     ------

@@ -10,12 +10,8 @@ def between_clocks(compiled: Compiled | bytes) -> tuple[SassInstruction, ...]:
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         Of a text with one kernel.
-
-    Returns
-    -------
-    tuple of SassInstruction
 
     Raises
     ------

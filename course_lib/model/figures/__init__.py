@@ -18,21 +18,20 @@ class Figure:
 
     Attributes
     ----------
-    document, place, what : str
+    document, place, what
         "L", "W", "N", "C" or "K"; section or table; what it is, with its unit.
-    printed : str
+    printed
         As printed: a number, a fraction, or a percentage.
-    exact : int, float or Fraction
+    exact
         What `function` yields; for a percentage the share.
-    function : str
+    function
         Dotted name below `course_lib`.
-    how : str
+    how
         "agrees": the exact value rounds to the printed one. "cut off": digits were dropped. "from rounded inputs": the
         inputs are printed with few digits, and `low` to `high`, what they allow, meets the printed one. "rounded on the
         way": an intermediate value was rounded, `route` is what then comes out. "about": the text
         says so itself, and is within a quarter. "off": none of these.
-    low, high, route : float or None
-    remark : str
+    remark
         What went wrong, or which value was rounded.
     """
 
