@@ -36,6 +36,11 @@ ADVICE = {
 }
 
 
+# What CuPy, CUDA and the disk raise: CuPy's own are RuntimeErrors, its OutOfMemoryError a MemoryError, an array that it does not take a
+# ValueError. Anything else is a fault of this library, and stays one.
+CUDA_ERRORS = (RuntimeError, MemoryError, OSError, ValueError)
+
+
 class GpuError(CourseError):
     """The GPU or its driver refused or failed. Attributes: entry, grid, block, cause (CUDA's own words)."""
 
@@ -80,7 +85,7 @@ def _function(module, entry):
     try:
         function = module.get_function(entry)
         function.compile()       # load now, so that a refusal is reported here
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, entry) from None
     return function
 
@@ -119,9 +124,7 @@ def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, ar
         for given, there in zip(args, on_device, strict=True):
             if isinstance(given, np.ndarray) and given.flags.writeable:
                 given[...] = there.get()
-    except GpuError:
-        raise
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, entry, grid, block) from None
     return tuple(a for a in args if isinstance(a, np.ndarray) or is_cupy(a))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from course_lib.gpu.launch import GpuError, explain
+from course_lib.gpu.launch import CUDA_ERRORS, GpuError, explain
 from course_lib.gpu.timing import Timing, time_call
 
 NAMES = {"win32": ("cublas64_13.dll", "cublas64_12.dll")}.get(sys.platform, ("libcublas.so.13", "libcublas.so.12", "libcublas.so"))
@@ -41,9 +41,7 @@ def time_product(A: Any, B: Any, C: Any, **options: Any) -> Timing:
             _checked(getattr(library, name)(handle, NOT_TRANSPOSED, NOT_TRANSPOSED, N, M, K, ctypes.byref(one), b, N, a, K,
                                             ctypes.byref(zero), c, N))
         return time_call(call, **options)
-    except GpuError:
-        raise
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, "cuBLAS") from None
 
 
@@ -76,7 +74,7 @@ def time_copy(source: Any, target: Any, **options: Any) -> Timing:
         target.data.copy_from_device_async(source.data, source.nbytes, stream)
     try:
         return time_call(call, **options)
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, "copy") from None
 
 

@@ -1,6 +1,5 @@
 """The GPU of this machine as an entry of the device table, read from its driver."""
 
-import importlib
 from typing import Any
 
 from course_lib.arch import LIMITS, UNITS, Device
@@ -31,14 +30,16 @@ def live_device(runtime: Any = None, number: int = 0) -> Device:
     """
     try:
         if runtime is None:
-            runtime = importlib.import_module("cupy.cuda").runtime
+            import cupy
+
+            runtime = cupy.cuda.runtime
 
         def ask(attribute):
             return int(runtime.deviceGetAttribute(attribute, number))
         cc = ask(MAJOR), ask(MINOR)
         name = runtime.getDeviceProperties(number)["name"].decode()
         clock, memory, bus, sms, l2 = (ask(what) for what in (CLOCK_KHZ, MEMORY_KHZ, BUS_BITS, SMS, L2_BYTES))
-    except Exception as error:
+    except (ImportError, RuntimeError, OSError) as error:           # CuPy's own are RuntimeErrors
         raise CourseError(f"there is no GPU to report on: {error}") from None
     if cc not in UNITS:
         raise CourseError(f"{name} has compute capability {cc[0]}.{cc[1]}, and the table has "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from course_lib.gpu import library
-from course_lib.gpu.launch import Size, explain, prepare_function, triple
+from course_lib.gpu.launch import CUDA_ERRORS, Size, explain, prepare_function, triple
 
 if TYPE_CHECKING:
     from course_lib.toolchain import Compiled
@@ -67,7 +67,7 @@ class Queue:
         """Return when everything that was put on the stream is done; errors of kernels show here."""
         try:
             self.stream.synchronize()
-        except Exception as error:
+        except CUDA_ERRORS as error:
             raise explain(error, "a kernel of the training step") from None
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
@@ -82,6 +82,6 @@ class Queue:
                 work()
             finally:
                 graph = self.stream.end_capture()
-        except Exception as error:
+        except CUDA_ERRORS as error:
             raise explain(error, "a training step as a graph") from None
         return graph.launch

@@ -75,7 +75,7 @@ def _ask_child():
     answer = child.stdout.strip().rpartition("\n")[2]
     try:
         return from_json(answer)
-    except (ValueError, TypeError, KeyError):
+    except ValueError:               # it printed something else than a status, or nothing
         how = f"signal {-child.returncode}" if child.returncode < 0 else f"exit status {child.returncode}"
         last = child.stderr.strip().rpartition("\n")[2]
         return GpuStatus(False, f"the process that tried the GPU ended with {how}" + (f" ({last})" if last else ""))

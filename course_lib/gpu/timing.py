@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from course_lib.gpu.launch import GpuError, Size, explain, prepare_function, triple
+from course_lib.gpu.launch import CUDA_ERRORS, Size, explain, prepare_function, triple
 
 if TYPE_CHECKING:
     from course_lib.toolchain import Compiled
@@ -108,9 +108,7 @@ def time_kernel(compiled: "Compiled | bytes", entry: str, grid: Size, block: Siz
         function = prepare_function(compiled, entry, dynamic_shared, constants)
         return time_call(lambda stream: function(triple(grid), triple(block), on_device, shared_mem=dynamic_shared),
                          repeats=repeats, warmup=warmup, budget_s=budget_s, cold=cold)
-    except GpuError:
-        raise
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, entry, grid, block) from None
 
 

@@ -7,6 +7,7 @@ from course_lib.model.inputs import InputError
 
 
 def positive(**values: float) -> None:
+    """Raise an `InputError` unless these values, by their names, are positive and finite."""
     for name, value in values.items():
         if not (value > 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value!r}, but it is a positive number", name=name, value=value)

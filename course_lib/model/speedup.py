@@ -3,14 +3,9 @@
 import math
 
 from course_lib.model.inputs import InputError
+from course_lib.model.latency import positive
 
 ROUNDED = 1e-12     # by this share a quotient of quotients may be off
-
-
-def _positive(**values):
-    for name, value in values.items():
-        if not (value > 0 and math.isfinite(value)):
-            raise InputError(f"{name} is {value!r}, but it is a positive number", name=name, value=value)
 
 
 def amdahl(share: float, factor: float) -> float:
@@ -63,7 +58,7 @@ def serial_share(speedup: float, workers: int) -> float:
     >>> round(serial_share(amdahl(0.9, 8), 8), 6), serial_share(4, 4)
     (0.1, 0.0)
     """
-    _positive(speedup=speedup)
+    positive(speedup=speedup)
     if not workers >= 2 or not math.isfinite(workers):
         raise InputError(f"workers is {workers!r}, but at least 2 share work", workers=workers)
     return (1 / speedup - 1 / workers) / (1 - 1 / workers)
@@ -89,7 +84,7 @@ def least_share(speedup: float, factor: float = math.inf) -> float:
     >>> round(least_share(45 / 15), 4), round(least_share(45 / 15, 8), 4)
     (0.6667, 0.7619)
     """
-    _positive(speedup=speedup)
+    positive(speedup=speedup)
     if speedup < 1:
         raise InputError(f"a speed-up of {speedup!r} is a slow-down; it is at least 1 here", speedup=speedup)
     if not factor >= speedup * (1 - ROUNDED):
@@ -103,7 +98,7 @@ def saved_ms(before_per_s: float, after_per_s: float) -> float:
     >>> round(saved_ms(14.5, 15), 2), round(saved_ms(15, 45), 1)
     (2.3, 44.4)
     """
-    _positive(before_per_s=before_per_s, after_per_s=after_per_s)
+    positive(before_per_s=before_per_s, after_per_s=after_per_s)
     return 1e3 / before_per_s - 1e3 / after_per_s
 
 
@@ -115,7 +110,7 @@ def loads_per_element(tile: int) -> float:
     >>> loads_per_element(16)
     0.0625
     """
-    _positive(tile=tile)
+    positive(tile=tile)
     return 1 / tile
 
 

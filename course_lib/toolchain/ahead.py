@@ -4,6 +4,7 @@ import atexit
 import os
 import threading
 from collections.abc import Iterable
+from typing import Any
 
 from course_lib.toolchain import nvrtc
 from course_lib.toolchain.background import Helper
@@ -84,7 +85,7 @@ def compile_all(requests: Iterable[Request]) -> None:
             put_on_disk(cubin, texts)
 
 
-def carried_out(order: dict) -> bool:
+def carried_out(order: dict[str, Any]) -> bool:
     """Compile the requests of one order; return whether that worked."""
     try:
         compile_all(Request(source, name, arch, tuple(options)) for source, name, arch, options in order["requests"])

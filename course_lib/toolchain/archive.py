@@ -13,6 +13,7 @@ import threading
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.code_stand_in import CodeStandIn
@@ -32,7 +33,7 @@ class ArchivedCode(CodeStandIn):
     key: tuple[str, str]
     request: Request
 
-    def resources(self) -> dict[str, dict]:
+    def resources(self) -> dict[str, dict[str, Any]]:
         return entry(self.key)["resources"]
 
     def sass(self) -> dict[str, str]:
@@ -78,7 +79,7 @@ def _fetched():
                           f"download it in a browser and put it into {BUNDLED.parent}", url=said["url"]) from None
 
 
-def index() -> dict:
+def index() -> dict[str, Any]:
     """Return what the archive says of itself: "nvrtc", "architectures", "options", and "groups": group -> its keys, in order."""
     return _member(archive_file(), "index.json")
 
@@ -95,7 +96,7 @@ def knows(text: str) -> bool:
     return any(source == digest for source, _ in _positions(file, file.stat().st_mtime_ns))
 
 
-def entry(key: tuple[str, str]) -> dict:
+def entry(key: tuple[str, str]) -> dict[str, Any]:
     """Return what is known of a key: "ptx", "log", "ptxas_log", "resources", or "status", "log", "ptx" of a refusal.
 
     Raises

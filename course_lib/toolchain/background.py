@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 LINGER_S = 20.0                 # of an idle process: a new one needs half a second of a core
 POLL_S = 0.1                    # how often a thread that waits its turn asks whether it still should
@@ -35,7 +36,7 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
         self._timer: threading.Timer | None = None
 
-    def do(self, order: dict, given_up: Callable[[], bool] = lambda: False) -> bool:
+    def do(self, order: dict[str, Any], given_up: Callable[[], bool] = lambda: False) -> bool:
         """Wait until the process has done an order.
 
         Parameters

@@ -54,7 +54,7 @@ def cached_compilation(compile_now: Callable[[], tuple[dict[str, str], bytes]], 
     return found, cubin
 
 
-def stored_compilations() -> Iterator[tuple[tuple[str, str], dict, bytes]]:
+def stored_compilations() -> Iterator[tuple[tuple[str, str], dict[str, str], bytes]]:
     """Yield (key of the request, what NVRTC told, machine code) of everything that is on the disk, whatever process asked."""
     for path in sorted(disk.cache_folder().glob(f"*/*.{KIND}")):
         data = disk.read_object(path)

@@ -76,7 +76,7 @@ def guard_loops(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int)
 
 def _turn(loop, busy, fma, values):
     """Count one turn: a loop inside it runs until the tile is done."""
-    inside = [x for x in busy if x is not loop and loop.start <= x.start and x.end <= loop.end]
+    inside = [x for x in busy if x is not loop and x.within(loop)]
     if not inside:
         return LoopAlongK(loop, loop.counts["instructions"], loop.counts[fma])
     inner = inside[0]

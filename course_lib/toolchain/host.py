@@ -13,6 +13,7 @@ from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic
+from course_lib.toolchain.disk import cache_base
 from course_lib.toolchain.host_compiler import SUFFIX, host_compiler
 from course_lib.toolchain.source_text import check_text, define_options
 
@@ -163,8 +164,7 @@ def parse_c_log(log: str, texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
 
 def cache_folder() -> Path:
     """Return the folder for compiled programs: under $COURSE_CACHE, or the user's cache folder."""
-    user = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(os.environ.get("COURSE_CACHE") or os.path.join(user, "warp-by-warp")).absolute() / f"host-{VERSION}"
+    return cache_base().absolute() / f"host-{VERSION}"
 
 
 def _stored(path):

@@ -31,7 +31,7 @@ class InnerLoop:
     """
 
     kernel: str
-    parameters: dict = field(hash=False)
+    parameters: dict[str, int] = field(hash=False)
     arch: str
     nvrtc_version: tuple[int, int]
     fma: str
@@ -116,13 +116,9 @@ def inner_loop(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) 
     if not busy:
         raise CourseError(f"{kernel.name} has no loop of multiply-adds in its machine code for {arch}: "
                           "all loops are written out, or it multiplies nothing", kernel=kernel.name)
-    innermost = [loop for loop in busy if not any(_within(other, loop) for other in busy)]
+    innermost = [loop for loop in busy if not any(other is not loop and other.within(loop) for other in busy)]
     best = min(innermost, key=lambda loop: (-loop.counts[fma], loop.counts["instructions"]))
     return InnerLoop(kernel.name, values, arch, compiled.nvrtc_version, fma, best)
-
-
-def _within(inner, outer):
-    return inner is not outer and outer.start <= inner.start and inner.end <= outer.end
 
 
 def _register(operand):

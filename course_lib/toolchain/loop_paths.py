@@ -74,13 +74,9 @@ def _alike(all_loops, found):
     """Yield the loops with as many multiply-adds as the one found, and none within, each with the loop around it or None."""
     busy = [loop for loop in all_loops if loop.counts[found.fma]]
     for loop in busy:
-        around = [x for x in all_loops if x.depth < loop.depth and _within(loop, x)]
-        if loop.counts[found.fma] == found.multiply_adds and not any(x.depth > loop.depth and _within(x, loop) for x in busy):
+        around = [x for x in all_loops if x.depth < loop.depth and loop.within(x)]
+        if loop.counts[found.fma] == found.multiply_adds and not any(x.depth > loop.depth and x.within(loop) for x in busy):
             yield loop, min(around, key=lambda x: x.end - x.start, default=None)
-
-
-def _within(loop, other):
-    return other.start <= loop.start and loop.end <= other.end
 
 
 def shortest_in(flow: ControlFlow, loop: Loop, fma: str, loads: int, inside: tuple[Loop, LoopPath, int] | None = None) -> LoopPath:

@@ -39,6 +39,10 @@ class Loop:
     counts: Counter[str] = field(hash=False)
     instructions: tuple[SassInstruction, ...] = field(repr=False, hash=False)
 
+    def within(self, other: "Loop") -> bool:
+        """Tell whether this loop is part of another one, or the other one itself."""
+        return other.start <= self.start and self.end <= other.end
+
 
 def loops(instructions: Sequence[SassInstruction]) -> tuple[Loop, ...]:
     """Find the loops of a kernel.

@@ -5,7 +5,9 @@ import re
 import struct
 from dataclasses import dataclass
 
+from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.binaries import check_cubin
@@ -96,9 +98,7 @@ def resources(compiled: Compiled | bytes) -> dict[str, Resources]:
             raise CourseError(f"this is no cubin but an ELF file for {elf['e_machine']}")
         facts = _Facts(elf, sections, _spills(compiled.ptxas_log if isinstance(compiled, Compiled) else ""))
         return {name: facts.of(index, name) for index, name in facts.entries()}
-    except CourseError:
-        raise
-    except Exception as error:       # pyelftools answers damaged bytes with errors of many kinds
+    except (ELFError, struct.error, OverflowError, ValueError) as error:        # what pyelftools makes of damaged bytes, and struct
         raise CourseError(f"this cubin is damaged: {error}") from None
 
 
@@ -115,7 +115,9 @@ class _Facts:
 
     def entries(self):
         """Yield symbol index and name of every kernel."""
-        table = self.sections[".symtab"]
+        table = self.sections.get(".symtab")
+        if not isinstance(table, SymbolTableSection):
+            raise ELFError("it has no table of symbols")
         others = table.data()[5::24]                   # st_other; pyelftools drops the bit that marks a kernel
         for index, symbol in enumerate(table.iter_symbols()):
             if symbol["st_info"]["type"] == "STT_FUNC" and others[index] & _ENTRY_BIT:
@@ -130,6 +132,8 @@ class _Facts:
         return dict(pairs).get(index, 0)
 
     def of(self, index, name):
+        if f".nv.info.{name}" not in self.sections:
+            raise ELFError(f"it says nothing about {name}")
         own = dict(_attributes(self.sections[f".nv.info.{name}"].data()))
         threads = own.get(_REQUIRED_THREADS) or own.get(_MAX_THREADS)
         x, y, z = struct.unpack("<III", threads) if threads else (0, 0, 0)

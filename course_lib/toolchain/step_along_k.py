@@ -103,7 +103,7 @@ def whole_step(kernel: str | Kernel, *, arch: str = "sm_90", per_tile: int | Non
     if (depth or per_tile) is None or (kernel.kind, kernel.layout) != ("product", "row"):
         return None
     compiled = compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
-    around = [x for x in loops(sass(compiled, kernel.entry)) if x.start <= inner.start and inner.end <= x.end and x != inner]
+    around = [x for x in loops(sass(compiled, kernel.entry)) if inner.within(x) and x != inner]
     outer = min(around, key=lambda x: x.end - x.start, default=inner)
     once = per_tile or int(depth * _outputs(kernel, values))
     if outer == inner and found.multiply_adds % once == 0:
