@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 
@@ -82,8 +82,16 @@ def _ask_child():
 
 
 def from_json(text: str) -> GpuStatus:
-    """Read a status that `try_here` found in another process."""
+    """Read a status that `try_here` found in another process.
+
+    Raises
+    ------
+    ValueError
+        When the text is no status.
+    """
     facts = json.loads(text)
+    if not isinstance(facts, dict) or facts.keys() != {field.name for field in fields(GpuStatus)}:
+        raise ValueError("no status")
     cc = facts.pop("cc")
     return GpuStatus(cc=tuple(cc) if cc else None, **facts)
 

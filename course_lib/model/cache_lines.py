@@ -115,7 +115,7 @@ class LineCounter:
     itemsize
         Bytes of an element.
     room
-        How many accesses are kept in `trace`.
+        How many accesses are recorded in `trace`.
 
     Attributes
     ----------
@@ -177,10 +177,10 @@ def loop_accesses(order: str, M: int, N: int, K: int) -> Iterator[tuple[int, int
     """
     if sorted(order) != ["i", "j", "k"]:
         raise CourseError(f"{order!r} is no order of the loops i, j, k")
-    place = [order.index(letter) for letter in "ijk"]
+    loop_of = [order.index(letter) for letter in "ijk"]
     last = [{"i": M, "j": N, "k": K}[letter] for letter in order]
     for steps in itertools.product(*map(range, last)):
-        i, j, k = (steps[p] for p in place)
+        i, j, k = (steps[p] for p in loop_of)
         yield 0, i, k
         yield 1, k, j
         yield 2, i, j

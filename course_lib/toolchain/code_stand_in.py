@@ -5,7 +5,7 @@ from typing import Any
 
 
 class CodeStandIn(ABC):
-    """Answers what is otherwise read in a cubin; `resources`, `sass` and `loops` take it in a cubin's place."""
+    """Answers what is otherwise read in a cubin; `resources`, `sass` and `loops` take it instead of a cubin."""
 
     @abstractmethod
     def resources(self) -> dict[str, dict[str, Any]]:
