@@ -1,6 +1,7 @@
 """The base class of every error that this library raises on purpose, and the one for a package that is not installed."""
 
 from importlib.util import find_spec
+from typing import Any
 
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}      # what pip calls a module, where that is another name
 
@@ -12,13 +13,13 @@ class CourseError(Exception):
 
     Parameters
     ----------
-    message : str
+    message
         One clear sentence that names the value and what would be right; further lines may follow.
     **facts
         Everything a program may want to look at; each becomes an attribute.
     """
 
-    def __init__(self, message, **facts):
+    def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
         self.facts = facts
         for name, value in facts.items():
@@ -38,9 +39,9 @@ def require(what: str, *modules: str) -> None:
 
     Parameters
     ----------
-    what : str
+    what
         Who needs them, the subject of the sentence.
-    *modules : str
+    *modules
         Their names as Python imports them.
 
     Raises

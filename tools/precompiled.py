@@ -168,9 +168,9 @@ def execute(name):
 def pack(target):
     """Write everything in the cache to an archive; return a line on what is in it."""
     from course_lib.toolchain.archive import packed
-    from course_lib.toolchain.compiled_once import answers
+    from course_lib.toolchain.compile_cache import stored_compilations
     entries = {}
-    for key, told, cubin in tqdm(answers(), desc="packing"):
+    for key, told, cubin in tqdm(stored_compilations(), desc="packing"):
         entries[key] = entry(told, cubin)
     keys = sorted(entries, key=lambda key: (_first_entry(entries[key][0]["ptx"]), key))     # what is alike stands together
     groups = {f"{number:04}": keys[at:at + GROUP] for number, at in enumerate(range(0, len(keys), GROUP))}

@@ -155,9 +155,9 @@ def prepared(row, store):
     import cupy
 
     from course_lib import gpu
-    from course_lib.gpu.launch import prepare
+    from course_lib.gpu.launch import prepare_function
     text, entry, macros = source(row)
-    function = prepare(toolchain.compile_cuda(text, name=f"{entry}.cu", arch=gpu.probe().arch, defines=macros), entry, 0, None)
+    function = prepare_function(toolchain.compile_cuda(text, name=f"{entry}.cu", arch=gpu.probe().arch, defines=macros), entry, 0, None)
     grid, block = shape(row)
     if "variant" in row:
         A, B, C, exact = store.product(row["N"], row["padding"])

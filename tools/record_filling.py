@@ -18,7 +18,7 @@ import numpy as np
 from course_lib import data, gpu, toolchain
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.data.readings import Readings, dumps
-from course_lib.gpu.launch import prepare, triple
+from course_lib.gpu.launch import prepare_function, triple
 from course_lib.gpu.library import bind_product
 from course_lib.kernels import get
 
@@ -65,7 +65,7 @@ class Filling:
             return bind_product(self.A, self.B, self.C, 1.0, 0.0, (False, False), ctypes.c_void_p(self.theirs.ptr))
         kernel, values = get(record.kernel), record.parameters
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=gpu.probe().arch, defines=kernel.defines(**values))
-        function = prepare(compiled, kernel.entry, 0)
+        function = prepare_function(compiled, kernel.entry, 0)
         n, one, zero = np.int32(N), np.float32(1), np.float32(0)
         arguments = (n, n, n, one, self.A, n, self.B, n, zero, self.C, n)
         grid, block = triple(kernel.grid(N, N, **values)), triple(kernel.block(**values))

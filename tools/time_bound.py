@@ -23,7 +23,7 @@ from course_lib.data import load, readings  # noqa: E402
 from course_lib.kernels import KERNELS, get, ladder  # noqa: E402
 from course_lib.model.bound import Work, l1_wavefronts, lower_bound, product_sectors  # noqa: E402
 from course_lib.run import run  # noqa: E402
-from course_lib.toolchain import shortest_way  # noqa: E402
+from course_lib.toolchain import shortest_path  # noqa: E402
 
 PAGE = ROOT / "docs" / "time-bound.md"
 TABLES = Part("<!-- written by tools/time_bound.py -->", "<!-- end of tables -->")
@@ -74,7 +74,7 @@ def work(name, N, parameters=()):
     op = "dfma" if kernel.dtype == "float64" else "ffma"
     fmas = total("smsp__sass_thread_inst_executed_op_" + op + "_pred_on.sum", ("",)) / 32
     requests = total("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", ("ld",))
-    way = shortest_way(kernel, requests / fmas, **values)
+    way = shortest_path(kernel, requests / fmas, **values)
     elements = N * N / blocks
     across = N / grid[0] if kernel.layout == "row" else N / grid[1]      # the side of a block's tile; its area is all that is left
     size = 8 if op == "dfma" else 4

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.model.number_formats import FORMATS, parts, rounded
+from course_lib.model.number_formats import FORMATS, parts, round_to
 from course_lib.run import accuracy
 
 CLEARLY = 16       # a result comes from a format when it is so many times nearer to that product than to the exact one
@@ -14,7 +14,7 @@ def factors(A, B, inputs):
     >>> [float(m[0, 0]) for m in factors(np.float32([[257]]), np.float32([[1 / 3]]), "bf16")]
     [256.0, 0.333984375]
     """
-    return tuple(rounded(m, _asked(inputs)).astype(np.float64) for m in (A, B))
+    return tuple(round_to(m, _asked(inputs)).astype(np.float64) for m in (A, B))
 
 
 def too_few_bits(trial, inputs):
@@ -50,7 +50,7 @@ def _short_products(A, B, asked):
     for name, form in FORMATS.items():
         for cut in (False, True):
             if form.dropped and form.mantissa <= asked.mantissa and (cut or form != asked):
-                a, b = (rounded(m, name, cut).astype(np.float64) for m in (A, B))
+                a, b = (round_to(m, name, cut).astype(np.float64) for m in (A, B))
                 yield (f"The error is that of {form.name}: this is the product of A and B {'cut off' if cut else 'rounded'} to "
                        f"{form.mantissa + 1} bits"), a @ b
     if not asked.dropped:

@@ -16,7 +16,7 @@ DEPTH = 64                 # of the small product whose requests are looked at: 
 def work_of(result):
     """Return the `Work` of a launch.
 
-    Instructions are those of the shortest way through a step along K in machine code (`toolchain.shortest_way`), for each multiply-add
+    Instructions are those of the shortest way through a step along K in machine code (`toolchain.shortest_path`), for each multiply-add
     that was counted; the sectors that are distinct in a block come from the shape of its tile; their wavefronts in the L1 from the traced
     requests of one block.
 
@@ -40,7 +40,7 @@ def work_of(result):
     op, blocks = ("dfma" if kernel.dtype == "float64" else "ffma"), math.prod(result.grid)
     fmas = c[f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"] / 32
     requests = {kind: result.count("requests", kind) for kind in ("load", "store")}
-    way = toolchain.shortest_way(kernel, requests["load"] / fmas, **result.parameters)
+    way = toolchain.shortest_path(kernel, requests["load"] / fmas, **result.parameters)
     warps = blocks * -(-math.prod(result.block) // 32)
     near, far = product_sectors(*tile_of(result), result.M, result.N, result.K, np.dtype(kernel.dtype).itemsize)
     return Work(

@@ -122,7 +122,7 @@ def _try_apart(kernel, program, task, threads):
     kinds, values = toolchain.gemm_arguments(*views, task.alpha, task.beta, threads)
     where = iter(buffers)
     values = [next(where) if kind == "array" else value for kind, value in zip(kinds, values, strict=True)]
-    _, printed = toolchain.call_apart(program, kernel.entry, kinds, values, status=kernel.returns_status, limit_s=LIMIT_S)
+    _, printed = toolchain.call_in_subprocess(program, kernel.entry, kinds, values, status=kernel.returns_status, limit_s=LIMIT_S)
     return printed, buffers[2]
 
 

@@ -159,7 +159,7 @@ def _in_c(kernel, values, task, dtype, cache, most, limit_s, trace):
     arguments = [next(where) if kind == "array" else value for kind, value in zip(kinds, arguments, strict=True)]
     out, traced = np.zeros(11, np.int64), np.zeros((max(trace, 1), 6), np.int32)
     arguments += [cache.line, cache.sets, cache.lines // cache.sets, most, trace, traced, out]
-    status, _ = toolchain.call_apart(program, "run_counted", [*kinds, *["long"] * 5, "array", "array"], arguments,
+    status, _ = toolchain.call_in_subprocess(program, "run_counted", [*kinds, *["long"] * 5, "array", "array"], arguments,
                                      status=True, limit_s=limit_s)
     if status:
         raise CourseError("there is no memory for the lists of the cache: take smaller matrices")

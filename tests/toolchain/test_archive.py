@@ -18,7 +18,7 @@ import without_nvrtc
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL
 from course_lib.toolchain import archive, compile_cuda, machine_code, nvrtc, resources, sass
-from course_lib.toolchain.compiled_once import answers
+from course_lib.toolchain.compile_cache import stored_compilations
 from course_lib.toolchain.disassemble_many import code_texts
 from course_lib.toolchain.request import Request
 from course_lib.toolchain.sass import disassemble_now, read_back
@@ -284,7 +284,7 @@ def test_kernels_disassembled_together_read_as_alone(cache):
         kernel = ALL[name]
         for values in kernel.positions()[::40]:
             compile_cuda(kernel.source, name=kernel.file_name, defines=kernel.defines(**values))
-    cubins = [cubin for _, _, cubin in answers()]
+    cubins = [cubin for _, _, cubin in stored_compilations()]
     assert len(cubins) > 10
     for cubin, texts in zip(cubins, code_texts(cubins, "sm_90"), strict=True):
         assert {name: read_back(text) for name, text in texts.items()} == disassemble_now(cubin)

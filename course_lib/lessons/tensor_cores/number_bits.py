@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.patches import Patch, Rectangle
 
-from course_lib.model.number_formats import FORMATS, bits, parts, rounded
+from course_lib.model.number_formats import FORMATS, bits, parts, round_to
 from course_lib.plots import style
 
 SIGN, EXPONENT, MANTISSA = style.VERMILION, style.ORANGE, style.BLUE
@@ -57,7 +57,7 @@ def kept(label, value, cut=False):
     """
     x = np.float32(value)
     short = FORMATS["bf16"].mantissa
-    rows = [("float32", x, 23), ("TF32", rounded(x, "tf32", cut), FORMATS["tf32"].mantissa)]
+    rows = [("float32", x, 23), ("TF32", round_to(x, "tf32", cut), FORMATS["tf32"].mantissa)]
     rows += [(name, part, short) for name, part in zip(("bfloat16 = x0", "x1", "x2"), parts(x, cut=cut), strict=True)]
     return Kept(label, float(x), cut, tuple((name, float(value), mantissa) for name, value, mantissa in rows))
 

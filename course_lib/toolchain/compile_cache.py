@@ -1,4 +1,4 @@
-"""What NVRTC made of a text, kept on disk: a later process, or one that works ahead of the reader, need not ask it again.
+"""What NVRTC made of a text, cached on disk: a later process, or one that works ahead of the reader, need not ask it again.
 
 A text that includes files other than NVIDIA's headers is compiled each time, as only the compiler knows which files those are.
 """
@@ -9,8 +9,9 @@ import importlib.metadata
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from course_lib.toolchain import disk
 from course_lib.toolchain.headers import header_wheels
@@ -23,8 +24,9 @@ _HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[\w./]+>[ \t]*$", re.MULTILIN
 _ELSEWHERE = re.compile(r"include|__DATE__|__TIME|import|embed")     # what a text may depend on besides itself
 
 
-def compiled_once(compile_now, source, name, arch, options, version, key):
-    """Return (what NVRTC told, machine code) from the disk, or ask with `compile_now()` and keep the answer.
+def cached_compilation(compile_now: Callable[[], tuple[dict[str, str], bytes]], source: str, name: str, arch: str, options: tuple[str, ...],
+                  version: tuple[int, int], key: tuple[str, str]) -> tuple[dict[str, str], bytes]:
+    """Return (what NVRTC told, machine code) from the disk, or ask with `compile_now()` and store the answer.
 
     Parameters
     ----------
@@ -32,27 +34,27 @@ def compiled_once(compile_now, source, name, arch, options, version, key):
         A refusal has the key "status".
     source, name, arch, options, version
         What the answer depends on, besides the wheels that bring NVRTC and its headers.
-    key : tuple of str
-        `Request.key`, which is written with the answer, for `answers`.
+    key
+        `Request.key`, which is written with the answer, for `stored_compilations`.
     """
-    makers = compiler_version(), _own_hash()
+    makers: tuple[Any, ...] = (compiler_version(), _own_hash())
     if None in makers or not stands_alone(source, options):
         return compile_now()
     if _HEADER.search(without_comments(source)):
         makers += (_versions(header_wheels(version[0])),)
     parts = ("nvrtc", source, name, arch, options, version, *makers)
-    path = disk.place(hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest(), KIND)
+    path = disk.object_path(hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest(), KIND)
     data = disk.read_object(path)
     if data is not None:
         _, told, cubin = _unpacked(data)
         return told, cubin
     found, cubin = compile_now()
     if found.get("status", REFUSED) == REFUSED:
-        disk.keep_object(path, zlib.compress(json.dumps([key, found]).encode() + b"\n" + cubin, 1))
+        disk.store_object(path, zlib.compress(json.dumps([key, found]).encode() + b"\n" + cubin, 1))
     return found, cubin
 
 
-def answers() -> Iterator[tuple[tuple[str, str], dict, bytes]]:
+def stored_compilations() -> Iterator[tuple[tuple[str, str], dict[str, str], bytes]]:
     """Yield (key of the request, what NVRTC told, machine code) of everything that is on the disk, whatever process asked."""
     for path in sorted(disk.cache_folder().glob(f"*/*.{KIND}")):
         data = disk.read_object(path)
@@ -67,7 +69,7 @@ def _unpacked(data):
 
 
 @functools.cache
-def compiler_version():
+def compiler_version() -> tuple[tuple[str, str], ...] | None:
     """Return the versions of the wheels that bring NVRTC, or None when it comes from somewhere else."""
     found = _versions(COMPILERS)
     return found if len(found) > 1 else None
@@ -84,7 +86,7 @@ def _versions(wheels):
     return tuple(found.items())
 
 
-def stands_alone(text, options=()):
+def stands_alone(text: str, options: Sequence[str] = ()) -> bool:
     """Say whether the same text and options always compile to the same, with the same wheels of NVIDIA's.
 
     >>> stands_alone("__global__ void f() {}  // important", ("-DN=4",)), stands_alone("#include <mma.h>")
