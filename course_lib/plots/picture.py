@@ -13,9 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from PIL import Image
 
-from course_lib.plots.style import styled
+from course_lib.plots import style
+
+Drawn = tuple[Axes | Figure, str]       # a drawing and its alternative text
 
 COLOURS = 64            # flat drawings need few colours; a palette makes the PNG a third of the size
 MOST_BYTES = 150_000    # of an SVG; a map of thousands of elements has more, and becomes a PNG
@@ -42,16 +46,15 @@ class Picture:
         return f"[figure: {self.alt}]"
 
 
-@styled
-def render(ax, alt, *, small=True):
+@style.styled
+def render(ax: Axes | Figure, alt: str, *, small: bool = True) -> Picture:
     """Draw an Axes' (or a Figure's) figure to a `Picture`.
 
     Parameters
     ----------
-    ax : Axes or Figure
-    alt : str
+    alt
         What a reader who cannot see the figure needs to know: the finding, not the colours.
-    small : bool
+    small
         Take more time for fewer bytes of a PNG (for a committed notebook); a slider's picture does without.
 
     Raises
@@ -61,7 +64,7 @@ def render(ax, alt, *, small=True):
     """
     if not alt or not alt.strip():
         raise ValueError("a figure needs alternative text: say in a sentence what it shows")
-    figure = getattr(ax, "figure", None) or ax
+    figure = style.figure_of(ax)
     figure.canvas.draw()                     # the layout needs it; axes that change their ticks, too
     width, height = (round(inches * figure.dpi) for inches in figure.get_size_inches())
     data, kind = (b"", "png") if os.environ.get(FIGURES) == "png" else (_svg(figure), "svg+xml")
@@ -101,7 +104,7 @@ def _with_palette(pixels):
     return image
 
 
-def img_tag(data, kind, alt, size):
+def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
     """Return an HTML image with the picture inside it; it shrinks where there is no place for its width.
 
     >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)))
@@ -111,6 +114,6 @@ def img_tag(data, kind, alt, size):
     return f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
 
 
-def show(ax, alt):
+def show(ax: Axes | Figure, alt: str) -> None:
     """Show a figure in the notebook with alternative text."""
     display(render(ax, alt))
