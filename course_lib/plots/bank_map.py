@@ -80,7 +80,7 @@ def bank_map(record: TraceRecord, ax: Axes | None = None, *, banks: int = BANKS,
 
 
 def bottom_of(rows: int) -> float:
-    """Return where the bars below so many rows stand, in rows from the top; room for the number on the longest one is left."""
+    """Return where the bars below so many rows stand, in rows from the top; the number on the longest one fits above it."""
     return rows * (1 + BARS + ABOVE)
 
 

@@ -173,7 +173,7 @@ def _group(ax, group, rows, banks, left, tall, scale):
 
 
 def _label(lanes, two_lines):
-    """Return the text of a cell and its size: the lanes, or how many, in what there is of room."""
+    """Return the text of a cell and its size: the lanes, or how many where they do not fit."""
     text = _ranges(lanes)
     if two_lines and len(text) > 3:
         text = text.replace("–", "–\n").replace(",", ",\n") if len(text) <= 5 else f"{len(lanes)}\nlanes"

@@ -28,10 +28,10 @@ def bars(values: Mapping[str, float], ax: Axes | None = None, *, unit: str, titl
     ['10', '25']
     """
     ax = style.axes(ax, width=9.0, height=1.8 + 0.62 * len(values))
-    places, numbers = np.arange(len(values)), list(values.values())
-    drawn = ax.barh(places, numbers, color=[style.CYCLE[i % len(style.CYCLE)] for i in places], height=0.68)
+    at, numbers = np.arange(len(values)), list(values.values())
+    drawn = ax.barh(at, numbers, color=[style.CYCLE[i % len(style.CYCLE)] for i in at], height=0.68)
     ax.bar_label(drawn, [_number(v, digits) for v in numbers], padding=5, fontsize=13)
-    ax.set_yticks(places, list(values), fontsize=13)
+    ax.set_yticks(at, list(values), fontsize=13)
     ax.invert_yaxis()
     ax.margins(x=0.14)
     ax.set(xlabel=unit + (f"\n{note}" if note else ""), title=title or "")

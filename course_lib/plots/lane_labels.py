@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 
 from course_lib.plots import style
 
-LEGIBLE = 0.14            # inches: a row at least this high has room for a number
+LEGIBLE = 0.14            # inches: a row at least this high can hold a number
 MANY = 4                  # words of a column that are named together
 
 
@@ -52,14 +52,14 @@ def name_lanes(ax: Axes, cells: Mapping[tuple[float, float], Sequence[int]], row
         for y, lanes in words:
             if {min(every), max(every)} & set(lanes):
                 text = lanes_in_words(lanes)
-                left, top = _free_place(x, y, (0.55 * len(text), rows / 12), cells, rows)
+                left, top = _free_corner(x, y, (0.55 * len(text), rows / 12), cells, rows)
                 ax.text(left, top, text, ha="left", va="top", fontsize=11, color=style.INK)
 
 
-def _free_place(x, y, size, cells, rows):
+def _free_corner(x, y, size, cells, rows):
     """Return (left, top) of a text near a word that covers the fewest words.
 
-    >>> _free_place(0, 0, (3, 2), {(i, i): (i,) for i in range(32)}, 32)
+    >>> _free_corner(0, 0, (3, 2), {(i, i): (i,) for i in range(32)}, 32)
     (-0.4, 4.0)
     """
     (wide, high), right = size, max(a for a, _ in cells) + 0.6

@@ -25,7 +25,7 @@ COLOURS = 64            # flat drawings need few colours; a palette makes the PN
 MOST_BYTES = 150_000    # of an SVG; a map of thousands of elements has more, and becomes a PNG
 FIGURES = "COURSE_FIGURES"              # "png" where notebooks are committed: GitHub shows no SVG, and a PNG is smaller
 
-# A figure is drawn for white paper and is transparent. What knows no theme gives it white; dark themes turn light into dark, hues kept.
+# A figure is drawn for white paper and is transparent. What knows no theme gives it white; dark themes turn light into dark, hues unchanged.
 DARK = ('<style>[data-jp-theme-light="false"] .wbw-figure,.vscode-dark .wbw-figure'
         "{background:none!important;filter:invert(1) hue-rotate(180deg)}</style>")
 
@@ -97,15 +97,15 @@ def _with_palette(pixels):
     packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
     colours, where, counts = np.unique(packed, return_inverse=True, return_counts=True)
     rgb = (colours[:, None] >> np.array([16, 8, 0])).astype(np.int32) & 255
-    kept = rgb[np.argsort(-counts, kind="stable")[:COLOURS]]
-    nearest = ((rgb[:, None] - kept) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
+    chosen = rgb[np.argsort(-counts, kind="stable")[:COLOURS]]
+    nearest = ((rgb[:, None] - chosen) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
     image = Image.fromarray(nearest[where.reshape(packed.shape)])
-    image.putpalette(kept.astype(np.uint8).tobytes())
+    image.putpalette(chosen.astype(np.uint8).tobytes())
     return image
 
 
 def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
-    """Return an HTML image with the picture inside it; it shrinks where there is no place for its width.
+    """Return an HTML image with the picture inside it; it shrinks where there is no space for its width.
 
     >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)))
     <img alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%;background:white" src="data:image/png;base64,YWJj">

@@ -132,7 +132,7 @@ def describe_share(share: Share) -> str:
     >>> describe_share(Share(8, 8, ((0, 0), (0, 4)), (0,), (0, 4), 3.0))
     'In a tile of 8 × 8 elements one thread computes 2: rows 0, columns 0, 4. For each k it reads 3 words: 1 of A, 2 of B.'
     """
-    rows, cols = (sorted({place[i] for place in share.outputs}) for i in (0, 1))
+    rows, cols = (sorted({output[i] for output in share.outputs}) for i in (0, 1))
     return (f"In a tile of {share.rows} × {share.cols} elements one thread computes {len(share.outputs)}: rows {_list(rows)}, columns "
             f"{_list(cols)}. For each k it reads {share.words:g} words: {len(share.a_rows)} of A, {len(share.b_cols)} of B.")
 

@@ -60,7 +60,7 @@ def thread_grid(owners: Owners, ax: Axes | None = None, *, title: str | None = N
     Parameters
     ----------
     owners
-        From `traces.owners`.
+        From `run.traces.owners`.
     warp
         block_x, block_y and number of the warp whose lanes are numbered.
     """

@@ -81,7 +81,7 @@ def draw(record: TraceRecord, banks: int = 32, base: int | None = None, small: b
     base
         Address that counts as zero in global memory: the array's first byte.
     small
-        As wide as there is room for beside a table.
+        As wide as fits beside a table.
     """
     if record.space == "global":
         ax = style.axes(width=5.9, height=4.4) if small else None

@@ -1,4 +1,4 @@
-"""What boxes of controls share: how they are set, the way from a move to its answer, a progress bar while that takes long."""
+"""What boxes of controls share: how they are set, how a move gets its answer, a progress bar while that takes long."""
 
 import html
 import threading
@@ -23,7 +23,7 @@ BESIDE = WRAPPED | {"min_height": "300px", "grid_gap": "12px"}                  
 
 
 def progress_bar(words: str) -> ipywidgets.FloatProgress:
-    """Return a bar that is not seen yet; it stands beside the last control, where an empty place is no gap.
+    """Return a bar that is not seen yet; it stands beside the last control, where empty space is no gap.
 
     >>> progress_bar("running").layout.visibility
     'hidden'

@@ -336,8 +336,8 @@ def test_the_scoreboard_and_what_is_said_of_it():
     assert 1 - along / down == pytest.approx(0.25, abs=0.01), "and the time by a quarter"
     assert [row[3] for row in coalescing.scoreboard().rows] == ["10.6%", "11.0%", "14.7%", "15.3%", "100.0%"]
     for name, variant in (("sgemm_naive", "naive"), ("sgemm_uncoalesced", "down"), ("sgemm_tiled", "tiled")):
-        said = 1e3 * products.recorded_product(name).seconds
-        assert products.product_ms(variant) == pytest.approx(said, rel=0.005), "as other lessons say"
+        other = 1e3 * products.recorded_product(name).seconds
+        assert products.product_ms(variant) == pytest.approx(other, rel=0.005), "as other lessons say"
 
 
 # ---- mistakes and old hardware -------------------------------------------------------------------------------------------------------

@@ -199,6 +199,6 @@ def rank_player(frames: Sequence[RankFrame], *, start: int = 0) -> Player:
     Parameters
     ----------
     frames
-        From `plots.rank_frames`.
+        From `rank_frames`.
     """
     return player(len(frames), lambda i: rank_step(frames, i), lambda i: describe_rank(frames, i), start=start)

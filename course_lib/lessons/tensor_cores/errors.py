@@ -151,7 +151,8 @@ def draw_spread(errors: NDArray[np.float64], bounds: Mapping[str, float], ax: Ax
     """
     ax = style.axes(ax, width=7.0, height=4.2)
     edges = 2.0 ** np.arange(-34, -5.5, 0.5)
-    ax.hist(np.clip(errors, edges[0], edges[-1]).ravel(), bins=edges.tolist(), weights=np.full(errors.size, 100 / errors.size), color=style.BLUE)
+    ax.hist(np.clip(errors, edges[0], edges[-1]).ravel(), bins=edges.tolist(),
+            weights=np.full(errors.size, 100 / errors.size), color=style.BLUE)
     for (label, bound), colour, line in zip(bounds.items(), (style.VERMILION, style.INK), ("--", "-"), strict=False):
         ax.axvline(bound, color=colour, linestyle=line, linewidth=2, label=f"{label}: {bound:.1e}")
     ax.set_xscale("log", base=2)
