@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import matplotlib
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from course_lib.errors import CourseError
 from course_lib.model.cache_lines import MATRICES, first_lines
 from course_lib.plots import style
-from course_lib.run import LineCount
 
 ABSENT, HELD, FETCHED = "#FFFFFF", style.SKY, style.ORANGE
 INDEXED = {"A": "A(i, k)", "B": "B(k, j)", "C": "C(i, j)"}      # rows go down, columns to the right
@@ -50,7 +50,23 @@ class Window:
     unit: str = "multiply-adds"
 
 
-def line_window(counted: LineCount, step: int, last: int = 16, each: int = 3, unit: str = "multiply-adds") -> Window:
+class LineTrace(Protocol):
+    """What `line_window` reads: a `LineCount`, or as much of one."""
+
+    @property
+    def trace(self) -> NDArray[Any]: ...
+
+    @property
+    def C(self) -> NDArray[Any]: ...
+
+    @property
+    def cache(self) -> Any: ...
+
+    @property
+    def shapes(self) -> tuple[Any, ...]: ...
+
+
+def line_window(counted: LineTrace, step: int, last: int = 16, each: int = 3, unit: str = "multiply-adds") -> Window:
     """Return the `Window` after some multiply-adds, or other steps.
 
     Parameters

@@ -25,7 +25,7 @@ COLOURS = 64            # flat drawings need few colours; a palette makes the PN
 MOST_BYTES = 150_000    # of an SVG; a map of thousands of elements has more, and becomes a PNG
 FIGURES = "COURSE_FIGURES"              # "png" where notebooks are committed: GitHub shows no SVG, and a PNG is smaller
 
-# A figure is drawn for white paper and is transparent. What knows no theme gives it white; dark themes turn light into dark, hues unchanged.
+# A figure is drawn for white paper and is transparent. What knows no theme gives it white; dark themes swap light and dark, not hues.
 DARK = ('<style>[data-jp-theme-light="false"] .wbw-figure,.vscode-dark .wbw-figure'
         "{background:none!important;filter:invert(1) hue-rotate(180deg)}</style>")
 

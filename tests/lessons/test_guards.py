@@ -14,9 +14,9 @@ from course_lib.lessons.any_size.pictures import (
     describe_blocks,
     describe_rows_read,
     draw_rows_read,
+    path_of,
     rows_read,
     tile_of,
-    path_of,
 )
 from course_lib.run import matches
 from course_lib.widgets.compute import inputs
