@@ -1,8 +1,10 @@
 """The base class of every error that this library raises on purpose, and the one for a package that is not installed."""
 
+import textwrap
 from importlib.util import find_spec
 from typing import Any
 
+COLUMNS = 88          # of a message in a notebook: fits beside an open file browser
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}      # what pip calls a module, where that is another name
 
 
@@ -26,8 +28,20 @@ class CourseError(Exception):
             setattr(self, name, value)
 
     def _render_traceback_(self):
-        """Return what IPython prints instead of a stack trace."""
-        return [f"{type(self).__name__}: {self}"]
+        """Return what IPython prints instead of a stack trace; JupyterLab would break long lines anywhere, also inside words."""
+        return ["\n".join(_wrapped(line) for line in f"{type(self).__name__}: {self}".splitlines())]
+
+
+def _wrapped(line: str) -> str:
+    """Break a line of a message between its words; a line of source, which is indented, stays as it is.
+
+    >>> print(_wrapped("OutOfBounds: " + 12 * "a word, "))
+    OutOfBounds: a word, a word, a word, a word, a word, a word, a word, a word, a word, a
+    word, a word, a word,
+    """
+    if len(line) <= COLUMNS or line[:1].isspace():
+        return line
+    return textwrap.fill(line, COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 class MissingPackageError(CourseError, ImportError):

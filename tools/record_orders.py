@@ -24,7 +24,7 @@ from course_lib.bench.fingerprint import fingerprint_of  # noqa: E402
 from course_lib.data.readings import Readings, dumps  # noqa: E402
 from course_lib.kernels import cpu_kernel  # noqa: E402
 from course_lib.kernels.cpu import ORDERS  # noqa: E402
-from course_lib.lessons.triple_loop.turns import CLOCK, SIZES, SMALL, TIMED, Spread, prepared  # noqa: E402
+from course_lib.lessons.triple_loop.turns import CLOCK, SIZES, SMALL, TIMED, RoundTimes, prepared  # noqa: E402
 from course_lib.run.stopwatch import fastest, launches_for  # noqa: E402
 from course_lib.toolchain import cpu_name  # noqa: E402
 from course_lib.toolchain.host_compiler import host_compiler  # noqa: E402
@@ -39,7 +39,7 @@ def plan():
 
 
 def rounds_of(programs, seconds):
-    """Time the programs in turns, one round at least, until so many seconds have gone since now; return their `Spread`s."""
+    """Time the programs in turns, one round at least, until so many seconds have gone since now; return their `RoundTimes`s."""
     end = time.perf_counter() + seconds
     matrices = {size: size.matrices() for _, size in programs}
     calls = [prepared(name, size, matrices[size]) for name, size in programs]
@@ -51,7 +51,7 @@ def rounds_of(programs, seconds):
             found.append(fastest(call, budget_s=BUDGET_S, launches=many, clock=CLOCK))
         took = time.perf_counter() - started
         print(f"round {len(times[0])}: {took:.0f} s", flush=True)
-    return [Spread(tuple(found)) for found in times]
+    return [RoundTimes(tuple(found)) for found in times]
 
 
 def conditions(load):

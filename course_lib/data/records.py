@@ -84,6 +84,22 @@ class Record:
         object.__setattr__(self, "grid", tuple(self.grid))          # a list in JSON
 
     @property
+    def seconds(self) -> float:
+        """Return the recorded time, `median_s` of a record that has one.
+
+        Raises
+        ------
+        ValueError
+            When nothing was timed.
+
+        >>> Record("sgemm_naive", 64, {}, median_s=2.0).seconds
+        2.0
+        """
+        if self.median_s is None:
+            raise ValueError(f"{self.kernel} was not timed at N = {self.N}: {self.state}")
+        return self.median_s
+
+    @property
     def identity(self) -> tuple[Any, ...]:
         """Return what two records of the same measurement share: everything that was chosen."""
         chosen = json.dumps(self.parameters, sort_keys=True)
