@@ -68,8 +68,8 @@ def run(wanted):
         print(f"{left} measurements are left: --resume goes on" if left else "all is recorded")
         return 0
     if wanted.benchmark == "keep":
-        kept = recording.keep(wanted.file, groups=recording.chosen(wanted.only))
-        print(", ".join(f"{name}.json {count}" for name, count in kept.items()))
+        stored = recording.keep(wanted.file, groups=recording.chosen(wanted.only))
+        print(", ".join(f"{name}.json {count}" for name, count in stored.items()))
         return 0
     found = sweep(tasks(wanted), out=wanted.out, resume=wanted.resume)
     print(text(found, wanted.out))

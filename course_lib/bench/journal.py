@@ -7,7 +7,7 @@ from pathlib import Path
 from course_lib.data.records import Record, as_row
 from course_lib.errors import CourseError
 
-KEPT = ("done", "skipped")
+FINAL = ("done", "skipped")
 
 
 class Journal:
@@ -40,7 +40,7 @@ class Journal:
         """
         wanted = {t.identity: t.source for t in tasks}
         return {r.identity: r for r in self.records
-                if r.identity in wanted and r.source == wanted[r.identity] and r.state in KEPT
+                if r.identity in wanted and r.source == wanted[r.identity] and r.state in FINAL
                 and (device is None or r.state == "skipped" or r.device == device)}
 
     def start(self, tasks, done):

@@ -51,7 +51,7 @@ def _compiled(name, parameters, arch):
     return toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=arch, defines=kernel.defines(**dict(parameters)))
 
 
-class Inputs:
+class ProductInputs:
     """A and B of one size on the GPU, and the product in float64 with the size of its terms, once somebody asks.
 
     Small ones are multiplied by NumPy on the CPU. Large ones by the library in float64 on the GPU, and that is itself held to
@@ -97,8 +97,8 @@ class Inputs:
 
 @lru_cache(maxsize=2)
 def inputs(M, N, K, dtype):
-    """Return the `Inputs` of a size; the last two are kept on the GPU."""
-    return Inputs(M, N, K, dtype)
+    """Return the `ProductInputs` of a size; the last two are cached on the GPU."""
+    return ProductInputs(M, N, K, dtype)
 
 
 def _empty(rows, cols, dtype):
@@ -108,8 +108,8 @@ def _empty(rows, cols, dtype):
 def _product(task, kernel):
     """Arguments of C = A B, as rows or as columns."""
     there, (M, N, K) = inputs(task.M, task.N, task.K, task.dtype), (task.M, task.N, task.K)
-    turned = [bool(task.parameters.get(name)) != (kernel.layout == "column") for name in ("TRANSA", "TRANSB")]
-    A, B = (x.T.copy() if turn else x for x, turn in zip((there.A, there.B), turned, strict=True))
+    transposed = [bool(task.parameters.get(name)) != (kernel.layout == "column") for name in ("TRANSA", "TRANSB")]
+    A, B = (x.T.copy() if transpose else x for x, transpose in zip((there.A, there.B), transposed, strict=True))
     C = _empty(*((N, M) if kernel.layout == "column" else (M, N)), task.dtype)
     lda, ldb, ldc = (np.int32(x.shape[1]) for x in (A, B, C))
     real = np.dtype(task.dtype).type

@@ -71,7 +71,7 @@ def keep(path, folder=None, groups=None):
     for name, tasks in groups.items():
         found = [records[t.identity] for t in tasks if t.identity in records]
         if found:
-            found = _with_kept(folder / f"{name}.json", tasks, found)
+            found = _with_stored(folder / f"{name}.json", tasks, found)
         where = {(r.device, r.driver) for r in found}
         if len(where) > 1:
             raise CourseError(f"{path} and {name}.json hold records of {len(where)} machines: {sorted(where)}", where=where)
@@ -97,7 +97,7 @@ def chosen(names, budget_s=0.15):
     return {name: groups[name] for name in names}
 
 
-def _with_kept(path, tasks, found):
+def _with_stored(path, tasks, found):
     """Return the records in the order of the tasks; where `found` has none, the one that the file has of the same kernel's text."""
     there = {r.identity: r for r in loads(path.read_text(encoding="utf-8")).records} if path.exists() else {}
     there = {t.identity: there[t.identity] for t in tasks if t.identity in there and there[t.identity].source == t.source}

@@ -21,7 +21,7 @@ LINEAR = ("fmas", "instructions", "wavefronts", "sectors", "l1_wavefronts", "rou
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchStep:
     """One step of a search; a candidate is a tuple of values in the order of the kernel's parameters.
 
     Attributes
@@ -136,8 +136,8 @@ def _at(values, counted, N):
     TA, TB, *_ = values
     one, other = (counted[K] for K in DEPTHS)
     blocks = (N // TA) * (N // TB)
-    way = (N - DEPTHS[0]) / (DEPTHS[1] - DEPTHS[0])
-    grown = {name: getattr(one, name) + way * (getattr(other, name) - getattr(one, name)) for name in LINEAR}
+    fraction = (N - DEPTHS[0]) / (DEPTHS[1] - DEPTHS[0])
+    grown = {name: getattr(one, name) + fraction * (getattr(other, name) - getattr(one, name)) for name in LINEAR}
     near, far = product_sectors(TA, TB, N, N, N, 8)
     per_block = {name: count if name == "rounds" else count * blocks / one.blocks for name, count in grown.items()}
     return replace(one, blocks=blocks, block_sectors=near, launch_sectors=far, **per_block)
@@ -193,19 +193,19 @@ def search(N=1024, times=None, limit=None, label=None):
     steps, discarded = _discard(everything)
     left = sorted((c for c in everything if c not in discarded), key=lambda c: (limit[c], c))
     shown = {c: limit[c] for c in left}
-    steps.append(Step("bound", f"{len(left)} are left; the model says how long each takes at least", discarded, shown, times={}))
+    steps.append(SearchStep("bound", f"{len(left)} are left; the model says how long each takes at least", discarded, shown, times={}))
     steps += _tries(left, shown, known, discarded)
     return Search(KERNEL, tuple(TRIED), N, tuple(steps), everything, known, label or where)
 
 
 def _discard(everything):
     """Return the steps that discard by rules, one for each rule that somebody breaks, and all the discarded."""
-    steps, gone = [Step("all", f"{len(everything)} candidates", times={}, bounds={})], frozenset()
+    steps, gone = [SearchStep("all", f"{len(everything)} candidates", times={}, bounds={})], frozenset()
     why = {c: broken(KERNEL, c) for c in everything}
     for rule in dict.fromkeys(w for w in why.values() if w):
         lost = {c for c in everything if why[c] == rule}
         gone |= lost
-        steps.append(Step("rule", f"the rule {rule} discards {len(lost)}", gone, {}, times={}))
+        steps.append(SearchStep("rule", f"the rule {rule} discards {len(lost)}", gone, {}, times={}))
     return steps, gone
 
 
@@ -221,9 +221,9 @@ def _tries(left, limit, known, discarded):
         best = min(times.values())
         fell = frozenset(c for c in left if c not in times and limit[c] > best)
         words = "the best so far" if known[candidate] == best else "slower than the best"
-        steps.append(Step("try", f"try {len(times)}: {known[candidate] * 1e6:,.1f} µs, {words}; {len(fell)} cannot win any more", discarded,
-                          limit, fell, times, candidate))
+        said = f"try {len(times)}: {known[candidate] * 1e6:,.1f} µs, {words}; {len(fell)} cannot win any more"
+        steps.append(SearchStep("try", said, discarded, limit, fell, times, candidate))
         pruned = fell
-    steps.append(Step("end", f"{len(times)} tried, {len(pruned)} pruned: the best takes {min(times.values()) * 1e6:,.1f} µs", discarded,
-                      limit, pruned, times))
+    said = f"{len(times)} tried, {len(pruned)} pruned: the best takes {min(times.values()) * 1e6:,.1f} µs"
+    steps.append(SearchStep("end", said, discarded, limit, pruned, times))
     return steps

@@ -48,7 +48,7 @@ class Plan:
         return cls(N=128, N_races=128, N_numba=16, repeats=3, repeats_compile=1)
 
 
-class Launch:
+class BenchmarkLaunch:
     """A kernel of the catalog with square matrices, ready to run."""
 
     def __init__(self, name, parameters, N):
@@ -109,7 +109,7 @@ def measure(plan, *, numba_python=None, say=lambda text: None):
 
 def speed(name, parameters, plan):
     """Time launches on one worker, by CPU and by wall clock, and on all workers by wall clock."""
-    launch, cores = Launch(name, parameters, plan.N), available_cores()
+    launch, cores = BenchmarkLaunch(name, parameters, plan.N), available_cores()
     cpu = repeat({1: lambda: launch(workers=1)}, plan.repeats, clock=time.process_time)
     wall = repeat({n: (lambda n=n: launch(workers=n)) for n in sorted({1, cores})}, plan.repeats)
     launch.check()
@@ -120,7 +120,7 @@ def speed(name, parameters, plan):
 
 def racecheck(name, parameters, plan):
     """Time launches on one worker without and with the search for races."""
-    launch = Launch(name, parameters, plan.N_races)
+    launch = BenchmarkLaunch(name, parameters, plan.N_races)
     found = repeat({races: (lambda races=races: launch(workers=1, racecheck=races)) for races in (False, True)},
                    max(3, plan.repeats // 2), clock=time.process_time)
     launch.check()
@@ -150,7 +150,8 @@ def compilation(name, parameters, repeats):
     The cache is empty but for what the whole process needs, the problem is one element, and a macro that the kernel does not
     use makes every repeat a new request.
     """
-    launch, samples, now = Launch(name, parameters, 1), {"nvrtc": [], "translate": [], "compile": [], "load": []}, time.process_time
+    launch, now = BenchmarkLaunch(name, parameters, 1), time.process_time
+    samples: dict[str, list[float]] = {"nvrtc": [], "translate": [], "compile": [], "load": []}
     kernel = launch.kernel
     launch(workers=1)                          # loads what a process loads once
     for _ in range(repeats):

@@ -12,14 +12,14 @@ from course_lib.bench.measure import sentence
 from course_lib.data.readings import Readings, dumps
 from course_lib.errors import CourseError
 from course_lib.toolchain import cpu_count, cpu_name
-from course_lib.training import CLOSE, KINDS, STEP_CLOSE, Setting, apart, digits, speed, step_error, train
+from course_lib.training import CLOSE, KINDS, STEP_CLOSE, Setting, digits, loss_distance, speed, step_error, train
 
 STEPS = 300
 SETTINGS = (Setting(), Setting(hidden=512, batch=256), Setting(hidden=4096, batch=1024))     # in the last, products take most of the time
 MADE_BY = "python -m course_lib.bench train"
 
 
-def ways(settings=SETTINGS, kinds=KINDS):
+def variants(settings=SETTINGS, kinds=KINDS):
     """List (what, products, backend, setting, graph) of all rows: losses with the first setting, then speeds; "exact" is float64."""
     losses = [("losses", "library", "cpu", settings[0], False)]
     losses += [("losses", products, "gpu", settings[0], graph) for products in kinds for graph in (False, True)]
@@ -38,7 +38,7 @@ def record(*, deadline_s=None, budget_s=0.5, steps=STEPS, settings=SETTINGS, dig
     budget_s : float
         About how long to measure each speed.
     steps : int
-        Of each run whose losses are kept.
+        Of each run whose losses are recorded.
     settings : sequence of Setting
     digits_file : path, optional
         See `digits`.
@@ -63,32 +63,32 @@ def record(*, deadline_s=None, budget_s=0.5, steps=STEPS, settings=SETTINGS, dig
         raise CourseError(f"there is no GPU to record on: {status.reason}", reason=status.reason)
     from tqdm.auto import tqdm
 
-    started, wanted, failed, data = clock(), ways(settings), 0, digits(path=digits_file)
+    started, wanted, failed, data = clock(), variants(settings), 0, digits(path=digits_file)
     exact = train("library", backend="cpu", dtype="float64", setting=settings[0], steps=steps, data=data)
     rows = [_losses(exact, False, 0.0) | {"dtype": "float64"}]
     try:
-        for way in tqdm(wanted, disable=not progress, leave=False):
+        for variant in tqdm(wanted, disable=not progress, leave=False):
             if deadline_s is not None and clock() - started > deadline_s:
                 break
             try:
-                rows.append(_measured(way, exact, data, budget_s))
+                rows.append(_measured(variant, exact, data, budget_s))
                 say(line(rows[-1]))
-            except Exception as error:                  # a way that fails costs its own row; Ctrl-C is no Exception
+            except Exception as error:                  # a variant that fails costs its own row; Ctrl-C is no Exception
                 failed += 1
-                say(f"FAILED {way[0]} of {way[1]} on {way[2]}{', graph' * way[4]}: {sentence(error)}")
+                say(f"FAILED {variant[0]} of {variant[1]} on {variant[2]}{', graph' * variant[4]}: {sentence(error)}")
     except KeyboardInterrupt:
         say("stopped")
     made = Readings(status.name, status.driver, datetime.date.today().isoformat(), MADE_BY, tuple(rows))
     return made, failed, len(wanted) + 1 - len(rows) - failed
 
 
-def _measured(way, exact, data, budget_s):
-    """Return the row of one of `ways`."""
-    what, products, backend, setting, graph = way
+def _measured(variant, exact, data, budget_s):
+    """Return the row of one of `variants`."""
+    what, products, backend, setting, graph = variant
     how = {"backend": backend, "setting": setting, "data": data, "graph": graph}
     if what == "losses":
         run = train(products, steps=len(exact.losses), **how)
-        return _held(_losses(run, graph, apart(run, exact)), "apart", CLOSE)
+        return _held(_losses(run, graph, loss_distance(run, exact)), "loss_distance", CLOSE)
     error = step_error(products, **how)
     return _held(_speed(speed(products, budget_s=budget_s, **how), error), "step_error", STEP_CLOSE)
 
@@ -109,7 +109,7 @@ def _head(what, run, graph):
 def _losses(run, graph, distance):
     if run.interrupted:
         raise KeyboardInterrupt
-    return _head("losses", run, graph) | {"accuracy": round(run.accuracy, 4), "apart": float(f"{distance:.2g}"),
+    return _head("losses", run, graph) | {"accuracy": round(run.accuracy, 4), "loss_distance": float(f"{distance:.2g}"),
                                           "losses": [float(f"{x:.6g}") for x in run.losses]}
 
 
@@ -124,7 +124,7 @@ def line(row):
     if row["what"] == "speed":
         return f"{name}: {row['per_s']:,.0f} iterations/s ({row['low']:,.0f} … {row['high']:,.0f})"
     return (f"{name}: loss {row['losses'][0]:.4f} → {np.mean(row['losses'][-10:]):.4f}, {row['accuracy']:.1%} right, "
-            f"{row['apart']:.1e} off float64")
+            f"{row['loss_distance']:.1e} off float64")
 
 
 def add_parser(benchmarks):
@@ -137,7 +137,7 @@ def add_parser(benchmarks):
 
 
 def main(wanted):
-    """Carry out `train`; return the exit status: 1 when a way failed, and the others are written nevertheless."""
+    """Carry out `train`; return the exit status: 1 when a variant failed, and the others are written nevertheless."""
     wanted.out.parent.mkdir(parents=True, exist_ok=True)
     found, failed, left = record(deadline_s=wanted.deadline, budget_s=wanted.budget, digits_file=wanted.digits,
                          say=lambda text: print(text, flush=True))

@@ -8,7 +8,7 @@ from course_lib.check.counters import notes
 from course_lib.check.finding import Finding
 from course_lib.check.guilty import guilty
 from course_lib.check.lessons import lesson_of
-from course_lib.check.report import Report
+from course_lib.check.report import CheckReport
 from course_lib.check.tasks import task_of
 from course_lib.check.trials import Trials, storing
 from course_lib.errors import CourseError
@@ -43,7 +43,7 @@ def check(kernel, *, like=None, entry=None, whole_tiles=False, seed=0, **paramet
 
     Returns
     -------
-    Report
+    CheckReport
         Shows itself; `right` is True when nothing is wrong, `findings` has what there is.
 
     Raises
@@ -78,7 +78,7 @@ def _title(kernel, values):
 
 def _ended(title, source, findings, inputs=(), lines=None):
     findings = tuple(dataclasses.replace(finding, lesson=lesson_of(finding.kind)) for finding in findings)
-    return Report(title, source, findings, tuple(inputs), lines or {})
+    return CheckReport(title, source, findings, tuple(inputs), lines or {})
 
 
 class _Check:

@@ -13,12 +13,12 @@ from course_lib.run import counter_name
 
 SLACK = 1.05            # a count up to so much above the least is no matter
 REUSE = 1.25            # loads above this multiple of what a block needs
-TURNED = "Let neighbouring lanes take neighbouring elements of a row"
+ALONG_ROWS = "Let neighbouring lanes take neighbouring elements of a row"
 PAD = "Let the lanes run along a row, or make each row one element longer"
 
 
 @dataclass
-class Access:
+class ArrayAccess:
     """What the traced warps did in one line to one array: requests, sectors and bytes of all, a typical one's pattern.
 
     `step` is the most frequent distance in bytes from a lane to its neighbour, `walks` says that a thread's next
@@ -63,20 +63,20 @@ def notes(report, resources, case, tile, lines):
 
 
 def accesses(report):
-    """Return an `Access` for each line, kind and array in a trace."""
+    """Return an `ArrayAccess` for each line, kind and array in a trace."""
     return [_access(key, records) for key, records in grouped(report).items()]
 
 
 def grouped(report):
     """Return the trace records of each (line, kind, array, width, space), with the addresses of their active lanes."""
-    places = [(a.address, a.address + a.nbytes, a.name, "global") for a in report.arrays]
-    places += [(v.offset, v.offset + v.nbytes, plain_name(v.name), "shared") for v in report.shared]
+    ranges = [(a.address, a.address + a.nbytes, a.name, "global") for a in report.arrays]
+    ranges += [(v.offset, v.offset + v.nbytes, plain_name(v.name), "shared") for v in report.shared]
     groups = defaultdict(list)
     for record in report.trace:
         kind = {"ld": "load", "st": "store"}.get(record.operation.split(".")[0])
         active = record.addresses[record.addresses >= 0]
         if kind and len(active):
-            name = next((n for low, high, n, space in places if space == record.space and low <= active[0] < high), None)
+            name = next((n for low, high, n, space in ranges if space == record.space and low <= active[0] < high), None)
             if name:
                 groups[record.line, kind, name, record.width, record.space].append((record, active))
     return groups
@@ -84,7 +84,7 @@ def grouped(report):
 
 def _access(key, records):
     line, kind, array, width, space = key
-    found = Access(line, kind, array, width)
+    found = ArrayAccess(line, kind, array, width)
     for _, active in records:
         touched = np.unique((active[:, None] + np.arange(width)).ravel())
         found.requests += 1
@@ -140,7 +140,7 @@ def _sectors(report, seen):
         text += f". Neighbouring lanes are {access.step} bytes apart" if access.step > access.width else ""
         text += f", and each thread goes on by {access.width} bytes" if access.walks else ""
         wide = f", or {access.kind} four at once as a float4" if access.walks and access.width == 4 else ""
-        found.append(("sectors", f"{text}. {TURNED}{wide}", access.line))
+        found.append(("sectors", f"{text}. {ALONG_ROWS}{wide}", access.line))
     return found
 
 
@@ -167,9 +167,9 @@ def _conflicts(report, seen):
 def _apart(access):
     """Say how far lanes are apart when that puts the words of a warp into fewer banks than there is room for.
 
-    >>> _apart(Access(9, "load", "As", 4, step=64, words=32, banks=4))
+    >>> _apart(ArrayAccess(9, "load", "As", 4, step=64, words=32, banks=4))
     '. Neighbouring lanes are 64 bytes apart: the 32 words of a warp lie in 4 of 32 banks'
-    >>> _apart(Access(9, "load", "As", 4, step=132, words=16, banks=16))
+    >>> _apart(ArrayAccess(9, "load", "As", 4, step=132, words=16, banks=16))
     ''
     """
     if not access or access.step <= access.width or access.banks >= min(access.words, BANKS):

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from course_lib.check.reports import element_name
-from course_lib.check.sgemm import Trial
+from course_lib.check.sgemm import ProductTrial
 
 FLOAT, WARP = 4, 32
 DEEP = 4                # a sum of fewer products than this says nothing of an index that stands still
@@ -18,7 +18,7 @@ def guilty(report, trial, store, row, col, block, lines):
     ----------
     report : simt.Report
         Of the wrong launch, all warps traced.
-    trial : Trial
+    trial : ProductTrial
         Its inputs.
     store : Store
         Who stored the element.
@@ -34,7 +34,7 @@ def guilty(report, trial, store, row, col, block, lines):
     (int, str) or None
         The line, and what is seen there. None: nothing is known, or the matrices are not stored row by row.
     """
-    if not isinstance(trial, Trial) or trial.turned:
+    if not isinstance(trial, ProductTrial) or trial.transposed:
         return None
     return _never_loaded(report, trial, store, row, col) or _stands_still(report, trial, store, block, lines)
 
@@ -61,18 +61,18 @@ def _stands_still(report, trial, store, block, lines):
     """Say from which shared array the thread reads the same element for every k."""
     x, y, _ = store.thread
     number = y * block[0] + x + store.thread[2] * block[0] * block[1]
-    words, places = defaultdict(set), {}
+    words, line_of = defaultdict(set), {}
     for record in _loads(report, "shared", store):
         address = record.addresses[number % WARP]
         if record.warp == number // WARP and address >= 0:
             name = element_name(report, int(address), lines)
             words[name.partition("[")[0]].add((name, record.width))
-            places[name] = record.line
+            line_of[name] = record.line
     still = [found for found in words.values() if len(found) == 1 and max(width for _, width in found) == FLOAT]
     if trial.case.K < DEEP or len(words) < 2 or len(still) != 1:
         return None
     (name, _), = still[0]
-    return places[name], f"thread ({x}, {y}) reads {name} here for every k, and no other element of {name.partition('[')[0]}"
+    return line_of[name], f"thread ({x}, {y}) reads {name} here for every k, and no other element of {name.partition('[')[0]}"
 
 
 def _loads(report, space, store):

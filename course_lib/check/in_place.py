@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.check.transpose import Sheet, Wrong, _flat, _place, _view, gate_case, pieces
+from course_lib.check.transpose import Sheet, WrongElement, _flat, _place, _view, gate_case, pieces
 
 __all__ = ["InPlace", "all_cases", "drawn", "gate_case"]
 SIGNATURE = "int n, float* A, int lda"
@@ -26,7 +26,7 @@ def drawn(tile, rng):
 
 
 @dataclass(frozen=True)
-class Trial:
+class InPlaceTrial:
     """One launch's matrix as the device sees it: flat, with NaN between the rows; and as it was before."""
 
     case: Sheet
@@ -62,10 +62,10 @@ class InPlace:
     def trial(self, case, seed=0):
         """Make the input of a case: uniform numbers from -1 to 1, no two alike."""
         A = _flat(np.random.default_rng([seed, case.rows, case.cols]), case.rows, case.cols, case.pad)
-        return Trial(case, A, A.copy())
+        return InPlaceTrial(case, A, A.copy())
 
     def judge(self, trial):
-        """Return the first `Wrong` element, a sentence on a store where none belongs, or None."""
+        """Return the first `WrongElement` element, a sentence on a store where none belongs, or None."""
         before, now = trial.in_float64()
         expected = self._right(before)
         allowed = 2.0**-23 * (np.abs(before) + np.abs(before.T)) if self.averages else np.zeros((1, 1))
@@ -73,7 +73,7 @@ class InPlace:
             wrong = ~(np.abs(now - expected) <= allowed)           # true for NaN
         if wrong.any():
             row, col = (int(i) for i in np.argwhere(wrong)[0])
-            return Wrong("A", row, col, float(now[row, col]), float(expected[row, col]), wrong)
+            return WrongElement("A", row, col, float(now[row, col]), float(expected[row, col]), wrong)
         gaps = np.ones(len(trial.A), bool)
         _view(gaps, trial.case.rows, trial.case.cols, trial.case.pad)[...] = False
         touched = int(np.count_nonzero(trial.A.view(np.uint32)[gaps] != trial.before.view(np.uint32)[gaps]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from course_lib.check.case import Case, all_cases
-from course_lib.check.sgemm import Sgemm, Trial, Wrong, _candidates, _close, _flat, _gap, _place, _stray, _view
+from course_lib.check.sgemm import ProductTrial, Sgemm, WrongProduct, _candidates, _close, _flat, _gap, _place, _stray, _view
 from course_lib.check.transpose import UNTOUCHED
 from course_lib.run import accuracy
 
@@ -23,10 +23,10 @@ SLOPES = (0.25, 0.0625, 0.5)                # of a leaky ReLU: between 0 and 1, 
 
 
 @dataclass(frozen=True)
-class Batch(Case):
+class LayerCase(Case):
     """One input of a layer: sizes and padding; below 0 the slope of a leaky ReLU, 0 for a ReLU; whether an element of A is NaN.
 
-    >>> print(Batch("some", 32, 16, 48, pad=3, slope=0.25, nan=True))
+    >>> print(LayerCase("some", 32, 16, 48, pad=3, slope=0.25, nan=True))
     M=32 N=16 K=48, rows padded, slope=0.25, a NaN in A
     """
 
@@ -39,18 +39,18 @@ class Batch(Case):
 
 def batches(tile=TILE):
     """Return the inputs of `all_cases` without alpha and beta, from plain to hard."""
-    return tuple(Batch(case.name.removesuffix(", alpha and beta"), case.M, case.N, case.K, pad=case.pad)
+    return tuple(LayerCase(case.name.removesuffix(", alpha and beta"), case.M, case.N, case.K, pad=case.pad)
                  for case in all_cases(tile) if case.name != "alpha and beta")
 
 
 def forward_batches(tile=TILE):
     """Return `batches` and one with a NaN in A."""
-    return (*batches(tile), Batch("a NaN in A", tile["BM"], 2 * tile["BN"], tile["BK"], nan=True))
+    return (*batches(tile), LayerCase("a NaN in A", tile["BM"], 2 * tile["BN"], tile["BK"], nan=True))
 
 
 def drawn(tile, rng):
     """Return three inputs of sizes that only the generator's seed knows."""
-    return tuple(Batch(f"drawn input {number}", *(int(n) for n in rng.integers(1, 100, 3)), pad=int(rng.integers(0, 7)))
+    return tuple(LayerCase(f"drawn input {number}", *(int(n) for n in rng.integers(1, 100, 3)), pad=int(rng.integers(0, 7)))
                  for number in (1, 2, 3))
 
 
@@ -69,8 +69,8 @@ def activated(z, slope=0.0):
 
 
 @dataclass(frozen=True)
-class Forward(Trial):
-    """One launch of a layer: the matrices of `Trial`, and a bias for each column of C."""
+class Forward(ProductTrial):
+    """One launch of a layer: the matrices of `ProductTrial`, and a bias for each column of C."""
 
     bias: np.ndarray = field(kw_only=True)
 
@@ -83,8 +83,8 @@ class Forward(Trial):
 
 
 @dataclass(frozen=True)
-class Backward(Trial):
-    """One launch on the way back: the matrices of `Trial`, and H, of the shape of A, its rows padded by other than A's."""
+class Backward(ProductTrial):
+    """One launch on the way back: the matrices of `ProductTrial`, and H, of the shape of A, its rows padded by other than A's."""
 
     H: np.ndarray = field(kw_only=True)
 
@@ -100,20 +100,20 @@ class Backward(Trial):
 
 
 class _Fused(Sgemm):
-    """What both ways have in common: a C full of `UNTOUCHED`, NaN where NaN belongs, mistakes to tell. Others say `right`, `_mistakes`."""
+    """What both directions have in common: a C full of `UNTOUCHED`, NaN where NaN belongs, mistakes to tell."""
 
     def _plain(self, case, seed):
-        """Return the fields of a `Trial` by name."""
+        """Return the fields of a `ProductTrial` by name."""
         plain = super().trial(case, seed)
         plain.C.view(np.uint32)[:] = UNTOUCHED
         if case.nan:
             plain.A.flags.writeable = True
             plain.view("A", plain.A)[case.M // 2, case.K // 2] = np.nan
             plain.A.flags.writeable = False
-        return {name: getattr(plain, name) for name in ("case", "A", "B", "C", "before", "turned")}
+        return {name: getattr(plain, name) for name in ("case", "A", "B", "C", "before", "transposed")}
 
     def judge(self, trial):
-        """Return the first `Wrong` element, a sentence on a store where none belongs, or None."""
+        """Return the first `WrongProduct` element, a sentence on a store where none belongs, or None."""
         expected, allowed = self.right(trial)
         C = trial.matrices()[3]
         with np.errstate(invalid="ignore"):
@@ -122,7 +122,7 @@ class _Fused(Sgemm):
         if not wrong.any():
             return _stray(trial)
         row, col = (int(i) for i in np.argwhere(wrong)[0])
-        return Wrong(row, col, float(C[row, col]), float(expected[row, col]), float(allowed[row, col]), wrong)
+        return WrongProduct(row, col, float(C[row, col]), float(expected[row, col]), float(allowed[row, col]), wrong)
 
     def guess(self, trial, wrong, tile, again=None):
         """Say which mistake would give this result, or return ""; arguments as in `Sgemm.guess`."""
@@ -196,7 +196,7 @@ class Layer(_Fused):
         yield "The product is lost: C holds what the bias alone gives", activated(0 * product + bias, slope)
         if case.M == case.N:
             yield "The result is transposed: row and col are exchanged where C is stored", activated(product + bias, slope).T
-        for says, other in _candidates(A, B, 0 * product, case, tile, trial.turned):
+        for says, other in _candidates(A, B, 0 * product, case, tile, trial.transposed):
             yield says, activated(other + bias, slope)
 
     @staticmethod
@@ -242,7 +242,7 @@ class Back(_Fused):
             yield "The result is set to 0 where H is 0: it is A that must be, before it is multiplied", np.where(H > 0, A @ B, 0)
         if case.M == case.K:
             yield "H is read transposed: its element (row, k) is H[row * ldh + k]", np.where(H.T > 0, A, 0) @ B
-        yield from _candidates(passed, B, np.zeros((case.M, case.N)), case, tile, trial.turned)
+        yield from _candidates(passed, B, np.zeros((case.M, case.N)), case, tile, trial.transposed)
 
 
 def _apart(case):

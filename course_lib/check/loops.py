@@ -10,13 +10,13 @@ MOST_TERMS = 2**20          # that a guess looks at: some tenths of a second
 class Loops(Sgemm):
     """The same product as `Sgemm`, of loops that add to a C which holds beta C already.
 
-    A and B may be stored the other way round: `turned` "A" is C = alpha A^T B + beta C, with A(k, i); "B" has B(j, k).
+    A and B may be stored the other way round: `transposed` "A" is C = alpha A^T B + beta C, with A(k, i); "B" has B(j, k).
     """
 
     @property
     def elements(self):
         """Return how the loops write the elements that they multiply: ("A(i, k)", "B(k, j)")."""
-        return ("A(k, i)" if "A" in self.turned else "A(i, k)"), ("B(j, k)" if "B" in self.turned else "B(k, j)")
+        return ("A(k, i)" if "A" in self.transposed else "A(i, k)"), ("B(j, k)" if "B" in self.transposed else "B(k, j)")
 
     def guess(self, trial, wrong, tile, again):
         """Say which mistake would give this result, or return ""; the arguments as for `Sgemm.guess`."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.check.transpose import PER, UNTOUCHED, Wrong
+from course_lib.check.transpose import PER, UNTOUCHED, WrongElement
 from course_lib.kernels.kernel import ceil_div
 from course_lib.run import accuracy
 
@@ -12,10 +12,10 @@ SIZE = 16                # components of a vector, and of a result: the matrix i
 
 
 @dataclass(frozen=True)
-class Batch:
+class VectorsCase:
     """One input: how many vectors there are.
 
-    >>> print(Batch("a warp and one", 33))
+    >>> print(VectorsCase("a warp and one", 33))
     33 vectors
     """
 
@@ -30,25 +30,25 @@ def all_cases(tile):
     """Return the inputs from plain to hard: whole blocks of THREADS vectors, then those that leave the last one partly filled."""
     threads = tile["THREADS"]
     return (
-        Batch("whole blocks", 2 * threads),
-        Batch("one block", threads),
-        Batch("one vector more than a block", threads + 1),
-        Batch("one vector less than a block", threads - 1 or 1),
-        Batch("a single vector", 1),
-        Batch("one vector less than a warp", 31),
-        Batch("one vector more than a warp", 33),
-        Batch("several hundred, a prime", 389),
+        VectorsCase("whole blocks", 2 * threads),
+        VectorsCase("one block", threads),
+        VectorsCase("one vector more than a block", threads + 1),
+        VectorsCase("one vector less than a block", threads - 1 or 1),
+        VectorsCase("a single vector", 1),
+        VectorsCase("one vector less than a warp", 31),
+        VectorsCase("one vector more than a warp", 33),
+        VectorsCase("several hundred, a prime", 389),
     )
 
 
 def gate_case(tile):
     """Return the input for counters: two whole blocks."""
-    return Batch("counters", 2 * tile["THREADS"])
+    return VectorsCase("counters", 2 * tile["THREADS"])
 
 
 def drawn(tile, rng):
     """Return three inputs of sizes that only the generator's seed knows."""
-    return tuple(Batch(f"drawn input {number}", int(rng.integers(1, 3 * tile["THREADS"] + 2))) for number in (1, 2, 3))
+    return tuple(VectorsCase(f"drawn input {number}", int(rng.integers(1, 3 * tile["THREADS"] + 2))) for number in (1, 2, 3))
 
 
 def vector_grid(case, tile):
@@ -57,15 +57,15 @@ def vector_grid(case, tile):
 
 
 @dataclass(frozen=True)
-class Trial:
+class VectorsTrial:
     """One launch's arrays as the device sees them: flat, the results full of NaN, the matrix for the variable `matrix`."""
 
-    case: Batch
+    case: VectorsCase
     matrix: np.ndarray
     source: np.ndarray
     target: np.ndarray
     before: np.ndarray = field(repr=False)      # the target as it was
-    apart: str = ""
+    by_component: str = ""
 
     @property
     def args(self):
@@ -83,17 +83,17 @@ class Trial:
 
     def view(self, name, flat, other=False):
         """Return a flat array as vectors, as it is stored, or read in the `other` layout."""
-        return flat.reshape(SIZE, -1).T if (name in self.apart.split()) != other else flat.reshape(-1, SIZE)
+        return flat.reshape(SIZE, -1).T if (name in self.by_component.split()) != other else flat.reshape(-1, SIZE)
 
 
 @dataclass(frozen=True)
 class Mxv:
     """out[h] = matrix · in[h] for S vectors of 16 floats, the matrix in constant memory.
 
-    `apart` names what is not stored vector after vector, but component after component: "in", "out", or both with a space between.
+    `by_component` names what is not stored vector after vector, but component after component: "in", "out", or both with a space between.
     """
 
-    apart: str = ""
+    by_component: str = ""
     signature = "int S, const float* in, float* out"
 
     def work(self, case):
@@ -114,10 +114,10 @@ class Mxv:
         if not finite:
             target.view(np.uint32)[:] = UNTOUCHED
         matrix.flags.writeable = source.flags.writeable = False      # a kernel that writes there is stopped
-        return Trial(case, matrix, source, target, target.copy(), self.apart)
+        return VectorsTrial(case, matrix, source, target, target.copy(), self.by_component)
 
     def judge(self, trial):
-        """Return the first `Wrong` component, or None."""
+        """Return the first `WrongElement` component, or None."""
         vectors, _, got = trial.vectors()
         expected, allowed = _right(trial)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -125,7 +125,7 @@ class Mxv:
         if not wrong.any():
             return None
         row, col = (int(i) for i in np.argwhere(wrong)[0])
-        return Wrong("out", row, col, float(got[row, col]), float(expected[row, col]), wrong)
+        return WrongElement("out", row, col, float(got[row, col]), float(expected[row, col]), wrong)
 
     def guess(self, trial, wrong, tile, again):
         """Say which mistake would give this result, or return ""; arguments as in `course_lib.check.sgemm`, the tile has THREADS."""
@@ -193,7 +193,7 @@ def _mistakes(trial):
 def _layout(name, trial):
     """Return where an element lies, in the words of the kernel."""
     size, index = ("N", "c") if name == "in" else ("M", "r")
-    return f"{name}[{index} * S + h]" if name in trial.apart.split() else f"{name}[h * {size} + {index}]"
+    return f"{name}[{index} * S + h]" if name in trial.by_component.split() else f"{name}[h * {size} + {index}]"
 
 
 def _stored_otherwise(trial, results):

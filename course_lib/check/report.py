@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from course_lib.check.finding import Finding, finding_html
-from course_lib.check.trials import Outcome
+from course_lib.check.trials import TrialOutcome
 from course_lib.run.listing import source_listing
 
 # What the columns of the listing count, in words, for whoever has not met them yet.
@@ -18,7 +18,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """What `check` found.
 
     Attributes
@@ -29,7 +29,7 @@ class Report:
         Its text.
     findings : tuple of Finding
         What is wrong, in the order in which to repair it (severity "error"), then counters that look bad ("warning").
-    inputs : tuple of Outcome
+    inputs : tuple of TrialOutcome
         Every input, and whether the result was right and free of hazards.
     lines : dict
         Source line to counters; empty when the kernel is not right.
@@ -38,7 +38,7 @@ class Report:
     title: str
     source: str = field(repr=False)
     findings: tuple[Finding, ...] = ()
-    inputs: tuple[Outcome, ...] = ()
+    inputs: tuple[TrialOutcome, ...] = ()
     lines: dict = field(default_factory=dict, repr=False)
 
     @property

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.check.transpose import Sheet, Wrong, _flat, _view, all_cases, drawn, gate_case, pieces
+from course_lib.check.transpose import Sheet, WrongElement, _flat, _view, all_cases, drawn, gate_case, pieces
 from course_lib.kernels.kernel import ceil_div
 
 __all__ = ["RowSums", "all_cases", "drawn", "gate_case", "grid"]
@@ -18,7 +18,7 @@ def grid(case, tile):
 
 
 @dataclass(frozen=True)
-class Trial:
+class RowSumsTrial:
     """One launch's arrays: the matrix, flat, with NaN between its rows; and the sums, full of NaN."""
 
     case: Sheet
@@ -36,7 +36,7 @@ class Trial:
         return _view(self.source, self.case.rows, self.case.cols, self.case.pad).astype(np.float64)
 
 
-class WrongSum(Wrong):
+class WrongSum(WrongElement):
     """A wrong sum: the first wrong one, and a mask of all, of one column."""
 
     def __str__(self):
@@ -58,7 +58,7 @@ class RowSums:
         """Make the input of a case: uniform numbers from -1 to 1, no two alike."""
         source = _flat(np.random.default_rng([seed, case.rows, case.cols]), case.rows, case.cols, case.pad)
         source.flags.writeable = False
-        return Trial(case, source, np.full(case.rows, np.nan, np.float32))
+        return RowSumsTrial(case, source, np.full(case.rows, np.nan, np.float32))
 
     def judge(self, trial):
         """Return the first `WrongSum`, or None."""

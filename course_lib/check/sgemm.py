@@ -11,12 +11,12 @@ from course_lib.run import accuracy
 
 _GAP = ("NaN stands between the rows of the padded matrices, so an element there was read: "
         "rows begin lda, ldb, ldc elements apart, not K or N, and what stands behind their end is not theirs")
-_GAP_TURNED = ("NaN stands behind each row, or column, of the padded matrices as they are stored, so an element there was read: "
+_GAP_TRANSPOSED = ("NaN stands behind each row, or column, of the padded matrices as they are stored, so an element there was read: "
                "the next begins lda, ldb, ldc elements on, however long it is, and what stands behind its end is not its own")
 
 
 @dataclass(frozen=True)
-class Trial:
+class ProductTrial:
     """One launch's matrices as the device sees them: flat, with NaN between padded rows and, when beta is 0, in C."""
 
     case: Case
@@ -24,13 +24,13 @@ class Trial:
     B: np.ndarray
     C: np.ndarray
     before: np.ndarray = field(repr=False)      # C as it was
-    turned: str = ""                            # which matrices are stored column by column
+    transposed: str = ""                            # which matrices are stored column by column
 
     @property
     def args(self):
         """SGEMM's arguments in order."""
         case = self.case
-        ld = [np.int32(_stored(*shape, name in self.turned)[1] + case.pad) for name, shape in _shapes(case).items()]
+        ld = [np.int32(_stored(*shape, name in self.transposed)[1] + case.pad) for name, shape in _shapes(case).items()]
         return (np.int32(case.M), np.int32(case.N), np.int32(case.K), np.float32(case.alpha), self.A, ld[0],
                 self.B, ld[1], np.float32(case.beta), self.C, ld[2])
 
@@ -40,13 +40,13 @@ class Trial:
 
     def view(self, name, buffer):
         """Return a flat buffer as the matrix `name` that it stores."""
-        turned = name in self.turned
-        matrix = _view(buffer, *_stored(*_shapes(self.case)[name], turned), self.case.pad)
-        return matrix.T if turned else matrix
+        transposed = name in self.transposed
+        matrix = _view(buffer, *_stored(*_shapes(self.case)[name], transposed), self.case.pad)
+        return matrix.T if transposed else matrix
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongProduct:
     """A wrong result: the first wrong element in reading order, and a mask of all."""
 
     row: int
@@ -64,13 +64,13 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Sgemm:
-    """Float32 SGEMM with lda, ldb, ldc, row-major but for the matrices named in `turned`.
+    """Float32 SGEMM with lda, ldb, ldc, row-major but for the matrices named in `transposed`.
 
-    A turned matrix is stored column by column: "A" alone is C = alpha A^T B + beta C for those who take what is stored,
+    A transposed matrix is stored column by column: "A" alone is C = alpha A^T B + beta C for those who take what is stored,
     K rows of M, as A; "ABC" is column-major SGEMM. `inputs`: to what the kernel rounds A and B, as `Kernel.inputs` has it.
     """
 
-    turned: str = ""
+    transposed: str = ""
     inputs: str = ""
     signature = SIGNATURE
 
@@ -89,14 +89,14 @@ class Sgemm:
             Put numbers into C even when beta is 0; tells a kernel that reads C from one that does not write it.
         """
         rng = np.random.default_rng([seed, case.M, case.N, case.K])
-        A, B, C = (_flat(rng, *_stored(*shape, name in self.turned), case.pad) for name, shape in _shapes(case).items())
+        A, B, C = (_flat(rng, *_stored(*shape, name in self.transposed), case.pad) for name, shape in _shapes(case).items())
         if case.beta == 0 and not finite:
             C[:] = np.nan
         A.flags.writeable = B.flags.writeable = False      # a kernel that writes there is stopped
-        return Trial(case, A, B, C, C.copy(), self.turned)
+        return ProductTrial(case, A, B, C, C.copy(), self.transposed)
 
     def judge(self, trial):
-        """Return the first `Wrong` element, a sentence on a store where none belongs, or None."""
+        """Return the first `WrongProduct` element, a sentence on a store where none belongs, or None."""
         A, B, before, C = trial.matrices()
         factors = {"alpha": trial.case.alpha, "beta": trial.case.beta}
         expected = accuracy.reference(A, B, before, **factors)
@@ -106,7 +106,7 @@ class Sgemm:
             wrong = ~(np.abs(C.astype(np.float64) - expected) <= allowed)      # true for NaN
         if wrong.any():
             row, col = (int(i) for i in np.argwhere(wrong)[0])
-            return Wrong(row, col, float(C[row, col]), float(expected[row, col]), float(allowed[row, col]), wrong)
+            return WrongProduct(row, col, float(C[row, col]), float(expected[row, col]), float(allowed[row, col]), wrong)
         return _stray(trial)
 
     def guess(self, trial, wrong, tile, again):
@@ -114,9 +114,9 @@ class Sgemm:
 
         Parameters
         ----------
-        trial : Trial
+        trial : ProductTrial
             As the kernel left it.
-        wrong : Wrong
+        wrong : WrongProduct
         tile : dict
             BM, BN, BK.
         again : callable
@@ -134,8 +134,8 @@ def _shapes(case):
     return {"A": (case.M, case.K), "B": (case.K, case.N), "C": (case.M, case.N)}
 
 
-def _stored(rows, cols, turned):
-    return (cols, rows) if turned else (rows, cols)
+def _stored(rows, cols, transposed):
+    return (cols, rows) if transposed else (rows, cols)
 
 
 def _flat(rng, rows, cols, pad):
@@ -155,7 +155,7 @@ def _stray(trial):
     trial.view("C", gaps)[...] = False
     touched = int(np.count_nonzero(~np.isnan(trial.C[gaps])))
     if touched:
-        lines, count = ("columns", "M") if "C" in trial.turned else ("rows", "N")
+        lines, count = ("columns", "M") if "C" in trial.transposed else ("rows", "N")
         return (f"{touched} element{'s' * (touched != 1)} between the {lines} of C overwritten: {lines} are ldc apart, "
                 f"but only the first {count} elements of each belong to C")
     return None
@@ -170,13 +170,13 @@ def _known_mistake(trial, tile, inputs=""):
     """Compare the result with those of well-known mistakes, made with the numbers that are multiplied."""
     A, B, before, C = trial.matrices()
     A, B = factors(A, B, inputs)
-    for says, candidate in _candidates(A, B, np.nan_to_num(before.astype(np.float64)), trial.case, tile, trial.turned):
+    for says, candidate in _candidates(A, B, np.nan_to_num(before.astype(np.float64)), trial.case, tile, trial.transposed):
         if _close(C, candidate):
             return says
     return ""
 
 
-def _candidates(A, B, before, case, tile, turned=""):
+def _candidates(A, B, before, case, tile, transposed=""):
     """Yield (sentence, the result that this mistake gives)."""
     alpha, beta = case.alpha, case.beta
     product, rest = A @ B, beta * before
@@ -186,28 +186,28 @@ def _candidates(A, B, before, case, tile, turned=""):
     yield "alpha multiplies beta C too", alpha * (product + rest)
     yield "C is added once more, whatever beta is", alpha * product + rest + before
     if case.M == case.N == case.K:
-        all_turned = ", or all three matrices are taken as row-major" if set(turned) == set("ABC") else ""
-        yield f"It is B A instead of A B: the operands are swapped{all_turned}", alpha * B @ A + rest
+        all_transposed = ", or all three matrices are taken as row-major" if set(transposed) == set("ABC") else ""
+        yield f"It is B A instead of A B: the operands are swapped{all_transposed}", alpha * B @ A + rest
         yield "The product is transposed: row and col are exchanged where C is stored", alpha * product.T + rest
-        a, b = "k * lda + row" if "A" in turned else "row * lda + k", "col * ldb + k" if "B" in turned else "k * ldb + col"
-        yield _misread("A", "row, k", "M × K", a, turned), alpha * A.T @ B + rest
-        yield _misread("B", "k, col", "K × N", b, turned), alpha * A @ B.T + rest
+        a, b = "k * lda + row" if "A" in transposed else "row * lda + k", "col * ldb + k" if "B" in transposed else "k * ldb + col"
+        yield _misread("A", "row, k", "M × K", a, transposed), alpha * A.T @ B + rest
+        yield _misread("B", "k, col", "K × N", b, transposed), alpha * A @ B.T + rest
         yield (f"A and B are both read transposed: their elements (row, k) and (k, col) are A[{a}] and B[{b}]",
                alpha * A.T @ B.T + rest)
     yield "Only the last product of each sum is left: acc must be added to, +=", alpha * A[:, -1:] @ B[-1:] + rest
     yield from _partial_sums(A, B, rest, case, tile)
     BM, BN, BK = (tile.get(name, 0) for name in ("BM", "BN", "BK"))
-    for name, left, right in (("A", _tiles_turned(A, BM, BK), B), ("B", A, _tiles_turned(B, BK, BN))):
+    for name, left, right in (("A", _tiles_transposed(A, BM, BK), B), ("B", A, _tiles_transposed(B, BK, BN))):
         if left is not None and right is not None:
-            yield (f"Each tile of {name} is used turned over: it is not read with the indices that it was filled with",
+            yield (f"Each tile of {name} is used transposed: it is not read with the indices that it was filled with",
                    alpha * left @ right + rest)
-    for name, left, right in (("A", _tiles_turned(A, 16, 16), B), ("B", A, _tiles_turned(B, 16, 16))):
+    for name, left, right in (("A", _tiles_transposed(A, 16, 16), B), ("B", A, _tiles_transposed(B, 16, 16))):
         if left is not None and right is not None:
-            yield (f"Each 16 × 16 of {name} is used turned over: a fragment is row_major or col_major as the tile in shared memory is",
+            yield (f"Each 16 × 16 of {name} is used transposed: a fragment is row_major or col_major as the tile in shared memory is",
                    alpha * left @ right + rest)
 
 
-def _tiles_turned(matrix, rows, cols):
+def _tiles_transposed(matrix, rows, cols):
     """Return a matrix with each of its square tiles transposed, or None where there are no square, whole tiles."""
     height, width = matrix.shape
     if rows != cols or not rows or height % rows or width % cols:
@@ -215,9 +215,9 @@ def _tiles_turned(matrix, rows, cols):
     return matrix.reshape(height // rows, rows, width // cols, cols).swapaxes(1, 3).reshape(height, width)
 
 
-def _misread(name, element, shape, index, turned):
+def _misread(name, element, shape, index, transposed):
     """Say that a matrix is read the other way round, and how it is read right."""
-    how = f"as if it were stored row by row, {shape}" if name in turned else "transposed"
+    how = f"as if it were stored row by row, {shape}" if name in transposed else "transposed"
     return f"{name} is read {how}: its element ({element}) is {name}[{index}]"
 
 
@@ -277,7 +277,7 @@ def _guess_nan(operation, trial, again):
 
 
 def _gap(trial):
-    return _GAP_TURNED if trial.turned else _GAP
+    return _GAP_TRANSPOSED if trial.transposed else _GAP
 
 
 def _place(case, mask, tile):

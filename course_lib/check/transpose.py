@@ -80,7 +80,7 @@ def tile_grid(case, tile):
 
 
 @dataclass(frozen=True)
-class Trial:
+class TransposeTrial:
     """One launch's arrays as the device sees them: flat, rows apart by more than their length where the input says so.
 
     `source` is rows × cols, `target` is cols × rows. NaN stands between the rows.
@@ -104,7 +104,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongElement:
     """A wrong result: the first wrong element in reading order, and a mask of all."""
 
     name: str                # of the target
@@ -135,15 +135,15 @@ class Transpose:
         source.flags.writeable = False                     # a kernel that writes there is stopped
         target = np.empty((case.cols - 1) * (case.rows + case.pad) + case.rows, np.float32)
         target.view(np.uint32)[:] = UNTOUCHED
-        return Trial(case, source, target)
+        return TransposeTrial(case, source, target)
 
     def judge(self, trial):
-        """Return the first `Wrong` element, a sentence on a store where none belongs, or None."""
+        """Return the first `WrongElement` element, a sentence on a store where none belongs, or None."""
         source, target = trial.matrices()
         wrong = target != source.T                         # true for NaN
         if wrong.any():
             row, col = (int(i) for i in np.argwhere(wrong)[0])
-            return Wrong("out", row, col, float(target[row, col]), float(source[col, row]), wrong)
+            return WrongElement("out", row, col, float(target[row, col]), float(source[col, row]), wrong)
         return _stray(trial)
 
     def guess(self, trial, wrong, tile, again=None):
@@ -189,8 +189,8 @@ def _only(matrix, value):
 
 def _flat(rng, rows, cols, pad):
     buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, np.float32)
-    places = rng.permutation(rows * cols).reshape(rows, cols)
-    _view(buffer, rows, cols, pad)[...] = (places + rng.uniform(0.25, 0.75, (rows, cols))) / (rows * cols) * 2 - 1
+    order = rng.permutation(rows * cols).reshape(rows, cols)
+    _view(buffer, rows, cols, pad)[...] = (order + rng.uniform(0.25, 0.75, (rows, cols))) / (rows * cols) * 2 - 1
     return buffer
 
 

@@ -11,7 +11,7 @@ ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """One input that the kernel ran on, or one gate: its name, what it is, and whether it is passed (None: not run)."""
 
     name: str
@@ -44,7 +44,7 @@ class Trials:
         ended = False
         for case in cases:
             passed = None if ended else self._case(case)
-            self.outcomes.append(Outcome(case.name, str(case), passed))
+            self.outcomes.append(TrialOutcome(case.name, str(case), passed))
             ended = ended or any(kind in ENDS_THE_CHECK for kind, *_ in self.findings)
         return not ended
 

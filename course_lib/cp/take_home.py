@@ -45,7 +45,7 @@ assert error <= 1e-5 * np.abs(expected).max(), "the result is wrong"
 '''
 
 
-class Program:
+class TakeHomeProgram:
     """A program as text. Jupyter shows it with colours; `print(program)` gives it plain, `save(path)` writes it."""
 
     def __init__(self, text: str, file: str):
@@ -67,7 +67,7 @@ class Program:
 
 
 def take_home(kernel: str | RawKernel, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, right: str = "",
-              shared_mem: int = 0) -> Program:
+              shared_mem: int = 0) -> TakeHomeProgram:
     """Write the complete program that launches a kernel of the reader's, checks its result and measures its time with CuPy alone.
 
     Parameters
@@ -100,7 +100,7 @@ def take_home(kernel: str | RawKernel, grid: Sequence[int], block: Sequence[int]
         options=f", options={kernel.options!r}" if kernel.options else "", grid=_sizes(grid, "grid"), block=_sizes(block, "block"),
         args=", ".join(called[i] if is_array(value) else _number(value) for i, value in enumerate(given)) + "," * (len(given) == 1),
         shared=f", shared_mem={shared_mem}" if shared_mem else "", check=_check(right or _product(called), outputs, called, given))
-    return Program(text, f"{kernel.name}.py")
+    return TakeHomeProgram(text, f"{kernel.name}.py")
 
 
 def _raw_kernel(kernel):

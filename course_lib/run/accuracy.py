@@ -43,7 +43,7 @@ from course_lib.errors import CourseError
 
 
 @dataclass(frozen=True)
-class Inputs:
+class InputRounding:
     """What a kernel makes of A and B.
 
     `unit` is the rounding error v, `least` the number below which it no longer shrinks, `slope` the roundings for one more term.
@@ -54,8 +54,8 @@ class Inputs:
     slope: float
 
 
-INPUTS = {"": Inputs(0.0, 0.0, 1.0), "tf32": Inputs(2.0**-11, 2.0**-126, 1.5), "bf16": Inputs(2.0**-8, 2.0**-126, 1.5),
-          "bf16x3": Inputs(0.0, 2.0**-106, 1 / 16)}
+INPUTS = {"": InputRounding(0.0, 0.0, 1.0), "tf32": InputRounding(2.0**-11, 2.0**-126, 1.5), "bf16": InputRounding(2.0**-8, 2.0**-126, 1.5),
+          "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16)}
 
 
 def tolerance(K, dtype=np.float32, inputs=""):

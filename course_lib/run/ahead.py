@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from course_lib import gpu, kernels, simt
 from course_lib.errors import CourseError
-from course_lib.run.door import resolve
 from course_lib.run.launch import choose_backend, simulated_arch
+from course_lib.run.product import resolve
 from course_lib.toolchain import ahead, background
 from course_lib.toolchain.nvrtc import define_options
 from course_lib.toolchain.request import Request
@@ -107,7 +107,7 @@ def compile_catalog() -> None:
         ahead.compile_all(some)
 
 
-def prepare(kernel, parameters, given_up=lambda: False):
+def translate_ahead(kernel, parameters, given_up=lambda: False):
     """Have a kernel compiled and translated by another process; wait until that is done.
 
     On a GPU nothing is done: a kernel is compiled in a moment there.

@@ -8,7 +8,7 @@ from course_lib import toolchain
 from course_lib.arch import device
 from course_lib.errors import CourseError
 from course_lib.model.bound import Work, l1_wavefronts, lower_bound, product_sectors
-from course_lib.run.door import run
+from course_lib.run.product import run
 
 DEPTH = 64                 # of the small product whose requests are looked at: enough for a few steps along K
 
@@ -16,7 +16,7 @@ DEPTH = 64                 # of the small product whose requests are looked at: 
 def work_of(result):
     """Return the `Work` of a launch.
 
-    Instructions are those of the shortest way through a step along K in machine code (`toolchain.shortest_way`), for each multiply-add
+    Instructions are those of the shortest path through a step along K in machine code (`toolchain.shortest_way`), for each multiply-add
     that was counted; the sectors that are distinct in a block come from the shape of its tile; their wavefronts in the L1 from the traced
     requests of one block.
 
@@ -40,13 +40,13 @@ def work_of(result):
     op, blocks = ("dfma" if kernel.dtype == "float64" else "ffma"), math.prod(result.grid)
     fmas = c[f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"] / 32
     requests = {kind: result.count("requests", kind) for kind in ("load", "store")}
-    way = toolchain.shortest_way(kernel, requests["load"] / fmas, **result.parameters)
+    path = toolchain.shortest_way(kernel, requests["load"] / fmas, **result.parameters)
     warps = blocks * -(-math.prod(result.block) // 32)
     near, far = product_sectors(*tile_of(result), result.M, result.N, result.K, np.dtype(kernel.dtype).itemsize)
     return Work(
-        blocks, fmas, fmas * way.per_multiply_add, sum(result.count("wavefronts", k) for k in requests),
+        blocks, fmas, fmas * path.per_multiply_add, sum(result.count("wavefronts", k) for k in requests),
         sum(result.count("sectors", k) for k in requests), _l1_wavefronts(result, requests), near, far,
-        requests["load"] / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
+        requests["load"] / warps / path.loads if path.loads else 0.0, result.occupancy.blocks, op == "dfma")
 
 
 def _tensor_work(result):

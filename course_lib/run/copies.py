@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.arch import SECTOR_BYTES
 from course_lib.errors import CourseError
 from course_lib.kernels import get
-from course_lib.run.launch import Job, execute, take_options
+from course_lib.run.launch import KernelLaunch, execute, take_options
 from course_lib.run.result import LaunchResult
 
 MOST_ELEMENTS = 2**31 - 1      # the kernel indexes with int
@@ -105,7 +105,7 @@ def run_gather(kernel, values, n=None, **options):
         raise CourseError(f"the copy reaches over {needed(n, **far)} floats, but the kernel indexes at most {MOST_ELEMENTS}: take fewer")
     out = np.full(n, np.nan, np.float32)
     arguments = (np.int32(n), np.ascontiguousarray(values), np.int32(p["offset"]), np.int32(p["stride"]), out)
-    done = execute(Job(kernel, p, arguments, (4,), kernel.grid(n, **p), kernel.block(**p)), **launch)
+    done = execute(KernelLaunch(kernel, p, arguments, (4,), kernel.grid(n, **p), kernel.block(**p)), **launch)
     return GatherResult(n=n, out=done.outputs[0], **done.facts)
 
 

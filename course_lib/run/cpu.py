@@ -1,4 +1,4 @@
-"""The front door for programs on the CPU: build one, run it, check its arrays, measure it."""
+"""Programs on the CPU: build one, run it, check its arrays, measure it."""
 
 import platform
 from contextlib import nullcontext
@@ -103,7 +103,7 @@ def _prepare(kernel, values, task, dtype):
     program = build_cpu(kernel, dtype, **values)
     printed = ""
     if kernel.text is not None:
-        printed, answer = _try_apart(kernel, program, task, threads)
+        printed, answer = _try_in_process(kernel, program, task, threads)
         if printed:
             return lambda: task.C.buffer.__setitem__(slice(None), answer), _built(program.compiler, threads or 1,
                                                                                  program.warnings, printed), nullcontext()
@@ -115,7 +115,7 @@ def _built(by, threads=1, warnings=(), printed=""):
     return {"built_by": by, "threads": threads, "warnings": warnings, "printed": printed}
 
 
-def _try_apart(kernel, program, task, threads):
+def _try_in_process(kernel, program, task, threads):
     """Run the reader's own program once where it can do no harm; return what it printed, and C's buffer."""
     buffers = [matrix.buffer.copy() for matrix in (task.A, task.B, task.C)]
     views = [matrix.view(buffer) for matrix, buffer in zip((task.A, task.B, task.C), buffers, strict=True)]

@@ -12,13 +12,13 @@ from functools import cache
 from course_lib import data
 from course_lib.errors import CourseError
 from course_lib.kernels import KERNELS, get
-from course_lib.run.door import run
+from course_lib.run.product import run
 
 RECORDED = ("tuned", "orders", "blocks", "wang", "ladder")     # files of course_lib/data that the default table is made from
 
 
 @dataclass(frozen=True)
-class Choice:
+class KernelChoice:
     """A kernel and its parameters, and how fast it was, or is expected to be where nobody measured.
 
     Attributes
@@ -56,7 +56,7 @@ def fastest(records=None, dtype="float32"):
 
     Returns
     -------
-    tuple of Choice
+    tuple of KernelChoice
         Sizes ascending.
 
     >>> [choice.N for choice in fastest(dtype="float64")][:4]
@@ -102,7 +102,7 @@ def best_for(M, N=None, K=None, dtype="float32", records=None):
 
     Returns
     -------
-    Choice
+    KernelChoice
 
     Raises
     ------
@@ -149,13 +149,13 @@ def _choice(table, size, shape):
     sizes = tuple(table)
     below = max((N for N in sizes if size >= N), default=sizes[0])         # beyond the ends: the last one
     above = min((N for N in sizes if size <= N), default=sizes[-1])
-    way = math.log(size / below) / math.log(above / below) if below < above else 0.0
-    fits = {key: (1 - way) * speed + way * table[above][key] for key, speed in table[below].items()
+    fraction = math.log(size / below) / math.log(above / below) if below < above else 0.0
+    fits = {key: (1 - fraction) * speed + fraction * table[above][key] for key, speed in table[below].items()
             if key in table[above] and _can(get(key[0]), dict(key[1]), shape)}
     if not fits:
         raise CourseError(f"no kernel was recorded both at N = {below} and at N = {above} that can do {shape[0]} × {shape[1]} × {shape[2]}")
     kernel, values = max(fits, key=fits.get)
-    return Choice(kernel, dict(values), size, fits[kernel, values], set(shape) == {below})
+    return KernelChoice(kernel, dict(values), size, fits[kernel, values], set(shape) == {below})
 
 
 def _can(kernel, parameters, shape):

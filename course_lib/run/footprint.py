@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from course_lib import toolchain
 from course_lib.arch import DEFAULT_DEVICE, Device, device
 from course_lib.model.occupancy import Occupancy, occupancy
-from course_lib.run.door import resolve
+from course_lib.run.product import resolve
 from course_lib.toolchain.resources import Resources
 
 

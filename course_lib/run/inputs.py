@@ -1,4 +1,4 @@
-"""Check what the reader gives to the front door, and lay it out as the device will see it."""
+"""Check what the reader gives to `run`, and lay it out as the device will see it."""
 
 import math
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class Problem:
                 B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
 
 
-def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, False), layout="row"):
+def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", transposed=(False, False), layout="row"):
     """Check matrices and numbers, and copy them into buffers of the device's layout.
 
     Parameters
@@ -80,7 +80,7 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, F
         NumPy or CuPy; rows may be padded (slices of wider arrays), elements of a row must be neighbours.
         C may be left out when beta is 0.
     alpha, beta : real numbers
-    turned : (bool, bool)
+    transposed : (bool, bool)
         Whether A is given transposed, as (K, M), and B as (N, K).
     layout : "row" or "column"
         How the kernel wants them; a matrix that is not laid out so is copied.
@@ -101,9 +101,9 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, F
         _check_kind(name, array, np.dtype(dtype))
         named[name] = by_columns(array).T if column else array
         _check_strides(name, named[name])
-    (M, K), (inner, N) = (array.shape[::-1] if turn else array.shape for array, turn in zip((A, B), turned, strict=True))
+    (M, K), (inner, N) = (array.shape[::-1] if transpose else array.shape for array, transpose in zip((A, B), transposed, strict=True))
     if inner != K:
-        raise CourseError(f"A is {M} × {K} and B is {inner} × {N}{' once turned' if any(turned) else ''}: "
+        raise CourseError(f"A is {M} × {K} and B is {inner} × {N}{' once transposed' if any(transposed) else ''}: "
                           f"B must have as many rows as A has columns, {K}")
     if C is not None and C.shape != (M, N):
         raise CourseError(f"C is {C.shape[0]} × {C.shape[1]}, but A ({M} × {K}) times B ({K} × {N}) is {M} × {N}")
@@ -124,8 +124,8 @@ def by_columns(array):
     """Return an array with neighbouring elements in its columns: the same one when it has, else a copy."""
     rows, cols = array.shape
     across, along = array.strides
-    kept = (rows == 1 or across == array.itemsize) and (cols == 1 or along >= rows * array.itemsize) and (rows > 1 or cols > 1)
-    return array if kept else array.copy(order="F")
+    fits = (rows == 1 or across == array.itemsize) and (cols == 1 or along >= rows * array.itemsize) and (rows > 1 or cols > 1)
+    return array if fits else array.copy(order="F")
 
 
 def check_array(name, array, dtype):

@@ -16,7 +16,7 @@ OPTIONS = ("backend", "racecheck", "trace", "counters", "device", "warp_order", 
 
 
 @dataclass(frozen=True)
-class Job:
+class KernelLaunch:
     """A kernel with everything that a launch needs.
 
     Attributes

@@ -26,7 +26,7 @@ class UnderWay:
 
 
 @dataclass(frozen=True)
-class Limits:
+class LaunchLimits:
     """What limits a launch, modelled for a device.
 
     Attributes
@@ -80,7 +80,7 @@ class Limits:
 
 
 def limits_of(result, latency_cycles=LOAD_LATENCY, fma_latency=FMA_LATENCY):
-    """Return the `Limits` of a product, modelled for the result's device.
+    """Return the `LaunchLimits` of a product, modelled for the result's device.
 
     What must be under way is latency times rate (Little's law). The rate is that of the kernel when its slowest other part never
     waits. A warp has the loads of one step along K under way together, and one multiply-add for each output of a thread.
@@ -115,4 +115,4 @@ def limits_of(result, latency_cycles=LOAD_LATENCY, fma_latency=FMA_LATENCY):
         loads = UnderWay(requests * share / cycles * latency_cycles, resident * together)
     outputs = math.prod(tile_of(result)) / math.prod(result.block)
     multiply_adds = UnderWay(work.fmas * share / cycles * fma_latency, resident * max(1.0, outputs))
-    return Limits(on, bound, result.occupancy, block_warps, given, loads, multiply_adds)
+    return LaunchLimits(on, bound, result.occupancy, block_warps, given, loads, multiply_adds)

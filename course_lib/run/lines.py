@@ -24,7 +24,7 @@ from course_lib.run.inputs import problem
 
 MOST_PYTHON = 2**21      # multiply-adds that are counted without a C compiler: some two seconds
 MOST_ACCESSES = 2**33    # of a program until it is ended
-MOST_TRACED = 2**20      # accesses kept one by one: 24 MB
+MOST_TRACED = 2**20      # accesses traced one by one: 24 MB
 LIMIT_S = 60
 
 
@@ -107,7 +107,7 @@ def count_lines(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, cache=None, by=Non
     limit_s : float
         Seconds after which it is ended.
     trace : int
-        How many accesses, from the first on, are kept one by one.
+        How many accesses, from the first on, are traced one by one.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def count_lines(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, cache=None, by=Non
     if by not in ("c", "python"):
         raise CourseError(f"by = {by!r}: lines are counted by 'c' or by 'python'")
     if not 0 <= trace <= MOST_TRACED:
-        raise CourseError(f"trace = {trace}: up to {MOST_TRACED} accesses can be kept one by one")
+        raise CourseError(f"trace = {trace}: up to {MOST_TRACED} accesses can be traced one by one")
     fetched, accesses, traced = (_in_c(kernel, values, task, dtype, cache, most, limit_s, trace) if by == "c"
                                  else _in_python(kernel, values, task, cache, trace))
     return LineCount(kernel, values, task.M, task.N, task.K, dtype, cache, dict(zip(MATRICES, fetched, strict=True)),

@@ -10,7 +10,7 @@ from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.kernels import get, own_chain
 from course_lib.kernels.user import is_source
-from course_lib.run.launch import Job, choose_backend, execute, take_options
+from course_lib.run.launch import KernelLaunch, choose_backend, execute, take_options
 from course_lib.run.result import LaunchResult
 
 ONE = np.float32(1)
@@ -53,7 +53,7 @@ def run_micro(name, **options):
     arguments = (*inputs, *clocks, out)
     written = tuple(range(len(arguments) - 3, len(arguments)))
     rings = (0,) if kernel.name == "micro_global" else ()
-    done = execute(Job(kernel, values, arguments, (*rings, *written), grid, block), **launch)
+    done = execute(KernelLaunch(kernel, values, arguments, (*rings, *written), grid, block), **launch)
     begin, end, out = done.outputs[-3:]
     return MicroResult(begin=begin, end=end, out=out, expected=expected, steps=values.get("STEPS", values.get("LOADS")), **done.facts)
 

@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
 from course_lib.run.inputs import check_array, matrix, number
-from course_lib.run.launch import Job, execute, take_options
+from course_lib.run.launch import KernelLaunch, execute, take_options
 from course_lib.run.result import LaunchResult
 
 FLOAT = np.dtype(np.float32)
@@ -98,14 +98,14 @@ def run_sum(kernel, P, C=None, *, alpha=1.0, beta=0.0, **options):
     return _step(kernel, arguments, 6, shape, shape, size * (1 if beta == 0 else 3), moved, options, c)
 
 
-def run_unfused(A, B, C=None, *, alpha=1.0, beta=0.0, turned=(False, False), **options):
-    """Compute alpha op(A) op(B) + beta C as Wong first did: transpose what is turned, multiply, add.
+def run_unfused(A, B, C=None, *, alpha=1.0, beta=0.0, transposed=(False, False), **options):
+    """Compute alpha op(A) op(B) + beta C as Wong first did: transpose the operands that need it, multiply, add.
 
     Parameters
     ----------
     A, B, C, alpha, beta
-        As for `run`; A is (K, M) when turned[0], B is (N, K) when turned[1].
-    turned : (bool, bool)
+        As for `run`; A is (K, M) when transposed[0], B is (N, K) when transposed[1].
+    transposed : (bool, bool)
     **options
         As for `run`, without parameters of a kernel.
 
@@ -115,10 +115,10 @@ def run_unfused(A, B, C=None, *, alpha=1.0, beta=0.0, turned=(False, False), **o
         One for each kernel; the last one's `out` is the answer.
     """
     steps, operands = [], []
-    for array, turn in zip((A, B), turned, strict=True):
-        if turn:
+    for array, transpose in zip((A, B), transposed, strict=True):
+        if transpose:
             steps.append(run_transpose("transpose", array, **options))
-        operands.append(steps[-1].out if turn else array)
+        operands.append(steps[-1].out if transpose else array)
     steps.append(run_multiply("sgemm_multiply", *operands, **options))
     steps.append(run_sum("matrix_sum", steps[-1].out, C, alpha=alpha, beta=beta, **options))
     return tuple(steps)
@@ -140,7 +140,7 @@ def _step(kernel, arguments, output, shape, covered, flops, moved, options, layo
     """Launch; `covered` is what the grid must cover, `layout` the Matrix of the output when its rows are padded."""
     launch = take_options(options)
     values = kernel.check(**options)
-    job = Job(kernel, values, arguments, (output,), kernel.grid(*covered, **values), kernel.block(**values))
+    job = KernelLaunch(kernel, values, arguments, (output,), kernel.grid(*covered, **values), kernel.block(**values))
     done = execute(job, **launch)
     out = done.outputs[0].reshape(shape) if layout is None else np.array(layout.view(done.outputs[0]))
     return StepResult(out=out, flops=flops, bytes=moved, ld=ld, **done.facts)

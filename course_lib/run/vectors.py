@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.errors import CourseError
 from course_lib.kernels import get
 from course_lib.run.accuracy import mismatch
-from course_lib.run.launch import Job, execute, take_options
+from course_lib.run.launch import KernelLaunch, execute, take_options
 from course_lib.run.result import LaunchResult
 
 MOST_ELEMENTS = 2**31 - 1      # the kernels index with int
@@ -50,7 +50,8 @@ def run_vectors(kernel, matrix, vectors, **options):
     launch = take_options(options)
     values = kernel.check(M=M, N=N, **options)
     out = np.full((S, M), np.nan, np.float32)
-    job = Job(kernel, values, (np.int32(S), vectors, out), (2,), kernel.grid(S, **values), kernel.block(**values), {"matrix": matrix})
+    arguments = (np.int32(S), vectors, out)
+    job = KernelLaunch(kernel, values, arguments, (2,), kernel.grid(S, **values), kernel.block(**values), {"matrix": matrix})
     done = execute(job, **launch)
     return VectorsResult(M=M, N=N, S=S, out=done.outputs[0], matrix=matrix, vectors=vectors, **done.facts)
 

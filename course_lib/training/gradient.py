@@ -44,7 +44,7 @@ def _right(error):
 
 
 def mean_loss(weights, pictures, labels):
-    """Return the mean loss of a batch in float64, by another way than the network's: no product of a step is used.
+    """Return the mean loss of a batch in float64, computed otherwise than by the network: no product of a step is used.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ def check_gradient(formulas=None, setting=None, *, data=None, tries=8, seed=0):
         gradient = (start[name] - after[name]) / setting.rate
         where = _tried(gradient, tries, rng)
         slopes = [_slope(start, name, at, batch) for at in where]
-        apart, scale = np.abs([gradient[at] - slope for at, slope in zip(where, slopes, strict=True)]), np.max(np.abs(slopes))
-        worst = int(np.argmax(apart))               # argmax finds a NaN first
-        error = apart[worst] / scale if scale else np.inf if apart[worst] != 0 else 0.0
+        distances, scale = np.abs([gradient[at] - slope for at, slope in zip(where, slopes, strict=True)]), np.max(np.abs(slopes))
+        worst = int(np.argmax(distances))               # argmax finds a NaN first
+        error = distances[worst] / scale if scale else np.inf if distances[worst] != 0 else 0.0
         shown = 0 if _right(error) else worst
         found.append(Slope(name, where[shown], float(gradient[where[shown]]), slopes[shown], float(error)))
     return tuple(found)

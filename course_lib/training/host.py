@@ -77,9 +77,9 @@ class Host:
         """Return what carries out the work again: the work."""
         return work
 
-    def product(self, A, B, C, alpha, beta, turned):
+    def product(self, A, B, C, alpha, beta, transposed):
         """Return the call that makes C = alpha op(A) op(B) + beta C."""
-        a, b = (x.T if turn else x for x, turn in zip((A, B), turned, strict=True))
+        a, b = (x.T if transpose else x for x, transpose in zip((A, B), transposed, strict=True))
 
         def call():
             if beta == 0:
@@ -94,7 +94,7 @@ class Host:
 class Simulator(Host):
     """NumPy for all but the products: those are our kernels on the simulator, fused or separate.
 
-    `launches` collects, product by product, which operands were turned and the LaunchResults of its kernels.
+    `launches` collects, product by product, which operands were transposed and the LaunchResults of its kernels.
     """
 
     label, measured = "simulated", False
@@ -102,16 +102,16 @@ class Simulator(Host):
     def __init__(self, products):
         self.fused, self.launches = products == "fused", []
 
-    def product(self, A, B, C, alpha, beta, turned):
+    def product(self, A, B, C, alpha, beta, transposed):
         """Return the call that launches the kernels of C = alpha op(A) op(B) + beta C."""
         def call():
             given = C if beta else None
             if self.fused:
-                options = {"TRANSA": int(turned[0]), "TRANSB": int(turned[1])}
+                options = {"TRANSA": int(transposed[0]), "TRANSB": int(transposed[1])}
                 results = (run("sgemm_op", A, B, given, alpha=alpha, beta=beta, backend="sim", **options),)
                 C[...] = results[0].C
             else:
-                results = run_unfused(A, B, given, alpha=alpha, beta=beta, turned=turned, backend="sim")
+                results = run_unfused(A, B, given, alpha=alpha, beta=beta, transposed=transposed, backend="sim")
                 C[...] = results[-1].out
-            self.launches.append((turned, results))
+            self.launches.append((transposed, results))
         return call

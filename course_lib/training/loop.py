@@ -19,7 +19,7 @@ BACKENDS = ("gpu", "cpu", "sim")
 LAP = 50            # steps between two looks at the clock, fewer when they would take longer than
 LONGEST = 0.2       # seconds
 STORED = 16         # batches that lie ready while the clock runs
-# How far the losses of two ways to multiply may lie apart in 300 steps. Rounding alone made 1e-7 in most of 72 runs (three rates, eight
+# How far the losses of two choices of products may differ after 300 steps. Rounding alone made 1e-7 in most of 72 runs (three rates, eight
 # seeds, 32 to 256 neurons; float32 against float64), and up to 5e-5 where it decided whether a neuron is on.
 CLOSE = 1e-3
 STEP_CLOSE = 1e-3   # of the largest change of a weight, after one step: weights near 1 are rounded to 6e-8, and change by some 1e-3
@@ -74,7 +74,7 @@ class Speed:
 
 
 def choose(products, backend=None):
-    """Return the backend for a way to multiply, or say why there is none.
+    """Return the backend for the products, or say why there is none.
 
     None takes what `run` takes; for the library, which the simulator cannot run, the CPU instead of it.
 
@@ -204,8 +204,8 @@ def speed(products="library", *, backend=None, setting=None, data=None, graph=Fa
     return Speed(products, backend, where.label, setting, graph, *per_s, time.repeats)
 
 
-def apart(one, other):
-    """Return the largest distance of two runs' losses, step by step; NaN when one has a NaN, so ask `apart(…) <= CLOSE`.
+def loss_distance(one, other):
+    """Return the largest distance of two runs' losses, step by step; NaN when one has a NaN, so ask `loss_distance(…) <= CLOSE`.
 
     Raises
     ------

@@ -38,7 +38,7 @@ class Product:
     result: str
     A: str
     B: str
-    turned: tuple[bool, bool]
+    transposed: tuple[bool, bool]
     updates: bool = False
 
     @property
@@ -48,17 +48,17 @@ class Product:
         >>> [p.text for p in PRODUCTS]
         ['H = Xᵀ W1ᵀ', 'Y = H W2ᵀ', 'G = D W2', 'W2 = W2 - rate Dᵀ H', 'W1 = W1 - rate Gᵀ Xᵀ']
         """
-        a, b = (name + "ᵀ" * turn for name, turn in zip((self.A, self.B), self.turned, strict=True))
+        a, b = (name + "ᵀ" * transpose for name, transpose in zip((self.A, self.B), self.transposed, strict=True))
         return f"{self.result} = {self.result} - rate {a} {b}" if self.updates else f"{self.result} = {a} {b}"
 
     @property
     def letters(self):
-        """Return the two letters of a library's interface, T for an operand that is turned, N for one that is not.
+        """Return the two letters of a library's interface, T for an operand that is transposed, N for one that is not.
 
         >>> [p.letters for p in PRODUCTS]
         ['TT', 'NT', 'NN', 'TN', 'TT']
         """
-        return "".join("NT"[turn] for turn in self.turned)
+        return "".join("NT"[transpose] for transpose in self.transposed)
 
     def sizes(self, setting):
         """Return M, N, K.
@@ -72,10 +72,12 @@ class Product:
         (64, 10, 128)
         """
         shapes = matrix_shapes(setting)
-        (M, K), (rows, N) = (shapes[name][::-1] if turn else shapes[name] for name, turn in zip((self.A, self.B), self.turned, strict=True))
+        A, B = (shapes[name][::-1] if transpose else shapes[name]
+                for name, transpose in zip((self.A, self.B), self.transposed, strict=True))
+        (M, K), (rows, N) = A, B
         if (rows, shapes[self.result]) != (K, (M, N)):
             raise CourseError(f"{self.text}: {M} × {K} times {rows} × {N} cannot make {self.result}, which is "
-                              "{} × {}: turn an operand, or exchange the two".format(*shapes[self.result]))
+                              "{} × {}: transpose an operand, or exchange the two".format(*shapes[self.result]))
         return M, N, K
 
 
@@ -165,7 +167,7 @@ class Network:
 
     def _product(self, p):
         alpha, beta = (-self.setting.rate, 1.0) if p.updates else (1.0, 0.0)
-        return self.place.product(self.arrays[p.A], self.arrays[p.B], self.arrays[p.result], alpha, beta, p.turned)
+        return self.place.product(self.arrays[p.A], self.arrays[p.B], self.arrays[p.result], alpha, beta, p.transposed)
 
     def load(self, pictures, labels):
         """Lay a batch in place; arrays of the place or NumPy's."""

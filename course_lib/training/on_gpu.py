@@ -88,18 +88,18 @@ class OnGpu:
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=gpu.probe().arch, defines=kernel.defines(**values))
         return self.queue.bind(compiled, kernel.entry, kernel.grid(*covered, **values), kernel.block(**values), arguments)
 
-    def _library(self, A, B, C, alpha, beta, turned):
-        return self.queue.bind_library(A, B, C, alpha, beta, turned)
+    def _library(self, A, B, C, alpha, beta, transposed):
+        return self.queue.bind_library(A, B, C, alpha, beta, transposed)
 
-    def _fused(self, A, B, C, alpha, beta, turned):
-        (M, N), K = C.shape, A.shape[0 if turned[0] else 1]
+    def _fused(self, A, B, C, alpha, beta, transposed):
+        (M, N), K = C.shape, A.shape[0 if transposed[0] else 1]
         arguments = (*map(np.int32, (M, N, K)), np.float32(alpha), A, _ld(A), B, _ld(B), np.float32(beta), C, _ld(C))
-        return self._bind("sgemm_op", (M, N), arguments, TRANSA=int(turned[0]), TRANSB=int(turned[1]))
+        return self._bind("sgemm_op", (M, N), arguments, TRANSA=int(transposed[0]), TRANSB=int(transposed[1]))
 
-    def _separate(self, A, B, C, alpha, beta, turned):
+    def _separate(self, A, B, C, alpha, beta, transposed):
         calls, operands = [], []
-        for X, turn in zip((A, B), turned, strict=True):
-            if turn:
+        for X, transpose in zip((A, B), transposed, strict=True):
+            if transpose:
                 rows, cols = X.shape
                 there = self._scratch(cols, rows)
                 calls.append(self._bind("transpose", (rows, cols), (np.int32(rows), np.int32(cols), X, _ld(X), there, _ld(there))))

@@ -41,9 +41,9 @@ class Gemm:
 
     @property
     def saved_sectors(self):
-        """Return what the fused kernel saves: turned operands and the bare product, each written once and read once. Modelled."""
-        turned = ((self.M * self.K) * self.product.turned[0], (self.K * self.N) * self.product.turned[1], self.M * self.N)
-        return sum(2 * -(-floats // FLOATS_A_SECTOR) for floats in turned)
+        """Return what the fused kernel saves: transposed operands and the bare product, each written once and read once. Modelled."""
+        transposed = ((self.M * self.K) * self.product.transposed[0], (self.K * self.N) * self.product.transposed[1], self.M * self.N)
+        return sum(2 * -(-floats // FLOATS_A_SECTOR) for floats in transposed)
 
 
 def gemms(setting=None, formulas=PRODUCTS):
@@ -78,8 +78,8 @@ def parts(products="library", *, backend=None, setting=None, data=None, budget_s
     Parameters
     ----------
     products, backend, setting, data
-        As for `train`. On a GPU a CUDA graph replays the step; on the CPU the BLAS has one thread: several may get into each
-        other's way.
+        As for `train`. On a GPU a CUDA graph replays the step; on the CPU the BLAS has one thread: several may hinder each
+        other.
     budget_s : float
         About how long to measure each.
 
@@ -132,7 +132,7 @@ def _seconds(where, network, batch, work, budget_s):
 
 
 def rates(settings=None, *, budget_s=0.2):
-    """Return iterations a second of all ways to multiply: measured where a GPU works, else recorded on one.
+    """Return iterations a second of each choice of products: measured where a GPU works, else recorded on one.
 
     Parameters
     ----------
@@ -153,6 +153,6 @@ def rates(settings=None, *, budget_s=0.2):
         return tuple(r for r in rows if wanted is None or (r["hidden"], r["batch"]) in wanted), recorded.label
     if settings is None:
         settings = tuple(dict.fromkeys(Setting(r["hidden"], r["batch"]) for r in rows))
-    found = [speed(way, backend="gpu", setting=s, graph=True, budget_s=budget_s) for s in settings for way in KINDS]
+    found = [speed(products, backend="gpu", setting=s, graph=True, budget_s=budget_s) for s in settings for products in KINDS]
     return tuple({"products": f.products, "backend": "gpu", "hidden": f.setting.hidden, "batch": f.setting.batch, "per_s": f.per_s,
                   "low": f.low, "high": f.high} for f in found), f"measured on {gpu.probe().name}"

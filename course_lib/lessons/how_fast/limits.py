@@ -16,7 +16,7 @@ def draw_limits(found, roofs):
 
     Parameters
     ----------
-    found : course_lib.run.Limits
+    found : course_lib.run.LaunchLimits
     roofs : callable(Axes) -> None
         Draws the roofline and its point.
 

@@ -1,4 +1,4 @@
-"""The front door: choose a kernel and its parameters, give A and B, get one `RunResult`."""
+"""Compute one matrix product: choose a kernel and its parameters, give A and B, get one `RunResult`."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, UserKernel, get
 from course_lib.kernels.user import is_source
 from course_lib.run.inputs import problem
-from course_lib.run.launch import Job, execute
+from course_lib.run.launch import KernelLaunch, execute
 from course_lib.run.result import RunResult
 
 OUTPUT = 9     # C among SGEMM's arguments
@@ -62,7 +62,7 @@ def run(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, backend=None, racecheck=Fa
     task = problem(A, B, C, alpha, beta, kernel.dtype, tuple(bool(values.get(t, 0)) for t in ("TRANSA", "TRANSB")), kernel.layout)
     if wrong := kernel.sizes_of(task.M, task.N, task.K, values):
         raise CourseError(f"{kernel.name}: {wrong}", kernel=kernel.name, M=task.M, N=task.N, K=task.K)
-    job = Job(kernel, values, task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), (OUTPUT,),
+    job = KernelLaunch(kernel, values, task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), (OUTPUT,),
               kernel.grid(task.M, task.N, **values), kernel.block(**values))
     done = execute(job, backend=backend, racecheck=racecheck, trace=trace, counters=counters, device=device,
                    warp_order=warp_order, progress=progress)
