@@ -6,6 +6,7 @@ from typing import Any
 
 from course_lib.check import case as products
 from course_lib.check import transpose
+from course_lib.check.operation import Operation
 from course_lib.check.sgemm import Sgemm
 from course_lib.check.transpose import Transpose
 from course_lib.errors import CourseError
@@ -20,7 +21,7 @@ class CheckTask:
     begin in a case. `tile` is what a block computes, None where nothing is loaded twice.
     """
 
-    operation: Any
+    operation: Operation
     cases: Callable[..., Any]
     gate_case: Callable[..., Any]
     tile: dict[str, int]

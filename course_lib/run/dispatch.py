@@ -20,7 +20,6 @@ from course_lib.run.types import Array
 
 Variant: TypeAlias = tuple[str, tuple[tuple[str, int], ...]]           # name of a kernel, (name, value) of each parameter
 Table: TypeAlias = Mapping[int, Mapping[Variant, float]]                # N -> variants -> GFLOP/s
-Records: TypeAlias = "Iterable[Record] | HasRecords"
 RECORDED = ("tuned", "orders", "blocks", "wang", "ladder")     # files of course_lib/data that the default table is made from
 
 
@@ -29,6 +28,9 @@ class HasRecords(Protocol):
 
     @property
     def records(self) -> tuple[Record, ...]: ...
+
+
+Records: TypeAlias = Iterable[Record] | HasRecords
 
 
 @dataclass(frozen=True)

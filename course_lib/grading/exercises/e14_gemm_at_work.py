@@ -14,7 +14,7 @@ is stored: 3 · 128 / 32768 = 0.0117. The starter asks H at each multiply-add, w
 1/32 + 256 / 32768 = 0.0391.
 """
 
-from course_lib.check.layer import TILE, Back, LayerCase, Layer, batches, drawn, forward_batches, leaky
+from course_lib.check.layer import TILE, Back, Layer, LayerCase, batches, drawn, forward_batches, leaky
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work, tile_grid
 
