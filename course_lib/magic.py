@@ -91,7 +91,7 @@ def c(line, cell, namespace):
     with _bound(namespace, name, text):
         missing = no_compiler()
         built = None if missing else build_cpu(own_program(text))
-    if built is None:
+    if missing:
         print(f"{name}: kept, not compiled: {missing}")
         return
     print(f"{name}: compiled")

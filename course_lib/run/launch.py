@@ -87,7 +87,7 @@ def execute(job: KernelLaunch, *, backend: str | None = None, racecheck: bool = 
         time, outputs = _measure(job, compiled)
     facts = {"kernel": job.kernel, "parameters": job.values, "grid": job.grid, "block": job.block, "backend": where,
              "label": target.label, "time": time, "resources": resources, "occupancy": fits, "device": target.device.name}
-    return Done(outputs, facts | _observed(report, racecheck))
+    return Done(outputs, facts | observed(report, racecheck))
 
 
 def choose_backend(backend: str | None = None) -> str:
@@ -200,7 +200,7 @@ def _compiled_for(chosen: Device) -> str:
     return f"sm_{number if number in known else min(known)}"
 
 
-def _observed(report: simt.Report | None, racecheck: bool) -> dict[str, Any]:
+def observed(report: simt.Report | None, racecheck: bool) -> dict[str, Any]:
     """Return the fields of a `LaunchResult` that the simulator fills."""
     if report is None:
         return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None,
