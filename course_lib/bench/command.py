@@ -131,7 +131,7 @@ def _table(rows: Sequence[Record]) -> list[str]:
 
 
 def _times(r: Record) -> tuple[str, str]:
-    if r.median_s is None:
+    if r.median_s is None or r.low_s is None or r.high_s is None:
         return "no time", f"{r.counters[EXECUTED]:,} instructions" if EXECUTED in r.counters else ""
     return seconds(r.median_s), f"{seconds(r.low_s)} … {seconds(r.high_s)}"
 

@@ -70,7 +70,7 @@ def _measured(name: str) -> set[tuple[str, str]]:
     if name not in data.READINGS:
         return {(r.kernel, r.source) for r in data.load(name).records if r.source or described(r.kernel)}
     found = data.readings(name)
-    rows = {row["kernel"] for row in found.rows if described(row.get("kernel"))}
+    rows = {row["kernel"] for row in found.rows if described(row.get("kernel", ""))}
     if missing := sorted(rows - set(found.sources)):
         raise CourseError(f"{name}.json does not say which text of {', '.join(missing)} it measured: its sources are {found.sources}")
     return {(kernel, found.sources[kernel]) for kernel in rows}

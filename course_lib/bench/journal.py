@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench.tasks import Task
+from course_lib.bench.tasks import Identity, Task
 from course_lib.data.records import Record, as_row
 from course_lib.errors import CourseError
 
@@ -37,7 +37,7 @@ class Journal:
                                   path=str(self.path))
             self.records = read(self.path)
 
-    def done(self, tasks: Iterable[Task], device: str | None = None) -> dict[str, Record]:
+    def done(self, tasks: Iterable[Task], device: str | None = None) -> dict[Identity, Record]:
         """Return the record of each task that needs no second measurement: task's identity -> record.
 
         A record counts when the kernel's text is still the same, when it did not fail, and when it is from `device` (None: any).
@@ -47,7 +47,7 @@ class Journal:
                 if r.identity in wanted and r.source == wanted[r.identity] and r.state in FINAL
                 and (device is None or r.state == "skipped" or r.device == device)}
 
-    def start(self, tasks: Iterable[Task], done: Iterable[str]) -> None:
+    def start(self, tasks: Iterable[Task], done: Iterable[Identity]) -> None:
         """Drop the records that are to be measured again, and a last line that was not finished."""
         again = {t.identity for t in tasks} - set(done)
         self.records = [r for r in self.records if r.identity not in again]
@@ -60,7 +60,7 @@ class Journal:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(_line(record))
 
-    def finish(self, order: Iterable[str]) -> None:
+    def finish(self, order: Iterable[Identity]) -> None:
         """Put the records in the order of these identities, behind those of other sweeps."""
         place = {identity: i for i, identity in enumerate(order)}
         self.records.sort(key=lambda r: place.get(r.identity, -1))

@@ -21,7 +21,7 @@ def kernel() -> Any:
     """
     global cuda, float32
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    import numba.cuda
+    import numba.cuda  # type: ignore[import-not-found]    # it is in the other Python
 
     cuda, float32 = numba.cuda, numba.float32
 

@@ -32,8 +32,9 @@ def measure(task: Task) -> dict[str, Any]:
     if task.kernel == "cuBLAS":
         return _library(task, options)
     kernel = get(task.kernel)
-    kernel.refuse(gpu.probe().cc, gpu.probe().name)
-    compiled = _compiled(task.kernel, tuple(sorted(task.parameters.items())), gpu.probe().arch)
+    status = gpu.probe()
+    kernel.refuse(status.cc or (0, 0), status.name)
+    compiled = _compiled(task.kernel, tuple(sorted(task.parameters.items())), status.arch)
     make = {"vectors": _vectors, "transpose": _moved, "sum": _moved, "gather": _gathered}.get(task.kind, _product)
     arguments, output, constants, covered, check = make(task, kernel)
     grid, block = task.grid or kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters)

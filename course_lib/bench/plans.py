@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from course_lib.arch import DEFAULT_DEVICE, Device
-from course_lib.bench.tasks import COPY, LIBRARY, Task, task
+from course_lib.bench.tasks import COPY, LIBRARY, Identity, Task, task
 from course_lib.bench.tuned import TUNED, TUNED_SIZES
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS, cpu_kernel, get
@@ -152,7 +152,7 @@ def _crowded(variants: Sequence[tuple[str, Mapping[str, int]]], sizes: Sequence[
              how: dict[str, Any]) -> list[Task]:
     """Return a task for each (kernel, parameters), size and number of active threads, which dynamic shared memory holds down."""
     limits = (on or DEFAULT_DEVICE).limits
-    tasks: dict[str, Task] = {}
+    tasks: dict[Identity, Task] = {}
     for size in sizes:
         for name, parameters in variants:
             per_block, own = math.prod(get(name).block(**parameters)), get(name).shared_bytes(**parameters)
@@ -288,8 +288,8 @@ def whole_tiles(name: str, size: int) -> Size:
     if p.get("GUARD") != 0:
         return size
     units = p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"], p["BK"]
-    sizes = tuple(-(-size // unit) * unit for unit in units)
-    return size if set(sizes) == {size} or max(sizes) > 1.1 * size else sizes
+    M, N, K = (-(-size // unit) * unit for unit in units)
+    return size if {M, N, K} == {size} or max(M, N, K) > 1.1 * size else (M, N, K)
 
 
 def _sixteen(name: str) -> tuple[dict[str, int], ...]:

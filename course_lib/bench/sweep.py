@@ -8,7 +8,7 @@ from typing import Any
 
 from course_lib.bench.journal import Journal
 from course_lib.bench.measure import attempt, here, sentence
-from course_lib.bench.tasks import Task
+from course_lib.bench.tasks import Identity, Task
 from course_lib.data import Record
 from course_lib.errors import CourseError
 
@@ -83,7 +83,7 @@ def sweep(tasks: Iterable[Task], *, out: Path | str | None = None, resume: bool 
         twice = next(t for i, t in enumerate(tasks) if order[i] in order[:i])
         raise CourseError(f"the sweep measures {twice.kernel} at N = {twice.N} with {twice.parameters} twice", kernel=twice.kernel)
     journal = Journal(out, resume)
-    found: dict[str, Record] = {}
+    found: dict[Identity, Record] = {}
     for backend in {t.backend for t in tasks} if journal.records else ():
         some = [t for t in tasks if t.backend == backend]
         found |= journal.done(some, None if executor else _device(backend))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.data import Record
@@ -10,6 +10,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels import CPU_KERNELS, Kernel, cpu_kernel, get
 from course_lib.run import choose_backend
 
+Identity: TypeAlias = tuple[Any, ...]        # `Record.identity`
 LIBRARY, COPY = "cuBLAS", "copy"
 BACKENDS = ("gpu", "sim", "cpu")
 L2_STATES = ("warm", "cold")
@@ -58,7 +59,7 @@ class Task:
         return Record(**{name: getattr(self, name) for name in chosen} | found)
 
     @property
-    def identity(self) -> str:
+    def identity(self) -> Identity:
         """Return what tells this measurement from others; see `Record.identity`."""
         return self.record().identity
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from course_lib import simt, toolchain
@@ -62,7 +63,10 @@ def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = No
     """
     text = kernel if isinstance(kernel, str) and is_source(kernel) and not kernel.endswith((".cu", ".cuh")) else None
     try:
-        kernel = UserKernel.from_source(kernel, entry=entry, like=like) if is_source(kernel) else resolve(kernel)
+        if isinstance(kernel, str | Path) and is_source(kernel):
+            kernel = UserKernel.from_source(kernel, entry=entry, like=like)
+        else:
+            kernel = resolve(kernel)
         values = kernel.check(**parameters)
     except CourseError as error:
         if text is None or parameters or like or entry:

@@ -43,7 +43,8 @@ def work_of(result: RunResult) -> Work:
     op, blocks = ("dfma" if kernel.dtype == "float64" else "ffma"), math.prod(result.grid)
     fmas = c[f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"] / 32
     requests = {kind: result.count("requests", kind) for kind in ("load", "store")}
-    path = toolchain.shortest_way(kernel, requests["load"] / fmas, **result.parameters)
+    parameters: dict[str, Any] = result.parameters
+    path = toolchain.shortest_way(kernel, requests["load"] / fmas, **parameters)
     warps = blocks * -(-math.prod(result.block) // 32)
     near, far = product_sectors(*tile_of(result), result.M, result.N, result.K, np.dtype(kernel.dtype).itemsize)
     return Work(
@@ -54,8 +55,8 @@ def work_of(result: RunResult) -> Work:
 
 def _tensor_work(result: RunResult) -> Work:
     """Return the Work of a kernel for tensor cores: every warp of every block makes the same steps along K, at the edges too."""
-    p, blocks = result.parameters, math.prod(result.grid)
-    step = toolchain.tensor_step(result.kernel, **p)
+    p: dict[str, Any] = result.parameters
+    blocks, step = math.prod(result.grid), toolchain.tensor_step(result.kernel, **p)
     warps, requests = blocks * math.prod(result.block) // 32, {kind: result.count("requests", kind) for kind in ("load", "store")}
     steps = warps * -(-result.K // p["BK"])
     near, far = product_sectors(*tile_of(result), result.M, result.N, result.K)

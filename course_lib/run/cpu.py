@@ -103,9 +103,9 @@ def _prepare(kernel: CpuKernel, values: dict[str, int], task: Problem,
     if kernel.kind == "python":
         return _python(task, A, B, C), _built(f"Python {platform.python_version()}"), nullcontext()
     if kernel.kind == "library":
-        with toolchain.blas_threads(threads) as library:
+        with toolchain.blas_threads(values["threads"]) as library:
             told = _built(f"NumPy {np.__version__}, {library}", library.threads)
-        return _library(task, A, B, C), told, toolchain.blas_threads(threads)
+        return _library(task, A, B, C), told, toolchain.blas_threads(values["threads"])
     program = build_cpu(kernel, dtype, **values)
     printed = ""
     if kernel.text is not None:
@@ -113,7 +113,7 @@ def _prepare(kernel: CpuKernel, values: dict[str, int], task: Problem,
         if printed:
             return lambda: task.C.buffer.__setitem__(slice(None), answer), _built(program.compiler, threads or 1,
                                                                                  program.warnings, printed), nullcontext()
-    call = toolchain.gemm_call(program, kernel.entry, A, B, C, task.alpha, task.beta, threads, kernel.returns_status)
+    call = toolchain.gemm_call(program, kernel.entry, A, B, C, float(task.alpha), float(task.beta), threads, kernel.returns_status)
     return call, _built(program.compiler, threads or 1, program.warnings, printed), nullcontext()
 
 
@@ -125,7 +125,7 @@ def _try_in_process(kernel: CpuKernel, program: HostProgram, task: Problem, thre
     """Run the reader's own program once where it can do no harm; return what it printed, and C's buffer."""
     buffers = [matrix.buffer.copy() for matrix in (task.A, task.B, task.C)]
     A, B, C = (matrix.view(buffer) for matrix, buffer in zip((task.A, task.B, task.C), buffers, strict=True))
-    kinds, values = toolchain.gemm_arguments(A, B, C, task.alpha, task.beta, threads)
+    kinds, values = toolchain.gemm_arguments(A, B, C, float(task.alpha), float(task.beta), threads)
     where = iter(buffers)
     values = [next(where) if kind == "array" else value for kind, value in zip(kinds, values, strict=True)]
     _, printed = toolchain.call_apart(program, kernel.entry, kinds, values, status=kernel.returns_status, limit_s=LIMIT_S)
@@ -135,11 +135,11 @@ def _try_in_process(kernel: CpuKernel, program: HostProgram, task: Problem, thre
 def _python(task: Problem, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Callable[[], None]:
     if task.M * task.N * task.K > MOST_PYTHON:
         raise CourseError(f"plain Python would take minutes for {task.M} × {task.N} × {task.K}: take N up to 512")
-    A, B = A.tolist(), B.tolist()
+    a, b = A.tolist(), B.tolist()
 
     def call():
         rows = C.tolist()
-        python_ijk(task.M, task.N, task.K, float(task.alpha), A, B, float(task.beta), rows)
+        python_ijk(task.M, task.N, task.K, float(task.alpha), a, b, float(task.beta), rows)
         C[...] = rows
 
     return call

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -152,9 +152,9 @@ def _in_c(kernel: CpuKernel, values: dict[str, int], task: Problem, dtype: str, 
         _counting_text(kernel, name), name=name, as_written=True, texts=kernel.texts or {name: kernel.source},
         defines={**kernel.defines(dtype, **values), "PROGRAM": kernel.entry})
     buffers = [task.A.buffer, task.B.buffer, task.C.buffer]
-    kinds, arguments = toolchain.gemm_arguments(task.A.view(), task.B.view(), task.C.view(), task.alpha, task.beta)
+    kinds, given = toolchain.gemm_arguments(task.A.view(), task.B.view(), task.C.view(), float(task.alpha), float(task.beta))
     where = iter(buffers)
-    arguments = [next(where) if kind == "array" else value for kind, value in zip(kinds, arguments, strict=True)]
+    arguments: list[Any] = [next(where) if kind == "array" else value for kind, value in zip(kinds, given, strict=True)]
     out, traced = np.zeros(11, np.int64), np.zeros((max(trace, 1), 6), np.int32)
     arguments += [cache.line, cache.sets, cache.lines // cache.sets, most, trace, traced, out]
     status, _ = toolchain.call_apart(program, "run_counted", [*kinds, *["long"] * 5, "array", "array"], arguments,

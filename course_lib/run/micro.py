@@ -56,7 +56,8 @@ def run_micro(name: str | Kernel, **options: Any) -> "MicroResult":
     rings = (0,) if kernel.name == "micro_global" else ()
     done = execute(KernelLaunch(kernel, values, arguments, (*rings, *written), grid, block), **launch)
     begin, end, out = done.outputs[-3:]
-    return MicroResult(begin=begin, end=end, out=out, expected=expected, steps=values.get("STEPS", values.get("LOADS")), **done.facts)
+    return MicroResult(begin=begin, end=end, out=out, expected=expected,
+                       steps=values["STEPS" if "STEPS" in values else "LOADS"], **done.facts)
 
 
 def _fma(p: Mapping[str, int]) -> Chain:

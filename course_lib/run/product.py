@@ -1,5 +1,7 @@
 """Compute one matrix product: choose a kernel and its parameters, give A and B, get one `RunResult`."""
 
+from pathlib import Path
+
 import numpy as np
 
 from course_lib import gpu
@@ -78,7 +80,7 @@ def resolve(kernel: KernelLike) -> Kernel:
     """
     if isinstance(kernel, Kernel):
         return kernel
-    return UserKernel.from_source(kernel) if is_source(kernel) else get(kernel)
+    return UserKernel.from_source(kernel) if isinstance(kernel, Path) or is_source(kernel) else get(kernel)
 
 
 def _as_given(task: Problem, buffer: np.ndarray) -> Array:

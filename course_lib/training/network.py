@@ -15,7 +15,7 @@ from course_lib.errors import CourseError
 from course_lib.run.types import Array
 from course_lib.training.digits import CLASSES, PIXELS
 
-Call: TypeAlias = Callable[[], object]
+Call: TypeAlias = Callable[[], None]
 
 
 class Layers(Protocol):
