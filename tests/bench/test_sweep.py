@@ -1,6 +1,5 @@
 """Sweeps: order, failures, files that are taken up again, executors."""
 
-import dataclasses
 import json
 import signal
 import subprocess
@@ -194,13 +193,13 @@ def test_a_row_with_other_fields_than_a_record_is_refused(tmp_path, row):
 
 
 def test_a_fault_of_a_record_is_not_taken_for_one_of_the_file(tmp_path, monkeypatch):
-    def broken(**fields):
-        raise TypeError("a fault of ours")
+    class Broken(Record):
+        def __init__(self, **fields):
+            raise TypeError("a fault of ours")
 
     out = tmp_path / "sweep.jsonl"
     sweep(TASKS[:1], out=out, progress=False)
-    monkeypatch.setattr(journal, "Record", dataclasses.make_dataclass("Record", (f.name for f in dataclasses.fields(journal.Record)),
-                                                                      namespace={"__init__": broken}, init=False))
+    monkeypatch.setattr(journal, "Record", Broken)
     with pytest.raises(TypeError, match="of ours"):
         journal.read(out)
 
