@@ -122,7 +122,7 @@ class Product:
         (M, K), (rows, N) = A, B
         if (rows, shapes[self.result]) != (K, (M, N)):
             raise CourseError(f"{self.text}: {M} × {K} times {rows} × {N} cannot make {self.result}, which is "
-                              "{} × {}: transpose an operand, or exchange the two".format(*shapes[self.result]))
+                              "{} × {}: turn an operand, or exchange the two".format(*shapes[self.result]))
         return M, N, K
 
 

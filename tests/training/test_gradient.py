@@ -112,7 +112,7 @@ def test_our_kernels_make_the_same_mistake(products):
     (with_one(4, replace(W1, transposed=(False, True))), Setting(),
      r"W1 = W1 - rate G Xᵀ: 64 × 128 times 64 × 64 cannot make W1, which is 128 × 64"),
     (with_one(1, replace(Y, transposed=(False, False))), SQUARE, r"Y = H W2: 64 × 64 times 10 × 64 cannot make Y, which is 64 × 10"),
-    (with_one(2, replace(G, transposed=(True, True))), SQUARE, "transpose an operand, or exchange the two"),
+    (with_one(2, replace(G, transposed=(True, True))), SQUARE, "turn an operand, or exchange the two"),
     (PRODUCTS[:4], SQUARE, "make H, Y, G, W2, but a step makes H, Y, G, W2, W1"), (PRODUCTS[::-1], SQUARE, "in this order")])
 def test_what_cannot_be_a_step_is_said(formulas, setting, words):
     with pytest.raises(CourseError, match=words):
