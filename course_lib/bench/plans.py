@@ -16,6 +16,8 @@ from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS, cpu_kernel, get
 from course_lib.run import choose_backend
 
+Names: TypeAlias = Sequence[str]
+Numbers: TypeAlias = Sequence[int]
 Size: TypeAlias = int | tuple[int, int, int]      # of square matrices, or M, N and K
 WANG_SIZES = (256, 257, 329, 511, 512, 513, 631, 768, 843, 960, 1023, 1024, 1025, 1374, 1536, 1720, 1845, 2047, 2048, 2049)
 POWERS = (256, 512, 1024, 2048, 4096, 8192)
@@ -42,7 +44,7 @@ SHAPES = tuple({"bx": 256 >> i, "by": 1 << i} for i in range(9))      # blocks o
 MOST = 2000          # tasks of a sweep over tiles
 
 
-def ladder(sizes: Sequence[int] = POWERS, **how: Any) -> list[Task]:
+def ladder(sizes: Numbers = POWERS, **how: Any) -> list[Task]:
     """Return every rung at every size, from the first rung up, and the library's product on top on a GPU.
 
     >>> [t.kernel for t in ladder((64,), backend="sim")][:3]
@@ -51,7 +53,7 @@ def ladder(sizes: Sequence[int] = POWERS, **how: Any) -> list[Task]:
     return over_sizes(LADDER + ((LIBRARY,) if _on_gpu(how) else ()), sizes, **how)
 
 
-def over_sizes(kernels: Sequence[str] = WANG, sizes: Sequence[Size] = WANG_SIZES,
+def over_sizes(kernels: Names = WANG, sizes: Sequence[Size] = WANG_SIZES,
                parameters: Mapping[str, Iterable[Mapping[str, int]]] | None = None, **how: Any) -> list[Task]:
     """Return a task for each size and kernel; sizes change slowest, so that inputs are made once for each.
 
@@ -62,13 +64,13 @@ def over_sizes(kernels: Sequence[str] = WANG, sizes: Sequence[Size] = WANG_SIZES
     **how
         backend, l2, budget_s, dtype as for `task`.
     """
-    _some(kernels, "kernels")
-    _some(sizes, "sizes")
+    if not kernels or not sizes:
+        raise CourseError(f"there are no {'sizes' if kernels else 'kernels'} to sweep over")
     variants = parameters or {}
     return [task(name, size, chosen, **how) for size in sizes for name in kernels for chosen in variants.get(name, ({},))]
 
 
-def wang(sizes: Sequence[int] = WANG_SIZES, kernels: Sequence[str] = WANG, **how: Any) -> list[Task]:
+def wang(sizes: Numbers = WANG_SIZES, kernels: Names = WANG, **how: Any) -> list[Task]:
     """Return the kernels of Wang and Jin at their sizes, the last one with both of their blocks, and the library."""
     tasks = over_sizes(kernels, sizes, {name: WANG_BLOCKS for name in kernels if name.endswith("_outputs")}, **how)
     library = [task(LIBRARY, size, dtype=dtype, **how) for size in sizes for dtype in ("float64", "float32")] if _on_gpu(how) else []
@@ -105,7 +107,7 @@ def tiles(kernel: str, size: Size = 1024, choices: Mapping[str, Iterable[int]] |
     return [task(kernel, size, dict(zip(values, combination, strict=True)), **how) for combination in combinations]
 
 
-def warps(kernels: Sequence[str] = MXV, size: int = VECTORS, counts: Sequence[int] = WARPS, parameters: Mapping[str, int] | None = None,
+def warps(kernels: Names = MXV, size: int = VECTORS, counts: Numbers = WARPS, parameters: Mapping[str, int] | None = None,
           **how: Any) -> list[Task]:
     """Return the homework's sweep: each kernel of many vectors with 4 to 32 warps a block.
 
@@ -115,7 +117,7 @@ def warps(kernels: Sequence[str] = MXV, size: int = VECTORS, counts: Sequence[in
     return [task(name, size, {**(parameters or {}), "threads": 32 * count}, **how) for name in kernels for count in counts]
 
 
-def active(kernels: Sequence[str] = ("sgemm_volkov", "sgemm_method1"), sizes: Sequence[int] = POWERS[:-1], counts: Sequence[int] = ACTIVE,
+def active(kernels: Names = ("sgemm_volkov", "sgemm_method1"), sizes: Numbers = POWERS[:-1], counts: Numbers = ACTIVE,
            on: Device | None = None, **how: Any) -> list[Task]:
     """Return Chien's sweep: so many threads at a time on each SM, because every block is given more shared memory than it needs.
 
@@ -134,7 +136,7 @@ def active(kernels: Sequence[str] = ("sgemm_volkov", "sgemm_method1"), sizes: Se
     return _crowded([(name, {}) for name in kernels], sizes, counts, on, how)
 
 
-def outputs(sizes: Sequence[int] = (2048, 4096), sides: Sequence[int] = (1, 2, 4, 8), counts: Sequence[int] = tuple(range(256, 2049, 256)),
+def outputs(sizes: Numbers = (2048, 4096), sides: Numbers = (1, 2, 4, 8), counts: Numbers = tuple(range(256, 2049, 256)),
             on: Device | None = None, **how: Any) -> list[Task]:
     """Return one kernel with side × side outputs for each of 256 threads a block, at several numbers of active threads on each SM.
 
@@ -148,7 +150,7 @@ def outputs(sizes: Sequence[int] = (2048, 4096), sides: Sequence[int] = (1, 2, 4
     return _crowded([("sgemm_2d_tile", tile) for tile in tiles_of], sizes, counts, on, how)
 
 
-def _crowded(variants: Sequence[tuple[str, Mapping[str, int]]], sizes: Sequence[int], counts: Sequence[int], on: Device | None,
+def _crowded(variants: Sequence[tuple[str, Mapping[str, int]]], sizes: Numbers, counts: Numbers, on: Device | None,
              how: dict[str, Any]) -> list[Task]:
     """Return a task for each (kernel, parameters), size and number of active threads, which dynamic shared memory holds down."""
     limits = (on or DEFAULT_DEVICE).limits
@@ -164,7 +166,7 @@ def _crowded(variants: Sequence[tuple[str, Mapping[str, int]]], sizes: Sequence[
     return list(tasks.values())
 
 
-def padding(sizes: Sequence[int] = (1024, 4096), tiles: Sequence[int] = (16, 32), **how: Any) -> list[Task]:
+def padding(sizes: Numbers = (1024, 4096), tiles: Numbers = (16, 32), **how: Any) -> list[Task]:
     """Return transposes and products whose shared tile has rows of several lengths, and what does without padding.
 
     >>> [t.parameters["PAD"] for t in padding((64,), (32,), backend="sim") if t.kernel == "sgemm_padded"]
@@ -181,8 +183,7 @@ def padding(sizes: Sequence[int] = (1024, 4096), tiles: Sequence[int] = (16, 32)
     return tasks
 
 
-def unrolling(sizes: Sequence[int] = (1024, 4096), tiles: Sequence[int] = (16, 32), steps: Sequence[int] = (1, 2, 4, 8, 16, 32),
-              **how: Any) -> list[Task]:
+def unrolling(sizes: Numbers = (1024, 4096), tiles: Numbers = (16, 32), steps: Numbers = (1, 2, 4, 8, 16, 32), **how: Any) -> list[Task]:
     """Return products whose inner loop is written out by so many steps, and the tiled one where the compiler decides.
 
     >>> [t.parameters["UNROLL"] for t in unrolling((64,), (16,), backend="sim") if t.kernel == "sgemm_unrolled"]
@@ -196,7 +197,7 @@ def unrolling(sizes: Sequence[int] = (1024, 4096), tiles: Sequence[int] = (16, 3
     return tasks
 
 
-def shapes(sizes: Sequence[int] = (2047, 2048, 4096), kernels: Sequence[str] = ("sgemm_naive", "sgemm_swapped"), **how: Any) -> list[Task]:
+def shapes(sizes: Numbers = (2047, 2048, 4096), kernels: Names = ("sgemm_naive", "sgemm_swapped"), **how: Any) -> list[Task]:
     """Return the two first kernels with blocks of 256 threads in every shape, at sizes with and without a row of whole lines of the L1.
 
     It decides what their time follows: sectors, lines of 128 bytes, or wavefronts of the L1. At N = 2048 a warp of 32 × 1 and one of 8 × 4
@@ -208,7 +209,7 @@ def shapes(sizes: Sequence[int] = (2047, 2048, 4096), kernels: Sequence[str] = (
     return over_sizes(kernels, sizes, dict.fromkeys(kernels, SHAPES), **how)
 
 
-def wide_grids(sizes: Sequence[int] = (*WANG_SIZES, 4096, 8192), kernel: str = "dgemm_outputs", **how: Any) -> list[Task]:
+def wide_grids(sizes: Numbers = (*WANG_SIZES, 4096, 8192), kernel: str = "dgemm_outputs", **how: Any) -> list[Task]:
     """Return Wang and Jin's final kernel twice at each size: with the blocks its tiles need, and with a block for each bx × by elements.
 
     The second grid is what their program set before they changed setGrid. The blocks that have no tile of C return at once.
@@ -221,7 +222,7 @@ def wide_grids(sizes: Sequence[int] = (*WANG_SIZES, 4096, 8192), kernel: str = "
             for grid in ((), (-(-size // p["bx"]), -(-size // p["by"]), 1))]
 
 
-def strides(sizes: Sequence[int] = GATHERED, **how: Any) -> list[Task]:
+def strides(sizes: Numbers = GATHERED, **how: Any) -> list[Task]:
     """Return strided copies: every stride with every width of a load, and every offset of single floats.
 
     >>> [(t.parameters["stride"], t.parameters["offset"], t.parameters["VEC"]) for t in strides((64,), backend="sim")][-4:]
@@ -231,8 +232,7 @@ def strides(sizes: Sequence[int] = GATHERED, **how: Any) -> list[Task]:
     return over_sizes(("copy_strided",), sizes, {"copy_strided": chosen}, **how)
 
 
-def threads(kernels: Sequence[str] | None = None, sizes: Sequence[int] = (512,), counts: Sequence[int] | None = None,
-            **how: Any) -> list[Task]:
+def threads(kernels: Names | None = None, sizes: Numbers = (512,), counts: Numbers | None = None, **how: Any) -> list[Task]:
     """Return programs for the CPU with 1, 2, 4, … threads, up to the cores of this machine unless `counts` are given."""
     from course_lib.simt.host.workers import available_cores
 
@@ -299,8 +299,3 @@ def _sixteen(name: str) -> tuple[dict[str, int], ...]:
 
 def _on_gpu(how: Mapping[str, Any]) -> bool:
     return (how.get("backend") or choose_backend()) == "gpu"
-
-
-def _some(values: Sequence[Any], what: str) -> None:
-    if not values:
-        raise CourseError(f"there are no {what} to sweep over")

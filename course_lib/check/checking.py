@@ -64,16 +64,16 @@ def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = No
     text = kernel if isinstance(kernel, str) and is_source(kernel) and not kernel.endswith((".cu", ".cuh")) else None
     try:
         if isinstance(kernel, str | Path) and is_source(kernel):
-            kernel = UserKernel.from_source(kernel, entry=entry, like=like)
+            checked: Kernel = UserKernel.from_source(kernel, entry=entry, like=like)
         else:
-            kernel = resolve(kernel)
-        values = kernel.check(**parameters)
+            checked = resolve(kernel)
+        values = checked.check(**parameters)
     except CourseError as error:
         if text is None or parameters or like or entry:
             raise
         return _ended("your kernel", text, [Finding("entry", str(error))])
-    task = task_of(kernel, values, whole_tiles=whole_tiles)
-    return _Check(kernel, values, _title(kernel, values), seed, task).report()
+    task = task_of(checked, values, whole_tiles=whole_tiles)
+    return _Check(checked, values, _title(checked, values), seed, task).report()
 
 
 def _title(kernel: Kernel, values: Mapping[str, int]) -> str:
