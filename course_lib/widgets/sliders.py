@@ -8,7 +8,7 @@ import ipywidgets
 from course_lib import kernels
 from course_lib.errors import CourseError
 from course_lib.plots.picture import Drawn
-from course_lib.run import offer, prepare
+from course_lib.run import offer, translate_ahead
 from course_lib.widgets.compute import PADDING, evaluate
 from course_lib.widgets.engine import Engine, Position
 from course_lib.widgets.facts import USUAL, check_rows, facts, facts_table
@@ -118,7 +118,7 @@ class Live(WaitingBox):
             return False
         name, _, *values = position
         asked = self._fixed | dict(zip(self.sliders, values, strict=True))
-        return prepare(name, {k: v for k, v in asked.items() if k not in PADDING}, given_up)
+        return translate_ahead(name, {k: v for k, v in asked.items() if k not in PADDING}, given_up)
 
     def _compute_first(self, asked, given_up):
         """Leave the drawing of a position until its numbers have been computed ahead."""

@@ -78,12 +78,12 @@ def test_another_mistake_is_not_blamed_on_the_format():
 MISTAKES = [
     ("operands are swapped", lambda A, B: B @ A),
     ("The product is transposed", lambda A, B: (A @ B).T),
-    ("Each 16 × 16 of A is used turned over", lambda A, B: turned(A) @ B),
-    ("Each 16 × 16 of B is used turned over", lambda A, B: A @ turned(B)),
+    ("Each 16 × 16 of A is used transposed", lambda A, B: transposed(A) @ B),
+    ("Each 16 × 16 of B is used transposed", lambda A, B: A @ transposed(B)),
 ]
 
 
-def turned(matrix):
+def transposed(matrix):
     """Return a matrix with each 16 × 16 of it transposed."""
     rows, cols = matrix.shape
     return np.block([[matrix[i:i + 16, j:j + 16].T for j in range(0, cols, 16)] for i in range(0, rows, 16)])

@@ -224,7 +224,7 @@ def test_the_player_steps_and_stops_at_the_ends(wait_s):
 def translated(monkeypatch):
     """Return what another process was asked to translate."""
     found = []
-    monkeypatch.setattr(sliders, "prepare", lambda kernel, parameters, given_up: found.append((kernel, parameters)) or True)
+    monkeypatch.setattr(sliders, "translate_ahead", lambda kernel, parameters, given_up: found.append((kernel, parameters)) or True)
     return found
 
 

@@ -53,8 +53,8 @@ def _product(ax, g, x, y, gap, longest):
     ax.text(x, y - 0.27 * longest, f"M, N, K = {g.M}, {g.N}, {g.K}", fontsize=12, va="top")
     at = x
     made = (f"gradient of {p.result}", style.VERMILION) if p.updates else (p.result, COLOURS[p.result])
-    operands = ((name + "ᵀ" * turned, COLOURS[name]) for name, turned in zip((p.A, p.B), p.turned, strict=True))
-    boxes = zip((*operands, made), (*p.turned, False), ((g.M, g.K), (g.K, g.N), (g.M, g.N)), strict=True)
+    operands = ((name + "ᵀ" * turned, COLOURS[name]) for name, turned in zip((p.A, p.B), p.transposed, strict=True))
+    boxes = zip((*operands, made), (*p.transposed, False), ((g.M, g.K), (g.K, g.N), (g.M, g.N)), strict=True)
     for place, ((name, colour), turned, (rows, cols)) in enumerate(boxes):
         _box(ax, name, colour, turned, rows, cols, at, y, longest)
         at += cols + gap

@@ -14,11 +14,11 @@ from course_lib.run import RunResult, limits_of
 from course_lib.widgets.live_pictures import draw_roofs
 
 if TYPE_CHECKING:
-    from course_lib.run import Limits
+    from course_lib.run import LaunchLimits
 
 
 @style.styled
-def draw_limits(found: "Limits", roofs: Callable[[Axes], None]) -> Figure:
+def draw_limits(found: "LaunchLimits", roofs: Callable[[Axes], None]) -> Figure:
     """Draw a figure of three panels: roofline; warps on a multiprocessor by resource; work under way, needed and there.
 
     Parameters
@@ -81,7 +81,7 @@ def _under_way(ax, found):
               bbox_to_anchor=(0.4, -0.3))
 
 
-def describe_limits(found: "Limits") -> str:
+def describe_limits(found: "LaunchLimits") -> str:
     """Return the alternative text of the second and third panel of `draw_limits`."""
     room = ", ".join(f"{name} {warps}" for name, warps in found.room.items())
     pairs = (("global loads", found.loads), ("multiply-adds", found.multiply_adds))

@@ -1,4 +1,4 @@
-"""The front door for the CPU: what it tells, what it refuses, how it measures, programs of the reader's own."""
+"""`run_cpu`: what it tells, what it refuses, how it measures, programs of the reader's own."""
 
 import re
 
