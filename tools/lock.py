@@ -1,8 +1,7 @@
 """Write constraints.txt anew: the newest versions that fit together, for every platform and Python we support.
 
-Run it as `.venv/bin/python tools/lock.py [NAME==VERSION ...]`; the arguments hold single packages at a version, this once. What has to
-be held for longer stands in HELD, with the reason, which goes into the file. Then run `make test`, look at the diff and commit it. Needs
-the package index; nothing else in the course runs this.
+The arguments hold single packages at a version, this once. What has to be held for longer stands in HELD, with the reason, which goes into
+the file. Then run `make test`, look at the diff and commit it. Needs the package index; nothing else in the course runs this.
 """
 import itertools
 import json
@@ -10,12 +9,16 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import click
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools import ROOT
+
 PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"), ("darwin", "Darwin", "posix"))
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")       # the first, its .0 release, decides which versions fit
 # Groups of packages that are not taken at their newest version, and why; look now and then whether the reason still holds.
@@ -25,7 +28,7 @@ HELD = {
         "August 2026), and these three were released together",
 }
 HEADER = """\
-# Every version the course is tested with, and the only place that names one. Written by tools/lock.py.
+# Every version the course is tested with, and the only place that names one. Written by python -m tools lock.
 """
 
 
@@ -74,25 +77,23 @@ def lines_of(pins, markers):
         yield f"{name}=={pins[name]}" + (f" ; {markers[name]}" if name in markers else "")
 
 
-def main(held):
+@click.command()
+@click.argument("held", nargs=-1, metavar="[NAME==VERSION]...")
+def command(held):
     """Resolve the course, the two GPU extras, then what only other platforms need; write the file."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    held = [*held, *itertools.chain.from_iterable(HELD)]
+    pinned = [*held, *itertools.chain.from_iterable(HELD)]
     pins, markers, seen = {}, {}, []
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     for group in (project["dependencies"] + extra(project, "dev") + build + ["pip"], extra(project, "gpu13"), extra(project, "gpu12")):
-        seen += resolve(group, held + [f"{name}=={version}" for name, version in pins.items()])
+        seen += resolve(group, pinned + [f"{name}=={version}" for name, version in pins.items()])
         pins |= {canonicalize_name(m["name"]): m["version"] for m in seen}
     for name, marker in itertools.chain.from_iterable(map(elsewhere, list(seen))):
         if name not in pins:
             markers[name] = marker
     for name, marker in markers.items():
-        (metadata,) = resolve([name], held, "--no-deps",
+        (metadata,) = resolve([name], pinned, "--no-deps",
                               "--platform", "win_amd64" if "win32" in marker else "macosx_14_0_arm64")
         pins[name] = metadata["version"]
     (ROOT / "constraints.txt").write_text(HEADER + "".join(f"{line}\n" for line in lines_of(pins, markers)))
     print(f"constraints.txt: {len(pins)} packages")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

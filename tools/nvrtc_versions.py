@@ -1,8 +1,5 @@
 """Run every kernel with other versions of NVIDIA's compiler: its PTX differs from version to version, the answers must not.
 
-    python tools/nvrtc_versions.py install 12.9     put that version into build/nvrtc-12.9 (pip, about 10 s)
-    python tools/nvrtc_versions.py run 12.9         run all kernels with it; a JSON object with what is wrong comes last
-
 `pinned` stands for the version that the course is installed with (constraints.txt).
 """
 
@@ -11,10 +8,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(ROOT / "tests" / "hardware")]
+import click
+
+from tools import ROOT, ToolError, again, from_tests
+
 
 # What constraints.txt cannot hold, since it has one version of each: compiler, headers, and bindings where the interface differs.
 VERSIONS = {
@@ -34,7 +35,7 @@ def install(version):
 
     Raises
     ------
-    RuntimeError
+    ToolError
         With pip's last words, when there is no package index to ask.
     """
     done = folder(version) / "installed"
@@ -43,7 +44,7 @@ def install(version):
     answer = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--upgrade", "--only-binary=:all:",
                              "--target", str(folder(version)), *VERSIONS[version]], capture_output=True, text=True, timeout=280)
     if answer.returncode:
-        raise RuntimeError(f"pip cannot install NVRTC {version}: {answer.stderr.strip()[-300:]}")
+        raise ToolError(f"pip cannot install NVRTC {version}: {answer.stderr.strip()[-300:]}")
     done.write_text(repr(VERSIONS[version]))
 
 
@@ -53,9 +54,9 @@ def run(version):
     if version != "pinned":
         path.insert(0, str(folder(version)))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), "COURSE_BACKEND": "sim"}
-    answer = subprocess.run([sys.executable, __file__, "here", version], capture_output=True, text=True, timeout=900, env=environment)
+    answer = subprocess.run(again("nvrtc-versions", "here", version), cwd=ROOT, capture_output=True, text=True, timeout=900, env=environment)
     if answer.returncode:
-        raise RuntimeError(answer.stderr[-2000:])
+        raise ToolError(answer.stderr[-2000:])
     return json.loads(answer.stdout.strip().splitlines()[-1])
 
 
@@ -86,10 +87,8 @@ def here(version):
 
 def checks():
     """Yield (name, function that returns what is wrong or None): the recorded kernels and the course's own."""
-    from hardware_catalog import CASES
-
     from course_lib.kernels import KERNELS
-    for case in CASES.values():
+    for case in from_tests("hardware", "hardware_catalog").CASES.values():
         yield case.name, lambda case=case: recorded(case)
     for name in KERNELS:
         yield f"course: {name}", lambda name=name: own(name)
@@ -98,13 +97,13 @@ def checks():
 def recorded(case):
     """Hold a kernel of tests/hardware to its reference."""
     import numpy as np
-    from hardware_catalog import KERNELS, wrong
 
     from course_lib import simt
+    catalog = from_tests("hardware", "hardware_catalog")
     args, expected = case.arguments()
-    simt.launch(KERNELS / f"{case.name}.cu", case.name, case.grid, case.block, args, dynamic_shared=case.dynamic_shared,
+    simt.launch(catalog.KERNELS / f"{case.name}.cu", case.name, case.grid, case.block, args, dynamic_shared=case.dynamic_shared,
                 constants=case.constants or {})
-    bad = {i: len(wrong(args[i], np.asarray(want), case.tolerance)) for i, want in expected.items()}
+    bad = {i: len(catalog.wrong(args[i], np.asarray(want), case.tolerance)) for i, want in expected.items()}
     return ", ".join(f"argument {i}: {n} elements differ" for i, n in bad.items() if n)
 
 
@@ -125,9 +124,27 @@ def own(name):
     return None
 
 
-if __name__ == "__main__":
-    task, which = sys.argv[1:]
-    if task == "install":
-        install(which)
-    else:
-        print(json.dumps((here if task == "here" else run)(which)))
+@click.group()
+def command():
+    """Group what can be done with a version."""
+
+
+@command.command("install")
+@click.argument("version", type=click.Choice(list(VERSIONS)))
+def _install(version):
+    """Put a version into build/ (pip, about 10 s)."""
+    install(version)
+
+
+@command.command("run")
+@click.argument("version", type=click.Choice([*VERSIONS, "pinned"]))
+def _run(version):
+    """Run all kernels with a version; a JSON object with what is wrong comes last."""
+    print(json.dumps(run(version)))
+
+
+@command.command("here", hidden=True)
+@click.argument("version")
+def _here(version):
+    """Run all kernels in this process."""
+    print(json.dumps(here(version)))

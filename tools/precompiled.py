@@ -1,15 +1,9 @@
 """Make the precompiled archive: what NVRTC says to everything that lessons and exercises ask of it, for machines without NVRTC.
 
-    .venv/bin/python tools/precompiled.py                             write build/precompiled.zip
-    .venv/bin/python tools/precompiled.py --kernels sgemm_tiled --notebooks notebooks/04_tiling.ipynb --to FILE      a part of it
-    .venv/bin/python tools/precompiled.py --released URL              write course_lib/toolchain/precompiled.json, which tells where
-                                                                      a release has the archive, and its checksum
-
 It compiles every kernel at every position of its sliders and runs every lesson and exercise with a cache of its own; the archive is
 that cache, packed. It can be interrupted and goes on where it was.
 """
 
-import argparse
 import hashlib
 import io
 import json
@@ -17,16 +11,21 @@ import os
 import re
 import tempfile
 import zipfile
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
+import click
 import nbformat
 from nbclient import NotebookClient
 from tqdm import tqdm
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools import ROOT, ToolError
+from tools.options import Names
+
 TARGET = ROOT / "build" / "precompiled.zip"
 VARIANT = "exercises/variant-"          # what students of another class get: no file, but made from solutions/
 CELL_SECONDS = 600
@@ -36,28 +35,28 @@ BATCH = 16                              # texts for one call of the disassembler
 WHEN = (1980, 1, 1, 0, 0, 0)            # the same answers give the same bytes
 
 
-def main(arguments=None):
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", type=Path, default=TARGET, help="default: build/precompiled.zip")
-    parser.add_argument("--kernels", nargs="*", help="names from the catalog (default: all)")
-    parser.add_argument("--notebooks", nargs="*", help="paths from the repository (default: lessons and exercises)")
-    parser.add_argument("--cache", type=Path, help="where answers lie until they are packed (default: a folder in build/)")
-    parser.add_argument("--released", metavar="URL", help="write where the archive can be had, and its checksum, and stop")
-    chosen = parser.parse_args(arguments)
-    if chosen.released:
-        checksum = hashlib.sha256(chosen.to.read_bytes()).hexdigest()
-        released = ROOT / "course_lib" / "toolchain" / "precompiled.json"
-        released.write_text(json.dumps({"url": chosen.released, "sha256": checksum}, indent=1) + "\n", encoding="utf-8")
+@click.command()
+@click.option("--to", type=click.Path(path_type=Path), default=TARGET, help="Default: build/precompiled.zip.")
+@click.option("--kernels", type=Names(), help="Names from the catalog (default: all).")
+@click.option("--notebooks", "chosen", type=Names(), help="Paths from the repository (default: lessons and exercises).")
+@click.option("--cache", type=click.Path(path_type=Path), help="Where answers lie until they are packed (default: a folder in build/).")
+@click.option("--released", metavar="URL",
+              help="Write course_lib/toolchain/precompiled.json, which tells where a release has the archive, and its checksum, and stop.")
+def command(to, kernels, chosen, cache, released):
+    """Make the archive, or say where it was released."""
+    if released:
+        checksum = hashlib.sha256(to.read_bytes()).hexdigest()
+        told = ROOT / "course_lib" / "toolchain" / "precompiled.json"
+        told.write_text(json.dumps({"url": released, "sha256": checksum}, indent=1) + "\n", encoding="utf-8")
         return
-    books = notebooks() if chosen.notebooks is None else chosen.notebooks
-    cache = chosen.cache or ROOT / "build" / f"precompiled-{inputs_hash(books)}"
+    books = notebooks() if chosen is None else chosen
+    cache = cache or ROOT / "build" / f"precompiled-{inputs_hash(books)}"
     os.environ |= {"COURSE_CACHE": str(cache / "at work"), "COURSE_BACKEND": "sim"}
-    compile_catalog(chosen.kernels)
+    compile_catalog(kernels)
     set_aside(cache)
     run_notebooks(books, cache)
     os.environ["COURSE_CACHE"] = str(cache / "answers")
-    print(pack(chosen.to))
+    print(pack(to))
 
 
 def notebooks():
@@ -162,7 +161,7 @@ def execute(name):
                                 resources={"metadata": {"path": folder}})
         client.execute(env=os.environ | {"WARP_BY_WARP_HOME": str(Path(folder, "home")), "PYTHONPATH": str(ROOT)})
     if any(output.output_type == "error" for output in asked.cells[-1].outputs):
-        raise RuntimeError(f"{name}: the positions of its sliders cannot be compiled: {asked.cells[-1].outputs[-1].evalue}")
+        raise ToolError(f"{name}: the positions of its sliders cannot be compiled: {asked.cells[-1].outputs[-1].evalue}")
 
 
 def pack(target):
@@ -210,7 +209,3 @@ def facts():
     from course_lib.toolchain import nvrtc
     return {"nvrtc": list(toolchain.nvrtc_version()), "wheel": metadata.version("nvidia-cuda-nvrtc"), "options": list(nvrtc.ALWAYS),
             "architectures": list(toolchain.supported_architectures())}
-
-
-if __name__ == "__main__":
-    main()
