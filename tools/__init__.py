@@ -1,4 +1,4 @@
-"""What builds, records and checks the course: `python -m tools` lists it.
+"""Build, record and check the course.
 
 Each module that defines `command` is one; the subpackages are the groups. setup.py, my_course.py, driver.py and obstacles.py run before
 anything is installed and are no commands, and neither is replay/lesson.py, which runs in other people's environments.

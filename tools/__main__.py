@@ -5,6 +5,7 @@ import importlib
 import inspect
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,7 +23,7 @@ def told(path: Path) -> tuple[str, bool]:
 class Lazy(click.Group):
     """A group of the modules and subpackages of a folder, each of which is imported when it is run or asked for help."""
 
-    def __init__(self, folder: Path, **how: object) -> None:
+    def __init__(self, folder: Path, **how: Any) -> None:
         super().__init__(folder.name, help=told(folder / "__init__.py")[0] + ".", **how)
         self.folder = folder
 
@@ -54,10 +55,10 @@ class Lazy(click.Group):
         """List every command with its line, group by group."""
         sections = {f"{name}: {group.help}": {f"{name} {command}": line for command, line in group.lines().items()}
                     for name, group in self.groups().items()}
-        sections["Commands" if not sections else "others"] = self.lines()
+        sections["Commands" if not sections else "other commands"] = self.lines()
         for title, lines in sections.items():
             with formatter.section(title.rstrip(".")):
-                formatter.write_dl(list(lines.items()), col_max=24)
+                formatter.write_dl(list(lines.items()), col_max=30)
 
 
 cli = Lazy(HERE, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 140})

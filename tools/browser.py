@@ -13,8 +13,10 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
 
 from playwright.sync_api import TimeoutError as TooLong
 from playwright.sync_api import sync_playwright
@@ -28,17 +30,17 @@ SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "docmanager-extension/plugin": {"autosave": False},
 }
-_running = []
+_running: list[Any] = []
 STARTS, RUNS, MOVES = 90, 300, 30        # seconds of patience: the server, all cells of a lesson, one move of a slider
 
 
-def find_chromium():
+def find_chromium() -> str | None:
     """Return Chromium's path, or None. CHROMIUM names one that is elsewhere."""
     named = os.environ.get("CHROMIUM")
     return named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-def require_chromium():
+def require_chromium() -> str:
     """Return Chromium's path.
 
     Raises
@@ -53,7 +55,7 @@ def require_chromium():
 
 
 @contextmanager
-def playwright():
+def playwright() -> Iterator[Any]:
     """Give this process's one Playwright: a second one is refused while the first runs."""
     if _running:
         yield _running[0]
@@ -67,14 +69,14 @@ def playwright():
 
 
 @contextmanager
-def serve(folder):
+def serve(folder: Path) -> Iterator[tuple[str, str]]:
     """Serve a folder's notebooks by JupyterLab on a free port of this machine; give the address and the token."""
     token = secrets.token_hex(16)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="lab-") as private, tempfile.TemporaryFile("w+") as log:
-        server = subprocess.Popen(command(folder, port), cwd=folder, env=environment(Path(private), token),
+        server = subprocess.Popen(server_command(folder, port), cwd=folder, env=environment(Path(private), token),
                                   stdout=log, stderr=subprocess.STDOUT)
         try:
             wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", server, log)
@@ -88,7 +90,7 @@ def serve(folder):
                 server.wait()
 
 
-def command(folder, port):
+def server_command(folder: Path, port: int) -> list[str]:
     """Return the command line of the server."""
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return [sys.executable, "-m", "jupyterlab", "--no-browser", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
@@ -96,7 +98,7 @@ def command(folder, port):
             "--ServerApp.terminals_enabled=False", *root]
 
 
-def environment(private, token):
+def environment(private: Path, token: str) -> dict[str, str]:
     """Return the server's environment: its own settings and nobody else's, kernels on the simulator."""
     for name, values in SETTINGS.items():
         path = private / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
@@ -110,7 +112,7 @@ def environment(private, token):
     }
 
 
-def wait_for(address, server, log):
+def wait_for(address: str, server: subprocess.Popen[bytes], log: IO[str]) -> None:
     """Wait until the server answers; when it ends instead, raise with what it wrote."""
     until = time.monotonic() + STARTS
     while time.monotonic() < until and server.poll() is None:
@@ -124,7 +126,7 @@ def wait_for(address, server, log):
 
 
 @contextmanager
-def open_lesson(notebook, width=1280, height=900):
+def open_lesson(notebook: Path, width: int = 1280, height: int = 900) -> Iterator["Lesson"]:
     """Open a copy of a notebook, beside copies of its neighbours, and give a `Lesson`."""
     notebook = Path(notebook).resolve()
     with tempfile.TemporaryDirectory(prefix="lesson-") as place:
@@ -151,22 +153,22 @@ class Lesson:
 
     PANEL = "window.jupyterapp.shell.currentWidget"
 
-    def __init__(self, page):
+    def __init__(self, page: Any) -> None:
         self.page = page
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=STARTS * 1000)
         page.wait_for_function(f"{self.PANEL}?.sessionContext?.session?.kernel?.status === 'idle'", timeout=STARTS * 1000)
-        self.errors = []
+        self.errors: list[str] = []
         page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.evaluate("for (const side of ['left', 'right']) window.jupyterapp.shell[`collapse${side[0].toUpperCase()}"
                       "${side.slice(1)}`]()")
 
-    def run_all(self):
+    def run_all(self) -> list[tuple[int, str]]:
         """Run every cell; return what failed as (cell number, text), errors that a lesson means left out."""
         self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
         return self.ran()
 
-    def ran(self):
+    def ran(self) -> list[tuple[int, str]]:
         """Wait until every cell has been run; return what failed as (cell number, text), errors that a lesson means left out."""
         with suppress(TooLong):          # then some were not run, and are named below
             self.page.wait_for_function(f"""{self.PANEL}.sessionContext.session.kernel.status === 'idle' && (cells => {{
@@ -188,22 +190,22 @@ class Lesson:
             return found;
         }}""")]
 
-    def settle(self, seconds=0.5):
+    def settle(self, seconds: float = 0.5) -> None:
         """Wait until the page's text has not changed for a while."""
         before, until = None, time.monotonic() + MOVES
         while time.monotonic() < until and (text := self.page.inner_text(".jp-Notebook")) != before:
             before = text
             self.page.wait_for_timeout(seconds * 1000)
 
-    def sliders(self):
+    def sliders(self) -> Any:
         """Return the handles of all sliders, in the order of the page."""
         return self.page.locator(".jp-OutputArea .noUi-handle[role=slider]")
 
-    def text_around(self, slider):
+    def text_around(self, slider: Any) -> str:
         """Return the text of the output that a slider stands in."""
         return slider.locator("xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')][1]").inner_text()
 
-    def move(self, slider, key="ArrowRight", done=None):
+    def move(self, slider: Any, key: str = "ArrowRight", done: Callable[[str], bool] | None = None) -> tuple[str, str]:
         """Move a slider by a key and wait for what it does.
 
         Returns
@@ -223,7 +225,7 @@ class Lesson:
             self.settle(1)
         return before, self.text_around(slider)
 
-    def shots(self, folder, name, whole=True):
+    def shots(self, folder: Path, name: str, whole: bool = True) -> list[Path]:
         """Write pictures of the notebook, screen by screen, or only of what is on the screen; return their paths."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -232,7 +234,7 @@ class Lesson:
             return [folder / f"{name}.png"]
         scroller = self.page.locator(".jp-WindowedPanel-outer").first
         scroller.evaluate("element => element.scrollTo(0, 0)")
-        paths = []
+        paths: list[Path] = []
         while True:
             self.page.wait_for_timeout(200)
             paths.append(folder / f"{name}-{len(paths):02}.png")

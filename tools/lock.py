@@ -1,4 +1,6 @@
-"""Write constraints.txt anew: the newest versions that fit together, for every platform and Python we support.
+"""Write constraints.txt anew.
+
+Write constraints.txt anew: the newest versions that fit together, for every platform and Python we support.
 
 The arguments hold single packages at a version, this once. What has to be held for longer stands in HELD, with the reason, which goes into
 the file. Then run `make test`, look at the diff and commit it. Needs the package index; nothing else in the course runs this.
@@ -32,7 +34,7 @@ HEADER = """\
 """
 
 
-def resolve(requirements, held, *options):
+def resolve(requirements: Iterable[str], held: Iterable[str], *options: str) -> list[dict[str, Any]]:
     """Ask pip what it would install, and return its report's entries."""
     with tempfile.TemporaryDirectory() as folder:
         report, constraints = Path(folder, "report.json"), Path(folder, "held.txt")
@@ -43,7 +45,7 @@ def resolve(requirements, held, *options):
         return [entry["metadata"] for entry in json.loads(report.read_text())["install"]]
 
 
-def elsewhere(metadata):
+def elsewhere(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (name, marker) of what this package needs only on another platform or Python than this one."""
     for text in metadata.get("requires_dist", ()):
         requirement = Requirement(text)
@@ -56,7 +58,7 @@ def elsewhere(metadata):
                 break
 
 
-def extra(project, name):
+def extra(project: Mapping[str, Any], name: str) -> list[str]:
     """Return an extra's requirements; those of the course's own extras that it names stand in their place."""
     found = []
     for text in project["optional-dependencies"][name]:
@@ -66,9 +68,9 @@ def extra(project, name):
     return found
 
 
-def lines_of(pins, markers):
+def lines_of(pins: Mapping[str, str], markers: Mapping[str, str]) -> Iterator[str]:
     """Return the lines of the file: a version each, above it the reason why it is held."""
-    reasons = {}
+    reasons: dict[str, str] = {}
     for (first, *others), reason in HELD.items():
         reasons |= {Requirement(first).name: reason} | {Requirement(other).name: f"goes with {first}" for other in others}
     for name in sorted(pins):
@@ -79,11 +81,13 @@ def lines_of(pins, markers):
 
 @click.command()
 @click.argument("held", nargs=-1, metavar="[NAME==VERSION]...")
-def command(held):
+def command(held: tuple[str, ...]) -> None:
     """Resolve the course, the two GPU extras, then what only other platforms need; write the file."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = [*held, *itertools.chain.from_iterable(HELD)]
-    pins, markers, seen = {}, {}, []
+    pins: dict[str, str] = {}
+    markers: dict[str, str] = {}
+    seen: list[dict[str, Any]] = []
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     for group in (project["dependencies"] + extra(project, "dev") + build + ["pip"], extra(project, "gpu13"), extra(project, "gpu12")):
         seen += resolve(group, pinned + [f"{name}=={version}" for name, version in pins.items()])

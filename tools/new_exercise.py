@@ -1,4 +1,6 @@
-"""Begin an exercise of your own: a small complete one under its name, to be changed piece by piece (docs/own-exercise.md).
+"""Begin an exercise of your own.
+
+Begin an exercise of your own: a small complete one under its name, to be changed piece by piece (docs/own-exercise.md).
 
 NAME is two digits and a name, such as 60_my_topic. It writes the spec, the worked solution, answers that must fail and one that must pass,
 all from docs/own-exercise/, and nothing that is there already.
@@ -16,7 +18,7 @@ TEMPLATE = ROOT / "docs/own-exercise"
 EXAMPLE = "50_two_rows"
 
 
-def targets(name):
+def targets(name: str) -> dict[str, str]:
     """Return where the template's files go: path in it -> path in the repository.
 
     >>> [path for path in targets("60_mine").values() if path.endswith((".ipynb", "60_mine.py"))]
@@ -28,7 +30,7 @@ def targets(name):
     return found
 
 
-def begin(name, root=ROOT):
+def begin(name: str, root: Path = ROOT) -> list[str]:
     """Write the files of a new exercise; return their paths.
 
     Raises
@@ -50,6 +52,6 @@ def begin(name, root=ROOT):
 
 @click.command()
 @click.argument("name")
-def command(name):
+def command(name: str) -> None:
     """Write the files and say what comes next."""
     print("\n".join([*begin(name), f"next: change them; then .venv/bin/python -m pytest -q tests/grading/test_exercises.py -k {name}"]))

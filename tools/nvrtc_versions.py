@@ -1,4 +1,6 @@
-"""Run every kernel with other versions of NVIDIA's compiler: its PTX differs from version to version, the answers must not.
+"""Run every kernel with other versions of NVRTC.
+
+Run every kernel with other versions of NVIDIA's compiler: its PTX differs from version to version, the answers must not.
 
 `pinned` stands for the version that the course is installed with (constraints.txt).
 """
@@ -16,7 +18,6 @@ import click
 
 from tools import ROOT, ToolError, again, from_tests
 
-
 # What constraints.txt cannot hold, since it has one version of each: compiler, headers, and bindings where the interface differs.
 VERSIONS = {
     "12.9": ("cuda-bindings==12.9.10", "nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-runtime-cu12==12.9.79",
@@ -25,12 +26,12 @@ VERSIONS = {
 }
 
 
-def folder(version):
+def folder(version: str) -> Path:
     """Return where a version is installed."""
     return ROOT / "build" / f"nvrtc-{version}"
 
 
-def install(version):
+def install(version: str) -> None:
     """Install a version with pip unless it is there.
 
     Raises
@@ -48,19 +49,20 @@ def install(version):
     done.write_text(repr(VERSIONS[version]))
 
 
-def run(version):
+def run(version: str) -> dict[str, Any]:
     """Run all kernels in a process of its own; return {"nvrtc": [major, minor], "kernels": count, "wrong": {name: why}}."""
     path = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     if version != "pinned":
         path.insert(0, str(folder(version)))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), "COURSE_BACKEND": "sim"}
-    answer = subprocess.run(again("nvrtc-versions", "here", version), cwd=ROOT, capture_output=True, text=True, timeout=900, env=environment)
+    answer = subprocess.run(again("nvrtc-versions", "here", version), cwd=ROOT, capture_output=True, text=True, timeout=900,
+                            env=environment)
     if answer.returncode:
         raise ToolError(answer.stderr[-2000:])
     return json.loads(answer.stdout.strip().splitlines()[-1])
 
 
-def load(version):
+def load(version: str) -> None:
     """Load a version's libraries before anything looks for them; the dynamic linker then finds these."""
     for pattern in ("libnvrtc-builtins.so.*", "libnvrtc.so.*"):
         for library in sorted(folder(version).glob(f"nvidia/**/lib/{pattern}")):
@@ -68,7 +70,7 @@ def load(version):
                 ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 
 
-def here(version):
+def here(version: str) -> dict[str, Any]:
     """Run all kernels in this process."""
     if version != "pinned":
         load(version)
@@ -85,7 +87,7 @@ def here(version):
     return told
 
 
-def checks():
+def checks() -> Iterator[tuple[str, Callable[[], str | None]]]:
     """Yield (name, function that returns what is wrong or None): the recorded kernels and the course's own."""
     from course_lib.kernels import KERNELS
     for case in from_tests("hardware", "hardware_catalog").CASES.values():
@@ -94,7 +96,7 @@ def checks():
         yield f"course: {name}", lambda name=name: own(name)
 
 
-def recorded(case):
+def recorded(case: Any) -> str:
     """Hold a kernel of tests/hardware to its reference."""
     import numpy as np
 
@@ -107,7 +109,7 @@ def recorded(case):
     return ", ".join(f"argument {i}: {n} elements differ" for i, n in bad.items() if n)
 
 
-def own(name):
+def own(name: str) -> str | None:
     """Hold a kernel of the course to float64."""
     import numpy as np
 
@@ -125,26 +127,26 @@ def own(name):
 
 
 @click.group()
-def command():
+def command() -> None:
     """Group what can be done with a version."""
 
 
 @command.command("install")
 @click.argument("version", type=click.Choice(list(VERSIONS)))
-def _install(version):
+def _install(version: str) -> None:
     """Put a version into build/ (pip, about 10 s)."""
     install(version)
 
 
 @command.command("run")
 @click.argument("version", type=click.Choice([*VERSIONS, "pinned"]))
-def _run(version):
+def _run(version: str) -> None:
     """Run all kernels with a version; a JSON object with what is wrong comes last."""
     print(json.dumps(run(version)))
 
 
 @command.command("here", hidden=True)
 @click.argument("version")
-def _here(version):
+def _here(version: str) -> None:
     """Run all kernels in this process."""
     print(json.dumps(here(version)))

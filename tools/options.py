@@ -35,4 +35,5 @@ def only_option(*names: str) -> Callable[[Any], Any]:
 
 def out_option(name: str) -> Callable[[Any], Any]:
     """Return the option `--out`: the output folder, $OUT, or one in build/."""
-    return click.option("--out", type=FOLDER, envvar="OUT", default=ROOT / "build" / name, help=f"The output folder: $OUT, or build/{name}.")
+    return click.option("--out", type=FOLDER, envvar="OUT", default=ROOT / "build" / name,
+                        help=f"The output folder: $OUT, or build/{name}.")

@@ -6,7 +6,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -22,6 +21,7 @@ from course_lib.magic import from_cell
 from course_lib.model.cache_lines import CacheShape, count_steps, loop_steps
 from course_lib.toolchain.host_compiler import AS_WRITTEN
 from course_lib.unwritten import NotWritten, Unwritten
+from tools import my_course
 
 LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "01_triple_loop.ipynb"
 CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]

@@ -1,8 +1,10 @@
-"""Launch each case of a file once: what Nsight Compute watches when `gpu check` and `record micro` need its counters.
+"""Launch cases once each, for Nsight Compute to watch.
+
+Launch each case of a file once: what Nsight Compute watches when `gpu check` and `record micro` need its counters.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,10 @@ WHOLE = (2048, 48, 32, 4)                           # for those that take whole 
 PROFILED = ((64, 64, 64), (65, 33, 17), (101, 97, 103), (256, 256, 256), (512, 512, 512))
 
 
-def cases(shapes):
+Case = tuple[str, dict[str, int], tuple[int, int, int], int]      # kernel, parameters, (M, N, K), padding of the rows
+
+
+def cases(shapes: Iterable[tuple[int, int, int]]) -> Iterator[Case]:
     """List (kernel, parameters, (M, N, K), padding of the rows): every size of block or tile, every shape."""
     for shape in shapes:
         for name in ("sgemm_swapped", "sgemm_naive"):
@@ -32,7 +37,7 @@ def cases(shapes):
         yield name, {}, (67, 71, 73), 4
 
 
-def products():
+def products() -> Iterator[Case]:
     """List every other product of the catalog, with its defaults."""
     from course_lib.kernels import KERNELS
     for name, kernel in KERNELS.items():
@@ -43,25 +48,25 @@ def products():
             yield name, {}, (M, N, K), padding
 
 
-def matrices(shape, padding, dtype="float32"):
+def matrices(shape: tuple[int, int, int], padding: int, dtype: str = "float32") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return A, B, C with rows that are `padding` elements apart; never symmetric, never constant."""
     M, N, K = shape
     rng = np.random.default_rng([M, N, K, padding])
 
-    def matrix(rows, cols):
+    def matrix(rows: int, cols: int) -> np.ndarray:
         return rng.standard_normal((rows, cols + padding)).astype(dtype)[:, :cols]
 
     return matrix(M, K), matrix(K, N), matrix(M, N)
 
 
-def describe(case):
+def describe(case: Case) -> str:
     """Write a case on one line."""
     name, parameters, shape, padding = case
     values = ",".join(f"{k}{v}" for k, v in parameters.items()) or "defaults"
     return f"{name} {values} {'x'.join(map(str, shape))}" + (f" padded by {padding}" if padding else "")
 
 
-def launch_cases(path):
+def launch_cases(path: Path) -> None:
     """Launch each case of a file exactly once; this is what Nsight Compute watches."""
     from course_lib import gpu, kernels, toolchain
     from course_lib.run.inputs import problem
@@ -78,7 +83,7 @@ def launch_cases(path):
                    sgemm.arguments(*buffers))
 
 
-def launch_vectors(wanted, arch):
+def launch_vectors(wanted: Iterable[Any], arch: str) -> None:
     """Launch each (kernel, parameters, S) of the homework's kernels once, on a 16 x 16 matrix and S vectors."""
     from course_lib import gpu, kernels, toolchain
     rng = np.random.default_rng(16)
@@ -91,7 +96,7 @@ def launch_vectors(wanted, arch):
                    constants={"matrix": matrix})
 
 
-def profile(record, out):
+def profile(record: dict[str, Any], out: Path) -> str:
     """Hold the simulator's counters to Nsight Compute's, case by case."""
     from course_lib import gpu
     from course_lib.kernels import get
@@ -103,7 +108,7 @@ def profile(record, out):
     return compare(record, wanted, rows)
 
 
-def compare(record, wanted, rows):
+def compare(record: dict[str, Any], wanted: Iterable[Case], rows: Iterable[dict[str, str]]) -> str:
     """Run each case on the simulator and set its counters beside the measured ones."""
     from course_lib.kernels import get
     from course_lib.run import run
@@ -132,6 +137,6 @@ def compare(record, wanted, rows):
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-def command(file):
+def command(file: Path) -> None:
     """Launch them."""
     launch_cases(file)

@@ -1,4 +1,6 @@
-"""Check everything that only a real GPU can show, in one call, and leave a record of it.
+"""Check all that only a real GPU can show.
+
+Check everything that only a real GPU can show, in one call, and leave a record of it.
 
 Each section reports what it found and never stops the next one. gpu_check.json in the output folder holds every figure with the device, the
 driver and the date; a short table comes last on the screen. Exit status 0 when all sections that could run are right.
@@ -15,20 +17,18 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-
 from tools import ROOT, ToolError
 from tools.gpu.cases import SHAPES, cases, describe, matrices, products, profile
 from tools.options import only_option, out_option
 
 
-def section_environment(record):
+def section_environment(record: dict[str, Any]) -> str:
     """Write down the machine and the versions."""
     packages = {}
     for name in ("numpy", "llvmlite", "cupy-cuda13x", "cupy-cuda12x", "cuda-bindings", "nvidia-cuda-nvrtc"):
@@ -41,7 +41,7 @@ def section_environment(record):
     return f"Python {record['python']}, NVRTC {'.'.join(map(str, record['nvrtc']))}, {packages}"
 
 
-def section_probe(record):
+def section_probe(record: dict[str, Any]) -> str:
     """Try the GPU as the lessons do."""
     from course_lib import gpu
     started = time.perf_counter()
@@ -53,7 +53,7 @@ def section_probe(record):
     return f"{status.reason}; driver {status.driver}, CUDA {status.cuda}; probe took {record['seconds']:.1f} s"
 
 
-def section_correct(record):
+def section_correct(record: dict[str, Any]) -> str:
     """Hold every case to float64, and its bits to the simulator's."""
     from course_lib.kernels import get
     from course_lib.run import mismatch, run
@@ -79,7 +79,7 @@ def section_correct(record):
     return f"{count} runs right against float64 and equal to the simulator's bit for bit"
 
 
-def section_time(record):
+def section_time(record: dict[str, Any]) -> str:
     """Time the kernels and the library's product."""
     import cupy
 
@@ -98,7 +98,7 @@ def section_time(record):
     return "GFLOP/s at N = 4096: " + ", ".join(f"{r['kernel']} {r['gflops']:.0f}" for r in rows if r["N"] == 4096)
 
 
-def library_times(cupy, a, b, repeats=25):
+def library_times(cupy: Any, a: Any, b: Any, repeats: int = 25) -> list[float]:
     """Time CuPy's product (cuBLAS) of two device matrices in seconds; 20 products between each pair of events."""
     out = cupy.empty_like(a)
     for _ in range(3):
@@ -115,7 +115,7 @@ def library_times(cupy, a, b, repeats=25):
     return samples
 
 
-def section_tests(record):
+def section_tests(record: dict[str, Any]) -> str:
     """Run the tests that need a GPU."""
     environment = {k: v for k, v in os.environ.items() if k != "COURSE_BACKEND"}
     # Without the project's settings, which ask for a pytest and plugins that a bare machine may not have.
@@ -130,7 +130,7 @@ def section_tests(record):
     return last
 
 
-def section_lessons(record):
+def section_lessons(record: dict[str, Any]) -> str:
     """Run every lesson to its end on the GPU."""
     import nbformat
     from nbclient import NotebookClient
@@ -153,7 +153,7 @@ def section_lessons(record):
     return str(found)
 
 
-def section_kernels(record, out):
+def section_kernels(record: dict[str, Any], out: Path) -> str:
     """Run the kernels of tests/hardware, profile them, and compare with the record that the tests use."""
     from course_lib import gpu
     from tools.record import hardware
@@ -167,7 +167,7 @@ def section_kernels(record, out):
     return f"{words}; {len(unlike)} counters are not those on record"
 
 
-def section_exercises(record, out):
+def section_exercises(record: dict[str, Any], out: Path) -> str:
     """Run the worked kernels of the exercises, and hold their counters to Nsight Compute's."""
     from tools.record.exercises import compare
     return compare(record, out)
@@ -181,7 +181,7 @@ SECTIONS = {"environment": section_environment, "probe": section_probe, "correct
 @click.command()
 @out_option("gpu_check")
 @only_option(*SECTIONS)
-def command(out, only):
+def command(out: Path, only: tuple[str, ...]) -> None:
     """Run the sections, write the record, print the table."""
     out.mkdir(parents=True, exist_ok=True)
     report = {"date": datetime.date.today().isoformat(), "sections": {}}

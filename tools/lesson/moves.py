@@ -1,4 +1,6 @@
-"""Move everything that can be moved in lessons, by keyboard and by mouse, and tell what each move did and how long it took.
+"""Move every slider and menu of lessons, and time it.
+
+Move everything that can be moved in lessons, by keyboard and by mouse, and tell what each move did and how long it took.
 
 `tests/browser/test_lessons.py` is built on this.
 """
@@ -46,12 +48,12 @@ class Move:
     end: str
     seconds: float | None
 
-    def __str__(self):
+    def __str__(self) -> str:
         took = "changed nothing" if self.seconds is None else f"{1e3 * self.seconds:.0f} ms"
         return f"{self.control:24} {self.how:9} {self.start:>12} -> {self.end:12} {took}"
 
 
-def watched(lesson, control, act):
+def watched(lesson: Lesson, control: Any, act: Callable[[], None]) -> float | None:
     """Wait until a control's output rests, do something to the control; return the seconds until its output changed, or None.
 
     The wait comes first as well as last: what an earlier control asked for may still be on its way, and would be taken for this one's
@@ -70,7 +72,7 @@ def watched(lesson, control, act):
     return seconds
 
 
-def rest(lesson, element):
+def rest(lesson: Lesson, element: Any) -> None:
     """Wait until the output that an element stands in changes no more, and says of nothing that it is going on ("counting …")."""
     text, until = None, time.monotonic() + MOVES
     while time.monotonic() < until and ((now := element.evaluate(EFFECT)) != text or element.evaluate(BUSY)):
@@ -78,7 +80,7 @@ def rest(lesson, element):
         lesson.page.wait_for_timeout(REST_S * 1000)
 
 
-def label_of(control):
+def label_of(control: Any) -> str:
     """Return the words beside a control."""
     return control.evaluate("""element => {
         for (let e = element; e; e = e.parentElement) {
@@ -89,7 +91,7 @@ def label_of(control):
     }""").strip() or "list"
 
 
-def value_of(slider):
+def value_of(slider: Any) -> str:
     """Return the value that a slider shows."""
     return slider.evaluate("""element => {
         for (let e = element; e && !e.matches('.jp-OutputArea-output'); e = e.parentElement) {
@@ -100,7 +102,7 @@ def value_of(slider):
     }""").strip()
 
 
-def slider_moves(lesson, slider):
+def slider_moves(lesson: Lesson, slider: Any) -> list[Move]:
     """Move a slider one step by an arrow key, and one step back by mouse; return both Moves."""
     name = label_of(slider)
     slider.scroll_into_view_if_needed()
@@ -115,7 +117,7 @@ def slider_moves(lesson, slider):
     return moves
 
 
-def drag(lesson, slider, up):
+def drag(lesson: Lesson, slider: Any, up: bool) -> None:
     """Drag a slider's handle by one step."""
     low, most = (float(slider.get_attribute(f"aria-value{which}")) for which in ("min", "max"))
     track = slider.locator("xpath=ancestor::*[contains(@class, 'noUi-base')][1]").bounding_box()
@@ -130,7 +132,7 @@ def drag(lesson, slider, up):
     mouse.up()
 
 
-def choice_moves(lesson, select):
+def choice_moves(lesson: Lesson, select: Any) -> list[Move]:
     """Choose the next entry of a menu by keyboard (space, arrow, enter), and the one before as a mouse would.
 
     JupyterLab keeps the arrows of lists that are always open for itself; those are only for the mouse.
@@ -145,7 +147,7 @@ def choice_moves(lesson, select):
     moves = []
     after = at + (1 if up else -1)
 
-    def by_keys():
+    def by_keys() -> None:
         select.focus()
         for key in ("Space", "ArrowDown" if up else "ArrowUp", "Enter"):
             lesson.page.keyboard.press(key)
@@ -160,7 +162,7 @@ def choice_moves(lesson, select):
     return moves
 
 
-def move_everything(lesson):
+def move_everything(lesson: Lesson) -> list[Move]:
     """Move every visible slider and list of a lesson that has been run; return the Moves."""
     moves = []
     for control, act in ((lesson.sliders(), slider_moves), (lesson.page.locator(".jp-OutputArea select"), choice_moves)):
@@ -170,7 +172,7 @@ def move_everything(lesson):
     return moves
 
 
-def main_widget_shots(lesson, folder, name):
+def main_widget_shots(lesson: Lesson, folder: Path, name: str) -> list[Path]:
     """Write pictures of the output with most sliders, at both widths; return their paths."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -199,13 +201,13 @@ class Visit:
     errors: list
     shots: list
 
-    def table(self):
+    def table(self) -> str:
         """Return the moves as text, with their median."""
         times = [m.seconds for m in self.moves if m.seconds is not None]
         return "\n".join([*map(str, self.moves), f"median {1e3 * median(times):.0f} ms of {len(times)} moves" if times else "no moves"])
 
 
-def visit(notebook, folder=ROOT / "build" / "screenshots", look_s=0.0):
+def visit(notebook: Path, folder: Path = ROOT / "build" / "screenshots", look_s: float = 0.0) -> Visit:
     """Open a lesson in JupyterLab, run it, move everything, take pictures of its main widget.
 
     Parameters
@@ -235,7 +237,7 @@ def visit(notebook, folder=ROOT / "build" / "screenshots", look_s=0.0):
 @click.command()
 @click.argument("notebooks", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--look", default=0.0, help="Seconds that a reader looks before the first move.")
-def command(notebooks, look):
+def command(notebooks: tuple[Path, ...], look: float) -> None:
     """Print the table of each lesson's moves."""
     require_chromium()
     for notebook in notebooks:

@@ -1,4 +1,7 @@
-"""Write a picture's last moment as a small PNG, as README.md shows the race."""
+"""Write a picture's last moment as a small PNG.
+
+Write a picture's last moment as a small PNG, as README.md shows the race.
+"""
 import io
 import tempfile
 from pathlib import Path
@@ -16,7 +19,7 @@ COLOURS = 64
 @click.argument("name", type=click.Choice(explorables.__all__))
 @click.argument("output", type=click.Path(path_type=Path))
 @click.option("--width", default=1000)
-def command(name, output, width):
+def command(name: str, output: Path, width: int) -> None:
     """Play to the end in Chromium, and keep the words and the picture, without the controls."""
     chromium = require_chromium()
     with tempfile.TemporaryDirectory() as folder, playwright() as started:

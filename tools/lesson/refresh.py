@@ -1,4 +1,6 @@
-"""Run the notebooks that are named, or all lessons, on the simulator and keep their outputs as they are committed.
+"""Run notebooks and keep their outputs.
+
+Run the notebooks that are named, or all lessons, on the simulator and keep their outputs as they are committed.
 
 What changes from run to run is left out: times of execution, and the ids of live widgets (a widget's table or text
 stays, and is what a reader without a kernel sees). Cells are never changed.
@@ -17,7 +19,7 @@ from tools.options import NOTEBOOKS
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-def refresh(path, timeout_s=300):
+def refresh(path: Path, timeout_s: float = 300) -> None:
     """Execute one notebook in its own folder and write it back; a cell that fails unasked stops it."""
     notebook = nbformat.read(path, as_version=4)
     kernel = os.environ | {"COURSE_BACKEND": "sim", "COURSE_FIGURES": "png"}
@@ -36,7 +38,7 @@ def refresh(path, timeout_s=300):
 
 @click.command()
 @NOTEBOOKS
-def command(notebooks):
+def command(notebooks: tuple[Path, ...]) -> None:
     """Refresh the notebooks that are named, or all lessons."""
     for path in notebooks or sorted(Path("notebooks").glob("*.ipynb")):
         refresh(path)

@@ -1,4 +1,7 @@
-"""Look at a lesson as a student sees it: run it in JupyterLab and write pictures of it to build/screenshots/."""
+"""Run a lesson in JupyterLab and take pictures of it.
+
+Look at a lesson as a student sees it: run it in JupyterLab and write pictures of it to build/screenshots/.
+"""
 import sys
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from tools.browser import open_lesson, require_chromium
 @click.option("--key", default="ArrowRight", help="The key that moves it.")
 @click.option("--width", default=1280)
 @click.option("--output", type=click.Path(path_type=Path), default=ROOT / "build" / "screenshots")
-def command(notebook, moves, slider, key, width, output):
+def command(notebook: Path, moves: int, slider: int, key: str, width: int, output: Path) -> None:
     """Run the lesson, take its pictures, move a slider, take them again; fail when a cell did."""
     require_chromium()
     name = notebook.stem

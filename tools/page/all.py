@@ -1,4 +1,7 @@
-"""Write or check every page but the one that grades hostile submissions, which takes minutes."""
+"""Write every page that is here but hostile's.
+
+Write or check every page but the one that grades hostile submissions, which takes minutes.
+"""
 
 import importlib
 import sys

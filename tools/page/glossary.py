@@ -1,4 +1,6 @@
-"""Link the first use of each word of the glossary in the lessons that are named, or in all, to its entry.
+"""Link words of lessons to the glossary.
+
+Link the first use of each word of the glossary in the lessons that are named, or in all, to its entry.
 
 Only prose changes, so the outputs stay as they are. The title's cell, headings, code and other links are left alone, and
 `notebooks/glossary.md` says which words there are: its headings are the anchors, what is bold in an entry is looked for.
@@ -21,7 +23,7 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]*glossary\.md)#([^)\s]*)\)")
 SKIPPED = re.compile(r"```.*?```|`[^`\n]*`|!?\[[^\]]*\]\([^)]*\)|<[^>\n]+>|^#+ [^\n]*", re.DOTALL | re.MULTILINE)
 
 
-def entries(text=None):
+def entries(text: str | None = None) -> list[tuple[str, str]]:
     """Return the entries of the glossary in their order, as pairs of heading and body.
 
     >>> [heading for heading, _ in entries()][:3]
@@ -32,7 +34,7 @@ def entries(text=None):
     return list(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
-def anchor(heading):
+def anchor(heading: str) -> str:
     """Return the anchor that JupyterLab and GitHub both give a heading.
 
     >>> anchor("bank conflict")
@@ -41,12 +43,12 @@ def anchor(heading):
     return heading.replace(" ", "-")
 
 
-def names(text=None):
+def names(text: str | None = None) -> dict[str, str]:
     """Return the words that are looked for, as a mapping of word to anchor."""
     return {word: anchor(heading) for heading, body in entries(text) for word in re.findall(r"\*\*([^*]+)\*\*", body)}
 
 
-def pattern(words):
+def pattern(words: Iterable[str]) -> re.Pattern[str]:
     """Return an expression that finds these words as a text may write them: longest first, capitals and plurals.
 
     >>> [m.group() for m in pattern(["bank", "bank conflict", "latency", "SM"]).finditer("Bank conflicts, latencies, sm, 32 banks")]
@@ -60,7 +62,7 @@ def pattern(words):
     return re.compile(rf"(?<![\w-])(?:{'|'.join(forms)})(?![\w-])")
 
 
-def first_uses(sources, known=None):
+def first_uses(sources: Sequence[str], known: Mapping[str, str] | None = None) -> list[tuple[int, int, int, str]]:
     """Find the first use of each word in prose that is no link, where no link to the entry comes before.
 
     Parameters
@@ -79,7 +81,7 @@ def first_uses(sources, known=None):
     words, linked, found = pattern(known), set(), []
     for index, source in enumerate(sources):
         prose = SKIPPED.sub(lambda m: "\0" * len(m.group()), source)
-        uses = [(m.start(), m.end(), _anchor_of(m.group(), anchors)) for m in words.finditer(prose)]
+        uses: list[tuple[int, int | None, str]] = [(m.start(), m.end(), _anchor_of(m.group(), anchors)) for m in words.finditer(prose)]
         links = [(m.start(), None, m.group(3)) for m in LINK.finditer(source)]
         for start, end, there in sorted(uses + links, key=lambda use: use[0]):
             if there not in linked and end is not None:
@@ -88,12 +90,12 @@ def first_uses(sources, known=None):
     return found
 
 
-def _anchor_of(use, anchors):
+def _anchor_of(use: str, anchors: Mapping[str, str]) -> str:
     plain = " ".join(use.lower().split())
     return next(anchors[form] for form in (plain, plain.removesuffix("s"), plain.removesuffix("ies") + "y") if form in anchors)
 
 
-def link(sources):
+def link(sources: Iterable[str]) -> list[str]:
     """Return the sources with their first uses linked.
 
     >>> link(["A `warp` and a warp.", "Warps have *lanes*."])
@@ -106,7 +108,7 @@ def link(sources):
     return sources
 
 
-def broken(source):
+def broken(source: str) -> list[str]:
     """Return the links into the glossary that lead nowhere.
 
     >>> broken("[a](glossary.md#warp) [b](glossary.md#wrap)")
@@ -116,19 +118,19 @@ def broken(source):
     return [m.group(3) for m in LINK.finditer(source) if m.group(3) not in anchors]
 
 
-def prose(cells):
+def prose(cells: Iterable[Any]) -> list[Any]:
     """Return a notebook's prose cells, the first one, its title, left out."""
     return [cell for cell in cells if cell["cell_type"] == "markdown"][1:]
 
 
 @click.command()
 @NOTEBOOKS
-def command(notebooks):
+def command(notebooks: tuple[Path, ...]) -> None:
     """Write those that change."""
     link_notebooks(notebooks)
 
 
-def link_notebooks(notebooks):
+def link_notebooks(notebooks: Sequence[Path]) -> None:
     """Link the notebooks that are named, or all lessons; write those that change."""
     for path in notebooks or sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")):
         notebook = nbformat.read(path, as_version=4)

@@ -1,4 +1,7 @@
-"""Write the table of hostile submissions in docs/grading.md: grade the class of tests/grading/hostile_class.py, which takes minutes."""
+"""Write the hostile submissions of docs/grading.md.
+
+Write the table of hostile submissions in docs/grading.md: grade the class of tests/grading/hostile_class.py, which takes minutes.
+"""
 
 import sys
 import tempfile
@@ -15,7 +18,7 @@ TABLE = Part("<!-- written by python -m tools page hostile -->", "<!-- end of th
 
 @click.command()
 @CHECK
-def command(check):
+def command(check: bool) -> None:
     """Grade the class and write the table, unless somebody was not judged as they must be."""
     from course_lib.grading.classroom.grade import grade
     hostile_class = from_tests("grading", "hostile_class")

@@ -1,4 +1,6 @@
-"""Write docs/machine-code.md: loads from shared memory and multiply-adds in the innermost loops, beside Chien's Tables 8 and 12.
+"""Write docs/machine-code.md: inner loops.
+
+Loads from shared memory and multiply-adds in the innermost loops, beside Chien's Tables 8 and 12.
 
 Only the tables are written; the rest of the page stays as it is. The day is today's only when something else in the tables changes.
 """
@@ -7,7 +9,6 @@ import re
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
-
 
 from course_lib.kernels import KERNELS, get
 from course_lib.model.gt200 import METHODS
@@ -24,19 +25,19 @@ OURS = {"volkov": "sgemm_volkov", "volkov_variant": "sgemm_volkov", "method 1 by
 LOAD_A = "*a[v]"                 # what the line of the source says that loads an element of A
 
 
-def loads_of_a(found, source):
+def loads_of_a(found: Any, source: str) -> int:
     """Return the global loads of the loop that come from the line that loads A."""
     lines = {number for number, line in enumerate(source.splitlines(), 1) if LOAD_A in line}
     return sum(i.base == "LDG" and i.line in lines for i in found.loop.instructions)
 
 
-def markdown(table):
+def markdown(table: Any) -> str:
     """Return a Table as Markdown."""
     heads = "| " + " | ".join(table.header) + " |\n|---" + "|--:" * (len(table.header) - 1) + "|"
     return "\n".join([heads, *("| " + " | ".join([f"`{row[0]}`", *map(str, row[1:])]) + " |" for row in table.rows)])
 
 
-def beside_chien():
+def beside_chien() -> str:
     """Return the table of what his methods pay for a multiply-add, and what ours do."""
     lines = ["| method | kernel | load A, his | load A, ours | MAD with a shared operand, his | MOV from shared, his | LDS, ours | "
              "shared words, ours | MAD of registers, his | FFMA, ours |", "|---|---|" + "--:|" * 8]
@@ -48,7 +49,7 @@ def beside_chien():
     return "\n".join(lines)
 
 
-def on_tensor_cores():
+def on_tensor_cores() -> str:
     """Return the table of one step along K of the kernels for tensor cores."""
     names = ("HMMA", "LDS", "LDSM", "LD", "STS", "FADD", "F2FP")
     lines = ["| kernel | 32 multiply-adds of the product | HMMA | LDS | LDSM | LD | STS | FADD | F2FP | instructions, shortest way | "
@@ -62,7 +63,7 @@ def on_tensor_cores():
     return "\n".join(lines)
 
 
-def body(day):
+def body(day: str) -> str:
     """Return everything between the marks."""
     version = ".".join(map(str, nvrtc_version()))
     return "\n\n".join([f"NVRTC {version}, {ARCH}, {day}; every parameter at its default.", "### For each multiply-add, beside Chien's "
@@ -70,7 +71,7 @@ def body(day):
                         "### One step along K on tensor cores", on_tensor_cores()])
 
 
-def page(text, today=""):
+def page(text: str, today: str = "") -> str:
     """Return the page's text with the tables written anew; the day stays when nothing else changes."""
     today = today or datetime.now(UTC).date().isoformat()
     _, old, _ = TABLES.split(text)

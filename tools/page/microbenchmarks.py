@@ -1,11 +1,12 @@
-"""Write docs/microbenchmarks.md: Chien's Tables 2 and 3, and latencies, as an H200 recorded them.
+"""Write docs/microbenchmarks.md: latencies.
+
+Chien's Tables 2 and 3, and latencies, as an H200 recorded them.
 
 Only the tables are written; the rest of the page stays as it is.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any
-
 
 from course_lib.data import readings
 from course_lib.data.readings import Readings
@@ -17,7 +18,7 @@ TABLES = Part("<!-- written by python -m tools page microbenchmarks -->", "<!-- 
 KIB, MIB = 1024, 1024 * 1024
 
 
-def size(n):
+def size(n: int) -> str:
     """Write bytes with a unit.
 
     >>> size(4096), size(2**28)
@@ -26,7 +27,7 @@ def size(n):
     return f"{n // MIB} MiB" if n >= MIB else f"{n // KIB} KiB"
 
 
-def by_threads(rows):
+def by_threads(rows: Sequence[dict[str, Any]]) -> str:
     """Return a table in the form of Chien's Tables 2 and 3: threads across; minimum, maximum, cycles a warp."""
     lines = ["| threads | " + " | ".join(str(r["threads"]) for r in rows) + " |", "|---|" + "--:|" * len(rows)]
     for words, name, digits in (("minimum time", "low", 1), ("maximum time", "high", 1), ("maximum over warps", "per_warp", 2)):
@@ -34,7 +35,7 @@ def by_threads(rows):
     return "\n".join(lines)
 
 
-def chains(micro):
+def chains(micro: Readings) -> Iterator[str]:
     """Yield the tables of dependent chains."""
     for title, name, wanted in (("a multiply-add of three registers (Table 3)", "micro_fma", {}),
                                 ("a multiply-add of two registers and a number", "micro_fma", {"REGISTERS": 2}),
@@ -44,7 +45,7 @@ def chains(micro):
         yield f"### Cycles of {title}\n\n{by_threads(rows)}"
 
 
-def independent(micro):
+def independent(micro: Readings) -> Iterator[str]:
     """Yield the table of several chains in each thread, when it was recorded."""
     rows = micro.find(kernel="micro_chains")
     counts = sorted({r["CHAINS"] for r in rows})
@@ -57,7 +58,7 @@ def independent(micro):
         yield "\n".join(lines)
 
 
-def latencies(micro):
+def latencies(micro: Readings) -> Iterator[str]:
     """Yield the tables of single loads."""
     rows = [r for r in micro.find(kernel="micro_shared") if "spread" in r]
     yield "### Cycles of a hop in shared memory by conflict\n\n| words between lanes | cycles |\n|--:|--:|\n" + "\n".join(
@@ -70,7 +71,7 @@ def latencies(micro):
                for r in rings if r["jump"] == 1))
 
 
-def active_threads(micro):
+def active_threads(micro: Readings) -> Iterator[str]:
     """Yield the table of loads against active threads."""
     rows = micro.find(kernel="micro_loads", footprint=256 * MIB)
     kinds = [(blocks, loads) for blocks in (1, 132) for loads in (1, 8)]
@@ -83,7 +84,7 @@ def active_threads(micro):
     yield "\n".join(lines)
 
 
-def page(text):
+def page(text: str) -> str:
     """Return the page's text with the tables written anew."""
     micro = readings("micro")
     parts = [f"{micro.label}, driver {micro.driver}.", *chains(micro), *independent(micro), *latencies(micro), *active_threads(micro)]

@@ -1,7 +1,9 @@
-"""Write docs/ptx-coverage.md from the simulator's tables of instruction forms (the FORMS of course_lib/simt/isa/)."""
+"""Write docs/ptx-coverage.md: forms of instructions.
+
+It is made from the simulator's tables of instruction forms (the FORMS of course_lib/simt/isa/).
+"""
 
 import re
-
 
 from course_lib.simt.isa import coverage
 from tools import ROOT
@@ -31,7 +33,7 @@ sparse matrices (`mma.sp`), bulk copies (`cp.async.bulk`); and opcodes that are 
 """
 
 
-def shown(pattern):
+def shown(pattern: str) -> str:
     """Return the part of a row behind its opcode as the page writes it.
 
     >>> shown("add[.sat].(s32|u32)")
@@ -55,7 +57,7 @@ def shown(pattern):
     return "".join(out)
 
 
-def page(_=""):
+def page(_: str = "") -> str:
     """Return the page's text, whatever it was before."""
     lines = [HEAD]
     for section, rows in coverage.SECTIONS.items():
@@ -71,7 +73,7 @@ def page(_=""):
     return "\n".join(lines)
 
 
-def code(text):
+def code(text: str) -> str:
     """Return text as a code span of a table's cell."""
     return "`" + text.replace("|", "\\|") + "`" if text else ""
 

@@ -1,11 +1,12 @@
-"""Write docs/seeds.md: every figure of the five documents beside ours.
+"""Write docs/seeds.md: the documents' figures.
+
+Every figure of the five documents beside ours.
 
 Only the tables are written; the rest of the page stays as it is.
 """
 
 import importlib
 from typing import Any
-
 
 from course_lib.data.documents import TITLES
 from course_lib.model.figures import figures
@@ -20,7 +21,7 @@ TESTS = {    # module of the function -> its own test; every row is held by test
 }
 
 
-def resolve(name):
+def resolve(name: str) -> Any:
     """Return the object that a dotted name below course_lib means.
 
     >>> resolve("model.gt200.predicted_gflops").__name__
@@ -38,7 +39,7 @@ def resolve(name):
     raise ModuleNotFoundError(name)
 
 
-def judge_of(function):
+def judge_of(function: str) -> str:
     """Return the test file of the module in which a function is written.
 
     >>> judge_of("model.gt200.predicted_gflops"), judge_of("model.effective_bandwidth")
@@ -49,7 +50,7 @@ def judge_of(function):
     return TESTS.get(module, f"test_{module}")
 
 
-def table():
+def table() -> str:
     """Return the page's tables, one for each document."""
     lines = []
     for letter, title in TITLES.items():
@@ -61,7 +62,7 @@ def table():
     return "\n".join([f"{len(figures())} figures in all.", *lines])
 
 
-def page(text):
+def page(text: str) -> str:
     """Return the page's text with the tables written anew."""
     return TABLES.renewed(text, table())
 

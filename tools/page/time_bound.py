@@ -1,10 +1,11 @@
-"""Write docs/time-bound.md: the modelled lower bound of every recorded product beside its recorded time.
+"""Write docs/time-bound.md: the model's lower bounds.
+
+The modelled lower bound of every recorded product beside its recorded time.
 
 Only the tables are written; the rest of the page stays as it is.
 """
 
 import math
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -26,9 +27,11 @@ SIZES = (256, 512, 768, 640, 1280, 1536, 2048)     # of C; the first that a kern
 LADDER = tuple(kernel.name for kernel in ladder.kernels())
 FILES = ("ladder", "wang", "wong", "chien", "orders")
 
+Row = tuple[str, float, Bound]     # kernel, recorded seconds, bound
+
 
 @cache
-def counted(name, parameters=(), shift=0):
+def counted(name: str, parameters: tuple[tuple[str, Any], ...] = (), shift: int = 0) -> tuple[dict[str, float], dict[str, float], Any]:
     """Return (counters per block at K = 0, counters per block and unit of K, result) from two simulated launches.
 
     The rows of A and B begin `shift` elements behind a multiple of 32: only that decides on sectors and on banks.
@@ -48,20 +51,20 @@ def counted(name, parameters=(), shift=0):
     return {n: found[0][n] - slope[n] * DEPTHS[0] for n in slope}, slope, result
 
 
-def traced_wavefronts(result):
+def traced_wavefronts(result: Any) -> int:
     """Return the wavefronts of the traced block's global requests in the L1."""
     return sum(l1_wavefronts(record.addresses[record.addresses >= 0], record.width)
                for record in result.trace if record.space == "global" and record.width)
 
 
-def work(name, N, parameters=()):
+def work(name: str, N: int, parameters: tuple[tuple[str, Any], ...] = ()) -> Work:
     """Return the Work of a product of N × N matrices, beta 0."""
     kernel, values = get(name), dict(parameters)
     base, slope, result = counted(name, parameters, N % 32 if kernel.layout == "row" else 0)
     grid, threads = kernel.grid(N, N, **values), math.prod(kernel.block(**values))
     blocks, warps = math.prod(grid), -(-threads // 32)
 
-    def total(what, kinds=("ld", "st")):
+    def total(what: str, kinds: tuple[str, ...] = ("ld", "st")) -> float:
         names = [what.format(kind) for kind in kinds]
         return blocks * sum(base[n] + slope[n] * N for n in names)
 
@@ -78,12 +81,12 @@ def work(name, N, parameters=()):
                 requests / blocks / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
 
 
-def latency():
+def latency() -> float:
     """Return the fewest recorded cycles of a load that the L2 answers."""
     return min(row["low"] for row in readings("micro").find(kernel="micro_global", footprint=2**20))
 
 
-def recorded(N):
+def recorded(N: int) -> dict[str, Any]:
     """Return the records of all products of N × N matrices, defaults of their parameters, one for each kernel."""
     found = {}
     for name in FILES:
@@ -93,14 +96,14 @@ def recorded(N):
     return found
 
 
-def comparison(N):
+def comparison(N: int) -> list[Row]:
     """Return rows (kernel, recorded seconds, Bound), fastest first."""
     on = device("H200")
     rows = [(name, r.median_s, lower_bound(work(name, N), on, latency())) for name, r in recorded(N).items()]
     return sorted(rows, key=lambda row: row[1])
 
 
-def unrolling(N):
+def unrolling(N: int) -> list[Row]:
     """Return such rows for every recorded UNROLL and tile."""
     on, rows = device("H200"), []
     for r in load("unrolling").find(N=N, kind="product"):
@@ -109,7 +112,7 @@ def unrolling(N):
     return sorted(rows, key=lambda row: row[1])
 
 
-def time_table(rows):
+def time_table(rows: list[Row]) -> str:
     """Return the table of such rows: recorded, bound, ratio, what binds, every term; below it, how many pairs are ranked as recorded."""
     order = {name: i + 1 for i, (name, _, _) in enumerate(sorted(rows, key=lambda row: row[2].seconds))}
     terms = list(rows[0][2].terms)
@@ -122,14 +125,14 @@ def time_table(rows):
     return "\n".join(lines) + f"\n\nAll rows: {agreement(rows)}" + (f" The ladder alone: {agreement(rungs)}" if rungs else "")
 
 
-def agreement(rows):
+def agreement(rows: list[Row]) -> str:
     """Return a sentence on how well the bound ranks: pairs in the recorded order, of those that differ by more than 5 %."""
     pairs = [(a, b) for i, a in enumerate(rows) for b in rows[i + 1:] if b[1] > 1.05 * a[1]]
     right = sum(b[2].seconds > a[2].seconds for a, b in pairs)
     return f"of {len(pairs)} pairs whose recorded times differ by more than 5 %, the bound puts {right} in the recorded order."
 
 
-def traffic_table():
+def traffic_table() -> str:
     """Return the table of the model's sectors and bytes beside Nsight Compute's."""
     lines = ["| kernel | N | L1 sectors read, simulator / ncu | instructions, shortest way / ncu | L2 sectors read, model / ncu | "
              "written, model / ncu | DRAM bytes read, model / ncu | DRAM bytes written, ncu |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
@@ -145,7 +148,7 @@ def traffic_table():
     return "\n".join(lines)
 
 
-def body():
+def body() -> str:
     """Return everything between the marks."""
     parts = [f"Device: H200 at {device('H200').clock_mhz:.0f} MHz; {load('ladder').label}; a load from L2 takes {latency():.0f} cycles."]
     for N in (4096, 1024):
@@ -155,7 +158,7 @@ def body():
     return "\n\n".join(parts)
 
 
-def page(text):
+def page(text: str) -> str:
     """Return the page's text with the tables written anew."""
     return TABLES.renewed(text, body())
 

@@ -1,4 +1,6 @@
-"""Measure on a GPU what instructions, and wavefronts of shared memory, cost a tiled product that does not need them.
+"""Record what needless instructions cost on a GPU.
+
+Measure on a GPU what instructions, and wavefronts of shared memory, cost a tiled product that does not need them.
 
 Takes half a minute. ballast.json then holds, for every variant of `course_lib/lessons/unrolling/ballast.cu`, its machine instructions per
 multiply-add and its time. If the time of UNROLL = 16 does not rise before many instructions are added, and that of UNROLL = 1 with the
@@ -20,7 +22,7 @@ from tools.recordings import usable_gpu, write_recording
 SIZES = (1024, 4096)
 
 
-def arguments(N):
+def arguments(N: int) -> tuple[Any, ...]:
     """Return the kernel's arguments, the matrices on the GPU."""
     import cupy
 
@@ -30,7 +32,7 @@ def arguments(N):
     return n, n, n, one, A, n, B, n, zero, cupy.zeros((N, N), np.float32), n, one
 
 
-def measured(values, N):
+def measured(values: dict[str, int], N: int) -> dict[str, Any]:
     """Return a row: the variant, its instructions per multiply-add, its time, and whether its product was right."""
     code, given = ballast.compiled(values, gpu.probe().arch), arguments(N)
     time = gpu.time_kernel(code, ballast.ENTRY, (N // 16, N // 16), (16, 16), given, budget_s=0.2)
@@ -42,12 +44,12 @@ def measured(values, N):
 
 @click.command()
 @out_option("ballast")
-def command(out):
+def command(out: Path) -> None:
     """Measure all variants and write the file."""
     record(out)
 
 
-def record(out):
+def record(out: Path) -> None:
     """Measure all variants and write the file."""
     status = usable_gpu()
     rows = [measured(values, N) for N in SIZES for values in ballast.plan()]

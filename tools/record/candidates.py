@@ -1,10 +1,13 @@
-"""Count, on the simulator, what each candidate of the search does that `course_lib.bench.search` shows; write candidates.json.
+"""Count what the candidates of a search do.
+
+Count, on the simulator, what each candidate of the search does that `course_lib.bench.search` shows; write candidates.json.
 
 Two small launches for each candidate, of 128 × 128 elements of C with K = 64 and 128: every count is a straight line in K. Instructions are
 those of the machine code that the compiler here makes.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -19,7 +22,7 @@ from tools import ROOT
 from tools.recordings import write_recording
 
 
-def counted(values, K):
+def counted(values: Sequence[Any], K: int) -> dict[str, Any]:
     """Return the row of one candidate: the Work of a launch of SIDE × SIDE elements of C."""
     A, B = np.ones((SIDE, K)), np.ones((K, SIDE))
     result = run(KERNEL, A, B, backend="sim", **dict(zip(TRIED, values, strict=True)))
@@ -27,7 +30,7 @@ def counted(values, K):
 
 
 @click.command()
-def command():
+def command() -> None:
     """Write the file."""
     rows = [counted(values, K) for values in candidates() if broken(KERNEL, values) is None for K in DEPTHS]
     write_recording(ROOT / "course_lib" / "data", "candidates", rows, {KERNEL: fingerprint_of(get(KERNEL))}, "record candidates",

@@ -1,4 +1,4 @@
-// coalescing.cu -- copies with stride 1 that differ in one thing each, for tools/record_coalescing.py
+// coalescing.cu -- copies with stride 1 that differ in one thing each, for python -m tools record coalescing
 //
 // Computes  out = in, or in from OFFSET on                                             float32
 // Launch    grid (n / floats per block), block (256): a thread moves VEC * LOADS floats; n is a multiple of what a block moves

@@ -1,4 +1,6 @@
-"""Record on a real GPU what lesson 05 leaves open: copies and products that differ in one thing each, and what Nsight Compute counts.
+"""Record the copies and products of lesson 05.
+
+Record on a real GPU what lesson 05 leaves open: copies and products that differ in one thing each, and what Nsight Compute counts.
 
 Writes coalescing.json into the output folder. Questions and rows:
 
@@ -23,7 +25,6 @@ from typing import Any
 import click
 import numpy as np
 
-
 from course_lib import toolchain
 from course_lib.kernels import get
 from course_lib.run.copies import needed
@@ -47,21 +48,23 @@ METRICS = {
 OWN = Path(__file__).with_name("coalescing.cu")
 DOWN = "Bs[tx][ty] = k0 + tx < K && b_col < N ? B[(k0 + tx) * ldb + b_col] : 0.0f;"
 ALONG = "Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * ldb + col] : 0.0f;"
+Row = dict[str, Any]
+Dim = tuple[int, int, int]
 
 
 # ---- the plan: rows that say what to launch --------------------------------------------------------------------------------------
 
-def copy(n=MANY, stride=1, offset=0, VEC=1, what="copy"):
+def copy(n: int = MANY, stride: int = 1, offset: int = 0, VEC: int = 1, what: str = "copy") -> Row:
     """Return the row of a launch of copy_strided."""
     return {"what": what, "kernel": "copy_strided", "n": n, "stride": stride, "offset": offset, "VEC": VEC}
 
 
-def loads(kernel="copy_loads", n=MANY, **macros):
+def loads(kernel: str = "copy_loads", n: int = MANY, **macros: int) -> Row:
     """Return the row of a launch of a kernel of coalescing.cu; macros: VEC, LOADS, TOGETHER, OFFSET."""
     return {"what": "loads", "kernel": kernel, "n": n, "VEC": 1, "LOADS": 1, "TOGETHER": 1, "OFFSET": 0} | macros
 
 
-def copies():
+def copies() -> list[Row]:
     """Return the rows of copies that are timed, all in turn."""
     rows = [copy(stride=stride) for stride in range(1, MOST_STRIDE + 1)]
     rows += [copy(stride=stride, VEC=VEC) for VEC in (2, 4) for stride in (*range(1, 9), 12, 16, 24, 32)]
@@ -73,14 +76,14 @@ def copies():
     return rows + [copy(n, stride, what="footprint") for n in (*FEWER, MANY) for stride in (8, 16, 32)]
 
 
-def products(N):
+def products(N: int) -> list[Row]:
     """Return the rows of products that are timed."""
     variants = ("naive", "swapped", "down", "down, unpadded", "along", "along, transposed", "along, transposed, padded", "tiled")
     return [{"what": "product", "N": N, "variant": variant, "TILE": TILE, "padding": pad}
             for TILE in (16, 32) for variant in variants for pad in ((0, 1, 4, 8) if variant in ("naive", "swapped", "tiled") else (0,))]
 
 
-def watched(limit):
+def watched(limit: int) -> list[Row]:
     """Return the rows that Nsight Compute counts; with a limit only the copies that it should change, and one that it should not."""
     n = FEWER[-1]
     if limit:
@@ -91,7 +94,7 @@ def watched(limit):
     return rows + products(1024)
 
 
-def source(row):
+def source(row: Row) -> tuple[str, str, dict[str, int]]:
     """Return (text, entry, macros) of the kernel of a row.
 
     "down" reads B down its columns; "along" differs from it in that line alone, and the others are the catalog's.
@@ -116,7 +119,7 @@ def source(row):
     return down.replace(old, new) if old else down, "sgemm_uncoalesced", {"TILE": TILE}
 
 
-def shape(row):
+def shape(row: Row) -> tuple[Dim, Dim]:
     """Return (grid, block) of a row."""
     if "variant" in row:
         blocks = row["N"] // row["TILE"]
@@ -130,14 +133,14 @@ def shape(row):
 class Store:
     """Arrays on the GPU: numbered floats to copy, and matrices of one size with padded rows."""
 
-    def __init__(self, rows):
+    def __init__(self, rows: list[Row]) -> None:
         import cupy
         reach = [needed(r["n"], r.get("stride", 1), r.get("offset", r.get("OFFSET", 0)), r["VEC"]) for r in rows if "n" in r]
         self.numbers = cupy.arange(max(reach, default=0) + 64, dtype=cupy.uint32)
         self.out = cupy.empty(max((r["n"] for r in rows if "n" in r), default=0), cupy.uint32)
-        self.matrices = {}
+        self.matrices: dict[int, Any] = {}
 
-    def product(self, N, padding):
+    def product(self, N: int, padding: int) -> tuple[Any, ...]:
         """Return (A, B with padded rows, C, A B in float64)."""
         import cupy
         rng = np.random.default_rng(N)
@@ -150,7 +153,7 @@ class Store:
         return *padded[padding], C, exact
 
 
-def prepared(row, store):
+def prepared(row: Row, store: Store) -> tuple[Callable[[], None], Callable[[], bool]]:
     """Return (launch, check) of a row."""
     import cupy
 
@@ -169,13 +172,13 @@ def prepared(row, store):
     args = (np.int32(n), store.numbers, np.int32(offset), np.int32(stride), store.out) if row["kernel"] == "copy_strided" else (
         store.numbers, store.out)
 
-    def check():
+    def check() -> bool:
         j = cupy.arange(n, dtype=cupy.int64)
         return bool((store.out[:n] == offset + VEC * stride * (j // VEC) + j % VEC).all())
     return lambda: function(grid, block, args), check
 
 
-def timed(rows, rounds, launches):
+def timed(rows: list[Row], rounds: int, launches: int) -> list[Row]:
     """Return the rows with times: all in turn, `rounds` times, so that whatever drifts meets them all alike."""
     import cupy
     store = Store(rows)
@@ -197,7 +200,7 @@ def timed(rows, rounds, launches):
             for row, (low, median, high), good in zip(rows, quartiles, right, strict=True)]
 
 
-def child(what, limit):
+def child(what: str, limit: int) -> None:
     """Set the limit in this process, which does nothing else, then launch what is watched, or time copies and print their rows."""
     import cupy
     cupy.zeros(1)
@@ -213,18 +216,18 @@ def child(what, limit):
     print(json.dumps([row | {"limit": limit, "limit_now": cupy.cuda.runtime.deviceGetLimit(FETCH_LIMIT)} for row in rows]))
 
 
-def child_words(what, limit):
+def child_words(what: str, limit: int) -> list[object]:
     """Return what comes after `python -m tools` to run this tool for one limit, in a process of its own."""
     return ["record", "coalescing", "--child", what, "--limit", limit]
 
 
-def limited(limit):
+def limited(limit: int) -> list[Row]:
     """Return the rows of copies that are timed with a limit."""
     answer = subprocess.run(again(*child_words("limit", limit)), cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
     return json.loads(answer.stdout.strip().splitlines()[-1])
 
 
-def counted(limit, out):
+def counted(limit: int, out: Path) -> list[Row]:
     """Return the rows with what Nsight Compute counts."""
     rows = watched(limit)
     found = watched_by_ncu(child_words("watched", limit), METRICS, [source(row)[1] for row in rows], out / f"ncu_{limit}.csv",
@@ -238,7 +241,7 @@ def counted(limit, out):
 @out_option("coalescing")
 @click.option("--child", "what", type=click.Choice(["limit", "watched"]), hidden=True)
 @click.option("--limit", default=0, hidden=True)
-def command(out, what, limit):
+def command(out: Path, what: str | None, limit: int) -> None:
     """Record, or be the process that has a limit."""
     if what:
         child(what, limit)
@@ -246,7 +249,7 @@ def command(out, what, limit):
         record(out)
 
 
-def record(out):
+def record(out: Path) -> None:
     """Record everything; what fails is printed, and the rest is written."""
     from course_lib import gpu
     from course_lib.bench.fingerprint import fingerprint_of

@@ -1,4 +1,6 @@
-"""Record how fast this machine's CPU multiplies, and the roofs that bound it, on one core.
+"""Record one CPU core's speed and its roofs.
+
+Record how fast this machine's CPU multiplies, and the roofs that bound it, on one core.
 
 Writes cpu_roof.json into the output folder; copy it into course_lib/data/. Everything takes turns, round after round, so that
 all see the same clock and the same neighbours; a row holds the best, the median and the worst of its rounds. A time is the CPU time of the
@@ -11,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ from tools.recordings import write_recording
 NO_VECTORS = '#pragma GCC optimize ("no-tree-vectorize")\n'
 LADDER = ("gemm_ijk", "gemm_ikj", "gemm_vectors", "gemm_packed")
 SAMPLE = 0.02                            # seconds for which a quick program is repeated in a round; its fastest call counts
+Row = dict[str, Any]
 _LIBRARY = """
 import sys, time, numpy as np
 from threadpoolctl import threadpool_info
@@ -53,7 +56,7 @@ for line in sys.stdin:
 """
 
 
-def facts():
+def facts() -> tuple[str | None, str | None, bool]:
     """Return this CPU's (family, model, whether it has vectors of 16 floats), as Linux tells; nothing elsewhere."""
     path = Path("/proc/cpuinfo")
     text = path.read_text() if path.exists() else ""
@@ -61,7 +64,7 @@ def facts():
     return family and family[1], model and model[1], "avx512f" in text
 
 
-def caches():
+def caches() -> list[tuple[int, int, int]]:
     """Return (level, KiB, ways) of this core's caches for data, as Linux tells; nothing elsewhere."""
     found = []
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
@@ -71,7 +74,7 @@ def caches():
     return found
 
 
-def conditions(load):
+def conditions(load: float) -> Row:
     """Return the row that says with what it was measured; `load` is the machine's before."""
     compiler, (family, model, _) = host_compiler(), facts()
     options = [option for option in (*compiler.options, *compiler.as_written) if not option.startswith(("-W", "-shared", "-fPIC"))]
@@ -79,9 +82,9 @@ def conditions(load):
             "options": " ".join(options), "threads": 1, "load": round(load, 1)}
 
 
-def matrices(N, ld):
+def matrices(N: int, ld: int) -> list[np.ndarray]:
     """Return A, B and C with rows `ld` elements apart, which begin at a cache line."""
-    def one(seed):
+    def one(seed: int) -> np.ndarray:
         data = np.empty(N * ld + 16, np.float32)
         begin = -data.ctypes.data // 4 % 16
         data[:] = np.random.default_rng(seed).random(data.size, dtype=np.float32) - 0.5
@@ -92,7 +95,7 @@ def matrices(N, ld):
 class Program:
     """One program of ours, on matrices of one size: a call to time."""
 
-    def __init__(self, name, kernel, N, ld, matrices, **parameters):
+    def __init__(self, name: str, kernel: Any, N: int, ld: int, matrices: list[np.ndarray], **parameters: Any) -> None:
         self.row = {"what": "program", "kernel": name, "N": N, "ld": ld, "parameters": parameters}
         given = {} if name == "six_loops" else parameters
         values = kernel.check(**given)
@@ -103,7 +106,7 @@ class Program:
         if not matches(np.array(C), np.ascontiguousarray(A), np.ascontiguousarray(B)):
             raise ToolError(f"{self.row} is wrong.")
 
-    def sample(self):
+    def sample(self) -> float:
         """Return the seconds of the fastest call of a moment."""
         best, end = float("inf"), time.perf_counter() + SAMPLE
         while time.perf_counter() < end or best == float("inf"):
@@ -116,14 +119,14 @@ class Program:
 class Library:
     """NumPy's library in a process of its own, told to compute as for one kind of CPU, or left to choose."""
 
-    def __init__(self, kind, sizes):
+    def __init__(self, kind: str, sizes: Sequence[tuple[int, int]]) -> None:
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | ({"OPENBLAS_CORETYPE": kind} if kind else {})
         self.process = subprocess.Popen([sys.executable, "-c", _LIBRARY, *(f"{N}x{ld}" for N, ld in sizes)], env=environment,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.sizes, self.chosen = sizes, not kind
         self.name, self.version, self.kernels, self.threads = self.process.stdout.readline().split()
 
-    def programs(self):
+    def programs(self) -> list["LibraryProgram"]:
         """Return what is timed of it, one for each size."""
         return [LibraryProgram(self, number) for number in range(len(self.sizes))]
 
@@ -131,24 +134,24 @@ class Library:
 class LibraryProgram:
     """The library's product of one size."""
 
-    def __init__(self, library, number):
+    def __init__(self, library: Library, number: int) -> None:
         (N, ld), self.library, self.number = library.sizes[number], library, number
         self.row = {"what": "program", "kernel": "blas", "N": N, "ld": ld,
                     "parameters": {"kernels": library.kernels, "chosen": library.chosen}}
 
-    def sample(self):
+    def sample(self) -> float:
         """Return the seconds of the fastest call of a moment."""
         self.library.process.stdin.write(f"{self.number}\n")
         self.library.process.stdin.flush()
         return float(self.library.process.stdout.readline())
 
 
-def programs(wide):
+def programs(wide: bool) -> tuple[list[Any], Library]:
     """Return everything to time; `wide`: the CPU has vectors of 16 floats."""
     made = {size: matrices(*size) for size in ((SMALL, SMALL), (LARGE, LARGE), (LARGE, PADDED))}
     found = []
     for (N, ld), given in made.items():
-        def add(name, kernel=None, N=N, ld=ld, given=given, **parameters):
+        def add(name: str, kernel: Any = None, N: int = N, ld: int = ld, given: list[np.ndarray] = given, **parameters: Any) -> None:
             found.append(Program(name, kernel or cpu_kernel(name), N, ld, given, **parameters))
         for name in LADDER:
             add(name)
@@ -163,7 +166,7 @@ def programs(wide):
     return found + [program for library in different for program in library.programs()], libraries[0]
 
 
-def tiny():
+def tiny() -> dict[tuple[str, bool], Program]:
     """Return two orders on matrices that fit into the first cache, as ever and by a compiler that makes no vectors: label -> Program."""
     given = matrices(TINY, TINY)
     found = {}
@@ -174,11 +177,13 @@ def tiny():
     return found
 
 
-def record(seconds):
+def record(seconds: float) -> list[Row]:
     """Measure everything in turn for so many seconds; return the rows of the recording."""
     wide = facts()[2]
     timed, library = programs(wide)
-    small, computed, read = tiny(), {}, {}
+    small = tiny()
+    computed: dict[int, float] = {}
+    read: dict[int, float] = {}
     everything = [*timed, *small.values()]
     times, load, end, rounds = [[] for _ in everything], os.getloadavg()[0], time.perf_counter() + seconds, 0
     took = 0.0
@@ -201,13 +206,13 @@ def record(seconds):
     return rows + [program.row | spread(samples) | lines(program.row) for program, samples in zip(timed, times, strict=False)]
 
 
-def spread(samples):
+def spread(samples: Sequence[float]) -> dict[str, float]:
     """Return the best, the median and the worst of the rounds."""
     best, median, worst = min(samples), statistics.median(samples), max(samples)
     return {f"{name}_s": float(f"{value:.4g}") for name, value in (("best", best), ("median", median), ("worst", worst))}
 
 
-def lines(row):
+def lines(row: Row) -> dict[str, int]:
     """Return the cache lines of a small program that can be counted, into a cache like this CPU's first."""
     first = next(((kib, ways) for level, kib, ways in caches() if level == 1), None)
     if row["N"] != SMALL or row["kernel"] not in ("gemm_ijk", "gemm_ikj", "six_loops") or not first:
@@ -220,7 +225,7 @@ def lines(row):
 @click.command()
 @out_option("cpu")
 @click.option("--seconds", default=140.0, show_default=True)
-def command(out, seconds):
+def command(out: Path, seconds: float) -> None:
     """Record, and print what was found."""
     rows = record(seconds)
     sources = {name: fingerprint_of(cpu_kernel(name)) for name in (*LADDER, "blas")}

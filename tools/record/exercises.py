@@ -1,4 +1,6 @@
-"""Hold the worked kernels of the exercises to a GPU: their results on every input, and their counters to Nsight Compute's.
+"""Hold the exercises' worked kernels to a GPU.
+
+Hold the worked kernels of the exercises to a GPU: their results on every input, and their counters to Nsight Compute's.
 
 With a FILE, on a machine with a GPU and Nsight Compute: compares, and writes the file, which is what tests/data/h200_exercises.json holds.
 Without, each is launched once, on the input of its gates; this is what Nsight Compute watches. Instructors' notes say that a gate's counters
@@ -18,7 +20,6 @@ from typing import Any
 import click
 import nbformat
 
-
 from course_lib import magic, toolchain
 from course_lib.grading import all_parts
 from course_lib.grading.judge.spec import Spec
@@ -32,7 +33,7 @@ CODE = ROOT / "build" / "exercise_code.json"
 LOADED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 
 
-def worked():
+def worked() -> Iterator[tuple[Spec, str]]:
     """Yield (spec, CUDA C text) of the worked solution of every part that is a kernel."""
     for spec in (spec for spec in all_parts().values() if type(spec) is Spec):
         for cell in nbformat.read(ROOT / f"solutions/{spec.exercise}/{spec.exercise}.ipynb", 4).cells:
@@ -40,13 +41,13 @@ def worked():
                 yield spec, magic.from_cell(cell.source)[1]
 
 
-def tile_of(spec, text):
+def tile_of(spec: Spec, text: str) -> dict[str, int]:
     """Return the numbers of a text that decide its launch."""
     values = written_values(text)
     return {name: values[name] for name in spec.tile}
 
 
-def simulated(spec, text):
+def simulated(spec: Spec, text: str) -> Any:
     """Return the simulator's report of the input of the gates."""
     from course_lib import simt
     tile = tile_of(spec, text)
@@ -55,13 +56,13 @@ def simulated(spec, text):
                        constants=getattr(trial, "constants", None))
 
 
-def differing(report, measured):
+def differing(report: Any, measured: dict[str, int]) -> dict[str, tuple[int, int]]:
     """Return the counters that a report gives otherwise than measured, by the profiler's names: {name: (simulated, measured)}."""
     ours = {name: report.counters[MEASURED[name]] for name in measured}
     return {name: (ours[name], measured[name]) for name in measured if ours[name] != measured[name]}
 
 
-def launch(spec, text, compiled, case):
+def launch(spec: Spec, text: str, compiled: Any, case: Any) -> str | None:
     """Launch a kernel on the GPU on one input; return what is wrong with the result, or None."""
     from course_lib import gpu
     tile = tile_of(spec, text)
@@ -70,7 +71,7 @@ def launch(spec, text, compiled, case):
     return spec.operation.judge(trial)
 
 
-def compiled_for(text):
+def compiled_for(text: str) -> Any:
     """Return the machine code of `CODE`, or compile for the GPU that is here."""
     from course_lib import gpu
     if CODE.exists():
@@ -81,7 +82,7 @@ def compiled_for(text):
     return toolchain.compile_cuda(text, name="answer.cu", arch=gpu.probe().arch)
 
 
-def write_code():
+def write_code() -> None:
     """Write `CODE`."""
     made = {source_hash(text): toolchain.machine_code(toolchain.compile_cuda(text, name="answer.cu")) for _, text in worked()}
     code = {digest: base64.b64encode(cubin).decode() for digest, cubin in made.items()}
@@ -89,7 +90,7 @@ def write_code():
     CODE.write_text(json.dumps({"nvrtc": toolchain.nvrtc_version(), "code": code}))
 
 
-def compare(record, out):
+def compare(record: dict[str, Any], out: Path) -> str:
     """Run every worked kernel on the GPU, and set what Nsight Compute counts beside the simulator's counters.
 
     Parameters
@@ -138,7 +139,7 @@ def compare(record, out):
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--code", is_flag=True, help="Anywhere: compile for sm_90, into build/exercise_code.json.")
-def command(file, code):
+def command(file: Path | None, code: bool) -> None:
     """Launch each kernel once, or compile, or compare and write the record."""
     if code:
         write_code()

@@ -1,4 +1,6 @@
-"""Record how C fills while each kernel of the ladder multiplies 4096 × 4096 matrices on this GPU; write filling.json.
+"""Record how C fills while each kernel runs.
+
+Record how C fills while each kernel of the ladder multiplies 4096 × 4096 matrices on this GPU; write filling.json.
 
 C begins full of NaN. A watcher, a block of 1024 threads that was launched before, reads 32 × 32 elements of C again and again, and notes
 when each has got its number. It runs beside the kernel on one multiprocessor, so each kernel is also timed without it.
@@ -44,7 +46,7 @@ extern "C" __global__ void watch(const float* C, int N, int side, unsigned long 
 class Filling:
     """The matrices, the watcher, and two streams: the watcher's and the kernel's."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         import cupy
 
         self.cupy = cupy
@@ -58,7 +60,7 @@ class Filling:
         self.when, self.seen = cupy.zeros(SIDE**2, cupy.uint64), cupy.zeros(SIDE**2, cupy.uint32)
         self.right = self.A @ self.B
 
-    def call_of(self, record):
+    def call_of(self, record: Any) -> Callable[[], Any]:
         """Return the function that puts a kernel on the second stream."""
         if record.kernel == "cuBLAS":
             return bind_product(self.A, self.B, self.C, 1.0, 0.0, (False, False), ctypes.c_void_p(self.theirs.ptr))
@@ -70,7 +72,7 @@ class Filling:
         grid, block = triple(kernel.grid(N, N, **values)), triple(kernel.block(**values))
         return lambda: function(grid, block, arguments)
 
-    def once(self, call, watched):
+    def once(self, call: Callable[[], Any], watched: bool) -> tuple[int, np.ndarray]:
         """Multiply once; return the nanoseconds it took, and for each watched element those until it had its number."""
         cupy = self.cupy
         self.C.view(cupy.uint32).fill(0x7fffffff)
@@ -87,7 +89,7 @@ class Filling:
         start, end = (int(t) for t in self.ends.get())
         return end - start, self.when.get().astype(np.int64) - start
 
-    def row(self, record):
+    def row(self, record: Any) -> dict[str, Any]:
         """Return what is recorded of one kernel."""
         cupy, call = self.cupy, self.call_of(record)
         self.once(call, False)
@@ -106,7 +108,7 @@ class Filling:
 
 @click.command()
 @out_option("filling")
-def command(out):
+def command(out: Path) -> None:
     """Record every kernel of the ladder at N = 4096."""
     status, filling = usable_gpu(), Filling()
     rows = []

@@ -1,4 +1,6 @@
-"""Run the kernels of tests/hardware on a real GPU, under Nsight Compute, and record what they computed and what it counted.
+"""Record what the kernels of tests/hardware do.
+
+Run the kernels of tests/hardware on a real GPU, under Nsight Compute, and record what they computed and what it counted.
 
 `run` needs CuPy, NumPy, click and `ncu` alone, so that it also runs where the course is not installed. A record is compared
 with the simulator by the tests, on any machine.
@@ -10,13 +12,12 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-
 
 from tools import ROOT, ToolError, again, from_tests
 from tools.nsight import find_ncu, kernel_of, number, version_of, watched
@@ -47,7 +48,7 @@ CURIOUS = re.compile(
     r"|smsp__inst_executed_pipe_(?:tensor|fp64)\w*")
 
 
-def build(folder, arch="sm_90"):
+def build(folder: Path, arch: str = "sm_90") -> None:
     """Compile every kernel; say with which NVRTC."""
     from course_lib import toolchain
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +57,7 @@ def build(folder, arch="sm_90"):
     (folder / "nvrtc.json").write_text(json.dumps(list(toolchain.nvrtc_version())))
 
 
-def launch(folder, names, out):
+def launch(folder: Path, names: Sequence[str], out: Path | None) -> None:
     """Launch kernels once each, in order; keep their outputs in OUT/NAME.npz when `out` is a folder."""
     import cupy
     cupy.cuda.runtime.deviceSetLimit(0, STACK)
@@ -74,12 +75,12 @@ def launch(folder, names, out):
             np.savez(out / f"{name}.npz", **found)
 
 
-def by_value(argument):
+def by_value(argument: Any) -> Any:
     """Turn a structure parameter into what CuPy passes on as it is."""
     return argument if isinstance(argument, np.generic) else np.frombuffer(bytes(argument), f"V{len(bytes(argument))}").reshape(())
 
 
-def run_all(folder, out):
+def run_all(folder: Path, out: Path) -> dict[str, str]:
     """Run every kernel; a fault ends its process, so the next ones get a new one. Returns {name: what went wrong}."""
     left, failed = list(CASES), {}
     while left:
@@ -97,7 +98,7 @@ def run_all(folder, out):
     return failed
 
 
-def metrics(ncu):
+def metrics(ncu: str) -> list[str]:
     """Return METRICS, and the curious ones that exist."""
     answer = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, timeout=120)
     known = {line.split()[0] for line in answer.stdout.splitlines() if line.strip()}
@@ -105,13 +106,13 @@ def metrics(ncu):
     return METRICS + [m for m in more if m not in METRICS]
 
 
-def profile(folder, names, wanted, out):
+def profile(folder: Path, names: Sequence[str], wanted: Sequence[str], out: Path) -> dict[str, dict[str, int]]:
     """Read the counters of one launch of each kernel: name -> {metric: count}."""
     rows = watched(["record", "hardware", "launch", folder, ",".join(names)], wanted, names, out / "ncu.csv", patience=400)
     return {kernel_of(row): {m: number(row[m]) for m in wanted if row.get(m) not in (None, "", "n/a")} for row in rows}
 
 
-def measure(folder, out):
+def measure(folder: Path, out: Path) -> str:
     """Run, check against the references, profile, and write the record."""
     import cupy
     raw = out / "outputs"
@@ -135,9 +136,10 @@ def measure(folder, out):
     return f"{len(told['kernels'])} kernels recorded, {len(failed)} failed ({list(failed)}), {len(bad)} wrong: {bad}"
 
 
-def collect(names, raw):
+def collect(names: Sequence[str], raw: Path) -> tuple[dict[str, np.ndarray], dict[str, list[str]]]:
     """Read the outputs back and compare them with the references: ({key: array}, {name: what is wrong})."""
-    outputs, bad = {}, {}
+    outputs: dict[str, np.ndarray] = {}
+    bad: dict[str, list[str]] = {}
     for name in names:
         _, want = CASES[name].arguments()
         with np.load(raw / f"{name}.npz") as found:
@@ -151,7 +153,7 @@ def collect(names, raw):
     return outputs, bad
 
 
-def keep(out):
+def keep(out: Path) -> None:
     """Take a record over into tests/data: counters, a digest of each output, and those that the references do not give to the bit."""
     told = json.loads((out / "hardware.json").read_text())
     kernels, unlike = told.pop("kernels"), {}
@@ -172,19 +174,19 @@ def keep(out):
     np.savez_compressed(ROOT / "tests" / "data" / "h200_kernels.npz", **unlike)
 
 
-def digest(array):
+def digest(array: np.ndarray) -> str:
     """Return the SHA-256 of an array's bytes."""
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
 @click.group()
-def command():
+def command() -> None:
     """Group the steps."""
 
 
 @command.command("build")
 @click.argument("folder", type=FOLDER)
-def _build(folder):
+def _build(folder: Path) -> None:
     """Compile every kernel to FOLDER/NAME.cubin (needs no GPU)."""
     build(folder)
 
@@ -192,14 +194,14 @@ def _build(folder):
 @command.command("run")
 @click.argument("folder", type=FOLDER)
 @click.argument("out", type=FOLDER)
-def _run(folder, out):
+def _run(folder: Path, out: Path) -> None:
     """Run and profile FOLDER's cubins; write OUT/hardware.json and OUT/outputs.npz."""
     print(measure(folder, out))
 
 
 @command.command("keep")
 @click.argument("out", type=FOLDER)
-def _keep(out):
+def _keep(out: Path) -> None:
     """Take a record over into tests/data."""
     keep(out)
 
@@ -208,6 +210,6 @@ def _keep(out):
 @click.argument("folder", type=FOLDER)
 @click.argument("names", type=Names())
 @click.argument("out", type=FOLDER, required=False)
-def _launch(folder, names, out):
+def _launch(folder: Path, names: tuple[str, ...], out: Path | None) -> None:
     """Launch kernels once each."""
     launch(folder, names, out)

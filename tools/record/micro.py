@@ -1,4 +1,6 @@
-"""Record the microbenchmarks, and what Nsight Compute says about every product and the homework's kernels, on a real GPU.
+"""Record microbenchmarks, and what ncu counts.
+
+Record the microbenchmarks, and what Nsight Compute says about every product and the homework's kernels, on a real GPU.
 
 Writes micro.json, traffic.json and vectors.json into the output folder; copy them into course_lib/data/.
 """
@@ -7,7 +9,7 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,7 @@ VECTORS = {
 SIZES = (1024, 1536, 2048)     # of the square matrices: the larger ones where whole tiles must fit
 
 
-def plan():
+def plan() -> Iterator[tuple[str, dict[str, int]]]:
     """Yield (kernel, options) of every microbenchmark to record."""
     for name in ("micro_fma", "micro_fma_shared", "micro_shared"):
         for threads in TABLE:
@@ -63,7 +65,7 @@ def plan():
                 yield "micro_loads", {"threads": threads, "LOADS": loads, "blocks": blocks, "footprint": footprint}
 
 
-def micro():
+def micro() -> list[dict[str, Any]]:
     """Return a row for each microbenchmark: cycles per step of the fastest and the slowest warp."""
     from course_lib.run import run_micro
     rows = []
@@ -84,7 +86,7 @@ def micro():
     return rows
 
 
-def cases():
+def cases() -> Iterator[tuple[str, dict[str, Any], tuple[int, int, int], int]]:
     """List (kernel, {}, (N, N, N), 0) of every product at the first size it can do."""
     from course_lib.kernels import KERNELS
     for name, kernel in KERNELS.items():
@@ -92,14 +94,14 @@ def cases():
         yield name, {}, (N, N, N), 0
 
 
-def traffic(out):
+def traffic(out: Path) -> list[dict[str, Any]]:
     """Return a row for each product: what Nsight Compute counts in L2 and DRAM, with all caches empty at its start."""
     wanted = list(cases())
     found = counted({"cases": wanted, "beta": 0.0}, "^[sd]?gemm", TRAFFIC, [name for name, *_ in wanted], out / "traffic_cases.json")
     return [{"kernel": name, "N": N} | counts for (name, _, (N, _, _), _), counts in zip(wanted, found, strict=True)]
 
 
-def vectors(out):
+def vectors(out: Path) -> list[dict[str, Any]]:
     """Return a row for each of the homework's kernels and each number of warps, caches empty at its start."""
     from course_lib.bench.plans import MXV, WARPS
     from course_lib.bench.plans import VECTORS as S
@@ -109,7 +111,7 @@ def vectors(out):
             for (name, values, S), counts in zip(wanted, found, strict=True)]
 
 
-def counted(task, pattern, metrics, names, path):
+def counted(task: Mapping[str, Any], pattern: str, metrics: Mapping[str, str], names: Sequence[str], path: Path) -> list[dict[str, int]]:
     """Have Nsight Compute watch the launches of a task, which a file holds; return {our name: count} for each launch."""
     from course_lib import gpu
     from course_lib.kernels import get
@@ -119,7 +121,7 @@ def counted(task, pattern, metrics, names, path):
     return [{ours: number(there[theirs]) for theirs, ours in metrics.items() if theirs in there} for there in found]
 
 
-def sources(rows):
+def sources(rows: list[dict[str, Any]]) -> dict[str, str]:
     """Return the hash of the code of every kernel that the rows measured."""
     from course_lib.bench.fingerprint import fingerprint_of
     from course_lib.kernels import get
@@ -129,7 +131,7 @@ def sources(rows):
 @click.command()
 @out_option("micro")
 @only_option("micro", "traffic", "vectors")
-def command(out, only):
+def command(out: Path, only: tuple[str, ...]) -> None:
     """Record what was asked for; one part that fails does not stop the other."""
     out.mkdir(parents=True, exist_ok=True)
     from course_lib import gpu

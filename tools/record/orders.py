@@ -1,4 +1,6 @@
-"""Record what orders of the triple loop take on one core of this machine, one change of the matrices at a time.
+"""Record what orders of the triple loop take.
+
+Record what orders of the triple loop take on one core of this machine, one change of the matrices at a time.
 
 Writes cpu_orders.json into the output folder; copy it into course_lib/data/, and refresh lesson 01, which prints it. All
 programs take turns, round after round, until the seconds are over. A round gives the fastest sample of a moment, in processor time of the
@@ -8,6 +10,7 @@ thread; the file holds the best, the middle and the worst round of each program,
 import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -25,13 +28,13 @@ from tools.recordings import write_recording
 BUDGET_S = 0.2                            # of a program in a round; one sample where that takes longer
 
 
-def plan():
+def plan() -> list[tuple[str, Size]]:
     """Return (program, size) of everything to time, each once."""
     pairs = [(f"gemm_{order}", size) for size in (*SIZES, *TIMED) for order in ("ijk", "ikj")]
     return pairs + [(f"gemm_{order}", size) for size in SMALL for order in ORDERS]
 
 
-def rounds_of(programs, seconds):
+def rounds_of(programs: Sequence[tuple[str, Size]], seconds: float) -> list[Spread]:
     """Time the programs in turns, one round at least, until so many seconds have gone since now; return their `Spread`s."""
     end = time.perf_counter() + seconds
     matrices = {size: size.matrices() for _, size in programs}
@@ -47,10 +50,11 @@ def rounds_of(programs, seconds):
     return [Spread(tuple(found)) for found in times]
 
 
-def rows_of(seconds):
+def rows_of(seconds: float) -> list[dict[str, Any]]:
     """Measure everything; return the rows of the recording."""
     load, programs = os.getloadavg()[0], plan()
-    rows = [conditions(load) | {"clock": CLOCK.__name__}, *({"what": "cache", "level": level, "kib": kib, "ways": ways} for level, kib, ways in caches())]
+    rows = [conditions(load) | {"clock": CLOCK.__name__},
+            *({"what": "cache", "level": level, "kib": kib, "ways": ways} for level, kib, ways in caches())]
     for (name, size), spread in zip(programs, rounds_of(programs, seconds), strict=True):
         times = {"best_s": spread.best, "median_s": spread.median, "worst_s": spread.worst}
         rows.append({"what": "program", "kernel": name, "M": size.M, "N": size.N, "K": size.K, "ldb": size.ldb,
@@ -61,7 +65,7 @@ def rows_of(seconds):
 @click.command()
 @out_option("cpu")
 @click.option("--seconds", default=150.0, show_default=True)
-def command(out, seconds):
+def command(out: Path, seconds: float) -> None:
     """Record, and print what was found."""
     rows = rows_of(seconds)
     sources = {name: fingerprint_of(cpu_kernel(name)) for name in sorted({name for name, _ in plan()})}

@@ -1,4 +1,6 @@
-"""Hold the simulator's tensor-core arithmetic and fragments to a real GPU, bit for bit, on random and on nasty registers.
+"""Hold tensor-core arithmetic to a GPU, bit for bit.
+
+Hold the simulator's tensor-core arithmetic and fragments to a real GPU, bit for bit, on random and on nasty registers.
 
 Every probe is one instruction whose registers come from arrays: `mma.sync` of each shape and type, `wmma.load` of each layout.
 """
@@ -6,7 +8,6 @@ Every probe is one instruction whose registers come from arrays: `mma.sync` of e
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -20,6 +21,7 @@ FLOATS = [("m16n8k16", "f16", "f32", 4, 2), ("m16n8k16", "f16", "f16", 4, 2), ("
           ("m16n8k8", "tf32", "f32", 4, 2), ("m16n8k4", "tf32", "f32", 2, 1)]  # A's and B's registers
 DOUBLES = [("m8n8k4", 1, 1, 2), ("m16n8k4", 2, 1, 4), ("m16n8k8", 4, 2, 4), ("m16n8k16", 8, 4, 4)]
 BYTES = [("m8n8k16", 1, 1, 2), ("m16n8k16", 2, 1, 4), ("m16n8k32", 4, 2, 4)]
+Probe = tuple[str, str, dict[str, str], list[np.ndarray], int]
 FRAGMENT = r"""
 #include <mma.h>
 #include <cuda_bf16.h>
@@ -33,7 +35,7 @@ extern "C" __global__ void k(unsigned* y, const TYPE* x) {
 """
 
 
-def registers(rng, kind, n):
+def registers(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:
     """Return random registers (CASES, 32, n): of plain numbers, of close ones, of all bits, and with infinities and NaN among them."""
     size = {"f16": 2, "bf16": 2, "s8": 1, "f64": 8}.get(kind, 4)
     count = max(4, size) // size * n
@@ -48,7 +50,7 @@ def registers(rng, kind, n):
     return np.ascontiguousarray(bits).view(np.uint64 if size == 8 else np.uint32)
 
 
-def encode(values, kind):
+def encode(values: np.ndarray, kind: str) -> np.ndarray:
     """Return the bits of numbers in a type."""
     if kind == "bf16":
         return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
@@ -56,7 +58,7 @@ def encode(values, kind):
     return values.astype(dtype).view(f"u{np.dtype(dtype).itemsize}")
 
 
-def probes():
+def probes() -> Iterator[Probe]:
     """Yield (name, source, defines, [D, further arguments], grid)."""
     mma_kernel = from_tests("simt", "tensor_kernels").mma_kernel
     rng = np.random.default_rng(1)
@@ -71,7 +73,7 @@ def probes():
     yield from fragments()
 
 
-def fragments():
+def fragments() -> Iterator[Probe]:
     """Yield the probes of `wmma.load`."""
     types = {"f16": ("__half", "__half"), "bf16": ("__nv_bfloat16", "__nv_bfloat16"), "s8": ("signed char", "signed char"),
              "tf32": ("float", "wmma::precision::tf32"), "f64": ("double", "double"), "f32": ("float", "float"), "s32": ("int", "int")}
@@ -89,7 +91,7 @@ def fragments():
             yield f"wmma.load {use} {shape} {kind} {order}", FRAGMENT, defines, [np.zeros((32, 16), np.uint32), x], 1
 
 
-def build(folder):
+def build(folder: Path) -> None:
     """Compile the probes and run them on the simulator."""
     from course_lib import simt, toolchain
     folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +107,7 @@ def build(folder):
     print(len(names), "probes")
 
 
-def check(folder):
+def check(folder: Path) -> None:
     """Run the probes on the GPU and print where the bits differ."""
     import cupy
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
@@ -125,19 +127,19 @@ def check(folder):
 
 
 @click.group()
-def command():
+def command() -> None:
     """Group the steps."""
 
 
 @command.command("build")
 @click.argument("folder", type=FOLDER)
-def _build(folder):
+def _build(folder: Path) -> None:
     """Compile the probes and run them on the simulator (needs no GPU)."""
     build(folder)
 
 
 @command.command("check")
 @click.argument("folder", type=FOLDER)
-def _check(folder):
+def _check(folder: Path) -> None:
     """Run them on the GPU and say where the bits differ; CuPy, NumPy and click alone are needed."""
     check(folder)

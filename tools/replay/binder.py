@@ -1,4 +1,6 @@
-"""Replay what Binder does with .binder/: its steps in their order, in an account made for it, then lessons beside a running JupyterLab.
+"""Replay what Binder does.
+
+Replay what Binder does with .binder/: its steps in their order, in an account made for it, then lessons beside a running JupyterLab.
 
 LESSONS are called as in the repository. The order is that of the Dockerfile which `jupyter-repo2docker --no-build --debug .` prints
 (2026.4.0): Binder's own environment; a copy of the repository, which is the account's home; as that account `pip install -r
@@ -16,8 +18,10 @@ import tempfile
 import threading
 import time
 import urllib.request
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 import psutil
@@ -38,7 +42,7 @@ nbformat==5.10.4 notebook==7.4.7 notebook-shim==0.2.4 pip==25.2 setuptools==80.9
 class Account:
     """An account whose home is a clone of this repository, and who runs commands there with Binder's environment."""
 
-    def __init__(self, folder, python):
+    def __init__(self, folder: Path, python: str) -> None:
         self.environment, self.home = folder / "notebook", folder / "home"
         subprocess.run(["useradd", "--no-create-home", "--home-dir", self.home, "--shell", "/bin/bash", ACCOUNT], check=True)
         self.who = pwd.getpwnam(ACCOUNT)
@@ -47,7 +51,7 @@ class Account:
         subprocess.run(["git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), self.home], check=True)
         subprocess.run(["chown", "-R", f"{ACCOUNT}:", folder], check=True)
 
-    def begin(self, *command, one_core=False, **how):
+    def begin(self, *command: str | Path, one_core: bool = False, **how: Any) -> subprocess.Popen[str]:
         """Start a command in the home, and return its process."""
         variables = {"HOME": str(self.home), "USER": ACCOUNT, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1",
                      "PATH": f"{self.environment / 'bin'}:/usr/local/bin:/usr/bin:/bin"} | index_variables()
@@ -55,7 +59,7 @@ class Account:
         return subprocess.Popen([*pinned, *command], cwd=self.home, env=variables, user=self.who.pw_uid, group=self.who.pw_gid,
                                 extra_groups=[], text=True, **how)
 
-    def run(self, *command, **how):
+    def run(self, *command: str | Path, **how: Any) -> tuple[float, str]:
         """Run a command to its end; return (seconds, what it wrote to its standard output)."""
         begun = time.perf_counter()
         process = self.begin(*command, stdout=subprocess.PIPE, **how)
@@ -64,7 +68,7 @@ class Account:
             raise ToolError(f"{' '.join(map(str, command))} ended with {process.returncode}:\n{out}")
         return time.perf_counter() - begun, out
 
-    def megabytes(self):
+    def megabytes(self) -> float:
         """Return the memory of all its processes, pages that several share counted once (proportional set size)."""
         total = 0
         for process in psutil.process_iter(["username"]):
@@ -75,7 +79,7 @@ class Account:
                     continue
         return total / 1e6
 
-    def remove(self):
+    def remove(self) -> None:
         """End what is left of its processes, and remove the account."""
         for process in psutil.process_iter(["username"]):
             if process.info["username"] == ACCOUNT:
@@ -84,11 +88,11 @@ class Account:
 
 
 @contextmanager
-def watched(account):
+def watched(account: Account) -> Iterator[list[float]]:
     """Yield a list that gets the account's memory in megabytes, five times a second."""
     seen, over = [0.0], threading.Event()
 
-    def look():
+    def look() -> None:
         while not over.wait(0.2):
             seen.append(account.megabytes())
     thread = threading.Thread(target=look)
@@ -101,7 +105,7 @@ def watched(account):
 
 
 @contextmanager
-def jupyterlab(account):
+def jupyterlab(account: Account) -> Iterator[float]:
     """Yield the seconds until JupyterLab answers, started by the command that is in the Dockerfile; it runs as long as the block."""
     begun = time.perf_counter()
     server = account.begin("jupyter", "notebook", "--no-browser", "--ip=127.0.0.1", f"--port={PORT}", f"--IdentityProvider.token={TOKEN}",
@@ -113,7 +117,7 @@ def jupyterlab(account):
         server.wait()
 
 
-def _answers(server):
+def _answers(server: subprocess.Popen[str]) -> float:
     """Wait until the page of the first lesson is served; return when that was."""
     page = f"http://127.0.0.1:{PORT}/lab/tree/notebooks/00_start_here.ipynb?token={TOKEN}"
     while time.sleep(0.1) or server.poll() is None:
@@ -126,7 +130,7 @@ def _answers(server):
     raise ToolError("JupyterLab ended by itself.")
 
 
-def replay(account, lessons):
+def replay(account: Account, lessons: Sequence[str]) -> bool:
     """Do Binder's steps and tell of each; return whether all lessons ran."""
     size = int(subprocess.run(["du", "-sm", account.environment], capture_output=True, text=True, check=True).stdout.split()[0])
     seconds, _ = account.run(account.environment / "bin/pip", "install", "--quiet", "--no-cache-dir", "-r", ".binder/requirements.txt")
@@ -148,7 +152,7 @@ def replay(account, lessons):
 @click.command()
 @click.argument("lessons", nargs=-1, required=True)
 @click.option("--python", default=sys.executable, help="That of .binder/runtime.txt, readable for every account.")
-def command(lessons, python):
+def command(lessons: tuple[str, ...], python: str) -> None:
     """Make the account, replay, and remove the account."""
     folder = Path(tempfile.mkdtemp(prefix="binder-"))
     folder.chmod(0o755)

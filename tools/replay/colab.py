@@ -1,4 +1,6 @@
-"""Replay what Google Colab would do: its packages in a virtual environment, the README's cell, then lessons with their sliders moved.
+"""Replay what Google Colab does.
+
+Replay what Google Colab would do: its packages in a virtual environment, the README's cell, then lessons with their sliders moved.
 
 The versions are Colab's own (github.com/googlecolab/backend-info, pip-freeze.txt and pip-freeze.gpu.txt of 2026-08-19, Python 3.13), of
 the packages that meet the course. With --gpu the environment also has a GPU runtime's CUDA 12 packages, and a program called nvidia-smi:
@@ -33,14 +35,14 @@ nvidia-cuda-nvrtc-cu12==12.8.93 nvidia-cuda-runtime-cu12==12.8.90
 REPLACED = {"llvmlite"}                          # of Colab's packages, as the README says
 
 
-def cell():
+def cell() -> str:
     """Return the README's cell, with this repository as the address."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (found,) = (block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if ADDRESS in block)
     return found.replace(ADDRESS, ROOT.as_uri())
 
 
-def environment(python, gpu):
+def environment(python: str, gpu: bool) -> tuple[Path, dict[str, str]]:
     """Make Colab's environment anew, an empty folder to work in and an empty home; return (its Python, its variables)."""
     shutil.rmtree(HERE, ignore_errors=True)
     for name in ("content", "home"):
@@ -53,7 +55,7 @@ def environment(python, gpu):
     return own, index_variables() | {"HOME": str(HERE / "home"), "LANG": "C.UTF-8", "PATH": f"{own.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-def installed(python):
+def installed(python: Path) -> dict[str, str]:
     """Return name -> version of what is installed there."""
     asked = subprocess.run([python, "-m", "pip", "list", "--format", "json"], check=True, capture_output=True, text=True)
     return {entry["name"].lower().replace("_", "-"): entry["version"] for entry in json.loads(asked.stdout)}
@@ -63,7 +65,7 @@ def installed(python):
 @click.argument("lessons", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--python", default=sys.executable, help="Colab's is 3.13.")
 @click.option("--gpu", is_flag=True, help="With the CUDA 12 packages of a GPU runtime.")
-def command(lessons, python, gpu):
+def command(lessons: tuple[Path, ...], python: str, gpu: bool) -> None:
     """Replay, and compare the packages before and after."""
     own, variables = environment(python, gpu)
     before, good = installed(own), True

@@ -40,7 +40,7 @@ print(json.dumps(_moved))
 """
 
 
-def run(lesson, before=""):
+def run(lesson: str, before: str = "") -> dict:
     """Run a lesson in the current folder.
 
     Returns
@@ -65,12 +65,12 @@ def run(lesson, before=""):
             "moved": json.loads(said.strip().rpartition("\n")[2] or "[]")}
 
 
-def index_variables():
+def index_variables() -> dict[str, str]:
     """Return those of this process's variables that say how pip reaches its index; the rest stays out of a replay."""
     return {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_")) or "proxy" in name.lower()}
 
 
-def told(result):
+def told(result: dict) -> str:
     """Put a result into a sentence.
 
     >>> told({"lesson": "a.ipynb", "seconds": 2.0, "failed": [], "widgets": 2, "moved": [["Live", True]]})
@@ -82,7 +82,7 @@ def told(result):
             f"{answered} of {len(result['moved'])} moved and answered")
 
 
-def right(result):
+def right(result: dict) -> bool:
     """Tell whether every cell ran, there are widgets, and each move was answered."""
     return bool(not result["failed"] and result["widgets"] and all(answered for _, answered in result["moved"]))
 
