@@ -158,7 +158,7 @@ class Lesson:
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=STARTS * 1000)
         page.wait_for_function(f"{self.PANEL}?.sessionContext?.session?.kernel?.status === 'idle'", timeout=STARTS * 1000)
         self.errors: list[str] = []
-        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        page.on("console", lambda message: self.errors.extend([message.text] if message.type == "error" else []))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.evaluate("for (const side of ['left', 'right']) window.jupyterapp.shell[`collapse${side[0].toUpperCase()}"
                       "${side.slice(1)}`]()")

@@ -1,6 +1,6 @@
 """Grade a made-up class, and tell what that took.
 
-Grade a class of so many submissions of one exercise, honest, wrong, hostile and late ones, and tell what that took.
+Its submissions of one exercise are honest, wrong, hostile and late ones.
 
 The class is made in a temporary folder, or in `--folder`, where the same command goes on after an interruption. It is graded by the
 instructor's own commands. The exit status is 1 when somebody did not get the marks that they must get, by points or after being late.
@@ -55,7 +55,8 @@ class Peak:
 
     def look(self, process: int) -> None:
         """Count a process and all below it; a page that several of them share counts for each."""
-        trusted, boxed = [], []
+        trusted: list[int] = []
+        boxed: list[int] = []
         for found, inside in _tree(process):
             (boxed if inside else trusted).append(found)
         self.one = max(self.one, *trusted, 0)

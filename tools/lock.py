@@ -1,6 +1,6 @@
 """Write constraints.txt anew.
 
-Write constraints.txt anew: the newest versions that fit together, for every platform and Python we support.
+It takes the newest versions that fit together, for every platform and Python we support.
 
 The arguments hold single packages at a version, this once. What has to be held for longer stands in HELD, with the reason, which goes into
 the file. Then run `make test`, look at the diff and commit it. Needs the package index; nothing else in the course runs this.
@@ -59,7 +59,7 @@ def elsewhere(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def extra(project: Mapping[str, Any], name: str) -> list[str]:
-    """Return an extra's requirements; those of the course's own extras that it names stand in their place."""
+    """Return an extra's requirements; those of other extras of the course that it names stand in their place."""
     found = []
     for text in project["optional-dependencies"][name]:
         requirement = Requirement(text)

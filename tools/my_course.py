@@ -42,7 +42,7 @@ def blank_cell(source: str) -> tuple[str, str]:
     }
     """
     source, starters = _take_starters(source)
-    kept, solution, inside, blanks = [], [], False, 0
+    copied, solution, inside, blanks = [], [], False, 0
     for line in source.split("\n"):
         mark = re.fullmatch(rf"(\s*)// ({BEGIN}|{FINISH})\s*", line)
         if mark is None and (BEGIN in line or FINISH in line):
@@ -51,21 +51,21 @@ def blank_cell(source: str) -> tuple[str, str]:
             raise BadMarkers(f"`// {mark[2]}` stands where it cannot")
         if mark and mark[2] == BEGIN:
             blanks += 1
-            kept += starters.get(blanks) or [f"{mark[1]}{WRITE}"]
+            copied += starters.get(blanks) or [f"{mark[1]}{WRITE}"]
         elif mark:
-            kept += [] if starters.get(blanks) else [(mark[1], END)]
+            copied += [] if starters.get(blanks) else [(mark[1], END)]
         elif not inside:
-            kept.append(line)
+            copied.append(line)
         solution += [line] * (mark is None)
         inside = mark[2] == BEGIN if mark else inside
     if inside:
         raise BadMarkers(f"a solution has no `// {FINISH}`")
-    return _without_needless_ends(kept), "\n".join(solution) if blanks else ""
+    return _without_needless_ends(copied), "\n".join(solution) if blanks else ""
 
 
-def _take_starters(source: str) -> tuple[str, dict[str, str]]:
+def _take_starters(source: str) -> tuple[str, dict[int, list[str]]]:
     """Return a cell without the lines that the reader begins with, and these lines by the solution's number, without comment marks."""
-    kept, found, number, taking = [], {}, 0, False
+    copied, found, number, taking = [], {}, 0, False
     for line in source.split("\n"):
         number += f"// {BEGIN}" in line
         taking = taking and f"// {FINISH}" not in line
@@ -77,11 +77,11 @@ def _take_starters(source: str) -> tuple[str, dict[str, str]]:
         elif line.strip() == f"// {STARTER}":
             taking = True
         else:
-            kept.append(line)
-    return "\n".join(kept), found
+            copied.append(line)
+    return "\n".join(copied), found
 
 
-def _without_needless_ends(lines: list[tuple[str, str]]) -> str:
+def _without_needless_ends(lines: list) -> str:
     """Return the cell's text; what is blank up to the closing brace, from the opening one on, needs no mark at its end."""
     text = []
     for i, line in enumerate(lines):

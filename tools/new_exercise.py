@@ -1,6 +1,6 @@
 """Begin an exercise of your own.
 
-Begin an exercise of your own: a small complete one under its name, to be changed piece by piece (docs/own-exercise.md).
+It is a small complete one, to be changed piece by piece (docs/own-exercise.md).
 
 NAME is two digits and a name, such as 60_my_topic. It writes the spec, the worked solution, answers that must fail and one that must pass,
 all from docs/own-exercise/, and nothing that is there already.

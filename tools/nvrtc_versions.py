@@ -1,6 +1,6 @@
 """Run every kernel with other versions of NVRTC.
 
-Run every kernel with other versions of NVIDIA's compiler: its PTX differs from version to version, the answers must not.
+NVIDIA's compiler writes other PTX in each version; the answers must stay the same.
 
 `pinned` stands for the version that the course is installed with (constraints.txt).
 """
@@ -75,7 +75,7 @@ def here(version: str) -> dict[str, Any]:
     if version != "pinned":
         load(version)
     from course_lib import toolchain
-    told = {"nvrtc": list(toolchain.nvrtc_version()), "kernels": 0, "wrong": {}}
+    told: dict[str, Any] = {"nvrtc": list(toolchain.nvrtc_version()), "kernels": 0, "wrong": {}}
     for name, check in checks():
         told["kernels"] += 1
         try:
@@ -88,7 +88,7 @@ def here(version: str) -> dict[str, Any]:
 
 
 def checks() -> Iterator[tuple[str, Callable[[], str | None]]]:
-    """Yield (name, function that returns what is wrong or None): the recorded kernels and the course's own."""
+    """Yield (name, function that returns what is wrong or None): the recorded kernels and those of the course."""
     from course_lib.kernels import KERNELS
     for case in from_tests("hardware", "hardware_catalog").CASES.values():
         yield case.name, lambda case=case: recorded(case)

@@ -1,6 +1,6 @@
 """Make the precompiled archive.
 
-Make the precompiled archive: what NVRTC says to everything that lessons and exercises ask of it, for machines without NVRTC.
+It holds what NVRTC says to everything that lessons and exercises ask of it, for machines without NVRTC.
 
 It compiles every kernel at every position of its sliders and runs every lesson and exercise with a cache of its own; the archive is
 that cache, packed. It can be interrupted and goes on where it was.

@@ -273,5 +273,6 @@ if __name__ == "__main__":
     if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("lab", "course", "dev", "prepare"):
         sys.exit(__doc__)
     if sys.argv[1] == "prepare":
-        sys.exit(prepare(sys.executable, Path(sys.prefix)))
+        prepare(Path(sys.executable), Path(sys.prefix))
+        sys.exit()
     main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 4 if sys.argv[1] == "lab" else 2)

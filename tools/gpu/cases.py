@@ -1,6 +1,6 @@
 """Launch cases once each, for Nsight Compute to watch.
 
-Launch each case of a file once: what Nsight Compute watches when `gpu check` and `record micro` need its counters.
+A file names them. `gpu check` and `record micro` need their counters.
 """
 
 import json
@@ -49,7 +49,7 @@ def products() -> Iterator[Case]:
 
 
 def matrices(shape: tuple[int, int, int], padding: int, dtype: str = "float32") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return A, B, C with rows that are `padding` elements apart; never symmetric, never constant."""
+    """Return A, B, C with `padding` unused elements behind each row; never symmetric, never constant."""
     M, N, K = shape
     rng = np.random.default_rng([M, N, K, padding])
 

@@ -1,6 +1,6 @@
 """Check all that only a real GPU can show.
 
-Check everything that only a real GPU can show, in one call, and leave a record of it.
+One call does it and leaves a record.
 
 Each section reports what it found and never stops the next one. gpu_check.json in the output folder holds every figure with the device, the
 driver and the date; a short table comes last on the screen. Exit status 0 when all sections that could run are right.
@@ -184,7 +184,7 @@ SECTIONS = {"environment": section_environment, "probe": section_probe, "correct
 def command(out: Path, only: tuple[str, ...]) -> None:
     """Run the sections, write the record, print the table."""
     out.mkdir(parents=True, exist_ok=True)
-    report = {"date": datetime.date.today().isoformat(), "sections": {}}
+    report: dict[str, Any] = {"date": datetime.date.today().isoformat(), "sections": {}}
     table = []
     for name in only:
         record = report["sections"][name] = {}

@@ -1,6 +1,6 @@
 """Move every slider and menu of lessons, and time it.
 
-Move everything that can be moved in lessons, by keyboard and by mouse, and tell what each move did and how long it took.
+They are moved by keyboard and by mouse; a table tells what each move did and how long it took.
 
 `tests/browser/test_lessons.py` is built on this.
 """

@@ -1,6 +1,6 @@
 """Write a picture's last moment as a small PNG.
 
-Write a picture's last moment as a small PNG, as README.md shows the race.
+README.md shows the race so.
 """
 import io
 import tempfile

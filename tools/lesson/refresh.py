@@ -1,6 +1,6 @@
-"""Run notebooks and keep their outputs.
+"""Run notebooks and store their outputs.
 
-Run the notebooks that are named, or all lessons, on the simulator and keep their outputs as they are committed.
+The notebooks that are named, or all lessons, run on the simulator and are written as they are committed.
 
 What changes from run to run is left out: times of execution, and the ids of live widgets (a widget's table or text
 stays, and is what a reader without a kernel sees). Cells are never changed.

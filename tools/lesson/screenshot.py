@@ -1,6 +1,6 @@
 """Run a lesson in JupyterLab and take pictures of it.
 
-Look at a lesson as a student sees it: run it in JupyterLab and write pictures of it to build/screenshots/.
+It is what a student sees. The pictures go to build/screenshots/.
 """
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Write every page that is here but hostile's.
+"""Write every page of this group but hostile's.
 
-Write or check every page but the one that grades hostile submissions, which takes minutes.
+Hostile submissions are left out: to grade them takes minutes.
 """
 
 import importlib

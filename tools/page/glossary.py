@@ -1,6 +1,6 @@
 """Link words of lessons to the glossary.
 
-Link the first use of each word of the glossary in the lessons that are named, or in all, to its entry.
+The first use of each word, in the lessons that are named or in all, becomes a link to its entry.
 
 Only prose changes, so the outputs stay as they are. The title's cell, headings, code and other links are left alone, and
 `notebooks/glossary.md` says which words there are: its headings are the anchors, what is bold in an entry is looked for.

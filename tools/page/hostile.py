@@ -1,6 +1,6 @@
 """Write the hostile submissions of docs/grading.md.
 
-Write the table of hostile submissions in docs/grading.md: grade the class of tests/grading/hostile_class.py, which takes minutes.
+It grades the class of tests/grading/hostile_class.py, which takes minutes.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Record what needless instructions cost on a GPU.
 
-Measure on a GPU what instructions, and wavefronts of shared memory, cost a tiled product that does not need them.
+A tiled product gets instructions, or wavefronts of shared memory, that it does not need.
 
 Takes half a minute. ballast.json then holds, for every variant of `course_lib/lessons/unrolling/ballast.cu`, its machine instructions per
 multiply-add and its time. If the time of UNROLL = 16 does not rise before many instructions are added, and that of UNROLL = 1 with the

@@ -1,6 +1,6 @@
 """Count what the candidates of a search do.
 
-Count, on the simulator, what each candidate of the search does that `course_lib.bench.search` shows; write candidates.json.
+The simulator counts them for `course_lib.bench.search`; candidates.json is written.
 
 Two small launches for each candidate, of 128 × 128 elements of C with K = 64 and 128: every count is a straight line in K. Instructions are
 those of the machine code that the compiler here makes.

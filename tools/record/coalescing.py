@@ -1,6 +1,6 @@
 """Record the copies and products of lesson 05.
 
-Record on a real GPU what lesson 05 leaves open: copies and products that differ in one thing each, and what Nsight Compute counts.
+They answer on a real GPU what the lesson leaves open, and differ in one thing each; Nsight Compute counts.
 
 Writes coalescing.json into the output folder. Questions and rows:
 

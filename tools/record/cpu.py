@@ -1,7 +1,5 @@
 """Record one CPU core's speed and its roofs.
 
-Record how fast this machine's CPU multiplies, and the roofs that bound it, on one core.
-
 Writes cpu_roof.json into the output folder; copy it into course_lib/data/. Everything takes turns, round after round, so that
 all see the same clock and the same neighbours; a row holds the best, the median and the worst of its rounds. A time is the CPU time of the
 one thread, which leaves out the turns that other programs had. A roof is the fastest sample of all.

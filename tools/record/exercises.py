@@ -1,13 +1,15 @@
 """Hold the exercises' worked kernels to a GPU.
 
-Hold the worked kernels of the exercises to a GPU: their results on every input, and their counters to Nsight Compute's.
+Their results are checked on every input, and their counters against Nsight Compute's.
 
-With a FILE, on a machine with a GPU and Nsight Compute: compares, and writes the file, which is what tests/data/h200_exercises.json holds.
-Without, each is launched once, on the input of its gates; this is what Nsight Compute watches. Instructors' notes say that a gate's counters
-are the hardware's: this shows it.
+With a FILE, on a machine with a GPU and Nsight Compute, it compares and writes the file, which is what tests/data/h200_exercises.json
+holds.
+Without, each is launched once, on the input of its gates; this is what Nsight Compute watches. Instructors' notes say that a gate's
+counters are the hardware's: this shows it.
 
 Where build/exercise_code.json is, its machine code runs on the GPU: so the compiler that the course is installed with is held to the
-hardware on a machine that has another one, and the counters are compared where the record is read (tests/hardware/test_exercises_counted.py).
+hardware on a machine that has another one, and the counters are compared where the record is read
+(tests/hardware/test_exercises_counted.py).
 """
 
 import base64
@@ -144,7 +146,7 @@ def command(file: Path | None, code: bool) -> None:
     if code:
         write_code()
     elif file:
-        record = {}
+        record: dict[str, Any] = {}
         try:
             print(compare(record, file.parent))
         finally:

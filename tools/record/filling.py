@@ -1,6 +1,6 @@
 """Record how C fills while each kernel runs.
 
-Record how C fills while each kernel of the ladder multiplies 4096 × 4096 matrices on this GPU; write filling.json.
+The kernels are those of the ladder, the matrices 4096 × 4096. Writes filling.json.
 
 C begins full of NaN. A watcher, a block of 1024 threads that was launched before, reads 32 × 32 elements of C again and again, and notes
 when each has got its number. It runs beside the kernel on one multiprocessor, so each kernel is also timed without it.

@@ -1,6 +1,6 @@
 """Record what the kernels of tests/hardware do.
 
-Run the kernels of tests/hardware on a real GPU, under Nsight Compute, and record what they computed and what it counted.
+They run on a real GPU, under Nsight Compute: what they computed and what it counted becomes a record.
 
 `run` needs CuPy, NumPy, click and `ncu` alone, so that it also runs where the course is not installed. A record is compared
 with the simulator by the tests, on any machine.

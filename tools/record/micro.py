@@ -1,6 +1,6 @@
 """Record microbenchmarks, and what ncu counts.
 
-Record the microbenchmarks, and what Nsight Compute says about every product and the homework's kernels, on a real GPU.
+Nsight Compute (ncu) counts what every product and the homework's kernels do on a real GPU.
 
 Writes micro.json, traffic.json and vectors.json into the output folder; copy them into course_lib/data/.
 """

@@ -1,6 +1,6 @@
 """Record what orders of the triple loop take.
 
-Record what orders of the triple loop take on one core of this machine, one change of the matrices at a time.
+They are timed on one core of this machine, one change of the matrices at a time.
 
 Writes cpu_orders.json into the output folder; copy it into course_lib/data/, and refresh lesson 01, which prints it. All
 programs take turns, round after round, until the seconds are over. A round gives the fastest sample of a moment, in processor time of the

@@ -1,6 +1,6 @@
 """Hold tensor-core arithmetic to a GPU, bit for bit.
 
-Hold the simulator's tensor-core arithmetic and fragments to a real GPU, bit for bit, on random and on nasty registers.
+The simulator's arithmetic and fragments are compared with a real GPU's on random and on nasty registers.
 
 Every probe is one instruction whose registers come from arrays: `mma.sync` of each shape and type, `wmma.load` of each layout.
 """

@@ -1,6 +1,6 @@
 """Replay what Binder does.
 
-Replay what Binder does with .binder/: its steps in their order, in an account made for it, then lessons beside a running JupyterLab.
+It does the steps of .binder/ in their order, in an account made for it, then runs lessons beside a JupyterLab.
 
 LESSONS are called as in the repository. The order is that of the Dockerfile which `jupyter-repo2docker --no-build --debug .` prints
 (2026.4.0): Binder's own environment; a copy of the repository, which is the account's home; as that account `pip install -r

@@ -1,6 +1,6 @@
 """Replay what Google Colab does.
 
-Replay what Google Colab would do: its packages in a virtual environment, the README's cell, then lessons with their sliders moved.
+It puts Colab's packages into a virtual environment, runs the README's cell, then lessons, and moves their sliders.
 
 The versions are Colab's own (github.com/googlecolab/backend-info, pip-freeze.txt and pip-freeze.gpu.txt of 2026-08-19, Python 3.13), of
 the packages that meet the course. With --gpu the environment also has a GPU runtime's CUDA 12 packages, and a program called nvidia-smi:
