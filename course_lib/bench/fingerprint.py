@@ -77,5 +77,4 @@ def _measured(name: str) -> set[tuple[str, str]]:
 
 
 def _command(name: str) -> str:
-    made_by = data.readings(name).made_by if name in data.READINGS else "python -m course_lib.bench record"
-    return f"python {made_by}" if made_by.endswith(".py") else made_by
+    return data.readings(name).made_by if name in data.READINGS else "python -m course_lib.bench record"

@@ -1,7 +1,7 @@
 """A search for the fastest tiles that can be watched: rules discard, a modelled bound orders and prunes, times decide.
 
 `bounds` works out, for a size, the least time of each candidate from counters of small simulated launches (`data/candidates.json`, made by
-tools/candidates.py); `search` goes through the candidates with those bounds and with times that somebody measured.
+`python -m tools record candidates`); `search` goes through the candidates with those bounds and with times that somebody measured.
 """
 
 import itertools

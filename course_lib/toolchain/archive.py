@@ -1,7 +1,7 @@
 """The precompiled archive: what NVRTC made of this course's texts, for machines that cannot have NVRTC, such as Macs.
 
 `precompiled.zip` holds `index.json`, and for each group of related texts PTX and facts (`GROUP.json`) and the text of the machine
-code (`GROUP.sass.json`), each compressed by itself, so that a look-up reads one group. `tools/precompiled.py` makes it, a release
+code (`GROUP.sass.json`), each compressed by itself, so that a look-up reads one group. `python -m tools precompiled` makes it, a release
 publishes it, and it is fetched once, with its checksum. Nothing else reads it: where NVRTC can be loaded, NVRTC is asked.
 """
 

@@ -7,11 +7,9 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-import my_course
 import nbformat
 import numpy as np
 import pytest
-import record_coalescing as recorder
 from nbclient import NotebookClient
 
 from course_lib import cp, data, kernels, model
@@ -28,6 +26,8 @@ from course_lib.run.listing import COLUMNS
 from course_lib.simt import launch
 from course_lib.unwritten import NotWritten
 from course_lib.widgets.compute import evaluate, floats, inputs
+from tools import my_course
+from tools.record import coalescing as recorder
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "05_coalescing.ipynb"

@@ -7,7 +7,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from course_lib.lessons.first_kernel import blocks, counts, sizes, stores, times
 from course_lib.magic import from_cell
 from course_lib.model import l1_wavefronts
 from course_lib.run import matches, run
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "03_first_kernel.ipynb"

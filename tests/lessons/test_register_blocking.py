@@ -6,7 +6,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -30,6 +29,7 @@ from course_lib.toolchain import compile_cuda, loops
 from course_lib.toolchain.sass import sass
 from course_lib.widgets.compute import evaluate, inputs
 from course_lib.widgets.pictures import one_thread
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "08_register_blocking.ipynb"

@@ -5,7 +5,6 @@ import os
 import threading
 from pathlib import Path
 
-import my_course
 import nbformat
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from course_lib.magic import from_cell
 from course_lib.plots.style import BLUE, GREEN, VERMILION
 from course_lib.run import run
 from course_lib.widgets.prediction import compare
+from tools import my_course
 
 LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "00_start_here.ipynb"
 CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]

@@ -6,7 +6,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -19,6 +18,7 @@ from course_lib.lessons.tiling import counts, times
 from course_lib.magic import from_cell
 from course_lib.run import bound_of, run
 from course_lib.widgets.compute import evaluate, inputs
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "04_tiling.ipynb"

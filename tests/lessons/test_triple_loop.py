@@ -5,7 +5,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -25,6 +24,7 @@ from course_lib.run.cpu import build_cpu
 from course_lib.toolchain import CompileError
 from course_lib.toolchain.host_compiler import AS_WRITTEN
 from course_lib.unwritten import NotWritten, Unwritten
+from tools import my_course
 
 LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "01_triple_loop.ipynb"
 CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]

@@ -7,7 +7,6 @@ import json
 import os
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -23,6 +22,7 @@ from course_lib.plots import linked_code
 from course_lib.run import resolve
 from course_lib.toolchain import compile_cuda, loops, nvrtc_version, read_back, sass, whole_step
 from course_lib.widgets.compute import evaluate, inputs
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "07_unrolling.ipynb"

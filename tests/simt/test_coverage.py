@@ -143,5 +143,5 @@ def test_what_is_not_listed_is_refused_by_name_and_line(text):
 
 
 def test_the_page_is_the_table():
-    found = subprocess.run([sys.executable, ROOT / "tools" / "ptx_coverage.py", "--check"], capture_output=True, text=True)
+    found = subprocess.run([sys.executable, "-m", "tools", "page", "ptx-coverage", "--check"], cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr

@@ -97,7 +97,7 @@ def six() -> Table:
 
 
 def row(order: str, size: Size) -> dict[str, Any]:
-    """Return what tools/record_orders.py recorded of an order."""
+    """Return what `python -m tools record orders` recorded of an order."""
     found, = data.readings("cpu_orders").find(what="program", kernel=f"gemm_{order}", M=size.M, N=size.N, K=size.K, ldb=size.ldb)
     return found
 

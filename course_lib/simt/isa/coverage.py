@@ -3,7 +3,7 @@
 A row is `(pattern, operands)`, written as in NVIDIA's "PTX ISA" manual: `[.sat]` may stand there or not, `(u32|s32)` is one of
 these. An instruction whose opcode has rows and whose form fits none of them is refused by name (`check_form`), so nothing runs that is
 not listed. `tests/simt/test_coverage.py` translates and runs each form that is listed, and looks for opcodes without a row;
-`tools/ptx_coverage.py` writes `docs/ptx-coverage.md`.
+`python -m tools page ptx-coverage` writes `docs/ptx-coverage.md`.
 
 To add an opcode: put a row into the `FORMS` of the module of its section, and its meaning below it (`table.op`). Operands: `d`, `p`,
 `q` results, `a` … `e` sources, `imm` a literal, anything else as it is written. The test makes an instruction of a form by itself
