@@ -115,6 +115,14 @@ def test_the_climb_is_the_recording():
         assert record.gflops == pytest.approx(2e-9 * record.N**3 / record.median_s, rel=1e-3)
 
 
+def test_the_library_does_the_same_arithmetic_and_one_multiply_add_more_per_element():
+    (row,) = data.readings("library").find(N=N)
+    assert row["multiply_adds"] == N**3 + N**2
+    assert (row["additions"], row["multiplications"]) == (0, 0)
+    assert f"{100 * N**2 / N**3:.2f} %" == "0.02 %"
+    assert "and one more of each for every element of C. That adds 0.02 %." in PROSE
+
+
 def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_apart_they_are():
     side = 128                             # one block of the largest tiles
     A, B = np.random.default_rng(0).standard_normal((2, side, side), dtype=np.float32)

@@ -67,10 +67,10 @@ def lane_share(instruction: str, lane: int) -> LaneShare:
         raise CourseError(f"a warp has the lanes 0 to {LANES - 1}, and no lane {lane}", lane=lane)
     shape, kind, wmma = INSTRUCTIONS[instruction]
     found = dict(zip("ABC", operands(shape, kind, "f32", "f32", wmma), strict=False))
-    elements = {name: part.places[lane] for name, part in found.items()}
+    elements = {name: part.positions[lane] for name, part in found.items()}
     rows, cols = {row for row, _ in elements["C"]}, {col for _, col in elements["C"]}
-    sources = tuple(n for n in range(LANES) if any(row in rows for row, _ in found["A"].places[n])
-                    or any(col in cols for _, col in found["B"].places[n]))
+    sources = tuple(n for n in range(LANES) if any(row in rows for row, _ in found["A"].positions[n])
+                    or any(col in cols for _, col in found["B"].positions[n]))
     return LaneShare(instruction, shape, lane, elements, {name: part.registers for name, part in found.items()}, sources)
 
 
@@ -118,7 +118,7 @@ def _owners(instruction):
     """Return {"A": {(row, column): lane}, …}."""
     shape, kind, wmma = INSTRUCTIONS[instruction]
     parts = zip("ABC", operands(shape, kind, "f32", "f32", wmma), strict=False)
-    return {name: {place: lane for lane in range(LANES) for place in part.places[lane]} for name, part in parts}
+    return {name: {place: lane for lane in range(LANES) for place in part.positions[lane]} for name, part in parts}
 
 
 def _element(ax, corner, owner, lane, wanted, size):
