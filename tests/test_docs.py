@@ -30,12 +30,22 @@ def test_the_worked_example_of_the_simulator_page():
     assert len(instructions) == 8
 
 
-def test_the_map_names_every_room_and_file():
+def test_the_map_names_every_package():
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
     library = Path(simt.__file__).parents[1]
-    rooms = [p.name for p in library.iterdir() if not p.name.startswith("_") and p.suffix in ("", ".py")]
-    missing = [name for name in rooms + [p.name for p in (library / "simt").glob("[a-z]*.py")] if name not in page]
+    packages = [p.name for p in library.iterdir() if not p.name.startswith("_") and p.suffix in ("", ".py")]
+    missing = [name for name in packages + [p.name for p in (library / "simt").iterdir() if p.is_dir() and p.name[0] != "_"]
+               if name not in page]
     assert not missing
+
+
+def test_files_that_the_map_names_exist():
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    library = Path(simt.__file__).parents[1]
+    named = {name for name in re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|cuh|md))`", page) if "NN" not in name}
+    roots = (library, library / "simt", library.parent)
+    assert len(named) > 20
+    assert not [name for name in named if not any((root / name).exists() for root in roots)]
 
 
 def anchors(page):
