@@ -1,7 +1,7 @@
 """What Python and the runtime agree on. `structures.cuh` is the one description: its enums and structures are read here, field by field.
 
 >>> Fault.OUT_OF_BOUNDS, Access.offset.offset, [name for name, _ in Live._fields_]
-(<Fault.OUT_OF_BOUNDS: 1>, 32, ['kind', 'bytes', 'fast', 'slot', 'lanes', 'pattern'])
+(<Fault.OUT_OF_BOUNDS: 1>, 32, ['kind', 'bytes', 'uniform', 'slot', 'lanes', 'pattern'])
 """
 
 import ctypes
@@ -84,7 +84,7 @@ Misuse = enum.IntEnum("Misuse", ENUMS["Misuse"])  # type: ignore[misc]
 HAZARDS = tuple(name if len(name) == 3 else name.lower() for name in ENUMS["HazardKind"])
 SPACES = {name.lower(): value for name, value in ENUMS["Space"].items()}  # as PTX writes them
 globals().update(STRUCTURES)
-for _names in ("", "Window", "Status", "LiveKind"):
+for _names in ("", "Window", "Status", "LiveKind", "ByRuntime"):
     globals().update(ENUMS[_names])
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",
