@@ -206,7 +206,7 @@ class Execution:
         return Worker(worker, arrays, hazards, records, warps[:, steps:steps + 8].view(np.int64))
 
     def _add_shadow(self, worker):
-        """Give a worker what racecheck keeps about shared memory; see runtime/hazards.cuh."""
+        """Give a worker what racecheck records about shared memory; see runtime/hazards.cuh."""
         cells = (self.launch.shared_bytes >> self.launch.granule_shift) + 1
         shadow, notes = aligned(cells * ctypes.sizeof(abi.Cell)), aligned(abi.NOTE_BYTES + 1024)
         self.large += [shadow, notes]

@@ -62,7 +62,7 @@ def forget() -> None:
 
 def read(source: str | Path) -> tuple[str, str]:
     """Return (text, name) of CUDA C text, PTX text or a file."""
-    if isinstance(source, Path) or isinstance(source, str) and "\n" not in source and source.endswith((".cu", ".ptx")):
+    if isinstance(source, Path) or "\n" not in source and source.endswith((".cu", ".ptx")):
         path = Path(source)
         if not path.is_file():
             raise LaunchError(f"There is no file {str(source)!r}.", path=str(source))

@@ -124,8 +124,9 @@ def empty(program: Program) -> dict[str, NDArray[np.uint64]]:
     They lie in memory of their own: two workers that write to neighbouring bytes would wait for each other's cache.
     """
     blocks, instructions = len(program.blocks), max(len(program.instructions), 1) + 1
-    shapes: dict[str, tuple[int, ...]] = {"executed": (blocks,), "threads": (blocks,), "dynamic": (instructions, abi.COUNTS), "uniform_executed": (blocks,),
-                                          "deopts": (blocks, 2)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "executed": (blocks,), "threads": (blocks,), "dynamic": (instructions, abi.COUNTS), "uniform_executed": (blocks,),
+        "deopts": (blocks, 2)}
     sizes = [int(np.prod(shape)) for shape in shapes.values()]
     numbers = aligned(8 * sum(sizes) + 128, 128).view(np.uint64)
     numbers[:] = 0

@@ -90,12 +90,13 @@ def explain(run: "Execution", worker: Any) -> SimtError | KeyboardInterrupt:
             f"{facts['width']}. A vector access needs an aligned address: check the index and the leading dimension.", **facts)
     if fault == Fault.READ_ONLY:
         array = nearest(run, worker.fault_address)
+        assert array is not None        # only array arguments are ever read-only
         return OutOfBounds(f"{place(facts)} writes to {array.name}, which was given as a read-only array.", array=array.name, **facts)
     return out_of_bounds(run, access, ins, verb, facts)
 
 
-def barrier_fault(fault: Fault, value: int, run: "Execution", facts: Facts) -> DivergentBarrier:
-    """Errors of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
+def barrier_fault(fault: int, value: int, run: "Execution", facts: Facts) -> DivergentBarrier:
+    """Return the error of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
     above, value = value >> 32, value & 0xFFFFFFFF
     if fault == Fault.STUCK_LANES:
         facts |= {"mask": value, "other_line": run.program.instructions[above].line}
@@ -150,12 +151,12 @@ def assertion(run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> 
     return AssertionFailed(f"{place(facts)}: the assertion `{texts[0]}` of {texts[2]} is false ({texts[1]}:{values[2]}).", **facts)
 
 
-CALLS: dict[Fault, Callable[["Execution", Any, Instruction, Facts], SimtError]] = {
+CALLS: dict[int, Callable[["Execution", Any, Instruction, Facts], SimtError]] = {
     Fault.STACK_OVERFLOW: stack_overflow, Fault.INVALID_TARGET: invalid_target, Fault.KERNEL_TRAP: trap,
     Fault.ASSERTION: assertion}
 
 
-def of_tensor(fault: Fault, run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> SimtError:
+def of_tensor(fault: int, run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> SimtError:
     """Return the exception for a fault that only matrix instructions and asynchronous copies have."""
     value = worker.fault_address
     if fault == Fault.PARTIAL_WARP:

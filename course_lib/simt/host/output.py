@@ -11,7 +11,7 @@ LIMIT = 1 << 20  # characters that a launch collects; a GPU's buffer holds as ma
 MOST_ARGUMENTS = 32
 DROPPED = "\n[the rest of the output is dropped: more than 1 MiB was printed]\n"
 FORM = re.compile(rb"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%n])")
-WIDTHS = {b"hh": 1, b"h": 2, b"l": 8, b"ll": 8, b"j": 8, b"z": 8, b"t": 8}
+WIDTHS = {"hh": 1, "h": 2, "l": 8, "ll": 8, "j": 8, "z": 8, "t": 8}
 PRINT = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_uint64] * 4)
 TEXT = 1 << 16  # longest string that %s prints
 
@@ -102,18 +102,15 @@ class _Arguments:
 
 def _one(found, given, string_at):
     """Format one conversion."""
-    flags, width, precision, size, letter = (g.decode() if g is not None else None for g in found.groups())
-    if width == "*":
-        width = given.take(4, "i")
-        flags, width = (flags + "-", -width) if width < 0 else (flags, width)
-    if precision == "*":
-        precision = given.take(4, "i")
-        precision = None if precision < 0 else precision
-    elif precision is not None:
-        precision = int(precision or 0)
-    width = int(width or 0)
+    flags, given_width, given_precision, size, letter = ((g or b"").decode() for g in found.groups())
+    width = given.take(4, "i") if given_width == "*" else int(given_width or 0)
+    if width < 0:
+        flags, width = flags + "-", -width
+    precision = None if found.group(3) is None else given.take(4, "i") if given_precision == "*" else int(given_precision or 0)
+    if precision is not None and precision < 0:
+        precision = None
     if letter in "diouxX":
-        body = _integer(letter, (size or "").encode(), flags, precision, given)
+        body = _integer(letter, size, flags, precision, given)
     elif letter in "fFeEgGaA":
         body = _real(letter, flags, precision, given.take(8, "d"))
     elif letter == "c":
@@ -128,8 +125,9 @@ def _one(found, given, string_at):
         body = ""
     zeros = "0" in flags and "-" not in flags and letter not in "csp" and not (letter in "diouxX" and precision is not None)
     if zeros and body.lstrip("+- ")[:3] not in ("inf", "nan", "INF", "NAN"):
-        sign = re.match(r"[-+ ]?(?:0[xX])?" if letter in "xXaA" else r"[-+ ]?", body).group()
-        return sign + body[len(sign):].rjust(width - len(sign), "0")
+        digits = re.sub(r"^[-+ ]?(?:0[xX])?" if letter in "xXaA" else r"^[-+ ]?", "", body)
+        sign = body[:len(body) - len(digits)]
+        return sign + digits.rjust(width - len(sign), "0")
     return body.ljust(width) if "-" in flags else body.rjust(width)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.simt.host import counters, faults, levels
 from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
@@ -17,7 +18,8 @@ RECORD = np.dtype(abi.Record)
 
 def report(run: "Execution", seconds_compile: float, seconds_run: float, defines: Mapping[str, Any]) -> Report:
     """Return the Report of a finished run."""
-    sums = {name: np.sum([w.arrays[name] for w in run.workers], axis=0, dtype=np.int64) for name in run.workers[0].arrays}
+    sums: dict[str, NDArray[np.int64]] = {
+        name: np.sum([w.arrays[name].astype(np.int64) for w in run.workers], axis=0) for name in run.workers[0].arrays}
     if run.uniform is not None:
         run.uniform.add_counts(sums)
     total, lines = counters.collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])

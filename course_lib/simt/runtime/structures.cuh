@@ -91,7 +91,7 @@ struct Pattern {               // what uniform code knows about the lane part of
     u32 waves[2][4], phases[2][4];        // by store, log2(bytes / 4); 0: not counted yet
 };
 
-struct Site {                  // what an access of some lanes met last; codegen/reference/access.py reads it
+struct Site {                  // what an access of some lanes found last; codegen/reference/access.py reads it
     i64 lane[LANES];                      // address minus that of the first active lane; 0 for the others
     u64 lo, span, shift;                  // addresses [lo, lo + span) are good; host minus device address
     u32 mask, waves, phases, row;         // row: neighbouring lanes lie side by side

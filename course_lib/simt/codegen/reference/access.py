@@ -6,7 +6,8 @@ one per access and worker. Whatever is out of the ordinary (a fault, a trace, ra
 is left to the runtime, before anything has been changed.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import astuple, dataclass
+from typing import Any
 
 from course_lib.simt.codegen import cache, native
 from course_lib.simt.codegen.llvm import Code, declarations
@@ -18,7 +19,8 @@ from course_lib.toolchain import disk
 SPACES = (abi.SPACES["global"], abi.SPACES["shared"])
 
 
-class Form(NamedTuple):
+@dataclass(frozen=True, order=True)
+class Form:
     """What distinguishes the code of one access from another's; see abi.Access."""
 
     kind: int
@@ -53,7 +55,7 @@ def site(program: Program, number: int) -> int:
 
 def name_of(shape: Form) -> str:
     """Return the name of a form's function."""
-    return "access_" + "_".join(map(str, shape))
+    return "access_" + "_".join(map(str, astuple(shape)))
 
 
 def declared(program: Program) -> str:
@@ -228,8 +230,8 @@ class _AccessCode:
         lanes = code.op(f"call i32 @llvm.ctpop.i32(i32 {mask})")
         amounts = {0: "1", 1: code.op(f"zext i32 {lanes} to i64")}
         if self.shared:
-            for column, name in ((3, "waves"), (4, "phases")):
-                amounts[column] = code.op(f"zext i32 {self.field('%site', abi.Site, name, 'i32')} to i64")
+            for which, name in ((3, "waves"), (4, "phases")):
+                amounts[which] = code.op(f"zext i32 {self.field('%site', abi.Site, name, 'i32')} to i64")
         else:
             now = code.op(f"load i8, ptr {sectors}")
             amounts |= {2: code.op(f"zext i8 {now} to i64"), 5: "1"}
@@ -286,12 +288,12 @@ class _AccessCode:
         t, code = f"i{8 * self.width}", self.code
         for i, slot in enumerate(items):
             at = host if i == 0 else code.op(f"add <32 x i64> {host}, splat (i64 {i * self.width})")
-            places = code.op(f"inttoptr <32 x i64> {at} to <32 x ptr>")
+            pointers = code.op(f"inttoptr <32 x i64> {at} to <32 x ptr>")
             if self.store:
-                code.do(f"call void @llvm.masked.scatter.v32{t}.v32p0(<32 x {t}> {self.register(slot)}, <32 x ptr> {places}, "
+                code.do(f"call void @llvm.masked.scatter.v32{t}.v32p0(<32 x {t}> {self.register(slot)}, <32 x ptr> {pointers}, "
                         f"i32 {self.width}, <32 x i1> {self.lanes})")
             else:
-                self.receive(slot, code.op(f"call <32 x {t}> @llvm.masked.gather.v32{t}.v32p0(<32 x ptr> {places}, i32 {self.width}, "
+                self.receive(slot, code.op(f"call <32 x {t}> @llvm.masked.gather.v32{t}.v32p0(<32 x ptr> {pointers}, i32 {self.width}, "
                                            f"<32 x i1> {self.lanes}, <32 x {t}> zeroinitializer)"))
 
     def register(self, slot):

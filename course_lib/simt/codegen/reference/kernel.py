@@ -54,7 +54,8 @@ class _ReferenceGenerator:
                  f"  %s2 = select i1 %end, i32 {abi.EXITED}, i32 %s1", "  ret i32 %s2",
                  "failed:", f"  ret i32 {abi.FAILED}"]
         body = "\n".join([*head, *code.lines, "}"])
-        everything = "\n".join([access.declared(self.program), *self.storage.constants.values(), *(t for _, t in self.arithmetic.helpers.values()), body])
+        helpers = [text for _, text in self.arithmetic.helpers.values()]
+        everything = "\n".join([access.declared(self.program), *self.storage.constants.values(), *helpers, body])
         return everything + "\n" + declarations(everything)
 
     def instruction(self, block, ins, number):
@@ -140,11 +141,11 @@ class _ReferenceGenerator:
             return code.do("br label %dispatch") if ins.guard is None else self.go(block, block.successors[0])
         mask, alive = code.op("load i32, ptr %p.mask"), code.op("load i32, ptr %p.alive")
         gone = mask if ins.guard is None else code.op(f"and i32 {mask}, {self.storage.predicate(ins.guard)}")
-        kept = code.op(f"xor i32 {gone}, -1")
-        code.do(f"store i32 {code.op(f'and i32 {alive}, {kept}')}, ptr %p.alive")
+        rest = code.op(f"xor i32 {gone}, -1")
+        code.do(f"store i32 {code.op(f'and i32 {alive}, {rest}')}, ptr %p.alive")
         if ins.guard is None:
             return code.do("br label %dispatch")
-        code.do(f"store i32 {code.op(f'and i32 {mask}, {kept}')}, ptr %p.mask")
+        code.do(f"store i32 {code.op(f'and i32 {mask}, {rest}')}, ptr %p.mask")
         self.go(block, block.successors[0])
 
     def call(self, ins, number):
@@ -166,8 +167,8 @@ class _ReferenceGenerator:
     def others_go_on(self, lanes, block):
         """The active lanes that are not in `lanes` go on behind the block."""
         mask = self.code.op("load i32, ptr %p.mask")
-        kept = self.code.op(f"and i32 {mask}, {self.code.op(f'xor i32 {lanes}, -1')}")
-        self.code.do(f"store i32 {kept}, ptr %p.mask")
+        rest = self.code.op(f"and i32 {mask}, {self.code.op(f'xor i32 {lanes}, -1')}")
+        self.code.do(f"store i32 {rest}, ptr %p.mask")
         self.go(block, block.successors[-1])
 
     def barrier(self, block, ins, number):

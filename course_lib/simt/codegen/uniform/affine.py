@@ -145,20 +145,19 @@ class KindAnalysis:
             return [None] * len(targets)
         if all(k == UNIFORM for k in given):
             return [UNIFORM] * len(targets)
-        if self.is_known(ins):
-            name = targets[0].name
-            pattern = self.known.pattern(name)
-            return [split(constant(pattern, int(self.program.slots[name][1][1:]))) if pattern.any() else UNIFORM]
+        pattern = self.known_pattern(ins)
+        if pattern is not None:
+            return [split(constant(pattern, int(self.program.slots[targets[0].name][1][1:]))) if pattern.any() else UNIFORM]
         if ins.opcode[0] in TRANSPARENT and ins.opcode[-1] in INTEGERS and len(targets) == 1 and len(given) == len(ins.operands) - 1:
             return [self._integer(ins, number, given)]
         return [VECTOR] * len(targets)
 
-    def is_known(self, ins: Instruction) -> bool:
-        """Say whether a result is uniform plus a constant pattern because all its inputs are known beforehand."""
+    def known_pattern(self, ins: Instruction) -> NDArray[np.int64] | None:
+        """Return the pattern of a result that is uniform plus a pattern because all its inputs are known beforehand, else None."""
         targets = ins.destinations
-        if len(targets) != 1 or targets[0].name not in self.known.values or self.program.slots[targets[0].name][1] not in ("i32", "i64"):
-            return False
-        return self.known.pattern(targets[0].name) is not None
+        if len(targets) != 1 or self.program.slots[targets[0].name][1] not in ("i32", "i64"):
+            return None
+        return self.known.pattern(targets[0].name)
 
     def _integer(self, ins, number, given):
         """Kind of `u + V` arithmetic; VECTOR where splitting is impossible or of no use."""
@@ -177,7 +176,7 @@ class KindAnalysis:
             return self._sum_kind(given, -1 if name == "sub" else 1, bits, fresh)
         if name == "shl":
             amount = ins.operands[2].value if isinstance(ins.operands[2], Imm) else None
-            factor = 1 << amount if amount in range(bits) else None
+            factor = 1 << amount if amount is not None and amount in range(bits) else None
             return self._scaled(given[0], factor, bits, fresh) if given[1] == UNIFORM else VECTOR
         product = self._product_kind(ins, given, bits, fresh)
         return product if name == "mul" or product == VECTOR else self._sum_kind([product, given[2]], 1, bits, fresh)

@@ -1,11 +1,13 @@
 """What the parts of the uniform code generator share while they write the code of one kernel."""
 
+from typing import Any
+
 from course_lib.simt.codegen.llvm import Code, bytes_constant
 from course_lib.simt.codegen.uniform.affine import KindAnalysis
 from course_lib.simt.passes.cfg import Block
 from course_lib.simt.passes.pipeline import Program
 
-MemoryKey = tuple[object, ...]    # ("u", register), ("lanes" or "pattern", root, bits), ("mask", block) or ("window", access)
+MemoryKey = tuple[Any, ...]    # ("u", register), ("lanes" or "pattern", root, bits), ("mask", block) or ("window", access)
 
 
 class Context:

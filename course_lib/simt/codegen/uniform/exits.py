@@ -6,7 +6,7 @@ from course_lib.simt.runtime import abi
 
 
 class Exits:
-    """Emits the ways out of uniform code."""
+    """Emits the exits from uniform code."""
 
     def __init__(self, context: Context, registers: Registers) -> None:
         self.context, self.registers = context, registers

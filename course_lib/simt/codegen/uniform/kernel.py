@@ -127,8 +127,9 @@ class UniformGenerator:
             return self.memory.access(ins, number) if together else self.divergent.access(ins, number)
         targets = ins.destinations
         kind = self.kinds.results(ins, number)[0] if targets else None
-        if targets and self.kinds.is_known(ins):
-            return self.registers.assign(targets[0], self._from_lane_zero(ins), number)
+        pattern = self.kinds.known_pattern(ins)
+        if pattern is not None:
+            return self.registers.assign(targets[0], self._from_lane_zero(ins, pattern), number)
         if is_split(kind):
             return self.registers.assign(targets[0], self.arithmetic.compute(ins), number)
         self._compute(ins, number, kind == UNIFORM)
@@ -142,11 +143,10 @@ class UniformGenerator:
         for register, value, t in zip(ins.destinations, values, results):
             self.registers.put(register, value, t, uniform, extend, number)
 
-    def _from_lane_zero(self, ins):
+    def _from_lane_zero(self, ins, pattern):
         """A result whose pattern is known: its base is what lane 0 computes."""
         results, wanted = OPS[ins.opcode[0]][0](ins)
         bits = int(results[0][1:])
-        pattern = self.kinds.known.pattern(ins.destinations[0].name)
         values = [self.registers.lane_zero(o, t) for o, t in zip(ins.inputs, wanted)]
         return SplitValue(compute(self.code, ins, values)[0], constant(pattern, bits) if pattern.any() else None, bits)
 

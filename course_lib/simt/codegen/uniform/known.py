@@ -77,11 +77,11 @@ def evaluate(ins: Instruction, args: Sequence[Table]) -> Table | None:
     elif name in ("add", "sub", "and", "or", "xor"):
         found = {"add": np.add, "sub": np.subtract, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}[name](*args)
     elif name in ("shl", "shr"):
-        found = shift(ins, *args, bits)
+        found = shift(ins, args[0], args[1], bits)
     elif name in ("div", "rem"):
-        found = divide(ins, *args, bits)
+        found = divide(ins, args[0], args[1], bits)
     elif name in ("mul", "mad"):
-        found = multiply(ins, *args[:2], bits)
+        found = multiply(ins, args[0], args[1], bits)
         if found is not None and name == "mad":
             found = found + args[2]
         bits = 2 * bits if "wide" in ins.opcode else bits

@@ -44,10 +44,10 @@ class Moves:
         assert root is not None
         starts = [self.roots.field(root, bits, "segment", "i64", i) for i in range(4)]
         self.roots.vector(root, bits)  # loaded here, so that every branch may use it
-        step = self.roots.field(root, bits, "stride", "i32")
+        known_step = self.roots.field(root, bits, "stride", "i32")
         labels = {how: code.fresh(how) for how in (CONTIGUOUS, BROADCAST, GENERAL)}
         done = code.fresh("done")
-        code.do(f"switch i32 {step}, label %{labels[GENERAL]} [ i32 {size}, label %{labels[CONTIGUOUS]} "
+        code.do(f"switch i32 {known_step}, label %{labels[GENERAL]} [ i32 {size}, label %{labels[CONTIGUOUS]} "
                 f"i32 0, label %{labels[BROADCAST]} ]")
         found = []
         for how, label in labels.items():
@@ -133,7 +133,8 @@ class Moves:
         mask = ", ".join(f"i32 {first + i}" for i in range(n))
         parts = [code.op(f"shufflevector <32 x i{width}> {v}, <32 x i{width}> poison, <{n} x i32> <{mask}>") for v in values]
         while len(parts) > 1:
-            parts = [self._weave(parts[i], parts[i + len(parts) // 2], n * len(values) // len(parts), width) for i in range(len(parts) // 2)]
+            half = len(parts) // 2
+            parts = [self._weave(parts[i], parts[i + half], n * len(values) // len(parts), width) for i in range(half)]
         return parts[0]
 
     def _weave(self, a, b, n, width):

@@ -120,11 +120,8 @@ class Registers:
         if kind == UNIFORM or isinstance(operand, Imm):
             return self.scalar_value(operand, wanted)
         value, t = self.read(operand.name), self.slots[operand.name][1]
-        if isinstance(value, SplitValue):
-            value = self.roots.first(value)
-        else:
-            value = self.code.op(f"extractelement <32 x {t}> {value}, i32 0")
-        return self.code.fit(value, t, wanted, operand.negated)
+        first = self.roots.first(value) if isinstance(value, SplitValue) else self.code.op(f"extractelement <32 x {t}> {value}, i32 0")
+        return self.code.fit(first, t, wanted, operand.negated)
 
     def split_value(self, operand: Reg | Imm, bits: int) -> SplitValue:
         """Return any integer operand as a SplitValue of `bits` bits."""

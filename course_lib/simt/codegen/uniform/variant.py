@@ -48,9 +48,8 @@ def translate(program: Program, block: tuple[int, int, int], racecheck: bool) ->
     text = generator.text()
     blocks, start, live = describe_live(program, generator)
     context = generator.context
-    specials = {str(key[1]): offset for key, offset in context.offsets.items() if key[0] == "u" and key[1] in SPECIAL}
-    lanes = [(offset, bits, root[1]) for (what, root, bits), offset in
-             ((key, offset) for key, offset in context.offsets.items() if key[0] == "lanes") if root[0] == "const"]
+    specials = {key[1]: offset for key, offset in context.offsets.items() if key[0] == "u" and key[1] in SPECIAL}
+    lanes = [(offset, key[2], key[1][1]) for key, offset in context.offsets.items() if key[0] == "lanes" and key[1][0] == "const"]
     chains = {head: [b.index for b in chain] for head, chain in generator.chains.items()}
     level = 0 if text.count("\n") > LONG else 2
     return Translated(native.compile_ir(text, level, passes=False), context.nbytes + 64, blocks, start, live, specials, lanes, chains,
