@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,13 @@ from course_lib.simt.errors import (
     StackOverflow,
     StepBudgetExceeded,
 )
+from course_lib.simt.host.running import Running
 from course_lib.simt.passes import calls
 from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.ptx.ir import Instruction, Kind, Reg
 from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import Fault, Misuse
-
-if TYPE_CHECKING:
-    from course_lib.simt.launch import Execution
 
 Facts = dict[str, Any]
 SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
@@ -37,7 +35,7 @@ WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads o
          "another: a block may wait for an earlier one, never for a later one.")
 
 
-def explain(run: "Execution", worker: Any) -> SimtError | KeyboardInterrupt:
+def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     """Return the exception for the fault that an abi.Worker describes."""
     fault = Fault(worker.fault)
     block = tuple(worker.fault_block)
@@ -95,7 +93,7 @@ def explain(run: "Execution", worker: Any) -> SimtError | KeyboardInterrupt:
     return out_of_bounds(run, access, ins, verb, facts)
 
 
-def barrier_fault(fault: int, value: int, run: "Execution", facts: Facts) -> DivergentBarrier:
+def barrier_fault(fault: int, value: int, run: Running, facts: Facts) -> DivergentBarrier:
     """Return the error of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
     above, value = value >> 32, value & 0xFFFFFFFF
     if fault == Fault.STUCK_LANES:
@@ -112,7 +110,7 @@ def barrier_fault(fault: int, value: int, run: "Execution", facts: Facts) -> Div
     return DivergentBarrier(f"{place(facts)} {why}.", value=value, **facts)
 
 
-def stack_overflow(run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> StackOverflow:
+def stack_overflow(run: Running, worker: Any, ins: Instruction, facts: Facts) -> StackOverflow:
     """Return the error of a thread whose frames do not fit its stack."""
     facts["limit"] = calls.STACK_BYTES
     return StackOverflow(
@@ -120,7 +118,7 @@ def stack_overflow(run: "Execution", worker: Any, ins: Instruction, facts: Facts
         f"{calls.STACK_BYTES}. Check that the recursion ends, or make a loop of it.", **facts)
 
 
-def invalid_target(run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> SimtError:
+def invalid_target(run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
     """Return the error of a call or a branch that leads nowhere."""
     if ins.kind is Kind.INDEXED_BRANCH:
         index = worker.fault_address
@@ -135,12 +133,12 @@ def invalid_target(run: "Execution", worker: Any, ins: Instruction, facts: Facts
                          address=worker.fault_address, function=name, **facts)
 
 
-def trap(run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> KernelTrap:
+def trap(run: Running, worker: Any, ins: Instruction, facts: Facts) -> KernelTrap:
     """Return the error of `trap` and `brkpt`."""
     return KernelTrap(f"{place(facts)} executed {ins.name}: the kernel stopped itself.", **facts)
 
 
-def assertion(run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> AssertionFailed:
+def assertion(run: Running, worker: Any, ins: Instruction, facts: Facts) -> AssertionFailed:
     """Return the error of `__assertfail(message, file, line, function, size of a character)`; its parameters lie in the caller's frame."""
     warp = run.warp_address(worker, worker.fault_warp)
     values = []
@@ -151,12 +149,12 @@ def assertion(run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> 
     return AssertionFailed(f"{place(facts)}: the assertion `{texts[0]}` of {texts[2]} is false ({texts[1]}:{values[2]}).", **facts)
 
 
-CALLS: dict[int, Callable[["Execution", Any, Instruction, Facts], SimtError]] = {
+CALLS: dict[int, Callable[[Running, Any, Instruction, Facts], SimtError]] = {
     Fault.STACK_OVERFLOW: stack_overflow, Fault.INVALID_TARGET: invalid_target, Fault.KERNEL_TRAP: trap,
     Fault.ASSERTION: assertion}
 
 
-def of_tensor(fault: int, run: "Execution", worker: Any, ins: Instruction, facts: Facts) -> SimtError:
+def of_tensor(fault: int, run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
     """Return the exception for a fault that only matrix instructions and asynchronous copies have."""
     value = worker.fault_address
     if fault == Fault.PARTIAL_WARP:
@@ -204,14 +202,14 @@ def space_name(access: Any, addresses: NDArray[np.int64]) -> str | None:
     return name
 
 
-def nearest(run: "Execution", address: int) -> DeviceArray | None:
+def nearest(run: Running, address: int) -> DeviceArray | None:
     """Return the array argument whose addresses lie closest to `address`, or None."""
     if not run.arrays:
         return None
     return min(run.arrays, key=lambda a: max(a.address - address, address - (a.address + a.nbytes - 1), 0))
 
 
-def out_of_bounds(run: "Execution", access: Any, ins: Instruction, verb: str, facts: Facts) -> OutOfBounds:
+def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts: Facts) -> OutOfBounds:
     """Return the error of an access outside every array."""
     address, width = facts["address"], facts["width"]
     space = space_name(access, np.array([address]))

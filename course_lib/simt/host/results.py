@@ -1,22 +1,20 @@
 """From a finished run to a Report: counters summed over workers, hazards and trace with lines and threads."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.host import counters, faults, levels
+from course_lib.simt.host.running import Running
 from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
 from course_lib.simt.runtime import abi
-
-if TYPE_CHECKING:
-    from course_lib.simt.launch import Execution
 
 RECORD = np.dtype(abi.Record)
 
 
-def report(run: "Execution", seconds_compile: float, seconds_run: float, defines: Mapping[str, Any]) -> Report:
+def report(run: Running, seconds_compile: float, seconds_run: float, defines: Mapping[str, Any]) -> Report:
     """Return the Report of a finished run."""
     sums: dict[str, NDArray[np.int64]] = {
         name: np.sum([w.arrays[name].astype(np.int64) for w in run.workers], axis=0) for name in run.workers[0].arrays}
@@ -30,7 +28,7 @@ def report(run: "Execution", seconds_compile: float, seconds_run: float, defines
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines)
 
 
-def hazards(run: "Execution") -> tuple[Hazard, ...]:
+def hazards(run: Running) -> tuple[Hazard, ...]:
     """Join the workers' hazards: one entry per kind and pair of lines, with the first example."""
     found: dict[tuple[str, int, int], Hazard] = {}
     for worker in run.workers:
@@ -50,7 +48,7 @@ def joined(old: Hazard, new: Hazard) -> Hazard:
                   first.block, old.count + new.count)
 
 
-def trace(run: "Execution") -> tuple[TraceRecord, ...]:
+def trace(run: Running) -> tuple[TraceRecord, ...]:
     """Return the records of all workers, in the order of blocks."""
     rows = np.concatenate([np.frombuffer(worker.records, RECORD, worker.record.record_count) for worker in run.workers])
     rows = rows[np.argsort(rows["block"], kind="stable")]
