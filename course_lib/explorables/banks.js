@@ -21,6 +21,18 @@ export function sceneOf(values, states) {
     seconds: step => (step === 0 ? 1.5 : clamp(5 / ticks, 0.18, 0.9)) };
 }
 
+/** An access of several words per lane is served in groups of lanes, one after the other: which lanes, in which ticks, and whether an earlier
+ *  group has had the same words. Empty where all lanes are served together. */
+export function groupsOf({ access, words }) {
+  const size = access.width > 4 ? 128 / access.width : 0, groups = [];
+  for (let first = 0; size && first < 32; first += size) {
+    const own = words.filter(w => w.lanes.some(lane => lane >= first && lane < first + size)), ticks = own.map(w => w.tick);
+    const before = new Set(words.filter(w => w.tick < Math.min(...ticks)).map(w => w.word));
+    groups.push({ first, last: first + size - 1, from: Math.min(...ticks), to: Math.max(...ticks), again: own.every(w => before.has(w.word)) });
+  }
+  return groups;
+}
+
 // ---- where things are ------------------------------------------------------------------------------------------------------------
 export function layout({ width, height, text, narrow, scene }) {
   const head = Math.round(2.9 * text), margin = Math.round(1.9 * text), columns = scene.tile + PADS, foot = Math.round(1.5 * text);
@@ -171,6 +183,31 @@ function drawBanks(pen, view, where) {
   }
 }
 
+/** Beside the piles: whose words these are, where the lanes are served in groups. Below: a frame around the group that is served now. */
+function drawGroups(pen, view, where) {
+  const { scene, at, text } = view, { banks, lanes } = where, used = new Set(scene.words.map(w => w.bank)), ended = at >= scene.steps;
+  let gap = [0, 0];                                         // the widest run of banks without words
+  for (let from = 0; from < BANKS; ++from) {
+    let to = from;
+    while (to < BANKS && !used.has(to)) ++to;
+    if (to - from > gap[1] - gap[0]) gap = [from, to];
+  }
+  for (const { first, last, from, to, again } of groupsOf(scene)) {
+    const gone = ended ? 0 : at - 1, bottom = banks.bottom - Math.max(0, from - 1 - gone) * banks.level, top = banks.bottom - (to - gone) * banks.level;
+    if (!ended && at > from && at <= to + 1) outline(pen, { x: banks.x + first * banks.slot, y: lanes.y - 1, w: (last + 1 - first) * banks.slot, h: lanes.size + 1 }, view.ink, 2.4, 1);
+    if (bottom - top < 0.9 * text) continue;
+    const x = banks.x + gap[0] * banks.slot + 0.5 * text, room = (gap[1] - gap[0]) * banks.slot - 1.2 * text, who = `lanes ${first} to ${last}`;
+    const words = longest(pen, view, again ? [`${who}: the same words again`, `${who}: again`, `${first} to ${last}: again`] : [who], room);
+    if (!words) continue;
+    pen.strokeStyle = view.ink;
+    pen.lineWidth = 1.4;
+    pen.beginPath();
+    for (const [i, [px, py]] of [[x, top + 1.5], [x - 4, top + 1.5], [x - 4, bottom - 1.5], [x, bottom - 1.5]].entries()) pen[i ? "lineTo" : "moveTo"](px, py);
+    pen.stroke();
+    write(pen, view, words, x + 3, (top + bottom) / 2 + 0.35 * text);
+  }
+}
+
 function drawCounter(pen, view, where) {
   const ticks = Math.floor(view.at - 1 + 1e-6), right = where.banks.x + where.banks.width - 0.6 * view.text;
   write(pen, view, ticks, right, where.banks.y + 4.2 * view.text, { size: 4, align: "right", weight: 700, alpha: 0.85 });
@@ -222,6 +259,7 @@ function draw(pen, view) {
   drawBanks(pen, view, where);
   drawLabels(pen, view, where);
   drawWords(pen, view, where);
+  if (view.at >= 1) drawGroups(pen, view, where);
 }
 
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
@@ -235,7 +273,7 @@ function sideOf({ words, tile }) {                            // ["column", [5]]
 /** What the warp does, without the answer: "In line 29 of transpose, the 32 lanes of a warp read column 5 of tile." */
 export function question({ scene }) {
   const { state, access, load } = scene, [name, which] = sideOf(scene);
-  const wide = access.width > 4 ? ` with one ${8 * access.width}-bit instruction` : "";
+  const wide = access.width > 4 ? `, ${access.width === 16 ? "four" : "two"} words per lane with one instruction` : "";
   const whose = state.swizzled ? "the matrix's tile" : state.array;           // its columns are no columns of the array
   return `In line ${access.line} of ${scene.kernel}, the 32 lanes of a warp ${load ? "read" : "write"} ${name}${which.length > 1 ? "s" : ""} ${listed(which)} of ${whose}${wide}.`;
 }
@@ -253,7 +291,11 @@ export function answer({ scene }) {
 function says(view, step) {
   if (step === 0) return `${question(view)} Each bank serves one word per tick. How many ticks will it take? Predict, then play.`;
   if (step === 1) return `${question(view)} The words wait at their banks.`;
-  if (step < view.scene.steps) return `${question(view)} Tick ${step - 1}: ${plural(view.scene.words.filter(w => w.tick === step - 1).length, "bank")} of 32 served a word.`;
+  if (step < view.scene.steps) {
+    const group = groupsOf(view.scene).find(({ from, to }) => step - 1 >= from && step - 1 <= to);
+    const whom = group ? ` to lanes ${group.first} to ${group.last}${group.again ? ", which an earlier group has had" : ""}` : "";
+    return `${question(view)} Tick ${step - 1}: ${plural(view.scene.words.filter(w => w.tick === step - 1).length, "bank")} of 32 served a word${whom}.`;
+  }
   return `${question(view)} ${answer(view)}`;
 }
 
@@ -288,7 +330,7 @@ export const picture = {
   title: "A tile of shared memory and its 32 banks",
   ask: { label: "Your prediction", unit: "ticks" },
   order: ["says", "player", "picture", "controls"],
-  height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(0.335 * width, 330, 600)),
+  height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(0.3 * width, 290, 600)),
   controls: states => [
     { kind: "lines", key: "access", label: "Which line of the kernel to look at", lines: values => states[keyOf(values)].lines },
     { kind: "choice", key: "kernel", label: "Kernel", options: [...new Set(Object.keys(states).map(k => k.split("|")[0]))].map(k => [k, PADDED[k] ?? k]) },

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib import kernels
@@ -35,7 +36,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class State:
+class BankState:
     """A tile in shared memory: `base` is its first word, `pitch` the words from one row to the next."""
 
     array: str
@@ -77,6 +78,7 @@ def joined_words(result: LaunchResult, line: int, loads: int) -> int:
     its loads always become one; the rest of the line's instructions are the tile's.
     """
     warps = result.block[0] * result.block[1] // 32
+    assert result.lines is not None                  # the simulator counts
     instructions = result.lines[line][counter_name("shared instructions", "load")] // warps
     return loads // (instructions - loads // 4) if result.kernel.name.startswith("sgemm") else 1
 
@@ -112,14 +114,14 @@ def source_lines(kernel: str, array: str, accesses: dict[str, Access]) -> tuple[
     return tuple(shown)
 
 
-def state_of(kernel: str, tile: int, pad: int | None) -> State:
+def state_of(kernel: str, tile: int, pad: int | None) -> BankState:
     """Run one position in the simulator, and say where the tile lies and how a warp goes through it."""
     result = traced(kernel, tile, pad, (WARP_OF[tile],))
     array = ARRAYS[kernel]
     base = next(v.offset for v in result.shared if v.name == array) // BANK_BYTES
     shape = {"array": array, "base": base, "rows": tile, "pitch": tile + (pad or 0), "swizzled": pad is None}
     accesses = {kind: access_of(result, shape, kind) for kind in KINDS}
-    return State(**shape, lines=source_lines(kernel, array, accesses), accesses=accesses)
+    return BankState(**shape, lines=source_lines(kernel, array, accesses), accesses=accesses)
 
 
 @functools.cache
@@ -136,11 +138,15 @@ class Banks(Explorable):
     _esm = module_text("banks")
 
     def static_text(self) -> str:
-        return ("A tile of 32 × 32 words in shared memory, each word in the colour of its bank, without padding and with one "
-                "unused word per row. A warp reads the column that is outlined. Run this cell to play with it.")
+        tile, kernel = self.values["tile"], self.values["kernel"]
+        if kernel == "transpose_swizzled":
+            return f"A tile of {tile} × {tile} words in shared memory, swizzled. Run this cell to play with it."
+        reads = "the columns that are outlined" if kernel == "sgemm_padded" or tile < BANKS else "the column that is outlined"
+        return (f"A tile of {tile} × {tile} words in shared memory, each word in the colour of its bank, without padding and with one "
+                f"unused word per row. A warp reads {reads}. Run this cell to play with it.")
 
     def static_html(self) -> str:
-        return render(two_tiles(), self.static_text())._repr_html_()
+        return render(two_tiles(self.values["kernel"], self.values["tile"]), self.static_text())._repr_html_()
 
 
 def banks(kernel: str = "transpose", *, tile: int = 32, pad: int = 0, access: str = "load") -> Banks:
@@ -148,27 +154,32 @@ def banks(kernel: str = "transpose", *, tile: int = 32, pad: int = 0, access: st
 
     Parameters
     ----------
-    kernel : "transpose", "transpose_swizzled" or "sgemm_padded"
-    tile : 32 or 16
-        Rows and columns.
-    pad : int
+    kernel
+        "transpose", "transpose_swizzled" or "sgemm_padded".
+    tile
+        32 or 16 rows and columns.
+    pad
         Words added to each row, 0 to 8.
-    access : "load" or "store"
+    access
+        "load" or "store".
     """
     return Banks(states=states(), values={"kernel": kernel, "tile": tile, "pad": pad, "access": access})
 
 
 @style.styled
-def two_tiles() -> Any:
-    """Draw the tile with PAD 0 and PAD 1, coloured by bank, the column that a warp reads outlined; return the first Axes."""
+def two_tiles(kernel: str = "transpose", tile: int = 32) -> Axes:
+    """Draw the tile with PAD 0 and PAD 1 (or swizzled), coloured by bank, what a warp reads outlined; return the first Axes."""
     first = style.axes(width=9.6, height=4.6)
     figure = first.figure
     first.remove()
-    for ax, pad in zip(figure.subplots(1, 2), (0, 1), strict=True):
-        state = states()[key_of("transpose", 32, pad)]
-        words = state["base"] + np.arange(32)[:, None] * state["pitch"] + np.arange(state["pitch"])
-        ax.imshow(words % BANKS, cmap="viridis", interpolation="nearest")
+    pads = (None,) if kernel == "transpose_swizzled" else (0, 1)
+    for ax, pad in zip(figure.subplots(1, len(pads), squeeze=False)[0], pads, strict=True):
+        state = states()[key_of(kernel, tile, pad)]
+        rows, columns = np.arange(tile)[:, None], np.arange(state["pitch"])
+        words = state["base"] + rows * state["pitch"] + (columns ^ rows if pad is None else columns)
+        ax.imshow(words % BANKS, cmap="viridis", interpolation="nearest", vmin=0, vmax=BANKS - 1)
         for _, row, column, _, _ in state["accesses"]["load"]["words"]:
             ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="white", linewidth=1.2))
-        ax.set(title=f"tile[32][32 + {pad}]", xticks=(0, 8, 16, 24, 31), yticks=(0, 8, 16, 24, 31))
+        ticks = (*range(0, tile - 1, tile // 4), tile - 1)
+        ax.set(title="swizzled" if pad is None else f"{state['array']}[{tile}][{tile} + {pad}]", xticks=ticks, yticks=ticks)
     return figure.axes[0]

@@ -11,7 +11,7 @@ BLOCKS, CACHES = (4, 8, 16), (1024, 2048, 4096, 8192)
 
 
 class CacheBlock(Explorable):
-    """Two ways to multiply, and what each fetches; made by `cache_blocks`."""
+    """A product without blocks and in blocks, and what each fetches; made by `cache_blocks`."""
 
     name = "cache_block"
     title = "A product without blocks and in blocks, and what the cache holds"
@@ -22,14 +22,14 @@ class CacheBlock(Explorable):
                 "block, and count the cache lines that they fetch. Run this cell to play it.")
 
 
-def cache_blocks(block: int = 16, cache: int = 2048) -> CacheBlock:
+def cache_blocks(block: int = 16, cache: int = 4096) -> CacheBlock:
     """Play a product without blocks beside the same product in blocks, with a counter of the cache lines that each fetches.
 
     Parameters
     ----------
-    block : int
+    block
         Rows and columns of a block: 4, 8 or 16.
-    cache : int
+    cache
         Bytes of the cache: 1024, 2048, 4096 or 8192.
     """
     states = {"N": N, "perLine": LINE // FLOAT, "bytesPerLine": LINE, "blocks": BLOCKS, "caches": CACHES}

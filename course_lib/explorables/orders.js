@@ -61,11 +61,13 @@ export function doneAt({ stops }, at) {
 /** The most lines of one matrix that any position of the controls fetches: all bars have this scale. */
 export const mostOf = ({ totals }) => Math.max(...Object.values(totals).flatMap(byLines => Object.values(byLines).flat()));
 const sum = list => list.reduce((a, b) => a + b);
+/** How many times as many lines the left side fetches as the right one: with one decimal, or three digits when it is less than 1. */
+export const timesAsMany = (left, right) => (left < right ? Number((left / right).toPrecision(3)) : Math.round(10 * left / right) / 10);
 export function sceneOf(values, states) {
   const { N, per_line: perLine, totals } = states, at = stops(N), steps = at.length - 1;
   const ends = Object.fromEntries(SIDES.map(side => [side, totals[values[side]][values.lines]]));
-  const [least, most] = SIDES.map(side => sum(ends[side])).sort((a, b) => a - b);
-  return { states, N, stops: at, steps, all: N ** 3, ends, answer: Math.round(10 * most / least) / 10, most: mostOf(states), rest: steps,
+  const ratio = timesAsMany(...SIDES.map(side => sum(ends[side])));
+  return { states, N, stops: at, steps, all: N ** 3, ends, answer: ratio, most: mostOf(states), rest: steps,
     walks: Object.fromEntries(SIDES.map(side => [side, new Walk(values[side], N, perLine, values.lines)])),
     seconds: step => (step < N ? 0.28 : step < 2 * N ? 0.12 : step < 3 * N ? 0.1 : 0.14) };
 }
@@ -177,10 +179,10 @@ function draw(pen, view) {
 const count = n => n.toLocaleString("en");
 export function says(view) {
   const { scene, values, at } = view, done = doneAt(scene, at), [left, right] = SIDES.map(side => scene.walks[side].to(done).total);
-  if (done === 0) return `Both orders add the same ${count(scene.all)} products. Which one fetches more cache lines, and how many times as many? Predict, then play.`;
+  if (done === 0) return `Both orders add the same ${count(scene.all)} products. How many times as many cache lines does ${values.left} fetch as ${values.right}? (Write 1/2 if you expect half as many.) Predict, then play.`;
   if (done < scene.all) return `${count(done)} of ${count(scene.all)} multiply-adds: ${values.left} has fetched ${count(left)} lines, ${values.right} ${count(right)}.`;
-  const more = left >= right ? values.left : values.right, ratio = Math.max(left, right) / Math.min(left, right);
-  const factor = ratio === 1 ? "That is the same." : `${more} fetched ${ratio.toFixed(1)} times as many.`;
+  const ratio = timesAsMany(left, right);
+  const factor = left === right ? "That is the same." : `${values.left} fetched ${ratio} times as many as ${values.right}.`;
   return `All ${count(scene.all)} multiply-adds are done. ${values.left} has fetched ${count(left)} lines, ${values.right} ${count(right)}. ${factor}`;
 }
 const when = view => `${count(doneAt(view.scene, view.at))} multiply-adds`;

@@ -10,6 +10,7 @@ from course_lib.grading.judge.engine import Here
 from course_lib.grading.judge.loops_check import plain, run_loops, text_findings
 from course_lib.model.cache_lines import LineCounter
 from course_lib.plots import cache_lines, describe_lines, line_window, show
+from course_lib.plots.cache import INDEXED
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ def show_lines(answer, spec, accesses=144, last=48, N=32):
         line = getattr(error, "line", None)
         print(f"No picture: {f'line {line}: ' if line else ''}{error}")
         return
-    title = f"{spec.entry}: after {window.step} accesses; a cache of {spec.cache.size // 1024} KiB"
-    show(cache_lines(window, title=title), f"Loops {spec.entry}. {describe_lines(window)}")
+    title = f"{spec.entry}, accesses {max(1, window.step - last + 1)} to {window.step}; a cache of {spec.cache.size // 1024} KiB"
+    A, B = spec.operation.elements
+    show(cache_lines(window, title=title, indexed=INDEXED | {"A": A, "B": B}), f"Loops {spec.entry}. {describe_lines(window)}")
 
 
 def lines_window(answer, spec, accesses=144, last=48, N=32):

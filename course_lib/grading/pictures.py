@@ -170,7 +170,7 @@ def who_writes(answer, spec, M=32, N=64):
 
 def owners_in(traced, spec, M, N):
     """Return the `Owners` of an M × N matrix C, also where it is stored column by column."""
-    turned = "C" in spec.operation.turned
+    turned = "C" in spec.operation.transposed
     rows, cols = (N, M) if turned else (M, N)
     who = owners(SimpleNamespace(trace=traced.trace, arrays=traced.arrays, M=rows, N=cols))
     return Owners(*(getattr(who, field.name).T for field in fields(who))) if turned else who

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from course_lib import toolchain
 from course_lib.simt.errors import SimtError
+from course_lib.toolchain.code_stand_in import CodeStandIn
 
 Index = tuple[int, ...]     # (x, y, z) of a thread or a block
 
@@ -101,7 +102,7 @@ class Report:
     seconds_run: float = 0.0
     ptx: str = field(default="", repr=False)
     output: str = field(default="", repr=False)  # what the kernel printed, by block, then in the order of execution
-    cubin: bytes = field(default=b"", repr=False)
+    cubin: bytes | CodeStandIn = field(default=b"", repr=False)
     defines: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @functools.cached_property

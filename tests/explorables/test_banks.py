@@ -172,3 +172,25 @@ def test_a_swizzled_column_is_no_column_of_the_array(page):
     values = [{"kernel": kernel, "tile": 32, "pad": 0, "access": "load"} for kernel in ("transpose", "transpose_swizzled")]
     asked = [scene["asks"] for scene in evaluate(page, SCENES, {"states": states(), "values": values})]
     assert [words.partition(" read ")[2] for words in asked] == ["column 5 of tile.", "column 5 of the matrix's tile."]
+
+
+GROUPS = """(m, {states, values}) => values.map(v => {
+    const scene = m.sceneOf(v, states), groups = m.groupsOf(scene), view = { scene, values: v };
+    return { groups, told: groups.map(({ from }) => m.picture.says(view, from + 1)) };
+})"""
+
+
+def test_a_load_of_four_words_is_served_in_four_groups_of_lanes_and_the_last_two_have_the_same_words(page):
+    values = [{"kernel": "sgemm_padded", "tile": tile, "pad": pad, "access": "load"} for tile, pad in ((16, 0), (32, 0), (16, 2), (16, 1))]
+    four, large, two, one = evaluate(page, GROUPS, {"states": states(), "values": values})
+    assert [(g["first"], g["last"], g["from"], g["to"], g["again"]) for g in four["groups"]] == [
+        (0, 7, 1, 4, False), (8, 15, 5, 8, False), (16, 23, 9, 12, True), (24, 31, 13, 16, True)]
+    assert "to lanes 8 to 15." in four["told"][1]
+    assert "to lanes 16 to 23, which an earlier group has had." in four["told"][2]
+    assert not any(g["again"] for g in large["groups"]), "32 rows: no two lanes want the same words"
+    assert [(g["first"], g["last"], g["again"]) for g in two["groups"]] == [(0, 15, False), (16, 31, True)]
+    assert one["groups"] == []
+    for position, scene in ((("sgemm_padded", 16, 0), four), (("sgemm_padded", 32, 0), large), (("sgemm_padded", 16, 2), two)):
+        for word in of(position)["accesses"]["load"]["words"]:
+            group, = (g for g in scene["groups"] if g["from"] <= word[3] <= g["to"])
+            assert all(group["first"] <= lane <= group["last"] for lane in word[4]), "a tick serves lanes of one group"

@@ -1,12 +1,10 @@
 """Lesson 01: what it promises, and every number that its prose says."""
 
-import itertools
 import json
 import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -16,15 +14,21 @@ from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
 from course_lib.explorables.orders import N, counted
 from course_lib.kernels.cpu import ORDERS
+from course_lib.kernels.cpu_user import own_program
 from course_lib.lessons import triple_loop
-from course_lib.lessons.triple_loop import times, turns
+from course_lib.lessons.triple_loop import pictures, times, turns
 from course_lib.magic import from_cell
 from course_lib.model.cache_lines import CacheShape, count_steps, loop_steps
+from course_lib.run import count_lines
+from course_lib.run.cpu import build_cpu
+from course_lib.toolchain import CompileError
 from course_lib.toolchain.host_compiler import AS_WRITTEN
 from course_lib.unwritten import NotWritten, Unwritten
+from tools import my_course
 
 LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "01_triple_loop.ipynb"
 CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
+FOUND = next("".join(cell["source"]) for cell in CELLS if cell["id"] == "found")
 PROSE = " ".join(" ".join("".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown").split())
 CODE = {cell["id"]: "".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "code"}
 
@@ -42,17 +46,41 @@ def loops(order, body="C(i, j) += A(i, k) * B(k, j);"):
 
 
 def test_the_readers_loops_are_right_and_fetch_what_the_prose_says(mine):
-    assert repr(triple_loop.check(mine)) == "mine: right on all 9 inputs"
+    assert repr(triple_loop.check(mine)) == "mine: right on all 9 inputs. Their innermost loop walks down no column."
     found = triple_loop.count(mine, N=64)
-    assert found.fetched == {"A": 256, "B": 16384, "C": 256}
-    assert "B has 64 · 4 = 256 lines" in PROSE
-    assert f"64 · 256 = {found.fetched['B']:,} lines, one for every 16 multiply-adds" in PROSE
+    assert found.fetched == {"A": 4096, "B": 256, "C": 16384}
+    assert "C has 64 · 4 = 256 lines" in PROSE
+    assert f"64 · 256 = {found.fetched['C']:,} lines, one for every 16 multiply-adds" in PROSE
+    assert f"a line for each element of A, {found.fetched['A']:,}" in PROSE
     table = triple_loop.fetched(found, N=64)
+    assert table.header[1:] == ("ijk", "ikj", "your loops")
     A, B, C = (int(row[1].replace(",", "")) for row in table.rows[:3])
     assert count_steps(loop_steps("ijk", 64, 64, 64), [(64, 64, 64)] * 3, 4, CacheShape(1024)) == [A, B, C]
     assert B == 64**3
     assert f"64³ = {B:,}" in PROSE
     assert A == 64 * 256, "A is fetched 64 times, too"
+    assert [row[2] for row in table.rows[:3]] == ["256", "16,384", "256"]
+    assert "`ikj` also fetches 16,384 lines of one matrix, but of B" in PROSE
+
+
+@pytest.mark.parametrize(("order", "says"), [
+    ("ijk", "they fetch 1.00 lines of B (32 × 32 matrices, 16 lines of cache): the innermost loop walks down a column of B. Choose"),
+    ("jki", "fetch 1.00 lines of A and 1.00 lines of C (32 × 32 matrices, 16 lines of cache)"),
+    ("kji", "the innermost loop walks down a column of A and a column of C"),
+    ("ikj", "But this is ikj, the order of the picture"), ("kij", "Their innermost loop walks down no column.")])
+def test_right_loops_hear_whether_the_innermost_one_walks_down_a_column(order, says):
+    found = triple_loop.check(loops(order))
+    assert found.right == 9
+    assert says in repr(found)
+    assert says in found._repr_html_()
+    kept = triple_loop.check(loops(order, "{ float a = A(i, k); C(i, j) += a * B(k, j); }"))
+    assert kept.note == found.note, "who keeps A in a variable hears the same"
+
+
+def test_a_missing_last_semicolon_is_on_a_line_of_the_cell():
+    """The compiler complains of what follows the reader's loops, two lines below the last one."""
+    with pytest.raises(CompileError, match=r"line 6: error: expected ';' at the end of this line\nC\(i, j\)"):
+        build_cpu(own_program(loops("kij").replace("// %%c mine\n", "// %%c mine\n// BEGIN\n").rstrip(";") + "\n"))
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -60,9 +88,10 @@ def test_loops_of_a_cell_fetch_as_those_of_the_catalog(order):
     assert list(triple_loop.count(loops(order), N=32).fetched.values()) == counted(order, 16)
 
 
-def test_there_are_two_orders_that_walk_down_no_column_and_one_begins_with_i():
+def test_there_are_two_orders_that_walk_down_no_column_and_the_picture_shows_one():
     assert [order for order in ORDERS if sum(counted(order, 16)) < N**3 / 8] == ["ikj", "kij"]
-    assert "There are two such orders. Take the one that begins with i." in PROSE
+    assert triple_loop.two_orders().values["right"] == "ikj"
+    assert "there is exactly one more whose innermost loop walks down no column" in PROSE
 
 
 @pytest.mark.parametrize(("change", "says"), [
@@ -90,7 +119,7 @@ def test_what_there_was_to_find_in_the_picture():
     per = {order: round(sum(counted(order, 16)) / N**3, 2) for order in ORDERS}
     for letter in "jki":
         low, high = sorted(per[order] for order in ORDERS if order[-1] == letter)
-        row = next(line for line in "".join(CELLS[15]["source"]).splitlines() if line.strip().startswith(f"| {letter} |"))
+        row = next(line for line in FOUND.splitlines() if line.strip().startswith(f"| {letter} |"))
         assert f"{low:.2f} to {high:.2f}" in row
     worst = sorted(ORDERS, key=lambda order: -sum(counted(order, 16)))[:2]
     assert sorted(worst) == ["jki", "kji"]
@@ -98,24 +127,15 @@ def test_what_there_was_to_find_in_the_picture():
     assert counted("ijk", 40) == counted("ikj", 40)
     exact = [lines for lines in (34, 35) if total("ijk", lines) == total("ikj", lines)]
     assert exact == [35]
-    assert "| `ijk` | a column of B, 32 lines | a row of A, 2 lines, and 1 line of C | 35 |" in PROSE
+    assert "40 on the slider, and 35 would do." in PROSE
 
 
-def test_how_many_lines_the_worst_orders_need_and_which():
-    assert [total("kji", lines) > 2000 for lines in (96, 98, 99, 104)] == [True, True, False, False]
-    assert [total("jki", lines) > 1000 for lines in (112, 120, 127, 128)] == [True, True, True, False]
-    assert "| `kji` | all of C, 64 lines | a column of A, 32 lines, and 3 lines of B | 99 |" in PROSE
-    assert "| `jki` | all of A, 64 lines | a column of B and a column of C, 32 lines each | 128 |" in PROSE
-    assert counted("kji", 96)[2] == 32 * 64, "all of C, once for each turn of the outermost loop"
-    assert counted("jki", 112)[0] == 32 * 64, "all of A"
-    A, B, _ = counted("jki", 120)
-    assert A < 2 * 64
-    assert B == 32 * 32, "a line for each element: none is there for the next column"
-    assert "`kji` with 104 lines, and `jki` only with 128" in PROSE
-    assert f"`kji` fetches {total('kji', 104)} lines and `jki` {total('jki', 128)}" in PROSE
-    assert f"16 lines makes them fetch {total('kji', 16):,} and {total('jki', 16):,}" in PROSE
-    assert "The least possible is 192" in PROSE
-    assert 3 * N * N // 16 == 192
+def test_the_worst_orders_get_cheap_when_two_columns_stay():
+    for order, before, after in (("jki", 66560, 3136), ("kji", 65600, 2176)):
+        assert [total(order, lines) for lines in (16, 64, 66, 72)] == [before, before, after, after]
+        assert total(order, 65) > after
+    assert "`jki` falls from 66,560 lines to 3,136, and `kji` from 65,600 to 2,176" in PROSE
+    assert "These 32 + 32 lines have to stay, and one or two lines of B come in between. So 66 lines are enough" in PROSE
 
 
 def total(order, lines):
@@ -126,6 +146,8 @@ def total(order, lines):
 def test_two_tests_see_the_swapped_index_and_two_do_not(mine):
     swapped = from_cell(CODE["swapped"])[1]
     rows = triple_loop.tried(swapped).rows
+    assert triple_loop.failed(triple_loop.tried(swapped)) == 2
+    assert triple_loop.failed(triple_loop.tried(mine)) == 0
     assert [row[2] for row in rows[:2]] == ["right", "right"]
     assert rows[2][2] == "576 of 576 elements of C are wrong"
     assert rows[3][2].startswith("line 5: B(0, 16) does not exist")
@@ -134,29 +156,51 @@ def test_two_tests_see_the_swapped_index_and_two_do_not(mine):
 
 
 def test_the_prose_says_what_was_recorded():
-    slow, fast = (times.recorded(f"gemm_{order}", 1024, "cpu_steps") for order in ("ijk", "ikj"))
-    assert "on the same CPU, an Intel Xeon." in PROSE
-    assert "Xeon" in data.load("cpu_steps").device
+    padded, plain = turns.TIMED
+    slow, fast = (times.row(order, plain)["best_s"] for order in ("ijk", "ikj"))
     assert f"One takes {slow:.2f} seconds, and the other {fast:.3f}. Where does a factor of {slow / fast:.0f} come from?" in PROSE
-    lines, first, speeds, plain, padded = triple_loop.scoreboard().rows
-    assert first[1:] == ("1,024", f"{slow:.3f}", f"{fast:.3f}", f"{slow / fast:.1f}")
-    assert speeds[2:4] == tuple(f"{data.load('cpu_steps').find(f'gemm_{order}', 1024)[0].gflops:.2f}" for order in ("ijk", "ikj"))
-    assert plain[0] == padded[0] == f"seconds, {data.readings('cpu_orders').device}"
-    assert [row[1] for row in (lines, plain, padded)] == ["1,024", "1,024", "1,040"]
-    assert all(name in triple_loop.scoreboard().caption for name in (data.load("cpu_steps").device, data.readings("cpu_orders").device))
+    lines, here, with_padding, speeds, first = triple_loop.scoreboard().rows
+    assert here[1:] == ("1,024", f"{slow:.3f}", f"{fast:.3f}", f"{slow / fast:.1f}")
+    assert speeds[2:4] == tuple(f"{2 * 1024**3 / seconds / 1e9:.2f}" for seconds in (slow, fast))
+    xeon = [times.recorded_s(f"gemm_{order}", 1024, "cpu_steps") for order in ("ijk", "ikj")]
+    assert first[1:] == ("1,024", *(f"{seconds:.3f}" for seconds in xeon), f"{xeon[0] / xeon[1]:.1f}")
+    assert f"On the Intel Xeon, `ikj` is {xeon[0] / xeon[1]:.0f} times as fast." in PROSE
+    assert "Xeon" in data.load("cpu_steps").device
+    assert here[0] == with_padding[0] == f"seconds, {data.readings('cpu_orders').device}"
+    assert "AMD" in here[0], "on the AMD CPU"
+    assert [row[1] for row in (lines, here, with_padding)] == ["1,024", "1,024", "1,040"]
+    assert all(name in triple_loop.scoreboard().caption for name in (data.load("cpu_steps").device, times.recorded_cpu()))
+    assert padded.ldb == 1040
+
+
+def test_the_factor_is_taken_apart_as_recorded():
+    padded, plain = turns.TIMED
+    slow, less, fast = times.row("ijk", plain)["best_s"], times.row("ijk", padded)["best_s"], times.row("ikj", plain)["best_s"]
+    assert f"**A factor of {slow / less:.1f} is where the rows of B lie.**" in PROSE
+    assert f"`ijk` takes {less:.3f} seconds instead of {slow:.3f}" in PROSE
+    assert f"**A factor of {less / fast:.1f} is left** from {less:.3f} seconds to the {fast:.3f} of `ikj`" in PROSE
+    assert f"The time of `ikj` changes by {100 * abs(times.row('ikj', padded)['best_s'] / fast - 1):.0f} %" in PROSE
 
 
 def test_the_lines_of_the_scoreboard_are_worked_out_and_simulated():
     lines = triple_loop.scoreboard().rows[0]
     assert f"1 + 1/16 + 1/16,384 = {lines[2]}" in PROSE
-    assert f"1/16 + 2/16,384 = {lines[3]}" in PROSE
-    assert f"That is a factor of {lines[4]}." in PROSE
+    assert f"which makes {lines[3]}" in PROSE
+    assert f"by our count `ijk` fetches {lines[4]} times as many" in PROSE
     assert 16 * times.COUNTED == 16384
     N, cache = 96, CacheShape(64 * 64)                           # as 1,024 into 512 lines: a column does not fit in
     for order in ("ijk", "ikj"):
         for ldb in (N, N + 16):
             counts = count_steps(loop_steps(order, N, N, N), [(N, N, N), (N, N, ldb), (N, N, N)], 4, cache)
             assert sum(counts) / N**3 == pytest.approx(times.worked_out(order, N), rel=1e-3)
+    first, = data.readings("cpu_orders").find(what="cache", level=1)
+    assert (1024 * first["kib"], first["ways"]) == (64 * times.LINES, pictures.WAYS)
+    assert pictures.SETS * pictures.WAYS == times.LINES
+    assert "a cache of 768 lines without sets: 48 KiB, as the first-level caches of both CPUs have" in PROSE
+    assert "the first-level cache of the recorded CPU has 64 sets" in PROSE
+    assert "Each set holds 12 lines." in PROSE
+    sweeps = (LESSON.parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    assert "first cache 48 KiB in 12 ways" in sweeps, "our Xeon's"
 
 
 def speed(order, size):
@@ -164,62 +208,73 @@ def speed(order, size):
     return times.speed(order, size)
 
 
-def test_padding_changes_ijk_much_and_ikj_little_where_both_were_recorded():
-    """With wide margins: a new recording on another CPU must not make the prose wrong unnoticed."""
-    padded, plain = turns.TIMED
-    gain = {order: speed(order, padded) / speed(order, plain) for order in ("ijk", "ikj")}
-    assert gain["ijk"] > 6
-    assert round(100 * abs(1 / gain["ikj"] - 1)) == 2
-    assert "`ijk` takes less than a sixth of the time, while that of `ikj` changes by 2 %" in PROSE
-    assert speed("ikj", padded) > 3 * speed("ijk", padded)
-    assert "AMD" in data.readings("cpu_orders").device, "On the AMD CPU of the scoreboard"
-    second, = data.readings("cpu_orders").find(what="cache", level=2)
-    assert 1024 * second["kib"] > 4 * 64 * times.LINES, "a second cache that holds far more lines"
-    assert "far more than 768 lines" in PROSE
-    first, = data.readings("cpu_orders").find(what="cache", level=1)
-    assert (1024 * first["kib"], first["ways"]) == (64 * times.LINES, 12)
-    assert "The cache holds 768 lines, or 48 KiB, as the first cache of both CPUs does" in PROSE
-    assert "64 sets of 12 places, as in the first caches of our two CPUs" in PROSE
-    sweeps = (LESSON.parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
-    assert "first cache 48 KiB in 12 ways" in sweeps, "our Xeon's"
-    assert 4 * padded.ldb >= 4 * plain.ldb >= 4096, "from N = 1024 on, each element of a column lies on a page of its own"
-
-
-def test_what_the_xeon_lets_us_infer():
-    first, middle, last = (data.load("lee_cpu").find("gemm_ijk", N)[0].gflops for N in (256, 512, 1024))
-    assert first > 1.5
-    assert f"`ijk` made {middle:.2f} GFLOP/s for N = 512, and {last:.2f} for N = 1024" in PROSE
-    fast = data.load("cpu_steps").find("gemm_ikj", 1024)[0].gflops
-    assert f"a factor of about {fast / middle:.0f} is left of the 31" in PROSE
-
-
-def test_the_recorded_rows_change_one_thing_at_a_time():
-    first, longer, padded, plain = turns.SIZES
-    rows = triple_loop.one_at_a_time().rows
-    assert [row[1] for row in rows[:2]] == ["27", "24"]
-    assert "have 27 KiB" in PROSE
-    assert (first.K, longer.K, longer.N, longer.ldb) == (48, 512, 6, 6), "longer sums, six turns, rows of B even closer together"
-    assert padded.K == plain.K == longer.K
+def test_the_recorded_bars_bear_out_the_prose():
+    small, padded, plain = turns.SIZES
+    assert (small.ldb, padded.ldb, plain.ldb) == (48, 528, 512)
+    factors = [f"{speed('ikj', size) / speed('ijk', size):.2g}" for size in (small, padded)]
+    assert f"`ikj` is {factors[0]} times as fast, although both orders fetch hardly any line" in PROSE
+    assert f"`ikj` is {factors[1]} times as fast. But more has changed" in PROSE
+    longer = speed("ijk", padded) / speed("ijk", plain)
+    assert f"by 64 bytes, and `ijk` takes {longer:.1f} times as long. `ikj` takes no longer than before." in PROSE
     assert 4 * (padded.ldb - plain.ldb) == 64
-    assert "by 64 bytes: 2,048 bytes are a power of two" in PROSE
-    assert rows[3][3] == "2,048"
-    caches = {row["level"]: row["kib"] for row in data.readings("cpu_orders").find(what="cache")}
-    assert 27 < caches[1] < 3072, "the first two rows fit into the first cache of the recorded CPU, the others do not"
-    assert [row[6] for row in rows] == ["", *(f"{speed('ijk', a) / speed('ijk', b):.1f}" for a, b in itertools.pairwise(turns.SIZES))]
+    assert speed("ikj", plain) >= speed("ikj", padded)
+    assert f"the order is worth a factor of {factors[0]} even where hardly any line is fetched" in PROSE
+    assert 3 * 512 * 512 * 4 == 3 * 2**20, "The matrices have 3 MiB"
+    panel = times.of_recording()
+    assert panel.title.endswith("AMD EPYC (family 26, model 2)")
+    assert [[f"{time:.3g}" for time in panel.bars[order]] for order in ("ijk", "ikj")] == [
+        [f"{2 / speed(order, size):.3g}" for size in turns.SIZES] for order in ("ijk", "ikj")]
 
 
-def test_the_recorded_speeds_bear_out_the_prose():
-    first, longer, _, plain = turns.SIZES
-    steps = [row[6] for row in triple_loop.one_at_a_time().rows[1:]]
-    assert steps == ["1.8", "0.9", "2.7"]
-    for sentence in ("`ijk` is 1.8 times slower", "That costs nothing here.", "This step costs most, a factor of 2.7."):
-        assert sentence in PROSE
-    assert speed("ijk", first) > 1.5 * speed("ijk", plain)
-    assert speed("ikj", first) > 2 * speed("ijk", first), "hardly a line is fetched, and still the reader's loops are faster"
+def test_a_picture_says_how_many_times_as_fast_and_why_nothing_is_measured():
+    panels = [pictures.Panel("one", {"ijk": (1.0,), "ikj": (0.05,)}), pictures.Panel("two", {}, "Nothing is timed here.")]
+    shown = pictures.times_picture(panels, ["48"])
+    assert "48: ijk 1.00 ns, ikj 0.050 ns: 20 times as fast" in shown.alt
+    assert "two. Nothing is timed here." in shown.alt
+
+
+def test_a_column_falls_into_few_sets_or_into_all():
+    assert sorted(pictures.in_sets(512, 2048))[-3:] == [0, 256, 256]
+    assert pictures.in_sets(512, 2112).tolist() == [8] * 64
+    assert "all of them fall into two sets. In each of these, 256 lines compete, and only 12 of them fit" in PROSE
+    cache = CacheShape(48 * 1024, ways=pictures.WAYS)
+    for distance in (2048, 2112, 4096, 4160):
+        fit = sum(min(lines, pictures.WAYS) for lines in pictures.in_sets(1024, distance))
+        assert fit == min(1024, cache.column(distance))
+    assert "24 lines fit" in triple_loop.sets().alt
+    assert "512 lines fit" in triple_loop.sets().alt
+
+
+def test_where_less_of_a_column_fits_ijk_is_slower():
+    rows = [[float(cell.replace(",", "")) for cell in row] for row in triple_loop.fits().rows]
+    assert [row[1] for row in rows] == [2112, 2048, 4160, 4096]
+    parts = sorted((row[2] / row[0], -row[4]) for row in rows)
+    assert [time for _, time in parts] == sorted(time for _, time in parts)
+    assert "Where a smaller part of the column fits, `ijk` is slower." in PROSE
+    assert [row[2:4] for row in rows] == [[512, 512], [24, 512], [768, 1024], [12, 256]]
+
+
+def test_the_six_orders_in_pairs_and_from_120_to_128():
     for size in turns.SMALL:
         for one, other in (("ijk", "jik"), ("ikj", "kij")):
             assert 2 / 3 < speed(one, size) / speed(other, size) < 3 / 2, "pairs are close together"
         assert min(speed("ikj", size), speed("kij", size)) > 2 * max(speed(order, size) for order in ORDERS if order[-1] != "j")
+    small, power = turns.SMALL
+    assert f"it took only {speed('ijk', small) / speed('ijk', power):.1f} times as long per multiply-add" in PROSE
+    cache = CacheShape(48 * 1024, ways=12)
+    lines = [count_lines("gemm_ijk", *size.matrices()[:2], cache=cache).per_multiply_add for size in turns.SMALL]
+    assert round(lines[1] / lines[0]) == 16
+    assert "`ijk` fetches 16 times as many lines as for N = 120" in PROSE
+    assert min(128, cache.column(512)) == 96
+    assert "of its 128 lines only 96 fit" in PROSE
+    second, = data.readings("cpu_orders").find(what="cache", level=2)
+    assert (second["kib"], 3 * 128 * 128 * 4) == (1024, 192 * 1024)
+    assert 4 * turns.TIMED[0].ldb >= 4 * turns.TIMED[1].ldb >= 4096, "rows spread over no fewer pages"
+
+
+def test_no_line_of_prose_becomes_a_bullet_by_accident():
+    lines = [line for cell in CELLS if cell["cell_type"] == "markdown" for line in "".join(cell["source"]).splitlines()]
+    assert [line for line in lines if re.match(r"\s*\+ ", line)] == []
 
 
 def test_a_recording_says_with_what_it_was_made():
@@ -255,20 +310,19 @@ def test_a_swapped_index_stays_inside_an_oblong_b():
 
 def test_what_is_measured_is_labelled_and_a_missing_compiler_is_said(mine, monkeypatch):
     monkeypatch.setattr(times, "SIZES", (turns.Size.square(8), turns.Size(2, 3, 5, 7)))
+    monkeypatch.setattr(times, "of_recording", lambda: pictures.Panel("recorded", {"ijk": (1.0, 1.0), "ikj": (0.1, 0.1)}))
     monkeypatch.setattr(times, "SMALL", (turns.Size.square(7), turns.Size.square(8)))
     monkeypatch.setattr(times, "BUDGET_S", 0.001)
     monkeypatch.setattr(times, "ROUNDS", 2)
     if not times.no_compiler():
-        table = triple_loop.measured(mine)
-        assert table.caption.startswith("the fastest of 2 rounds, measured on ")
-        assert [row[0] for row in table.rows] == ["all 8 × 8", "A 2 × 5, B 5 × 3, B padded"]
-        assert all(re.fullmatch(r"\d+ %", row[-1]) for row in table.rows)
-        assert "do not compute the product" in triple_loop.measured(mine.replace("k < K", "k < K - 1")).caption
+        told = triple_loop.measured(mine).alt
+        assert re.search(r"measured on this computer .* your loops .* times as fast\. the fastest of 2 rounds, which differ by", told)
+        assert "do not compute the product" in triple_loop.measured(mine.replace("k < K", "k < K - 1")).alt
         printing = mine.replace("for (", 'int printf(const char*, ...);\nprintf("x");\nfor (', 1)
-        assert "take the printing out" in triple_loop.measured(printing).caption
+        assert "take the printing out" in triple_loop.measured(printing).alt
         assert len(triple_loop.six().rows) == 7
     monkeypatch.setattr(times, "no_compiler", lambda: "there is no C compiler")
-    assert "there is no C compiler" in triple_loop.measured(mine).caption
+    assert "there is no C compiler" in triple_loop.measured(mine).alt
     assert len(triple_loop.six().rows) == 1
 
 
@@ -299,20 +353,8 @@ def test_matrices_begin_with_a_line_and_rows_of_b_lie_apart(size):
     assert size.flops == 2 * size.M * size.N * size.K
 
 
-def test_sizes_that_a_large_power_of_two_divides_are_the_worst():
-    (_, _, _, fits, few), (_, _, _, _, same), (n, _, bytes_, half, many), (one, ldb, _, all_, padded) = triple_loop.columns().rows
-    assert (fits, n, bytes_, half, one, ldb, all_) == (120, 128, 512, 96, 128, 129, 128)
-    assert few == same
-    assert [round(float(many) / float(less)) for less in (same, padded)] == [16, 16]
-    assert "about 16 times fewer, as with 127" in PROSE
-    cache = CacheShape(48 * 1024, ways=12)
-    assert [cache.column(4 * N) for N in (128, 384, 640, 768, 256)] == [96, 96, 96, 48, 48]
-    assert "only 96 of 128 lines can stay" in PROSE
-    assert "the columns of 384 and 640 also keep only 96 lines, and those of 768 keep 48, as those of 256 do" in PROSE
-
-
 def test_the_slides_and_our_times_grow_as_the_prose_says():
-    slides, ours = LEE_CPU.column("CPU"), {n: times.recorded("gemm_ijk", n) for n in (512, 1024)}
+    slides, ours = LEE_CPU.column("CPU"), {n: times.recorded_s("gemm_ijk", n) for n in (512, 1024)}
     assert f"grows {slides[2048] / slides[1024]:.1f} times from 1024 to 2048" in PROSE
     assert f"{ours[1024] / ours[512]:.0f} times from 512 to 1024" in PROSE
     small = f"{slides[512] / slides[256]:.1f} and {slides[1024] / slides[512]:.1f} times"
@@ -342,5 +384,14 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path, compiler):
     for cell in ("mine", "check", "count", "fetched", "times"):
         assert "mine is not written yet" in said[cell], cell
     assert "16,384" not in said["count"]
-    for cell in ("tried", "one", "scoreboard", "columns", "slides", "six"):
+    for cell in ("tried", "sets", "scoreboard", "fits", "slides", "six"):
         assert any(word in said[cell] for word in ("matrices", "lines", "GFLOP/s")), cell
+
+
+def test_an_error_that_no_line_made_is_told_without_one(monkeypatch):
+    def fail(*given):
+        raise CourseError("the launch was stopped")
+
+    monkeypatch.setattr(triple_loop.loops, "run_loops", fail)
+    told = {what for *_, what in triple_loop.tried(loops("ijk", "C(i, j) += A(i, k) * B(k, j);")).rows}
+    assert told == {"the launch was stopped"}

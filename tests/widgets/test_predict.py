@@ -1,6 +1,7 @@
 """Predictions: read as people write, kept across kernels, compared, and harmless when nobody answers."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,7 +36,8 @@ def test_formulas_are_computed(text, value):
 
 @pytest.mark.parametrize("text", [
     "__import__('os')", "abs(1)", "x", "1 if 1 else 2", "[1]", "'a' * 9", "True", "2j", "1; 2", "lambda: 1", "(1).real", "9**9**9",
-    "9**99999", "10**400", "1e999", "0**-1", "1 << 80", "1,24,5", "1,0000,000", "1.2.3", "1..2", "3 4", "1+" * 30 + "1", "(" * 40 + "1"])
+    "9**99999", "10**400", "1e999", "0**-1", "1 << 80", "1,24,5", "1,0000,000", "1.2.3", "1..2", "3 4", "1+" * 30 + "1", "(" * 40 + "1",
+    "(-8)**0.5", "(-8)**0.5 // 1"])
 def test_what_is_no_arithmetic_is_not_computed(text):
     with pytest.raises(CourseError, match="is not a number: write something like"):
         parse_number(text)
@@ -110,6 +112,19 @@ def test_a_broken_file_counts_as_empty(own_folder):
     assert [Answers().recall(key) for key in "kmn"] == [None, None, 3]
 
 
+def test_two_that_save_at_once_do_not_take_each_others_file(tmp_path):
+    path = tmp_path / "answers.json"
+    with ThreadPoolExecutor(8) as pool:
+        kept = list(pool.map(lambda number: Answers(path).keep(f"k{number}", number), range(200)))
+    assert all(kept)
+    assert [left.name for left in tmp_path.iterdir()] == ["answers.json"]
+
+
+def test_comparison_asks_nothing_where_the_lesson_does():
+    assert compare(4.25, 8.5, ask=False).endswith("2 times as large as your number.")
+    assert compare(8.6, 8.5, ask=False).endswith(": close.")
+
+
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     asked = Prediction("How many?", key="k", answers=Answers(tmp_path / "file" / "answers.json"))
@@ -122,6 +137,9 @@ def test_comparison_says_which_way_and_how_far():
     assert "close" in compare(8.6, 8.5)
     assert "your number is 2 times as large as the answer" in compare(17, 8.5)
     assert "the answer is 2 times as large as your number" in compare(4.25, 8.5)
+    assert compare(18, 17, "sectors").endswith("it is 17 sectors: one too many.")
+    assert compare(4, 5).endswith("one too few.")
+    assert "2 times as large" in compare(2, 1)
     assert "right" in compare(0, 0)
     assert "difference" in compare(1, 0)
 

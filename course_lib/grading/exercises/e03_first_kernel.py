@@ -107,7 +107,7 @@ class TwoElements(Sgemm):
 
 def _covered(operation):
     """Return how many rows and columns of C a block covers."""
-    return (LONG, SHORT) if operation.turned else (SHORT, LONG)
+    return (LONG, SHORT) if operation.transposed else (SHORT, LONG)
 
 
 def _unwritten(operation, trial):
@@ -115,7 +115,7 @@ def _unwritten(operation, trial):
     left = np.isnan(trial.matrices()[3])
     row, col = np.indices(left.shape)
     rows, cols = _covered(operation)
-    second, step = (row % rows >= SHORT, "16 rows down") if operation.turned else (col % cols >= SHORT, "16 columns on")
+    second, step = (row % rows >= SHORT, "16 rows down") if operation.transposed else (col % cols >= SHORT, "16 columns on")
     outside = (row >= rows) | (col >= cols)
     known = (
         (second, f"These are the second elements of the threads, {step}"),
@@ -128,7 +128,7 @@ def _unwritten(operation, trial):
 
 def _square_only(trial):
     """Say that N (or M) stands where K or a leading dimension belongs, when that gives the result."""
-    case, turned = trial.case, bool(trial.turned)
+    case, turned = trial.case, bool(trial.transposed)
     if case.pad or len({case.M, case.N, case.K}) < 3:
         return ""
     A, B, before, C = (m.astype(np.float64) for m in trial.matrices())

@@ -7,7 +7,7 @@ import traceback
 import numpy as np
 
 from course_lib.check.finding import Finding
-from course_lib.check.trials import Outcome
+from course_lib.check.trials import TrialOutcome
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.grading.sandbox.replies import Ended, Raised
 
@@ -23,7 +23,7 @@ def check_function(answer, spec, seed, engine):
     outcomes, findings = [], {}
     for given, got in zip(cases, _replies(answer, spec, cases, engine), strict=True):
         finding = _finding(spec, given, got)
-        outcomes.append(Outcome(_words(spec, given), _shown(got) + ("" if finding else _printed(spec, given)), finding is None))
+        outcomes.append(TrialOutcome(_words(spec, given), _shown(got) + ("" if finding else _printed(spec, given)), finding is None))
         if finding:
             findings.setdefault(finding.kind, finding)
     return Verdict(spec.title, not findings, tuple(findings.values()), tuple(outcomes), shown=len(spec.cases))

@@ -7,7 +7,7 @@ import numpy as np
 from course_lib.check import reports
 from course_lib.check.case import Case
 from course_lib.check.finding import Finding
-from course_lib.check.trials import Outcome, Trials
+from course_lib.check.trials import TrialOutcome, Trials
 from course_lib.errors import CourseError
 from course_lib.grading.judge.spec import tile_problem
 from course_lib.grading.judge.verdict import Verdict
@@ -92,12 +92,12 @@ class Run:
         for gate in self.spec.gates:
             limit = f"at most {gate.limit:.4f} passes, {gate.achievable:.4f} is achievable"
             if report is None:
-                self.gates.append(Outcome(gate.name, f"not read: the results come first ({limit})", None))
+                self.gates.append(TrialOutcome(gate.name, f"not read: the results come first ({limit})", None))
                 continue
             reading = gate.read(report, self.spec.operation.work(case))
             self.values[gate.name] = reading.value
             passed = reading.value <= gate.limit
-            self.gates.append(Outcome(gate.name, f"{reading.value:.4f} ({reading.words}, {case}); {limit}", passed))
+            self.gates.append(TrialOutcome(gate.name, f"{reading.value:.4f} ({reading.words}, {case}); {limit}", passed))
             if not passed:
                 self.trials.note(_of_gate(gate, reading, report, self.lines))
 
@@ -127,7 +127,8 @@ def _of_gate(gate, reading, report, lines):
                 f"want different words of one bank; without any conflict it would be {without:.4f}")
     else:
         line = max(reading.shares, key=reading.shares.get, default=None)
-        most = f"; this line has {100 * reading.shares[line] / sum(reading.shares.values()):.0f} % of them" if line else ""
+        share = 100 * reading.shares[line] / sum(reading.shares.values()) if len(reading.shares) > 1 else 100
+        most = f"; this line has {share:.0f} % of them" if share < 100 else ""
     text = (f"{gate.name}: {reading.value:.4f} ({reading.words}), at most {gate.limit:.4f} passes and "
             f"{gate.achievable:.4f} is achievable{most}. {advice}")
     return Finding("gate", text.strip(), line, reports.line_text(lines, line),

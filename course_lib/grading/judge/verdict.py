@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from course_lib.check.finding import Finding, finding_html
-from course_lib.check.trials import Outcome
+from course_lib.check.trials import TrialOutcome
 from course_lib.errors import CourseError
 
 MARKS = {True: "✓", False: "✗", None: "–"}
@@ -25,7 +25,7 @@ class Verdict:
     passed : bool
     findings : tuple of Finding
         In the order in which to repair them.
-    cases, gates : tuple of Outcome
+    cases, gates : tuple of TrialOutcome
         Every input, every counter gate.
     values : dict
         Gate name -> measured value, for those that were reached.
@@ -36,8 +36,8 @@ class Verdict:
     title: str
     passed: bool
     findings: tuple[Finding, ...]
-    cases: tuple[Outcome, ...] = ()
-    gates: tuple[Outcome, ...] = ()
+    cases: tuple[TrialOutcome, ...] = ()
+    gates: tuple[TrialOutcome, ...] = ()
     values: dict = field(default_factory=dict)
     shown: int = 0
 
@@ -62,7 +62,8 @@ class Verdict:
         head = f"<p><b>{escape(self.title)}: {escape(self._summary())}</b></p>{findings}"
         if not rows:
             return head
-        return (f"{head}<table><thead><tr><th></th><th style='text-align:left'>input or gate</th><th></th></tr></thead>"
+        what = "input or gate" if self.gates else "input"
+        return (f"{head}<table><thead><tr><th></th><th style='text-align:left'>{what}</th><th></th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>")
 
     def _summary(self):

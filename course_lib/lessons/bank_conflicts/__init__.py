@@ -2,16 +2,22 @@
 
 from course_lib.explorables import banks
 from course_lib.lessons.bank_conflicts.bench import bank_bench
-from course_lib.lessons.bank_conflicts.counts import by_padding, padded_or_swizzled, wide_loads
+from course_lib.lessons.bank_conflicts.counts import by_padding, least_padding, padded_or_swizzled
 from course_lib.lessons.bank_conflicts.in_memory import rows_in_banks
 from course_lib.lessons.bank_conflicts.in_the_l1 import l1_banks
 from course_lib.lessons.bank_conflicts.mistakes import by_hand, more_rows
 from course_lib.lessons.bank_conflicts.pictures import loads, stores
-from course_lib.lessons.bank_conflicts.slides import picture_of_sixteen, sixteen_banks, slides, table_of_banks
-from course_lib.lessons.bank_conflicts.times import product_bars, product_scoreboard, product_times, transposition_times
+from course_lib.lessons.bank_conflicts.slides import sixteen_banks, slides
+from course_lib.lessons.bank_conflicts.times import (
+    product_bars,
+    product_counted,
+    product_scoreboard,
+    product_times,
+    transposition_times,
+)
 
 __all__ = [
-    "bank_bench", "banks", "by_hand", "by_padding", "l1_banks", "loads", "more_rows", "padded_or_swizzled", "picture_of_sixteen",
-    "product_bars", "product_scoreboard", "product_times", "rows_in_banks", "sixteen_banks", "slides", "stores", "table_of_banks",
-    "transposition_times", "wide_loads",
+    "bank_bench", "banks", "by_hand", "by_padding", "l1_banks", "least_padding", "loads", "more_rows", "padded_or_swizzled",
+    "product_bars", "product_counted", "product_scoreboard", "product_times", "rows_in_banks", "sixteen_banks", "slides", "stores",
+    "transposition_times",
 ]

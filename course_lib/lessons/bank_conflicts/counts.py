@@ -37,6 +37,15 @@ def per_multiply_add(result: RunResult, what: str = "wavefronts", kind: str = "l
     return WARP * result.count(what, kind) / (result.M * result.N * result.K)
 
 
+def least_padding(TILE: int) -> int:
+    """Return the smallest padding with which a warp's loads from the tile of a transposition have no conflicts.
+
+    >>> least_padding(32)
+    1
+    """
+    return next(PAD for PAD in range(TILE) if each(transposed(TILE, PAD)) == 1)
+
+
 def by_padding() -> Table:
     """Return a table of what the padding of a 32 × 32 tile costs and changes."""
     rows = []
@@ -54,26 +63,13 @@ def padded_or_swizzled() -> Table:
         result = transposed(TILE, PAD)
         name = f"{TILE} × {TILE}, " + ("swizzled" if PAD is None else f"PAD = {PAD}")
         rows.append((name, f"{each(result):g}", f"{each(result, 'store'):g}", f"{result.resources.static_shared_bytes:,}",
-                     f"{1e6 * recorded(TILE, PAD).median_s:.1f}"))
+                     f"{1e6 * recorded_transposition(TILE, PAD).seconds:.1f}"))
     header = ("tile", "wavefronts per load", "per store", "shared bytes per block", "recorded, µs")
     return Table(header, rows, f"Wavefronts simulated, {N} × {N} matrix; time for {N_TIMED} × {N_TIMED}, {data.load('padding').label}")
 
 
-def recorded(TILE: int, PAD: int | None) -> data.Record:
+def recorded_transposition(TILE: int, PAD: int | None) -> data.Record:
     """Return the recorded time of a transposition of a 4096 × 4096 matrix."""
     name, parameters = ("transpose_swizzled", {}) if PAD is None else ("transpose", {"PAD": PAD})
     record, = data.load("padding").find(name, N_TIMED, parameters={"TILE": TILE, "ROWS": 8} | parameters)
     return record
-
-
-def wide_loads() -> Table:
-    """Return a table of the product's loads from shared memory and their wavefronts, by padding, with the recorded time."""
-    rows = []
-    for PAD in (0, 1, 2, 4, 8):
-        result = multiplied(16, PAD)
-        record, = data.load("padding").find("sgemm_padded", N_TIMED, parameters={"TILE": 16, "PAD": PAD})
-        rows.append((PAD, f"{per_multiply_add(result, 'shared instructions'):g}", f"{per_multiply_add(result):g}",
-                     f"{1e3 * record.median_s:.1f}"))
-    header = ("PAD", "shared loads", "their wavefronts", "recorded, ms")
-    return Table(header, rows, f"sgemm_padded, tiles of 16 × 16: per multiply-add of a warp, simulated; time for {N_TIMED} × {N_TIMED}, "
-                               f"{data.load('padding').label}")

@@ -4,31 +4,34 @@ import numpy as np
 
 from course_lib import data
 from course_lib.arch import WARP
-from course_lib.lessons.first_kernel.sizes import records
 from course_lib.lessons.first_kernel.times import cycles_per_step
 from course_lib.model import l1_wavefronts
 from course_lib.plots import Table
 
-WIDTH, FLOAT = 16, 4                  # columns of a block; bytes of an element
+FLOAT = 4                             # bytes of an element
 LANES = np.arange(WARP)
 
 
-def step(N: int, k: int = 0) -> tuple[int, int]:
+def step(pitch: int, width: int = 16, k: int = 0) -> tuple[int, int]:
     """Return the wavefronts of the two requests of a warp's step along k, to A and to B, if the hypothesis holds.
 
-    >>> step(2048), step(2047)
-    ((2, 1), (1, 1))
+    `pitch`: elements from one row of a matrix to the next. `width`: columns of a block.
+
+    >>> step(2048), step(2047), step(2048, 32)
+    ((2, 1), (1, 1), (1, 1))
     """
-    rows, columns = LANES // WIDTH, LANES % WIDTH
-    return l1_wavefronts(FLOAT * (rows * N + k)), l1_wavefronts(FLOAT * (k * N + columns))
+    rows, columns = LANES // width, LANES % width
+    return l1_wavefronts(FLOAT * (rows * pitch + k)), l1_wavefronts(FLOAT * (k * pitch + columns))
 
 
 def l1_banks() -> Table:
-    """Return the hypothesis' wavefronts of the naive kernel, at the sizes of lesson 03's chart, beside the recorded cycles of a step."""
-    rows = []
-    for record in records():
-        of_a, of_b = step(record.N)
-        cycles = cycles_per_step(record.median_s, record.N)
-        rows.append((f"{record.N:,}", record.N % WARP, of_a, of_b, of_a + of_b, f"{cycles:.2f}"))
-    header = ("N", "N mod 32", "wavefronts of the request to A", "of that to B", "together", "cycles per step, recorded")
-    return Table(header, rows, f"Naive kernel, a warp's step along k, blocks of 16 × 16, {data.load('wang').label}")
+    """Return the hypothesis' wavefronts of the naive kernel where only the length of the rows changes, beside the recorded cycles."""
+    rows, found = [], data.readings("coalescing")
+    for N in (1024, 4096):
+        for width in (16, 32):
+            for more in (0, 8):          # 32 bytes: rows still begin where a sector does
+                row, = found.find(what="product", variant="naive", N=N, TILE=width, padding=more)
+                cycles = cycles_per_step(row["median_s"], N)
+                rows.append((f"{N:,}", f"{width} × {width}", f"N + {more}", sum(step(N + more, width)), f"{cycles:.2f}"))
+    header = ("N", "block", "floats per row", "wavefronts per step, if the rule holds", "cycles per step, recorded")
+    return Table(header, rows, f"Naive kernel, a warp's step along k, {found.label}")

@@ -3,14 +3,14 @@
 from course_lib import data
 from course_lib.data.documents import LEE_GPU
 from course_lib.lessons.bank_conflicts.counts import N_TIMED
-from course_lib.model import bank_table, kepler_wavefronts
-from course_lib.plots import Table, bank_counts, bank_map, describe_banks, render, requests
-from course_lib.plots.picture import Picture
+from course_lib.model import kepler_wavefronts
+from course_lib.plots import Table, bank_counts, requests
 from course_lib.run import run
+from course_lib.simt.report import TraceRecord
 from course_lib.widgets.compute import inputs
 
 
-def column_read():
+def column_read() -> TraceRecord:
     """Return a warp's load of a column of the product's unpadded 16 × 16 tile, as a program asks for it: 32 bits per lane."""
     A, B, _ = inputs(16, 16, 16)
     traced = run("sgemm_padded", A, B, backend="sim", TILE=16, PAD=0, trace=[((0, 0, 0), 0)])
@@ -28,23 +28,10 @@ def sixteen_banks() -> Table:
     return Table(("GPUs", "shared memory", "wavefronts, modelled"), rows, "A warp reads a column of a 16 × 16 tile, 32 bits per lane")
 
 
-def picture_of_sixteen() -> Picture:
-    """Draw the column read over 16 banks, half-warp by half-warp."""
-    record = column_read()
-    return render(bank_map(record, banks=16), describe_banks(record, 16))
-
-
-def table_of_banks() -> Table:
-    """Return the slide's table: which byte addresses lie in which bank."""
-    rows = [(bank, *(part for table in map(bank_table, (16, 32)) for part in (", ".join(map(str, table[bank, :3])), table[bank, 3])))
-            for bank in (0, 1, 2, 15)]
-    return Table(("bank", "of 16: byte addresses", "… last", "of 32: byte addresses", "… last"), rows, "16 KiB of shared memory")
-
-
 def slides() -> Table:
     """Return what the slides measured on a GTX 690 beside what was recorded here."""
     before, after = LEE_GPU.column("Coalescing"), LEE_GPU.column("Bank Conflict")
-    ours = {(record.kernel, record.N): 1e3 * record.median_s for record in data.load("lee").records}
+    ours = {(record.kernel, record.N): 1e3 * record.seconds for record in data.load("lee").records}
     rows = [(N, before[N], after[N], f"{before[N] / after[N]:.2f}", f"{ours['sgemm_coalesced', N]:.3g}", f"{ours['sgemm_padded', N]:.3g}",
              f"{ours['sgemm_coalesced', N] / ours['sgemm_padded', N]:.2f}") for N in before if N <= N_TIMED]
     header = ("N", "slides: Coalescing, s", "slides: Bank Conflict, s", "slides: faster", "H200: coalesced, ms", "H200: padded, ms",

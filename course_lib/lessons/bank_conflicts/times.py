@@ -3,15 +3,14 @@
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.data import Record
-from course_lib.lessons.bank_conflicts.counts import N, each, multiplied, per_multiply_add, recorded, transposed
+from course_lib.lessons.bank_conflicts.counts import N, each, multiplied, per_multiply_add, recorded_transposition, transposed
 from course_lib.plots import Picture, Table, render, style
-from course_lib.widgets.compute import evaluate
 
-N_TIMED, TILE, TILE_OF_PRODUCT = 4096, 32, 16
+N_TIMED, N_PROFILED, TILE, TILE_OF_PRODUCT = 4096, 1024, 32, 16
 PADS = (0, 8, 4, 2, 1)
 
 
-def product(PAD: int) -> Record:
+def recorded_product(PAD: int) -> Record:
     """Return the recorded time of the padded product of 4096 × 4096 matrices, with tiles of 16 × 16."""
     record, = data.load("padding").find("sgemm_padded", N_TIMED, parameters={"TILE": TILE_OF_PRODUCT, "PAD": PAD})
     return record
@@ -35,31 +34,46 @@ def one_per_cycle(fronts: float) -> float:
 @style.styled
 def product_bars() -> Picture:
     """Draw the recorded time of the product by padding: the time of its wavefronts, and behind it the rest."""
-    ax, places = style.axes(width=9.0, height=3.9), range(len(PADS))
-    least, taken = ([1e3 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: product(PAD).median_s))
+    ax, rows_at = style.axes(width=9.0, height=3.9), range(len(PADS))
+    least, taken = ([1e3 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: recorded_product(PAD).seconds))
     rest = [whole - part for whole, part in zip(taken, least, strict=True)]
-    ax.barh(places, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
-    ax.barh(places, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
-    for place, whole, part in zip(places, taken, rest, strict=True):
-        ax.text(whole + 0.3, place, f"+ {part:.1f}", va="center", fontsize=13, weight="bold")
-    ax.set_yticks(places, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
+    ax.barh(rows_at, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
+    ax.barh(rows_at, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
+    for place, whole, part in zip(rows_at, taken, rest, strict=True):
+        ax.text(whole + 0.3, place, f"{whole:.1f} ms, orange: {part:.1f}", va="center", fontsize=13)
+    ax.set_yticks(rows_at, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
-    ax.set(xlim=(0, 1.08 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
-    ax.legend(loc="lower right")
+    ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     bars = zip(PADS, taken, least, rest, strict=True)
-    said = "; ".join(f"PAD = {PAD}: {whole:.1f} = {part:.1f} + {more:.1f}" for PAD, whole, part, more in bars)
+    said = "; ".join(f"PAD = {PAD}: {whole:.1f}, {part:.1f} and {more:.1f}" for PAD, whole, part, more in bars)
     return render(ax, f"A bar for each padding: the recorded time in ms, its wavefronts' part and the rest. {said}.")
 
 
 def product_times() -> Table:
-    """Return, by padding, the product's wavefronts, the time that they need at one per cycle, and the recorded time."""
+    """Return, by padding, the product's loads and wavefronts, the time that these need at one per cycle, and the recorded time."""
     rows = []
     for PAD in PADS:
-        least, taken = product_wavefronts(PAD), product(PAD).median_s
-        rows.append((PAD, f"{product_fronts(PAD):.2f}", *(f"{1e3 * seconds:.1f}" for seconds in (least, taken, taken - least))))
-    header = ("PAD", "wavefronts per multiply-add of a warp", "their time, modelled, ms", "recorded, ms", "difference, ms")
-    return Table(header, rows, f"sgemm_padded, tiles of 16 × 16, {N_TIMED} × {N_TIMED} matrices: {data.load('padding').label}")
+        result, least, taken = multiplied(TILE_OF_PRODUCT, PAD), product_wavefronts(PAD), recorded_product(PAD).seconds
+        rows.append((PAD, f"{per_multiply_add(result, 'shared instructions'):g}", f"{per_multiply_add(result):g}",
+                     f"{product_fronts(PAD):.2f}", *(f"{1e3 * seconds:.1f}" for seconds in (least, taken, taken - least))))
+    header = ("PAD", "loads", "their wavefronts", "all wavefronts", "their time, modelled, ms", "recorded, ms", "rest, ms")
+    return Table(header, rows, "sgemm_padded, tiles of 16 × 16. Loads and wavefronts per multiply-add of a warp, simulated. "
+                               f"Times for {N_TIMED} × {N_TIMED}, {data.load('padding').label}")
+
+
+def product_counted() -> Table:
+    """Return the product's wavefronts as the simulator counts them, beside those that the hardware's own counters gave."""
+    rows, found = [], data.readings("coalescing")
+    for name, variant, PAD in (("PAD = 0", "along, transposed", 0), ("PAD = 1", "along, transposed, padded", 1)):
+        row, = found.find(what="count", variant=variant, TILE=TILE_OF_PRODUCT, N=N_PROFILED)
+        result, each = multiplied(TILE_OF_PRODUCT, PAD), N_PROFILED ** 3 / WARP
+        cells = ((per_multiply_add(result, kind=kind), row[f"shared_{kind}_wavefronts"] / each) for kind in ("load", "store"))
+        rows.append((name, *(f"{cell:.2f}" for pair in cells for cell in pair)))
+    header = ("", "loads, simulated", "loads, hardware", "stores, simulated", "stores, hardware")
+    return Table(header, rows, "Wavefronts per multiply-add of a warp, tiles of 16 × 16. "
+                               f"Hardware: Nsight Compute, N = {N_PROFILED}, {found.label}")
 
 
 def wavefronts_alone(PAD: int) -> float:
@@ -73,26 +87,22 @@ def transposition_times() -> Table:
     rows = []
     for PAD in (0, 16, 8, 4, 2, 1):
         fronts = sum(each(transposed(TILE, PAD), kind) for kind in ("load", "store"))
-        rows.append((f"PAD = {PAD}", f"{fronts:g}", f"{1e6 * wavefronts_alone(PAD):.0f}", f"{1e6 * recorded(TILE, PAD).median_s:.1f}"))
+        taken = recorded_transposition(TILE, PAD).seconds
+        rows.append((f"PAD = {PAD}", f"{fronts:g}", f"{1e6 * wavefronts_alone(PAD):.0f}", f"{1e6 * taken:.1f}"))
     copy = data.load("copy").find("copy", N_TIMED)[0]
-    rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.median_s:.1f}"))
+    rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.seconds:.1f}"))
     header = ("", "wavefronts per 32 elements", "their time, modelled, µs", "recorded, µs")
     return Table(header, rows, f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}")
 
 
 def product_scoreboard() -> Table:
-    """Return the ladder so far: wavefronts per multiply-add of a warp, time, and speed in percent of the library's."""
-    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].median_s
-    rungs = (("tiled (lesson 04)", "sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16}, "lee"),
-             ("uncoalesced (lesson 05)", "sgemm_uncoalesced", {"TILE": 16}, "ladder"),
-             ("coalesced (lesson 05)", "sgemm_coalesced", {"TILE": 16}, "lee"),
-             ("padded, PAD = 1", "sgemm_padded", {"TILE": 16, "PAD": 1}, "lee"))
+    """Return the product without and with padding: wavefronts per multiply-add of a warp, time, and percent of the library's speed."""
+    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
     rows = []
-    for name, kernel, parameters, recordings in rungs:
-        result = evaluate(kernel, 128, parameters, backend="sim")
-        taken = data.load(recordings).find(kernel, N_TIMED, parameters=parameters)[0].median_s
-        fronts = sum(per_multiply_add(result, kind=kind) for kind in ("load", "store"))
-        rows.append((name, f"{fronts:.2f}", f"{1e3 * taken:.1f}", f"{library / taken:.1%}"))
+    for name, PAD in (("coalesced (lesson 05), which is PAD = 0", 0), ("padded, PAD = 1", 1)):
+        taken = recorded_product(PAD).seconds
+        rows.append((name, f"{product_fronts(PAD):.2f}", f"{1e3 * taken:.1f}", f"{library / taken:.1%}"))
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "shared wavefronts per multiply-add of a warp", "ms", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.load('lee').label}; wavefronts simulated")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16. Wavefronts simulated, "
+                               f"times {data.load('padding').label}")

@@ -1,51 +1,99 @@
-"""Both first kernels with blocks of nine shapes: recorded times beside the sectors and lines that a warp touches."""
+"""Both first kernels with blocks of nine shapes: recorded times over the sectors and the lines that a warp touches."""
+
+from collections.abc import Callable
 
 from course_lib import data
-from course_lib.lessons.first_kernel.counts import KERNELS, SAID, lines_per_step, plural, sectors_per_step, unbroken, warp_in_c
-from course_lib.lessons.first_kernel.times import GHZ, cycles_per_step
-from course_lib.plots import Table, render, style
+from course_lib.lessons.first_kernel.counts import KERNELS, SAID, lines_per_step, sectors_per_step, warp_in_c
+from course_lib.lessons.first_kernel.times import GHZ, N_TIMED, cycles_per_step
+from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 RECORDING = "shapes"
-TIMED = (2048, 4096)               # rows begin a whole number of lines apart
-ODD = 2047                         # they do not
+EVEN, ODD = 2048, 2047             # rows begin a whole number of lines apart, or not
+COUNTS: dict[str, Callable[..., int]] = {"sectors": sectors_per_step, "lines": lines_per_step}
+MARKS = {"naive": (style.BLUE, "o", 11), "swapped": (style.ORANGE, "s", 5)}
 
 
-def recorded(kernel: str, N: int) -> dict[tuple[int, int], float]:
+def seconds_by_block(kernel: str, N: int) -> dict[tuple[int, int], float]:
     """Return the recorded seconds of the naive or the swapped kernel by its block (bx, by).
 
-    >>> round(1e3 * recorded("naive", 2048)[32, 8], 2)
+    >>> round(1e3 * seconds_by_block("naive", 2048)[32, 8], 2)
     2.59
     """
-    return {(r.parameters["bx"], r.parameters["by"]): r.median_s for r in data.load(RECORDING).find(KERNELS[kernel], N)}
+    return {(r.parameters["bx"], r.parameters["by"]): r.seconds for r in data.load(RECORDING).find(KERNELS[kernel], N)}
 
 
 def by_rows(N: int) -> list[tuple[int, float]]:
     """Return (rows of C that a warp covers, clock cycles per step) of both kernels with each shape of block."""
     return sorted((warp_in_c(kernel, *block)[0], cycles_per_step(taken, N))
-                  for kernel in KERNELS for block, taken in recorded(kernel, N).items())
+                  for kernel in KERNELS for block, taken in seconds_by_block(kernel, N).items())
 
 
-def timed_shapes() -> Table:
-    """Return the naive kernel's recorded times with blocks of nine shapes, beside the sectors and lines of a step."""
-    rows, times = [], [recorded("naive", N) for N in TIMED]
-    for block in times[0]:
-        high, wide = warp_in_c("naive", *block)
-        covered = unbroken(f"{plural(high, 'row')}, {plural(wide, 'column')}")
-        cycles = [f"{cycles_per_step(found[block], N):.1f}" for found, N in zip(times, TIMED, strict=True)]
-        rows.append((unbroken("{} × {}".format(*block)), covered, sectors_per_step("naive", *block), lines_per_step("naive", *block),
-                     *cycles, f"{1e3 * times[-1][block]:.1f}"))
-    header = (unbroken("bx × by"), "a warp covers, of C", "sectors per step", "lines per step",
-              *(f"cycles per step, N = {N}" for N in TIMED), f"ms, N = {TIMED[-1]}")
-    title = f"{SAID['naive']}; sectors and lines simulated; times {data.load(RECORDING).label}, cycles at {GHZ:g} GHz"
-    return Table(header, rows, title)
+def by_count(unit: str) -> dict[str, list[tuple[int, float]]]:
+    """Return (sectors or lines per step, recorded milliseconds at N = 4096) of each kernel's nine blocks."""
+    count = COUNTS[unit]
+    return {kernel: [(count(kernel, *block), 1e3 * taken) for block, taken in seconds_by_block(kernel, N_TIMED).items()]
+            for kernel in KERNELS}
+
+
+def times_as_long(block: tuple[int, int], other: tuple[int, int]) -> float:
+    """Return how many times as long *col from x* took at N = 4096 in one block as in another, to one decimal.
+
+    >>> times_as_long((8, 32), (32, 8))
+    1.7
+    """
+    found = seconds_by_block("naive", N_TIMED)
+    return round(found[block] / found[other], 1)
+
+
+def per_line() -> list[float]:
+    """Return the milliseconds per line and step of all blocks whose warps touch at least three lines."""
+    return sorted(taken / lines for found in by_count("lines").values() for lines, taken in found if lines > 2)
+
+
+@style.styled
+def sectors_and_lines() -> Picture:
+    """Draw the recorded times of both kernels in nine blocks over sectors per step, and over lines per step."""
+    only = style.axes(width=10.0, height=4.4)
+    figure = only.figure
+    only.remove()
+    panels = figure.subplots(1, 2, sharey=True)
+    for ax, unit in zip(panels, COUNTS, strict=True):
+        for kernel, found in by_count(unit).items():
+            colour, marker, size = MARKS[kernel]
+            ax.plot(*zip(*found, strict=True), linestyle="none", marker=marker, markersize=size, color=colour, label=SAID[kernel])
+        ax.set_xscale("log", base=2)
+        ax.set_yscale("log", base=2)
+        ticks = sorted({count for found in by_count(unit).values() for count, _ in found})
+        ax.set_xticks(ticks, [str(count) for count in ticks])
+        ax.minorticks_off()
+        ax.set(xlabel=f"{unit} per step")
+    slope = sum(per_line()) / len(per_line())
+    panels[1].plot((2, 33), (2 * slope, 33 * slope), color=style.GREY, linestyle="--", linewidth=1.5, zorder=0,
+                   label=f"{slope:.1f} ms per line")
+    panels[0].set_yticks((20, 40, 80, 160, 320), ("20", "40", "80", "160", "320"))
+    panels[0].set(ylim=(14, 340), ylabel=f"ms, N = {N_TIMED}")
+    panels[1].annotate("two lines", (2, 30), (-6, 8), textcoords="offset points", fontsize=12)
+    panels[1].legend(loc="lower right")
+    figure.supxlabel(data.load(RECORDING).label, fontsize=11)
+    return render(panels[0], said_in_words())
+
+
+def said_in_words() -> str:
+    """Say in words what the chart of sectors and lines shows."""
+    five = sorted(taken for found in by_count("sectors").values() for count, taken in found if count == 5)
+    two = sorted(taken for found in by_count("lines").values() for count, taken in found if count == 2)
+    return (f"Recorded milliseconds of both kernels in nine blocks each, at N = {N_TIMED}. Left, over sectors per step: at five sectors "
+            f"the times are {five[0]:.1f} to {five[len(two) - 1]:.1f} and {five[len(two)]:.1f} to {five[-1]:.1f}. Right, over lines per "
+            f"step: from three lines on the times are {per_line()[0]:.1f} to {per_line()[-1]:.1f} ms per line; at two lines they are "
+            f"{two[0]:.1f} to {two[-1]:.1f} ms, above that.")
 
 
 @style.styled
 def odd_shapes() -> Picture:
     """Draw clock cycles per step against the rows of C that a warp covers, for N = 2048 and N = 2047."""
     ax = style.axes(width=9.0, height=4.2)
-    for N, colour, marker in ((TIMED[0], style.BLUE, "s"), (ODD, style.ORANGE, "o")):
+    for N, colour, marker in ((EVEN, style.BLUE, "s"), (ODD, style.ORANGE, "o")):
         ax.plot(*zip(*by_rows(N), strict=True), linestyle="none", marker=marker, color=colour, label=f"N = {N}")
     rows = (1, 2, 4, 8, 16, 32)
     ax.plot(rows, [row + 1 for row in rows], color=style.GREY, linestyle="--", linewidth=1.5, label="fewest possible lines, one per cycle")
@@ -61,7 +109,7 @@ def odd_shapes() -> Picture:
 
 
 def described() -> str:
-    """Say in words what the chart shows."""
-    even, odd = ([value for rows, value in by_rows(N) if rows == 32] for N in (TIMED[0], ODD))
+    """Say in words what the chart of N = 2047 and 2048 shows."""
+    even, odd = ([value for rows, value in by_rows(N) if rows == 32] for N in (EVEN, ODD))
     return (f"Clock cycles per warp and step of both kernels at {GHZ:g} GHz, with blocks of nine shapes. Where a warp covers 32 rows of C "
-            f"and touches 33 lines: {min(even):.1f} to {max(even):.1f} at N = {TIMED[0]}, {min(odd):.1f} to {max(odd):.1f} at N = {ODD}.")
+            f"and touches 33 lines: {min(even):.1f} to {max(even):.1f} at N = {EVEN}, {min(odd):.1f} to {max(odd):.1f} at N = {ODD}.")

@@ -2,15 +2,50 @@
 
 import re
 
-from course_lib.check import Report
+from course_lib.check import CheckReport
 from course_lib.check.case import all_cases
 from course_lib.errors import CourseError
 from course_lib.plots import Table
 from course_lib.unwritten import is_unwritten, missing
 
 TILE = {"BM": 16, "BN": 16, "BK": 1}           # as `check` launches sgemm, which has no tile along K
-COLUMN = re.compile(r"\b(?!M\b)\w+\s*(?P<sign><=?|>=?)\s*N\b(?!\s*[-+*/])")
-CONDITION = re.compile(r"\bif\s*\((?P<test>[^(){};]*\b[MN]\b[^(){};]*)\)")
+SIDE = r"[^(){};&|!<>=,?:\s](?:[^(){};&|!<>=,?:]*[^(){};&|!<>=,?:\s])?"          # of a comparison: all up to the next sign
+BOUND = r"\b(?P<bound>[MN])\b(?:\s*-\s*1\b)?(?!\s*[-+*/%])"
+FORMS = tuple(re.compile(form) for form in (
+    rf"(?P<value>{SIDE})\s*(?P<sign><=?|>=?)\s*{BOUND}", rf"(?<![-+*/%]){BOUND}\s*(?P<sign><=?|>=?)\s*(?P<value>{SIDE})"))
+CONDITION = re.compile(r"\bif\s*\((?:[^(){};]|\([^(){};]*\))*\)")
+
+
+def without(text: str, bounds: str) -> str:
+    """Return a kernel's text in which every comparison with one of these bounds, inside an `if`, says that the thread is in C.
+
+    Raises
+    ------
+    CourseError
+        When there is no such comparison with one of them.
+    NotWritten
+        When there is no kernel yet.
+    """
+    if is_unwritten(text):
+        raise missing(text)
+    found: set[str] = set()
+
+    def inside(comparison: re.Match[str], larger: str) -> str:
+        if comparison["bound"] not in bounds:
+            return comparison[0]
+        found.add(comparison["bound"])
+        return "false" if larger in comparison["sign"] else "true"
+
+    def switched(condition: re.Match[str]) -> str:
+        there = FORMS[0].sub(lambda comparison: inside(comparison, ">"), condition[0])
+        return FORMS[1].sub(lambda comparison: inside(comparison, "<"), there)
+
+    changed = CONDITION.sub(switched, text)
+    for bound in bounds:
+        if bound not in found:
+            what, form = {"M": ("row with M", "row >= M"), "N": ("column with N", "col >= N")}[bound]
+            raise CourseError(f"no comparison of the {what} was found: write it as `{form}`, inside an `if`")
+    return changed
 
 
 def without_guard(text: str) -> str:
@@ -19,18 +54,16 @@ def without_guard(text: str) -> str:
     Raises
     ------
     CourseError
-        When the text has no `if` that compares with M or N.
+        When the text has no `if` that compares with M, or none that compares with N.
     NotWritten
         When there is no kernel yet.
 
     >>> without_guard("if (row >= M || col >= N) return;"), without_guard("if (row < M && col < N) C[i] = sum;")
-    ('if (false) return;', 'if (true) C[i] = sum;')
+    ('if (false || false) return;', 'if (true && true) C[i] = sum;')
+    >>> without_guard("if (M <= row) return; if (N <= col) return;")
+    'if (false) return; if (false) return;'
     """
-    if is_unwritten(text):
-        raise missing(text)
-    if not CONDITION.search(text):
-        raise CourseError("the kernel has no guard that could be switched off: write an `if` that compares row with M and col with N first")
-    return CONDITION.sub(lambda found: "if (false)" if ">" in found["test"] else "if (true)", text)
+    return without(text, "MN")
 
 
 def without_column_guard(text: str) -> str:
@@ -39,27 +72,22 @@ def without_column_guard(text: str) -> str:
     Raises
     ------
     CourseError
-        When the text has no `if` that compares something with N in the form `col >= N` or `col < N`.
+        When the text has no `if` that compares something with N in the form `col >= N`.
     NotWritten
         When there is no kernel yet.
 
     >>> without_column_guard("if (row >= M || col >= N) return;"), without_column_guard("if (row < M && col < N) C[i] = sum;")
     ('if (row >= M || false) return;', 'if (row < M && true) C[i] = sum;')
     """
-    if is_unwritten(text):
-        raise missing(text)
-    changed = CONDITION.sub(lambda found: COLUMN.sub(lambda test: "false" if ">" in test["sign"] else "true", found[0]), text)
-    if changed == text:
-        raise CourseError("no comparison of the column with N was found: write it as `col >= N`, inside an `if`")
-    return changed
+    return without(text, "N")
 
 
 def inputs() -> Table:
     """Return a table of the inputs on which `check` tries a product in blocks of 16 × 16."""
-    rows = [(number, case.name, case.M, case.N, case.K) for number, case in enumerate(all_cases(TILE), 1)]
-    return Table(("", "input", "M", "N", "K"), rows, "The inputs: C has M rows and N columns")
+    rows = [(number, case.name, case.M, case.N, case.K, "padded" if case.pad else "") for number, case in enumerate(all_cases(TILE), 1)]
+    return Table(("", "input", "M", "N", "K", "rows"), rows, "The inputs: C has M rows and N columns")
 
 
-def right_inputs(report: Report) -> int:
+def right_inputs(report: CheckReport) -> int:
     """Return on how many inputs a check found a kernel right."""
     return sum(outcome.passed is True for outcome in report.inputs)

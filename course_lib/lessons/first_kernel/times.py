@@ -1,8 +1,8 @@
-"""What the first two kernels take: recorded times beside what a step of the loop asks for."""
+"""What the first two kernels take: recorded times, and what they ask the caches for."""
 
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
-from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted, lines_per_step, sectors_per_step
+from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
 from course_lib.plots import Table
 
 N_TIMED, N_PROFILED = 4096, 1024
@@ -13,7 +13,7 @@ CPU, INITIAL = (0.06, 0.64, 7.17, 156.19, 1311.08), (0.13, 0.13, 0.19, 0.45, 3.6
 
 def seconds(kernel: str, size: int = N_TIMED) -> float:
     """Return the recorded time of the naive or the swapped kernel in blocks of 16 × 16, or of cuBLAS."""
-    return data.load("ladder").find(KERNELS.get(kernel, kernel), size)[0].median_s
+    return data.load("ladder").find(KERNELS.get(kernel, kernel), size)[0].seconds
 
 
 def label() -> str:
@@ -27,28 +27,6 @@ def cycles_per_step(taken: float, size: int = N_TIMED) -> float:
     The clock is the H200's highest, as none was recorded; all multiprocessors are taken to be busy all the time.
     """
     return taken * GHZ * 1e9 * DEFAULT_DEVICE.sms * WARP / size**3
-
-
-def least_cycles() -> float:
-    """Return the clock cycles that a warp's 32 multiply-adds take at least on a multiprocessor of an H200."""
-    return WARP / DEFAULT_DEVICE.cores_per_sm
-
-
-def per_step() -> Table:
-    """Return what a step of the loop asks for, the recorded times, and the clock cycles per step that follow from these."""
-    each = [(lines_per_step(name), sectors_per_step(name), seconds(name)) for name in KERNELS]
-    rows = [(what, *cells, f"{cells[1] / cells[0]:.2f}", "") for what, cells in (
-        ("load requests of a warp, per step", (2, 2)),
-        ("sectors per step", tuple(sectors for _, sectors, _ in each)),
-        ("lines of 128 bytes per step", tuple(lines for lines, _, _ in each)))]
-    times, library = [taken for _, _, taken in each], seconds("cuBLAS")
-    ratio, cycles = f"{times[1] / times[0]:.2f}", [f"{cycles_per_step(taken):.1f}" for taken in times]
-    rows.append(("recorded time, ms", *(f"{1e3 * taken:.1f}" for taken in times), ratio, f"{1e3 * library:.1f}"))
-    rows.append((f"clock cycles per step at {GHZ:g} GHz", *cycles, ratio, f"{cycles_per_step(library):.2f}"))
-    least = f"{least_cycles():g}"
-    rows.append(("least cycles for its multiply-adds", least, least, "1.00", least))
-    title = f"Blocks of 16 × 16; requests, sectors and lines simulated; times for N = {N_TIMED} {label()}"
-    return Table(("", *SAID.values(), "ratio", "cuBLAS"), rows, title)
 
 
 def traffic() -> Table:

@@ -2,10 +2,11 @@
 
 from course_lib.explorables.orders import two_orders
 from course_lib.lessons.triple_loop.layout import layout
-from course_lib.lessons.triple_loop.loops import check, count, fetched, tried
-from course_lib.lessons.triple_loop.times import columns, gflops, measured, one_at_a_time, scoreboard, six, slides
+from course_lib.lessons.triple_loop.loops import check, count, failed, fetched, tried
+from course_lib.lessons.triple_loop.pictures import sets
+from course_lib.lessons.triple_loop.times import fits, gflops, measured, scoreboard, six, slides
 
 __all__ = [
-    "check", "columns", "count", "fetched", "gflops", "layout", "measured", "one_at_a_time", "scoreboard", "six", "slides", "tried",
+    "check", "count", "failed", "fetched", "fits", "gflops", "layout", "measured", "scoreboard", "sets", "six", "slides", "tried",
     "two_orders",
 ]

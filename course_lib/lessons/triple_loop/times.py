@@ -6,16 +6,17 @@ from course_lib import data
 from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
 from course_lib.explorables.orders import FLOAT, LINE_BYTES
-from course_lib.lessons.triple_loop.turns import SIZES, SMALL, TIMED, Size, Spread, in_turns, prepared
+from course_lib.lessons.triple_loop.pictures import Panel, times_picture
+from course_lib.lessons.triple_loop.turns import SIZES, SMALL, TIMED, RoundTimes, Size, in_turns, prepared
 from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
-from course_lib.plots import Table
-from course_lib.run import count_lines, run_cpu
+from course_lib.plots import Picture, Table
+from course_lib.run import run_cpu
 from course_lib.toolchain import cpu_name, no_compiler
 from course_lib.widgets.compute import inputs
 
 COUNTED, LINES = 1024, 768            # for the scoreboard: N, and lines of the cache
-BUDGET_S, ROUNDS = 0.03, 5            # of each program in a round, in seconds
+BUDGET_S, ROUNDS = 0.03, 3            # of each program in a round, in seconds
 INNERMOST = ("jki", "kji", "ijk", "jik", "ikj", "kij")     # the orders, pairs with the same innermost loop together
 
 
@@ -28,49 +29,63 @@ def gflops(N: int, seconds: float) -> float:
     return 2 * N**3 / seconds / 1e9
 
 
-def _changes(size: Size) -> tuple[str, str, int, str]:
-    """Return the cells that describe the matrices of a row."""
-    M, N, K = size.M, size.N, size.K
-    what = f"all {N} × {N}" if M == N == K else f"A {M} × {K}, B {K} × {N}"
-    memory = FLOAT * (M * K + K * size.ldb + M * N)
-    return what + ", B padded" * (size.ldb > N), f"{memory / 1024:,.0f}", K, f"{FLOAT * size.ldb:,}"
-
-
-def _most(*spreads: Spread) -> str:
+def _most(*spreads: RoundTimes) -> str:
     """Return by how much the slowest round of any program was above its fastest."""
     return max(spreads, key=lambda spread: spread.worst / spread.best).percent
 
 
-CHANGES = ("matrices", "KiB in all", "products per sum", "bytes from one row of B to the next")
+def recorded_cpu() -> str:
+    """Return the name of the recorded CPU with the numbers that tell it from others of the same name."""
+    found, = data.readings("cpu_orders").find(what="conditions")
+    return f"{found['cpu']} (family {found['family']}, model {found['model']})"
 
 
-def measured(mine: str) -> Any:
-    """Time gemm_ijk and the reader's loops on this machine, in turns, on matrices that differ in one thing from row to row.
+def of_recording() -> Panel:
+    """Return the recorded nanoseconds per multiply-add of ijk and ikj."""
+    bars = {order: tuple(2 / speed(order, size) for size in SIZES) for order in ("ijk", "ikj")}
+    return Panel(f"recorded\n{recorded_cpu()}", bars)
 
-    Without a C compiler, or with loops that cannot be timed, the table is one sentence.
+
+def measured(mine: str) -> Picture:
+    """Draw the recorded times of ijk and ikj and, measured on this machine in turns, those of ijk, ikj and the reader's loops.
+
+    Without a C compiler, or with loops that cannot be timed, the second half is one sentence.
     """
     len(mine)                                    # loops that are not written yet say so
+    return times_picture([of_recording(), _here(mine)], [words(size) for size in SIZES])
+
+
+def _here(mine: str) -> Panel:
+    """Return this machine's nanoseconds per multiply-add, or why there are none."""
+    title, programs = f"measured on this computer\n{cpu_name()}", {"ijk": "gemm_ijk", "ikj": "gemm_ikj", "your loops": mine}
     missing = no_compiler()
     if missing:
-        return Table(("",), [], f"Nothing is timed here, and nothing below needs it: {missing}.")
+        return Panel(title, {}, f"Nothing is timed here, and nothing below needs it: {missing}.")
     try:
-        calls = [prepared(program, size) for size in SIZES for program in ("gemm_ijk", mine)]
+        calls = [prepared(program, size) for size in SIZES for program in programs.values()]
     except CourseError as error:
-        return Table(("",), [], f"Nothing is timed here: {error}.")
+        return Panel(title, {}, f"Nothing is timed here: {error}.")
     found = in_turns(calls, rounds=ROUNDS, budget_s=BUDGET_S)
-    rows = []
-    for size, theirs, ours in zip(SIZES, found[::2], found[1::2], strict=True):
-        speeds = (f"{size.flops / spread.best / 1e9:.2f}" for spread in (theirs, ours))
-        rows.append((*_changes(size), *speeds, f"{theirs.best / ours.best:.1f}", _most(theirs, ours)))
-    header = (*CHANGES, "ijk, GFLOP/s", "your loops, GFLOP/s", "times faster", f"{ROUNDS} rounds differ by up to")
-    return Table(header, rows, f"the fastest of {ROUNDS} rounds, measured on {cpu_name()}")
+    bars = {name: tuple(2e9 * spread.best / size.flops for size, spread in zip(SIZES, found[number::len(programs)], strict=True))
+            for number, name in enumerate(programs)}
+    return Panel(title, bars, f"the fastest of {ROUNDS} rounds, which differ by up to {_most(*found)}")
+
+
+def words(size: Size) -> str:
+    """Return what a picture calls matrices.
+
+    >>> words(Size.square(512, 528))
+    '512 × 512, padded: rows of B 2,112 bytes apart'
+    """
+    padded = ", padded" * (size.ldb > size.N)
+    return f"{size.M} × {size.N}{padded}: rows of B {FLOAT * size.ldb:,} bytes apart"
 
 
 def six() -> Table:
     """Time plain Python and, where there is a C compiler, the six orders in C, in turns, at N = 120 and N = 128."""
     A, B, _ = inputs(SMALL[0].M, SMALL[0].N, SMALL[0].K)
     python = SMALL[0].flops / run_cpu("python_ijk", A, B, budget_s=BUDGET_S).time.low_s / 1e9
-    rows = [("python_ijk", f"{python:.3f}", "", "")]
+    rows: list[tuple[str, ...]] = [("python_ijk", f"{python:.3f}", "", "")]
     if not no_compiler():
         names = [f"gemm_{order}" for order in INNERMOST]
         found = in_turns([prepared(name, size) for size in SMALL for name in names], rounds=ROUNDS, budget_s=BUDGET_S)
@@ -82,7 +97,7 @@ def six() -> Table:
 
 
 def row(order: str, size: Size) -> dict[str, Any]:
-    """Return what tools/record_orders.py recorded of an order."""
+    """Return what `python -m tools record orders` recorded of an order."""
     found, = data.readings("cpu_orders").find(what="program", kernel=f"gemm_{order}", M=size.M, N=size.N, K=size.K, ldb=size.ldb)
     return found
 
@@ -92,20 +107,9 @@ def speed(order: str, size: Size) -> float:
     return size.flops / row(order, size)["best_s"] / 1e9
 
 
-def one_at_a_time() -> Table:
-    """Return the recorded speeds of ijk for the matrices of `measured`, and what each change costs."""
-    rows, before = [], None
-    for size in SIZES:
-        found, now = row("ijk", size), speed("ijk", size)
-        rows.append((*_changes(size), f"{now:.2f}", f"{size.flops / found['median_s'] / 1e9:.2f}", f"{before / now:.1f}" if before else ""))
-        before = now
-    header = (*CHANGES, "ijk, GFLOP/s", "in the middle round", "times slower than the row above")
-    return Table(header, rows, f"the fastest of {row('ijk', SIZES[0])['rounds']} rounds, {data.readings('cpu_orders').label}")
-
-
-def recorded(kernel: str, N: int, name: str = "lee_cpu") -> float:
+def recorded_s(kernel: str, N: int, name: str = "lee_cpu") -> float:
     """Return the recorded seconds of a program."""
-    return data.load(name).find(kernel, N)[0].median_s
+    return data.load(name).find(kernel, N)[0].seconds
 
 
 def worked_out(order: str, N: int = COUNTED) -> float:
@@ -123,40 +127,40 @@ def worked_out(order: str, N: int = COUNTED) -> float:
 
 
 def scoreboard() -> Table:
-    """Return lines per multiply-add and recorded times of ijk and ikj, on two CPUs, and with rows of B that are no power of two apart."""
+    """Return lines per multiply-add and recorded times of ijk and ikj: with rows of B 1,024 and 1,040 floats apart, and on two CPUs."""
     padded, plain = TIMED
     lines = [worked_out(order) for order in ("ijk", "ikj")]
     rows = [("lines per multiply-add, worked out", f"{plain.ldb:,}", *(f"{value:.4f}" for value in lines), f"{lines[0] / lines[1]:.1f}")]
     first, here = data.load("cpu_steps"), data.readings("cpu_orders")
-    seconds = [recorded(f"gemm_{order}", COUNTED, "cpu_steps") for order in ("ijk", "ikj")]
-    speeds = [f"{gflops(COUNTED, value):.2f}" for value in seconds]
-    rows.append((f"seconds, {first.device}", f"{plain.ldb:,}", *(f"{value:.3f}" for value in seconds), f"{seconds[0] / seconds[1]:.1f}"))
-    rows.append((f"GFLOP/s, {first.device}", f"{plain.ldb:,}", *speeds, ""))
     for size in (plain, padded):
         times = [row(order, size)["best_s"] for order in ("ijk", "ikj")]
         rows.append((f"seconds, {here.device}", f"{size.ldb:,}", *(f"{value:.3f}" for value in times), f"{times[0] / times[1]:.1f}"))
+    speeds = [f"{speed(order, plain):.2f}" for order in ("ijk", "ikj")]
+    rows.append((f"GFLOP/s, {here.device}", f"{plain.ldb:,}", *speeds, ""))
+    seconds = [recorded_s(f"gemm_{order}", COUNTED, "cpu_steps") for order in ("ijk", "ikj")]
+    rows.append((f"seconds, {first.device}", f"{plain.ldb:,}", *(f"{value:.3f}" for value in seconds), f"{seconds[0] / seconds[1]:.1f}"))
     header = (f"{COUNTED:,} × {COUNTED:,} matrices", "floats from one row of B to the next", "ijk", "ikj", "ijk : ikj")
     rounds = row("ijk", plain)["rounds"]
-    timed = f"{first.label} (medians), and {here.label} (the fastest of {rounds} rounds)"
+    timed = f"recorded on {recorded_cpu()}, {here.date} (the fastest of {rounds} rounds), and {first.label} (medians)"
     return Table(header, rows, f"{timed}; lines for a cache of {LINES} lines")
 
 
-def columns() -> Table:
-    """Return how many lines of a column a cache of 48 KiB can hold whose sets have twelve places each, and what that makes ijk fetch."""
-    cache, rows = CacheShape(48 * 1024, ways=12), []
-    for N, ldb in ((120, 120), (127, 127), (128, 128), (128, 129)):
-        size = Size.square(N, ldb)
-        A, B, _ = size.matrices()
-        lines = count_lines("gemm_ijk", A, B, cache=cache).per_multiply_add
-        rows.append((N, ldb, FLOAT * ldb, min(N, cache.column(4 * ldb)), f"{lines:.4f}"))
-    header = ("N", "floats from one row of B to the next", "bytes", "lines of a column that fit", "lines per multiply-add, ijk")
-    return Table(header, rows, "a cache of 48 KiB, 12-way, simulated")
+def fits() -> Table:
+    """Return how many lines of a column of B the recorded CPU's first two caches can hold, and the recorded times of ijk."""
+    caches = [CacheShape(1024 * found["kib"], ways=found["ways"]) for found in data.readings("cpu_orders").find(what="cache")[:2]]
+    rows = []
+    for size in (*SIZES[1:], *TIMED):
+        held = (min(size.K, cache.column(FLOAT * size.ldb)) for cache in caches)
+        rows.append((f"{size.N:,}", f"{FLOAT * size.ldb:,}", *(f"{lines:,}" for lines in held), f"{2 / speed('ijk', size):.2f}"))
+    header = ("lines of a column of B", "bytes from one row of B to the next", "that fit into the first-level cache",
+              "into the second-level cache", "ijk, ns per multiply-add")
+    return Table(header, rows, f"lines: worked out; times: recorded on {recorded_cpu()}")
 
 
 def slides() -> Table:
     """Return the slides' times of the triple loop beside ours, how they grow, and how many lines of a column fit into the second cache."""
     theirs = LEE_CPU.column("CPU")
-    ours = {record.N: record.median_s for record in data.load("lee_cpu").find("gemm_ijk")}
+    ours = {record.N: record.seconds for record in data.load("lee_cpu").find("gemm_ijk")}
     grown, caches = [lee.growth(times) for times in (theirs, ours)], [CacheShape(size * 2**20, ways=16) for size in (2, 8)]
     rows = []
     for N in theirs:
@@ -164,4 +168,4 @@ def slides() -> Table:
         rows.append((N, *(format(times[n], kind) if n in times else "" for times, n, kind in cells),
                      *(f"{min(N, cache.column(4 * N)):,}" for cache in caches)))
     header = ("N", "slides", "times as long", "ours, s", "times as long", "lines of a column that fit in 2 MiB", "in 8 MiB")
-    return Table(header, rows, f"ijk. Ours: {data.load('lee_cpu').label}. Last columns: a 16-way cache, modelled")
+    return Table(header, rows, f"ijk. Ours: {data.load('lee_cpu').label}. Last columns: sets of 16 lines, worked out")

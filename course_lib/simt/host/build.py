@@ -21,9 +21,10 @@ from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.host.compact import compact
 from course_lib.simt.isa import special
 from course_lib.simt.isa.special import SPECIAL
-from course_lib.simt.passes.pipeline import Program, prepare
+from course_lib.simt.passes.pipeline import Program, build_program
 from course_lib.simt.ptx import parser
 from course_lib.simt.runtime import abi
+from course_lib.toolchain.code_stand_in import CodeStandIn
 
 MOST_KERNELS = 256  # held in memory
 Shape = tuple[int, int, int]
@@ -73,7 +74,8 @@ def read(source: str | Path) -> tuple[str, str]:
     return str(source), "kernel.cu"
 
 
-def translate(text: str, name: str, defines: Mapping[str, str] | None, arch: str, options: Sequence[str]) -> tuple[str, bytes]:
+def translate(text: str, name: str, defines: Mapping[str, str] | None, arch: str,
+              options: Sequence[str]) -> tuple[str, bytes | CodeStandIn]:
     """Return (PTX, machine code of the GPU) of a text; for PTX by hand there is no machine code, b""."""
     if re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\b", text, re.DOTALL):
         return text, b""
@@ -116,7 +118,7 @@ class LoadedKernel:
     `reference` is the address of the first, `images` what launches remember of the memory of warps.
     """
 
-    def __init__(self, text: str, entry: str, names: Sequence[str], block: Shape, cubin: bytes = b"") -> None:
+    def __init__(self, text: str, entry: str, names: Sequence[str], block: Shape, cubin: bytes | CodeStandIn = b"") -> None:
         self.ptx, self.entry, self.parameter_names, self.block, self.cubin = text, entry, names, block, cubin
         self._prepared: Program | None = None  # the whole Program, when something had to be translated
         self.program, code, forms = cache.cached("reference", (text, entry), self._translate)
@@ -133,7 +135,7 @@ class LoadedKernel:
 
     def _whole(self):
         if self._prepared is None:
-            self._prepared = prepare(parser.parse(self.ptx), self.entry)
+            self._prepared = build_program(parser.parse(self.ptx), self.entry)
         return self._prepared
 
     def _translate(self):

@@ -13,6 +13,7 @@ from course_lib.simt.passes.fuse import ABSORBED
 from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.ptx.ir import Kind
 from course_lib.simt.runtime import abi
+from course_lib.toolchain.code_stand_in import CodeStandIn
 
 HARDWARE, PTX = "hardware", "PTX level"
 OPCODES = ("LDS", "STS")
@@ -28,7 +29,7 @@ class Levels(Mapping[str, str]):
     that `fuse.py` predicts. The machine code is looked at when one of those is first asked for (0.4 s for a new kernel).
     """
 
-    def __init__(self, names: Iterable[str], kernel: str, cubin: bytes, predicted: Widths, sure: bool) -> None:
+    def __init__(self, names: Iterable[str], kernel: str, cubin: bytes | CodeStandIn, predicted: Widths, sure: bool) -> None:
         self.names, self.kernel, self.cubin, self.predicted, self.sure = tuple(names), kernel, cubin, predicted, sure
         self.confirmed: bool | None = None
 
@@ -53,7 +54,7 @@ class Levels(Mapping[str, str]):
         return repr(dict(self))
 
 
-def confirm(kernel: str, cubin: bytes, predicted: Widths) -> bool:
+def confirm(kernel: str, cubin: bytes | CodeStandIn, predicted: Widths) -> bool:
     """Say whether the machine code's shared loads and stores have the predicted widths, line by line.
 
     Unrolling repeats instructions, so that there may be more of a width, but no other width and not fewer.
@@ -64,7 +65,7 @@ def confirm(kernel: str, cubin: bytes, predicted: Widths) -> bool:
         return False
     found: dict[tuple[int, str], Counter[int]] = {}
     for ins in code:
-        if ins.base in OPCODES:
+        if ins.base in OPCODES and ins.bits is not None:
             found.setdefault((ins.line or 0, ins.base), Counter())[ins.bits // 8] += 1
     return found.keys() == predicted.keys() and all(
         found[key].keys() == wanted.keys() and all(found[key][width] >= n for width, n in wanted.items())

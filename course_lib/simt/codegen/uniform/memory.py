@@ -16,7 +16,7 @@ from course_lib.simt.codegen.uniform.race import RaceSearch
 from course_lib.simt.codegen.uniform.registers import Registers
 from course_lib.simt.codegen.uniform.roots import Roots, SplitValue
 from course_lib.simt.passes.cfg import Block
-from course_lib.simt.ptx.ir import ACCESSES, Instruction, Kind, Reg, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, Instruction, Kind, Reg, Sym, type_bytes
 
 
 class MemoryGroups:
@@ -36,6 +36,7 @@ class MemoryGroups:
             for i, ins in enumerate(block.instructions):
                 if ins.kind in ACCESSES and not {"param", "const"} & set(ins.opcode):
                     base = ins.address.base
+                    assert not isinstance(base, Sym)    # build_program leaves none
                     space = "shared" if "shared" in ins.opcode else "global"
                     key = (base.name if base is not None else None, space)
                     group = current.setdefault(key, Group(base, space))

@@ -1,0 +1,113 @@
+"""Two pictures of lesson 01: what orders take per multiply-add, and into which sets of a cache a column falls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from course_lib.explorables.orders import FLOAT, LINE_BYTES
+from course_lib.plots import render, style
+from course_lib.plots.picture import Picture
+
+COLOURS = {"ijk": style.ORANGE, "ikj": style.BLUE, "your loops": style.GREEN}
+SETS, WAYS, SIDE = 64, 12, 8              # of a first-level cache of 48 KiB; the sets are drawn as a square
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What one computer took: for each program nanoseconds per multiply-add, one number per pair of matrices, and a note."""
+
+    title: str
+    bars: Mapping[str, Sequence[float]]
+    note: str = ""
+
+
+def factors(panel: Panel, number: int) -> list[tuple[str, float, str]]:
+    """Return (program, nanoseconds, label) for one pair of matrices; labels compare with ijk.
+
+    >>> factors(Panel("", {"ijk": [1.0], "ikj": [0.05]}), 0)
+    [('ijk', 1.0, 'ijk 1.00 ns'), ('ikj', 0.05, 'ikj 0.050 ns: 20 times as fast')]
+    """
+    slow, found = panel.bars["ijk"][number], []
+    for name, times in panel.bars.items():
+        faster = f": {slow / times[number]:.2g} times as fast" if name != "ijk" else ""
+        found.append((name, times[number], f"{name} {times[number]:.{3 if times[number] < 0.1 else 2}f} ns{faster}"))
+    return found
+
+
+@style.styled
+def times_picture(panels: Sequence[Panel], labels: Sequence[str]) -> Picture:
+    """Draw one column of bars per computer; lower is faster, and all columns have one scale."""
+    figure = Figure(figsize=(11.4, 4.9), dpi=style.DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    parts = figure.subplots(1, len(panels), sharex=True, squeeze=False)[0]
+    for ax, panel in zip(parts, panels, strict=True):
+        _bars(ax, panel, labels)
+    parts[0].set_xlim(0, 1.75 * max(time for panel in panels for times in panel.bars.values() for time in times))
+    return render(figure, " ".join(_told(panel, labels) for panel in panels))
+
+
+def _bars(ax, panel, labels):
+    ax.set_title(panel.title, fontsize=13)
+    ax.set_xlabel("nanoseconds per multiply-add" + (f"\n{panel.note}" if panel.bars and panel.note else ""), fontsize=12)
+    ax.set_yticks([])
+    if not panel.bars:
+        ax.text(0.02, 0.5, panel.note, transform=ax.transAxes, wrap=True, fontsize=12)
+        return
+    y = 0.0
+    for number, label in enumerate(labels):
+        ax.text(0, y - 0.1, label, fontsize=12, weight="bold", va="bottom")
+        for name, time, said in factors(panel, number):
+            ax.barh(y + 0.45, time, height=0.8, color=COLOURS[name])
+            ax.annotate(said, (time, y + 0.45), xytext=(5, 0), textcoords="offset points", va="center", fontsize=12)
+            y += 1
+        y += 1.1
+    ax.set_ylim(y - 0.9, -1)
+
+
+def _told(panel, labels):
+    if not panel.bars:
+        return f"{panel.title}. {panel.note}"
+    rows = (f"{label}: {', '.join(said for _, _, said in factors(panel, number))}" for number, label in enumerate(labels))
+    return f"Bars, {panel.title}, nanoseconds per multiply-add. {'; '.join(rows)}. {panel.note}"
+
+
+def in_sets(rows: int, distance: int) -> np.ndarray:
+    """Return how many lines of a column belong to each of the 64 sets.
+
+    Parameters
+    ----------
+    rows
+        Lines of the column.
+    distance
+        Bytes from one of its elements to the next.
+
+    >>> in_sets(512, 2048)[[0, 1, 32]].tolist(), in_sets(512, 2112).tolist() == [8] * 64
+    ([256, 0, 256], True)
+    """
+    return np.bincount(np.arange(rows) * distance // LINE_BYTES % SETS, minlength=SETS)
+
+
+@style.styled
+def sets(N: int = 512, gap: int = 16) -> Picture:
+    """Draw into which sets of a first-level cache a column of B falls, with its rows N and N + gap floats apart."""
+    figure = Figure(figsize=(11.4, 4.9), dpi=style.DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    told = []
+    for ax, ldb in zip(figure.subplots(1, 2), (N, N + gap), strict=True):
+        wanted = in_sets(N, FLOAT * ldb)
+        used, fit = int((wanted > 0).sum()), int(np.minimum(wanted, WAYS).sum())
+        ax.set_title(f"rows of B {FLOAT * ldb:,} bytes apart:\n{fit} of the column's {N} lines fit", fontsize=14)
+        for number, lines in enumerate(wanted.tolist()):
+            y, x = divmod(number, SIDE)
+            colour = style.PALE if not lines else style.ORANGE if lines > WAYS else style.SKY
+            ax.add_patch(Rectangle((x, y), 0.94, 0.94, facecolor=colour, edgecolor="none"))
+            ax.text(x + 0.47, y + 0.5, lines or "", ha="center", va="center", fontsize=12)
+        ax.set(xlim=(-0.1, SIDE), ylim=(SIDE, -0.1), aspect="equal")
+        ax.axis("off")
+        told.append(f"With rows {FLOAT * ldb:,} bytes apart, {used} sets are wanted by {wanted.max()} lines each, and {fit} lines fit.")
+    figure.supxlabel(f"{SETS} sets; each number: lines of the column that belong to the set; a set holds {WAYS}", fontsize=13)
+    return render(figure, f"The {SETS} sets of a cache as two squares; each set holds {WAYS} lines. {' '.join(told)}")
