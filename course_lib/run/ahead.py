@@ -132,7 +132,7 @@ def translate_ahead(kernel: KernelLike, parameters: Mapping[str, int], given_up:
         return False
     try:
         values = kernel.check(**parameters)
-        return simt.prepare(kernel.source, kernel.entry, kernel.block(**values), defines=kernel.defines(**values),
+        return simt.translate_ahead(kernel.source, kernel.entry, kernel.block(**values), defines=kernel.defines(**values),
                             arch=simulated_arch(), given_up=given_up)
     except CourseError:                             # the run will say it
         return False

@@ -5,7 +5,12 @@ from course_lib.errors import CourseError
 
 
 class SimtError(CourseError):
-    """Base class of everything that goes wrong in a simulated launch."""
+    """Base class of everything that goes wrong in a simulated launch.
+
+    `output`: what the kernel had printed before, where it had begun to run.
+    """
+
+    output: str
 
 
 class CompileError(toolchain.CompileError, SimtError):

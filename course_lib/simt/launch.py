@@ -2,62 +2,72 @@
 
 import ctypes
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
-from course_lib.simt.errors import LaunchError
+from course_lib.simt.errors import LaunchError, SimtError
 from course_lib.simt.host import build, counters, faults, limits, output, results
 from course_lib.simt.host.arguments import Arguments
 from course_lib.simt.host.memory import aligned, spare
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
 from course_lib.simt.isa import special
 from course_lib.simt.passes import calls
+from course_lib.simt.report import Report
 from course_lib.simt.runtime import abi
 
 MAX_STEPS = 50_000_000  # warp instructions of one warp
 TRACE_RECORDS = 400_000
-KEPT_IMAGES = 8  # of the memory of warps, per kernel
+MOST_IMAGES = 8  # of the memory of warps, per kernel
 STEPS_WORDS = "a positive number of warp instructions, or None for 50,000,000"
 WORKERS_WORDS = "a positive integer, or None for one for each CPU core"
 
 
-def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, constants=None, racecheck=False,
-           max_steps=None, warp_order="forward", workers=None, arch="sm_90", options=(), trace=(), progress=None):
+Extent = SupportsIndex | Sequence[SupportsIndex]      # of a grid or a block, along x, y, z
+TracedWarp = tuple[Extent, SupportsIndex]
+WarpOrder = str | SupportsIndex
+Progress = Callable[[int, int], object]
+
+
+def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: Iterable[Any], *, defines: Mapping[str, Any] | None = None,
+           dynamic_shared: SupportsIndex = 0, constants: Mapping[str, Any] | None = None, racecheck: bool = False,
+           max_steps: SupportsIndex | None = None, warp_order: WarpOrder = "forward", workers: SupportsIndex | None = None,
+           arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None) -> Report:
     """Run a CUDA kernel on the simulator.
 
     Parameters
     ----------
-    source : str or path
+    source
         CUDA C text, the path of a `.cu` or `.ptx` file, or PTX text.
-    entry : str
+    entry
         Name of the kernel (`extern "C" __global__`).
-    grid, block : int or tuple of up to three ints
-        Thread blocks, and threads per block, along x, y, z.
-    args : sequence
+    grid, block
+        Thread blocks, and threads per block, along x, y, z: up to three numbers.
+    args
         One NumPy array or NumPy scalar per kernel parameter. Writable arrays are updated in place.
-    defines : mapping, optional
+    defines
         Macros, as `-D` on the command line.
-    dynamic_shared : int
+    dynamic_shared
         Bytes of dynamic shared memory.
-    constants : mapping, optional
+    constants
         Values of `__constant__` variables by name.
-    racecheck : bool
+    racecheck
         Look for shared-memory hazards and reads of uninitialised shared memory (slower).
-    max_steps : int, optional
+    max_steps
         Warp instructions that one warp may execute before the launch is given up as endless.
-    warp_order : "forward", "reverse", "interleaved" or int
-        The order in which the warps of a block run, each up to its next barrier; a number is the seed of a shuffle.
+    warp_order
+        "forward", "reverse" or "interleaved": the order in which the warps of a block run, each up to its next barrier; a number is the
+        seed of a shuffle.
         "interleaved" lets them take turns block of code by block of code, which is nearest to a real GPU.
-    workers : int, optional
+    workers
         Threads that run blocks side by side; default one for each CPU core.
-    trace : iterable of (block, warp)
-        Warps to record; the block is (x, y, z) or its linear number.
-    progress : callable, optional
+    trace
+        (block, warp) of the warps to record; the block is (x, y, z) or its linear number.
+    progress
         Called with (blocks done, blocks in all) now and then.
-
-    Returns
-    -------
-    Report
 
     Raises
     ------
@@ -65,11 +75,11 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
         One of its subclasses; see course_lib.simt.errors.
     """
     started = time.perf_counter()
-    grid, block = limits.triple(grid, "grid"), limits.triple(block, "block")
+    blocks, threads = limits.triple(grid, "grid"), limits.triple(block, "block")
     limits.check_kinds(source, entry, arch, progress)
-    kernel = build.build(source, entry, block=block, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
+    kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
-    run = Execution(kernel, grid, block, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
+    run = Execution(kernel, blocks, threads, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
     run.execute(workers, progress)
     report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
     spare.give([*run.large, *(a.host for a in run.given.memory.allocations)])
@@ -79,12 +89,15 @@ def launch(source, entry, grid, block, args, *, defines=None, dynamic_shared=0, 
 class Execution:
     """One launch; keeps alive every buffer that native code points to."""
 
-    def __init__(self, kernel, grid, block, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace):
+    def __init__(self, kernel: build.LoadedKernel, grid: limits.Triple, block: limits.Triple, args: Iterable[Any],
+                 dynamic_shared: SupportsIndex, constants: Mapping[str, Any] | None, racecheck: bool, max_steps: SupportsIndex | None,
+                 warp_order: WarpOrder, trace: Iterable[TracedWarp]) -> None:
         self.kernel, self.program, self.grid, self.block = kernel, kernel.program, grid, block
         self.threads = block[0] * block[1] * block[2]
         self.warps = -(-self.threads // abi.LANES)
         self.shared_bytes = self.program.shared_bytes + limits.check_sizes(self.program, grid, block, dynamic_shared)
-        self.keep, self.large = [], []  # what native code points to; what of it may serve another launch
+        self.pinned: list[Any] = []  # what native code points to
+        self.large: list[NDArray[np.uint8]] = []  # what of it may serve another launch
         self.racecheck = bool(racecheck)
         self.max_steps = MAX_STEPS if max_steps is None else min(limits.positive(max_steps, "max_steps", STEPS_WORDS), limits.LARGEST)
         self.given = Arguments(kernel, args, {} if constants is None else constants)
@@ -94,12 +107,12 @@ class Execution:
         copies = any(t.function == "copy_async" for t in self.program.tensors.values())
         named = any(b.counted for b in self.program.barriers.values())
         exact = self.trace[1] or self.interleaved or racecheck and (copies or named)  # both are beyond a barrier's epoch
-        self.fast = None if exact else kernel.fast(bool(racecheck))
-        self.launch = self.describe_launch()
-        self.workers = []
+        self.uniform = None if exact else kernel.uniform(bool(racecheck))
+        self.launch = self._describe_launch()
+        self.workers: list[Worker] = []
 
     # -- memory ------------------------------------------------------------------------------------
-    def array_table(self):
+    def _array_table(self):
         entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.given.memory.allocations]
         if self.given.variables.nbytes:
             variables, at = self.given.variables, abi.GLOBAL_VARIABLES
@@ -109,22 +122,21 @@ class Execution:
             slot.lo, slot.hi, slot.host, slot.writable = lo, hi, host, writable
         return self.pin(table), len(entries)
 
-    def pin(self, thing):
+    def pin(self, thing: Any) -> int:
         """Keep a buffer alive; return its address."""
-        self.keep.append(thing)
+        self.pinned.append(thing)
         return thing.ctypes.data if isinstance(thing, np.ndarray) else ctypes.addressof(thing)
 
     # -- the runtime's structures ------------------------------------------------------------------
-    def describe_launch(self):
+    def _describe_launch(self):
         program, kernel, run = self.program, self.kernel, abi.Launch()
         run.grid[:], run.block[:] = self.grid, self.block
         run.threads, run.warps, run.blocks_of_code = self.threads, self.warps, len(program.blocks)
-        run.array, run.arrays = self.array_table()
-        run.masked = kernel.masked
-        if self.fast is not None:
-            run.fast = self.fast.address
-            fast = self.fast.translated
-            run.fastable, run.live_start, run.live = (self.pin(t) for t in (fast.fastable, fast.live_start, fast.live))
+        run.array, run.arrays = self._array_table()
+        run.reference = kernel.reference
+        if self.uniform is not None:
+            run.uniform, found = self.uniform.address, self.uniform.translated
+            run.uniform_blocks, run.live_start, run.live = (self.pin(t) for t in (found.blocks, found.live_start, found.live))
         run.block_size = self.pin(np.array([len(b.instructions) for b in program.blocks], np.uint32))
         run.warp_order = self.pin(self.order)
         run.shared_bytes, run.local_bytes = self.shared_bytes, program.local_bytes
@@ -133,16 +145,16 @@ class Execution:
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
-        self.describe_calls(run)
+        self._describe_calls(run)
         run.polls = self.pin(np.array([b.polls for b in program.blocks], np.uint8))
         run.params = run.constants = self.pin(self.given.constants)
         run.constant_bytes = self.given.constants.nbytes
-        self.place_warp(run)
+        self._place_warp(run)
         self.stop = np.zeros(1, np.uint32)
         run.stop = self.pin(self.stop)
         return run
 
-    def describe_calls(self, run):
+    def _describe_calls(self, run):
         """Functions, calls and the stack; without any, a kernel's local memory is its own frame."""
         self.output = output.Output(self.kernel.runtime.host_of)
         run.entry_block, run.kernel_frame = self.program.entry_block, self.program.local_bytes
@@ -156,19 +168,19 @@ class Execution:
         run.frame_slot = self.program.slots[calls.FRAME.name][0]
         run.print = ctypes.cast(self.output.callback, ctypes.c_void_p).value
 
-    def place_warp(self, run):
-        """Offsets inside the memory of one warp: header, pending masks, registers, fast registers, local memory."""
+    def _place_warp(self, run):
+        """Offsets inside the memory of one warp: header, pending masks, registers, uniform memory, local memory."""
         blocks = len(self.program.blocks)
         at = up(ctypes.sizeof(abi.Warp))
         for name, nbytes in (("pending", 4 * blocks), ("bits", 8 * (blocks // 64 + 1)), ("register", self.program.register_bytes),
-                             ("fast", self.fast.translated.nbytes if self.fast else 0)):
+                             ("uniform", self.uniform.translated.nbytes if self.uniform else 0)):
             setattr(run, f"{name}_offset", at)
             at = up(at + nbytes)
         self.local_offset = at
         self.stack_offset = up(at + up(run.local_bytes, 16) * abi.LANES)
         run.warp_bytes = up(self.stack_offset + (run.stack_bytes + 8) * abi.LANES)
 
-    def make_worker(self):
+    def _make_worker(self):
         """Return a Worker with its own counters, shared memory and warps."""
         run, arrays = self.launch, counters.empty(self.program)
         worker = abi.Worker.from_buffer(aligned(up(ctypes.sizeof(abi.Worker), 128), 128))
@@ -178,7 +190,7 @@ class Execution:
             setattr(worker, name, self.pin(array))
         worker.shared = self.pin(aligned(run.shared_bytes + 8))
         if self.racecheck:
-            self.add_shadow(worker)
+            self._add_shadow(worker)
         sites = aligned(abi.SITE_BYTES * len(self.program.accesses), 64)
         sites[:] = 0
         worker.sites = self.pin(sites)
@@ -189,12 +201,12 @@ class Execution:
         limit = TRACE_RECORDS if self.trace[1] else 0
         records = np.empty(limit * ctypes.sizeof(abi.Record), np.uint8)
         worker.records, worker.record_limit = self.pin(records), limit
-        warps = self.make_warps(worker)
+        warps = self._make_warps(worker)
         steps = abi.at("steps")
         return Worker(worker, arrays, hazards, records, warps[:, steps:steps + 8].view(np.int64))
 
-    def add_shadow(self, worker):
-        """Give a worker what racecheck keeps about shared memory; see runtime/hazards.cuh."""
+    def _add_shadow(self, worker):
+        """Give a worker what racecheck records about shared memory; see runtime/hazards.cuh."""
         cells = (self.launch.shared_bytes >> self.launch.granule_shift) + 1
         shadow, notes = aligned(cells * ctypes.sizeof(abi.Cell)), aligned(abi.NOTE_BYTES + 1024)
         self.large += [shadow, notes]
@@ -204,16 +216,16 @@ class Execution:
         worker.notes = worker.next_note = self.pin(notes)
         worker.last_note, worker.cells_used = worker.notes + abi.NOTE_BYTES, 1
 
-    def make_warps(self, worker):
+    def _make_warps(self, worker):
         """Return the memory of a worker's warps, a row each, with all that is the same at each launch in place."""
-        key = (self.grid, self.shared_bytes, self.fast and self.fast.address, int(self.launch.warp_bytes))
+        key = (self.grid, self.shared_bytes, self.uniform and self.uniform.address, int(self.launch.warp_bytes))
         image = self.kernel.images.get(key)
         if image is None:
             image = np.zeros((self.warps, self.local_offset), np.uint8)
             for i, raw in enumerate(image):
                 self.fill_warp(raw, i)
             self.kernel.images[key] = image          # only now: another thread may launch the same kernel
-            while len(self.kernel.images) > KEPT_IMAGES:
+            while len(self.kernel.images) > MOST_IMAGES:
                 self.kernel.images.pop(next(iter(self.kernel.images)), None)
         raw = aligned(int(self.launch.warp_bytes) * self.warps, 64)
         self.large.append(raw)
@@ -221,53 +233,56 @@ class Execution:
         rows = raw.reshape(self.warps, -1)
         rows[:, :self.local_offset], rows[:, self.local_offset:] = image, 0
         for i, row in enumerate(rows):
-            self.set_up_warp(row, i, worker)
+            self._set_up_warp(row, i, worker)
         return rows
 
-    def fill_warp(self, raw, index):
+    def fill_warp(self, raw: NDArray[np.uint8], index: int) -> None:
         """Write a warp's special registers and constants."""
         run = self.launch
         sizes = special.sizes(self.program.shared_bytes, self.shared_bytes - self.program.shared_bytes)
-        self.kernel.fill_special(raw[run.register_offset:run.fast_offset], index, self.block, self.grid, sizes)
-        if self.fast is not None:
-            self.fast.fill(raw[run.fast_offset:], special.values(index, self.block, self.grid))
+        self.kernel.fill_special(raw[run.register_offset:run.uniform_offset], index, self.block, self.grid, sizes)
+        if self.uniform is not None:
+            self.uniform.fill(raw[run.uniform_offset:], special.values(index, self.block, self.grid))
 
-    def set_up_warp(self, raw, index, worker):
+    def _set_up_warp(self, raw, index, worker):
         run, base = self.launch, worker.warps + index * self.launch.warp_bytes
         warp = abi.Warp.from_buffer(raw)
         warp.index, warp.launch, warp.worker = index, ctypes.addressof(run), ctypes.addressof(worker)
         warp.functions = self.kernel.function_table
         warp.pending, warp.bits = base + run.pending_offset, base + run.bits_offset
-        warp.registers, warp.fast = base + run.register_offset, base + run.fast_offset
+        warp.registers, warp.uniform = base + run.register_offset, base + run.uniform_offset
         warp.local, warp.shared = base + self.local_offset, worker.shared
         warp.stack = base + self.stack_offset
         warp.params, warp.constants, warp.shared_bytes = run.params, run.params, run.shared_bytes
 
-    def warp_address(self, worker, index):
+    def warp_address(self, worker: Any, index: int) -> int:
         """Return where a worker's warp lies."""
         return worker.warps + index * self.launch.warp_bytes
 
     # -- execution ---------------------------------------------------------------------------------
-    def execute(self, workers, progress):
+    def execute(self, workers: SupportsIndex | None, progress: Progress | None) -> None:
+        """Run all thread blocks; raise what the lowest one that fails says."""
         total = self.grid[0] * self.grid[1] * self.grid[2]
-        workers = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
-        workers = 1 if self.program.atomics() else min(workers, MOST_THREADS, total)
-        self.workers = [self.make_worker() for _ in range(workers)]
+        wanted = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
+        count = 1 if self.program.atomics() else min(wanted, MOST_THREADS, total)
+        self.workers = [self._make_worker() for _ in range(count)]
         failed = Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
         if failed:
             number, worker = min(failed, key=lambda f: f[0])
             error = faults.explain(self, worker)
-            error.output = self.output.text()
+            if isinstance(error, SimtError):
+                error.output = self.output.text()
             raise error
         if any(w.record.record_count > TRACE_RECORDS for w in self.workers):
             raise LaunchError(f"The trace has more than {TRACE_RECORDS} records; trace fewer warps or a smaller problem.")
         self.given.memory.write_back()
 
-    def thread(self, linear):
+    def thread(self, linear: int) -> limits.Triple:
         """Return (x, y, z) of a thread's number in its block."""
         bx, by, _ = self.block
         return linear % bx, linear // bx % by, linear // bx // by
 
 
-def up(n, align=64):
+def up(n: SupportsIndex, align: int = 64) -> int:
+    """Round up to a multiple."""
     return -(-int(n) // align) * align

@@ -1,12 +1,18 @@
 """What a launch returns: counters, counters per line, hazards, trace, and where everything lay in memory."""
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib import toolchain
 from course_lib.simt.errors import SimtError
+from course_lib.toolchain.code_stand_in import CodeStandIn
+
+Index = tuple[int, ...]     # (x, y, z) of a thread or a block
 
 
 @dataclass(frozen=True)
@@ -40,12 +46,12 @@ class Hazard:
     address: int
     first_line: int
     second_line: int
-    first_thread: tuple
-    second_thread: tuple
-    block: tuple
+    first_thread: Index
+    second_thread: Index
+    block: Index
     count: int
 
-    def __str__(self):
+    def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
         if self.kind == "uninitialised":
             return (f"uninitialised shared memory read at line {self.first_line}, first by thread {self.first_thread} of "
@@ -65,12 +71,12 @@ class TraceRecord:
     """
 
     step: int
-    block: tuple
+    block: Index
     warp: int
     line: int
     operation: str
     mask: int
-    addresses: np.ndarray
+    addresses: NDArray[np.int64]
     width: int
     space: str | None
 
@@ -84,28 +90,28 @@ class Report:
     """
 
     kernel: str
-    counters: dict
-    lines: dict
-    level: dict
-    hazards: tuple = ()
-    trace: tuple = ()
-    arrays: tuple = ()
-    shared: tuple = ()
+    counters: Mapping[str, int]
+    lines: Mapping[int, Mapping[str, int]]
+    level: Mapping[str, str]
+    hazards: tuple[Hazard, ...] = ()
+    trace: tuple[TraceRecord, ...] = ()
+    arrays: tuple[DeviceArray, ...] = ()
+    shared: tuple[SharedVariable, ...] = ()
     steps: int = 0
     seconds_compile: float = 0.0
     seconds_run: float = 0.0
     ptx: str = field(default="", repr=False)
     output: str = field(default="", repr=False)  # what the kernel printed, by block, then in the order of execution
-    cubin: bytes = field(default=b"", repr=False)
-    defines: dict = field(default_factory=dict, repr=False, compare=False)
+    cubin: bytes | CodeStandIn = field(default=b"", repr=False)
+    defines: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @functools.cached_property
-    def loops(self):
-        """Return the loops of the kernel's machine code, a tuple of `toolchain.Loop`, outer before inner.
+    def loops(self) -> tuple[toolchain.Loop, ...]:
+        """Return the loops of the kernel's machine code, outer before inner.
 
         `loop.counts` holds static counts of one turn of its body as the assembler unrolled it: "instructions", opcodes
         ("FFMA"), and memory instructions by width in bits ("LDS.128", "LDG.32"); `loop.lines` its source lines. The machine
-        code is taken apart at the first request, in about half a second, and not at all for those who do not ask.
+        code is analysed at the first request, in about half a second, and not at all for those who do not ask.
 
         Raises
         ------
@@ -127,14 +133,14 @@ class Report:
         return toolchain.loops(self.sass)
 
     @functools.cached_property
-    def sass(self):
-        """Return the kernel's machine code, a tuple of `toolchain.SassInstruction`; raises as `loops`."""
+    def sass(self) -> tuple[toolchain.SassInstruction, ...]:
+        """Return the kernel's machine code; raises as `loops`."""
         if not self.cubin:
             raise SimtError(f"{self.kernel} has no machine code to find loops in: its source was PTX text or its arch a virtual one. "
                             "Launch it from CUDA C, with arch=\"sm_90\" for example.", kernel=self.kernel)
         return toolchain.sass(self.cubin, self.kernel)
 
     @functools.cached_property
-    def resources(self):
-        """Return what the kernel takes, `toolchain.Resources`: registers, shared and local memory (spills are not told apart)."""
+    def resources(self) -> toolchain.Resources:
+        """Return what the kernel takes: registers, shared and local memory (spills are among the latter)."""
         return toolchain.resources(self.cubin)[self.kernel]

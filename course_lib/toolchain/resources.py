@@ -62,7 +62,7 @@ class Resources:
     max_threads: int | None
 
 
-def resources(compiled: Compiled | bytes) -> dict[str, Resources]:
+def resources(compiled: Compiled | bytes | CodeStandIn) -> dict[str, Resources]:
     """Read what each kernel of a compiled text takes.
 
     Parameters

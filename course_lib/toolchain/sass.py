@@ -75,7 +75,7 @@ class SassInstruction:
         return 32
 
 
-def sass(compiled: Compiled | bytes, entry: str | None = None) -> tuple[SassInstruction, ...]:
+def sass(compiled: Compiled | bytes | CodeStandIn, entry: str | None = None) -> tuple[SassInstruction, ...]:
     """Disassemble one kernel.
 
     The first time takes half a second; the same machine code again is answered from memory, or by a later process from disk.

@@ -16,7 +16,7 @@ def orders(monkeypatch):
         found.append((source, entry, block, defines, arch))
         return True
 
-    monkeypatch.setattr(simt, "prepare", note)
+    monkeypatch.setattr(simt, "translate_ahead", note)
     return found
 
 

@@ -40,7 +40,7 @@ def helper(monkeypatch):
 
 def test_a_launch_finds_everything_translated(helper, monkeypatch):
     asked = order()
-    assert simt.prepare(asked["source"], "f", (32, 1, 1), defines=asked["defines"])
+    assert simt.translate_ahead(asked["source"], "f", (32, 1, 1), defines=asked["defines"])
 
     def never(*_, **__):
         raise AssertionError("this was to be done already")

@@ -132,7 +132,7 @@ def test_launches_count_the_wavefronts_of_an_h200(kind):
 @pytest.mark.parametrize("racecheck", [False, True])
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_launches_count_the_models_sectors(width, racecheck):
-    """Both ways through the simulator: `racecheck` always takes the slow one."""
+    """With and without racecheck, under which the runtime carries out each access to shared memory."""
     for elements, mask in patterns(50 + width, 70):
         found = launch(GLOBAL, elements, mask, width, length=int(elements.max()) + 1, racecheck=racecheck)
         active = lanes_of(mask)

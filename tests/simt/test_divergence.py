@@ -215,7 +215,7 @@ ret;
 
 
 def test_a_barrier_in_front_of_what_only_masked_code_runs():
-    """The warp waits there too, although it leaves fast code at that place."""
+    """The warp waits there too, although it leaves uniform code there."""
     out, _ = run("""extern "C" __global__ void f(int* out) {
         __shared__ int box[128];
         box[threadIdx.x] = threadIdx.x;

@@ -15,13 +15,13 @@ from course_lib import simt
 
 FINE = 'extern "C" __global__ void f(int* out) { out[threadIdx.x] = threadIdx.x; }'
 SPINS = """extern "C" __global__ void f(volatile int* out) { while (out[0] == 0) out[1] += 1; }"""
-PARTED = """extern "C" __global__ void f(volatile int* out) { if (threadIdx.x & 1) while (out[0] == 0) out[1] += 1; }"""
+DIVERGED = """extern "C" __global__ void f(volatile int* out) { if (threadIdx.x & 1) while (out[0] == 0) out[1] += 1; }"""
 WAITS = """extern "C" __global__ void f(volatile int* out) { while (out[0] == 0) { out[1] += 1; __syncthreads(); } }"""
 ATOMIC = """extern "C" __global__ void f(int* out) { while (atomicAdd(out + 1, 1) >= 0) atomicExch(out + 1, 0); }"""
 SHORT = """extern "C" __global__ void f(volatile int* out) { out[threadIdx.x] += 1; }"""
 CASES = {
     "one block": (SPINS, 1, {"workers": 1}), "one worker": (SPINS, 8, {"workers": 1}), "two workers": (SPINS, 8, {"workers": 2}),
-    "parted lanes": (PARTED, 8, {"workers": 2}), "racecheck": (SPINS, 8, {"racecheck": True}),
+    "diverged lanes": (DIVERGED, 8, {"workers": 2}), "racecheck": (SPINS, 8, {"racecheck": True}),
     "in turns": (WAITS, 8, {"warp_order": "interleaved"}), "barriers": (WAITS, 8, {"workers": 2}), "atomics": (ATOMIC, 8, {}),
     "progress": (SPINS, 8, {"progress": lambda done, total: None}), "huge grid": (SHORT, (2**31 - 1, 65535, 65535), {"workers": 2}),
     "huge grid of one worker": (SHORT, (2**31 - 1, 65535, 65535), {"workers": 1}),
@@ -52,7 +52,7 @@ for name in sys.argv[1:]:
     works()
     assert threading.active_count() <= threads + 2
 '''
-CASES = ["one block", "one worker", "two workers", "parted lanes", "racecheck", "in turns", "barriers", "atomics", "progress",
+CASES = ["one block", "one worker", "two workers", "diverged lanes", "racecheck", "in turns", "barriers", "atomics", "progress",
          "huge grid", "huge grid of one worker"]
 
 

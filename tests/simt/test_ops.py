@@ -98,7 +98,7 @@ def test_each_lane_has_its_own_operands(name):
 @pytest.mark.sampled(test=4, slow=20)
 @pytest.mark.parametrize("name", sorted(FORMS))
 def test_all_lanes_have_the_same_operands(name):
-    """Operands from parameters, which fast code may keep as scalars."""
+    """Operands from parameters, which uniform code may hold as scalars."""
     forms = good(name, 60)
     for starts in zip(*(operands(f, 10, seed=2) for f in forms)):
         agree(forms, [[s] * 64 for s in starts], ptx_kernel.run_uniform(forms, starts, "param"))
@@ -116,7 +116,7 @@ def index_forms(name):
 @pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("name", COUNTING)
 def test_operands_count_up_with_the_lane(name):
-    """Indices, which fast code may keep as a base and a step; the bases make them overflow somewhere in the warp."""
+    """Indices, which uniform code may hold as a base and a step; the bases make them overflow somewhere in the warp."""
     for turn in (0, 2):  # which sources are the same for all lanes
         forms = index_forms(name) + [f for f in LITERALS if f.name == name and f.dst[0] not in FLOATS and turn == 0]
         for seed in range(4):

@@ -11,7 +11,7 @@ from ptx_text import BODY_LINE, bug, entry
 
 from course_lib import kernels, simt, toolchain
 from course_lib.simt.codegen.reference import kernel as reference
-from course_lib.simt.codegen.uniform.kernel import Fast
+from course_lib.simt.codegen.uniform.kernel import UniformGenerator
 from course_lib.simt.passes.pipeline import build_program
 from course_lib.simt.ptx import parser
 
@@ -22,7 +22,7 @@ DEFINE = " ".join(f"mov.b32 %r{i}, 1; mov.b64 %d{i}, 64; mov.f32 %f{i}, 0f000000
 def translate(text):
     """Everything that happens to a PTX text before LLVM sees it."""
     program = build_program(parser.parse(text), "k")
-    return reference.lower(program), Fast(program, (32, 1, 1)).text()
+    return reference.lower(program), UniformGenerator(program, (32, 1, 1)).text()
 
 
 SYNTAX = {  # body -> offset of the line that the error names

@@ -1,4 +1,4 @@
-"""The search for hazards in fast code finds what the search thread by thread finds: kinds, lines, examples and counts."""
+"""The search for hazards in uniform code finds what the search thread by thread finds: kinds, lines, examples and counts."""
 
 import random
 
@@ -34,7 +34,7 @@ def program(seed):
 
 
 def search(source, name, grid, block, args, traced, **how):
-    """Launch with racecheck; a traced launch has no fast code. Return (bytes of the last array, report)."""
+    """Launch with racecheck; a traced launch has no uniform code. Return (bytes of the last array, report)."""
     arrays = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
     trace = [(b, w) for b in range(int(np.prod(grid))) for w in range(-(-int(np.prod(block)) // 32))] if traced else ()
     report = simt.launch(source, name, grid, block, arrays, racecheck=True, workers=1, trace=trace, **how)
@@ -43,9 +43,9 @@ def search(source, name, grid, block, args, traced, **how):
 
 def same(source, name, grid, block, args, **how):
     """Hold both searches to each other; return the hazards."""
-    (fast, found), (slow, exact) = (search(source, name, grid, block, args, traced, **how) for traced in (False, True))
+    (uniform, found), (reference, exact) = (search(source, name, grid, block, args, traced, **how) for traced in (False, True))
     assert found.hazards == exact.hazards
-    assert fast == slow
+    assert uniform == reference
     assert found.counters == exact.counters
     return found.hazards
 

@@ -1,7 +1,9 @@
 """The runtime (`runtime/*.cuh`), translated and loaded: what kernels call, and what Python asks it itself."""
 
 import ctypes
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +15,11 @@ from course_lib.toolchain import disk
 
 PARTS = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
          "calls", "async", "fused", "tensor", "schedule")
-_runtimes = []
+_runtimes: list["Runtime"] = []
 _lock = native.fork_safe_lock()
 
 
-def source():
+def source() -> str:
     """Return the runtime's text in CUDA C."""
     folder = Path(__file__).parents[1] / "runtime"
     return "\n".join((folder / f"{part}.cuh").read_text(encoding="utf-8") for part in PARTS)
@@ -26,7 +28,7 @@ def source():
 class Runtime:
     """The translated `runtime/`: its callable functions, and the table that kernels find them by."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         code = disk.cached_object(native.cache_key("runtime", cache.own_source()), lambda: native.compile_ir(self.translate(source())))
         self.library = native.Library([code], ["run_blocks", *abi.FUNCTIONS, *abi.TESTED])
         self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
@@ -34,16 +36,17 @@ class Runtime:
         self.table = np.array([self.library.address(f) for f in abi.FUNCTIONS], np.uint64)
 
     @staticmethod
-    def translate(text):
+    def translate(text: str) -> str:
+        """Return the LLVM IR of the runtime's text."""
         compiled = toolchain.compile_cuda(text, name="runtime.cu", options=("-rdc=true",))
         return scalar.lower_module(parser.parse(compiled.ptx))
 
-    def function(self, name, result, *arguments):
+    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         """Return one of the runtime's own functions."""
         return self.library.function(name, result, *arguments)
 
 
-def runtime():
+def runtime() -> Runtime:
     """Return the process's Runtime."""
     with _lock:  # threads that begin together wait for one of them
         if not _runtimes:

@@ -1,4 +1,4 @@
-"""LLVM IR text to machine code: compile for this CPU, load it into the process; `toolchain/disk.py` keeps the objects."""
+"""LLVM IR text to machine code: compile for this CPU, load it into the process; `toolchain/disk.py` caches the objects."""
 
 import ctypes
 import functools
@@ -6,7 +6,9 @@ import hashlib
 import os
 import sys
 import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -16,7 +18,7 @@ from course_lib.toolchain.disk import VERSION
 _names = iter(range(1 << 60))
 
 
-def fork_safe_lock():
+def fork_safe_lock() -> Any:
     """Return a lock that is free whenever the process forks: a child would inherit one that nobody there releases."""
     lock = threading.RLock()
     if hasattr(os, "register_at_fork"):
@@ -28,7 +30,7 @@ _lock = fork_safe_lock()
 
 
 @functools.cache
-def target_machine(level=2):
+def target_machine(level: int = 2) -> llvm.TargetMachine:
     """Return the LLVM target machine of this CPU, with all of its vector instructions."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -40,7 +42,7 @@ def target_machine(level=2):
 
 
 @functools.cache
-def compiler():
+def compiler() -> Any:
     """Return the process-wide just-in-time linker.
 
     JITLink puts all sections of an object side by side. LLVM's older loader asks for memory section by section; in a
@@ -51,12 +53,12 @@ def compiler():
 
 
 @functools.cache
-def own_hash():
+def own_hash() -> str:
     """Return a hash of this file, which decides how texts are compiled."""
     return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
-def cache_key(*parts):
+def cache_key(*parts: object) -> str:
     """Return a name for the object compiled from these texts on this machine, by this version of LLVM and of this file."""
     with _lock:                  # as for every call into LLVM, which has a lock of its own that a forked child would find taken
         machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvmlite.__version__, *llvm.llvm_version_info,
@@ -64,7 +66,7 @@ def cache_key(*parts):
     return hashlib.sha256("\0".join(map(str, machine + parts)).encode()).hexdigest()
 
 
-def compile_ir(text, level=2, passes=True):
+def compile_ir(text: str, level: int = 2, passes: bool = True) -> bytes:
     """Return object code for a module of LLVM IR text.
 
     `level` is the code generator's, 0 to 3. Kernels are compiled without `passes`: our text is straight-line code that
@@ -86,7 +88,7 @@ def compile_ir(text, level=2, passes=True):
 class Library:
     """Loaded object code; `address(name)` of its functions. Freed with the last reference."""
 
-    def __init__(self, objects, exports):
+    def __init__(self, objects: Iterable[bytes], exports: Iterable[str]) -> None:
         with _lock:
             builder = llvm.JITLibraryBuilder().add_current_process()
             for data in objects:
@@ -95,9 +97,10 @@ class Library:
                 builder = builder.export_symbol(name)
             self.tracker = builder.link(compiler(), f"library{next(_names)}")
 
-    def address(self, name):
+    def address(self, name: str) -> int:
+        """Return where an exported function lies."""
         return self.tracker[name]
 
-    def function(self, name, result, *arguments):
+    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         """Return a Python callable that releases the interpreter lock while it runs."""
         return ctypes.CFUNCTYPE(result, *arguments)(self.address(name))

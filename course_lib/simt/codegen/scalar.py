@@ -7,10 +7,10 @@ Nothing is counted or checked here.
 from course_lib.simt.codegen.llvm import Code, declarations
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import ACCESSES, Imm, Kind, Reg, Vec
+from course_lib.simt.ptx.ir import ACCESSES, Function, Imm, Kind, Module, Reg, Variable, Vec
 
 
-def lower_module(module):
+def lower_module(module: Module) -> str:
     """Return LLVM IR text with one function per defined `.func` of a parsed PTX module."""
     parts, declared = [], []
     for function in module.functions.values():
@@ -23,15 +23,18 @@ def lower_module(module):
     return body + "\n" + declarations(body)
 
 
-def symbol(name):
+def symbol(name: str) -> str:
+    """Return a name as LLVM's text quotes it."""
     return '"' + name + '"'
 
 
-def ir_type_of(variable):
+def ir_type_of(variable: Variable) -> str:
+    """Return the LLVM type of a parameter."""
     return f"i{8 * variable.nbytes}"
 
 
-def return_type(function):
+def return_type(function: Function) -> str:
+    """Return the LLVM type of what a function returns."""
     return ir_type_of(function.returns[0]) if function.returns else "void"
 
 
@@ -41,9 +44,9 @@ class _Function:
     def __init__(self, function, module):
         self.function, self.module = function, module
         self.code = Code(lanes=None)
-        self.registers = {}
+        self.registers: dict[str, tuple[int, str]] = {}
         self.arguments = {p.name: i for i, p in enumerate(function.params)}
-        self.passed = {}  # .param variables around a call: name -> (type, value)
+        self.passed: dict[str, tuple[str, str]] = {}  # .param variables around a call: name -> (type, value)
 
     def text(self):
         function, code = self.function, self.code

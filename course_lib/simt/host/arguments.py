@@ -3,17 +3,20 @@
 import ctypes
 import reprlib
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from course_lib.simt.errors import LaunchError
+from course_lib.simt.host.build import LoadedKernel
 from course_lib.simt.host.memory import DeviceMemory, aligned, byte_bounds
+from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
 
 MOST_VARIABLES = 1 << 30
 
 
-def listed(args):
+def listed(args: Any) -> list[Any]:
     """Return the arguments of a launch as a list."""
     if isinstance(args, (str, bytes, dict, np.ndarray)) or not isinstance(args, Iterable):
         raise LaunchError(f"args must be a list with one NumPy array or scalar for each parameter of the kernel, not {reprlib.repr(args)}.")
@@ -27,18 +30,18 @@ class Arguments:
     the array arguments. `arrays`: their DeviceArray descriptions.
     """
 
-    def __init__(self, kernel, args, values):
+    def __init__(self, kernel: LoadedKernel, args: Iterable[Any], values: Mapping[str, Any]) -> None:
         self.kernel, self.program = kernel, kernel.program
-        args = [np.asarray(a) if isinstance(a, np.ndarray) else a for a in listed(args)]
-        self.check(args)
-        self.memory = DeviceMemory([a for a in args if isinstance(a, np.ndarray)])
-        self.arrays = []
-        self.constants = self.fill_constants(args)
+        given = [np.asarray(a) if isinstance(a, np.ndarray) else a for a in listed(args)]
+        self._refuse_types(given)
+        self.memory = DeviceMemory([a for a in given if isinstance(a, np.ndarray)])
+        self.arrays: list[DeviceArray] = []
+        self.constants = self._fill_constants(given)
         if not isinstance(values, Mapping):
             raise LaunchError(f'constants must map names to values, like {{"weights": array}}, not {reprlib.repr(values)}.')
-        self.variables = self.fill_variables(self.constants, values)
+        self.variables = self._fill_variables(self.constants, values)
 
-    def check(self, args):
+    def _refuse_types(self, args):
         """Refuse arguments that are too many, too few, or of a type that no kernel can take."""
         if len(args) != len(self.program.params):
             raise LaunchError(f"{self.program.entry} takes {len(self.program.params)} arguments, {len(args)} were given.")
@@ -50,22 +53,22 @@ class Arguments:
                 raise LaunchError(f"Argument {i} ({self.name(i)}) has the other byte order ({kind}); convert it: "
                                   "x.astype(x.dtype.newbyteorder(\"=\")).")
 
-    def name(self, i):
+    def name(self, i: int) -> str:
         """Return what the source calls parameter `i`, or what PTX calls it."""
         names = self.kernel.parameter_names
         return names[i] if i < len(names) else self.program.params[i][0]
 
-    def fill_constants(self, args):
+    def _fill_constants(self, args):
         """Constant memory: the parameters first, then the `__constant__` variables."""
         params = self.program.params
         data = aligned(max(self.program.constant_bytes, 8))
         data[:] = 0
         for i, (arg, (_, offset, nbytes, kind)) in enumerate(zip(args, params)):
-            raw = self.parameter_bytes(arg, self.name(i), nbytes, i, kind)
+            raw = self._parameter_bytes(arg, self.name(i), nbytes, i, kind)
             data[offset:offset + nbytes] = np.frombuffer(raw, np.uint8)
         return data
 
-    def parameter_bytes(self, arg, name, nbytes, i, kind):
+    def _parameter_bytes(self, arg, name, nbytes, i, kind):
         """Return the bytes of argument `i` as the kernel finds them."""
         if isinstance(arg, np.ndarray):
             if nbytes != 8:
@@ -84,7 +87,7 @@ class Arguments:
             raise LaunchError(f"Argument {i} ({name}) is {wanted} in the kernel, and {arg!r} was given: write np.{right}{8 * nbytes}(…).")
         return raw
 
-    def fill_variables(self, data, values):
+    def _fill_variables(self, data, values):
         """Write initial and given values of variables; return the memory of the `__device__` ones."""
         size = max((at + v.nbytes for space, at, v in self.program.constants.values() if space == "global"), default=0)
         if size > MOST_VARIABLES:
@@ -93,10 +96,10 @@ class Arguments:
         variables[:] = 0
         for name, (space, at, variable) in self.program.constants.items():
             target = data if space == "const" else variables
-            init = self.initial_bytes(variable)
+            init = self._initial_bytes(variable)
             target[at:at + len(init)] = np.frombuffer(init, np.uint8)
             if name in values:
-                raw = self.value_bytes(name, values[name])
+                raw = self._value_bytes(name, values[name])
                 if len(raw) > variable.nbytes:
                     raise LaunchError(f"{name} holds {variable.nbytes} bytes, {len(raw)} were given.")
                 target[at:at + len(raw)] = np.frombuffer(raw, np.uint8)
@@ -106,13 +109,13 @@ class Arguments:
                               f"{', '.join(self.program.constants) or 'none'}).")
         return variables
 
-    def value_bytes(self, name, value):
+    def _value_bytes(self, name, value):
         value = np.ascontiguousarray(value)
         if value.dtype.hasobject or value.dtype.kind in "UMm" or not value.dtype.isnative:
             raise LaunchError(f"constants: {name} is given {value.dtype}; give numbers in an array of the variable's own type.")
         return value.tobytes()
 
-    def initial_bytes(self, variable):
+    def _initial_bytes(self, variable):
         """Return a variable's initial value, addresses of other variables filled in."""
         init = bytearray(variable.init or b"")
         for offset, name, addend in variable.pointers:

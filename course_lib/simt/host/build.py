@@ -1,10 +1,13 @@
-"""Compile a kernel for this machine and keep it: CUDA C -> PTX (NVRTC) -> LLVM IR (ours) -> machine code (LLVM)."""
+"""Compile a kernel for this machine, and cache it: CUDA C -> PTX (NVRTC) -> LLVM IR (ours) -> machine code (LLVM)."""
 
 import re
 from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib import toolchain
 from course_lib.errors import CourseError
@@ -13,22 +16,25 @@ from course_lib.simt.codegen.library import runtime
 from course_lib.simt.codegen.reference import access
 from course_lib.simt.codegen.reference import kernel as reference
 from course_lib.simt.codegen.uniform import race, variant
-from course_lib.simt.codegen.uniform.variant import FastCode
+from course_lib.simt.codegen.uniform.variant import UniformCode
 from course_lib.simt.errors import CompileError, LaunchError
-from course_lib.simt.host.slim import slim
+from course_lib.simt.host.compact import compact
 from course_lib.simt.isa import special
 from course_lib.simt.isa.special import SPECIAL
-from course_lib.simt.passes.pipeline import build_program
+from course_lib.simt.passes.pipeline import Program, build_program
 from course_lib.simt.ptx import parser
 from course_lib.simt.runtime import abi
+from course_lib.toolchain.code_stand_in import CodeStandIn
 
-KEPT = 256  # compiled kernels held in memory
-_kernels = OrderedDict()
+MOST_KERNELS = 256  # held in memory
+Shape = tuple[int, int, int]
+_kernels: "OrderedDict[tuple, LoadedKernel]" = OrderedDict()
 _lock = native.fork_safe_lock()
 
 
-def build(source, entry, *, block=(1, 1, 1), defines=None, arch="sm_90", options=()):
-    """Return the compiled Kernel, from memory when the same was asked for before.
+def build(source: str | Path, entry: str, *, block: Shape = (1, 1, 1), defines: Mapping[str, str] | None = None, arch: str = "sm_90",
+          options: Sequence[str] = ()) -> "LoadedKernel":
+    """Return the compiled kernel, from memory when the same was asked for before.
 
     Raises
     ------
@@ -41,23 +47,23 @@ def build(source, entry, *, block=(1, 1, 1), defines=None, arch="sm_90", options
             _kernels.move_to_end(key)
             return _kernels[key]
     ptx_text, cubin = translate(text, name, defines, arch, options)
-    kernel = Kernel(ptx_text, entry, parameter_names(text, entry), block, cubin)
+    kernel = LoadedKernel(ptx_text, entry, parameter_names(text, entry), block, cubin)
     with _lock:
         _kernels[key] = kernel
-        while len(_kernels) > KEPT:
+        while len(_kernels) > MOST_KERNELS:
             _kernels.popitem(last=False)
     return kernel
 
 
-def forget():
+def forget() -> None:
     """Let go of the compiled kernels held in memory; those on the disk stay."""
     with _lock:
         _kernels.clear()
 
 
-def read(source):
+def read(source: str | Path) -> tuple[str, str]:
     """Return (text, name) of CUDA C text, PTX text or a file."""
-    if isinstance(source, Path) or isinstance(source, str) and "\n" not in source and source.endswith((".cu", ".ptx")):
+    if isinstance(source, Path) or "\n" not in source and source.endswith((".cu", ".ptx")):
         path = Path(source)
         if not path.is_file():
             raise LaunchError(f"There is no file {str(source)!r}.", path=str(source))
@@ -68,7 +74,8 @@ def read(source):
     return str(source), "kernel.cu"
 
 
-def translate(text, name, defines, arch, options):
+def translate(text: str, name: str, defines: Mapping[str, str] | None, arch: str,
+              options: Sequence[str]) -> tuple[str, bytes | CodeStandIn]:
     """Return (PTX, machine code of the GPU) of a text; for PTX by hand there is no machine code, b""."""
     if re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\b", text, re.DOTALL):
         return text, b""
@@ -81,7 +88,7 @@ def translate(text, name, defines, arch, options):
         raise LaunchError(str(error), **error.facts) from None
 
 
-def parameter_names(text, entry):
+def parameter_names(text: str, entry: str) -> list[str]:
     """Return the names of a kernel's parameters as its source writes them, or an empty list.
 
     >>> parameter_names('__global__ void f(int n, const float* A, float (*B)[4]) {', "f")
@@ -105,51 +112,57 @@ def parameter_names(text, entry):
     return [n[-1] for n in names if n]
 
 
-class Kernel:
-    """One kernel, translated and loaded."""
+class LoadedKernel:
+    """One kernel, translated and loaded: its reference code, and the uniform code as it is asked for.
 
-    def __init__(self, text, entry, names, block, cubin=b""):
+    `reference` is the address of the first, `images` what launches remember of the memory of warps.
+    """
+
+    def __init__(self, text: str, entry: str, names: Sequence[str], block: Shape, cubin: bytes | CodeStandIn = b"") -> None:
         self.ptx, self.entry, self.parameter_names, self.block, self.cubin = text, entry, names, block, cubin
-        self.prepared = None  # the whole Program, when something had to be translated
-        self.program, code, forms = cache.cached("lanes", (text, entry), self.translate)
+        self._prepared: Program | None = None  # the whole Program, when something had to be translated
+        self.program, code, forms = cache.cached("reference", (text, entry), self._translate)
         self.runtime = runtime()
         self.run_blocks = self.runtime.run_blocks
         self.function_table = self.runtime.table.ctypes.data
         self.accesses = [access.compiled(shape) for shape in forms]
-        self.library = native.Library([code, *self.accesses], ["masked"])
-        self.masked, self.variants, self.images = self.library.address("masked"), {}, {}
+        self.library = native.Library([code, *self.accesses], ["reference"])
+        self.reference = self.library.address("reference")
+        self.images: dict[tuple, NDArray[np.uint8]] = {}
+        self._variants: dict[bool, UniformCode | None] = {}
         shared = [a.width for a in self.program.accesses.values() if a.space in (0, abi.SPACES["shared"])]
         self.granule_shift = {1: 0, 2: 1}.get(min(shared, default=4), 2)
 
-    def translate(self):
-        """Return what a launch needs of the Program, the object of its masked code, and the forms of its accesses."""
-        program = self.prepared = build_program(parser.parse(self.ptx), self.entry)
+    def _whole(self):
+        if self._prepared is None:
+            self._prepared = build_program(parser.parse(self.ptx), self.entry)
+        return self._prepared
+
+    def _translate(self):
+        """Return what a launch needs of the Program, the object of its reference code, and the forms of its accesses."""
+        program = self._whole()
         code = native.compile_ir(reference.lower(program), level=0, passes=False)
-        return slim(program), code, sorted(access.forms(program))
+        return compact(program), code, sorted(access.forms(program))
 
-    def translate_fast(self, racecheck):
-        self.prepared = self.prepared or build_program(parser.parse(self.ptx), self.entry)
-        return variant.translate(self.prepared, self.block, racecheck)
-
-    def fast(self, racecheck):
-        """Return the FastCode that counts, or the one that searches for hazards too; None when there is none."""
-        if racecheck not in self.variants:
+    def uniform(self, racecheck: bool) -> UniformCode | None:
+        """Return the uniform code that counts, or that searches for hazards too; None when there is none."""
+        if racecheck not in self._variants:
             found = None
             if not racecheck or race.possible(self.program, self.granule_shift):
-                found = FastCode(cache.cached("fast", (self.ptx, self.entry, self.block, racecheck),
-                                           lambda: self.translate_fast(racecheck)), self.accesses)
-            self.variants[racecheck] = found
-        return self.variants[racecheck]
+                found = UniformCode(cache.cached("uniform", (self.ptx, self.entry, self.block, racecheck),
+                                                 lambda: variant.translate(self._whole(), self.block, racecheck)), self.accesses)
+            self._variants[racecheck] = found
+        return self._variants[racecheck]
 
-    def special_slots(self):
+    def special_slots(self) -> Iterator[tuple[int, int]]:
         """Yield (which, slot) of the special registers that change from block to block."""
         for number, name in enumerate(SPECIAL[:3]):
             if name in self.program.slots:
                 yield number, self.program.slots[name][0]
 
-    def fill_special(self, registers, warp, block, grid, sizes):
+    def fill_special(self, registers: NDArray[np.uint8], warp: int, block: Shape, grid: Shape, sizes: Mapping[str, Any]) -> None:
         """Write the special registers and constants of one warp into its register file."""
-        values = special.values(warp, block, grid) | sizes
+        values = {**special.values(warp, block, grid), **sizes}
         for name, (offset, t) in self.program.slots.items():
             if name in values:
                 nbytes = int(t[1:]) // 8

@@ -1,12 +1,19 @@
 """From what the runtime counted per block and per access to Nsight Compute's counters, in total and per source line."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.simt.host.memory import aligned
 from course_lib.simt.isa.memory import is_memory
-from course_lib.simt.isa.tensor import ROWS
-from course_lib.simt.ptx.ir import BARRIERS, Kind
+from course_lib.simt.isa.tensor import ROWS, Tensor
+from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.ptx.ir import BARRIERS, Instruction, Kind
 from course_lib.simt.runtime import abi
+
+Add = Callable[[int, str, int], None]     # source line, counter, amount
 
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 GLOBAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
@@ -34,26 +41,26 @@ NAMES = tuple(
 )
 
 
-def collect(program, executed, threads, dynamic, divergent):
+def collect(program: Program, executed: NDArray[np.int64], threads: NDArray[np.int64], dynamic: NDArray[np.int64],
+            divergent: NDArray[np.int64]) -> tuple[dict[str, int], dict[int, dict[str, int]]]:
     """Sum up a launch.
 
     Parameters
     ----------
-    program : Program
-    executed, threads : (blocks of code,) arrays
-        How often a warp ran each block, and with how many lanes in all.
-    dynamic : (instructions, layout.COUNTS) array
-        Per memory access or guarded instruction, in the order named in layout.py.
-    divergent : (blocks of code,) array
-        How often the branch at the end of a block sent lanes both ways.
+    executed, threads
+        How often a warp ran each block of code, and with how many lanes in all.
+    dynamic
+        (instructions, abi.COUNTS): per memory access or guarded instruction, in the order named in structures.cuh.
+    divergent
+        How often the branch at the end of a block of code sent lanes to both successors.
 
     Returns
     -------
-    (dict, dict)
+    :
         Counters, and source line -> counters that are not zero.
     """
     total = dict.fromkeys(NAMES, 0)
-    lines = {}
+    lines: dict[int, dict[str, int]] = {}
 
     def add(line, name, amount):
         amount = int(amount)
@@ -81,7 +88,8 @@ def collect(program, executed, threads, dynamic, divergent):
     return total, dict(sorted(lines.items()))
 
 
-def add_access(add, access, ins, n, executed=SHARED_EXECUTED):
+def add_access(add: Add, access: Any, ins: Instruction, n: NDArray[np.int64], executed: str = SHARED_EXECUTED) -> None:
+    """Count an abi.Access, whose row of `dynamic` is `n`."""
     direction = DIRECTIONS[access.kind]
     add(ins.line, GLOBAL_REQUESTS.format(direction), n[5])
     add(ins.line, GLOBAL_SECTORS.format(direction), n[2])
@@ -91,7 +99,7 @@ def add_access(add, access, ins, n, executed=SHARED_EXECUTED):
         add(ins.line, executed.format(direction), n[0])
 
 
-def add_tensor(add, tensor, ins, n, times):
+def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64], times: int) -> None:
     """Count a matrix instruction or an asynchronous copy.
 
     `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
@@ -110,14 +118,15 @@ def add_tensor(add, tensor, ins, n, times):
         add_access(add, tensor.access, ins, n, LDSM_EXECUTED[DIRECTIONS[tensor.access.kind]] if rows else SHARED_EXECUTED)
 
 
-def empty(program):
-    """Return zeroed arrays for one worker: executed, threads, dynamic, fast_executed, deopts.
+def empty(program: Program) -> dict[str, NDArray[np.uint64]]:
+    """Return zeroed arrays for one worker: executed, threads, dynamic, uniform_executed, deopts.
 
     They lie in memory of their own: two workers that write to neighbouring bytes would wait for each other's cache.
     """
     blocks, instructions = len(program.blocks), max(len(program.instructions), 1) + 1
-    shapes = {"executed": (blocks,), "threads": (blocks,), "dynamic": (instructions, abi.COUNTS), "fast_executed": (blocks,),
-              "deopts": (blocks, 2)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "executed": (blocks,), "threads": (blocks,), "dynamic": (instructions, abi.COUNTS), "uniform_executed": (blocks,),
+        "deopts": (blocks, 2)}
     sizes = [int(np.prod(shape)) for shape in shapes.values()]
     numbers = aligned(8 * sum(sizes) + 128, 128).view(np.uint64)
     numbers[:] = 0

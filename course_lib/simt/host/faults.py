@@ -1,8 +1,11 @@
 """Turn a fault record of the runtime into an exception whose message says what happened, where, and what to look at."""
 
 import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.simt.errors import (
     AssertionFailed,
@@ -13,26 +16,31 @@ from course_lib.simt.errors import (
     Misaligned,
     OutOfBounds,
     PartialWarp,
+    SimtError,
     StackOverflow,
     StepBudgetExceeded,
 )
+from course_lib.simt.host.running import Running
 from course_lib.simt.passes import calls
-from course_lib.simt.ptx.ir import Kind, Reg
+from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.ptx.ir import Instruction, Kind, Reg
+from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import Fault, Misuse
 
+Facts = dict[str, Any]
 SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
 ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
 WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
          "another: a block may wait for an earlier one, never for a later one.")
 
 
-def explain(run, worker):
-    """Return the exception for the fault in `worker`."""
+def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
+    """Return the exception for the fault that an abi.Worker describes."""
     fault = Fault(worker.fault)
     block = tuple(worker.fault_block)
     thread = run.thread(worker.fault_warp * abi.LANES + worker.fault_lane)
-    facts = {"kernel": run.program.entry, "block": block, "thread": thread}
+    facts: Facts = {"kernel": run.program.entry, "block": block, "thread": thread}
     if fault == Fault.STEP_BUDGET:
         facts["line"] = loop_line(run.program, worker.fault_code_block)
         waits = waits_for_others(run.program, worker.fault_code_block)
@@ -80,12 +88,13 @@ def explain(run, worker):
             f"{facts['width']}. A vector access needs an aligned address: check the index and the leading dimension.", **facts)
     if fault == Fault.READ_ONLY:
         array = nearest(run, worker.fault_address)
+        assert array is not None        # only array arguments are ever read-only
         return OutOfBounds(f"{place(facts)} writes to {array.name}, which was given as a read-only array.", array=array.name, **facts)
     return out_of_bounds(run, access, ins, verb, facts)
 
 
-def barrier_fault(fault, value, run, facts):
-    """Errors of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
+def barrier_fault(fault: int, value: int, run: Running, facts: Facts) -> DivergentBarrier:
+    """Return the error of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
     above, value = value >> 32, value & 0xFFFFFFFF
     if fault == Fault.STUCK_LANES:
         facts |= {"mask": value, "other_line": run.program.instructions[above].line}
@@ -101,14 +110,16 @@ def barrier_fault(fault, value, run, facts):
     return DivergentBarrier(f"{place(facts)} {why}.", value=value, **facts)
 
 
-def stack_overflow(run, worker, ins, facts):
+def stack_overflow(run: Running, worker: Any, ins: Instruction, facts: Facts) -> StackOverflow:
+    """Return the error of a thread whose frames do not fit its stack."""
     facts["limit"] = calls.STACK_BYTES
     return StackOverflow(
         f"{place(facts)} calls too deeply: {worker.fault_address} bytes of its stack are in use, and the next frame does not fit into "
         f"{calls.STACK_BYTES}. Check that the recursion ends, or make a loop of it.", **facts)
 
 
-def invalid_target(run, worker, ins, facts):
+def invalid_target(run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
+    """Return the error of a call or a branch that leads nowhere."""
     if ins.kind is Kind.INDEXED_BRANCH:
         index = worker.fault_address
         return InvalidTarget(f"{place(facts)} branches to entry {index} of a shorter table.", index=index, **facts)
@@ -122,12 +133,13 @@ def invalid_target(run, worker, ins, facts):
                          address=worker.fault_address, function=name, **facts)
 
 
-def trap(run, worker, ins, facts):
+def trap(run: Running, worker: Any, ins: Instruction, facts: Facts) -> KernelTrap:
+    """Return the error of `trap` and `brkpt`."""
     return KernelTrap(f"{place(facts)} executed {ins.name}: the kernel stopped itself.", **facts)
 
 
-def assertion(run, worker, ins, facts):
-    """The message of `__assertfail(message, file, line, function, size of a character)`; its parameters lie in the caller's frame."""
+def assertion(run: Running, worker: Any, ins: Instruction, facts: Facts) -> AssertionFailed:
+    """Return the error of `__assertfail(message, file, line, function, size of a character)`; its parameters lie in the caller's frame."""
     warp = run.warp_address(worker, worker.fault_warp)
     values = []
     for offset, nbytes in ins.operands[1].params:
@@ -137,10 +149,12 @@ def assertion(run, worker, ins, facts):
     return AssertionFailed(f"{place(facts)}: the assertion `{texts[0]}` of {texts[2]} is false ({texts[1]}:{values[2]}).", **facts)
 
 
-CALLS = {Fault.STACK_OVERFLOW: stack_overflow, Fault.INVALID_TARGET: invalid_target, Fault.KERNEL_TRAP: trap, Fault.ASSERTION: assertion}
+CALLS: dict[int, Callable[[Running, Any, Instruction, Facts], SimtError]] = {
+    Fault.STACK_OVERFLOW: stack_overflow, Fault.INVALID_TARGET: invalid_target, Fault.KERNEL_TRAP: trap,
+    Fault.ASSERTION: assertion}
 
 
-def of_tensor(fault, run, worker, ins, facts):
+def of_tensor(fault: int, run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
     """Return the exception for a fault that only matrix instructions and asynchronous copies have."""
     value = worker.fault_address
     if fault == Fault.PARTIAL_WARP:
@@ -157,13 +171,13 @@ def of_tensor(fault, run, worker, ins, facts):
     return InvalidOperand(f"{place(facts)}: {ins.name} {why}.", operation=ins.name, value=value, **facts)
 
 
-def place(facts):
+def place(facts: Mapping[str, Any]) -> str:
     """Say where: kernel, line, block, thread."""
     line = f", line {facts['line']}" if facts.get("line") else ""
     return f"{facts['kernel']}{line}: thread {facts['thread']} of block {facts['block']}"
 
 
-def loop_line(program, block):
+def loop_line(program: Program, block: int) -> int:
     """Return the line of the innermost loop around a block: where it decides to go round again."""
     head = program.blocks[block].loop_head
     inside = [b for b in program.blocks if b.loop_head == head] if head is not None else []
@@ -172,14 +186,14 @@ def loop_line(program, block):
     return back[0] if back else next((i.line for i in [*first.instructions, *program.blocks[block].instructions] if i.line), 0)
 
 
-def waits_for_others(program, block):
+def waits_for_others(program: Program, block: int) -> bool:
     """Say whether the innermost loop around a block looks at memory that other threads may change."""
     head = program.blocks[block].loop_head
     return program.blocks[block].polls or head is not None and any(b.polls for b in program.blocks if b.loop_head == head)
 
 
-def space_name(access, addresses):
-    """Return "global", "shared", "local" or "const" for a traced access; None for a barrier."""
+def space_name(access: Any, addresses: NDArray[np.int64]) -> str | None:
+    """Return "global", "shared", "local" or "const" for an abi.Access; None for a barrier, which has none."""
     if access is None:
         return None
     name = SPACE_NAMES[access.space]
@@ -188,14 +202,15 @@ def space_name(access, addresses):
     return name
 
 
-def nearest(run, address):
+def nearest(run: Running, address: int) -> DeviceArray | None:
     """Return the array argument whose addresses lie closest to `address`, or None."""
     if not run.arrays:
         return None
     return min(run.arrays, key=lambda a: max(a.address - address, address - (a.address + a.nbytes - 1), 0))
 
 
-def out_of_bounds(run, access, ins, verb, facts):
+def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts: Facts) -> OutOfBounds:
+    """Return the error of an access outside every array."""
     address, width = facts["address"], facts["width"]
     space = space_name(access, np.array([address]))
     if space == "shared":

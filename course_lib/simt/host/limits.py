@@ -4,17 +4,22 @@ import operator
 import reprlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError
+from course_lib.simt.passes.pipeline import Program
+
+Triple = tuple[int, int, int]
 
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # along x, y, z; CUDA C++ Programming Guide, "Compute Capabilities"
 MOST_THREADS, MOST_Z, MOST_STATIC, MOST_SHARED = 1024, 64, 49152, 232448  # a block: threads, threads along z, bytes of shared memory
 LARGEST = 2**62  # warp instructions
 
 
-def integer(value):
+def integer(value: Any) -> int | None:
     """Return an int, or None for what is none; a bool is none."""
     try:
         return None if isinstance(value, bool | np.bool_) else operator.index(value)
@@ -22,7 +27,7 @@ def integer(value):
         return None
 
 
-def positive(value, name, words):
+def positive(value: Any, name: str, words: str) -> int:
     """Return an int above 0.
 
     >>> positive(np.int8(3), "workers", "a positive integer")
@@ -34,16 +39,21 @@ def positive(value, name, words):
     return number
 
 
-def triple(value, name):
-    """Return (x, y, z) of a launch dimension."""
+def triple(value: Any, name: str) -> Triple:
+    """Return (x, y, z) of a launch dimension.
+
+    >>> triple((16, np.int32(8)), "block")
+    (16, 8, 1)
+    """
     values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) and np.ndim(value) else (value,)
-    numbers = [integer(v) for v in values]
-    if not 1 <= len(values) <= 3 or any(n is None or n < 1 for n in numbers):
+    numbers = [n for n in map(integer, values) if n is not None and n > 0]
+    if not 1 <= len(values) <= 3 or len(numbers) < len(values):
         raise LaunchError(f"{name} is {reprlib.repr(value)}; it must be one to three positive integers, e.g. (16, 16).", value=value)
-    return tuple(numbers) + (1,) * (3 - len(numbers))
+    x, y, z = *numbers, *(1,) * (3 - len(numbers))
+    return x, y, z
 
 
-def check_kinds(source, entry, arch, progress):
+def check_kinds(source: Any, entry: Any, arch: Any, progress: Any) -> None:
     """Refuse a source, a kernel's name or an architecture that is no text, and a progress that cannot be called."""
     if progress is not None and not callable(progress):
         raise LaunchError(f"progress must be a function of (blocks done, blocks in all), not {reprlib.repr(progress)}.")
@@ -59,7 +69,7 @@ def check_kinds(source, entry, arch, progress):
         raise LaunchError("The source holds half a character (a lone surrogate); it was decoded wrongly.") from None
 
 
-def compiler_options(options):
+def compiler_options(options: Any) -> tuple[str, ...]:
     """Return the options for the compiler as a tuple."""
     if isinstance(options, str | bytes) or not isinstance(options, Iterable):
         raise LaunchError(f'options must be a sequence of strings, like ["-use_fast_math"], not {reprlib.repr(options)}.')
@@ -69,7 +79,7 @@ def compiler_options(options):
     return options
 
 
-def macros(defines):
+def macros(defines: Any) -> dict[str, str]:
     """Return the macros as a dict of texts, in which 1, 1.0 and True differ as far as the compiler sees them differ."""
     if defines is None:
         return {}
@@ -78,7 +88,7 @@ def macros(defines):
     return {name: str(int(value) if isinstance(value, bool | np.bool_) else value) for name, value in defines.items()}
 
 
-def check_sizes(program, grid, block, dynamic_shared):
+def check_sizes(program: Program, grid: Triple, block: Triple, dynamic_shared: Any) -> int:
     """Refuse what no GPU could launch; return the bytes of dynamic shared memory."""
     threads = block[0] * block[1] * block[2]
     limit = min(MOST_THREADS, program.max_threads)
@@ -102,7 +112,7 @@ def check_sizes(program, grid, block, dynamic_shared):
     return dynamic
 
 
-def trace_pairs(trace, grid, warps):
+def trace_pairs(trace: Any, grid: Triple, warps: int) -> tuple[NDArray[np.uint64], int]:
     """Return the traced (linear block, warp) pairs as a flat uint64 array, and how many there are."""
     if not isinstance(trace, Iterable) or isinstance(trace, str | Mapping):
         raise LaunchError(f"trace must be a list of (block, warp) pairs, not {reprlib.repr(trace)}.")
@@ -110,23 +120,23 @@ def trace_pairs(trace, grid, warps):
     for pair in trace:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise LaunchError(f"trace must hold (block, warp) pairs, not {reprlib.repr(pair)}.")
-        place, warp = pair
-        given = list(place) if isinstance(place, tuple | list) else [place]
-        numbers = [integer(v) for v in (*given, warp)]
-        if None in numbers or not 1 <= len(given) <= 3:
-            raise LaunchError(f"trace asks for block {reprlib.repr(place)}, warp {reprlib.repr(warp)}; a block is (x, y, z) or a number, "
+        where, warp = pair
+        given = list(where) if isinstance(where, tuple | list) else [where]
+        numbers = [n for n in map(integer, (*given, warp)) if n is not None]
+        if len(numbers) <= len(given) or not 1 <= len(given) <= 3:
+            raise LaunchError(f"trace asks for block {reprlib.repr(where)}, warp {reprlib.repr(warp)}; a block is (x, y, z) or a number, "
                               "a warp a number.")
-        *where, index = numbers
-        number = sum(v * step for v, step in zip(where, (1, grid[0], grid[0] * grid[1])))
-        inside = all(0 <= v < most for v, most in zip(where, grid)) if isinstance(place, tuple | list) else True
+        *at, index = numbers
+        number = sum(v * step for v, step in zip(at, (1, grid[0], grid[0] * grid[1])))
+        inside = all(0 <= v < most for v, most in zip(at, grid)) if isinstance(where, tuple | list) else True
         if not inside or not 0 <= number < grid[0] * grid[1] * grid[2] or not 0 <= index < warps:
-            raise LaunchError(f"trace asks for block {place}, warp {warp}; the grid has {grid} blocks of {warps} warps.")
+            raise LaunchError(f"trace asks for block {where}, warp {warp}; the grid has {grid} blocks of {warps} warps.")
         pairs.append((number, index))
     return np.array(pairs or [(0, 0)], np.uint64), len(pairs)
 
 
-def warp_sequence(order, warps):
-    """Return the order in which the warps of a block take their turns, a uint32 array."""
+def warp_sequence(order: Any, warps: int) -> NDArray[np.uint32]:
+    """Return the order in which the warps of a block take their turns."""
     sequence = np.arange(warps, dtype=np.uint32)
     if isinstance(order, str) and order in ("forward", "interleaved", "reverse"):
         return sequence[::-1].copy() if order == "reverse" else sequence

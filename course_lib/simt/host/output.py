@@ -3,14 +3,15 @@
 import ctypes
 import re
 import struct
+from collections.abc import Callable
 
 from course_lib.simt.runtime import abi
 
-LIMIT = 1 << 20  # characters that a launch keeps; a GPU's buffer holds as many bytes unless the host asks for more
+LIMIT = 1 << 20  # characters that a launch collects; a GPU's buffer holds as many bytes unless the host asks for more
 MOST_ARGUMENTS = 32
 DROPPED = "\n[the rest of the output is dropped: more than 1 MiB was printed]\n"
 FORM = re.compile(rb"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%n])")
-WIDTHS = {b"hh": 1, b"h": 2, b"l": 8, b"ll": 8, b"j": 8, b"z": 8, b"t": 8}
+WIDTHS = {"hh": 1, "h": 2, "l": 8, "ll": 8, "j": 8, "z": 8, "t": 8}
 PRINT = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_uint64] * 4)
 TEXT = 1 << 16  # longest string that %s prints
 
@@ -18,12 +19,13 @@ TEXT = 1 << 16  # longest string that %s prints
 class Output:
     """Collects what the threads of one launch print; `text()` is in the order of blocks, then of execution."""
 
-    def __init__(self, host_of):
+    def __init__(self, host_of: Callable[[int, int, int, int], int]) -> None:
         self.host_of = host_of
-        self.pieces, self.sizes = [], {}
+        self.pieces: list[tuple[int, str]] = []
+        self.sizes: dict[int, int] = {}
         self.callback = PRINT(self.print)
 
-    def print(self, warp, lane, form, arguments):
+    def print(self, warp: int, lane: int, form: int, arguments: int) -> int:
         """Format one call of one lane; return how many arguments it printed, as CUDA's printf does (-1: no format)."""
         record = abi.Warp.from_address(warp)
         raw = self.string(warp, lane, form)
@@ -37,38 +39,38 @@ class Output:
         self.pieces.append((number, text))
         return used
 
-    def memory(self, warp, lane, address):
+    def memory(self, warp: int, lane: int, address: int) -> bytes:
         """Return the bytes at a generic address, as far as the longest list of arguments may reach."""
         left = ctypes.c_uint64()
         host = self.host_of(warp, lane, address, ctypes.addressof(left))
         return ctypes.string_at(host, min(left.value, 16 * MOST_ARGUMENTS)) if host else b""
 
-    def string(self, warp, lane, address):
+    def string(self, warp: int, lane: int, address: int) -> bytes | None:
         """Return the characters up to the 0 at a generic address; None where no memory lies."""
         left = ctypes.c_uint64()
         host = self.host_of(warp, lane, address, ctypes.addressof(left))
         return ctypes.string_at(host, min(left.value, TEXT)).split(b"\0")[0] if host else None
 
-    def text(self):
+    def text(self) -> str:
         """Return all that was printed, up to LIMIT characters."""
         pieces = sorted(self.pieces, key=lambda p: p[0])  # stable: within a block as executed
         whole = "".join(text for _, text in pieces)
         return whole if len(whole) <= LIMIT else whole[:LIMIT] + DROPPED
 
 
-def render(form, data, string_at=lambda at: None):
+def render(form: bytes, data: bytes, string_at: Callable[[int], bytes | None] = lambda at: None) -> tuple[str, int]:
     """Apply a C format to arguments packed as CUDA packs them: each at a multiple of its size, 4 or 8 bytes.
 
     Parameters
     ----------
-    form, data : bytes
+    form, data
         The format and the arguments' memory.
-    string_at : callable
+    string_at
         Address -> bytes of a string, None where no memory lies.
 
     Returns
     -------
-    (str, int)
+    :
         The text, and how many arguments went into it.
 
     >>> render(b"%d of %5.2f|%-4x|%%", struct.pack("<i4xdI", -7, 2.5, 255))
@@ -81,7 +83,7 @@ def render(form, data, string_at=lambda at: None):
             return b"%"
         if given.count >= MOST_ARGUMENTS:
             return found.group()
-        return one(found, given, string_at).encode("latin-1")
+        return _one(found, given, string_at).encode("latin-1")
 
     return FORM.sub(convert, form).decode("utf-8", "replace"), given.count
 
@@ -98,22 +100,19 @@ class _Arguments:
         return struct.unpack("<" + kind, raw)[0]
 
 
-def one(found, given, string_at):
+def _one(found, given, string_at):
     """Format one conversion."""
-    flags, width, precision, size, letter = (g.decode() if g is not None else None for g in found.groups())
-    if width == "*":
-        width = given.take(4, "i")
-        flags, width = (flags + "-", -width) if width < 0 else (flags, width)
-    if precision == "*":
-        precision = given.take(4, "i")
-        precision = None if precision < 0 else precision
-    elif precision is not None:
-        precision = int(precision or 0)
-    width = int(width or 0)
+    flags, given_width, given_precision, size, letter = ((g or b"").decode() for g in found.groups())
+    width = given.take(4, "i") if given_width == "*" else int(given_width or 0)
+    if width < 0:
+        flags, width = flags + "-", -width
+    precision = None if found.group(3) is None else given.take(4, "i") if given_precision == "*" else int(given_precision or 0)
+    if precision is not None and precision < 0:
+        precision = None
     if letter in "diouxX":
-        body = integer(letter, (size or "").encode(), flags, precision, given)
+        body = _integer(letter, size, flags, precision, given)
     elif letter in "fFeEgGaA":
-        body = real(letter, flags, precision, given.take(8, "d"))
+        body = _real(letter, flags, precision, given.take(8, "d"))
     elif letter == "c":
         body = chr(given.take(4, "I") & 255)
     elif letter == "s":
@@ -126,12 +125,13 @@ def one(found, given, string_at):
         body = ""
     zeros = "0" in flags and "-" not in flags and letter not in "csp" and not (letter in "diouxX" and precision is not None)
     if zeros and body.lstrip("+- ")[:3] not in ("inf", "nan", "INF", "NAN"):
-        sign = re.match(r"[-+ ]?(?:0[xX])?" if letter in "xXaA" else r"[-+ ]?", body).group()
-        return sign + body[len(sign):].rjust(width - len(sign), "0")
+        digits = re.sub(r"^[-+ ]?(?:0[xX])?" if letter in "xXaA" else r"^[-+ ]?", "", body)
+        sign = body[:len(body) - len(digits)]
+        return sign + digits.rjust(width - len(sign), "0")
     return body.ljust(width) if "-" in flags else body.rjust(width)
 
 
-def integer(letter, size, flags, precision, given):
+def _integer(letter, size, flags, precision, given):
     """Format d, i, o, u, x, X of the size that its letters (hh, h, l, ll, …) name."""
     nbytes = WIDTHS.get(size, 4)
     value = given.take(max(nbytes, 4), "Q" if nbytes == 8 else "I") & ((1 << 8 * nbytes) - 1)
@@ -149,10 +149,10 @@ def integer(letter, size, flags, precision, given):
     return sign + digits
 
 
-def real(letter, flags, precision, value):
+def _real(letter, flags, precision, value):
     """Format a, e, f, g in lower or upper case."""
     if letter in "aA" and value == value and abs(value) != float("inf"):
-        body = hexadecimal(value, precision, "#" in flags)
+        body = _hexadecimal(value, precision, "#" in flags)
         mark = "+" if "+" in flags else " " if " " in flags else ""
         body = body if body[0] == "-" else mark + body
         return body.upper() if letter == "A" else body
@@ -161,7 +161,7 @@ def real(letter, flags, precision, value):
     return body.upper() if letter in "FEGA" else body
 
 
-def hexadecimal(value, precision, point):
+def _hexadecimal(value, precision, point):
     """Format a finite number as C's %a: one digit, the fraction without closing zeros, the exponent of two."""
     bits, = struct.unpack("<Q", struct.pack("<d", value))
     sign, exponent, fraction = "-" if bits >> 63 else "", bits >> 52 & 0x7FF, bits & ((1 << 52) - 1)

@@ -5,10 +5,13 @@ import functools
 import os
 import threading
 import time
+from collections.abc import Callable, Sequence
 from concurrent import futures
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.simt.runtime import abi
 
@@ -17,8 +20,8 @@ NOTHING_LEFT = -(1 << 62)  # a step budget that stays used up
 
 
 @functools.cache
-def pool():
-    """Return the process's threads. They are started when needed, and kept: a new one costs as much as a small launch."""
+def pool() -> futures.ThreadPoolExecutor:
+    """Return the process's threads. They are started when needed, and wait for the next launch: a new one costs as much as a small one."""
     return futures.ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="simt")
 
 
@@ -31,10 +34,10 @@ class Worker:
     """What one thread works with: the runtime's record of it, its counters, hazards and trace, its warps' step budgets."""
 
     record: abi.Worker
-    arrays: dict
-    hazards: object
-    records: np.ndarray
-    steps: np.ndarray
+    arrays: dict[str, NDArray[np.uint64]]
+    hazards: Sequence[abi.Hazard]
+    records: NDArray[np.uint8]
+    steps: NDArray[np.int64]
 
 
 class Sharing:
@@ -42,38 +45,42 @@ class Sharing:
 
     Parameters
     ----------
-    run_blocks : callable
+    run_blocks
         (address of a worker's record, first, last) -> 0, or 1 after a fault that the record describes.
-    workers : list of Worker
-    total : int
+    total
         Blocks in the grid.
-    stop : (1,) uint32 array
-        The flag that the runtime looks at after every warp.
+    stop
+        (1,): the flag that the runtime looks at after every warp.
+    progress
+        Called with (blocks done, blocks in all) now and then.
     """
 
-    def __init__(self, run_blocks, workers, total, stop, progress=None):
+    def __init__(self, run_blocks: Callable[[int, int, int], int], workers: Sequence[Worker], total: int, stop: NDArray[np.uint32],
+                 progress: Callable[[int, int], object] | None = None) -> None:
         self.run_blocks, self.workers, self.total, self.stop, self.progress = run_blocks, workers, total, stop, progress
         shared = len(workers) > 1 or progress
         self.chunk = max(1, min(-(-total // (len(workers) * 4)), 4096)) if shared else total
         self.chunks = iter(range(0, total, self.chunk))
         self.done, self.failed = 0, total
-        self.answers, self.errors, self.at_work, self.to_come = [], [], 0, len(workers)
+        self.answers: list[tuple[int, Any] | None] = []
+        self.errors: list[BaseException] = []
+        self.at_work, self.to_come = 0, len(workers)
         self.counting, self.finished = threading.Lock(), threading.Lock()      # among the workers; for the main thread
 
-    def run(self):
+    def run(self) -> list[tuple[int, Any]]:
         """Run all blocks; return (block number, record) of each worker that met a fault.
 
         Threads of their own do the work even when there is one worker: Ctrl-C reaches the main thread only while it runs Python.
         """
         if len(self.workers) == 1 and not self.progress and threading.current_thread() is not threading.main_thread():
-            answers = [self.work(self.workers[0])]
+            answers = [self._work(self.workers[0])]
         else:
-            answers = self.run_in_threads()
+            answers = self._run_in_threads()
         if self.progress:
             self.progress(self.done, self.total)
         return [answer for answer in answers if answer is not None]
 
-    def run_in_threads(self):
+    def _run_in_threads(self):
         """Return the answers of all workers.
 
         What the main thread waits for is one lock of C. An object of Python, such as a future, has locks inside; Ctrl-C may come just
@@ -82,23 +89,23 @@ class Sharing:
         self.finished.acquire()
         try:
             for worker in self.workers:
-                pool().submit(self.work_apart, worker)
+                pool().submit(self._work_in_pool, worker)
             while not self.finished.acquire(timeout=0.05):
                 if self.progress:
                     self.progress(self.done, self.total)
         except BaseException:
-            self.give_up()
+            self._give_up()
             raise
         for error in self.errors:
             raise error
         return self.answers
 
-    def work_apart(self, worker):
+    def _work_in_pool(self, worker):
         """Work in a thread of the pool; the last one to end says so. One that begins after Ctrl-C finds the flag, and ends."""
         with self.counting:
             self.at_work += 1
         try:
-            self.answers.append(self.work(worker))
+            self.answers.append(self._work(worker))
         except BaseException as error:
             self.errors.append(error)
         finally:
@@ -108,7 +115,7 @@ class Sharing:
                 if not self.to_come:
                     self.finished.release()
 
-    def give_up(self):
+    def _give_up(self):
         """End the threads at work by taking away their warps' steps; again and again, as they write them back."""
         self.stop[0] = 1
         while True:
@@ -121,7 +128,7 @@ class Sharing:
             except KeyboardInterrupt:
                 pass
 
-    def work(self, worker):
+    def _work(self, worker):
         """Run chunks until none is left that could hold the lowest failing block; return the fault, or None."""
         for first in self.chunks:
             last = min(first + self.chunk, self.total)
@@ -134,6 +141,6 @@ class Sharing:
         return None
 
 
-def available_cores():
+def available_cores() -> int:
     """Return the number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -211,7 +211,7 @@ def wmma_access(program: Placed, ins: Instruction, number: int) -> Tensor:
     mode, width = pieces(part, order, size, space == "shared" and which in "ab" and kind != "tf32" and size < 4)
     tile = abi.Tile(kind=BLOCKED, number=number, mode=mode, element=size, neighbours=width // size if mode == VECTORS else 1,
                        distinct=part.distinct, copies=part.copies, per_register=part.per_register,
-                       register_bytes=part.register_bytes, row_major=order == "row", turned=(order == "row") != part.along_rows,
+                       register_bytes=part.register_bytes, row_major=order == "row", transposed=(order == "row") != part.along_rows,
                        aligned=min(part.registers * part.register_bytes, MOST_ALIGNED))
     tile.slot[:part.registers] = registers(program, ins, data, part)
     stride(program, ins, operands[2] if len(operands) == 3 else None, tile, numbers(shape), which, order)
@@ -273,7 +273,7 @@ def matrices(program: Placed, ins: Instruction, number: int) -> Tensor:
     data, where = ins.operands[::-1] if store else ins.operands
     count = int(words[4][1])
     tile = abi.Tile(kind=STMATRIX if store else LDMATRIX, number=number, mode=ROWS, element=2, distinct=count, copies=1,
-                       per_register=2, register_bytes=4, turned=trans)
+                       per_register=2, register_bytes=4, transposed=trans)
     tile.slot[:count] = slots(program, ins, data.items if isinstance(data, Vec) else (data,), count, 4)
     access = abi.Access(kind=STORE if store else LOAD, space=abi.SPACES[space_of(ins)], width=16, count=1, line=ins.line,
                            number=number)

@@ -1,7 +1,7 @@
 """What Python and the runtime agree on. `structures.cuh` is the one description: its enums and structures are read here, field by field.
 
 >>> Fault.OUT_OF_BOUNDS, Access.offset.offset, [name for name, _ in Live._fields_]
-(<Fault.OUT_OF_BOUNDS: 1>, 32, ['kind', 'bytes', 'fast', 'slot', 'lanes', 'pattern'])
+(<Fault.OUT_OF_BOUNDS: 1>, 32, ['kind', 'bytes', 'uniform', 'slot', 'lanes', 'pattern'])
 """
 
 import ctypes
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 TEXT = (Path(__file__).parent / "structures.cuh").read_text(encoding="utf-8")
-TYPES: dict[str, type] = {"u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
+CType = Any    # a class of ctypes
+TYPES: dict[str, CType] = {"u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
                           "i64": ctypes.c_int64}
 
 
@@ -48,7 +49,7 @@ def number(text: str, known: dict[str, int]) -> int:
     return product
 
 
-def fields(body: str, types: dict[str, type], known: dict[str, int]) -> list[tuple[str, type]]:
+def fields(body: str, types: dict[str, CType], known: dict[str, int]) -> list[tuple[str, CType]]:
     """Return the fields of a structure as ctypes has them; an array of arrays becomes one array.
 
     >>> [(name, ctypes.sizeof(kind)) for name, kind in fields("u32 mask, item[4]; u8 sectors[4][32];", TYPES, {})]
@@ -78,13 +79,17 @@ def read(text: str) -> tuple[dict[str, dict[str, int]], dict[str, type[ctypes.St
     return enums, structures
 
 
+def enumeration(name: str) -> Any:
+    """Return an enum of the text as a class, whose members a type checker does not know."""
+    return enum.IntEnum(name, ENUMS[name], module=__name__)
+
+
 ENUMS, STRUCTURES = read(TEXT)
-Fault = enum.IntEnum("Fault", ENUMS["Fault"])  # type: ignore[misc]
-Misuse = enum.IntEnum("Misuse", ENUMS["Misuse"])  # type: ignore[misc]
+Fault, Misuse = map(enumeration, ("Fault", "Misuse"))
 HAZARDS = tuple(name if len(name) == 3 else name.lower() for name in ENUMS["HazardKind"])
 SPACES = {name.lower(): value for name, value in ENUMS["Space"].items()}  # as PTX writes them
 globals().update(STRUCTURES)
-for _names in ("", "Window", "Status", "LiveKind"):
+for _names in ("", "Window", "Status", "LiveKind", "ByRuntime"):
     globals().update(ENUMS[_names])
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",

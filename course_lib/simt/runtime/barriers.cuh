@@ -127,10 +127,10 @@ extern "C" __device__ u32 arrive_only(Warp* w, const Bar* b) {
     return count_arrival(w, (const Launch*)w->launch, id, count, b->number);
 }
 
-// A warp has stopped at a barrier, in fast code or not.
-__device__ __noinline__ u32 stop_warp(Warp* w, u32 from_fast) {
+// A warp has stopped at a barrier, in uniform code or not.
+__device__ __noinline__ u32 stop_warp(Warp* w, u32 from_uniform) {
     w->state = WAITING;
-    if (from_fast) {
+    if (from_uniform) {
         w->bar = 0;
         w->bar_id = w->bar_count = 0;
         return 0;

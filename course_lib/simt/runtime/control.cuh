@@ -1,4 +1,4 @@
-// control.cuh -- which lanes run which block of code, and the way between fast and masked code
+// control.cuh -- which lanes run which block of code, and the change between uniform and reference code
 
 __device__ __forceinline__ void wait_at(Warp* w, u32 block, u32 mask) {
     ((u32*)w->pending)[block] |= mask;
@@ -40,7 +40,7 @@ __device__ u32 release_lanes(Warp* w);
 __device__ u32 stuck_lanes(Warp* w);
 
 // Choose the lowest block at which lanes wait, count it, and make those lanes the active ones.
-// Returns its number, or -1: no lane left, -2: step budget used up, -3: all lanes together, go on in fast code,
+// Returns its number, or -1: no lane left, -2: step budget used up, -3: all lanes together, go on in uniform code,
 // -4: the next warp's turn, -5: all that live wait at a barrier.
 extern "C" __device__ int next_block(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
@@ -65,11 +65,11 @@ extern "C" __device__ int next_block(Warp* w) {
     if (b != ~0u) {
         u32* pending = &((u32*)w->pending)[b];
         const u32 mask = *pending;
-        if (mask == FULL && L->fast && !w->no_fast && ((const u32*)L->fastable)[b]) {
+        if (mask == FULL && L->uniform && !w->no_uniform && ((const u32*)L->uniform_blocks)[b]) {
             w->resume = b;
             return -3;
         }
-        w->no_fast = 0;
+        w->no_uniform = 0;
         *pending = 0;
         bits[b / 64] &= ~(1ull << (b & 63));
         w->mask = mask;
@@ -103,8 +103,8 @@ extern "C" __device__ void count_guarded(Warp* w, u32 n) {
     c[7] += __popc(w->mask);
 }
 
-// Turn the registers of fast code into full lane vectors for the blocks at which lanes now wait.
-__device__ __noinline__ void leave_fast(Warp* w) {
+// Write the registers of uniform code out as full lane vectors, for the blocks at which lanes now wait.
+__device__ __noinline__ void leave_uniform(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
     const u32* start = (const u32*)L->live_start;
 #pragma unroll 1
@@ -113,37 +113,37 @@ __device__ __noinline__ void leave_fast(Warp* w) {
 #pragma unroll 1
         for (u32 i = start[b]; i < start[b + 1]; ++i) {
             const Live* r = &((const Live*)L->live)[i];
-            const u64 uniform = *(const u64*)(w->fast + r->fast);
+            const u64 base = *(const u64*)(w->uniform + r->uniform);
             if (r->kind == UNIFORM_PREDICATE) {
-                *(u32*)(w->registers + r->slot) = uniform & 1 ? FULL : 0;
+                *(u32*)(w->registers + r->slot) = base & 1 ? FULL : 0;
                 continue;
             }
 #pragma unroll 1
             for (u32 l = 0; l < LANES; ++l) {
-                u64 value = uniform;
-                if (r->kind == SPLIT) value += load_bytes(w->fast + r->lanes + l * r->bytes, r->bytes, 0);
+                u64 value = base;
+                if (r->kind == SPLIT) value += load_bytes(w->uniform + r->lanes + l * r->bytes, r->bytes, 0);
                 write_slot(w, r->slot, r->bytes, l, value);
             }
         }
     }
 }
 
-// The way back, for the block w->resume. Says 0 when a register that fast code holds once differs between lanes.
-__device__ __noinline__ u32 enter_fast(Warp* w) {
+// The reverse, for the block w->resume. Returns 0 when a register that uniform code holds once differs between lanes.
+__device__ __noinline__ u32 enter_uniform(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
     const u32* start = (const u32*)L->live_start;
 #pragma unroll 1
     for (u32 i = start[w->resume]; i < start[w->resume + 1]; ++i) {
         const Live* r = &((const Live*)L->live)[i];
-        u64* kept = (u64*)(w->fast + r->fast);
+        u64* once = (u64*)(w->uniform + r->uniform);
         if (r->kind == UNIFORM_PREDICATE) {
             const u32 lanes = *(const u32*)(w->registers + r->slot);
             if (lanes != 0 && lanes != FULL) return 0;
-            *kept = lanes & 1;
+            *once = lanes & 1;
             continue;
         }
         const u64 mask = r->bytes == 8 ? ~0ull : (1ull << 8 * r->bytes) - 1;
-        const u64 part = w->fast + r->lanes;
+        const u64 part = w->uniform + r->lanes;
         u64 base = read_slot(w, r->slot, r->bytes, 0);
         if (r->kind == SPLIT && !r->pattern) base -= load_bytes(part, r->bytes, 0);
         u32 fresh = 0;
@@ -156,8 +156,8 @@ __device__ __noinline__ u32 enter_fast(Warp* w) {
             store_bytes(part + l * r->bytes, r->bytes, value);
             fresh = 1;
         }
-        if (fresh) analyze((Pattern*)(w->fast + r->pattern), (const void*)part, r->bytes);
-        *kept = base & mask;
+        if (fresh) analyze((Pattern*)(w->uniform + r->pattern), (const void*)part, r->bytes);
+        *once = base & mask;
     }
     return 1;
 }

@@ -80,7 +80,7 @@ __device__ __noinline__ void cross_group(Warp* w, const Cross* x) {
         for (u32 left = w->mask; left; left &= left - 1) write_slot(w, x->result, 4, lowest(left), w->mask);
 }
 
-// The active lanes, those with one member mask together: two halves of a warp may vote apart by one instruction.
+// The active lanes, those with one member mask together: two halves of a warp may vote separately by one instruction.
 extern "C" __device__ void cross_lanes(Warp* w, const Cross* x) {
     const u32 mask = w->mask;
     if (!mask) return;

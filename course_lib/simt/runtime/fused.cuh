@@ -12,7 +12,7 @@ enum { GUARD = 25, LEAST = -126 };
 
 struct Part { int significand, exponent; u32 special; };   // significand * 2^(exponent - fraction bits); infinite: its sign
 
-__device__ __noinline__ void take_apart(Part* p, u32 bits, u32 fraction, u32 width) {
+__device__ __noinline__ void unpack(Part* p, u32 bits, u32 fraction, u32 width) {
     const u32 most = (1u << (width - 1 - fraction)) - 1, bias = most / 2;
     const u32 e = bits >> fraction & most, m = bits & ((1u << fraction) - 1), negative = bits >> (width - 1) & 1;
     p->special = e != most ? FINITE : m ? NOT_A_NUMBER : INFINITE;
@@ -54,7 +54,7 @@ __device__ __noinline__ u32 to_half(i64 value, int exponent) {
 
 __device__ __noinline__ u32 half_to_float(u32 bits) {
     Part p;
-    take_apart(&p, bits, 10, 16);
+    unpack(&p, bits, 10, 16);
     if (p.special == NOT_A_NUMBER) return 0x7fffffffu;
     const u32 sign = (bits & 0x8000u) << 16;
     if (p.special == INFINITE) return sign | 0x7f800000u;
@@ -63,7 +63,7 @@ __device__ __noinline__ u32 half_to_float(u32 bits) {
 
 __device__ __noinline__ u32 float_to_half(u32 bits) {
     Part p;
-    take_apart(&p, bits, 23, 32);
+    unpack(&p, bits, 23, 32);
     if (p.special == NOT_A_NUMBER) return 0x7fffu;
     const u32 sign = bits >> 16 & 0x8000u;
     if (p.special == INFINITE) return sign | 0x7c00u;

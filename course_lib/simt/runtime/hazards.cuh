@@ -1,6 +1,6 @@
 // hazards.cuh -- accesses to shared memory that nothing puts in order
 
-// Cells hold what is known about each granule exactly. Fast code looks at less: `epochs` has the barrier epoch of the last
+// Cells hold what is known about each granule exactly. Uniform code looks at less: `epochs` has the barrier epoch of the last
 // write to each granule, `lines` that of the last reading of each 128 bytes. When these rule a hazard out, the access is only
 // noted. A barrier of the whole block makes the notes worthless; before anybody looks at a cell they are settled, in order.
 

@@ -22,7 +22,7 @@ __device__ __noinline__ const Array* find(const Launch* L, u64 address, u64 byte
     return 0;
 }
 
-// For the fast path: fill {lo, hi, host - lo} with the array that holds the whole range, or say no.
+// For uniform code: fill {lo, hi, host - lo} with the array that holds the whole range, or say no.
 extern "C" __device__ u32 lookup(Warp* w, u64 lo, u64 hi, u64* window, u32 store) {
     const Array* a = find((const Launch*)w->launch, lo, hi - lo);
     if (!a || (store && !a->writable)) return 0;
@@ -142,7 +142,7 @@ __device__ __noinline__ void check_hazards(Warp* w, const Access* a, const u64* 
     }
 }
 
-// An access of fast code that may be part of a hazard; registers to be stored are in the register file.
+// An access of uniform code that may be part of a hazard; registers to be stored are in the register file.
 extern "C" __device__ void check_exactly(Warp* w, const Access* a, i64 base, const void* lanes, u32 bytes) {
     u64 address[LANES];
 #pragma unroll 1

@@ -1,4 +1,4 @@
-// patterns.cuh -- what fast code keeps about lane patterns
+// patterns.cuh -- what uniform code knows about lane patterns
 
 __device__ __forceinline__ i64 part(const void* lanes, u32 bytes, u32 l) {
     return bytes == 8 ? ((const i64*)lanes)[l] : ((const int*)lanes)[l];
@@ -32,7 +32,7 @@ __device__ __noinline__ void full(u64* address, u64 base, const void* lanes, u32
     for (u32 l = 0; l < LANES; ++l) address[l] = base + part(lanes, bytes, l);
 }
 
-// Sectors of an access of 4 << size bytes per lane at `base` plus the lane part; kept for the next time.
+// Sectors of an access of 4 << size bytes per lane at `base` plus the lane part; cached for the next time.
 extern "C" __device__ u32 pattern_sectors(Pattern* p, const void* lanes, u32 bytes, u64 base, u32 size) {
     u64 address[LANES];
     full(address, 1ull << 48 | (base & 31), lanes, bytes);

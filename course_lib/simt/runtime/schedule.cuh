@@ -7,28 +7,28 @@ __device__ __noinline__ u32 run_warp(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
 #pragma unroll 1
     while (true) {
-        const u32 status = w->in_fast ? ((Code)L->fast)(w) : ((Code)L->masked)(w);
+        const u32 status = w->in_uniform ? ((Code)L->uniform)(w) : ((Code)L->reference)(w);
         if (status == DIVERGED) {
-            leave_fast(w);
-            w->in_fast = 0;
-            w->no_fast = 1;
+            leave_uniform(w);
+            w->in_uniform = 0;
+            w->no_uniform = 1;
         } else if (status == CONVERGED) {
-            if (enter_fast(w)) {
-                w->in_fast = 1;
+            if (enter_uniform(w)) {
+                w->in_uniform = 1;
                 w->mask = FULL;
                 ((u32*)w->pending)[w->resume] = 0;
                 ((u64*)w->bits)[w->resume / 64] &= ~(1ull << (w->resume & 63));
             } else {
-                w->no_fast = 1;
+                w->no_uniform = 1;
             }
         } else {
-            const u32 from_fast = w->in_fast;
-            if (status == PARTED) {
-                leave_fast(w);
-                w->in_fast = 0;
-                w->no_fast = 1;
+            const u32 from_uniform = w->in_uniform;
+            if (status == BARRIER_THEN_REFERENCE) {
+                leave_uniform(w);
+                w->in_uniform = 0;
+                w->no_uniform = 1;
             }
-            if (status == BARRIER || status == PARTED) return stop_warp(w, from_fast);
+            if (status == BARRIER || status == BARRIER_THEN_REFERENCE) return stop_warp(w, from_uniform);
             w->state = status == YIELDED ? READY : DONE;
             return status == FAILED;
         }
@@ -42,14 +42,14 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->mask = w->alive = w->exists;
     w->state = READY;
     w->sync = 0;
-    w->no_fast = 0;
-    w->in_fast = 0;
+    w->no_uniform = 0;
+    w->in_uniform = 0;
     w->slice = 0;
     w->parked = w->synced = 0;
     w->bar_true = w->skip = w->spun = 0;
     w->patience = PATIENCE;
     w->traced = traced;
-    w->careful = (traced ? CAREFUL_EVERYWHERE : 0) | (L->racecheck ? CAREFUL_IN_SHARED : 0);
+    w->by_runtime = (traced ? ALL_BY_RUNTIME : 0) | (L->racecheck ? SHARED_BY_RUNTIME : 0);
     w->steps = L->max_steps;
     const u32* pair = (const u32*)L->special;
 #pragma unroll 1

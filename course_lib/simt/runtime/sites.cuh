@@ -1,4 +1,4 @@
-// sites.cuh -- what an access of any lanes found out last time (lane_access.py)
+// sites.cuh -- what an access of any lanes found out last time (codegen/reference/access.py)
 
 // Note the array that holds the addresses of all active lanes, if there is one.
 extern "C" __device__ void find_site(Warp* w, const Access* a, Site* s, const u64* address) {

@@ -19,13 +19,13 @@ enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: para
 enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,
                     GLOBAL_VARIABLES = 0x8000000000 };            // of generic addresses; arrays lie above, then `__device__` variables
 enum State { READY, WAITING, DONE };
-enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, PARTED };   // PARTED: at a barrier, and from there in masked code
+enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THEN_REFERENCE };   // the last: reference code goes on from there
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
              BARRIER_MISUSE, STUCK_LANES };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
-enum Careful { CAREFUL_EVERYWHERE = 1, CAREFUL_IN_SHARED = 2 };   // traced; racecheck
+enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
 
@@ -51,7 +51,7 @@ struct Call {                  // one call instruction; its data: (offset in the
 struct Callee { u32 block, frame, returns, params, data, builtin; };   // block ~0: not defined
 
 struct Tile {                  // one access of a whole warp to a matrix; fragments.py says what lies where
-    u32 kind, number, mode, element, neighbours, distinct, copies, per_register, register_bytes, row_major, turned;
+    u32 kind, number, mode, element, neighbours, distinct, copies, per_register, register_bytes, row_major, transposed;
     u32 stride, default_stride;           // register with the elements between rows, ~0: default_stride
     u32 aligned, slot[8];                 // bytes of which the start and the stride must be multiples
 };
@@ -82,16 +82,16 @@ struct Bar {                   // one barrier instruction of a block; operands a
     u32 reduce, result, predicate, negated;                               // 0 no reduction, 1 popc, 2 and, 3 or
 };
 
-struct Live { u32 kind, bytes, fast, slot, lanes, pattern; };   // pattern: where its Pattern lies, 0 for constant lanes
+struct Live { u32 kind, bytes, uniform, slot, lanes, pattern; };   // the last three in uniform memory; pattern 0: constant lanes
 
-struct Pattern {               // what fast code keeps about the lane part of an address (32 differences to a uniform base)
+struct Pattern {               // what uniform code knows about the lane part of an address (32 differences to a uniform base)
     i64 lo, hi, bits, segment[4];         // least, greatest, all bits together; lanes 0, 8, 16, 24
     u32 stride, spare;                    // step between neighbours inside each 8 lanes, or ~0 when there is none
     u8 sectors[4][32];                    // by log2(bytes / 4) and address mod 32; 0: not counted yet
     u32 waves[2][4], phases[2][4];        // by store, log2(bytes / 4); 0: not counted yet
 };
 
-struct Site {                  // what an access of some lanes met last; lane_access.py reads it
+struct Site {                  // what an access of some lanes found last; codegen/reference/access.py reads it
     i64 lane[LANES];                      // address minus that of the first active lane; 0 for the others
     u64 lo, span, shift;                  // addresses [lo, lo + span) are good; host minus device address
     u32 mask, waves, phases, row;         // row: neighbouring lanes lie side by side
@@ -106,7 +106,7 @@ struct Cell {                  // shadow of one granule of shared memory
     u32 reader2, read_access2, read_sync2, written;
 };
 
-struct Note {                  // an access of a whole warp that fast code found free of hazards; see hazards.cuh
+struct Note {                  // an access of a whole warp that uniform code found free of hazards; see hazards.cuh
     u64 lanes;                            // host address of the lane part; 0: it follows this note
     i64 base;
     u64 access;                           // host address of the Access
@@ -118,8 +118,8 @@ struct Record { u32 step, block, warp, access, mask, event; u64 address[LANES]; 
 struct Launch {
     u32 grid[3], block[3];
     u32 threads, warps, blocks_of_code, arrays;
-    u64 array, masked, fast, block_size, fastable, live_start, live, warp_order;
-    u64 shared_bytes, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, fast_offset;
+    u64 array, reference, uniform, block_size, uniform_blocks, live_start, live, warp_order;
+    u64 shared_bytes, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, uniform_offset;
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
     u32 racecheck, granule_shift, trace_pairs, interleaved;
@@ -131,7 +131,7 @@ struct Launch {
 };
 
 struct Worker {
-    u64 launch, warps, shared, local, shadow, executed, threads, dynamic, fast_executed, deopts;
+    u64 launch, warps, shared, local, shadow, executed, threads, dynamic, uniform_executed, deopts;
     u64 records, record_limit, record_count, hazards, hazard_count, sites;
     u32 fault, fault_access, fault_lane, fault_warp, fault_block[3], fault_code_block;
     u64 fault_address, block_number;
@@ -145,10 +145,10 @@ struct Worker {
 
 struct Warp {
     u32 mask, alive, exists, index, state, resume, sync, traced;
-    u64 launch, worker, functions, pending, bits, registers, fast, local;
+    u64 launch, worker, functions, pending, bits, registers, uniform, local;
     i64 steps;
-    u32 block[3], no_fast;
-    u32 in_fast, barrier, slice, parked, parked_at, careful;   // careful: which accesses all go through memory_access
+    u32 block[3], no_uniform;
+    u32 in_uniform, barrier, slice, parked, parked_at, by_runtime;   // by_runtime: which accesses memory_access carries out
     u64 params, constants, shared, shared_bytes, stack, bar;
     u32 bar_id, bar_count, bar_true, bar_lanes;   // where the warp waits: barrier, threads (0: all), lanes with a true predicate, lanes
     u32 synced, skip, patience, spun, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp

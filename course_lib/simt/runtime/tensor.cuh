@@ -1,7 +1,7 @@
 // tensor.cuh -- instructions of a whole warp on small matrices (fragments.py says which lane holds what)
 
 enum TileKind { BLOCKED, LDMATRIX, STMATRIX, MOVMATRIX };
-enum TileMode { VECTORS, TURNED, SINGLES, ROWS };   // how the assembler splits the access, see tensor.py
+enum TileMode { VECTORS, TRANSPOSED, SINGLES, ROWS };   // how the assembler splits the access, see tensor.py
 
 // All 32 lanes must take part.
 __device__ __forceinline__ u32 whole_warp(Warp* w, u32 number) {
@@ -46,7 +46,7 @@ __device__ __noinline__ u32 move_rows(Warp* w, const Access* a, const Tile* t, u
 #pragma unroll 1
         for (u32 l = 0; l < LANES; ++l) {
             const u32 e = first * t->per_register + i, h = e % t->per_register, along = (l & 3) * t->per_register + h;
-            const u32 row = t->turned ? along : l >> 2, column = t->turned ? l >> 2 : along;
+            const u32 row = t->transposed ? along : l >> 2, column = t->transposed ? l >> 2 : along;
             move_element(w, t, a->kind == STORE, e, l, host[8 * (i / t->per_register) + row] + column * t->element);
         }
     return 0;
@@ -74,7 +74,7 @@ __device__ __noinline__ u32 blocks_by_rows(Warp* w, const Access* a, const Tile*
 }
 
 // 16-bit elements whose neighbours in a lane are no neighbours in memory: 32 bits as they lie, exchanged between lanes afterwards.
-__device__ __noinline__ u32 turned_pairs(Warp* w, const Access* a, const Tile* t, const Map* m, u32 space, u64 base, u64 stride) {
+__device__ __noinline__ u32 transposed_pairs(Warp* w, const Access* a, const Tile* t, const Map* m, u32 space, u64 base, u64 stride) {
     u64 address[LANES], host[LANES];
 #pragma unroll 1
     for (u32 r = 0; r < t->distinct; ++r) {
@@ -95,7 +95,7 @@ __device__ __noinline__ u32 turned_pairs(Warp* w, const Access* a, const Tile* t
 __device__ __noinline__ u32 elements(Warp* w, const Access* a, const Tile* t, const Map* m, u32 space, u64 base, u64 stride) {
     u64 address[LANES], host[LANES];
     if (t->mode == ROWS) return blocks_by_rows(w, a, t, m, space, base, stride);
-    if (t->mode == TURNED) return turned_pairs(w, a, t, m, space, base, stride);
+    if (t->mode == TRANSPOSED) return transposed_pairs(w, a, t, m, space, base, stride);
 #pragma unroll 1
     for (u32 first = 0; first < m->count; first += t->neighbours) {
 #pragma unroll 1
@@ -151,7 +151,7 @@ extern "C" __device__ u32 access_tile(Warp* w, const Access* a, const Tile* t, c
 // -- D = A * B + C ------------------------------------------------------------------------------------
 __device__ __forceinline__ u32 fraction_of(u32 kind) { return kind == BFLOAT ? 7 : 10; }
 
-// Take the factors apart: matrix[i * depth + k], i a row of A or a column of B.
+// Unpack the factors: matrix[i * depth + k], i a row of A or a column of B.
 __device__ __noinline__ void gather(const Warp* w, const Map* m, const u32* slot, u32 kind, u32 swapped, Part* matrix) {
     const u32 per = kind == TF32 ? 1 : 2, bytes = 4 / per;
 #pragma unroll 1
@@ -161,8 +161,8 @@ __device__ __noinline__ void gather(const Warp* w, const Map* m, const u32* slot
             const u32 row = m->row[16 * l + e], column = m->column[16 * l + e];
             const u32 bits = load_bytes(element_at(w, slot, e, per, 4, bytes, l), bytes, 0);
             Part* p = &matrix[swapped ? column * 16 + row : row * 16 + column];
-            if (kind == TF32) take_apart(p, bits >> 13, 10, 19);
-            else take_apart(p, bits, fraction_of(kind), 16);
+            if (kind == TF32) unpack(p, bits >> 13, 10, 19);
+            else unpack(p, bits, fraction_of(kind), 16);
         }
 }
 
@@ -180,7 +180,7 @@ __device__ __noinline__ u32 dot(const Product* p, const Part* a, const Part* b, 
     if (p->c_half && !p->d_half) c = half_to_float(c);
 #pragma unroll 1
     for (u32 k = 0; k < p->k; k += p->split) {
-        take_apart(&start, c, half ? 10 : 23, half ? 16 : 32);
+        unpack(&start, c, half ? 10 : 23, half ? 16 : 32);
         c = fused_sum(a + k, b + k, &start, p->split < p->k ? p->split : p->k, 2 * fraction_of(p->kind), half ? 10 : 23, half);
     }
     return p->d_half && !p->c_half ? float_to_half(c) : c;

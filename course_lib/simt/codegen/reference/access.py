@@ -1,50 +1,69 @@
-"""Loads and stores of any lanes as native code: one function per form of access, for masked code and for regions.
+"""Loads and stores of any lanes as native code: one function per form of access, for reference code and for uniform code's regions.
 
 Each works on the register file like the runtime's `memory_access`, does the same and counts the same, with 32 lanes at
-a time. What an access found out last time (the array it hit, its lanes' pattern and what that costs) is kept in a *site*,
+a time. What an access found out last time (the array it hit, its lanes' pattern and what that costs) is remembered in a *site*,
 one per access and worker. Whatever is out of the ordinary (a fault, a trace, racecheck, lanes in different arrays)
 is left to the runtime, before anything has been changed.
 """
 
+from dataclasses import astuple, dataclass
+from typing import Any
+
 from course_lib.simt.codegen import cache, native
 from course_lib.simt.codegen.llvm import Code, declarations
 from course_lib.simt.passes.fuse import ABSORBED
+from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
 
 SPACES = (abi.SPACES["global"], abi.SPACES["shared"])
 
 
-def form(access):
-    """Return what distinguishes the code of one access from another's, or None when the runtime serves it."""
+@dataclass(frozen=True, order=True)
+class Form:
+    """What distinguishes the code of one access from another's; see abi.Access."""
+
+    kind: int
+    space: int
+    width: int
+    count: int
+    sign: int
+    address_bytes: int
+    item_bytes: int
+    absorbed: int
+
+
+def form(access: Any) -> Form | None:
+    """Return the Form of an abi.Access, or None when the runtime serves it."""
     wide_enough = access.space == SPACES[0] or access.width >= 4
     if access.kind > 1 or access.space not in SPACES or not wide_enough or not access.has_address or not access.item_bytes:
         return None
     loads = access.kind == 0
-    return (access.kind, access.space, access.width, access.count, access.sign if loads else 0, access.address_bytes,
-            access.item_bytes, int(access.tag == ABSORBED))
+    return Form(access.kind, access.space, access.width, access.count, access.sign if loads else 0, access.address_bytes,
+                access.item_bytes, int(access.tag == ABSORBED))
 
 
-def forms(program):
+def forms(program: Program) -> set[Form]:
     """Return the forms of a program's accesses."""
-    return {form(a) for a in program.accesses.values()} - {None}
+    return {found for found in map(form, program.accesses.values()) if found is not None}
 
 
-def site(program, number):
+def site(program: Program, number: int) -> int:
     """Return the byte offset of an access's site among a worker's."""
     return abi.SITE_BYTES * sorted(program.accesses).index(number)
 
 
-def name_of(shape):
-    return "access_" + "_".join(map(str, shape))
+def name_of(shape: Form) -> str:
+    """Return the name of a form's function."""
+    return "access_" + "_".join(map(str, astuple(shape)))
 
 
-def declared(program):
+def declared(program: Program) -> str:
     """Return IR text that declares the functions for a program's accesses."""
     return "\n".join(f"declare i32 @{name_of(shape)}(ptr, ptr, ptr)" for shape in sorted(forms(program)))
 
 
-def call(code, program, number, record, sites):
+def call(code: Code, program: Program, number: int, record: str, sites: str) -> str:
     """Emit the call for one access: code that yields an i32, 1 after a fault. `record` and `sites` name pointers."""
     shape = form(program.accesses[number])
     if shape is None:
@@ -53,17 +72,17 @@ def call(code, program, number, record, sites):
     return code.op(f"call i32 @{name_of(shape)}(ptr %w, ptr {record}, ptr {place})")
 
 
-def compiled(shape):
+def compiled(shape: Form) -> bytes:
     """Return object code that defines `i32 @access_…(ptr warp, ptr access, ptr site)`; it returns 1 after a fault."""
     return disk.cached_object(native.cache_key("access", cache.own_source(), name_of(shape)),
-                              lambda: native.compile_ir(_Access(*shape).text(name_of(shape))))
+                              lambda: native.compile_ir(_AccessCode(shape).text(name_of(shape))))
 
 
-class _Access:
-    def __init__(self, kind, space, width, count, sign, address_bytes, item_bytes, absorbed):
-        self.store, self.shared, self.width, self.count = kind == 1, space == SPACES[1], width, count
-        self.sign, self.address_bytes, self.item_bytes, self.absorbed = sign, address_bytes, item_bytes, absorbed
-        self.size = width * count
+class _AccessCode:
+    def __init__(self, shape):
+        self.store, self.shared, self.width, self.count = shape.kind == 1, shape.space == SPACES[1], shape.width, shape.count
+        self.sign, self.address_bytes, self.item_bytes, self.absorbed = shape.sign, shape.address_bytes, shape.item_bytes, shape.absorbed
+        self.size = self.width * self.count
         self.code = Code(lanes=None)
 
     # -- small things ------------------------------------------------------------------------------
@@ -76,8 +95,7 @@ class _Access:
         self.code.do(f"store {t} {value}, ptr {place}")
 
     def splat(self, value, t="i64"):
-        one = self.code.op(f"insertelement <32 x {t}> poison, {t} {value}, i32 0")
-        return self.code.op(f"shufflevector <32 x {t}> {one}, <32 x {t}> poison, <32 x i32> zeroinitializer")
+        return self.code.splat(value, t)
 
     def bits(self, condition):
         return self.code.op(f"bitcast <32 x i1> {condition} to i32")
@@ -95,9 +113,10 @@ class _Access:
         code = self.code
         code.lines += ["  %functions = load ptr, ptr %p.functions", "  %regs = load ptr, ptr %p.registers"]
         mask = code.op("load i32, ptr %p.mask")
-        careful = code.op(f"and i32 {code.op('load i32, ptr %p.careful')}, {3 if self.shared else 1}")
+        left = abi.ALL_BY_RUNTIME | (abi.SHARED_BY_RUNTIME if self.shared else 0)
+        by_runtime = code.op(f"and i32 {code.op('load i32, ptr %p.by_runtime')}, {left}")
         self.unless(code.op(f"icmp eq i32 {mask}, 0"), "none")
-        self.unless(code.op(f"icmp ne i32 {careful}, 0"), "slow")
+        self.unless(code.op(f"icmp ne i32 {by_runtime}, 0"), "runtime")
         self.lanes = code.op(f"bitcast i32 {mask} to <32 x i1>")
         address = self.addresses()
         shift = self.check(address, mask)
@@ -106,11 +125,11 @@ class _Access:
         code.do("ret i32 0")
         code.label("none")
         code.do("ret i32 0")
-        code.label("slow")
+        code.label("runtime")
         result = code.op(f"call i32 {self.function('memory_access')}(ptr %w, ptr %a)")
         code.do(f"ret i32 {result}")
         head = [f"define i32 @{name}(ptr %w, ptr %a, ptr %site) nounwind {{", "entry:"]
-        head += [f"  %p.{f} = getelementptr i8, ptr %w, i64 {abi.at(f)}" for f in ("mask", "careful", "registers", "functions")]
+        head += [f"  %p.{f} = getelementptr i8, ptr %w, i64 {abi.at(f)}" for f in ("mask", "by_runtime", "registers", "functions")]
         body = "\n".join([*head, *code.lines, "}"])
         return body + "\n" + declarations(body)
 
@@ -133,20 +152,19 @@ class _Access:
     def check(self, address, mask):
         """Leave to the runtime what is misaligned or outside; return host minus device address."""
         code = self.code
+        inside = shift = None
         if self.shared:
             limit = self.field("%w", abi.Warp, "shared_bytes")
             end = code.op(f"add <32 x i64> {address}, splat (i64 {self.size})")
             low = code.op(f"icmp ult <32 x i64> {address}, {self.splat(limit)}")
             inside = code.op(f"and <32 x i1> {low}, {code.op(f'icmp ule <32 x i64> {end}, {self.splat(limit)}')}")
             shift = self.field("%w", abi.Warp, "shared")
-        else:
-            inside = None
         odd = code.op(f"and <32 x i64> {address}, splat (i64 {self.size - 1})")
         even = code.op(f"icmp eq <32 x i64> {odd}, zeroinitializer")
         if not self.shared:
-            self.all_of(even, mask, "slow")
+            self.all_of(even, mask, "runtime")
             return self.window(address, mask)
-        self.all_of(code.op(f"and <32 x i1> {inside}, {even}"), mask, "slow")
+        self.all_of(code.op(f"and <32 x i1> {inside}, {even}"), mask, "runtime")
         return shift
 
     def all_of(self, condition, mask, otherwise):
@@ -166,7 +184,7 @@ class _Access:
         code.label(search)
         self.spill(address)
         code.do(f"call void {self.function('find_site')}(ptr %w, ptr %a, ptr %site, ptr %spilled)")
-        self.unless(code.op(f"icmp ne i32 {missing()}, 0"), "slow")
+        self.unless(code.op(f"icmp ne i32 {missing()}, 0"), "runtime")
         code.do(f"br label %{found}")
         code.label(found)
         return self.field("%site", abi.Site, "shift")
@@ -183,23 +201,23 @@ class _Access:
         code = self.code
         lane = code.op(f"call i32 @llvm.cttz.i32(i32 {mask}, i1 true)")
         first = code.op(f"extractelement <32 x i64> {address}, i32 {lane}")
-        apart = code.op(f"sub <32 x i64> {address}, {self.splat(first)}")
-        pattern = code.op(f"select <32 x i1> {self.lanes}, <32 x i64> {apart}, <32 x i64> zeroinitializer")
+        distance = code.op(f"sub <32 x i64> {address}, {self.splat(first)}")
+        pattern = code.op(f"select <32 x i1> {self.lanes}, <32 x i64> {distance}, <32 x i64> zeroinitializer")
         old = code.op("load <32 x i64>, ptr %site, align 64")
         differ = self.bits(code.op(f"icmp ne <32 x i64> {old}, {pattern}"))
         masks = code.op(f"xor i32 {self.field('%site', abi.Site, 'mask', 'i32')}, {mask}")
         known = code.op(f"icmp eq i32 {code.op(f'or i32 {differ}, {masks}')}, 0")
-        kept, fresh, counted = code.fresh("kept"), code.fresh("fresh"), code.fresh("counted")
+        same, fresh, counted = code.fresh("same"), code.fresh("fresh"), code.fresh("counted")
         index = code.op(f"and i64 {first}, 31")
         column = code.op(f"add i64 {index}, {abi.at('sectors', abi.Site)}")
         sectors = code.op(f"getelementptr i8, ptr %site, i64 {column}")
-        code.do(f"br i1 {known}, label %{kept}, label %{fresh}")
+        code.do(f"br i1 {known}, label %{same}, label %{fresh}")
         code.label(fresh)
         code.do(f"store <32 x i64> {pattern}, ptr %site, align 64")
         self.put(abi.Site, "mask", "i32", mask)
         code.do(f"call void {self.function('new_site')}(ptr %a, ptr %site)")
-        code.do(f"br label %{kept}")
-        code.label(kept)
+        code.do(f"br label %{same}")
+        code.label(same)
         if self.absorbed:
             return
         if not self.shared:
@@ -212,8 +230,8 @@ class _Access:
         lanes = code.op(f"call i32 @llvm.ctpop.i32(i32 {mask})")
         amounts = {0: "1", 1: code.op(f"zext i32 {lanes} to i64")}
         if self.shared:
-            for column, name in ((3, "waves"), (4, "phases")):
-                amounts[column] = code.op(f"zext i32 {self.field('%site', abi.Site, name, 'i32')} to i64")
+            for which, name in ((3, "waves"), (4, "phases")):
+                amounts[which] = code.op(f"zext i32 {self.field('%site', abi.Site, name, 'i32')} to i64")
         else:
             now = code.op(f"load i8, ptr {sectors}")
             amounts |= {2: code.op(f"zext i8 {now} to i64"), 5: "1"}
@@ -270,12 +288,12 @@ class _Access:
         t, code = f"i{8 * self.width}", self.code
         for i, slot in enumerate(items):
             at = host if i == 0 else code.op(f"add <32 x i64> {host}, splat (i64 {i * self.width})")
-            places = code.op(f"inttoptr <32 x i64> {at} to <32 x ptr>")
+            pointers = code.op(f"inttoptr <32 x i64> {at} to <32 x ptr>")
             if self.store:
-                code.do(f"call void @llvm.masked.scatter.v32{t}.v32p0(<32 x {t}> {self.register(slot)}, <32 x ptr> {places}, "
+                code.do(f"call void @llvm.masked.scatter.v32{t}.v32p0(<32 x {t}> {self.register(slot)}, <32 x ptr> {pointers}, "
                         f"i32 {self.width}, <32 x i1> {self.lanes})")
             else:
-                self.receive(slot, code.op(f"call <32 x {t}> @llvm.masked.gather.v32{t}.v32p0(<32 x ptr> {places}, i32 {self.width}, "
+                self.receive(slot, code.op(f"call <32 x {t}> @llvm.masked.gather.v32{t}.v32p0(<32 x ptr> {pointers}, i32 {self.width}, "
                                            f"<32 x i1> {self.lanes}, <32 x {t}> zeroinitializer)"))
 
     def register(self, slot):

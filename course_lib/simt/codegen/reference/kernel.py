@@ -1,25 +1,31 @@
-"""Kernel code that runs any set of a warp's lanes: complete, and the reference for the fast path.
+"""Reference code of a kernel: it runs any set of a warp's lanes, is complete, and says what uniform code must do.
 
 Each register is a vector of 32 values in memory. Each instruction is a call to a small function made for its opcode,
 which computes all lanes and keeps the result in the active ones. Loads, stores, counting and control are the runtime's.
 """
 
-from course_lib.simt.codegen.llvm import declarations
+from course_lib.simt.codegen.llvm import Code, declarations
 from course_lib.simt.codegen.reference import access
-from course_lib.simt.codegen.reference.arithmetic import LaneArithmetic
+from course_lib.simt.codegen.reference.arithmetic import Arithmetic, Storage
 from course_lib.simt.isa.memory import is_memory
 from course_lib.simt.isa.special import CLOCKS
 from course_lib.simt.isa.tensor import map_bytes
+from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.ptx.ir import Kind, Reg
 from course_lib.simt.runtime import abi
 
 
-def lower(program):
-    """Return LLVM IR text that defines `i32 @masked(ptr warp)` for a Program."""
-    return _Lanes(program).text()
+def lower(program: Program) -> str:
+    """Return LLVM IR text that defines `i32 @reference(ptr warp)` for a Program."""
+    return _ReferenceGenerator(program).text()
 
 
-class _Lanes(LaneArithmetic):
+class _ReferenceGenerator:
+    def __init__(self, program):
+        self.program, self.code = program, Code(lanes=None)
+        self.storage = Storage(program, self.code)
+        self.arithmetic = Arithmetic(self.storage)
+
     def text(self):
         code = self.code
         for block in self.program.blocks:
@@ -29,7 +35,7 @@ class _Lanes(LaneArithmetic):
             last = block.instructions[-1]
             if block.last is None and last.kind not in (Kind.BARRIER, Kind.WARP_BARRIER):
                 self.go(block, block.successors[0])
-        head = ["define i32 @masked(ptr %w) nounwind {", "entry:"]
+        head = ["define i32 @reference(ptr %w) nounwind {", "entry:"]
         head += [f"  %p.{f} = getelementptr i8, ptr %w, i64 {abi.at(f)}" for f in ("mask", "alive", "registers", "functions", "params")]
         head += ["  %regs = load ptr, ptr %p.registers", "  %table = load ptr, ptr %p.functions", "  %params = load ptr, ptr %p.params"]
         for i, name in enumerate(abi.FUNCTIONS):
@@ -48,7 +54,8 @@ class _Lanes(LaneArithmetic):
                  f"  %s2 = select i1 %end, i32 {abi.EXITED}, i32 %s1", "  ret i32 %s2",
                  "failed:", f"  ret i32 {abi.FAILED}"]
         body = "\n".join([*head, *code.lines, "}"])
-        everything = "\n".join([access.declared(self.program), *self.constants.values(), *(t for _, t in self.helpers.values()), body])
+        helpers = [text for _, text in self.arithmetic.helpers.values()]
+        everything = "\n".join([access.declared(self.program), *self.storage.constants.values(), *helpers, body])
         return everything + "\n" + declarations(everything)
 
     def instruction(self, block, ins, number):
@@ -72,7 +79,7 @@ class _Lanes(LaneArithmetic):
             return self.effect(ins, number)
         code = self.code
         saved = code.op("load i32, ptr %p.mask")
-        now = code.op(f"and i32 {saved}, {self.predicate(ins.guard)}")
+        now = code.op(f"and i32 {saved}, {self.storage.predicate(ins.guard)}")
         code.do(f"store i32 {now}, ptr %p.mask")
         code.do(f"call void %f.count_guarded(ptr %w, i32 {number})")
         self.effect(ins, number)
@@ -82,30 +89,30 @@ class _Lanes(LaneArithmetic):
 
     def effect(self, ins, number):
         if is_memory(ins):
-            record = self.record("a", self.program.accesses[number], number)
+            record = self.storage.record("a", self.program.accesses[number], number)
             failed = access.call(self.code, self.program, number, record, "%sites")
             return self.fail_if(failed)
         if ins.kind is Kind.EXCHANGE:
-            return self.code.do(f"call void %f.cross_lanes(ptr %w, ptr {self.record('x', self.program.crossings[number], number)})")
+            return self.code.do(f"call void %f.cross_lanes(ptr %w, ptr {self.storage.record('x', self.program.crossings[number], number)})")
         if ins.kind is Kind.TRAP:
             self.fail_if(self.code.op(f"call i32 %f.trap(ptr %w, i32 {number})"))
             return self.code.do("br label %dispatch") if ins.opcode[0] == "trap" and ins.guard is None else None
         if number in self.program.tensors:
             return self.tensor(self.program.tensors[number], number)
         if ins.kind is Kind.LOAD:
-            return self.load_parameter(ins)
+            return self.arithmetic.load_parameter(ins)
         if ins.kind is Kind.ARRIVAL:
-            record = self.record("b", self.program.barriers[number], number)
+            record = self.storage.record("b", self.program.barriers[number], number)
             return self.fail_if(self.code.op(f"call i32 %f.arrive_only(ptr %w, ptr {record})"))
         if ins.kind in (Kind.FENCE, Kind.SLEEP):
             return None
-        self.compute(ins)
+        self.arithmetic.compute(ins)
 
     def tensor(self, found, number):
         """Call the runtime for a matrix instruction or an asynchronous copy: its Access, its record and its maps."""
-        given = [] if found.function != "access_tile" else [self.record("a", found.access, number)]
-        given.append(self.record("t", found.record, number))
-        given += [self.raw("m", part, map_bytes(part)) for part in found.maps]
+        given = [] if found.function != "access_tile" else [self.storage.record("a", found.access, number)]
+        given.append(self.storage.record("t", found.record, number))
+        given += [self.storage.raw("m", part, map_bytes(part)) for part in found.maps]
         self.fail_if(self.code.op(f"call i32 %f.{found.function}(ptr %w, " + ", ".join(f"ptr {g}" for g in given) + ")"))
 
     # -- control -----------------------------------------------------------------------------------
@@ -122,35 +129,35 @@ class _Lanes(LaneArithmetic):
         if ins.guard is None:
             return self.go(block, block.successors[0])
         yes, no = block.successors
-        taken = self.predicate(ins.guard)
+        taken = self.storage.predicate(ins.guard)
         self.code.do(f"call void %f.branch(ptr %w, i32 {block.index}, i32 {yes}, i32 {no}, i32 {taken})")
         self.code.do("br label %dispatch")
 
     def leave(self, block, ins):
         code = self.code
         if "func" in ins.opcode:
-            lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
+            lanes = "-1" if ins.guard is None else self.storage.predicate(ins.guard)
             code.do(f"call void %f.return_function(ptr %w, i32 {lanes})")
             return code.do("br label %dispatch") if ins.guard is None else self.go(block, block.successors[0])
         mask, alive = code.op("load i32, ptr %p.mask"), code.op("load i32, ptr %p.alive")
-        gone = mask if ins.guard is None else code.op(f"and i32 {mask}, {self.predicate(ins.guard)}")
-        kept = code.op(f"xor i32 {gone}, -1")
-        code.do(f"store i32 {code.op(f'and i32 {alive}, {kept}')}, ptr %p.alive")
+        gone = mask if ins.guard is None else code.op(f"and i32 {mask}, {self.storage.predicate(ins.guard)}")
+        rest = code.op(f"xor i32 {gone}, -1")
+        code.do(f"store i32 {code.op(f'and i32 {alive}, {rest}')}, ptr %p.alive")
         if ins.guard is None:
             return code.do("br label %dispatch")
-        code.do(f"store i32 {code.op(f'and i32 {mask}, {kept}')}, ptr %p.mask")
+        code.do(f"store i32 {code.op(f'and i32 {mask}, {rest}')}, ptr %p.mask")
         self.go(block, block.successors[0])
 
     def call(self, ins, number):
-        lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
+        lanes = "-1" if ins.guard is None else self.storage.predicate(ins.guard)
         self.fail_if(self.code.op(f"call i32 %f.call_function(ptr %w, i32 {self.program.calls[3][number]}, i32 {lanes})"))
         self.code.do("br label %dispatch")
 
     def branch_indexed(self, block, ins, number):
         targets = block.successors if ins.guard is None else block.successors[:-1]
         name, words = f"@t{number}", [len(targets), *targets]
-        self.constants[name] = f"{name} = internal constant [{len(words)} x i32] [{', '.join(f'i32 {v}' for v in words)}]"
-        lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
+        self.storage.constants["t", number] = f"{name} = internal constant [{len(words)} x i32] [{', '.join(f'i32 {v}' for v in words)}]"
+        lanes = "-1" if ins.guard is None else self.storage.predicate(ins.guard)
         slot = self.program.slots[ins.operands[0].name][0]
         self.fail_if(self.code.op(f"call i32 %f.branch_indexed(ptr %w, i32 {number}, i32 {slot}, ptr {name}, i32 {lanes})"))
         if ins.guard is None:
@@ -160,19 +167,19 @@ class _Lanes(LaneArithmetic):
     def others_go_on(self, lanes, block):
         """The active lanes that are not in `lanes` go on behind the block."""
         mask = self.code.op("load i32, ptr %p.mask")
-        kept = self.code.op(f"and i32 {mask}, {self.code.op(f'xor i32 {lanes}, -1')}")
-        self.code.do(f"store i32 {kept}, ptr %p.mask")
+        rest = self.code.op(f"and i32 {mask}, {self.code.op(f'xor i32 {lanes}, -1')}")
+        self.code.do(f"store i32 {rest}, ptr %p.mask")
         self.go(block, block.successors[-1])
 
     def barrier(self, block, ins, number):
         code, after = self.code, block.successors[0]
-        lanes = "-1" if ins.guard is None else self.predicate(ins.guard)
+        lanes = "-1" if ins.guard is None else self.storage.predicate(ins.guard)
         if ins.kind is Kind.WARP_BARRIER:
             mask = ins.operands[0]
             slot = self.program.slots[mask.name if isinstance(mask, Reg) else f"#i32:{mask.value}"][0]
             failed = code.op(f"call i32 %f.sync_warp(ptr %w, i32 {number}, i32 {slot}, i32 {after}, i32 {lanes})")
         else:
-            record = self.record("b", self.program.barriers[number], number)
+            record = self.storage.record("b", self.program.barriers[number], number)
             failed = code.op(f"call i32 %f.arrive(ptr %w, ptr {record}, i32 {after}, i32 {lanes})")
         self.fail_if(failed)
         if ins.guard is None:

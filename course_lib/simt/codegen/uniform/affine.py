@@ -1,6 +1,6 @@
 """Which registers hold one value for the whole warp, and which a uniform base plus a difference per lane.
 
-Fast code keeps an integer register as `u + V`: a scalar u and 32 lane differences V. Adding something uniform leaves V
+Uniform code holds an integer register as `u + V`: a scalar u and 32 lane differences V. Adding something uniform leaves V
 alone, so V is stored once, at its *root* (the instruction that made it), and everything known about it (which lanes are
 neighbours, sectors, wavefronts) is worked out once. A kind is one of
 
@@ -9,42 +9,63 @@ neighbours, sectors, wavefronts) is worked out once. A kind is one of
     ("S", root)     split; root is ("const", 32 ints), ("ins", number) or ("reg", name)
     ("V",)          a plain vector of 32 values
 
-The analysis looks at data flow alone: fast code only runs while all lanes are together.
+The analysis looks at data flow alone: uniform code only runs while all lanes are together.
 """
 
+from typing import Any, TypeGuard
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from course_lib.simt.codegen.uniform import regions
 from course_lib.simt.codegen.uniform.known import Tables
 from course_lib.simt.passes import cfg
-from course_lib.simt.ptx.ir import Imm, Kind, Mem, Reg
+from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Reg
 from course_lib.simt.runtime import abi
 
-UNIFORM, VECTOR = ("U",), ("V",)
+Root = tuple[str, Any]          # ("const", 32 ints), ("ins", number), ("reg", name), or ("use", number) of an address without a root
+RegisterKind = tuple[Any, ...]
+Shape = tuple[int, int, int]
+UNIFORM: RegisterKind = ("U",)
+VECTOR: RegisterKind = ("V",)
 INTEGERS = ("s32", "u32", "b32", "s64", "u64", "b64")
 TRANSPARENT = ("mov", "add", "sub", "mul", "mad", "shl", "cvt")
 UNIFORM_SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y",
                    "%nctaid.z", "%warpid", "%nwarpid", "%warpsize")
 
 
-def split(root):
+def split(root: Root) -> RegisterKind:
+    """Return the kind of registers whose lane part lies at a root."""
     return ("S", root)
 
 
-def constant(values, bits):
-    """A constant root, its lanes wrapped to signed numbers of `bits` bits; all zero is no split at all."""
+def is_split(kind: RegisterKind | None) -> TypeGuard[RegisterKind]:
+    """Say whether a register of this kind is held as a uniform base and a lane part."""
+    return kind is not None and kind[0] == "S"
+
+
+def constant(values: ArrayLike, bits: int) -> Root:
+    """Return a constant root, its lanes wrapped to signed numbers of `bits` bits; all zero is no split at all."""
     wrapped = (np.asarray(values, dtype=object) + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
     return ("const", tuple(int(v) for v in wrapped))
 
 
-class Analysis:
-    """The kind of every register of a program, for one shape of thread block."""
+class KindAnalysis:
+    """The kind of every register of a program, for one shape of thread block.
 
-    def __init__(self, program, block):
+    `regions`: branches that may make a warp diverge and whose regions uniform code can run; `merged`: registers of which other
+    lanes keep their old value meanwhile.
+    """
+
+    def __init__(self, program: Program, block: Shape) -> None:
         self.program = program
         self.special = special_kinds(block)
         self.known = Tables(program, thread_indices(block))
-        self.forced, self.merged, self.regions = set(), set(), {}
+        self.forced: set[str] = set()
+        self.merged: set[str] = set()
+        self.regions: dict[int, regions.Region] = {}
+        self.kinds: dict[str, RegisterKind | None] = {}
         found = regions.find(program)
         self.relevant = address_registers(program)
         self.after = live_after(program)
@@ -52,19 +73,25 @@ class Analysis:
         while True:
             self.kinds = {name: None if name in written - self.merged else VECTOR for name in program.slots}
             self.kinds.update({n: k for n, k in self.special.items() if n in program.slots})
-            self.iterate()
+            self._iterate()
             unreached = [name for name, kind in self.kinds.items() if kind is None]  # what unreachable code alone would write
             if unreached:
                 self.kinds.update(dict.fromkeys(unreached, VECTOR))
-                self.iterate()
-            clash, parting = self.clashes(), self.parting(found)
-            if not clash and not parting:
+                self._iterate()
+            clash, diverging = self._clashes(), self._diverging(found)
+            if not clash and not diverging:
                 break
             self.forced |= clash
 
-    def parting(self, found):
-        """Note the regions of branches that may part a warp; return the registers that must be vectors for it, but are not."""
-        missing = set()
+    def of(self, name: str) -> RegisterKind:
+        """Return the kind of a register, once all are known."""
+        kind = self.kinds[name]
+        assert kind is not None
+        return kind
+
+    def _diverging(self, found):
+        """Note the regions of branches at which a warp may diverge; return the registers that must be vectors for it, but are not."""
+        missing: set[str] = set()
         for index, region in found.items():
             start = self.program.blocks[index]
             if index not in self.regions and self.kind(start.last.guard) != UNIFORM:
@@ -74,24 +101,24 @@ class Analysis:
                 self.merged |= merged
         return missing
 
-    def kind(self, operand):
+    def kind(self, operand: Reg | Imm) -> RegisterKind | None:
         """Return the kind of an operand."""
         if isinstance(operand, Imm):
             return UNIFORM
         return self.kinds.get(operand.name, UNIFORM)
 
-    def iterate(self):
+    def _iterate(self):
         changed = True
         while changed:
             changed = False
             for block in self.program.blocks:
                 for i, ins in enumerate(block.instructions):
                     for register, new in zip(ins.destinations, self.results(ins, block.first + i)):
-                        joined = self.join(register.name, self.kinds[register.name], new)
+                        joined = self._join(register.name, self.kinds[register.name], new)
                         if joined != self.kinds[register.name]:
                             self.kinds[register.name], changed = joined, True
 
-    def join(self, name, old, new):
+    def _join(self, name, old, new):
         if new is None or old == new:
             return old
         if name in self.forced and new[0] == "S" and old != VECTOR:
@@ -102,7 +129,7 @@ class Analysis:
             return VECTOR
         return split(("reg", name))
 
-    def results(self, ins, number):
+    def results(self, ins: Instruction, number: int) -> list[RegisterKind | None]:
         """Return the kinds of an instruction's destinations."""
         targets = ins.destinations
         if not targets:
@@ -118,22 +145,21 @@ class Analysis:
             return [None] * len(targets)
         if all(k == UNIFORM for k in given):
             return [UNIFORM] * len(targets)
-        if self.is_known(ins):
-            name = targets[0].name
-            pattern = self.known.pattern(name)
-            return [split(constant(pattern, int(self.program.slots[name][1][1:]))) if pattern.any() else UNIFORM]
+        pattern = self.known_pattern(ins)
+        if pattern is not None:
+            return [split(constant(pattern, int(self.program.slots[targets[0].name][1][1:]))) if pattern.any() else UNIFORM]
         if ins.opcode[0] in TRANSPARENT and ins.opcode[-1] in INTEGERS and len(targets) == 1 and len(given) == len(ins.operands) - 1:
-            return [self.integer(ins, number, given)]
+            return [self._integer(ins, number, given)]
         return [VECTOR] * len(targets)
 
-    def is_known(self, ins):
-        """Say whether a result is uniform plus a constant pattern because all its inputs are known beforehand."""
+    def known_pattern(self, ins: Instruction) -> NDArray[np.int64] | None:
+        """Return the pattern of a result that is uniform plus a pattern because all its inputs are known beforehand, else None."""
         targets = ins.destinations
-        if len(targets) != 1 or targets[0].name not in self.known.values or self.program.slots[targets[0].name][1] not in ("i32", "i64"):
-            return False
-        return self.known.pattern(targets[0].name) is not None
+        if len(targets) != 1 or self.program.slots[targets[0].name][1] not in ("i32", "i64"):
+            return None
+        return self.known.pattern(targets[0].name)
 
-    def integer(self, ins, number, given):
+    def _integer(self, ins, number, given):
         """Kind of `u + V` arithmetic; VECTOR where splitting is impossible or of no use."""
         name, relevant = ins.opcode[0], ins.destinations[0].name in self.relevant
         fresh = split(("ins", number)) if relevant else VECTOR
@@ -145,17 +171,17 @@ class Analysis:
         if name == "cvt":
             if ins.opcode[-2] not in INTEGERS:
                 return VECTOR
-            return self.scaled(given[0], 1, bits, fresh)
+            return self._scaled(given[0], 1, bits, fresh)
         if name in ("add", "sub"):
-            return self.sum(given, -1 if name == "sub" else 1, bits, fresh)
+            return self._sum_kind(given, -1 if name == "sub" else 1, bits, fresh)
         if name == "shl":
             amount = ins.operands[2].value if isinstance(ins.operands[2], Imm) else None
-            factor = 1 << amount if amount in range(bits) else None
-            return self.scaled(given[0], factor, bits, fresh) if given[1] == UNIFORM else VECTOR
-        product = self.product(ins, given, bits, fresh)
-        return product if name == "mul" or product == VECTOR else self.sum([product, given[2]], 1, bits, fresh)
+            factor = 1 << amount if amount is not None and amount in range(bits) else None
+            return self._scaled(given[0], factor, bits, fresh) if given[1] == UNIFORM else VECTOR
+        product = self._product_kind(ins, given, bits, fresh)
+        return product if name == "mul" or product == VECTOR else self._sum_kind([product, given[2]], 1, bits, fresh)
 
-    def product(self, ins, given, bits, fresh):
+    def _product_kind(self, ins, given, bits, fresh):
         if UNIFORM not in given[:2]:
             return VECTOR if fresh == VECTOR or "wide" in ins.opcode else fresh
         if given[0] == given[1] == UNIFORM:
@@ -164,18 +190,18 @@ class Analysis:
         factor = ins.operands[1 + at].value if isinstance(ins.operands[1 + at], Imm) else None
         if factor is not None and "wide" in ins.opcode and ins.opcode[-1] == "u32":
             factor %= 1 << 32  # compilers write 2863311531 as -1431655765
-        return self.scaled(given[1 - at], factor, bits, fresh)
+        return self._scaled(given[1 - at], factor, bits, fresh)
 
     @staticmethod
-    def scaled(kind, factor, bits, fresh):
+    def _scaled(kind, factor, bits, fresh):
         if kind == UNIFORM:
             return UNIFORM
-        if kind[0] == "S" and kind[1][0] == "const" and factor is not None:
+        if is_split(kind) and kind[1][0] == "const" and factor is not None:
             return split(constant([v * factor for v in kind[1][1]], bits))
         return fresh
 
     @staticmethod
-    def sum(given, sign, bits, fresh):
+    def _sum_kind(given, sign, bits, fresh):
         a, b = given
         if b == UNIFORM and a[0] == "S" or a == b == UNIFORM:
             return a
@@ -186,7 +212,7 @@ class Analysis:
             return split(constant([x + sign * y for x, y in zip(*lanes)], bits))
         return fresh
 
-    def clashes(self):
+    def _clashes(self):
         """Registers that share a root with an instruction that overwrites the root while they are alive."""
         found = set()
         for number, alive in self.after.items():
@@ -201,13 +227,13 @@ class Analysis:
         return found - self.forced
 
     @staticmethod
-    def writes(root, name, number):
+    def writes(root: Root, name: str, number: int) -> bool:
         """Say whether the instruction `number`, which defines `name`, stores the lanes of `root`."""
         return root == ("ins", number) or root == ("reg", name)
 
 
-def address_registers(program):
-    """Registers whose value ends in an address through additions and multiplications."""
+def address_registers(program: Program) -> set[str]:
+    """Return the registers whose value ends in an address through additions and multiplications."""
     found = set()
     for ins in program.instructions:
         for operand in ins.operands:
@@ -224,7 +250,7 @@ def address_registers(program):
     return found
 
 
-def live_after(program):
+def live_after(program: Program) -> dict[int, frozenset[str]]:
     """Map each instruction number to the set of registers alive behind it."""
     found = {}
     by_index = {b.index: b for b in program.blocks}
@@ -239,8 +265,8 @@ def live_after(program):
     return found
 
 
-def special_kinds(block):
-    """Kinds of the special registers for thread blocks of this shape."""
+def special_kinds(block: Shape) -> dict[str, RegisterKind]:
+    """Return the kinds of the special registers for thread blocks of this shape."""
     kinds = dict.fromkeys(UNIFORM_SPECIAL, UNIFORM)
     kinds["%laneid"] = split(constant(range(abi.LANES), 32))
     for name in ("%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge"):
@@ -254,7 +280,7 @@ def special_kinds(block):
     return kinds
 
 
-def thread_indices(block):
+def thread_indices(block: Shape) -> dict[str, NDArray[np.int64]]:
     """Return axis -> (full warps, 32) thread indices of a block of shape (x, y, z)."""
     count = block[0] * block[1] * block[2] // abi.LANES
     linear = np.arange(count * abi.LANES).reshape(count, abi.LANES)

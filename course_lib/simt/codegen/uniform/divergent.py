@@ -1,121 +1,127 @@
-"""Fast code for some lanes: the blocks of a region (regions.py), each under the mask of the lanes that come there.
+"""Uniform code for some lanes: the blocks of a region (regions.py), each under the mask of the lanes that come there.
 
-Masks lie in the fast part of a warp's memory. A register that is `merged` keeps its old value in the other lanes; loads
-and stores go through the runtime, which serves the active lanes alone. Everything is counted as masked code would.
+Masks lie in the uniform memory of a warp. A register that is `merged` keeps its old value in the other lanes; loads and stores go
+through the runtime, which serves the active lanes alone. Everything is counted as reference code would.
 """
+
+from collections.abc import Callable
 
 from course_lib.simt.codegen.reference import access
 from course_lib.simt.codegen.uniform import regions
-from course_lib.simt.codegen.uniform.affine import UNIFORM, VECTOR
-from course_lib.simt.ptx.ir import Kind, Reg
+from course_lib.simt.codegen.uniform.affine import UNIFORM
+from course_lib.simt.codegen.uniform.context import Context
+from course_lib.simt.codegen.uniform.exits import Exits
+from course_lib.simt.codegen.uniform.regions import Region
+from course_lib.simt.codegen.uniform.registers import Registers
+from course_lib.simt.codegen.uniform.roots import Roots
+from course_lib.simt.passes.cfg import Block
+from course_lib.simt.ptx.ir import Instruction, Kind, Reg
 from course_lib.simt.runtime import abi
 
 
-class Divergent:
-    """Emits regions for a Fast translator."""
+class DivergentRegions:
+    """Emits regions; `instruction` emits one instruction that is no branch."""
 
-    def __init__(self, fast):
-        self.fast, self.code, self.program = fast, fast.scalar, fast.program
-        self.records = {}
-        self.way_out = None  # in a region: labels begin like this behind which lanes wait at a block and at those that follow
+    def __init__(self, context: Context, registers: Registers, roots: Roots, exits: Exits,
+                 instruction: Callable[[Block, Instruction, int], None]) -> None:
+        self.context, self.code, self.program = context, context.code, context.program
+        self.registers, self.roots, self.exits, self.instruction = registers, roots, exits, instruction
 
-    def region(self, start):
-        """Return the Region of a branch if fast code can run it, else None."""
-        region = self.fast.kinds.regions.get(start.index)
-        usable = region is not None and region.join in self.fast.chains
-        return region if usable and regions.usable(self.program, start, region, self.fast.kinds.kinds) else None
+    def region(self, start: Block) -> Region | None:
+        """Return the Region of a branch if it can run here, else None."""
+        kinds = self.context.kinds
+        region = kinds.regions.get(start.index)
+        return region if region is not None and regions.usable(self.program, start, region, kinds.kinds) else None
 
     # -- masks -------------------------------------------------------------------------------------
-    def mask_place(self, block):
-        return self.fast.pairs.pointer(self.fast.place(("mask", block), 4, 4))
+    def _mask_pointer(self, block):
+        return self.context.pointer(self.context.allocate(("mask", block), 4, 4))
 
-    def arrive(self, block, lanes):
+    def _arrive(self, block, lanes):
         """Let more lanes wait at a block."""
-        place = self.mask_place(block)
+        place = self._mask_pointer(block)
         before = self.code.op(f"load i32, ptr {place}")
         self.code.do(f"store i32 {self.code.op(f'or i32 {before}, {lanes}')}, ptr {place}")
 
-    def part(self, block, taken, stay):
-        """Send lanes both ways; count the branch as divergent when there are some for each."""
+    def _diverge(self, block, taken, stay):
+        """Send lanes to both successors; count the branch as divergent when there are some for each."""
         yes, no = block.successors
-        self.arrive(yes, taken)
-        self.arrive(no, stay)
+        self._arrive(yes, taken)
+        self._arrive(no, stay)
         both = self.code.op(f"and i1 {self.code.op(f'icmp ne i32 {taken}, 0')}, {self.code.op(f'icmp ne i32 {stay}, 0')}")
-        self.fast.bump("deopts", 2 * block.index + 1, self.code.op(f"zext i1 {both} to i64"))
+        self.context.bump("deopts", 2 * block.index + 1, self.code.op(f"zext i1 {both} to i64"))
 
-    def popcount(self, mask):
+    def _popcount(self, mask):
         return self.code.op(f"zext i32 {self.code.op(f'call i32 @llvm.ctpop.i32(i32 {mask})')} to i64")
 
     # -- blocks ------------------------------------------------------------------------------------
-    def emit(self, start, region, bits):
+    def emit(self, start: Block, region: Region, bits: str) -> None:
         """Run a region for the lanes that `bits` sends to the first successor and the others; then all go on at the join."""
-        fast, code = self.fast, self.code
-        before = dict(fast.values)
+        context, registers, code = self.context, self.registers, self.code
+        before = dict(registers.values)
         for index in (*(b.index for b in region.blocks), region.join):
-            code.do(f"store i32 0, ptr {self.mask_place(index)}")
-        self.part(start, bits, code.op(f"xor i32 {bits}, -1"))
-        written, self.way_out = set(), code.fresh("wait")
+            code.do(f"store i32 0, ptr {self._mask_pointer(index)}")
+        self._diverge(start, bits, code.op(f"xor i32 {bits}, -1"))
+        written: set[str] = set()
+        context.region_exit = code.fresh("wait")
         for block in region.blocks:
             run, behind = code.fresh("some"), code.fresh("behind")
-            mask = code.op(f"load i32, ptr {self.mask_place(block.index)}")
+            mask = code.op(f"load i32, ptr {self._mask_pointer(block.index)}")
             code.do(f"br i1 {code.op(f'icmp eq i32 {mask}, 0')}, label %{behind}, label %{run}")
             code.label(run)
-            fast.values = {n: v for n, v in before.items() if n not in written}
-            self.block(block, mask)
+            registers.values = {n: v for n, v in before.items() if n not in written}
+            self._block(block, mask)
             code.do(f"br label %{behind}")
             code.label(behind)
             written |= {r.name for ins in block.instructions for r in ins.destinations}
         joined = code.fresh("joined")
         code.do(f"br label %{joined}")
-        self.hand_over(region)
+        self._hand_over(region)
         code.label(joined)
         code.do("store i32 -1, ptr %p.mask")
-        fast.active, fast.current, fast.values = None, start, before
+        context.active = context.region_exit = None
+        context.current, registers.values = start, before
 
-    def block(self, block, mask):
+    def _block(self, block, mask):
         """Run one block for the lanes of `mask`."""
-        fast, code = self.fast, self.code
-        fast.active, fast.current, fast.dirty = mask, block, set()
-        fast.pairs.forget()
-        fast.take_steps(len(block.instructions))
-        fast.bump("executed", block.index, 1)
-        fast.bump("threads", block.index, self.popcount(mask))
+        context, registers, code = self.context, self.registers, self.code
+        context.active, context.current, registers.dirty = mask, block, set()
+        self.roots.forget()
+        self.exits.take_steps(len(block.instructions))
+        context.bump("executed", block.index, "1")
+        context.bump("threads", block.index, self._popcount(mask))
         for i, ins in enumerate(block.instructions):
             if ins.kind is not Kind.BRANCH:
-                fast.instruction(block, ins, block.first + i)
-        last, taken = block.last, mask
+                self.instruction(block, ins, block.first + i)
+        last = block.last
         if last is not None and last.guard is not None:
-            guard = code.op(f"bitcast <32 x i1> {fast.vector_value(last.guard, 'i1')} to i32")
+            guard = code.op(f"bitcast <32 x i1> {registers.vector_value(last.guard, 'i1')} to i32")
             taken = code.op(f"and i32 {guard}, {mask}")
-            fast.save(fast.live_out(block))
-            self.part(block, taken, code.op(f"and i32 {code.op(f'xor i32 {guard}, -1')}, {mask}"))
+            registers.save(regions.alive_behind(self.program, block))
+            self._diverge(block, taken, code.op(f"and i32 {code.op(f'xor i32 {guard}, -1')}, {mask}"))
             return
-        fast.save(fast.live_out(block))
-        self.arrive(block.successors[0], mask)
+        registers.save(regions.alive_behind(self.program, block))
+        self._arrive(block.successors[0], mask)
 
-    def leave(self):
-        """Hand over to masked code at the start of the current block."""
-        self.code.do(f"br label %{self.way_out}.{self.fast.current.index}")
-
-    def hand_over(self, region):
-        """The way out of a region: the lanes of a block, of those behind it and of the join wait there for masked code."""
+    def _hand_over(self, region):
+        """The exit of a region: the lanes of a block, of those behind it and of the join wait there for reference code."""
         for i, index in enumerate((*(b.index for b in region.blocks), region.join)):
             if i:
-                self.code.do(f"br label %{self.way_out}.{index}")
-            self.code.label(f"{self.way_out}.{index}")
-            mask = self.code.op(f"load i32, ptr {self.mask_place(index)}")
-            self.fast.call("wait_lanes", "void", "ptr %w", f"i32 {index}", f"i32 {mask}")
+                self.code.do(f"br label %{self.context.region_exit}.{index}")
+            self.code.label(f"{self.context.region_exit}.{index}")
+            mask = self.code.op(f"load i32, ptr {self._mask_pointer(index)}")
+            self.context.call("wait_lanes", "ptr %w", f"i32 {index}", f"i32 {mask}")
         self.code.do(f"ret i32 {abi.DIVERGED}")
 
     # -- memory ------------------------------------------------------------------------------------
-    def access(self, ins, number):
+    def access(self, ins: Instruction, number: int) -> None:
         """Have the runtime carry out a load or store for the active lanes; it works on the register file."""
-        fast, code, store = self.fast, self.code, ins.kind is Kind.STORE
+        code, store = self.code, ins.kind is Kind.STORE
         for operand in (ins.address.base, *(ins.data if store else ())):
             if isinstance(operand, Reg):
-                self.spill(operand.name)
-        code.do(f"store i32 {fast.active}, ptr %p.mask")
-        failed = access.call(code, self.program, number, self.record(number), "%sites")
+                self.registers.spill(operand.name)
+        code.do(f"store i32 {self.context.active}, ptr %p.mask")
+        failed = access.call(code, self.program, number, self.context.record(number), "%sites")
         bad, good = code.fresh("failed"), code.fresh("good")
         code.do(f"br i1 {code.op(f'icmp ne i32 {failed}, 0')}, label %{bad}, label %{good}")
         code.label(bad)
@@ -123,33 +129,15 @@ class Divergent:
         code.label(good)
         for item in () if store else ins.data:
             if isinstance(item, Reg) and item.name != "_":
-                self.loaded(item.name)
+                self._loaded(item.name)
 
-    def spill(self, name):
-        """Write a register's lanes to the register file."""
-        kind, t = self.fast.kinds.kinds[name], self.program.slots[name][1]
-        if kind == VECTOR:
-            if name in self.fast.dirty:
-                self.fast.store(name, self.fast.values[name])
-            return
-        value = self.fast.read(name)
-        lanes = self.fast.spread(value, t) if kind == UNIFORM else self.fast.pairs.full(value)
-        self.code.do(f"store <32 x {t}> {lanes}, ptr {self.fast.slot(name)[0]}, align 64")
-
-    def loaded(self, name):
+    def _loaded(self, name):
         """Take over a register that the runtime has written."""
-        fast, code = self.fast, self.code
-        fast.values.pop(name, None)
-        fast.dirty.discard(name)
-        if fast.kinds.kinds[name] == UNIFORM:
-            place, t = fast.slot(name)
-            lane = code.op(f"call i32 @llvm.cttz.i32(i32 {fast.active}, i1 true)")
-            fast.values[name] = code.op(f"load {t}, ptr {code.op(f'getelementptr {t}, ptr {place}, i32 {lane}')}")
-            fast.dirty.add(name)
-
-    def record(self, number):
-        """Return the name of the constant that describes an access to the runtime."""
-        if number not in self.records:
-            text = "".join(f"\\{b:02x}" for b in bytes(self.program.accesses[number]))
-            self.records[number] = f'@a{number} = internal constant [{len(text) // 3} x i8] c"{text}", align 8'
-        return f"@a{number}"
+        registers, code = self.registers, self.code
+        registers.values.pop(name, None)
+        registers.dirty.discard(name)
+        if self.context.kinds.of(name) == UNIFORM:
+            place, t = self.context.slot(name)
+            lane = code.op(f"call i32 @llvm.cttz.i32(i32 {self.context.active}, i1 true)")
+            registers.values[name] = code.op(f"load {t}, ptr {code.op(f'getelementptr {t}, ptr {place}, i32 {lane}')}")
+            registers.dirty.add(name)

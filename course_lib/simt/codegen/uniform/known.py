@@ -1,29 +1,36 @@
 """Values that are known before a launch: whatever a kernel computes from thread indices and constants alone.
 
-The shape of the thread block is known when a kernel is translated, so `threadIdx.x / 16` is a table with one row a warp.
+The shape of the thread block is known when a kernel is translated, so `threadIdx.x / 16` is a table with one row per warp.
 When all rows differ only by their first element, the register is uniform plus a constant pattern, whatever led there.
 """
 
-import numpy as np
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from course_lib.simt.ptx.ir import Imm, Kind, Reg
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg
 from course_lib.simt.runtime import abi
 
+Table = Any     # (warps, 32) int64 array, or one np.int64 that is the same everywhere
 
-def wrap(values, bits):
+
+def wrap(values: Any, bits: int) -> Any:
     """Wrap int64 values to signed numbers of `bits` bits."""
     if bits == 64:
         return values
     return (values + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
 
 
-def unsigned(values, bits):
+def unsigned(values: Table, bits: int) -> Any:
     """Return the values as unsigned numbers (uint64)."""
     return values.astype(np.uint64) & np.uint64((1 << bits) - 1)
 
 
-def shift(ins, a, amount, bits):
-    """shl and shr; amounts beyond the width give 0, or the sign."""
+def shift(ins: Instruction, a: Table, amount: Table, bits: int) -> Table:
+    """Evaluate shl and shr; amounts beyond the width give 0, or the sign."""
     n = unsigned(amount, 32)
     over, n = n >= bits, np.minimum(n, np.uint64(bits - 1))
     if ins.opcode[0] == "shl":
@@ -33,8 +40,8 @@ def shift(ins, a, amount, bits):
     return np.where(over, 0, (unsigned(a, bits) >> n).astype(np.int64))
 
 
-def multiply(ins, a, b, bits):
-    """mul.lo, mul.wide and mul.hi of 32 bits."""
+def multiply(ins: Instruction, a: Table, b: Table, bits: int) -> Table | None:
+    """Evaluate mul.lo, mul.wide and mul.hi of 32 bits."""
     if "lo" in ins.opcode:
         return a * b
     if bits != 32:
@@ -45,15 +52,15 @@ def multiply(ins, a, b, bits):
     return a * b if "wide" in ins.opcode else (a * b) >> 32
 
 
-def divide(ins, a, b, bits):
-    """div and rem; a zero divisor is left to the running kernel."""
+def divide(ins: Instruction, a: Table, b: Table, bits: int) -> Table | None:
+    """Evaluate div and rem; a zero divisor is left to the running kernel."""
     if ins.opcode[-1][0] == "s" or (b == 0).any():
         return None
     a, b = unsigned(a, bits), unsigned(b, bits)
     return (a // b if ins.opcode[0] == "div" else a % b).astype(np.int64)
 
 
-def evaluate(ins, args):
+def evaluate(ins: Instruction, args: Sequence[Table]) -> Table | None:
     """Return the int64 result of an integer instruction on known arguments, or None when it is not among these."""
     name, kind = ins.opcode[0], ins.opcode[-1]
     if kind not in ("s32", "u32", "b32", "s64", "u64", "b64") or {"sat", "cc", "relu"} & set(ins.opcode):
@@ -70,11 +77,11 @@ def evaluate(ins, args):
     elif name in ("add", "sub", "and", "or", "xor"):
         found = {"add": np.add, "sub": np.subtract, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}[name](*args)
     elif name in ("shl", "shr"):
-        found = shift(ins, *args, bits)
+        found = shift(ins, args[0], args[1], bits)
     elif name in ("div", "rem"):
-        found = divide(ins, *args, bits)
+        found = divide(ins, args[0], args[1], bits)
     elif name in ("mul", "mad"):
-        found = multiply(ins, *args[:2], bits)
+        found = multiply(ins, args[0], args[1], bits)
         if found is not None and name == "mad":
             found = found + args[2]
         bits = 2 * bits if "wide" in ins.opcode else bits
@@ -82,38 +89,37 @@ def evaluate(ins, args):
 
 
 class Tables:
-    """Known values of registers: name -> (warps, 32) int64 array."""
+    """Known values of registers; `values`: name -> (warps, 32) array."""
 
-    def __init__(self, program, indices):
+    def __init__(self, program: Program, indices: Mapping[str, NDArray[np.int64]]) -> None:
         self.program = program
-        self.values, self.ruled_out = {}, set()
+        self.values: dict[str, NDArray[np.int64]] = {}
         warps = len(indices["x"])
         if not warps:
             return
         for axis, values in indices.items():
             self.values[f"%tid.{axis}"] = values.astype(np.int64)
         self.values["%laneid"] = np.tile(np.arange(abi.LANES), (warps, 1))
-        self.given = set(self.values)
-        self.find()
+        self._find()
 
-    def argument(self, operand):
+    def _argument(self, operand):
         """Return an operand's table, or None."""
         if isinstance(operand, Imm) and not operand.float_bytes:
             return np.int64(wrap(operand.value, 64) if -(1 << 63) <= operand.value < 1 << 63 else operand.value - (1 << 64))
         return self.values.get(operand.name) if isinstance(operand, Reg) else None
 
-    def result(self, ins):
+    def _result(self, ins):
         """Return the table of an instruction's result, or None."""
         if ins.guard is not None or ins.kind is Kind.LOAD or len(ins.destinations) != 1:
             return None
-        args = [self.argument(o) for o in ins.inputs]
+        args = [self._argument(o) for o in ins.inputs]
         if not args or any(a is None for a in args) or all(a.ndim == 0 for a in args):
             return None
         return evaluate(ins, args)
 
-    def find(self):
+    def _find(self):
         """Go through the program once, in order; a register with several definitions is not known."""
-        defined = {}
+        defined: dict[str, int] = {}
         for ins in self.program.instructions:
             for register in ins.destinations:
                 defined[register.name] = defined.get(register.name, 0) + 1
@@ -121,11 +127,11 @@ class Tables:
             for ins in block.instructions:
                 targets = ins.destinations
                 if len(targets) == 1 and defined[targets[0].name] == 1:
-                    table = self.result(ins)
+                    table = self._result(ins)
                     if table is not None:
                         self.values[targets[0].name] = table
 
-    def pattern(self, name):
+    def pattern(self, name: str) -> NDArray[np.int64] | None:
         """Return the 32 lane differences of a known register when they are the same for every warp, else None."""
         table = self.values.get(name)
         if table is None:

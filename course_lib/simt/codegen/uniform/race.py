@@ -1,4 +1,4 @@
-"""The search for hazards in fast code: a look at epochs, as wide as the access itself; see runtime/hazards.cuh.
+"""The search for hazards in uniform code: a look at epochs, as wide as the access itself; see runtime/hazards.cuh.
 
 The epochs of writes lie as far apart as the words of shared memory they belong to, so that looking at them takes the same
 vector loads as the access. Only where a hazard is possible, the runtime checks thread by thread.
@@ -6,45 +6,56 @@ vector loads as the access. Only where a hazard is possible, the runtime checks 
 
 import ctypes
 
-from course_lib.simt.codegen.uniform.counting import nbytes
-from course_lib.simt.ptx.ir import Kind, Reg
+from course_lib.simt.codegen.uniform.context import Context
+from course_lib.simt.codegen.uniform.groups import Group, nbytes, offset
+from course_lib.simt.codegen.uniform.moves import Moves
+from course_lib.simt.codegen.uniform.registers import Registers
+from course_lib.simt.codegen.uniform.roots import Roots
+from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.ptx.ir import Instruction, Kind, Reg
 from course_lib.simt.runtime import abi
 
 MOST_LINES = 64  # looked at in one go
 GRANULE = 4
 
 
-def possible(program, granule_shift):
-    """Say whether fast code can search: no asynchronous copies, nothing smaller than a word touched in shared memory."""
+def possible(program: Program, granule_shift: int) -> bool:
+    """Say whether uniform code can search: no asynchronous copies, nothing smaller than a word touched in shared memory."""
     return 1 << granule_shift == GRANULE and not any(i.opcode[0] == "cp" for i in program.instructions)
 
 
-class Race:
-    """Emits the search for a Fast translator."""
+class RaceSearch:
+    """Emits the search; `constants` are definitions that stand before the function.
 
-    def __init__(self, fast):
-        self.fast, self.code, self.pairs = fast, fast.scalar, fast.pairs
-        self.now, self.before, self.epochs, self.lines = None, None, None, None
-        self.constants = {}
+    In a chain `before` and `now` name the epoch and the one after it, `epochs` and `lines` the worker's tables.
+    """
 
-    def worker(self, name):
+    before: str
+    now: str
+    epochs: str
+    lines: str
+
+    def __init__(self, context: Context, registers: Registers, roots: Roots, moves: Moves) -> None:
+        self.context, self.code, self.registers, self.roots, self.moves = context, context.code, registers, roots, moves
+        self.constants: dict[tuple[tuple[int, ...], int], str] = {}
+
+    def _worker(self, name):
         return self.code.op(f"getelementptr i8, ptr %worker, i64 {abi.at(name, abi.Worker)}")
 
-    def begin(self):
+    def begin(self) -> None:
         """Begin a chain: the epoch does not change in it."""
         code = self.code
-        self.before = code.op(f"load i32, ptr {self.worker('epoch')}")
+        self.before = code.op(f"load i32, ptr {self._worker('epoch')}")
         self.now = code.op(f"add i32 {self.before}, 1")
-        self.epochs = code.op(f"load ptr, ptr {self.worker('epochs')}")
-        self.lines = code.op(f"load ptr, ptr {self.worker('lines')}")
+        self.epochs = code.op(f"load ptr, ptr {self._worker('epochs')}")
+        self.lines = code.op(f"load ptr, ptr {self._worker('lines')}")
 
     # -- lines -------------------------------------------------------------------------------------
-    def lines_of(self, group, first, end):
+    def _lines_of(self, group, first, end):
         """Return (pointer, vector type, mask) of the lines that bytes [first, end) lie in, or None when they are too many."""
-        pair, code = group.pair, self.code
-        if pair.lanes is not None and pair.lanes[0] != "const":
+        code, lanes = self.code, group.value.constant
+        if lanes is None:
             return None
-        lanes = pair.lanes[1] if pair.lanes else (0,)
         span = max(lanes) - min(lanes) + group.extent()
         count = 1 << (span // abi.LINE_BYTES + 1).bit_length()
         if count > MOST_LINES:
@@ -53,117 +64,103 @@ class Race:
         high = code.op(f"lshr i64 {code.op(f'sub i64 {end}, 1')}, 7")
         number = code.op(f"trunc i64 {code.op(f'sub i64 {high}, {low}')} to i32")
         row = ", ".join(f"i32 {i}" for i in range(count))
-        one = code.op(f"insertelement <{count} x i32> poison, i32 {number}, i32 0")
-        last = code.op(f"shufflevector <{count} x i32> {one}, <{count} x i32> poison, <{count} x i32> zeroinitializer")
+        last = code.splat(number, "i32", count)
         mask = code.op(f"icmp ule <{count} x i32> <{row}>, {last}")
         return code.op(f"getelementptr i32, ptr {self.lines}, i64 {low}"), count, mask
 
-    def splat(self, value, count):
-        one = self.code.op(f"insertelement <{count} x i32> poison, i32 {value}, i32 0")
-        return self.code.op(f"shufflevector <{count} x i32> {one}, <{count} x i32> poison, <{count} x i32> zeroinitializer")
-
-    def opened(self, group, first, end):
+    def opened(self, group: Group, first: str, end: str) -> None:
         """Note what a group of accesses is going to read."""
         if not any(i.kind is not Kind.STORE for _, i in group.members):
             return
-        found, code = self.lines_of(group, first, end), self.code
+        found, code = self._lines_of(group, first, end), self.code
         if found is None:
-            self.fast.call("mark_lines", "void", "ptr %worker", f"i64 {first}", f"i64 {end}")
+            self.context.call("mark_lines", "ptr %worker", f"i64 {first}", f"i64 {end}")
             return
         place, count, mask = found
-        code.do(f"call void @llvm.masked.store.v{count}i32.p0(<{count} x i32> {self.splat(self.now, count)}, ptr {place}, i32 4, "
+        code.do(f"call void @llvm.masked.store.v{count}i32.p0(<{count} x i32> {code.splat(self.now, 'i32', count)}, ptr {place}, i32 4, "
                 f"<{count} x i1> {mask})")
 
-    def unread(self, group, first, end):
+    def _unread(self, group, first, end):
         """Return an i1: nobody has read the bytes [first, end) in this epoch."""
-        found, code = self.lines_of(group, first, end), self.code
+        found, code = self._lines_of(group, first, end), self.code
         if found is None:
-            return code.op(f"icmp eq i32 {self.fast.call('lines_read', 'i32', 'ptr %worker', f'i64 {first}', f'i64 {end}')}, 0")
+            return code.op(f"icmp eq i32 {self.context.ask('lines_read', 'ptr %worker', f'i64 {first}', f'i64 {end}')}, 0")
         place, count, mask = found
         seen = code.op(f"call <{count} x i32> @llvm.masked.load.v{count}i32.p0(ptr {place}, i32 4, <{count} x i1> {mask}, "
                        f"<{count} x i32> zeroinitializer)")
-        same = code.op(f"icmp eq <{count} x i32> {seen}, {self.splat(self.now, count)}")
+        same = code.op(f"icmp eq <{count} x i32> {seen}, {code.splat(self.now, 'i32', count)}")
         return code.op(f"icmp eq i{count} {code.op(f'bitcast <{count} x i1> {same} to i{count}')}, 0")
 
     # -- accesses ----------------------------------------------------------------------------------
-    def access(self, group, ins, number):
+    def access(self, group: Group, ins: Instruction, number: int) -> None:
         """Check one access before it is carried out."""
         code, store = self.code, ins.kind is Kind.STORE
-        offset = ins.operands[not store].offset
-        base = code.op(f"add i64 {group.address}, {offset}")
+        base = code.op(f"add i64 {group.address}, {offset(ins)}")
         if store and not distinct(group, nbytes(ins)):
-            return self.exactly(group, ins, number, base)
+            return self._exactly(group, ins, number, base)
         words = nbytes(ins) // GRANULE
         place = code.op(f"getelementptr i8, ptr {self.epochs}, i64 {base}")
-        fine = self.all_words(group, place, words, store)
+        fine = self._all_words(group, place, words, store)
         if store:
-            low, high = self.pairs.limits(group.pair.lanes, group.pair.bits)
+            low, high = self.roots.bounds(group.value)
             first = code.op(f"add i64 {base}, {low}")
             end = code.op(f"add i64 {code.op(f'add i64 {base}, {high}')}, {4 * words}")
-            fine = code.op(f"and i1 {fine}, {self.unread(group, first, end)}")
+            fine = code.op(f"and i1 {fine}, {self._unread(group, first, end)}")
         good, doubtful, done = (code.fresh(s) for s in ("fine", "doubtful", "checked"))
         code.do(f"br i1 {fine}, label %{good}, label %{doubtful}")
         code.label(doubtful)
-        self.exactly(group, ins, number, base)
+        self._exactly(group, ins, number, base)
         code.do(f"br label %{done}")
         code.label(good)
         if store:
-            self.written(group, place, words)
-        self.note(group, number, base)
+            self._written(group, place, words)
+        self._note(group, number, base)
         code.do(f"br label %{done}")
         code.label(done)
 
-    def epochs_of(self, group, place, words):
+    def _epochs_of(self, group, place, words):
         """Return the epochs of all words as a list of (value, type)."""
         code = self.code
-        if group.pair.lanes is None:
+        if group.value.lanes is None:
             return [(code.op(f"load <{words} x i32>, ptr {place}, align 4"), words)]
-        moves = self.fast.memory.moves
-        def one(how, starts):
-            return getattr(moves, f"load_{how}")(group, starts, place, 32, words)
-        values = self.fast.memory.by_stride(group, 4 * words, one, "<32 x i32>", words)
-        return [(value, abi.LANES) for value in values]
+        return [(value, abi.LANES) for value in self.moves.load(group, place, 32, words)]
 
-    def all_words(self, group, place, words, store):
+    def _all_words(self, group, place, words, store):
         """Return an i1: no word was written in this epoch, and, for a load, each was at some time."""
         code, result = self.code, None
-        for value, count in self.epochs_of(group, place, words):
+        for value, count in self._epochs_of(group, place, words):
             if store:
-                ok = code.op(f"icmp ne <{count} x i32> {value}, {self.splat(self.now, count)}")
+                ok = code.op(f"icmp ne <{count} x i32> {value}, {code.splat(self.now, 'i32', count)}")
             else:
                 earlier = code.op(f"sub <{count} x i32> {value}, splat (i32 1)")
-                ok = code.op(f"icmp ult <{count} x i32> {earlier}, {self.splat(self.before, count)}")
+                ok = code.op(f"icmp ult <{count} x i32> {earlier}, {code.splat(self.before, 'i32', count)}")
             every = code.op(f"icmp eq i{count} {code.op(f'bitcast <{count} x i1> {ok} to i{count}')}, -1")
             result = every if result is None else code.op(f"and i1 {result}, {every}")
         return result
 
-    def written(self, group, place, words):
+    def _written(self, group, place, words):
         """Write the epoch to all words of a store."""
-        moves, now = self.fast.memory.moves, self.splat(self.now, abi.LANES)
-        def one(how, starts):
-            getattr(moves, f"store_{how}")(group, starts, place, 32, [now] * words)
-            return []
-        self.fast.memory.by_stride(group, 4 * words, one, None, 0)
+        self.moves.store(group, place, 32, [self.code.splat(self.now, "i32")] * words)
 
-    def exactly(self, group, ins, number, base):
+    def _exactly(self, group, ins, number, base):
         """Have the runtime check thread by thread; it finds what a store writes in the register file."""
-        fast, pair = self.fast, group.pair
-        before, known = dict(fast.values), dict(self.pairs.known)  # what is read here is not at hand where the ways meet
+        registers, value = self.registers, group.value
+        before, loaded = dict(registers.values), dict(self.roots.loaded)  # what is read here is not at hand where the paths join
         for item in ins.data if ins.kind is Kind.STORE else ():
             if isinstance(item, Reg):
-                fast.divergent.spill(item.name)
-        lanes = "null" if pair.lanes is None else self.lanes_pointer(pair)
-        fast.call("check_exactly", "void", "ptr %w", f"ptr {fast.divergent.record(number)}", f"i64 {base}", f"ptr {lanes}",
-                  f"i32 {pair.bits // 8}")
-        fast.values, self.pairs.known = before, known
+                registers.spill(item.name)
+        lanes = "null" if value.lanes is None else self._lanes_pointer(value)
+        self.context.call("check_exactly", "ptr %w", f"ptr {self.context.record(number)}", f"i64 {base}", f"ptr {lanes}",
+                          f"i32 {value.bits // 8}")
+        registers.values, self.roots.loaded = before, loaded
 
-    def lanes_pointer(self, pair):
-        """Return where the lane part of a pair lies."""
-        if pair.lanes[0] == "const":
-            return self.constant_lanes(pair.lanes[1], pair.bits)
-        return self.pairs.pointer(self.pairs.lanes_place(pair.lanes, pair.bits))
+    def _lanes_pointer(self, value):
+        """Return where the lane part of a SplitValue lies."""
+        if value.constant is not None:
+            return self._constant_lanes(value.constant, value.bits)
+        return self.roots.lanes_pointer(value.root, value.bits)
 
-    def constant_lanes(self, values, bits):
+    def _constant_lanes(self, values, bits):
         key = (values, bits)
         if key not in self.constants:
             text = ", ".join(f"i{bits} {v}" for v in values)
@@ -171,44 +168,43 @@ class Race:
         return self.constants[key].split(" ")[0]
 
     # -- notes -------------------------------------------------------------------------------------
-    def note(self, group, number, base):
+    def _note(self, group, number, base):
         """Write down an access, for the case that its words turn out to matter before the next barrier."""
-        code, pair = self.code, group.pair
-        place = self.worker("next_note")
+        code, value = self.code, group.value
+        place = self._worker("next_note")
         at = code.op(f"load ptr, ptr {place}")
-        fixed = pair.lanes is None or pair.lanes[0] == "const"
-        zero = (0,) * abi.LANES
-        lanes = self.constant_lanes(pair.lanes[1] if pair.lanes else zero, pair.bits) if fixed else "null"
+        fixed = value.constant
+        lanes = self._constant_lanes(fixed, value.bits) if fixed is not None else "null"
         size = ctypes.sizeof(abi.Note)
         index = code.op("load i32, ptr %p.index")
-        warp = code.op(f"or i32 {index}, {1 << 31 if pair.bits == 64 else 0}")
-        record = self.fast.divergent.record(number)
+        warp = code.op(f"or i32 {index}, {1 << 31 if value.bits == 64 else 0}")
+        record = self.context.record(number)
         sync = code.op("load i32, ptr %p.sync")
-        for name, t, value in (("lanes", "ptr", lanes), ("base", "i64", base), ("access", "ptr", record), ("sync", "i32", sync),
+        for name, t, content in (("lanes", "ptr", lanes), ("base", "i64", base), ("access", "ptr", record), ("sync", "i32", sync),
                                ("warp", "i32", warp)):
             field = code.op(f"getelementptr i8, ptr {at}, i64 {abi.at(name, abi.Note)}")
-            code.do(f"store {t} {value}, ptr {field}")
-        if not fixed:
-            t = f"<32 x i{pair.bits}>"
-            value = code.op(f"load {t}, ptr {self.lanes_pointer(pair)}, align 64")
+            code.do(f"store {t} {content}, ptr {field}")
+        if fixed is None:
+            t = f"<32 x i{value.bits}>"
+            part = code.op(f"load {t}, ptr {self._lanes_pointer(value)}, align 64")
             behind = code.op(f"getelementptr i8, ptr {at}, i64 {size}")
-            code.do(f"store {t} {value}, ptr {behind}, align 8")
-            size += abi.LANES * pair.bits // 8
+            code.do(f"store {t} {part}, ptr {behind}, align 8")
+            size += abi.LANES * value.bits // 8
         following = code.op(f"getelementptr i8, ptr {at}, i64 {size}")
         code.do(f"store ptr {following}, ptr {place}")
-        full, room = code.fresh("full"), code.fresh("room")
-        limit = code.op(f"load ptr, ptr {self.worker('last_note')}")
-        code.do(f"br i1 {code.op(f'icmp ugt ptr {following}, {limit}')}, label %{full}, label %{room}")
+        full, space = code.fresh("full"), code.fresh("space")
+        limit = code.op(f"load ptr, ptr {self._worker('last_note')}")
+        code.do(f"br i1 {code.op(f'icmp ugt ptr {following}, {limit}')}, label %{full}, label %{space}")
         code.label(full)
-        self.fast.call("settle", "void", "ptr %worker")
-        code.do(f"br label %{room}")
-        code.label(room)
+        self.context.call("settle", "ptr %worker")
+        code.do(f"br label %{space}")
+        code.label(space)
 
 
-def distinct(group, size):
+def distinct(group: Group, size: int) -> bool:
     """Say whether no two lanes of a store touch one word, as far as that is known beforehand."""
-    lanes = group.pair.lanes
-    if lanes is None or lanes[0] != "const":
+    fixed = group.value.constant
+    if fixed is None:
         return False
-    ordered = sorted(lanes[1])
+    ordered = sorted(fixed)
     return all(b - a >= size for a, b in zip(ordered, ordered[1:]))

@@ -1,14 +1,18 @@
-"""One variant of a kernel's fast code, compiled: where it is, what changes hands with masked code, what it counted."""
+"""One variant of a kernel's uniform code, compiled: where it is, what it exchanges with reference code, what it counted."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.simt.codegen import native
-from course_lib.simt.codegen.uniform.affine import VECTOR
-from course_lib.simt.codegen.uniform.kernel import Fast
+from course_lib.simt.codegen.uniform.affine import VECTOR, is_split
+from course_lib.simt.codegen.uniform.kernel import UniformGenerator
 from course_lib.simt.isa.special import SPECIAL
 from course_lib.simt.passes import fuse
+from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.runtime import abi
 
 # Lines of LLVM text beyond which LLVM's quick code generator is used. Measured on two cores: for sgemm_2d_tile (5,000 lines) it takes
@@ -19,69 +23,71 @@ LONG = 4_000
 
 @dataclass
 class Translated:
-    """What the translation of a Program into fast code leaves behind.
+    """What the translation of a Program into uniform code leaves behind.
 
-    `code`: the object. `nbytes` that it needs in the memory of a warp. `fastable`, `live_start`, `live`: what the runtime
-    needs to change between fast and masked code. `specials`: special register -> place. `lanes`: (place, bits, values) of the
-    constant lane parts. `chains`: head -> numbers of the blocks that are counted with it.
+    `code`: the object. `nbytes` that it needs in the memory of a warp. `blocks` (1: uniform code has it), `live_start`, `live`: what
+    the runtime needs to change between uniform and reference code. `specials`: special register -> offset. `lanes`: (offset, bits,
+    values) of the constant lane parts. `chains`: head -> numbers of the blocks that are counted with it.
     `counted`: a row (block, access, wavefronts, phases, global) for each access.
     """
 
     code: bytes
     nbytes: int
-    fastable: np.ndarray
-    live_start: np.ndarray
-    live: np.ndarray
-    specials: dict
-    lanes: list
-    chains: dict
-    counted: np.ndarray
+    blocks: NDArray[np.uint32]
+    live_start: NDArray[np.uint32]
+    live: NDArray[np.uint8]
+    specials: dict[str, int]
+    lanes: list[tuple[int, int, tuple[int, ...]]]
+    chains: dict[int, list[int]]
+    counted: NDArray[np.int64]
 
 
-def translate(program, block, racecheck):
-    """Return the Translated of a Program for thread blocks of one shape, with or without the search for hazards."""
-    fast = Fast(program, block, racecheck)
-    text = fast.text()
-    fastable, start, live = describe_live(program, fast)
-    specials = {key[1]: place for key, place in fast.places.items() if key[0] == "u" and key[1] in SPECIAL}
-    lanes = [(place, key[2], key[1][1]) for key, place in fast.places.items() if key[0] == "lanes" and key[1][0] == "const"]
-    chains = {head: [b.index for b in chain] for head, chain in fast.chains.items()}
+def translate(program: Program, block: tuple[int, int, int], racecheck: bool) -> Translated:
+    """Translate a Program for thread blocks of one shape, with or without the search for hazards."""
+    generator = UniformGenerator(program, block, racecheck)
+    text = generator.text()
+    blocks, start, live = describe_live(program, generator)
+    context = generator.context
+    specials = {key[1]: offset for key, offset in context.offsets.items() if key[0] == "u" and key[1] in SPECIAL}
+    lanes = [(offset, key[2], key[1][1]) for key, offset in context.offsets.items() if key[0] == "lanes" and key[1][0] == "const"]
+    chains = {head: [b.index for b in chain] for head, chain in generator.chains.items()}
     level = 0 if text.count("\n") > LONG else 2
-    return Translated(native.compile_ir(text, level, passes=False), fast.nbytes + 64, fastable, start, live, specials, lanes, chains,
-                      accesses_of(program, fast))
+    return Translated(native.compile_ir(text, level, passes=False), context.nbytes + 64, blocks, start, live, specials, lanes, chains,
+                      accesses_of(program, context.static))
 
 
-def describe_live(program, fast):
-    """Return (fastable, live_start, live): per block whether fast code has it, and the registers to hand over."""
-    fastable, start, found, entries = np.zeros(len(program.blocks), np.uint32), [0], {}, []
+def describe_live(program: Program, generator: UniformGenerator) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]:
+    """Return (blocks, live_start, live): per block whether uniform code has it, and the registers to hand over."""
+    blocks, start, entries = np.zeros(len(program.blocks), np.uint32), [0], []
+    found: dict[str, list[bytes]] = {}
     for block in program.blocks:
-        fastable[block.index] = block.index in fast.chains
+        blocks[block.index] = block.index in generator.chains
         for name in sorted(block.live_in - set(SPECIAL)):
             if name not in found:
-                found[name] = handed_over(program, fast, name)
+                found[name] = handed_over(program, generator, name)
             entries += found[name]
         start.append(len(entries))
-    return fastable, np.array(start, np.uint32), np.frombuffer(b"".join(entries) or bytes(8), np.uint8)
+    return blocks, np.array(start, np.uint32), np.frombuffer(b"".join(entries) or bytes(8), np.uint8)
 
 
-def handed_over(program, fast, name):
-    """Return the layout.Live of a register as bytes, in a list; none for one that fast code keeps as masked code does."""
-    kind, (slot, t) = fast.kinds.kinds[name], program.slots[name]
-    if kind is None or kind == VECTOR:
+def handed_over(program: Program, generator: UniformGenerator, name: str) -> list[bytes]:
+    """Return the abi.Live of a register as bytes, in a list; none for one that uniform and reference code hold alike."""
+    kind, (slot, t), roots = generator.kinds.of(name), program.slots[name], generator.roots
+    if kind == VECTOR:
         return []
-    entry = abi.Live(fast=fast.place(("u", name), 8), slot=slot)
+    entry = abi.Live(uniform=generator.context.allocate(("u", name), 8), slot=slot)
     if t == "i1":
         entry.kind = abi.UNIFORM_PREDICATE
     else:
         bits = int(t[1:])
         entry.kind, entry.bytes = abi.UNIFORM, bits // 8
-        if kind[0] == "S":
-            entry.kind, entry.lanes = abi.SPLIT, fast.pairs.lanes_place(kind[1], bits)
-            entry.pattern = fast.pairs.pattern_place(kind[1], bits)
+        if is_split(kind):
+            entry.kind, entry.lanes = abi.SPLIT, roots.lanes_offset(kind[1], bits)
+            entry.pattern = roots.pattern_offset(kind[1], bits)
     return [bytes(entry)]
 
 
-def accesses_of(program, fast):
+def accesses_of(program: Program, static: Mapping[int, tuple[int, int]]) -> NDArray[np.int64]:
     """Return a row (block, access, wavefronts, phases, global) for each access that counts."""
     rows = []
     for block in program.blocks:
@@ -89,31 +95,31 @@ def accesses_of(program, fast):
             access = program.accesses.get(number)
             if access is not None and access.tag != fuse.ABSORBED:
                 in_global = access.space == abi.SPACES["global"]
-                rows.append((block.index, number, *fast.static.get(number, (0, 0)), int(in_global)))
+                rows.append((block.index, number, *static.get(number, (0, 0)), int(in_global)))
     return np.array(rows, np.int64).reshape(-1, 5)
 
 
-class FastCode:
+class UniformCode:
     """A Translated, loaded; `address` of its function."""
 
-    def __init__(self, translated, accesses):
+    def __init__(self, translated: Translated, accesses: Sequence[bytes]) -> None:
         self.translated = translated
-        self.library = native.Library([translated.code, *accesses], ["fast"])
-        self.address = self.library.address("fast")
+        self.library = native.Library([translated.code, *accesses], ["uniform"])
+        self.address = self.library.address("uniform")
 
-    def fill(self, raw, values):
-        """Write the special registers (name -> values) and the constant lane parts of one warp into its fast memory."""
+    def fill(self, raw: NDArray[np.uint8], values: Mapping[str, Any]) -> None:
+        """Write the special registers (name -> values) and the constant lane parts of one warp into its uniform memory."""
         for name, place in self.translated.specials.items():
             if name in values:
                 raw[place:place + 8].view(np.uint64)[:] = np.ravel(values[name])[0]
         for place, bits, lanes in self.translated.lanes:
             raw[place:place + 4 * bits].view(f"i{bits // 8}")[:] = lanes
 
-    def add_counts(self, sums):
-        """Add what fast code counted per chain to the counts per block and per access, in place."""
+    def add_counts(self, sums: Mapping[str, NDArray[np.int64]]) -> None:
+        """Add what uniform code counted per chain to the counts per block and per access, in place."""
         times = np.zeros(len(sums["executed"]), np.int64)
         for head, chain in self.translated.chains.items():
-            left = sums["fast_executed"][head]
+            left = sums["uniform_executed"][head]
             for block in chain:
                 left = left - sums["deopts"][block, 0]
                 times[block] += left

@@ -1,4 +1,4 @@
-"""Fast code does what masked code does: the same bits, the same counters per line, over kernels, shapes and blocks."""
+"""Uniform code does what reference code does: the same bits, the same counters per line, over kernels, shapes and blocks."""
 
 import numpy as np
 import pytest
@@ -30,17 +30,17 @@ def gemm(source, name, shape, grid, block, **how):
     return C, start(source, name, grid, block, args, **how)
 
 
-def same(fast, masked):
+def same(uniform, reference):
     """Hold two (answer, report) to each other."""
-    assert fast[0].tobytes() == masked[0].tobytes()
-    assert fast[1].counters == masked[1].counters
-    assert fast[1].lines == masked[1].lines
+    assert uniform[0].tobytes() == reference[0].tobytes()
+    assert uniform[1].counters == reference[1].counters
+    assert uniform[1].lines == reference[1].lines
 
 
 def both(run):
-    """Run with fast code, with masked code, and with masked code whose every access goes through the runtime.
+    """Run with uniform code, with reference code, and with reference code whose every access goes through the runtime.
 
-    A launch whose warps take turns has no fast code, and one that is traced has no access code of its own either.
+    A launch whose warps take turns has no uniform code, and one that is traced has no access code of its own either.
     """
     plain = run(traced=True)
     same(run(), plain)
@@ -81,11 +81,11 @@ BODIES = {
     "a row per two warps": "int w = i / 32, r = w / 2 * 64 + w % 2 * 32; s[r + (i % 32 ^ 5)] = i; __syncthreads(); out[n] = s[r + i % 32];",
     "a guarded load": "int v = 7; if (i % 32 < 9 + b) v = in[n]; out[n] = v;",
     "a guarded store": "if (i % 3) out[n] = in[n] + 1;",
-    "both ways": "if (in[n] & 1) out[n] = in[n] * 3; else out[n] = s[i] = in[n] + 5;",
+    "both branches": "if (in[n] & 1) out[n] = in[n] * 3; else out[n] = s[i] = in[n] + 5;",
     "nested": "int v = in[n]; if (v & 1) { v += 3; if (v & 4) v *= in[i]; } out[n] = v;",
     "a loop of some": "int v = 0; for (int k = 0; k < (i & 7); ++k) v += in[n] >> k; out[n] = v;",
     "a loop with a guard": "int v = 0; for (int k = 0; k < 9; ++k) { if ((i & 31) + k < 31) v += in[n + k]; v ^= k; } out[n] = v;",
-    "a guarded load, then apart": "int v = 0; if (i & 2) v = in[n]; if (i < 33) { __syncwarp(); v += s[i + 3] = 4; } out[n] = v;",
+    "a guarded load, then diverged": "int v = 0; if (i & 2) v = in[n]; if (i < 33) { __syncwarp(); v += s[i + 3] = 4; } out[n] = v;",
     "out at once": "if (i >= 40) return; s[i] = in[n]; out[n] = s[i] + 1;",
     "reduction": "s[i] = in[n]; __syncthreads(); for (int d = 64; d; d /= 2) { if (i < d) s[i] += s[i + d]; __syncthreads(); } "
                  "if (i == 0) out[b] = s[0];",

@@ -1,0 +1,31 @@
+"""What the host's modules ask of a launch that runs or has ended; `simt.launch.Execution` is one."""
+
+from typing import Any, Protocol
+
+from course_lib.simt.codegen.uniform.variant import UniformCode
+from course_lib.simt.host.build import LoadedKernel
+from course_lib.simt.host.limits import Triple
+from course_lib.simt.host.output import Output
+from course_lib.simt.host.workers import Worker
+from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.report import DeviceArray
+
+
+class Running(Protocol):
+    """One launch: its kernel, its memory as far as errors name it, and the workers with what they counted and found."""
+
+    kernel: LoadedKernel
+    program: Program
+    uniform: UniformCode | None
+    grid: Triple
+    arrays: list[DeviceArray]
+    shared_bytes: int
+    max_steps: int
+    output: Output
+    workers: list[Worker]
+
+    def thread(self, linear: int) -> Triple:
+        """Return (x, y, z) of a thread's number in its block."""
+
+    def warp_address(self, worker: Any, index: int) -> int:
+        """Return where a worker's warp lies."""
