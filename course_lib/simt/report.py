@@ -7,6 +7,7 @@ import numpy as np
 
 from course_lib import toolchain
 from course_lib.simt.errors import SimtError
+from course_lib.toolchain.code_stand_in import CodeStandIn
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Report:
     seconds_run: float = 0.0
     ptx: str = field(default="", repr=False)
     output: str = field(default="", repr=False)  # what the kernel printed, by block, then in the order of execution
-    cubin: bytes = field(default=b"", repr=False)
+    cubin: bytes | CodeStandIn = field(default=b"", repr=False)
     defines: dict = field(default_factory=dict, repr=False, compare=False)
 
     @functools.cached_property

@@ -88,6 +88,10 @@ class CompileError(CourseError):
         What the text is called.
     """
 
+    diagnostics: tuple[Diagnostic, ...]
+    log: str
+    name: str
+
     @classmethod
     def from_diagnostics(cls, name, diagnostics, log, **facts):
         """Make the exception whose message shows the first errors; `facts` become attributes too."""
