@@ -96,7 +96,7 @@ def _guess(spec, given, got):
     """Return what the spec guesses; it reckons with what the answer returned, which may be NaN, infinite or out of all proportion."""
     try:
         return spec.guess(given, got)
-    except (ArithmeticError, ValueError, TypeError):
+    except (ArithmeticError, ValueError):
         return ""
 
 
