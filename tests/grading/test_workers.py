@@ -80,7 +80,7 @@ def facts(**changed):
     (facts(library="b"), "worker tcp://far:1 has another version of the course's library"),
     (facts(versions={"Python": "3.11.1", "numpy": "2.1"}), r"has numpy 2\.1, and here it is 2\.0"),
     (facts(versions={"Python": "3.11.1"}), "has numpy None"),
-    (facts(problem="bubblewrap is missing"), "cannot lock submissions up: bubblewrap is missing"),
+    (facts(problem="bubblewrap is missing"), "has no sandbox for submissions: bubblewrap is missing"),
     (ModuleNotFoundError("No module named 'course_lib'"), "cannot load the course's library")])
 def test_a_worker_that_would_grade_differently_is_refused_in_a_sentence(worker, words):
     with pytest.raises(CourseError, match=words):

@@ -140,7 +140,7 @@ def _why_not(here, found, unsafe):
             return f"has {name} {found['versions'].get(name)}, and here it is {wanted}: install what constraints.txt names"
     if found["library"] != here["library"]:
         return "has another version of the course's library: bring it to the commit that is here, and start the worker anew"
-    return f"cannot lock submissions up: {found['problem']}" if found["problem"] and not unsafe else None
+    return f"has no sandbox for submissions: {found['problem']}" if found["problem"] and not unsafe else None
 
 
 def isolated(work: Callable, job: Any) -> Any:
