@@ -1,4 +1,4 @@
-"""What runs in the sandbox for kernels: compile texts, launch kernels on the arrays that come, hand back raw numbers.
+"""What runs in the sandbox for kernels: compile texts, launch kernels on the arrays that come, return raw numbers.
 
 It knows neither what is right nor what is asked: one request after the other, HEADERS and GIBIBYTES on its command line.
 The answers go through a pipe that nothing else in the process holds; what a kernel or the compiler prints goes nowhere.
