@@ -63,7 +63,7 @@ export function sceneOf(values, states) {
   const perStep = Object.fromEntries(SIDES.map(side => [side, Array.from({ length: steps }, (_, s) => before(runs[side], (s + 1) * each) - before(runs[side], s * each))]));
   const all = Object.fromEntries(SIDES.map(side => [side, fetchedBefore(states, runs[side], N ** 3)]));
   const most = Math.max(...SIDES.flatMap(side => NAMES.map(name => all[side][name]))), mostPerStep = Math.max(...SIDES.flatMap(side => perStep[side]));
-  return { states, steps, each, capacity, runs, perStep, all, most, mostPerStep, rest: steps, answer: all.rows.B / all.blocks.B,
+  return { states, steps, each, capacity, runs, perStep, all, most, mostPerStep, rest: 0, answer: all.rows.B / all.blocks.B,
     seconds: step => PACE[step] ?? 0.6 };
 }
 
@@ -251,7 +251,7 @@ function hit(view, x, y) {
 // ---- the explorable ------------------------------------------------------------------------------------------------------------------
 export const picture = {
   title: "A product without blocks and in blocks, and what the cache holds",
-  ask: { label: "Your prediction", unit: "times fewer lines of B" },
+  ask: { label: "Your prediction", unit: "times fewer" },
   order: ["says", "player", "picture", "controls"],
   height: (width, text, narrow) => (narrow ? 2 * Math.round(0.74 * width + 9 * text) : clamp(0.5 * width, 400, 480)),
   controls: states => [

@@ -22,7 +22,7 @@ class CacheBlock(Explorable):
                 "block, and count the cache lines that they fetch. Run this cell to play it.")
 
 
-def cache_blocks(block: int = 16, cache: int = 2048) -> CacheBlock:
+def cache_blocks(block: int = 16, cache: int = 4096) -> CacheBlock:
     """Play a product without blocks beside the same product in blocks, with a counter of the cache lines that each fetches.
 
     Parameters

@@ -67,6 +67,7 @@ export function layout(view) {
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
 const HUES = { light: { rival: ["#e08a2c", "#a9480b"], library: ["#4aa3df", "#0b5c96"], other: ["#58b99a", "#00745a"], empty: 0.1 },
   dark: { rival: ["#c8681a", "#ffb066"], library: ["#2a78b5", "#8accff"], other: ["#1f8f6d", "#78dcbb"], empty: 0.16 } };
+const tonesOf = ({ scene, hues }, lane) => (lane === scene.library ? hues.library : lane === scene.rival ? hues.rival : hues.other);
 function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
   pen.fillStyle = colour;
   pen.textAlign = align;
@@ -97,43 +98,57 @@ function drawTally(pen, view, { lane, pane }, tones) {
   pen.globalAlpha = 1;
 }
 
-/** What stands below a large count. */
-function rest({ scene, ms }, lane) {
+/** What each tone of a square stands for: the product under way first, then the one before it. */
+export function keyOf({ scene, ms }, lane) {
   const { products, part } = done(lane, ms);
-  if (scene.pace === REAL) return "each cell: one product";
-  return products && part < 1e-6 ? "just now" : `next: ${Math.floor(100 * part + EPS)} % of its time`;
+  if (scene.pace === REAL) return [{ tone: 1, words: "one product per cell" }];
+  const now = part < 1e-6 ? [] : [{ tone: products % 2, words: `product ${products + 1}, under way` }];
+  return products ? [...now, { tone: (products - 1) % 2, words: `product ${products}, complete` }] : now;
+}
+
+/** The key of a large square, from (x, y), one entry below the other. */
+function drawKey(pen, view, lane, tones, x, y, most) {
+  const { text } = view;
+  keyOf(view, lane).forEach(({ tone, words }, i) => {
+    const line = y + 1.4 * i * text;
+    pen.fillStyle = tones[tone];
+    pen.fillRect(x, line - 0.75 * text, 0.8 * text, 0.8 * text);
+    write(pen, view, words, x + 1.3 * text, line, { most: most - 1.3 * text });
+  });
 }
 
 function drawWords(pen, view, { lane, words, below }) {
-  const { text } = view, { products } = done(lane, view.ms), from = lane.lesson ? `from lesson ${lane.lesson}` : "NVIDIA's library";
+  const { text } = view, tones = tonesOf(view, lane), { products } = done(lane, view.ms), from = lane.lesson ? `from lesson ${lane.lesson}` : "NVIDIA's library";
   const finished = `${products === 1 ? "product" : "products"} finished`, { x, y, w } = words;
   write(pen, view, lane.name, x, y, { size: 1.25, weight: 700, most: w });
   if (below === undefined) {
     write(pen, view, from, x, y + 1.5 * text, { most: w });
     write(pen, view, String(products), x, y + 6 * text, { size: 4.2, weight: 700, most: w });
     write(pen, view, finished, x, y + 7.8 * text, { weight: 600, most: w });
-    write(pen, view, rest(view, lane), x, y + 9.3 * text, { most: w });
+    drawKey(pen, view, lane, tones, x, y + 10 * text, w);
     return;
   }
   const after = x + pen.measureText(lane.name).width + text;
   write(pen, view, from, after, y, { most: x + w - after });
   write(pen, view, String(products), x, below + 3.9 * text, { size: w < 20 * text ? 3 : 4.2, weight: 700 });
   const beside = x + pen.measureText(String(products)).width + 0.6 * text;
-  write(pen, view, finished, beside, below + 2.2 * text, { weight: 600, most: x + w - beside });
-  write(pen, view, rest(view, lane), beside, below + 3.8 * text, { most: x + w - beside });
+  write(pen, view, finished, beside, below + 1.5 * text, { weight: 600, most: x + w - beside });
+  drawKey(pen, view, lane, tones, beside, below + 2.9 * text, x + w - beside);
 }
 
 /** Speed in percent of the library's, as the recorded times say. */
 export const share = (lane, { library }) => Math.round(100 * library.ms / lane.ms);
 
-function drawLane(pen, view, where) {
-  const { lane, small, pane, words, under } = where, { scene, hues, text } = view, { products } = done(lane, view.ms);
-  const tones = lane === scene.library ? hues.library : lane === scene.rival ? hues.rival : hues.other;
-  (scene.pace === REAL ? drawTally : drawFilling)(pen, view, where, tones);
+function drawSquare(pen, view, where) {
+  const { lane, pane } = where, { scene } = view;
+  (scene.pace === REAL ? drawTally : drawFilling)(pen, view, where, tonesOf(view, lane));
   pen.strokeStyle = view.ink;
   pen.lineWidth = lane === scene.rival || lane === scene.library ? 2 : 1;
   pen.strokeRect(pane.x, pane.y, pane.side, pane.side);
-  if (!small) { drawWords(pen, view, where); return; }
+}
+
+function drawSmallWords(pen, view, { lane, pane, words, under }) {
+  const { scene, text } = view, { products } = done(lane, view.ms);
   const centre = pane.x + pane.side / 2;
   write(pen, view, lane.name, centre, words.y, { weight: lane === scene.rival || lane === scene.library ? 700 : 500, align: "center", most: words.w });
   write(pen, view, `${products} finished`, centre, under, { align: "center", weight: 600, most: words.w });
@@ -144,14 +159,16 @@ function drawClock(pen, view) {
   const { text, scene, width, narrow } = view, said = scene.pace === REAL ? "real time" : `slowed ${scene.pace} times`;
   write(pen, view, `${view.ms.toFixed(scene.pace === REAL ? 0 : 1)} ms`, 2, 1.7 * text, { size: 1.6, weight: 700 });
   write(pen, view, said, 9 * text, 1.7 * text);
-  const matrices = narrow ? `C = A · B, ${scene.states.N} × ${scene.states.N}` : `C = A · B, each ${scene.states.N} × ${scene.states.N}, on one NVIDIA H200`;
+  const matrices = narrow ? `C = A · B, ${scene.states.N} × ${scene.states.N}` : `C = A · B, each ${scene.states.N} × ${scene.states.N}, recorded on an NVIDIA H200`;
   write(pen, view, matrices, width - 2, 1.7 * text, { align: "right", most: width - 18 * text });
 }
 
 function draw(pen, view) {
   const more = { ...view, text: textOf(view), ms: clock(view.scene, view.at), hues: HUES[view.dark ? "dark" : "light"] };
   drawClock(pen, more);
-  for (const where of layout(view)) drawLane(pen, more, where);
+  const lanes = layout(view);
+  for (const where of lanes) drawSquare(pen, more, where);
+  for (const where of lanes) (where.small ? drawSmallWords : drawWords)(pen, more, where);
 }
 
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
@@ -195,7 +212,8 @@ export const picture = {
   title: "The race: kernels multiply the same two matrices",
   ask: { label: "Your prediction", unit: "products" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (width < SLIM ? clamp(1.4 * width, 420, 620) : narrow ? clamp(0.64 * width, 330, 430) : clamp(0.33 * width, 330, 430)),
+  height: (width, text, narrow) => (width < SLIM ? clamp(1.4 * width, 420, 620) : narrow ? clamp(0.64 * width, 330, 430)
+    : width < 820 ? 330 : clamp(Math.min(0.3 * width, 0.5 * width - 10 * text), 310, 430)),
   controls: states => [
     { kind: "range", key: "rival", label: "Against cuBLAS", name: "Kernel that races against NVIDIA's library", min: 0, max: states.lanes.length - 2,
       says: values => `${rivalOf(values, states).name} (lesson ${rivalOf(values, states).lesson})` },

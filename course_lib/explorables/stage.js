@@ -175,6 +175,7 @@ class Stage {
       watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
       watch(document, "fullscreenchange", () => this.projector(document.fullscreenElement === this.root))];
     this.root.addEventListener("keydown", event => this.key(event));
+    this.guess?.addEventListener("change", () => this.tell());
     this.root.addEventListener("click", event => this.clicked(event));
     this.canvas.addEventListener("pointermove", event => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
@@ -271,7 +272,8 @@ class Stage {
 
   tell() {
     const view = this.view(), step = Math.floor(this.at + 1e-6);
-    const guess = step >= this.scene.steps ? this.guess?.value.trim() : "";
+    const wrote = this.guess?.value.trim(), unread = wrote && document.activeElement !== this.guess && !Number.isFinite(numberOf(wrote));
+    const guess = step >= this.scene.steps || unread ? wrote : "";           // what is no number is said at once, not after the last step
     const words = this.picture.says(view, step) + (guess ? ` ${judged(guess, this.scene.answer)}` : "");
     put(this.says, "aria-live", this.playing ? "off" : "polite");
     if (this.says.textContent !== words) this.says.textContent = words;

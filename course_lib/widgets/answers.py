@@ -4,8 +4,11 @@ The folder is `$WARP_BY_WARP_HOME`, or else `warp-by-warp` in Jupyter's data fol
 is `answers.json`. Nothing is written until a reader answers, and nothing is sent anywhere.
 """
 
+import contextlib
 import json
 import os
+import time
+import uuid
 from pathlib import Path
 
 from jupyter_core.paths import jupyter_data_dir
@@ -16,7 +19,9 @@ def folder():
     return Path(os.environ.get("WARP_BY_WARP_HOME") or Path(jupyter_data_dir()) / "warp-by-warp")
 
 
-UNSAVED = "It could not be saved, and will be forgotten when this notebook's kernel stops."
+UNSAVED = "Your answer could not be saved, and will be forgotten when you close or restart this notebook."
+
+WAITS_S = (0, 0.02, 0.1)              # before each attempt to write: on Windows another notebook may be reading the file just now
 
 
 class Answers:
@@ -50,12 +55,22 @@ class Answers:
     def keep(self, key, value):
         """Keep a number or words under `key`; return whether it will outlive the kernel."""
         self._memory[key] = value
+        for wait_s in WAITS_S:
+            time.sleep(wait_s)
+            if self._write():
+                self._memory.clear()
+                return True
+        return False
+
+    def _write(self):
+        """Write all answers to the file; return whether that was possible."""
+        fresh = self.path.with_suffix(f".{uuid.uuid4().hex}")      # processes in two containers may have the same number
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            fresh = self.path.with_suffix(f".{os.getpid()}")
             fresh.write_text(json.dumps(self._load(), indent=1, sort_keys=True), encoding="utf-8")
             fresh.replace(self.path)          # never a half-written file, whatever happens
         except OSError:
+            with contextlib.suppress(OSError):
+                fresh.unlink()
             return False
-        self._memory.clear()
         return True

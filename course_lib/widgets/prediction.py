@@ -11,7 +11,7 @@ from course_lib.widgets.self_check import inline
 from course_lib.widgets.static import StaticBox
 
 
-def compare(predicted, actual, unit="", close=0.05):
+def compare(predicted, actual, unit="", close=0.05, ask=True):
     """Return a sentence that sets a prediction beside what came out.
 
     Parameters
@@ -22,6 +22,8 @@ def compare(predicted, actual, unit="", close=0.05):
     unit : str
     close : float
         The relative difference that still counts as close.
+    ask : bool
+        End with a question, where the lesson does not ask one of its own.
 
     >>> print(compare(2, 8.5, "sectors a request"))
     You said 2; it is 8.5 sectors a request: the answer is 4.2 times as large as your number. Where does the factor come from?
@@ -37,12 +39,13 @@ def compare(predicted, actual, unit="", close=0.05):
     if abs(predicted - actual) == 1 and float(actual).is_integer() and min(predicted, actual) > 3:
         return f"{said}: one too {'many' if predicted > actual else 'few'}."
     if actual and abs(predicted - actual) <= close * abs(actual):
-        return f"{said}: close. What makes the difference?"
+        return f"{said}: close.{' What makes the difference?' if ask else ''}"
     if predicted > 0 and actual > 0:
         small, large = sorted([(predicted, "your number"), (actual, "the answer")])
         factor, this, that = large[0] / small[0], large[1], small[1]
-        return f"{said}: {this} is {grouped(float(f'{factor:.2g}'))} times as large as {that}. Where does the factor come from?"
-    return f"{said}. Where does the difference come from?"
+        told = f"{said}: {this} is {grouped(float(f'{factor:.2g}'))} times as large as {that}."
+        return told + (" Where does the factor come from?" if ask else "")
+    return f"{said}.{' Where does the difference come from?' if ask else ''}"
 
 
 class Comparison(StaticBox):
@@ -91,15 +94,15 @@ class Prediction(StaticBox):
         said = f"{text.strip()} {self._unit}".rstrip() + understood(text, self.value)
         self.says.value = _line(f"Your prediction: {said}. Now run the next cells.{'' if kept else f' {UNSAVED}'}")
 
-    def reveal(self, actual):
-        """Say how the prediction compares with `actual`, here and below the question.
+    def reveal(self, actual, *, ask=True):
+        """Say how the prediction compares with `actual`, here and below the question; `ask` as in `compare`.
 
         Returns
         -------
         Comparison
             The last line of a cell shows it.
         """
-        sentence = compare(self.value, actual, self._unit)
+        sentence = compare(self.value, actual, self._unit, ask=ask)
         self.says.value = _line(sentence)
         return Comparison(sentence, compare(None, actual, self._unit))
 

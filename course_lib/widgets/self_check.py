@@ -69,8 +69,9 @@ class Asked(ipywidgets.VBox):
 
     def _say(self, said, judged, more=""):
         self.judged = judged
+        said_of = inline(said.removesuffix("."))
         colour, word = ("#009E73", "✓ Right.") if judged.right else ("#D55E00", "✗ Not yet.")
-        self.says.value = _told(f"<i>{inline(said)}</i>: <b>{word}</b> {inline(judged.feedback)}{html.escape(more)}", colour)
+        self.says.value = _told(f"<i>{said_of}</i>: <b>{word}</b> {inline(judged.feedback)}{html.escape(more)}", colour)
         for button in getattr(self, "buttons", ()):
             pressed = button.description == said
             button.icon = ("check" if judged.right else "times") if pressed else ""

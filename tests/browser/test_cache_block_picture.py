@@ -28,11 +28,11 @@ def so_far(shown):
 def test_steps_by_key_have_the_counters_lines(opened):
     shown = opened(reduced_motion="reduce")
     assert "Predict, then play" in shown.says()
-    assert not re.search(r"2,048|2,176|384|16 times", shown.told()), "no answer before the reader plays"
+    assert not re.search(r"2,048|2,176|320|16 times", shown.told()), "no answer before the reader plays"
     for step in range(1, 9):
         shown.press("ArrowRight")
         shown.when(f"after {step * N * N:,} multiply-adds")
-        assert so_far(shown) == [lines(N, 2048, step * N * N), lines(16, 2048, step * N * N)]
+        assert so_far(shown) == [lines(N, 4096, step * N * N), lines(16, 4096, step * N * N)]
     shown.press("End")
     shown.says(LAST)
 
@@ -65,14 +65,16 @@ def test_every_position_of_both_controls_says_its_counts(opened, how):
     shown = opened()
     shown.press("End")
     shown.says(LAST)
-    for block, cache in itertools.product(BLOCKS, CACHES) if how == "mouse" else [(8, 2048), (8, 4096)]:
+    for block, cache in itertools.product(BLOCKS, CACHES) if how == "mouse" else [(8, 4096), (8, 8192)]:
         if how == "mouse":
             for name in (f"{block} × {block}", f"{cache // 1024} KiB"):
                 shown.root.get_by_text(name, exact=True).click()
         else:
-            control, key = (shown.radio("16 × 16"), "ArrowLeft") if cache == 2048 else (shown.radio("2 KiB"), "ArrowRight")
+            control, key = (shown.radio("16 × 16"), "ArrowLeft") if cache == 4096 else (shown.radio("4 KiB"), "ArrowRight")
             control.focus()
             shown.page.keyboard.press(key)
+        shown.says(r"Predict, then play\.$")
+        shown.press("End")
         rows, blocks = lines(N, cache), lines(block, cache)
         both = f"{rows[1]:,} without blocks, {blocks[1]:,} in blocks of {block} × {block}"
         shown.says(f"{both}.* together: {sum(rows):,} and {sum(blocks):,}")
@@ -85,4 +87,4 @@ def test_the_pointer_tells_a_line(opened):
     row = "({ layout }, view) => { const { B } = layout(view).rows; return [B.x + 2 * B.cell, B.y + 5.5 * B.cell]; }"
     x, y = shown.at(*shown.where(row))
     shown.page.mouse.move(x, y)
-    shown.page.get_by_text("B[5][0] to [15], one cache line: not in the cache, fetched 32 times so far").wait_for()
+    shown.page.get_by_text("B[5][0] to [15], one cache line: in the cache, fetched 32 times so far").wait_for()

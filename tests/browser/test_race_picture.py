@@ -70,15 +70,27 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown.says(LAST + r".* You said 4; it is 9\.")
 
 
-def test_at_the_end_the_full_square_is_not_zero_percent_of_the_next(opened):
+def test_at_the_end_it_says_which_product_each_tone_stands_for(opened):
     shown = opened()
     shown.press("End")
     shown.says(LAST)
     shown.rested()
     words = [text["words"] for text in shown.written()]
-    assert "just now" in words
-    assert "next: 42 % of its time" in words
-    assert "next: 0 % of its time" not in words
+    assert words.count("product 1, complete") == 1
+    assert {"product 10, under way", "product 9, complete"} <= set(words)
+    assert "product 2, under way" not in words, "the naive kernel has just finished its first"
+    assert "recorded on an NVIDIA H200" in " ".join(words)
+
+
+def test_a_prediction_that_is_no_number_is_refused_before_the_race_ends(opened):
+    shown = opened()
+    shown.prediction().fill("many")
+    shown.button("Play").click()
+    shown.says(r'ms: the naive kernel has finished 0 products.* You wrote "many", which is not a number')
+    shown.button("Pause").click()
+    shown.prediction().fill("9")
+    shown.press("ArrowRight")
+    assert "You wrote" not in shown.told()
 
 
 def test_a_narrow_window_still_has_both_squares_side_by_side(opened):

@@ -122,6 +122,21 @@ def test_from_where_c_fills_is_told_as_it_was_recorded():
     assert {lane["name"] for lane in states()["lanes"] if lane["begins"] == "left"} == {"swapped", "cuBLAS"}
 
 
+KEY = """(m, {states, values, moments}) => { const scene = m.sceneOf(values, states);
+    return moments.map(ms => scene.lanes.map(lane => m.keyOf({ scene, ms }, lane))); }"""
+
+
+def test_the_key_names_the_product_of_each_tone(page):
+    begin, middle, end = evaluate(page, KEY, {"states": states(), "values": SLOWED, "moments": [0, 12, MS["sgemm_naive"]]})
+    assert begin == [[], []]
+    assert middle == [[{"tone": 0, "words": "product 1, under way"}],
+                      [{"tone": 0, "words": "product 5, under way"}, {"tone": 1, "words": "product 4, complete"}]]
+    assert end == [[{"tone": 0, "words": "product 1, complete"}],
+                   [{"tone": 1, "words": "product 10, under way"}, {"tone": 0, "words": "product 9, complete"}]]
+    (naive, library), = evaluate(page, KEY, {"states": states(), "values": SLOWED | {"pace": 1}, "moments": [500]})
+    assert naive == library == [{"tone": 1, "words": "one product per cell"}]
+
+
 SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
     return [...Array(scene.steps + 1).keys()].map(at => [m.says({ scene, values, at }), m.describes({ scene, values, at })]); }"""
 

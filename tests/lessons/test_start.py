@@ -9,6 +9,7 @@ import my_course
 import nbformat
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from nbclient import NotebookClient
 
 from course_lib import cp, data, simt
@@ -17,7 +18,10 @@ from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, NAMES, RIVALS, SIDE, N, states
 from course_lib.lessons import start
 from course_lib.lessons.start.climb import recorded
+from course_lib.lessons.start.pictures import describe_second, draw_second, draw_threads
 from course_lib.magic import from_cell
+from course_lib.plots.style import BLUE, GREEN, VERMILION
+from course_lib.run import run
 from course_lib.widgets.prediction import compare
 
 LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "00_start_here.ipynb"
@@ -25,6 +29,8 @@ CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
 PROSE = " ".join(" ".join("".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown").split())
 NOTES, README = ((LESSON.parents[1] / page).read_text(encoding="utf-8") for page in ("docs/lecturing/00_start_here.md", "README.md"))
 CODE = {cell["id"]: "".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "code"}
+QUESTIONS = Path(start.__file__).with_name("questions_00.toml").read_text(encoding="utf-8")
+FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 MS = {kernel: 1e3 * recorded(kernel).median_s for kernel in NAMES}
 
 
@@ -47,10 +53,10 @@ def test_the_kernel_doubles_and_is_counted_as_the_prose_says(twice):
     loaded, stored = "bytes loaded, in pieces of 32", "bytes stored, in pieces of 32"
     assert [tuple(row) for row in table.rows] == [("threads", 8), (loaded, 32), (stored, 32)]
     assert "simulated" in table.caption
-    assert "Eight numbers of four bytes are 32 bytes" in PROSE
+    assert "Eight numbers of four bytes fill exactly one piece, which was loaded once and stored once." in PROSE
     cp.RawKernel(twice, "twice")((1,), (4,), (x,))
     assert [tuple(row) for row in start.counted(cp.last_launch()).rows] == [("threads", 4), (loaded, 32), (stored, 32)]
-    assert "If you launched only four threads, the table would still say 32." in PROSE
+    assert "It still says 32. Four numbers are 16 bytes, but a GPU counts whole pieces." in PROSE
     cp.RawKernel(twice, "twice")((1,), (9,), (cp.asarray(np.arange(16, dtype=np.float32)),))
     assert [row[1] for row in start.counted(cp.last_launch()).rows] == [9, 64, 64]
     assert "Launch 4 threads: it still says 32." in NOTES
@@ -65,7 +71,9 @@ def test_the_simulator_is_made_ready_and_says_so_when_it_takes_long(capsys):
         patch.setattr("course_lib.simt.host.ahead.library.runtime", lambda: ended.wait(30))
         simt.prepare_runtime(ended.set, patience_s=0.01)
     assert ended.is_set(), "it was said before the work was done"
-    assert "start.prepare_simulator()" in CODE["probe"]
+    start.prepare()
+    assert [line.split(".")[0] for line in capsys.readouterr().out.splitlines()] == ["No GPU is used here", "The simulator is ready"]
+    assert "start.prepare()" in CODE["probe"]
 
 
 def test_sixteen_threads_are_refused_and_the_repair_helps(twice):
@@ -73,6 +81,7 @@ def test_sixteen_threads_are_refused_and_the_repair_helps(twice):
     with pytest.raises(CourseError, match=r"line \d: thread \(8, 0, 0\) of block \(0, 0, 0\) reads x\[8\], but x has 8 elements"):
         cp.RawKernel(twice, "twice")((1,), (16,), (x,))
     assert "Thread 8 asked for `x[8]`" in PROSE
+    assert "The message calls it thread (8, 0, 0)" in PROSE
     repaired = twice.replace("x[threadIdx.x] = 2", "if (threadIdx.x < 8) x[threadIdx.x] = 2")
     kernel = cp.RawKernel(repaired, "twice")
     kernel((1,), (8,), (x,))
@@ -80,6 +89,13 @@ def test_sixteen_threads_are_refused_and_the_repair_helps(twice):
     kernel((1,), (16,), (x,))
     assert x.get().tolist() == [4 * n for n in range(8)]
     assert "doubled twice, once by each launch: 0, 4, 8, and so on" in PROSE
+
+
+def test_a_second_block_doubles_the_same_numbers(twice):
+    x = cp.asarray(np.arange(8, dtype=np.float32))
+    cp.RawKernel(twice, "twice")((2,), (8,), (x,))
+    assert x.get().tolist() == [4 * n for n in range(8)], "on the simulator, one block after the other; on a GPU nobody knows"
+    assert "In a second block `threadIdx.x` begins at 0 again, so both blocks would double the same eight numbers." in PROSE
 
 
 def test_the_line_that_is_told_is_the_one_that_is_missing():
@@ -91,18 +107,65 @@ def test_the_line_that_is_told_is_the_one_that_is_missing():
 def test_the_climb_is_the_recording():
     rows = start.climb().rows
     assert [row[0] for row in rows] == list(NAMES.values())
-    for kernel, (_, lesson, ms, per_second, share) in zip(NAMES, rows, strict=True):
+    for kernel, (_, lesson, ms, share) in zip(NAMES, rows, strict=True):
         assert ms == f"{MS[kernel]:.1f}"
-        assert int(per_second) == 1000 // MS[kernel], "as the race counts them"
         assert share == f"{100 * MS[LIBRARY] / MS[kernel]:.0f}"
         assert bool(lesson) is (kernel != LIBRARY)
     for record in data.load("ladder").records:
         assert record.gflops == pytest.approx(2e-9 * record.N**3 / record.median_s, rel=1e-3)
 
 
+def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_apart_they_are():
+    side = 128                             # one block of the largest tiles
+    A, B = np.random.default_rng(0).standard_normal((2, side, side), dtype=np.float32)
+    done = {kernel: run(kernel, A, B, backend="sim").counters for kernel in RIVALS}
+    assert {counters[FFMA] for counters in done.values()} == {side**3 + side**2}, "the product, and alpha times each sum"
+    assert {counters[FFMA.replace("ffma", other)] for counters in done.values() for other in ("fadd", "fmul")} == {0}
+    assert len(RIVALS) == 12
+    assert f"All twelve do the same arithmetic: {N} · {N} · {N} multiplications" in PROSE
+    slow, fast = max(map(MS.get, RIVALS)), min(map(MS.get, RIVALS))
+    assert (MS["sgemm_swapped"], MS["sgemm_warp_tile"]) == (slow, fast)
+    assert f"*swapped* takes {slow:.1f} ms for one product, and *warp tile* {fast:.1f} ms, which is {slow / fast:.0f} times less" in PROSE
+    assert f"can take {slow:.1f} ms or {fast:.1f} ms" in PROSE
+    assert f"*coalesced* takes {MS['sgemm_coalesced']:.1f} ms, although *uncoalesced* takes only {MS['sgemm_uncoalesced']:.1f} ms" in PROSE
+
+
+def test_the_counts_beside_the_profiler_are_those_of_the_documentation():
+    page = (LESSON.parents[1] / "docs" / "simulator-hardware.md").read_text(encoding="utf-8")
+    assert "| 946 counters | Nsight Compute's readings | 927 |" in page
+    assert "holds 86 small kernels" in page
+    assert "We ran 86 small kernels under it, on an H200, and compared 946 counts: 927 are equal" in PROSE
+    assert "927 of 946 counts were equal" in QUESTIONS
+
+
+def test_a_picture_shows_each_thread_and_where_it_points():
+    words = [text.get_text() for text in draw_threads(16).texts]
+    assert words.count("?") == 8
+    assert [word for word in words if word.startswith("x[")] == [f"x[{i}]" for i in range(8)]
+    assert [int(word) for word in words if word.isdigit()] == list(range(16))
+    assert "?" not in [text.get_text() for text in draw_threads(8).texts]
+
+
+def test_a_picture_shows_the_products_of_one_second():
+    ax = draw_second(0.64)
+    words = [text.get_text() for text in ax.texts]
+    assert words[1::3] == ["1.6 per second", *(f"{int(1000 / MS[kernel])} per second" for kernel in ("sgemm_naive", LIBRARY))]
+    areas = {}
+    for patch in ax.patches:
+        colour = to_hex(patch.get_facecolor(), keep_alpha=True)
+        areas[colour] = areas.get(colour, 0) + patch.get_width() * patch.get_height()
+    drawn = [areas[to_hex(colour, keep_alpha=True)] for colour in (GREEN, VERMILION, BLUE)]
+    assert drawn == pytest.approx([1 / 0.64, 1000 / MS["sgemm_naive"], 1000 / MS[LIBRARY]])
+    assert "1.6 by NumPy on this computer, 39 by the naive kernel and 371 by cuBLAS" in describe_second(0.64)
+    with pytest.raises(CourseError, match="run the cell that measures it again"):
+        start.one_second(0)
+
+
 def test_the_prose_says_what_was_recorded():
     assert f"cuBLAS finishes {int(1000 / MS[LIBRARY])} products and the naive kernel {int(1000 / MS['sgemm_naive'])}" in PROSE
-    assert f"the naive kernel takes {MS['sgemm_naive'] / MS[LIBRARY]:.1f} times as long as cuBLAS" in PROSE
+    apart = f"{MS['sgemm_naive'] / MS[LIBRARY]:.1f}"
+    assert f"The naive kernel takes {apart} times as long as cuBLAS" in PROSE
+    assert f"Divide your factor by {apart}:" in PROSE
     closest = min(RIVALS, key=MS.get)
     assert f"reaches {100 * MS[LIBRARY] / MS[closest]:.0f} % of the library's speed. It is in lesson 15" in PROSE
     assert NAMES[closest] == "warp tile"
@@ -110,11 +173,10 @@ def test_the_prose_says_what_was_recorded():
     assert set(slower) == {"swapped", "coalesced"}
     assert f"*swapped* takes {slower['swapped']:.1f} times as long as the naive kernel, and" in PROSE
     assert f"{slower['coalesced']:.1f} times as long." in PROSE
-    assert f"can take {MS['sgemm_naive']:.1f} ms or {MS[LIBRARY]:.1f} ms" in PROSE
 
 
 def test_the_notes_and_the_front_page_say_what_was_recorded():
-    naive, library = MS["sgemm_naive"], MS[LIBRARY]
+    naive, library, slow, fast = MS["sgemm_naive"], MS[LIBRARY], MS["sgemm_swapped"], MS["sgemm_warp_tile"]
     in_one_second = {NAMES[kernel]: int(1000 / ms) for kernel, ms in MS.items()}
     share = {NAMES[kernel]: f"{100 * library / ms:.0f}" for kernel, ms in MS.items()}
     assert f"{naive:.1f} / {library:.2f} is {naive / library:.1f}." in NOTES
@@ -122,7 +184,8 @@ def test_the_notes_and_the_front_page_say_what_was_recorded():
     assert f"*warp tile*, {in_one_second['warp tile']} of {in_one_second['cuBLAS']}, is at {share['warp tile']} %" in NOTES
     assert f"*double buffered*, {in_one_second['double buffered']}, at {share['double buffered']} %" in NOTES
     assert f"{MS['sgemm_coalesced']:.1f} ms and {MS['sgemm_uncoalesced']:.1f} ms" in NOTES
-    assert f"Same arithmetic, same GPU: {naive:.1f} ms or {library:.1f} ms." in README
+    assert f"Same matrices, same GPU: {naive:.1f} ms or {library:.1f} ms." in README
+    assert f"can take {slow:.1f} ms or {fast:.1f} ms" in NOTES
     assert f"Two kernels after {naive:.1f} ms" in README
     assert "has finished nine](docs/img/race.png)" in README
     assert int(naive / library) == 9
@@ -134,11 +197,13 @@ def test_the_prose_and_the_notes_say_how_the_order_was_recorded():
     assert f"was recorded, too, on an H200 on {order.date}." in PROSE
     assert order.device == f"NVIDIA {gpu.name}"
     assert f"on one of the GPU's {gpu.sms} *[multiprocessors]" in PROSE
-    assert f"It read {SIDE} × {SIDE} elements of C again and again" in PROSE
+    assert f"It read one element for each of the {SIDE} × {SIDE} cells, again and again" in PROSE
+    assert f"Each small cell of a square stands for {N // SIDE} × {N // SIDE} elements of C." in PROSE
     assert len(fills[LIBRARY]) == SIDE**2
     assert f"(H200, {order.date}; a block of threads on one multiprocessor read {SIDE} × {SIDE} elements of C" in NOTES
     longer = max(row["watched_us"] / row["alone_us"] - 1 for row in order.rows)
     assert f"took at most {100 * longer:.1f} % longer beside it" in NOTES
+    assert f"Beside it, the kernels took at most {100 * longer:.1f} % longer." in PROSE
     begins = {lane["name"]: lane["begins"] for lane in states()["lanes"]}
     assert {name for name, side in begins.items() if side == "left"} == {"swapped", "cuBLAS"}
     assert "Eleven kernels do. Choose *swapped*" in NOTES
@@ -156,10 +221,13 @@ def test_no_recording_is_faster_than_the_modelled_limit():
     assert 1e3 * start.least_s() < min(MS.values())
     gpu = device("H200")
     assert gpu.peak_gflops == pytest.approx(132 * 128 * 2 * 1.98)
-    assert f"{gpu.peak_gflops:,.0f} billion operations per second" in PROSE
+    assert PROSE.count(f"{gpu.peak_gflops:,.0f} billion operations per second") == 2
+    assert f"an H200 has {gpu.sms} multiprocessors with {gpu.cores_per_sm} arithmetic units each" in PROSE
+    assert f"{gpu.clock_mhz / 1000:.2f} billion times per second" in PROSE
     assert f"at least {1e3 * start.least_s():.2f} ms" in PROSE
     assert f"{gpu.bandwidth_gb_s:,.0f} GB/s · 2 / 8 = {gpu.bandwidth_gb_s * 2 / 8:,.0f} billion" in PROSE
-    assert f"The naive kernel does {recorded('sgemm_naive').gflops:,.0f} billion" in PROSE
+    assert f"The naive kernel does {recorded('sgemm_naive').gflops:,.0f} billion. (Its time is {MS['sgemm_naive']:.1f} ms, rounded from " \
+        f"{MS['sgemm_naive']:.2f} ms.)" in PROSE
 
 
 def test_the_readers_own_time_stands_beside_the_recorded_ones():

@@ -1,6 +1,7 @@
 """Predictions: read as people write, kept across kernels, compared, and harmless when nobody answers."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -108,6 +109,19 @@ def test_a_broken_file_counts_as_empty(own_folder):
     assert Answers().recall("k") is None
     (own_folder / "answers.json").write_text('{"k": "text", "m": true, "n": 3}')
     assert [Answers().recall(key) for key in "kmn"] == [None, None, 3]
+
+
+def test_two_that_save_at_once_do_not_take_each_others_file(tmp_path):
+    path = tmp_path / "answers.json"
+    with ThreadPoolExecutor(8) as pool:
+        kept = list(pool.map(lambda number: Answers(path).keep(f"k{number}", number), range(200)))
+    assert all(kept)
+    assert [left.name for left in tmp_path.iterdir()] == ["answers.json"]
+
+
+def test_comparison_asks_nothing_where_the_lesson_does():
+    assert compare(4.25, 8.5, ask=False).endswith("2 times as large as your number.")
+    assert compare(8.6, 8.5, ask=False).endswith(": close.")
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):

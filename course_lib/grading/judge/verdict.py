@@ -61,7 +61,8 @@ class Verdict:
         head = f"<p><b>{escape(self.title)}: {escape(self._summary())}</b></p>{findings}"
         if not rows:
             return head
-        return (f"{head}<table><thead><tr><th></th><th style='text-align:left'>input or gate</th><th></th></tr></thead>"
+        what = "input or gate" if self.gates else "input"
+        return (f"{head}<table><thead><tr><th></th><th style='text-align:left'>{what}</th><th></th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>")
 
     def _summary(self):

@@ -120,11 +120,13 @@ def beside_ikj(lines: Lines) -> Table:
 
 
 def block_sizes() -> Table:
-    """Return a table of what blocks of several sizes fetch."""
+    """Return a table of what blocks of several sizes fetch, in two caches."""
+    small, large = CACHE, 4 * CACHE
     rows = []
     for b in BLOCKS:
-        counted, formula = count_blocks(b).per_multiply_add, float(lines_per_multiply_add(b, N))
-        rows.append((f"{b} × {b}", f"{FLOAT * b * b:,}", f"{counted:.4f}", f"{formula:.4f}"))
-    rows.append(("ikj, without blocks", f"{FLOAT * N * N:,}", f"{count_order('ikj').per_multiply_add:.4f}", ""))
-    header = ("block", "bytes of a block", "lines per multiply-add, counted", "1/(8b) + 1/(16N)")
-    return Table(header, rows, f"{N} × {N} matrices, a cache of {CACHE // 1024} KiB")
+        counted = (f"{count_blocks(b, cache=size).per_multiply_add:.4f}" for size in (small, large))
+        rows.append((f"{b} × {b}", f"{FLOAT * b * b:,}", *counted, f"{float(lines_per_multiply_add(b, N)):.4f}"))
+    plain = (f"{count_order('ikj', cache=size).per_multiply_add:.4f}" for size in (small, large))
+    rows.append(("ikj, without blocks", f"{FLOAT * N * N:,}", *plain, ""))
+    header = ("block", "bytes of a block", *(f"counted, {size // 1024} KiB" for size in (small, large)), "1/(8b) + 1/(16N)")
+    return Table(header, rows, f"{N} × {N} matrices: lines per multiply-add in a cache of {small // 1024} KiB and of {large // 1024} KiB")

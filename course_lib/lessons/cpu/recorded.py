@@ -41,7 +41,7 @@ def gflops(found: dict[str, Any]) -> float:
 def label() -> str:
     """Say how the times were taken, and where."""
     rounds = recording().find(what="conditions")[0]["rounds"]
-    return f"one thread, {rounds} rounds, {recording().label}"
+    return f"one thread, the middle one of {rounds} times, {recording().label}"
 
 
 def conditions() -> Table:
@@ -97,18 +97,6 @@ def gain() -> float:
     return round(row("gemm_ikj")["median_s"] / row(SIX, parameters=YOURS)["median_s"], 2)
 
 
-def times() -> Table:
-    """Return a table of recorded times: ikj, the lesson's loops, and the same with one change each."""
-    found = [("ikj, without blocks", row("gemm_ikj")), ("1. your loops in blocks of 16 × 16", row(SIX, parameters=YOURS)),
-             (f"2. the same; a row begins {PADDED} floats after the last, not {N}", row(SIX, ld=PADDED, parameters=YOURS)),
-             ("3. the same as 1; blocks end where the matrix ends", row(SIX, parameters=WITH_ENDS)),
-             ("2 and 3 together: longer rows, and ends", row(SIX, ld=PADDED, parameters=WITH_ENDS))]
-    plain = found[0][1]["median_s"]
-    rows = [(name, *ms(r), f"{plain / r['median_s']:.2f}") for name, r in found]
-    header = ("loops", "best, ms", "median", "slowest", "times as fast as ikj")
-    return Table(header, rows, f"{N} × {N} matrices, {label()}")
-
-
 def said(parameters: dict) -> str:
     """Say which block a row is about.
 
@@ -131,9 +119,8 @@ def block_times() -> Table:
     for name, kernel, parameters in named:
         near, far = (row(kernel, ld=ld, parameters=parameters) for ld in (N, PADDED))
         kib = f"{4 * parameters['BK'] * parameters['BJ'] / 1024:g}" if parameters else ""
-        rows.append((name, kib, *ms(near)[:2], *ms(far)[:2], f"{near['median_s'] / far['median_s']:.2f}"))
-    header = ("loops", "block of B, KiB", f"rows of {N}: best, ms", "median", f"rows of {PADDED}: best, ms", "median",
-              "ratio of the medians")
+        rows.append((name, kib, ms(near)[1], ms(far)[1], f"{near['median_s'] / far['median_s']:.2f}"))
+    header = ("loops", "block of B, KiB", f"rows of {N}, ms", f"rows of {PADDED}, ms", "ratio")
     return Table(header, rows, f"{N} × {N} matrices, {label()}")
 
 
@@ -159,19 +146,43 @@ def ladder() -> list[tuple[str, dict[str, Any]]]:
             named.append((f"{r['kernel']}, vectors of {r['parameters'].get('VB', 32) // 4} floats", r))
     for r in found:
         if r["kernel"] == "blas":
-            choice = "of itself" if r["parameters"]["chosen"] else "told to compute"
-            named.append((f"the library, {choice} as for {r['parameters']['kernels']}", r))
+            wide = {"Haswell": 8, "SkylakeX": 16}[r["parameters"]["kernels"]]
+            choice = "its own choice" if r["parameters"]["chosen"] else "told so"
+            named.append((f"the library, vectors of {wide} floats ({choice})", r))
     return named
+
+
+def climb_rows() -> list[tuple[str, dict[str, Any]]]:
+    """Return (name, row) of the five steps of the lesson, from the slowest program to the fastest."""
+    steps = dict(ladder())
+    blocks = row(SIX, ld=PADDED, parameters=YOURS | {"BI": 64, "BJ": 64, "BK": 64})
+    return [("three loops, ijk", steps["three loops, ijk"]), ("three loops, ikj", steps["three loops, ikj"]),
+            ("six loops, 64 × 64", blocks), ("NumPy's library", library()),
+            ("gemm_packed", steps["gemm_packed, vectors of 16 floats"])]
+
+
+@style.styled
+def climb() -> Picture:
+    """Draw the speed of the five steps of the lesson, with the peak of the core as a line."""
+    roof, found = peak().gflops, climb_rows()
+    values = {f"{name}: {ms(r)[1]} ms": gflops(r) for name, r in found}
+    ax = bars(values, style.axes(width=8.4, height=3.7), unit=f"GFLOP/s of one core,\n{recording().label}", title=f"{N} × {N} matrices")
+    ax.texts[-1].set(ha="right", position=(-5, 0))                    # inside its bar, away from the line
+    ax.axvline(roof, color=style.INK, linestyle="--", linewidth=1.5)
+    ax.text(roof - 3, -0.6, f"peak of the core, {roof:.0f}", ha="right", va="bottom", fontsize=12)
+    ax.set_xlim(0, 1.05 * roof)
+    ax.set_ylim(len(values) - 0.5, -1.1)
+    said = "; ".join(f"{name} {ms(r)[1]} ms, {gflops(r):.3g} GFLOP/s, {gflops(r) / roof:.0%} of the peak" for name, r in found)
+    return render(ax, f"Speed of one core, {recording().label}, with a peak of {roof:.0f} GFLOP/s: {said}.")
 
 
 def scoreboard() -> Table:
     """Return how far each program comes: its times, its speed, and its share of the library's and of the peak."""
     chosen, roof = library()["median_s"], peak()
-    rows = [(name, *ms(r), f"{gflops(r):.1f}", f"{chosen / r['median_s']:.1%}", f"{gflops(r) / roof.gflops:.1%}") for name, r in ladder()]
-    header = ("program", "best, ms", "median", "slowest", "GFLOP/s, of the median", "speed, % of the library", "% of the peak")
-    bound = f"the peak, the fastest sample, is {roof.gflops:.0f} GFLOP/s, with vectors of {roof.vector // 4} floats"
-    caption = f"{N} × {N} matrices, {label()}; {bound}"
-    return Table(header, rows, caption)
+    rows = [(name, ms(r)[1], f"{gflops(r):.1f}", f"{chosen / r['median_s']:.0%}", f"{gflops(r) / roof.gflops:.1%}") for name, r in ladder()]
+    header = ("program", "time, ms", "GFLOP/s", "speed, % of the library", "% of the peak")
+    bound = f"the peak is {roof.gflops:.0f} GFLOP/s, with vectors of {roof.vector // 4} floats"
+    return Table(header, rows, f"{N} × {N} matrices, {label()}; {bound}")
 
 
 def points() -> dict[str, tuple[float, float]]:

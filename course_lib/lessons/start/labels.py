@@ -1,6 +1,6 @@
 """How a number is known: measured here, recorded elsewhere, modelled from a GPU's data sheet, or counted by the simulator."""
 
-from course_lib import data, simt, toolchain
+from course_lib import data, gpu, simt, toolchain
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, N
@@ -40,7 +40,7 @@ def beside(seconds: float) -> Table:
     rows = ((f"{1e3 * seconds:,.1f}", "NumPy, on this computer", f"measured on {toolchain.cpu_name()}"),
             (f"{1e3 * recorded('sgemm_naive').median_s:,.1f}", "the naive kernel, on a GPU", label),
             (f"{1e3 * recorded(LIBRARY).median_s:,.2f}", "cuBLAS, on the same GPU", label),
-            (f"{1e3 * least_s():,.2f}", "its multiplications and additions alone, at least", limit))
+            (f"{1e3 * least_s():,.2f}", "the multiplications and additions alone, at least", limit))
     return Table(("ms", "one product", "label"), rows, f"{N} × {N} matrices of float32")
 
 
@@ -48,6 +48,13 @@ def prepare_simulator() -> None:
     """Translate what every simulated launch needs, unless that is done already, and say so when it takes more than a moment."""
     simt.prepare_runtime(lambda: print("Preparing the simulator. The first time on a computer this takes some seconds …", flush=True))
     print("The simulator is ready.")
+
+
+def prepare() -> None:
+    """Say whether a GPU works here, and make the simulator ready."""
+    status = gpu.probe()
+    print("A GPU works here." if status.usable else "No GPU is used here.", status.reason)
+    prepare_simulator()
 
 
 def counted(launch: LaunchResult) -> Table:

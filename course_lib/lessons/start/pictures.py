@@ -1,0 +1,111 @@
+"""Two pictures: which thread takes which number of an array, and how many products fit into one second."""
+
+from typing import Any
+
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+from course_lib import data
+from course_lib.errors import CourseError
+from course_lib.explorables.race import LIBRARY, SIDE
+from course_lib.lessons.start.climb import recorded
+from course_lib.plots import show
+from course_lib.plots.style import BLUE, GREEN, INK, PALE, SKY, VERMILION, axes, styled
+
+NUMBERS = 8                           # of the lesson's array
+LANES = (VERMILION, BLUE)             # the naive kernel and the library, in the hues of the race
+
+
+@styled
+def draw_threads(threads: int, numbers: int = NUMBERS, ax: Any = None) -> Any:
+    """Draw a row of threads above a row of numbers, with an arrow from each thread to the number that it takes; return the Axes."""
+    ax = axes(ax, width=max(6.0, 0.62 * threads + 1.4), height=1.9)
+    for i in range(max(threads, numbers)):
+        exists = i < numbers
+        ax.add_patch(Rectangle((i - 0.46, 0), 0.92, 0.7, facecolor=PALE if exists else "none", edgecolor=INK if exists else VERMILION,
+                               linestyle="-" if exists else ":", linewidth=1.5))
+        ax.text(i, 0.33, f"x[{i}]" if exists else "?", ha="center", va="center", fontsize=12, color=INK if exists else VERMILION)
+        if i < threads:
+            ax.add_patch(FancyBboxPatch((i - 0.28, 1.72), 0.56, 0.46, boxstyle="round,pad=0.08", facecolor=SKY, edgecolor=INK, linewidth=1))
+            ax.text(i, 1.95, str(i), ha="center", va="center", fontsize=12)
+            ax.annotate("", (i, 0.76), (i, 1.62), arrowprops={"arrowstyle": "->", "linewidth": 1.8, "color": INK if exists else VERMILION})
+    ax.text(-0.75, 1.95, "threadIdx.x", ha="right", va="center", fontsize=12)
+    ax.text(-0.75, 0.33, "array x", ha="right", va="center", fontsize=12)
+    ax.set(xlim=(-2.9, max(threads, numbers) - 0.4), ylim=(-0.1, 2.35))
+    ax.axis("off")
+    return ax
+
+
+def describe_threads(threads: int, numbers: int = NUMBERS) -> str:
+    """Say what `draw_threads` shows.
+
+    >>> describe_threads(8)
+    '8 threads above an array x of 8 numbers. Thread 0 points to x[0], thread 1 to x[1], and so on to thread 7.'
+    >>> describe_threads(16).partition("thread 7. ")[2]
+    'Threads 8 to 15 point to places behind the end of the array.'
+    """
+    last = min(threads, numbers) - 1
+    beyond = f" Threads {numbers} to {threads - 1} point to places behind the end of the array." if threads > numbers else ""
+    return (f"{threads} threads above an array x of {numbers} numbers. Thread 0 points to x[0], thread 1 to x[1], "
+            f"and so on to thread {last}.{beyond}")
+
+
+def who_takes(threads: int) -> None:
+    """Show which thread takes which number of the lesson's array."""
+    show(draw_threads(threads), describe_threads(threads))
+
+
+def per_second(seconds: float) -> str:
+    """Return how many products of `seconds` each fit into one second: whole ones, or two digits where they are few.
+
+    >>> per_second(0.0254), per_second(0.64), per_second(2.5)
+    ('39', '1.6', '0.4')
+    """
+    many = 1 / seconds
+    return str(int(many)) if many >= 10 else f"{many:.2g}"
+
+
+@styled
+def draw_second(seconds: float, ax: Any = None) -> Any:
+    """Draw a square of cells for this computer, the naive kernel and the library: each cell a product in one second; return the Axes."""
+    ax = axes(ax, width=8.6, height=3.9)
+    gpu = f"recorded on {data.load('ladder').device}"
+    lanes = ((seconds, "NumPy", "measured on this computer", GREEN), (recorded("sgemm_naive").median_s, "naive", gpu, LANES[0]),
+             (recorded(LIBRARY).median_s, LIBRARY, gpu, LANES[1]))
+    for place, (each, name, label, colour) in enumerate(lanes):
+        left, many = 1.34 * SIDE * place, 1 / each
+        ax.add_patch(Rectangle((left, -SIDE), SIDE, SIDE, facecolor=PALE, linewidth=0))
+        for row in range(SIDE):                        # one bar for each row of cells; the last cell may be filled in part
+            ax.add_patch(Rectangle((left, -row - 1), min(SIDE, max(0, many - SIDE * row)), 1, facecolor=colour, linewidth=0, snap=False))
+        for i in range(1, SIDE):
+            ax.plot((left + i, left + i), (-SIDE, 0), (left, left + SIDE), (-i, -i), color="white", linewidth=0.8, snap=False)
+        ax.add_patch(Rectangle((left, -SIDE), SIDE, SIDE, facecolor="none", edgecolor=INK, linewidth=1.2, zorder=3))
+        ax.text(left + SIDE / 2, 1, name, ha="center", va="bottom", weight="bold")
+        ax.text(left + SIDE / 2, -SIDE - 1, f"{per_second(each)} per second", ha="center", va="top", weight="bold")
+        ax.text(left + SIDE / 2, -SIDE - 4.4, label, ha="center", va="top", fontsize=11)
+    ax.set(xlim=(-2, 3.68 * SIDE + 2), ylim=(-SIDE - 7.5, 4), aspect="equal")
+    ax.axis("off")
+    return ax
+
+
+def describe_second(seconds: float) -> str:
+    """Say what `draw_second` shows.
+
+    >>> describe_second(0.64).partition("one second: ")[2]
+    '1.6 by NumPy on this computer, 39 by the naive kernel and 371 by cuBLAS on a GPU.'
+    """
+    naive, library = (per_second(recorded(kernel).median_s) for kernel in ("sgemm_naive", LIBRARY))
+    return (f"Three squares of {SIDE} by {SIDE} cells. Each filled cell is a product that is finished in one second: "
+            f"{per_second(seconds)} by NumPy on this computer, {naive} by the naive kernel and {library} by {LIBRARY} on a GPU.")
+
+
+def one_second(seconds: float) -> None:
+    """Show how many products fit into one second here, with the naive kernel and with the library.
+
+    Raises
+    ------
+    CourseError
+        When `seconds` is not positive.
+    """
+    if not seconds > 0:
+        raise CourseError(f"a product that takes {seconds} seconds: run the cell that measures it again")
+    show(draw_second(seconds), describe_second(seconds))
