@@ -25,6 +25,9 @@ def read_time(text: str, zone: tzinfo | None) -> datetime:
 
     >>> [read_time(t, UTC).isoformat() for t in ("2030-11-20-10-11-12", "2030-11-20 10:11:12 UTC", "20301120T101112+0100")]
     ['2030-11-20T10:11:12+00:00', '2030-11-20T10:11:12+00:00', '2030-11-20T09:11:12+00:00']
+    >>> read_time("yesterday", UTC)
+    Traceback (most recent call last):
+    course_lib.errors.CourseError: 'yesterday' is no time
     """
     digits = re.match(r"(\d{4})-?(\d\d)-?(\d\d)[T _-](\d\d)[:.-]?(\d\d)[:.-]?(\d\d)(?:\.\d+)? ?(.*)", text, re.IGNORECASE)
     if not digits:
