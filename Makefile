@@ -90,7 +90,7 @@ hand-back: dev  ## put the pages of feedback into nbgrader's exchange. EXERCISE=
 	$(BIN)/python -m course_lib.grading hand-back "$(EXERCISE)" "$(EXCHANGE)"
 
 precompiled: dev  ## make build/precompiled.zip, with which lessons run on machines that cannot have NVIDIA's compiler
-	$(BIN)/python tools/precompiled.py
+	$(BIN)/python -m tools precompiled
 
 bench: dev  ## measure how fast the simulator is. BENCH_ARGS="--quick --json FILE --numba-python PATH"
 	$(BIN)/python -m course_lib.bench simt $(BENCH_ARGS)

@@ -19,22 +19,22 @@ STATIC_SHARED = 48 * KIB   # the most that `__shared__` arrays of fixed size may
 
 
 @dataclass(frozen=True)
-class Limits:
+class ChipLimits:
     """What every chip of one compute capability allows; sizes in bytes, registers of 4 bytes.
 
     Attributes
     ----------
-    warps, blocks, registers, shared : int
+    warps, blocks, registers, shared
         Of one SM.
-    threads_per_block, registers_per_thread : int
+    threads_per_block, registers_per_thread
         The most.
-    register_unit : int
+    register_unit
         Registers are handed out in multiples of this: per warp, on CC 1.3 per block.
-    warp_unit : int
+    warp_unit
         Sub-partitions of an SM, over which its warps and registers are spread; on CC 1.3 warps are rounded up to it.
-    shared_per_block : int
+    shared_per_block
         The most a block may ask for; beyond 48 KiB it must do so at launch (CC 7.0 and up).
-    shared_unit, shared_reserved : int
+    shared_unit, shared_reserved
         A block's shared memory is a multiple of the first, and the system takes the second of each block.
     """
 
@@ -51,27 +51,27 @@ class Limits:
     shared_reserved: int
 
     @property
-    def static_shared(self):
+    def static_shared(self) -> int:
         """Bytes of `__shared__` arrays of fixed size that a block may have."""
         return min(STATIC_SHARED, self.shared_per_block)
 
 
 LIMITS = {
-    #              SM:           block:  SM:      thread: units:    SM:        block:     unit: reserved:
-    #              warps blocks  threads registers regs   regs warp shared     shared     shared shared
-    (1, 3):  Limits(32,  8,      512,    16384,   124,    512, 2,   16 * KIB,  16 * KIB,  512,  0),
-    (3, 0):  Limits(64,  16,     1024,   65536,   63,     256, 4,   48 * KIB,  48 * KIB,  256,  0),
-    (3, 5):  Limits(64,  16,     1024,   65536,   255,    256, 4,   48 * KIB,  48 * KIB,  256,  0),
-    (3, 7):  Limits(64,  16,     1024,   131072,  255,    256, 4,   112 * KIB, 48 * KIB,  256,  0),
-    (5, 2):  Limits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
-    (6, 1):  Limits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
-    (7, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  96 * KIB,  256,  0),
-    (7, 5):  Limits(32,  16,     1024,   65536,   255,    256, 4,   64 * KIB,  64 * KIB,  256,  0),
-    (8, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   164 * KIB, 163 * KIB, 128,  KIB),
-    (8, 6):  Limits(48,  16,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
-    (8, 9):  Limits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
-    (9, 0):  Limits(64,  32,     1024,   65536,   255,    256, 4,   228 * KIB, 227 * KIB, 128,  KIB),
-    (12, 0): Limits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+    #                  SM:           block:  SM:      thread: units:    SM:        block:     unit: reserved:
+    #                  warps blocks  threads registers regs   regs warp shared     shared     shared shared
+    (1, 3):  ChipLimits(32,  8,      512,    16384,   124,    512, 2,   16 * KIB,  16 * KIB,  512,  0),
+    (3, 0):  ChipLimits(64,  16,     1024,   65536,   63,     256, 4,   48 * KIB,  48 * KIB,  256,  0),
+    (3, 5):  ChipLimits(64,  16,     1024,   65536,   255,    256, 4,   48 * KIB,  48 * KIB,  256,  0),
+    (3, 7):  ChipLimits(64,  16,     1024,   131072,  255,    256, 4,   112 * KIB, 48 * KIB,  256,  0),
+    (5, 2):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
+    (6, 1):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  48 * KIB,  256,  0),
+    (7, 0):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   96 * KIB,  96 * KIB,  256,  0),
+    (7, 5):  ChipLimits(32,  16,     1024,   65536,   255,    256, 4,   64 * KIB,  64 * KIB,  256,  0),
+    (8, 0):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   164 * KIB, 163 * KIB, 128,  KIB),
+    (8, 6):  ChipLimits(48,  16,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+    (8, 9):  ChipLimits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
+    (9, 0):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   228 * KIB, 227 * KIB, 128,  KIB),
+    (12, 0): ChipLimits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
 }
 # Single- and double-precision units of an SM; "CUDA C++ Programming Guide", Arithmetic Instructions, throughput per clock.
 UNITS = {
@@ -90,20 +90,19 @@ class Device:
 
     Attributes
     ----------
-    name : str
-    cc : tuple of int
+    cc
         Compute capability, (major, minor).
-    sms, cores_per_sm : int
+    sms, cores_per_sm
         Multiprocessors; single-precision cores of one.
-    clock_mhz : float
+    clock_mhz
         The clock that the quoted peak is computed with: the boost clock where there is one.
-    bandwidth_gb_s : float
+    bandwidth_gb_s
         Of the device memory, by the data sheet, in 10^9 bytes a second.
-    l2_bytes : int
+    l2_bytes
         0 for GT200, whose second level caches textures only.
-    dp_ratio : float
+    dp_ratio
         Double-precision over single-precision throughput.
-    source : str
+    source
         Where the figures are from.
     """
 
@@ -118,21 +117,21 @@ class Device:
     source: str
 
     @property
-    def limits(self):
-        """The Limits of its compute capability."""
+    def limits(self) -> ChipLimits:
+        """The ChipLimits of its compute capability."""
         return LIMITS[self.cc]
 
     @property
-    def peak_gflops(self):
+    def peak_gflops(self) -> float:
         """Single-precision peak: two operations per fused multiply-add, one per core and clock, in 10^9 a second."""
         return self.sms * self.cores_per_sm * 2 * self.clock_mhz / 1e3
 
     @property
-    def peak_gflops_double(self):
+    def peak_gflops_double(self) -> float:
         """Double-precision peak, in 10^9 operations a second."""
         return self.peak_gflops * self.dp_ratio
 
-    def peak_gflops_tensor(self, number):
+    def peak_gflops_tensor(self, number: str) -> float:
         """Peak of the tensor cores for "tf32" or "bf16" in 10^9 operations a second, at `clock_mhz`; 0 where they take no such numbers.
 
         The H100's white paper prints it for 1830 MHz, 8 % less; data sheets print twice as much, with sparsity.
@@ -144,12 +143,12 @@ class Device:
         return self.sms * rate * 2 * self.clock_mhz / 1e3
 
     @property
-    def balance(self):
+    def balance(self) -> float:
         """Single-precision operations that the device can do per byte it can load: the roofline's knee."""
         return self.peak_gflops / self.bandwidth_gb_s
 
     @property
-    def threads_per_sm(self):
+    def threads_per_sm(self) -> int:
         """The most threads that one SM holds at a time."""
         return self.limits.warps * WARP
 
@@ -193,7 +192,7 @@ DEVICES = {d.name: d for d in (
 DEFAULT_DEVICE = DEVICES["H200"]
 
 
-def device(name):
+def device(name: str) -> Device:
     """Return a Device by name, upper or lower case.
 
     Raises

@@ -11,9 +11,12 @@ error off its result, before the kernel answers the front end. Nothing else chan
 import ast
 import re
 import sys
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from IPython.display import display
 
+from course_lib.errors import CourseError
 from course_lib.unwritten import NOT_WRITTEN, NotWritten, Unwritten, is_unwritten
 
 WRITE, END = "// write it here", "// up to here"
@@ -21,13 +24,31 @@ _COMMENT = re.compile(r"\A%%[^\n]*|//[^\n]*|/\*.*?\*/", re.DOTALL)         # or 
 _REGION = re.compile(rf"(?P<before>.*?){re.escape(WRITE)}[^\n]*(?P<after>.*?)(?:{re.escape(END)}|\Z)", re.DOTALL)
 
 
+class Shell(Protocol):
+    """What is asked of an IPython shell."""
+
+    user_ns: dict[str, Any]
+    events: Any
+    showtraceback: Callable[..., None]
+    register_magic_function: Callable[..., Any]
+    transform_cell: Callable[[str], str]
+    shows_what_is_missing: "Missing"
+
+
+class CellResult(Protocol):
+    """What IPython says of a cell that has ended."""
+
+    error_in_exec: BaseException | None
+    info: Any
+
+
 class Notice:
     """One sentence for the reader; a screen reader says it, too."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.text
 
     def _repr_html_(self):
@@ -36,9 +57,9 @@ class Notice:
 
 
 def is_blank(text: str) -> bool:
-    """Tell whether a place where the reader is to write is still as the copy had it.
+    """Tell whether a gap where the reader is to write is still as the copy had it.
 
-    A place that ends with `END` is blank as long as there are only comments before that. One that does not, a whole body, is blank as long
+    A gap that ends with `END` is blank as long as there are only comments before that. One that does not, a whole body, is blank as long
     as there are only comments between its braces, or in the whole text.
 
     >>> is_blank("void f() {\\n    // write it here\\n}"), is_blank("void f() {\\n    // write it here\\n    g();\\n}")
@@ -48,9 +69,9 @@ def is_blank(text: str) -> bool:
     >>> is_blank("x;\\n// write it here\\n\\n// up to here\\ny;"), is_blank("x;\\n// write it here\\nz;\\n// up to here\\ny;")
     (True, False)
     """
-    for place in _REGION.finditer(text):
-        before, after = (_COMMENT.sub("", place[part]).strip() for part in ("before", "after"))
-        ended = place.group().endswith(END)
+    for gap in _REGION.finditer(text):
+        before, after = (_COMMENT.sub("", gap[part]).strip() for part in ("before", "after"))
+        ended = gap.group().endswith(END)
         if ended and not after:
             return True
         if not ended and before[-1:] in ("", "{") and not after.strip("} \t\n"):
@@ -58,7 +79,7 @@ def is_blank(text: str) -> bool:
     return False
 
 
-def bind(namespace: dict, name: str, why: str, text: str) -> Unwritten:
+def bind(namespace: dict[str, Any], name: str, why: str, text: str) -> Unwritten:
     """Bind a kernel's name to an `Unwritten`; one that stands there already goes on to stand for it, and what depends on it."""
     found = namespace.get(name)
     if is_unwritten(found) and found._root is found:
@@ -68,7 +89,7 @@ def bind(namespace: dict, name: str, why: str, text: str) -> Unwritten:
     return namespace[name]
 
 
-def bind_written(namespace: dict, name: str, text: str) -> None:
+def bind_written(namespace: dict[str, Any], name: str, text: str) -> None:
     """Bind a kernel's name to its text; arrays that it was to fill get their names back."""
     root = namespace.get(name)
     namespace[name] = text
@@ -80,13 +101,13 @@ def bind_written(namespace: dict, name: str, text: str) -> None:
             namespace[other] = value._original
 
 
-def unwritten(namespace: dict, name: str, text: str) -> Notice:
+def unwritten(namespace: dict[str, Any], name: str, text: str) -> Notice:
     """Note that a cell is blank; return what the cell shows."""
     bind(namespace, name, NOT_WRITTEN, text)
     return Notice(f"{name} {NOT_WRITTEN}: write it in this cell, where it says “{WRITE}”, and run the cell again. The answer is below it.")
 
 
-def install(shell) -> None:
+def install(shell: Shell) -> None:
     """Have an IPython shell show a `NotWritten` as one sentence, and go on. A second call changes nothing."""
     if not hasattr(shell, "shows_what_is_missing"):
         shell.shows_what_is_missing = Missing(shell)
@@ -95,12 +116,13 @@ def install(shell) -> None:
 class Missing:
     """What IPython does about a `NotWritten` in one shell."""
 
-    def __init__(self, shell):
-        self.shell, self.show_other, self.said = shell, shell.showtraceback, set()
+    def __init__(self, shell: Shell) -> None:
+        self.shell, self.show_other = shell, shell.showtraceback
+        self.said: set[str] = set()
         shell.showtraceback = self.show
         shell.events.register("post_run_cell", self.after_cell)
 
-    def show(self, exc_tuple=None, *args, **kwargs):
+    def show(self, exc_tuple: Any = None, *args: Any, **kwargs: Any) -> None:
         """Show the sentence, once a cell; any other exception as ever. IPython calls this also for what fails while it is displayed."""
         error = (exc_tuple or sys.exc_info())[1]
         if not isinstance(error, NotWritten):
@@ -109,18 +131,19 @@ class Missing:
             self.said.add(str(error))
             display(Notice(str(error)))
 
-    def after_cell(self, result):
+    def after_cell(self, result: CellResult) -> None:
         """Take the error off a cell that has told it, so that the front end goes on to the next."""
         self.said.clear()
         error = result.error_in_exec
         if isinstance(error, NotWritten):
             keep_names(self.shell.user_ns, self.shell.transform_cell(result.info.raw_cell), error)
             result.error_in_exec = None
-        elif getattr(error, "in_its_cell", False):           # the compiler's message is shown; the cells after it say so, too
+        elif isinstance(error, CourseError) and error.facts.get("in_its_cell"):
+            # the compiler's message is shown; the cells after it say so, too
             result.error_in_exec = None
 
 
-def keep_names(namespace: dict, cell: str, error: NotWritten) -> None:
+def keep_names(namespace: dict[str, Any], cell: str, error: NotWritten) -> None:
     """Bind what a cell that ended early has not made, and the arrays that its kernel was to fill, to an `Unwritten` each."""
     for name, value in list(namespace.items()):
         if not name.startswith("_") and any(value is array for array in error.arrays):
@@ -130,7 +153,7 @@ def keep_names(namespace: dict, cell: str, error: NotWritten) -> None:
             namespace[name] = Unwritten(name, root=error.root)
 
 
-def failing_line(error: NotWritten, namespace: dict) -> int:
+def failing_line(error: NotWritten, namespace: dict[str, Any]) -> int:
     """Return the line of the cell in which an exception began, 1 when its traceback does not tell."""
     step = error.__traceback__
     while step is not None:
@@ -146,8 +169,8 @@ def names_from(tree: ast.Module, line: int) -> list[str]:
     >>> names_from(ast.parse("a = 1\\nb, (c, d) = f()\\nfor e in b: g = [h for h in e]\\ndef i(): j = 1\\nimport k.l, m as n"), 2)
     ['b', 'c', 'd', 'e', 'g', 'i', 'k', 'n']
     """
-    found = {}
-    waiting = [node for node in reversed(tree.body) if node.end_lineno >= line]
+    found: dict[str, None] = {}
+    waiting: list[ast.AST] = [node for node in reversed(tree.body) if (node.end_lineno or 0) >= line]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -1,7 +1,10 @@
 """The base class of every error that this library raises on purpose, and the one for a package that is not installed."""
 
+import textwrap
 from importlib.util import find_spec
+from typing import Any
 
+COLUMNS = 88          # of a message in a notebook: fits beside an open file browser
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}      # what pip calls a module, where that is another name
 
 
@@ -12,21 +15,33 @@ class CourseError(Exception):
 
     Parameters
     ----------
-    message : str
+    message
         One clear sentence that names the value and what would be right; further lines may follow.
     **facts
         Everything a program may want to look at; each becomes an attribute.
     """
 
-    def __init__(self, message, **facts):
+    def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
         self.facts = facts
         for name, value in facts.items():
             setattr(self, name, value)
 
     def _render_traceback_(self):
-        """Return what IPython prints instead of a stack trace."""
-        return [f"{type(self).__name__}: {self}"]
+        """Return what IPython prints instead of a stack trace; JupyterLab would break long lines anywhere, also inside words."""
+        return ["\n".join(_wrapped(line) for line in f"{type(self).__name__}: {self}".splitlines())]
+
+
+def _wrapped(line: str) -> str:
+    """Break a line of a message between its words; a line of source, which is indented, stays as it is.
+
+    >>> print(_wrapped("OutOfBounds: " + 12 * "a word, "))
+    OutOfBounds: a word, a word, a word, a word, a word, a word, a word, a word, a word, a
+    word, a word, a word,
+    """
+    if len(line) <= COLUMNS or line[:1].isspace():
+        return line
+    return textwrap.fill(line, COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 class MissingPackageError(CourseError, ImportError):
@@ -38,9 +53,9 @@ def require(what: str, *modules: str) -> None:
 
     Parameters
     ----------
-    what : str
+    what
         Who needs them, the subject of the sentence.
-    *modules : str
+    *modules
         Their names as Python imports them.
 
     Raises

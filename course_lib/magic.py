@@ -12,10 +12,11 @@ import keyword
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from IPython.display import display
 
-from course_lib.blank import bind, bind_written, install, is_blank, unwritten
+from course_lib.blank import Shell, bind, bind_written, install, is_blank, unwritten
 from course_lib.errors import CourseError
 from course_lib.kernels import own_program
 from course_lib.run import build_cpu, resolve, run
@@ -23,15 +24,15 @@ from course_lib.toolchain import CompileError, compile_cuda, no_compiler, resour
 from course_lib.unwritten import DOES_NOT_COMPILE
 
 
-def load_ipython_extension(shell):
+def load_ipython_extension(shell: Shell) -> None:
     """Register `%%cuda` and `%%c`, and what a blank cell needs; IPython calls this."""
     install(shell)
     shell.register_magic_function(lambda line, cell: c(line, cell, shell.user_ns), "cell", "c")
     shell.register_magic_function(lambda line, cell: cuda(line, cell, shell.user_ns), "cell", "cuda")
 
 
-def cuda(line, cell, namespace):
-    """Keep a cell's CUDA C under a name, compile it, and print a line for each kernel in it.
+def cuda(line: str, cell: str, namespace: dict[str, Any]) -> None:
+    """Bind a cell's CUDA C to a name, compile it, and print a line for each kernel in it.
 
     When the cell is blank or its text does not compile, the name is bound to an `Unwritten`, so that later cells say so and none uses an
     older text. What the line says besides the name is done then: `--list` shows the text with colours and line numbers; `--run A B`, or
@@ -71,12 +72,12 @@ def cuda(line, cell, namespace):
         display(check(text, **wanted.parameters))
 
 
-def c(line, cell, namespace):
-    """Keep a cell's C under a name, compile it as a program for the CPU, and print a line.
+def c(line: str, cell: str, namespace: dict[str, Any]) -> None:
+    """Bind a cell's C to a name, compile it as a program for the CPU, and print a line.
 
     The cell holds a whole function, or only loops with A(i, k), B(k, j), C(i, j): `course_lib.kernels.own_program` says
     which arguments and names there are. A blank cell, and a text that does not compile, bind the name as in `%%cuda`; without a C compiler
-    the text is kept, and a line says why it is not compiled.
+    the text is bound all the same, and a line says why it is not compiled.
 
     Raises
     ------
@@ -90,12 +91,12 @@ def c(line, cell, namespace):
         return
     with _bound(namespace, name, text):
         missing = no_compiler()
-        built = None if missing else build_cpu(own_program(text))
+        warnings = () if missing else build_cpu(own_program(text)).warnings
     if missing:
         print(f"{name}: kept, not compiled: {missing}")
         return
     print(f"{name}: compiled")
-    for warning in built.warnings:
+    for warning in warnings:
         print(warning.show(name))
 
 
@@ -106,7 +107,7 @@ def _bound(namespace, name, text):
         yield
     except CompileError as error:
         bind(namespace, name, DOES_NOT_COMPILE, text)
-        error.in_its_cell = True                 # the message is here; the cells below can run, and say so
+        error.facts["in_its_cell"] = True           # the message is here; the cells below can run, and say so
         raise
     except BaseException:
         bind_written(namespace, name, text)
@@ -114,7 +115,7 @@ def _bound(namespace, name, text):
     bind_written(namespace, name, text)
 
 
-def from_cell(source):
+def from_cell(source: str) -> tuple[str, str]:
     """Return the name and the kernel text of a whole cell, as the magic makes them, without running anything.
 
     Raises
@@ -146,29 +147,32 @@ class _Wanted:
 
 
 def _read(line):
-    """Take the line of a `%%cuda` cell apart.
+    """Read the line of a `%%cuda` cell.
 
     >>> _read("mine --list --run A B BM=16")
     _Wanted(name='mine', list=True, check=False, matrices=('A', 'B'), parameters={'BM': 16})
     """
     words = line.split()
-    name, facts, parameters = _name(words[0] if words else ""), {}, {}
+    name = _name(words[0] if words else "")
+    matrices: tuple[str, ...] = ()
+    flags: dict[str, bool] = {}
+    parameters: dict[str, int] = {}
     while words := words[1:]:
         word = words[0]
         if word in ("--list", "--check"):
-            facts[word[2:]] = True
+            flags[word[2:]] = True
         elif word == "--run":
             matrices = tuple(itertools.takewhile(str.isidentifier, words[1:]))
             if len(matrices) not in (2, 3):
                 raise CourseError("--run needs the names of two matrices, or of three: --run A B")
-            facts["matrices"], words = matrices, words[len(matrices):]
+            words = words[len(matrices):]
         elif match := re.fullmatch(r"(\w+)=(\d+)", word):
             parameters[match[1]] = int(match[2])
         else:
             raise CourseError(f"%%cuda takes one name, then --list, --check, --run A B or a number like BM=16: {word!r} is none of them")
-    if parameters and not {"matrices", "check"} & facts.keys():
+    if parameters and not (matrices or "check" in flags):
         raise CourseError(f"{' and '.join(parameters)} would be used by --run or --check, and neither is asked for")
-    return _Wanted(name, parameters=parameters, **facts)
+    return _Wanted(name, matrices=matrices, parameters=parameters, **flags)
 
 
 def _needed(text, wanted):
@@ -186,7 +190,7 @@ def _matrix(name, namespace):
 
 
 def _text(name, cell, magic="cuda"):
-    """Put a comment in the place of the magic, so that lines keep the numbers they have in the cell."""
+    """Put a comment where the magic stood, so that lines keep the numbers they have in the cell."""
     return f"// %%{magic} {name}\n{cell}"
 
 

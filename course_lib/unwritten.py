@@ -6,7 +6,7 @@ reaches the end of a lesson.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 from course_lib.errors import CourseError
 
@@ -20,6 +20,9 @@ ADVICE = {
 
 class NotWritten(CourseError):
     """The reader's own kernel is needed, and is not there. Attributes: root (its `Unwritten`), arrays (what it was to fill)."""
+
+    root: "Unwritten"
+    arrays: tuple[Any, ...]
 
 
 class Unwritten:
@@ -79,7 +82,7 @@ def text_of(thing: Unwritten) -> str:
     return thing._root._text
 
 
-def is_unwritten(thing: Any) -> bool:
+def is_unwritten(thing: Any) -> TypeGuard[Unwritten]:
     """Tell an `Unwritten` from everything else.
 
     >>> is_unwritten(Unwritten("mine")), is_unwritten("mine")

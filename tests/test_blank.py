@@ -4,7 +4,6 @@ import ast
 import os
 from pathlib import Path
 
-import my_course
 import pytest
 from blank_lesson import CELLS, copy_of
 from IPython.core.interactiveshell import InteractiveShell
@@ -13,6 +12,7 @@ from nbclient.exceptions import CellExecutionError
 
 from course_lib import blank
 from course_lib.unwritten import NotWritten, Unwritten, is_unwritten
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[1]
 MISSING = "mine is not written yet: write it in its cell, run that cell, then run this one again."

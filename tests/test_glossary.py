@@ -4,9 +4,10 @@ import json
 import re
 from pathlib import Path
 
-import glossary
 import nbformat
 import pytest
+
+from tools.page import glossary
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -49,7 +50,7 @@ def test_links_lead_to_entries(path):
 def test_the_first_use_of_a_word_is_linked(path):
     sources = [cell["source"] for cell in glossary.prose(cells(path))]
     missing = [(there, sources[index][start:end]) for index, start, end, there in glossary.first_uses(sources)]
-    assert not missing, f"run tools/glossary.py {path.relative_to(ROOT)}"
+    assert not missing, f"run python -m tools page glossary {path.relative_to(ROOT)}"
 
 
 @pytest.mark.parametrize(("source", "missing"), [
@@ -74,12 +75,12 @@ def test_the_tool_changes_links_and_nothing_else(tmp_path, capsys):
     for cell in notebook.cells[1:]:
         cell.source = glossary.LINK.sub(r"\1", cell.source)
     path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
-    glossary.main([path])
+    glossary.link_notebooks([path])
     assert "links added" in capsys.readouterr().out
     linked = nbformat.read(path, as_version=4)
     assert linked != notebook
     for cell in linked.cells[1:]:
         cell.source = glossary.LINK.sub(r"\1", cell.source)
     assert linked == notebook
-    glossary.main([path])
+    glossary.link_notebooks([path])
     assert ": 0 links added" in capsys.readouterr().out

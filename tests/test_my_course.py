@@ -9,11 +9,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 
 from course_lib.blank import is_blank
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -150,8 +150,9 @@ def test_a_broken_copy_is_the_readers_too(course):
 
 SLOW = """\
 import sys
-sys.path.insert(0, {tools!r})
-import my_course, time
+sys.path.insert(0, {root!r})
+import time
+from tools import my_course
 write = my_course.Copying.write
 def slowly(self, name, data, replace=False):
     part = self.part / "half"
@@ -164,7 +165,7 @@ my_course.make({course!r})
 
 
 def test_an_interrupted_run_leaves_nothing_half_made_and_the_next_one_goes_on(course):
-    code = SLOW.format(tools=str(ROOT / "tools"), course=str(course))
+    code = SLOW.format(root=str(ROOT), course=str(course))
     run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert run.stdout.readline()
     run.send_signal(signal.SIGKILL)

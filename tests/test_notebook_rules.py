@@ -7,10 +7,10 @@ import json
 import re
 from pathlib import Path
 
-import my_course
 import pytest
 
 from course_lib.blank import is_blank
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))

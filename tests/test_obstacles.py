@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import obstacles
 import pytest
+
+from tools import obstacles
 
 ROOT = Path(__file__).resolve().parent.parent
 CAN_MOUNT = shutil.which("unshare") and subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0
@@ -82,7 +83,7 @@ def test_an_old_venv_is_not_used(tmp_path, spoil, words):
 INSTALLING = """
 import sys
 from pathlib import Path
-from obstacles import one_at_a_time
+from tools.obstacles import one_at_a_time
 with one_at_a_time(Path(sys.argv[1]), lambda words: print(words, flush=True)):
     print("in", flush=True)
     sys.stdin.read()
@@ -90,7 +91,7 @@ with one_at_a_time(Path(sys.argv[1]), lambda words: print(words, flush=True)):
 
 
 def installing(folder):
-    return subprocess.Popen([sys.executable, "-c", INSTALLING, folder], cwd=ROOT / "tools", text=True, stdin=subprocess.PIPE,
+    return subprocess.Popen([sys.executable, "-c", INSTALLING, folder], cwd=ROOT, text=True, stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE)
 
 
@@ -119,8 +120,8 @@ def clone(tmp_path):
     """The files that `make lab` needs before pip has done its work, in a folder as readers have them."""
     folder = tmp_path / "Zürich, 2nd try"
     (folder / "tools").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "constraints.txt", "tools/setup.py", "tools/driver.py", "tools/my_course.py",
-                 "tools/obstacles.py"):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "tools/__init__.py", "tools/setup.py", "tools/driver.py",
+                 "tools/my_course.py", "tools/obstacles.py"):
         shutil.copy(ROOT / name, folder / name)
     return folder
 

@@ -5,11 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-import replay_binder
-import replay_colab
-import replay_lesson
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+
+from tools.replay import binder, colab, lesson
 
 ROOT = Path(__file__).resolve().parent.parent
 BINDER = ROOT / ".binder"
@@ -17,21 +16,21 @@ BINDER = ROOT / ".binder"
 
 def test_the_readme_has_one_cell_for_colab_with_one_place_for_the_address():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert readme.count(replay_colab.ADDRESS) == 1
-    cell = replay_colab.cell()
+    assert readme.count(colab.ADDRESS) == 1
+    cell = colab.cell()
     assert f'COURSE = "{ROOT.as_uri()}"' in cell
     assert "{COURSE}" in cell
 
 
 def test_colabs_cell_asks_for_none_of_what_colab_has_its_own_version_of():
-    cell = replay_colab.cell()
+    cell = colab.cell()
     (install,) = re.findall(r"^%pip install (.*)$", cell, re.MULTILINE)
     assert install.split()[-2:] == ["./warp-by-warp", "anywidget"], "no extra: Colab brings the other widgets and Matplotlib itself"
     assert "cupy" not in cell
     assert "upgrade" not in cell
 
 
-@pytest.mark.parametrize("text", [*replay_colab.COLAB.split(), *replay_colab.COLAB_GPU.split(), *replay_binder.BINDER.split()])
+@pytest.mark.parametrize("text", [*colab.COLAB.split(), *colab.COLAB_GPU.split(), *binder.BINDER.split()])
 def test_other_peoples_environments_are_named_to_the_version(text):
     (part,) = Requirement(text).specifier
     assert part.operator == "=="
@@ -66,4 +65,4 @@ def test_binder_runs_a_script_that_is_there():
 ])
 def test_a_replay_is_right_only_when_all_ran_and_every_move_was_answered(change, expected):
     result = {"lesson": "a.ipynb", "seconds": 1.0, "failed": [], "widgets": 2, "moved": [["Live", True]]}
-    assert replay_lesson.right(result | change) is expected
+    assert lesson.right(result | change) is expected

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import required
+
+from tools import required
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,8 +26,8 @@ def test_the_sandboxs_tests_run_where_it_is_required(demanded, skipped, monkeypa
     """Without bwrap on the path; a test that runs there then fails by itself."""
     monkeypatch.setenv("COURSE_REQUIRE", demanded)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'tools'}")
-    code = "import required; print(required.bubblewrap.args[0])"
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    code = "from tools import required; print(required.bubblewrap.args[0])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == str(skipped)
 
 

@@ -6,11 +6,12 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import lock
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tools import lock
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -39,7 +40,7 @@ def environment():
 def test_pyproject_names_at_most_a_minimum_and_constraints_name_the_version(text):
     requirement = Requirement(text)
     assert {part.operator for part in requirement.specifier} <= {">="}, f"{text}: versions stand in constraints.txt alone"
-    assert canonicalize_name(requirement.name) in constraints(), f"{text} has no version: run tools/lock.py"
+    assert canonicalize_name(requirement.name) in constraints(), f"{text} has no version: run python -m tools lock"
     (version,) = constraints()[canonicalize_name(requirement.name)].specifier
     assert requirement.specifier.contains(version.version)
 
@@ -74,7 +75,7 @@ def test_constraints_cover_everything_installed():
             continue
         seen.add(name)
         if name != "warp-by-warp":
-            assert name in pins, f"{name} is installed but has no version: run tools/lock.py"
+            assert name in pins, f"{name} is installed but has no version: run python -m tools lock"
             assert pins[name].specifier.contains(found.version), f"{name} {found.version} is not {pins[name]}"
         needed = [Requirement(text) for text in found.requires or ()]
         waiting += [r.name for r in needed if r.marker is None or r.marker.evaluate({"extra": ""})]
@@ -90,7 +91,7 @@ def test_what_is_held_back_is_pinned_there_with_its_reason():
 
 
 def test_an_extra_that_names_another_stands_for_its_packages_and_never_for_itself():
-    """Otherwise tools/lock.py would ask the package index for a package that is called like the course."""
+    """Otherwise python -m tools lock would ask the package index for a package that is called like the course."""
     lab, grading, hub, dev = (set(lock.extra(PROJECT, name)) for name in ("lab", "grading", "hub", "dev"))
     assert {"ipywidgets", "jupyterlab", "matplotlib"} <= lab < grading < hub < dev
     assert not any(Requirement(text).name == PROJECT["name"] for text in dev)

@@ -8,8 +8,9 @@ import sys
 import sysconfig
 from pathlib import Path
 
-import driver
 import pytest
+
+from tools import driver
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-LIBRARY = Path(__file__).resolve().parents[1] / "course_lib"
-MODULES = sorted(path.relative_to(LIBRARY).as_posix() for path in LIBRARY.rglob("*.py"))
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = sorted(path.relative_to(ROOT).as_posix() for folder in ("course_lib", "tools") for path in (ROOT / folder).rglob("*.py"))
 
 
 def functions(tree):
@@ -31,7 +31,7 @@ def untyped(tree):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_public_functions_say_their_types(module):
-    assert untyped(ast.parse((LIBRARY / module).read_text(encoding="utf-8"))) == []
+    assert untyped(ast.parse((ROOT / module).read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize("text", ["def f(a): pass", "def f(a: int): pass", "class A:\n    def f(self, *rest: int, **more) -> int: ..."])

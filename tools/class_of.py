@@ -1,12 +1,11 @@
-"""Grade a class of so many submissions of one exercise, honest, wrong, hostile and late ones, and tell what that took.
+"""Grade a made-up class, and tell what that took.
 
-    .venv/bin/python tools/class_of.py --students 300 --exercise 04_tiling
+Its submissions of one exercise are honest, wrong, hostile and late ones.
 
 The class is made in a temporary folder, or in `--folder`, where the same command goes on after an interruption. It is graded by the
 instructor's own commands. The exit status is 1 when somebody did not get the marks that they must get, by points or after being late.
 """
 
-import argparse
 import collections
 import csv
 import json
@@ -18,20 +17,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import click
 import psutil
 
 from course_lib.errors import CourseError
 from course_lib.grading.classroom.folders import Classroom, read_notebook, write
+from tools import ROOT, from_tests
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests/grading"))
-
-import class_members  # noqa: E402
-import hostile_class  # noqa: E402
+class_members, hostile_class = from_tests("grading", "class_members"), from_tests("grading", "hostile_class")
 
 SECRET = "what-nobody-may-read"
 DUE = datetime(2030, 11, 20, 22, 59, tzinfo=UTC)
@@ -54,9 +53,10 @@ class Peak:
     everything: int = 0
     processes: int = 0
 
-    def look(self, process):
+    def look(self, process: int) -> None:
         """Count a process and all below it; a page that several of them share counts for each."""
-        trusted, boxed = [], []
+        trusted: list[int] = []
+        boxed: list[int] = []
         for found, inside in _tree(process):
             (boxed if inside else trusted).append(found)
         self.one = max(self.one, *trusted, 0)
@@ -65,7 +65,7 @@ class Peak:
         self.processes = max(self.processes, len(trusted) + len(boxed))
 
 
-def _tree(process):
+def _tree(process: int) -> Iterator[tuple[int, bool]]:
     """Yield (resident bytes, whether it is below a bwrap) of a process and all below it; those that end meanwhile are left out."""
     try:
         below = psutil.Process(process).children(recursive=True)
@@ -90,7 +90,7 @@ class Measured:
     peak: Peak = field(default_factory=Peak)
 
 
-def make(classroom, exercise, members, missing):
+def make(classroom: Classroom, exercise: str, members: Sequence[Any], missing: int) -> None:
     """Write a class: submissions with their times, the roster with `missing` more students, the rules, and a secret."""
     for name in ("exercises", "solutions"):
         if not (classroom.root / name).exists():
@@ -113,7 +113,7 @@ def make(classroom, exercise, members, missing):
             write(path.with_name("timestamp.txt"), f"{(DUE + timedelta(hours=member.hours)).isoformat()}\n")
 
 
-def run(classroom, command, exercise, measured):
+def run(classroom: Classroom, command: str, exercise: str, measured: Measured) -> None:
     """Run one of the instructor's commands, its lines into a file; look at its memory meanwhile.
 
     Raises
@@ -138,7 +138,7 @@ def run(classroom, command, exercise, measured):
         raise CourseError(f"`{command}` ended with {process.returncode}:\n{log.read_text(encoding='utf-8')[-2000:]}")
 
 
-def odd(classroom, exercise, members, missing):
+def odd(classroom: Classroom, exercise: str, members: Sequence[Any], missing: int) -> list[str]:
     """Return a line for each student who did not get what they must get, and for whatever else is not as it must be."""
     with (classroom.folder / f"grades_{exercise}.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
@@ -158,14 +158,14 @@ def odd(classroom, exercise, members, missing):
     return lines
 
 
-def _number(text):
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
         return None
 
 
-def table(classroom, exercise, members, measured):
+def table(classroom: Classroom, exercise: str, members: Sequence[Any], measured: Measured) -> str:
     """Return how many of each kind ended how, as Markdown."""
     ends = collections.defaultdict(collections.Counter)
     for member in members:
@@ -176,7 +176,7 @@ def table(classroom, exercise, members, measured):
     columns = ("full marks", "some marks", "no marks", "not graded")
     rows = ["| kind | submissions | " + " | ".join(columns) + " |", "|---|" + 5 * "---:|"]
     rows += [f"| {kind} | {sum(counts.values())} | {' | '.join(str(counts[end]) for end in columns)} |" for kind, counts in ends.items()]
-    peak, minutes, now = measured.peak, measured.seconds["grade"] / 60, len(members) - kept_from_before(classroom)
+    peak, minutes, now = measured.peak, measured.seconds["grade"] / 60, len(members) - graded_before(classroom)
     return "\n".join([
         *rows, "",
         f"{len(members)} submissions of {exercise}, {sum(member.factor < 1 for member in members)} late; {os.cpu_count()} CPU cores",
@@ -187,13 +187,13 @@ def table(classroom, exercise, members, measured):
         "          (resident, looked at five times a second; pages that processes share count for each)"])
 
 
-def kept_from_before(classroom):
+def graded_before(classroom: Classroom) -> int:
     """Return how many results an earlier run, interrupted, had already."""
     found = re.search(r"^(\d+) results are stored", (classroom.root / "grade.log").read_text(encoding="utf-8"), re.MULTILINE)
     return int(found[1]) if found else 0
 
 
-def enrolled(exercise, count, seed):
+def enrolled(exercise: str, count: int, seed: int) -> list[Any]:
     """Return the class: `class_members.members`, each in time or late."""
     rng = random.Random(f"late {seed}")
     found = class_members.members(exercise, count, seed)
@@ -201,7 +201,7 @@ def enrolled(exercise, count, seed):
     return [replace(member, hours=late, factor=LATE[late]) for member, late in zip(found, hours)]
 
 
-def grade_class(folder, exercise, count, seed):
+def grade_class(folder: Path, exercise: str, count: int, seed: int) -> tuple[str, list[str]]:
     """Make, grade and look at a class; return the lines to print, and those on what is not as it must be."""
     classroom, missing = Classroom(folder), count // 20
     read_notebook(ROOT / "solutions", exercise)                     # says which exercises there are, when there is no such
@@ -213,29 +213,22 @@ def grade_class(folder, exercise, count, seed):
     return table(classroom, exercise, members, measured), odd(classroom, exercise, members, missing)
 
 
-def main(arguments=None):
-    """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--students", type=int, default=300, help="default: 300")
-    parser.add_argument("--exercise", default="04_tiling", help="default: 04_tiling, the one that there are hostile submissions for")
-    parser.add_argument("--seed", type=int, default=1, help="draws who hands in what; default: 1")
-    parser.add_argument("--folder", type=Path, help="keep the class here; an interrupted run goes on (default: a temporary folder)")
-    options = parser.parse_args(arguments)
+@click.command()
+@click.option("--students", default=300, show_default=True)
+@click.option("--exercise", default="04_tiling", help="Default: 04_tiling, for which there are hostile submissions.")
+@click.option("--seed", default=1, help="Draws who submits what.")
+@click.option("--folder", type=click.Path(path_type=Path),
+              help="Keep the class here, where an interrupted run goes on (default: a temporary folder).")
+def command(students: int, exercise: str, seed: int, folder: Path | None) -> None:
+    """Grade a class and print the table."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="class-") as temporary:
-        folder = (options.folder or Path(temporary)).resolve()
-        folder.mkdir(parents=True, exist_ok=True)
+        there = (folder or Path(temporary)).resolve()
+        there.mkdir(parents=True, exist_ok=True)
         try:
-            shown, problems = grade_class(folder, options.exercise, options.students, options.seed)
-        except CourseError as error:
-            print(error, file=sys.stderr)
-            return 2
+            shown, problems = grade_class(there, exercise, students, seed)
         except KeyboardInterrupt:
-            print("\nstopped" + ("; the same command goes on from there" if options.folder else ""), file=sys.stderr)
-            return 130
+            print("\nstopped" + ("; the same command goes on from there" if folder else ""), file=sys.stderr)
+            sys.exit(130)
     print("\n".join([shown, "", *(problems or ["everybody got the marks that they must get"])]))
-    return int(bool(problems))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(bool(problems))

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
+from typing import Any
 
 CC_MAJOR, CC_MINOR = 75, 76             # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR, from cuda.h
 WSL = "/usr/lib/wsl/lib"                # where Windows puts the driver's files, outside PATH
@@ -23,12 +24,12 @@ class Gpu:
     problem: str = ""
 
 
-def find_gpu():
+def find_gpu() -> Gpu | None:
     """Return the first GPU as the driver describes it, or None when there is no driver."""
     return from_smi() or from_library()
 
 
-def from_smi():
+def from_smi() -> Gpu | None:
     """Ask nvidia-smi; None when it is missing or does not know the question."""
     program = shutil.which("nvidia-smi") or shutil.which("nvidia-smi", path=WSL)
     if program is None:
@@ -41,7 +42,7 @@ def from_smi():
     return parse_smi(asked.stdout) if asked.returncode == 0 else None
 
 
-def parse_smi(text):
+def parse_smi(text: str) -> Gpu | None:
     """Read nvidia-smi's first line.
 
     >>> parse_smi("NVIDIA H200, 580.159.04, 9.0")
@@ -57,12 +58,12 @@ def parse_smi(text):
         return None
 
 
-def numbers(version):
+def numbers(version: str) -> Any:
     """Split a version into whole numbers."""
     return tuple(int(part) for part in version.split("."))
 
 
-def from_library():
+def from_library() -> Gpu | None:
     """Ask the driver's own library; None when it is missing."""
     cuda = load("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
     if cuda is None:
@@ -84,7 +85,7 @@ def from_library():
     return Gpu(name.value.decode(), None, newest, tuple(parts))
 
 
-def load(library):
+def load(library: str) -> Any:
     """Load a shared library; None when there is none."""
     for path in (library, f"{WSL}/{library}"):
         try:
@@ -94,7 +95,7 @@ def load(library):
     return None
 
 
-def extra_for(gpu):
+def extra_for(gpu: Gpu) -> str:
     """Name the extra of pyproject.toml whose CuPy runs on this driver and device.
 
     >>> extra_for(Gpu("NVIDIA H200", "580.65.06", None, (9, 0)))
@@ -108,7 +109,7 @@ def extra_for(gpu):
     return "gpu13" if new_driver and gpu.cc >= (7, 5) else "gpu12"
 
 
-def too_old(gpu):
+def too_old(gpu: Gpu) -> str:
     """Say in words that no CuPy of this course runs here, or return "".
 
     >>> too_old(Gpu("Tesla K80", "470.57.02", None, (3, 7)))
@@ -122,7 +123,7 @@ def too_old(gpu):
     return f"{describe(gpu).partition(', compute')[0]} is too old for CUDA 12, which needs driver 525 and compute capability 5.0"
 
 
-def describe(gpu):
+def describe(gpu: Gpu) -> str:
     """Name a GPU with the facts that matter here.
 
     >>> describe(Gpu("NVIDIA L4", None, (12, 8), (8, 9)))
@@ -132,7 +133,7 @@ def describe(gpu):
     return f"{gpu.name} with {driver}, compute capability {dotted(gpu.cc)}"
 
 
-def dotted(version):
+def dotted(version: Any) -> str:
     """Join a version's numbers."""
     return ".".join(map(str, version))
 

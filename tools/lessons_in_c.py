@@ -7,7 +7,7 @@ from course_lib.toolchain.host_compiler import no_compiler
 LESSONS = ("01_triple_loop", "02_cpu")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip every cell of such a lesson where nothing can compile it."""
     reason = no_compiler()
     for item in items:

@@ -1,8 +1,9 @@
-"""Write constraints.txt anew: the newest versions that fit together, for every platform and Python we support.
+"""Write constraints.txt anew.
 
-Run it as `.venv/bin/python tools/lock.py [NAME==VERSION ...]`; the arguments hold single packages at a version, this once. What has to
-be held for longer stands in HELD, with the reason, which goes into the file. Then run `make test`, look at the diff and commit it. Needs
-the package index; nothing else in the course runs this.
+It takes the newest versions that fit together, for every platform and Python we support.
+
+The arguments hold single packages at a version, this once. What has to be held for longer stands in HELD, with the reason, which goes into
+the file. Then run `make test`, look at the diff and commit it. Needs the package index; nothing else in the course runs this.
 """
 import itertools
 import json
@@ -10,12 +11,16 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import click
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools import ROOT
+
 PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"), ("darwin", "Darwin", "posix"))
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")       # the first, its .0 release, decides which versions fit
 # Groups of packages that are not taken at their newest version, and why; look now and then whether the reason still holds.
@@ -25,11 +30,11 @@ HELD = {
         "August 2026), and these three were released together",
 }
 HEADER = """\
-# Every version the course is tested with, and the only place that names one. Written by tools/lock.py.
+# Every version the course is tested with, and the only place that names one. Written by python -m tools lock.
 """
 
 
-def resolve(requirements, held, *options):
+def resolve(requirements: Iterable[str], held: Iterable[str], *options: str) -> list[dict[str, Any]]:
     """Ask pip what it would install, and return its report's entries."""
     with tempfile.TemporaryDirectory() as folder:
         report, constraints = Path(folder, "report.json"), Path(folder, "held.txt")
@@ -40,7 +45,7 @@ def resolve(requirements, held, *options):
         return [entry["metadata"] for entry in json.loads(report.read_text())["install"]]
 
 
-def elsewhere(metadata):
+def elsewhere(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (name, marker) of what this package needs only on another platform or Python than this one."""
     for text in metadata.get("requires_dist", ()):
         requirement = Requirement(text)
@@ -53,8 +58,8 @@ def elsewhere(metadata):
                 break
 
 
-def extra(project, name):
-    """Return an extra's requirements; those of the course's own extras that it names stand in their place."""
+def extra(project: Mapping[str, Any], name: str) -> list[str]:
+    """Return an extra's requirements; those of other extras of the course that it names stand in their place."""
     found = []
     for text in project["optional-dependencies"][name]:
         requirement = Requirement(text)
@@ -63,9 +68,9 @@ def extra(project, name):
     return found
 
 
-def lines_of(pins, markers):
+def lines_of(pins: Mapping[str, str], markers: Mapping[str, str]) -> Iterator[str]:
     """Return the lines of the file: a version each, above it the reason why it is held."""
-    reasons = {}
+    reasons: dict[str, str] = {}
     for (first, *others), reason in HELD.items():
         reasons |= {Requirement(first).name: reason} | {Requirement(other).name: f"goes with {first}" for other in others}
     for name in sorted(pins):
@@ -74,25 +79,25 @@ def lines_of(pins, markers):
         yield f"{name}=={pins[name]}" + (f" ; {markers[name]}" if name in markers else "")
 
 
-def main(held):
+@click.command()
+@click.argument("held", nargs=-1, metavar="[NAME==VERSION]...")
+def command(held: tuple[str, ...]) -> None:
     """Resolve the course, the two GPU extras, then what only other platforms need; write the file."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    held = [*held, *itertools.chain.from_iterable(HELD)]
-    pins, markers, seen = {}, {}, []
+    pinned = [*held, *itertools.chain.from_iterable(HELD)]
+    pins: dict[str, str] = {}
+    markers: dict[str, str] = {}
+    seen: list[dict[str, Any]] = []
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     for group in (project["dependencies"] + extra(project, "dev") + build + ["pip"], extra(project, "gpu13"), extra(project, "gpu12")):
-        seen += resolve(group, held + [f"{name}=={version}" for name, version in pins.items()])
+        seen += resolve(group, pinned + [f"{name}=={version}" for name, version in pins.items()])
         pins |= {canonicalize_name(m["name"]): m["version"] for m in seen}
     for name, marker in itertools.chain.from_iterable(map(elsewhere, list(seen))):
         if name not in pins:
             markers[name] = marker
     for name, marker in markers.items():
-        (metadata,) = resolve([name], held, "--no-deps",
+        (metadata,) = resolve([name], pinned, "--no-deps",
                               "--platform", "win_amd64" if "win32" in marker else "macosx_14_0_arm64")
         pins[name] = metadata["version"]
     (ROOT / "constraints.txt").write_text(HEADER + "".join(f"{line}\n" for line in lines_of(pins, markers)))
     print(f"constraints.txt: {len(pins)} packages")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

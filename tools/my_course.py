@@ -30,7 +30,7 @@ class BadMarkers(ValueError):
     """A cell's solution markers do not pair up; the message says where."""
 
 
-def blank_cell(source):
+def blank_cell(source: str) -> tuple[str, str]:
     """Return a kernel cell as the reader gets it, and the solution that was in it; (source, "") for a cell without markers.
 
     A solution may carry the lines that the reader begins with, as comments behind a line `// STARTER`. They then stand in its place.
@@ -42,7 +42,7 @@ def blank_cell(source):
     }
     """
     source, starters = _take_starters(source)
-    kept, solution, inside, blanks = [], [], False, 0
+    copied, solution, inside, blanks = [], [], False, 0
     for line in source.split("\n"):
         mark = re.fullmatch(rf"(\s*)// ({BEGIN}|{FINISH})\s*", line)
         if mark is None and (BEGIN in line or FINISH in line):
@@ -51,21 +51,21 @@ def blank_cell(source):
             raise BadMarkers(f"`// {mark[2]}` stands where it cannot")
         if mark and mark[2] == BEGIN:
             blanks += 1
-            kept += starters.get(blanks) or [f"{mark[1]}{WRITE}"]
+            copied += starters.get(blanks) or [f"{mark[1]}{WRITE}"]
         elif mark:
-            kept += [] if starters.get(blanks) else [(mark[1], END)]
+            copied += [] if starters.get(blanks) else [(mark[1], END)]
         elif not inside:
-            kept.append(line)
+            copied.append(line)
         solution += [line] * (mark is None)
         inside = mark[2] == BEGIN if mark else inside
     if inside:
         raise BadMarkers(f"a solution has no `// {FINISH}`")
-    return _without_needless_ends(kept), "\n".join(solution) if blanks else ""
+    return _without_needless_ends(copied), "\n".join(solution) if blanks else ""
 
 
-def _take_starters(source):
+def _take_starters(source: str) -> tuple[str, dict[int, list[str]]]:
     """Return a cell without the lines that the reader begins with, and these lines by the solution's number, without comment marks."""
-    kept, found, number, taking = [], {}, 0, False
+    copied, found, number, taking = [], {}, 0, False
     for line in source.split("\n"):
         number += f"// {BEGIN}" in line
         taking = taking and f"// {FINISH}" not in line
@@ -77,11 +77,11 @@ def _take_starters(source):
         elif line.strip() == f"// {STARTER}":
             taking = True
         else:
-            kept.append(line)
-    return "\n".join(kept), found
+            copied.append(line)
+    return "\n".join(copied), found
 
 
-def _without_needless_ends(lines):
+def _without_needless_ends(lines: list) -> str:
     """Return the cell's text; what is blank up to the closing brace, from the opening one on, needs no mark at its end."""
     text = []
     for i, line in enumerate(lines):
@@ -95,7 +95,7 @@ def _without_needless_ends(lines):
     return "\n".join(text)
 
 
-def answer_cell(solution, number):
+def answer_cell(solution: str, number: int) -> dict:
     """Return the cell below a blank one: the whole kernel, behind a line to click."""
     magic, _, kernel = solution.partition("\n")
     works = "a program" if magic.startswith("%%c ") else "a kernel"
@@ -104,7 +104,7 @@ def answer_cell(solution, number):
     return {"cell_type": "markdown", "id": f"answer-{number}", "metadata": {}, "source": text.splitlines(keepends=True)}
 
 
-def reader_copy(data, name):
+def reader_copy(data: bytes, name: str) -> tuple[bytes, str]:
     """Return a notebook as the reader gets it.
 
     Parameters
@@ -138,7 +138,7 @@ def reader_copy(data, name):
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode(), edition
 
 
-def edition_of(path):
+def edition_of(path: Path) -> str:
     """Return the edition that a reader's notebook was made from; "" for one that is not from here or cannot be read."""
     try:
         found = json.loads(path.read_bytes())["metadata"][KEY]["edition"]
@@ -150,7 +150,7 @@ def edition_of(path):
 class Copying:
     """One run: what it makes, and what it has to say."""
 
-    def __init__(self, root):
+    def __init__(self, root: Path) -> None:
         self.root, self.mine = root, root / MINE
         self.made, self.newer, self.broken = [], [], []
         self.mine.mkdir(exist_ok=True)
@@ -158,7 +158,7 @@ class Copying:
         self.part = Path(tempfile.mkdtemp(prefix=".part-", dir=self.mine))
         self.state = _state(self.mine)
 
-    def run(self):
+    def run(self) -> None:
         """Copy what is not there."""
         try:
             for name in _names(self.root):
@@ -177,7 +177,7 @@ class Copying:
         finally:
             shutil.rmtree(self.part, ignore_errors=True)
 
-    def notebook(self, name, data, edition):
+    def notebook(self, name: str, data: bytes, edition: str) -> None:
         """Put a notebook where none is, or beside the reader's when that is of another edition."""
         target = self.mine / name
         if not target.exists():
@@ -193,7 +193,7 @@ class Copying:
             self.write(found.relative_to(self.mine).as_posix(), data)
         self.newer.append(found.relative_to(self.mine).as_posix())
 
-    def file(self, name, data):
+    def file(self, name: str, data: bytes) -> None:
         """Put a file that goes with a lesson; one that the reader has not changed follows the course."""
         target, digest = self.mine / name, hashlib.sha256(data).hexdigest()
         there = hashlib.sha256(target.read_bytes()).hexdigest() if target.exists() else None
@@ -201,7 +201,7 @@ class Copying:
             self.write(name, data, replace=there is not None)
             self.state[name] = digest
 
-    def write(self, name, data, replace=False):
+    def write(self, name: str, data: bytes, replace: bool = False) -> bool:
         """Write a file in one step; without `replace` an existing one stays. Return whether it was written."""
         target = self.mine / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -223,7 +223,7 @@ class Copying:
             os.rename(part, target)
         return True
 
-    def says(self):
+    def says(self) -> list[str]:
         """Return what the reader should know, a line each."""
         lines = []
         if self.made:
@@ -237,20 +237,20 @@ class Copying:
         return lines + self.broken
 
 
-def _names(root):
+def _names(root: Path) -> list[str]:
     """Return the files of the lessons and exercises, without what editors leave."""
     paths = (path for folder in TAKEN for path in sorted((root / folder).rglob("*")) if path.is_file())
     names = (path.relative_to(root) for path in paths)
     return [name.as_posix() for name in names if not any(part.startswith((".", "__")) for part in name.parts)]
 
 
-def _free(target):
+def _free(target: Path) -> Path:
     """Return a name beside a notebook that nobody has taken."""
     names = (f"{target.stem} (new edition{f' {n}' * (n > 1)}).ipynb" for n in range(1, 1000))
     return next(target.with_name(name) for name in names if not target.with_name(name).exists())
 
 
-def _state(folder):
+def _state(folder: Path) -> dict:
     """Return what the other files were when they were copied, by name; {} when that is not known."""
     try:
         found = json.loads((folder / STATE).read_text(encoding="utf-8"))
@@ -259,7 +259,7 @@ def _state(folder):
         return {}
 
 
-def _sweep(folder):
+def _sweep(folder: Path) -> None:
     """Remove what runs that were interrupted long ago have left."""
     for path in folder.glob(".part-*"):
         with suppress(FileNotFoundError):        # another run has just ended
@@ -267,7 +267,7 @@ def _sweep(folder):
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def make(root=ROOT):
+def make(root: Path = ROOT) -> list[str]:
     """Make the copies that are missing; return the lines that say what the reader should know."""
     copying = Copying(Path(root))
     copying.run()

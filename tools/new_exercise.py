@@ -1,24 +1,24 @@
-"""Begin an exercise of your own: a small complete one under its name, to be changed piece by piece (docs/own-exercise.md).
+"""Begin an exercise of your own.
 
-    .venv/bin/python tools/new_exercise.py 60_my_topic
+It is a small complete one, to be changed piece by piece (docs/own-exercise.md).
 
-It writes the spec, the worked solution, answers that must fail and one that must pass, all from docs/own-exercise/, and nothing
-that is there already.
+NAME is two digits and a name, such as 60_my_topic. It writes the spec, the worked solution, answers that must fail and one that must pass,
+all from docs/own-exercise/, and nothing that is there already.
 """
 
-import argparse
 import re
-import sys
 from pathlib import Path
 
-from course_lib.errors import CourseError
+import click
 
-ROOT = Path(__file__).resolve().parents[1]
+from course_lib.errors import CourseError
+from tools import ROOT
+
 TEMPLATE = ROOT / "docs/own-exercise"
 EXAMPLE = "50_two_rows"
 
 
-def targets(name):
+def targets(name: str) -> dict[str, str]:
     """Return where the template's files go: path in it -> path in the repository.
 
     >>> [path for path in targets("60_mine").values() if path.endswith((".ipynb", "60_mine.py"))]
@@ -30,7 +30,7 @@ def targets(name):
     return found
 
 
-def begin(name, root=ROOT):
+def begin(name: str, root: Path = ROOT) -> list[str]:
     """Write the files of a new exercise; return their paths.
 
     Raises
@@ -50,19 +50,8 @@ def begin(name, root=ROOT):
     return list(paths.values())
 
 
-def main(arguments=None):
-    """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", help="two digits and a name: 60_my_topic")
-    options = parser.parse_args(arguments)
-    try:
-        paths = begin(options.name)
-    except CourseError as error:
-        print(error, file=sys.stderr)
-        return 2
-    print("\n".join([*paths, f"next: change them; then .venv/bin/python -m pytest -q tests/grading/test_exercises.py -k {options.name}"]))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+@click.command()
+@click.argument("name")
+def command(name: str) -> None:
+    """Write the files and say what comes next."""
+    print("\n".join([*begin(name), f"next: change them; then .venv/bin/python -m pytest -q tests/grading/test_exercises.py -k {name}"]))

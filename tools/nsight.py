@@ -1,19 +1,13 @@
-"""The launches that a GPU check tries, and how Nsight Compute's counters for them are read and compared.
-
-    python tools/nsight.py CASES.json      launches each case of a file once; this is what Nsight Compute watches
-"""
+"""Have Nsight Compute watch a tool, and read what it counted."""
 
 import csv
 import io
-import json
 import shutil
 import subprocess
-import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools import ROOT, ToolError, again
 
 GLOBAL = ("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum")
 INSTRUCTIONS = "smsp__sass_inst_executed_op_shared_{}.sum"
@@ -22,134 +16,50 @@ MEASURED = {name.format(op): name.format(op) for name in (*GLOBAL, INSTRUCTIONS)
     f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum":
     f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")}
 
-BLOCKS = ((16, 16), (32, 8), (32, 32), (8, 8), (7, 5), (1, 64), (1024, 1))
-TILES = ((32, 32, 32), (16, 16, 16), (8, 16, 24), (32, 8, 40), (4, 4, 64), (5, 7, 3), (16, 64, 8))
-SHAPES = ((1, 1, 1), (17, 1, 33), (1, 17, 5), (31, 33, 7), (65, 63, 129), (101, 97, 103), (128, 128, 128))
-OTHERS = ((130, 67, 45, 4), (256, 192, 64, 0))      # M, N, K, padding for the kernels beyond the first three
-WHOLE = (2048, 48, 32, 4)                           # for those that take whole tiles only
-PROFILED = ((64, 64, 64), (65, 33, 17), (101, 97, 103), (256, 256, 256), (512, 512, 512))
+
+def watched(words: Iterable[object], metrics: Iterable[str], entries: Sequence[str], said: Path, pattern: str = "",
+            patience: float = 420) -> list[dict[str, str]]:
+    """Have Nsight Compute watch another `python -m tools`; return a row for each launch.
+
+    Parameters
+    ----------
+    words : sequence
+        What comes after `python -m tools`.
+    metrics : sequence of str
+        What to count.
+    entries : sequence of str
+        The kernels that must have been launched, in this order; others are left out.
+    said : Path
+        Gets what Nsight Compute says.
+    pattern : str
+        Only kernels whose names match this regular expression are watched; "" for all.
+    patience : float
+        Seconds.
+
+    Raises
+    ------
+    ToolError
+        When launches are missing or in another order.
+    """
+    named = ["--kernel-name", f"regex:{pattern}"] if pattern else []
+    command = [find_ncu(), "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", *named,
+               "--metrics", ",".join(metrics), *again(*words)]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=patience)
+    said.write_text(answer.stdout + answer.stderr)
+    rows = [row for row in parse_ncu(answer.stdout) if kernel_of(row) in entries]
+    if [kernel_of(row) for row in rows] != list(entries):
+        raise ToolError(f"Nsight Compute reported {len(rows)} launches of {len(entries)}, or in another order, and ended with status "
+                        f"{answer.returncode}: {(answer.stdout + answer.stderr)[-1500:]}")
+    return rows
 
 
-def cases(shapes):
-    """List (kernel, parameters, (M, N, K), padding of the rows): every size of block or tile, every shape."""
-    for shape in shapes:
-        for name in ("sgemm_swapped", "sgemm_naive"):
-            for bx, by in BLOCKS:
-                yield name, {"bx": bx, "by": by}, shape, 0
-        for BM, BN, BK in TILES:
-            yield "sgemm_tiled", {"BM": BM, "BN": BN, "BK": BK}, shape, 0
-    for name in ("sgemm_swapped", "sgemm_naive", "sgemm_tiled"):      # padded rows: 77 and so on, no multiple of 8
-        yield name, {}, (67, 71, 73), 4
+def kernel_of(row: dict[str, str]) -> str:
+    """Return the name of the kernel that a row is about, without its parameters."""
+    return row["Kernel Name"].partition("(")[0]
 
 
-def products():
-    """List every other product of the catalog, with its defaults."""
-    from course_lib.kernels import KERNELS
-    for name, kernel in KERNELS.items():
-        if name in ("sgemm_swapped", "sgemm_naive", "sgemm_tiled"):
-            continue
-        takes_all = kernel.sizes_of(*OTHERS[0][:3], kernel.check()) is None
-        for M, N, K, padding in OTHERS if takes_all else (WHOLE,):
-            yield name, {}, (M, N, K), padding
-
-
-def matrices(shape, padding, dtype="float32"):
-    """Return A, B, C with rows that are `padding` elements apart; never symmetric, never constant."""
-    M, N, K = shape
-    rng = np.random.default_rng([M, N, K, padding])
-
-    def matrix(rows, cols):
-        return rng.standard_normal((rows, cols + padding)).astype(dtype)[:, :cols]
-
-    return matrix(M, K), matrix(K, N), matrix(M, N)
-
-
-def describe(case):
-    """Write a case on one line."""
-    name, parameters, shape, padding = case
-    values = ",".join(f"{k}{v}" for k, v in parameters.items()) or "defaults"
-    return f"{name} {values} {'x'.join(map(str, shape))}" + (f" padded by {padding}" if padding else "")
-
-
-def launch_cases(path):
-    """Launch each case of a file exactly once; this is what Nsight Compute watches."""
-    from course_lib import gpu, kernels, toolchain
-    from course_lib.run.inputs import problem
-    task = json.loads(Path(path).read_text())
-    launch_vectors(task.get("vectors", ()), task["arch"])
-    for name, parameters, shape, padding in task["cases"]:
-        kernel = kernels.get(name)
-        sgemm = problem(*matrices(shape, padding, kernel.dtype), alpha=1.5, beta=task.get("beta", 0.5), dtype=kernel.dtype,
-                        layout=kernel.layout)
-        compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=task["arch"],
-                                          defines=kernel.defines(**parameters))
-        buffers = [matrix.buffer for matrix in (sgemm.A, sgemm.B, sgemm.C)]
-        gpu.launch(compiled, kernel.entry, kernel.grid(sgemm.M, sgemm.N, **parameters), kernel.block(**parameters),
-                   sgemm.arguments(*buffers))
-
-
-def launch_vectors(wanted, arch):
-    """Launch each (kernel, parameters, S) of the homework's kernels once, on a 16 x 16 matrix and S vectors."""
-    from course_lib import gpu, kernels, toolchain
-    rng = np.random.default_rng(16)
-    matrix = rng.standard_normal((16, 16), np.float32)
-    for name, parameters, S in wanted:
-        kernel = kernels.get(name)
-        there, out = (gpu.to_device(x) for x in (rng.standard_normal((S, 16), np.float32), np.full((S, 16), np.nan, np.float32)))
-        compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=arch, defines=kernel.defines(**parameters))
-        gpu.launch(compiled, kernel.entry, kernel.grid(S, **parameters), kernel.block(**parameters), [np.int32(S), there, out],
-                   constants={"matrix": matrix})
-
-
-def profile(record, out):
-    """Hold the simulator's counters to Nsight Compute's, case by case."""
-    from course_lib import gpu
-    ncu = find_ncu()
-    wanted = [*cases(PROFILED), *products()]
-    path = out / "cases.json"
-    path.write_text(json.dumps({"arch": gpu.probe().arch, "cases": wanted}))
-    command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
-               "--kernel-name", "regex:^s?gemm", "--metrics", ",".join(MEASURED),
-               sys.executable, __file__, str(path)]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=420)
-    (out / "ncu.csv").write_text(answer.stdout)
-    rows = parse_ncu(answer.stdout)
-    record.update(ncu=version_of(ncu), cases=len(wanted), profiled=len(rows))
-    if len(rows) != len(wanted):
-        tail = (answer.stdout + answer.stderr)[-1500:]
-        raise RuntimeError(f"ncu reported {len(rows)} launches of {len(wanted)}, status {answer.returncode}: {tail}")
-    return compare(record, wanted, rows)
-
-
-def compare(record, wanted, rows):
-    """Run each case on the simulator and set its counters beside the measured ones."""
-    from course_lib.kernels import get
-    from course_lib.run import run
-    record["rows"], differences, compared = [], [], 0
-    for case, row in zip(wanted, rows, strict=True):
-        name, parameters, shape, padding = case
-        A, B, C = matrices(shape, padding, get(name).dtype)
-        ours = run(name, A, B, C, alpha=1.5, beta=0.5, backend="sim", **parameters).counters
-        entry = {"kernel": name, "parameters": parameters, "shape": shape, "padding": padding, "counters": {}}
-        if not row["Kernel Name"].startswith(get(name).entry):
-            raise RuntimeError(f"the order of launches is lost: {row['Kernel Name']} is not {name}")
-        for measured, simulated in MEASURED.items():
-            there, here = number(row[measured]), ours.get(simulated, 0)
-            entry["counters"][measured] = [there, here]
-            compared += 1
-            if there != here:
-                differences.append(f"{describe(case)} {measured}: measured {there}, simulated {here}")
-        record["rows"].append(entry)
-    record.update(compared=compared, differences=differences)
-    exact = [d for d in differences if "_global_" in d]
-    words = f"{compared - len(differences)} of {compared} counters equal, {len(exact)} global ones differ"
-    if differences:
-        raise RuntimeError(words + ": " + "; ".join(differences[:6]))
-    return words
-
-
-def parse_ncu(text):
-    """Read `ncu --csv --page raw`: one row a launch, without the row of units.
+def parse_ncu(text: str) -> list[dict[str, str]]:
+    """Read `ncu --csv --page raw`: one row per launch, without the row of units.
 
     >>> parse_ncu('==PROF== x\\n"ID","Kernel Name","m.sum"\\n"","","sector"\\n"0","sgemm_naive","1,024"\\n')
     [{'ID': '0', 'Kernel Name': 'sgemm_naive', 'm.sum': '1,024'}]
@@ -159,24 +69,26 @@ def parse_ncu(text):
     return [row for row in rows if (row["ID"] or "").isdigit()]
 
 
-def number(text):
+def number(text: str) -> int:
     """Read a count as ncu writes it: "1,024"."""
     return int(float(text.replace(",", "")))
 
 
-def find_ncu():
-    """Return where Nsight Compute's command is, or raise RuntimeError."""
+def find_ncu() -> str:
+    """Return where Nsight Compute's command is.
+
+    Raises
+    ------
+    ToolError
+        When it is not installed.
+    """
     found = shutil.which("ncu") or next(iter(sorted(map(str, Path("/usr/local").glob("cuda*/bin/ncu")))), None)
     if found is None:
-        raise RuntimeError("Nsight Compute (ncu) is not on the PATH")
+        raise ToolError("Nsight Compute (ncu) is not on the PATH, and there is none in /usr/local/cuda*/bin.")
     return found
 
 
-def version_of(tool):
-    """Return the last line of what a tool says about its version."""
+def version_of(tool: str) -> str:
+    """Return the last line of what a program says about its version."""
     answer = subprocess.run([tool, "--version"], capture_output=True, text=True, timeout=60)
     return answer.stdout.strip().rpartition("\n")[2]
-
-
-if __name__ == "__main__":
-    launch_cases(sys.argv[1])

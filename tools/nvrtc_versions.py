@@ -1,7 +1,6 @@
-"""Run every kernel with other versions of NVIDIA's compiler: its PTX differs from version to version, the answers must not.
+"""Run every kernel with other versions of NVRTC.
 
-    python tools/nvrtc_versions.py install 12.9     put that version into build/nvrtc-12.9 (pip, about 10 s)
-    python tools/nvrtc_versions.py run 12.9         run all kernels with it; a JSON object with what is wrong comes last
+NVIDIA's compiler writes other PTX in each version; the answers must stay the same.
 
 `pinned` stands for the version that the course is installed with (constraints.txt).
 """
@@ -11,10 +10,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(ROOT / "tests" / "hardware")]
+import click
+
+from tools import ROOT, ToolError, again, from_tests
 
 # What constraints.txt cannot hold, since it has one version of each: compiler, headers, and bindings where the interface differs.
 VERSIONS = {
@@ -24,17 +26,17 @@ VERSIONS = {
 }
 
 
-def folder(version):
+def folder(version: str) -> Path:
     """Return where a version is installed."""
     return ROOT / "build" / f"nvrtc-{version}"
 
 
-def install(version):
+def install(version: str) -> None:
     """Install a version with pip unless it is there.
 
     Raises
     ------
-    RuntimeError
+    ToolError
         With pip's last words, when there is no package index to ask.
     """
     done = folder(version) / "installed"
@@ -43,23 +45,24 @@ def install(version):
     answer = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--upgrade", "--only-binary=:all:",
                              "--target", str(folder(version)), *VERSIONS[version]], capture_output=True, text=True, timeout=280)
     if answer.returncode:
-        raise RuntimeError(f"pip cannot install NVRTC {version}: {answer.stderr.strip()[-300:]}")
+        raise ToolError(f"pip cannot install NVRTC {version}: {answer.stderr.strip()[-300:]}")
     done.write_text(repr(VERSIONS[version]))
 
 
-def run(version):
+def run(version: str) -> dict[str, Any]:
     """Run all kernels in a process of its own; return {"nvrtc": [major, minor], "kernels": count, "wrong": {name: why}}."""
     path = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     if version != "pinned":
         path.insert(0, str(folder(version)))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), "COURSE_BACKEND": "sim"}
-    answer = subprocess.run([sys.executable, __file__, "here", version], capture_output=True, text=True, timeout=900, env=environment)
+    answer = subprocess.run(again("nvrtc-versions", "here", version), cwd=ROOT, capture_output=True, text=True, timeout=900,
+                            env=environment)
     if answer.returncode:
-        raise RuntimeError(answer.stderr[-2000:])
+        raise ToolError(answer.stderr[-2000:])
     return json.loads(answer.stdout.strip().splitlines()[-1])
 
 
-def load(version):
+def load(version: str) -> None:
     """Load a version's libraries before anything looks for them; the dynamic linker then finds these."""
     for pattern in ("libnvrtc-builtins.so.*", "libnvrtc.so.*"):
         for library in sorted(folder(version).glob(f"nvidia/**/lib/{pattern}")):
@@ -67,12 +70,12 @@ def load(version):
                 ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 
 
-def here(version):
+def here(version: str) -> dict[str, Any]:
     """Run all kernels in this process."""
     if version != "pinned":
         load(version)
     from course_lib import toolchain
-    told = {"nvrtc": list(toolchain.nvrtc_version()), "kernels": 0, "wrong": {}}
+    told: dict[str, Any] = {"nvrtc": list(toolchain.nvrtc_version()), "kernels": 0, "wrong": {}}
     for name, check in checks():
         told["kernels"] += 1
         try:
@@ -84,31 +87,29 @@ def here(version):
     return told
 
 
-def checks():
-    """Yield (name, function that returns what is wrong or None): the recorded kernels and the course's own."""
-    from hardware_catalog import CASES
-
+def checks() -> Iterator[tuple[str, Callable[[], str | None]]]:
+    """Yield (name, function that returns what is wrong or None): the recorded kernels and those of the course."""
     from course_lib.kernels import KERNELS
-    for case in CASES.values():
+    for case in from_tests("hardware", "hardware_catalog").CASES.values():
         yield case.name, lambda case=case: recorded(case)
     for name in KERNELS:
         yield f"course: {name}", lambda name=name: own(name)
 
 
-def recorded(case):
+def recorded(case: Any) -> str:
     """Hold a kernel of tests/hardware to its reference."""
     import numpy as np
-    from hardware_catalog import KERNELS, wrong
 
     from course_lib import simt
+    catalog = from_tests("hardware", "hardware_catalog")
     args, expected = case.arguments()
-    simt.launch(KERNELS / f"{case.name}.cu", case.name, case.grid, case.block, args, dynamic_shared=case.dynamic_shared,
+    simt.launch(catalog.KERNELS / f"{case.name}.cu", case.name, case.grid, case.block, args, dynamic_shared=case.dynamic_shared,
                 constants=case.constants or {})
-    bad = {i: len(wrong(args[i], np.asarray(want), case.tolerance)) for i, want in expected.items()}
+    bad = {i: len(catalog.wrong(args[i], np.asarray(want), case.tolerance)) for i, want in expected.items()}
     return ", ".join(f"argument {i}: {n} elements differ" for i, n in bad.items() if n)
 
 
-def own(name):
+def own(name: str) -> str | None:
     """Hold a kernel of the course to float64."""
     import numpy as np
 
@@ -125,9 +126,27 @@ def own(name):
     return None
 
 
-if __name__ == "__main__":
-    task, which = sys.argv[1:]
-    if task == "install":
-        install(which)
-    else:
-        print(json.dumps((here if task == "here" else run)(which)))
+@click.group()
+def command() -> None:
+    """Group what can be done with a version."""
+
+
+@command.command("install")
+@click.argument("version", type=click.Choice(list(VERSIONS)))
+def _install(version: str) -> None:
+    """Put a version into build/ (pip, about 10 s)."""
+    install(version)
+
+
+@command.command("run")
+@click.argument("version", type=click.Choice([*VERSIONS, "pinned"]))
+def _run(version: str) -> None:
+    """Run all kernels with a version; a JSON object with what is wrong comes last."""
+    print(json.dumps(run(version)))
+
+
+@command.command("here", hidden=True)
+@click.argument("version")
+def _here(version: str) -> None:
+    """Run all kernels in this process."""
+    print(json.dumps(here(version)))

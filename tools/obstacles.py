@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 OLDEST = (3, 11)
@@ -26,7 +27,7 @@ REASONS = (
 )
 
 
-def explain(text):
+def explain(text: str) -> str:
     """Return what is wrong, from what pip or Python printed; "" when that is not known.
 
     >>> explain("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device")
@@ -35,14 +36,14 @@ def explain(text):
     return next((words for pattern, words in REASONS if re.search(pattern, text)), "")
 
 
-def not_writable(folder):
+def not_writable(folder: Path) -> str:
     """Return why nothing can be written into a folder, or ""."""
     if os.access(folder, os.W_OK):
         return ""
     return f"You may not write into {folder}: clone or copy the course into a folder of your own, and type the same command there."
 
 
-def no_room(folder, megabytes):
+def no_room(folder: Path, megabytes: float) -> str:
     """Return why a folder's disk cannot take so much more, or ""."""
     free = shutil.disk_usage(folder).free / 1e6
     if free >= megabytes:
@@ -51,7 +52,7 @@ def no_room(folder, megabytes):
             f"free some space, {AGAIN}.")
 
 
-def wrong_venv(venv, python):
+def wrong_venv(venv: Path, python: Path) -> str:
     """Return why a virtual environment that is there cannot be used, or "".
 
     Parameters
@@ -72,7 +73,7 @@ def wrong_venv(venv, python):
     return ""
 
 
-def made_for(venv):
+def made_for(venv: Path) -> Path | None:
     """Return the folder that a virtual environment was made in, or None when it does not say so; its programs work nowhere else."""
     try:
         found = re.search(r"^command = .* -m venv (?:--\S+ )*(.+)$", (venv / "pyvenv.cfg").read_text(encoding="utf-8"), re.MULTILINE)
@@ -82,7 +83,7 @@ def made_for(venv):
 
 
 @contextlib.contextmanager
-def one_at_a_time(folder, say):
+def one_at_a_time(folder: Path, say: Callable[[str], object]) -> Iterator[None]:
     """Let one process at a time through; another waits, and says so once. Where a file system has no locks, nobody waits."""
     try:
         import fcntl

@@ -1,7 +1,13 @@
 """Pages that a tool writes, all of them or what stands between two marks, and the option `--check` of such tools."""
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+import click
+
+CHECK = click.option("--check", is_flag=True, help="Write nothing; exit with 1 when the page is not what this would write.")
 
 
 @dataclass(frozen=True)
@@ -21,7 +27,7 @@ class Part:
     begin: str
     end: str
 
-    def split(self, text):
+    def split(self, text: str) -> tuple[str, str, str]:
         """Return what stands before the marks, between them and behind them.
 
         Raises
@@ -34,36 +40,45 @@ class Part:
         before, rest = text.split(self.begin)
         if self.end not in rest:
             raise ValueError(f"{self.end} stands before {self.begin}")
-        return before, *rest.split(self.end)
+        between, after = rest.split(self.end)
+        return before, between, after
 
-    def renewed(self, text, body):
+    def renewed(self, text: str, body: str) -> str:
         """Return a page's text with another body between the marks."""
         before, _, after = self.split(text)
         return f"{before}{self.begin}\n\n{body.strip()}\n\n{self.end}{after}"
 
 
-def write(path, renew, arguments):
-    """Write a page, or with `--check` say whether it is what the tool would write.
+def write(path: Path, renew: Callable[[str], str], check: bool) -> int:
+    """Write a page, or only say whether it is what the tool would write.
 
     Parameters
     ----------
     path : Path
     renew : callable(text) -> text
         The page's text as it is (\"\" where there is none), and as it should be.
-    arguments : sequence of str
-        Of the command line.
+    check : bool
+        Write nothing.
 
     Returns
     -------
     int
         The exit status: 1 when a check finds a difference, else 0.
     """
-    path = Path(path)
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     new = renew(text)
-    if "--check" not in arguments:
+    if not check:
         path.write_text(new, encoding="utf-8")
         return 0
     same = new == text
     print(f"{path.name} is up to date" if same else f"{path.name} differs: run the tool without --check")
     return int(not same)
+
+
+def page_command(path: Path, renew: Callable[[str], str]) -> click.Command:
+    """Return the command that writes a page, or checks it."""
+    @click.command()
+    @CHECK
+    def command(check: bool) -> None:
+        sys.exit(write(path, renew, check))
+    return command

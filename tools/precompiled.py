@@ -1,15 +1,11 @@
-"""Make the precompiled archive: what NVRTC says to everything that lessons and exercises ask of it, for machines without NVRTC.
+"""Make the precompiled archive.
 
-    .venv/bin/python tools/precompiled.py                             write build/precompiled.zip
-    .venv/bin/python tools/precompiled.py --kernels sgemm_tiled --notebooks notebooks/04_tiling.ipynb --to FILE      a part of it
-    .venv/bin/python tools/precompiled.py --released URL              write course_lib/toolchain/precompiled.json, which tells where
-                                                                      a release has the archive, and its checksum
+It holds what NVRTC says to everything that lessons and exercises ask of it, for machines without NVRTC.
 
 It compiles every kernel at every position of its sliders and runs every lesson and exercise with a cache of its own; the archive is
 that cache, packed. It can be interrupted and goes on where it was.
 """
 
-import argparse
 import hashlib
 import io
 import json
@@ -17,16 +13,21 @@ import os
 import re
 import tempfile
 import zipfile
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
+import click
 import nbformat
 from nbclient import NotebookClient
 from tqdm import tqdm
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools import ROOT, ToolError
+from tools.options import Names
+
 TARGET = ROOT / "build" / "precompiled.zip"
 VARIANT = "exercises/variant-"          # what students of another class get: no file, but made from solutions/
 CELL_SECONDS = 600
@@ -36,31 +37,31 @@ BATCH = 16                              # texts for one call of the disassembler
 WHEN = (1980, 1, 1, 0, 0, 0)            # the same answers give the same bytes
 
 
-def main(arguments=None):
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", type=Path, default=TARGET, help="default: build/precompiled.zip")
-    parser.add_argument("--kernels", nargs="*", help="names from the catalog (default: all)")
-    parser.add_argument("--notebooks", nargs="*", help="paths from the repository (default: lessons and exercises)")
-    parser.add_argument("--cache", type=Path, help="where answers lie until they are packed (default: a folder in build/)")
-    parser.add_argument("--released", metavar="URL", help="write where the archive can be had, and its checksum, and stop")
-    chosen = parser.parse_args(arguments)
-    if chosen.released:
-        checksum = hashlib.sha256(chosen.to.read_bytes()).hexdigest()
-        released = ROOT / "course_lib" / "toolchain" / "precompiled.json"
-        released.write_text(json.dumps({"url": chosen.released, "sha256": checksum}, indent=1) + "\n", encoding="utf-8")
+@click.command()
+@click.option("--to", type=click.Path(path_type=Path), default=TARGET, help="Default: build/precompiled.zip.")
+@click.option("--kernels", type=Names(), help="Names from the catalog (default: all).")
+@click.option("--notebooks", "chosen", type=Names(), help="Paths from the repository (default: lessons and exercises).")
+@click.option("--cache", type=click.Path(path_type=Path), help="Where answers lie until they are packed (default: a folder in build/).")
+@click.option("--released", metavar="URL",
+              help="Write course_lib/toolchain/precompiled.json, which tells where a release has the archive, and its checksum, and stop.")
+def command(to: Path, kernels: tuple[str, ...] | None, chosen: tuple[str, ...] | None, cache: Path | None, released: str | None) -> None:
+    """Make the archive, or say where it was released."""
+    if released:
+        checksum = hashlib.sha256(to.read_bytes()).hexdigest()
+        told = ROOT / "course_lib" / "toolchain" / "precompiled.json"
+        told.write_text(json.dumps({"url": released, "sha256": checksum}, indent=1) + "\n", encoding="utf-8")
         return
-    books = notebooks() if chosen.notebooks is None else chosen.notebooks
-    cache = chosen.cache or ROOT / "build" / f"precompiled-{inputs_hash(books)}"
+    books = notebooks() if chosen is None else chosen
+    cache = cache or ROOT / "build" / f"precompiled-{inputs_hash(books)}"
     os.environ |= {"COURSE_CACHE": str(cache / "at work"), "COURSE_BACKEND": "sim"}
-    compile_catalog(chosen.kernels)
+    compile_catalog(kernels)
     set_aside(cache)
     run_notebooks(books, cache)
     os.environ["COURSE_CACHE"] = str(cache / "answers")
-    print(pack(chosen.to))
+    print(pack(to))
 
 
-def notebooks():
+def notebooks() -> list[str]:
     """Return the lessons and exercises, relative to the repository, and the exercises of other variants than the committed one."""
     from course_lib.grading.classroom.variants import FIRST, variants_of
     found = [path for folder in ("notebooks", "exercises") for path in sorted((ROOT / folder).rglob("*.ipynb"))]
@@ -70,7 +71,7 @@ def notebooks():
     return committed + others
 
 
-def book(name):
+def book(name: str) -> Any:
     """Return a notebook; an exercise of another variant as students start from it."""
     if not name.startswith(VARIANT):
         return nbformat.read(ROOT / name, as_version=4)
@@ -82,7 +83,7 @@ def book(name):
     return found
 
 
-def inputs_hash(books):
+def inputs_hash(books: Sequence[str]) -> str:
     """Return a hash of all that decides what is asked and answered."""
     files = sorted((ROOT / "course_lib").rglob("*.*")) + [ROOT / "constraints.txt"]
     texts = [path.read_bytes() for path in files if path.suffix in (".py", ".cu", ".cuh", ".json", ".toml", ".txt") and path.is_file()]
@@ -90,7 +91,7 @@ def inputs_hash(books):
     return hashlib.sha256(b"\0".join(texts + cells)).hexdigest()[:16]
 
 
-def catalog_requests(names=None):
+def catalog_requests(names: Sequence[str] | None = None) -> Iterator[Any]:
     """Yield the requests of the runtime, of every position of the catalog's sliders, of other devices, and of what was recorded."""
     from course_lib import toolchain
     from course_lib.arch import DEVICES
@@ -112,7 +113,7 @@ def catalog_requests(names=None):
             yield Request(kernel.source, kernel.file_name, f"sm_{number}", tuple(define_options(kernel.defines())))
 
 
-def _recorded(kernel):
+def _recorded(kernel: Any) -> Iterator[dict[str, Any]]:
     """Yield the parameters with which a kernel was measured, which sliders need not offer."""
     from course_lib import data
     for path in sorted(Path(data.__file__).parent.glob("*.json")):
@@ -122,7 +123,7 @@ def _recorded(kernel):
                 yield values
 
 
-def compile_catalog(names=None):
+def compile_catalog(names: Sequence[str] | None = None) -> None:
     """Compile the catalog's requests on all cores; the answers lie in the cache then."""
     from course_lib.simt.host.workers import available_cores
     from course_lib.toolchain.ahead import compile_all
@@ -133,7 +134,7 @@ def compile_catalog(names=None):
             pass
 
 
-def run_notebooks(books, cache):
+def run_notebooks(books: Sequence[str], cache: Path) -> None:
     """Run each notebook with the cache, and compile what its widgets offer; one that was run with this cache is not run again."""
     for name in tqdm(books, desc="notebooks"):
         done = cache / "done" / f"{name.replace('/', '.')}"
@@ -144,7 +145,7 @@ def run_notebooks(books, cache):
             done.touch()
 
 
-def set_aside(cache):
+def set_aside(cache: Path) -> None:
     """Link what the compiler said into a folder of its own: a cache that grows full forgets what was used longest ago."""
     for path in (cache / "at work").glob("*/*/*"):
         there = cache / "answers" / path.relative_to(cache / "at work")
@@ -153,7 +154,7 @@ def set_aside(cache):
             os.link(path, there)
 
 
-def execute(name):
+def execute(name: str) -> None:
     """Run a notebook; deliberate errors and starters that are not right yet are expected."""
     asked = book(name)
     asked.cells.append(nbformat.v4.new_code_cell("from course_lib.run import compile_offered\ncompile_offered()"))
@@ -162,15 +163,15 @@ def execute(name):
                                 resources={"metadata": {"path": folder}})
         client.execute(env=os.environ | {"WARP_BY_WARP_HOME": str(Path(folder, "home")), "PYTHONPATH": str(ROOT)})
     if any(output.output_type == "error" for output in asked.cells[-1].outputs):
-        raise RuntimeError(f"{name}: the positions of its sliders cannot be compiled: {asked.cells[-1].outputs[-1].evalue}")
+        raise ToolError(f"{name}: the positions of its sliders cannot be compiled: {asked.cells[-1].outputs[-1].evalue}")
 
 
-def pack(target):
+def pack(target: Path) -> str:
     """Write everything in the cache to an archive; return a line on what is in it."""
     from course_lib.toolchain.archive import packed
-    from course_lib.toolchain.compiled_once import answers
+    from course_lib.toolchain.compile_cache import stored_compilations
     entries = {}
-    for key, told, cubin in tqdm(answers(), desc="packing"):
+    for key, told, cubin in tqdm(stored_compilations(), desc="packing"):
         entries[key] = entry(told, cubin)
     keys = sorted(entries, key=lambda key: (_first_entry(entries[key][0]["ptx"]), key))     # what is alike stands together
     groups = {f"{number:04}": keys[at:at + GROUP] for number, at in enumerate(range(0, len(keys), GROUP))}
@@ -187,7 +188,7 @@ def pack(target):
     return f"{target.name}: {len(keys)} texts and positions, {target.stat().st_size / 1e6:.2f} MB"
 
 
-def entry(told, cubin):
+def entry(told: dict[str, Any], cubin: bytes) -> tuple[dict[str, Any], dict[str, str]]:
     """Return (what the archive says of an answer, kernel -> text of its machine code)."""
     from course_lib import toolchain
     from course_lib.toolchain.disassemble_many import code_texts
@@ -199,18 +200,14 @@ def entry(told, cubin):
     return told | {"resources": used}, texts_on_disk(cubin) or code_texts([cubin], ARCH)[0]
 
 
-def _first_entry(ptx):
+def _first_entry(ptx: str) -> str:
     found = re.search(r"\.entry (\w+)", ptx)
     return found[1] if found else ""
 
 
-def facts():
+def facts() -> dict[str, Any]:
     """Return what all entries have in common."""
     from course_lib import toolchain
     from course_lib.toolchain import nvrtc
     return {"nvrtc": list(toolchain.nvrtc_version()), "wheel": metadata.version("nvidia-cuda-nvrtc"), "options": list(nvrtc.ALWAYS),
             "architectures": list(toolchain.supported_architectures())}
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,7 @@ import pytest
 from course_lib.grading.sandbox.bubblewrap import problem
 
 
-def is_required(name):
+def is_required(name: str) -> bool:
     """Return whether tests may not be skipped for want of something.
 
     >>> os.environ["COURSE_REQUIRE"] = "bubblewrap, chromium"
@@ -20,7 +20,7 @@ def is_required(name):
     return name in [word.strip() for word in os.environ.get("COURSE_REQUIRE", "").split(",")]
 
 
-def missing(name, words):
+def missing(name: str, words: str) -> None:
     """Skip a test that lacks something, or fail it where that is required."""
     if is_required(name):
         pytest.fail(f"COURSE_REQUIRE names {name}, but {words}")

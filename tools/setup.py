@@ -18,11 +18,12 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import NoReturn
 
-sys.path.insert(0, str(Path(__file__).parent))
-import my_course
-from driver import describe, extra_for, find_gpu, too_old
-from obstacles import explain, no_room, not_writable, one_at_a_time, wrong_venv
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tools import my_course
+from tools.driver import describe, extra_for, find_gpu, too_old
+from tools.obstacles import explain, no_room, not_writable, one_at_a_time, wrong_venv
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -41,26 +42,26 @@ LAB_SETTINGS = {
 class Steps:
     """Number the lines that tell the reader what is going on."""
 
-    def __init__(self, total):
+    def __init__(self, total: int) -> None:
         self.total, self.done = total, 0
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """Print the next step's line."""
         self.done += 1
         print(f"{self.done}/{self.total} {text}", flush=True)
 
 
-def more(text):
+def more(text: str) -> None:
     """Print a line that belongs to the step above it."""
     print(f"    {text}", flush=True)
 
 
-def stop(text):
+def stop(text: str) -> NoReturn:
     """End with one message for the reader."""
     sys.exit(f"\n{text}")
 
 
-def digest():
+def digest() -> str:
     """Hash what an installation depends on: the names, the versions, this checkout's place and the Python."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     parts = [project["project"], project["build-system"], (ROOT / "constraints.txt").read_text(encoding="utf-8"),
@@ -68,22 +69,22 @@ def digest():
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def version_of(python):
+def version_of(python: Path) -> str:
     """Return an interpreter's version."""
     return subprocess.run([python, "-c", "import sys; print(sys.version)"], capture_output=True, text=True, check=True).stdout
 
 
-def stamp(part):
+def stamp(part: str) -> Path:
     """Return the file that remembers from what a part was installed."""
     return VENV / f"installed-{part}"
 
 
-def is_installed(part):
+def is_installed(part: str) -> bool:
     """Tell whether a part was installed from what is here now."""
     return stamp(part).exists() and stamp(part).read_text() == digest()
 
 
-def make_venv(part, steps):
+def make_venv(part: str, steps: Steps) -> bool:
     """Create .venv unless it is there; return whether it was created."""
     if problem := wrong_venv(VENV, PYTHON):
         stop(problem)
@@ -101,7 +102,7 @@ def make_venv(part, steps):
     return True
 
 
-def pip(*arguments):
+def pip(*arguments: str | Path) -> str | None:
     """Run pip in .venv with the course's versions; return what is wrong, or None when it worked."""
     environment = os.environ | {"PIP_CONSTRAINT": "constraints.txt", "PIP_BUILD_CONSTRAINT": "constraints.txt",
                                 "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -120,7 +121,7 @@ def pip(*arguments):
     return explain("\n".join(lines)) or "\n".join(["pip could not install the course. Its last words:", *lines[-15:]])
 
 
-def prepare(python, prefix):
+def prepare(python: Path, prefix: Path) -> None:
     """Do what the first lesson would wait for, and set JupyterLab up, in the environment `prefix` with this interpreter.
 
     That is: bytecode, on all cores (pip takes one), Matplotlib's fonts, the simulator's runtime.
@@ -140,7 +141,7 @@ def prepare(python, prefix):
         (prefix / name).write_text(json.dumps(settings))
 
 
-def install(part, steps):
+def install(part: str, steps: Steps) -> None:
     """Install the course: what its lessons need for the part "course", what its tests need too for "dev"."""
     if is_installed(part):
         return steps.say("the course is installed" if part == "course" else f"the course is installed ({part})")
@@ -158,7 +159,7 @@ def install(part, steps):
     return None
 
 
-def look_for_gpu(steps):
+def look_for_gpu(steps: Steps) -> None:
     """Install CuPy where it can work, try a kernel, and say in one line what the lessons will run on."""
     if os.environ.get("COURSE_BACKEND") == "sim":
         return steps.say("COURSE_BACKEND=sim: every kernel runs on the simulator")
@@ -174,7 +175,7 @@ def look_for_gpu(steps):
     return more(try_gpu())
 
 
-def install_cupy(extra):
+def install_cupy(extra: str) -> str | None:
     """Install the CuPy that fits, in place of one that no longer does; return pip's last lines if that fails."""
     if is_installed(extra):
         return None
@@ -189,7 +190,7 @@ def install_cupy(extra):
     return failed
 
 
-def try_gpu():
+def try_gpu() -> str:
     """Run the library's checked kernel in .venv and return its sentence."""
     code = "import sys; from course_lib.gpu import probe; s = probe(); print(s.reason); sys.exit(not s.usable)"
     tried = subprocess.run([PYTHON, "-c", code], cwd=ROOT, text=True, capture_output=True)
@@ -197,7 +198,7 @@ def try_gpu():
     return reason if tried.returncode == 0 else f"{reason}: the simulator is used, and every lesson works"
 
 
-def copy_lessons():
+def copy_lessons() -> None:
     """Give the reader copies of the lessons and exercises that are not there yet, and say where a newer edition is."""
     try:
         said = my_course.make(ROOT)
@@ -207,13 +208,13 @@ def copy_lessons():
         more(line)
 
 
-def compile_beside():
+def compile_beside() -> None:
     """Have the kernels compiled beside JupyterLab, whose process this one becomes: sliders then find theirs compiled."""
     subprocess.Popen([PYTHON, "-m", "course_lib.run.ahead"], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                      stderr=subprocess.DEVNULL, start_new_session=True)
 
 
-def open_lab(steps):
+def open_lab(steps: Steps) -> None:
     """Become JupyterLab, at the first lesson."""
     if not (ROOT / FIRST_LESSON).exists():
         stop(f"{FIRST_LESSON} is missing: is this a whole checkout?")
@@ -227,7 +228,7 @@ def open_lab(steps):
                        f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}", *options])
 
 
-def make_ready(what, steps):
+def make_ready(what: str, steps: Steps) -> None:
     """Install what is missing, and undo a .venv that this did not succeed with."""
     part = "dev" if what == "dev" else "course"
     created = make_venv(part, steps)
@@ -248,7 +249,7 @@ def make_ready(what, steps):
     look_for_gpu(steps)
 
 
-def main(what, total):
+def main(what: str, total: int) -> None:
     """Do the steps of `make lab`, or of `make test` up to the tests."""
     steps = Steps(total)
     if sys.platform == "darwin" and what == "dev":
@@ -272,5 +273,6 @@ if __name__ == "__main__":
     if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("lab", "course", "dev", "prepare"):
         sys.exit(__doc__)
     if sys.argv[1] == "prepare":
-        sys.exit(prepare(sys.executable, Path(sys.prefix)))
+        prepare(Path(sys.executable), Path(sys.prefix))
+        sys.exit()
     main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 4 if sys.argv[1] == "lab" else 2)

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib.bench import command as sweeps
@@ -9,7 +10,7 @@ from course_lib.bench import records, simulator, tables
 from course_lib.errors import CourseError
 
 
-def parser():
+def parser() -> argparse.ArgumentParser:
     """Return the command's parser."""
     command = argparse.ArgumentParser(prog="python -m course_lib.bench", description="Measure how fast things run.")
     benchmarks = command.add_subparsers(dest="benchmark", required=True)
@@ -23,7 +24,7 @@ def parser():
     return command
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     wanted = parser().parse_args(arguments)
     if wanted.benchmark != "simt":

@@ -2,11 +2,14 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from course_lib.bench import plans, recording, training
-from course_lib.bench.sweep import sweep
-from course_lib.bench.tasks import L2_STATES
+from course_lib.bench.sweep import Sweep, sweep
+from course_lib.bench.tasks import L2_STATES, Task
+from course_lib.data import Record
 from course_lib.errors import CourseError
 from course_lib.gpu.timing import seconds
 
@@ -23,7 +26,7 @@ PLANS = {
 }
 
 
-def add_parsers(benchmarks):
+def add_parsers(benchmarks: Any) -> None:
     """Add a subcommand for each sweep, and those that record."""
     for name, what in PLANS.items():
         command = benchmarks.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".",
@@ -45,7 +48,7 @@ def add_parsers(benchmarks):
     training.add_parser(benchmarks)
 
 
-def _add_recording(benchmarks):
+def _add_recording(benchmarks: Any) -> None:
     command = benchmarks.add_parser("record", help="everything that course_lib/data/ shows, on this machine's GPU")
     command.add_argument("--out", type=Path, required=True, metavar="FILE", help="the records, a line of JSON each")
     command.add_argument("--resume", action="store_true", help="go on with FILE")
@@ -57,7 +60,7 @@ def _add_recording(benchmarks):
         one.add_argument("--only", type=_names, default=(), metavar="NAME,NAME", help="these files of course_lib/data/ and no other")
 
 
-def run(wanted):
+def run(wanted: argparse.Namespace) -> int:
     """Carry out one of these commands; return its exit status."""
     if wanted.benchmark == "train":
         return training.main(wanted)
@@ -68,15 +71,15 @@ def run(wanted):
         print(f"{left} measurements are left: --resume goes on" if left else "all is recorded")
         return 0
     if wanted.benchmark == "keep":
-        kept = recording.keep(wanted.file, groups=recording.chosen(wanted.only))
-        print(", ".join(f"{name}.json {count}" for name, count in kept.items()))
+        stored = recording.keep(wanted.file, groups=recording.chosen(wanted.only))
+        print(", ".join(f"{name}.json {count}" for name, count in stored.items()))
         return 0
     found = sweep(tasks(wanted), out=wanted.out, resume=wanted.resume)
     print(text(found, wanted.out))
     return STOPPED if found.interrupted else 1 if found.failed else 0
 
 
-def tasks(wanted):
+def tasks(wanted: argparse.Namespace) -> list[Task]:
     """Return the tasks that the arguments ask for."""
     name, kernels, sizes = wanted.benchmark, wanted.kernels, wanted.sizes
     how = {"backend": wanted.backend, "l2": wanted.l2, "budget_s": wanted.budget}
@@ -98,12 +101,12 @@ def tasks(wanted):
     return plans.threads(**given, **counts, **how)
 
 
-def text(found, out=None):
+def text(found: Sweep, out: Path | None = None) -> str:
     """Return a short table of a sweep: all its records, or the fastest of each kernel and size when they are many."""
     rows = list(found.done)
     note = ""
     if len(rows) > MOST_ROWS:
-        fastest = {}
+        fastest: dict[tuple[str, int, int, int, str], Record] = {}
         for r in rows:
             best = fastest.setdefault((r.kernel, r.M, r.N, r.K, r.dtype), r)
             if (r.median_s or 0) < (best.median_s or 0):
@@ -119,7 +122,7 @@ def text(found, out=None):
     return "\n".join(lines)
 
 
-def _table(rows):
+def _table(rows: Sequence[Record]) -> list[str]:
     header = ("kernel", "N", "parameters", "median", "quartiles", "GFLOP/s", "GB/s")
     cells = [header] + [(r.kernel, str(r.N), _values(r), *_times(r), _number(r.gflops), _number(r.gb_s)) for r in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
@@ -127,39 +130,39 @@ def _table(rows):
             for row in cells]
 
 
-def _times(r):
-    if r.median_s is None:
+def _times(r: Record) -> tuple[str, str]:
+    if r.median_s is None or r.low_s is None or r.high_s is None:
         return "no time", f"{r.counters[EXECUTED]:,} instructions" if EXECUTED in r.counters else ""
     return seconds(r.median_s), f"{seconds(r.low_s)} … {seconds(r.high_s)}"
 
 
-def _values(r):
+def _values(r: Record) -> str:
     return ", ".join(f"{name}={value}" for name, value in r.parameters.items()) or (r.dtype if r.kernel == "cuBLAS" else "")
 
 
-def _number(x):
+def _number(x: float | None) -> str:
     return "" if x is None else f"{x:,.1f}" if x < 100 else f"{x:,.0f}"
 
 
-def _names(text):
+def _names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
 
 
-def _numbers(text):
+def _numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 256,512") from None
 
 
-def _choice(text):
+def _choice(text: str) -> tuple[str, tuple[int, ...]]:
     name, equals, values = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is no choice such as BM=64,128")
     return name, _numbers(values)
 
 
-def main(wanted):
+def main(wanted: argparse.Namespace) -> int:
     """Run a command and turn errors into a sentence and an exit status."""
     try:
         return run(wanted)

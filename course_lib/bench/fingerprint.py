@@ -5,13 +5,13 @@ import re
 
 from course_lib import data
 from course_lib.errors import CourseError
-from course_lib.kernels import ALL, CPU_KERNELS
+from course_lib.kernels import ALL, CPU_KERNELS, CpuKernel, Kernel
 
 # A string or a character constant, or a comment; only the latter is taken out.
 _COMMENT = re.compile(r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|//(?:\\\n|[^\n])*|/\*.*?\*/""", re.DOTALL)
 
 
-def code_only(text):
+def code_only(text: str) -> str:
     """Return the text of a C program without comments, indentation, blank lines.
 
     >>> code_only('// says\\nint a;  /* more\\n */ int b;\\n\\n  f("//");\\n')
@@ -21,7 +21,7 @@ def code_only(text):
     return "\n".join(line.strip() for line in bare.splitlines() if line.strip())
 
 
-def fingerprint(text, python=False):
+def fingerprint(text: str, python: bool = False) -> str:
     """Return a short hash of a kernel's code; a record whose hash is another one belongs to another kernel.
 
     Comments and blank lines do not count, except in Python.
@@ -32,17 +32,17 @@ def fingerprint(text, python=False):
     return hashlib.sha256((text if python else code_only(text)).encode()).hexdigest()[:16]
 
 
-def fingerprint_of(kernel):
+def fingerprint_of(kernel: Kernel | CpuKernel) -> str:
     """Return the hash of a described kernel, of the catalog or of the programs for the CPU."""
     return fingerprint(kernel.source, getattr(kernel.path, "suffix", "") == ".py")
 
 
-def stale(name):
+def stale(name: str) -> tuple[str, ...]:
     """Return a sentence for each kernel whose code is no longer what the recording `name` measured; none when all is well.
 
     Parameters
     ----------
-    name : str
+    name
         A file of course_lib/data, of records or of readings.
 
     >>> stale("ladder")
@@ -60,22 +60,21 @@ def stale(name):
     return tuple(wrong)
 
 
-def described(kernel):
+def described(kernel: str) -> Kernel | CpuKernel | None:
     """Return the description of a kernel by its name, or None."""
     return ALL.get(kernel) or CPU_KERNELS.get(kernel)
 
 
-def _measured(name):
+def _measured(name: str) -> set[tuple[str, str]]:
     """Return the pairs (kernel, hash) of a file; a library has no text of ours."""
     if name not in data.READINGS:
         return {(r.kernel, r.source) for r in data.load(name).records if r.source or described(r.kernel)}
     found = data.readings(name)
-    rows = {row["kernel"] for row in found.rows if described(row.get("kernel"))}
+    rows = {row["kernel"] for row in found.rows if described(row.get("kernel", ""))}
     if missing := sorted(rows - set(found.sources)):
         raise CourseError(f"{name}.json does not say which text of {', '.join(missing)} it measured: its sources are {found.sources}")
     return {(kernel, found.sources[kernel]) for kernel in rows}
 
 
-def _command(name):
-    made_by = data.readings(name).made_by if name in data.READINGS else "python -m course_lib.bench record"
-    return f"python {made_by}" if made_by.endswith(".py") else made_by
+def _command(name: str) -> str:
+    return data.readings(name).made_by if name in data.READINGS else "python -m course_lib.bench record"

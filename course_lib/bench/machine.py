@@ -20,15 +20,15 @@ class Machine:
     cpu: str
     cores: int
     system: str
-    versions: dict
+    versions: dict[str, str]
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Return one line, e.g. "AMD EPYC (znver5), 2 cores, Linux"."""
         return f"{self.cpu}, {self.cores} core{'s' * (self.cores != 1)}, {self.system}"
 
 
-def this_machine():
+def this_machine() -> Machine:
     """Describe the computer that this runs on.
 
     >>> this_machine().cores >= 1
@@ -39,7 +39,7 @@ def this_machine():
     return Machine(cpu_name(), available_cores(), platform.system(), versions)
 
 
-def cpu_name():
+def cpu_name() -> str:
     """Return the processor's own name and what LLVM calls its kind, which decides the vectors that are used."""
     import llvmlite.binding as llvm
 
@@ -50,6 +50,6 @@ def cpu_name():
     return f"{model} ({llvm.get_host_cpu_name()})"
 
 
-def load_average():
+def load_average() -> float | None:
     """Return how many processes wanted a core during the last minute, or None where the system does not tell."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None

@@ -7,18 +7,23 @@ import json
 import os
 import sys
 import time
+from typing import Any
 
 TILE = 16
+cuda: Any           # bound by `kernel`
+float32: Any
 
 
-def kernel():
+def kernel() -> Any:
     """Return the kernel; numba is imported here, after the variable that chooses its simulator is set.
 
     It exchanges a kernel's global `cuda` for one that knows threads and blocks, so it must be global.
     """
     global cuda, float32
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    from numba import cuda, float32
+    import numba.cuda  # type: ignore[import-not-found]    # it is in the other Python
+
+    cuda, float32 = numba.cuda, numba.float32
 
     @cuda.jit
     def tiled(A, B, C):
@@ -39,7 +44,7 @@ def kernel():
     return tiled
 
 
-def main(N, repeats):
+def main(N: int, repeats: int) -> None:
     """Launch once and then `repeats` times; print the times."""
     import numpy as np
 

@@ -1,80 +1,91 @@
 """Measure one task on the GPU: inputs that stay there, time, then a fresh launch whose answer is checked."""
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from course_lib import gpu, toolchain
+from course_lib.bench.tasks import Task
 from course_lib.errors import CourseError
-from course_lib.kernels import get
-from course_lib.run.accuracy import mismatch, tolerance
+from course_lib.gpu import Timing
+from course_lib.kernels import Kernel, get
+from course_lib.run.accuracy import Mismatch, mismatch, tolerance
 from course_lib.run.copies import needed
+from course_lib.run.types import Array
+from course_lib.toolchain.compiled import Compiled
 
+# A launch: arguments, which of them is written, constants, what the grid covers, and what says in a sentence what is wrong with the result.
+Prepared: TypeAlias = tuple[list[Any], int, Mapping[str, np.ndarray] | None, tuple[int, ...], Callable[[Array], str | None]]
 SMALL = 2**27            # multiply-adds up to which NumPy computes the reference, on the CPU
 COLUMNS = 2**15          # of what a strided copy reads, as it is made
 PROBES = 8               # columns of random numbers that the large reference is held to
 
 
-def measure(task):
+def measure(task: Task) -> dict[str, Any]:
     """Return the fields of a record that a measurement on the GPU fills: times, samples, whether the answer was right."""
-    options = {"budget_s": task.budget_s, "cold": task.l2 == "cold"}
+    options: dict[str, Any] = {"budget_s": task.budget_s, "cold": task.l2 == "cold"}
     if task.kind == "copy":
         return _copy(task, options)
     if task.kernel == "cuBLAS":
         return _library(task, options)
     kernel = get(task.kernel)
-    kernel.refuse(gpu.probe().cc, gpu.probe().name)
-    compiled = _compiled(task.kernel, tuple(sorted(task.parameters.items())), gpu.probe().arch)
+    status = gpu.probe()
+    kernel.refuse(status.cc or (0, 0), status.name)
+    compiled = _compiled(task.kernel, tuple(sorted(task.parameters.items())), status.arch)
     make = {"vectors": _vectors, "transpose": _moved, "sum": _moved, "gather": _gathered}.get(task.kind, _product)
     arguments, output, constants, covered, check = make(task, kernel)
-    shape = (compiled, kernel.entry, task.grid or kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters), arguments)
-    more = {"constants": constants, "dynamic_shared": task.dynamic_shared}
-    time = gpu.time_kernel(*shape, **more, **options)
+    grid, block = task.grid or kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters)
+    more: dict[str, Any] = {"constants": constants, "dynamic_shared": task.dynamic_shared}
+    time = gpu.time_kernel(compiled, kernel.entry, grid, block, arguments, **(more | options))
     arguments[output][...] = np.nan          # what the timed launches left is no proof that this kernel writes every element
-    gpu.launch(*shape, **more)
+    gpu.launch(compiled, kernel.entry, grid, block, arguments, **more)
     return times(time) | answer(check(arguments[output]))
 
 
-def times(time):
-    """Return the fields of a record that a `Timing` fills."""
+def times(time: Timing | None) -> dict[str, Any]:
+    """Return the fields of a record that a `Timing` fills; none without one, as of a program that prints."""
+    if time is None:
+        return {}
     return {"median_s": time.median_s, "low_s": time.low_s, "high_s": time.high_s, "repeats": time.repeats, "graph": time.graph}
 
 
-def answer(wrong):
-    """Return the fields of a record that say whether an answer was right; `wrong`: a sentence, or None."""
+def answer(wrong: str | Mismatch | None) -> dict[str, Any]:
+    """Return the fields of a record that say whether an answer was right; `wrong`: what is wrong with it, or None."""
     return {"correct": wrong is None, "problem": "" if wrong is None else f"the answer is wrong: {wrong}"}
 
 
 @lru_cache(maxsize=512)
-def _compiled(name, parameters, arch):
+def _compiled(name: str, parameters: tuple[tuple[str, int], ...], arch: str) -> Compiled:
     kernel = get(name)
     return toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=arch, defines=kernel.defines(**dict(parameters)))
 
 
-class Inputs:
+class ProductInputs:
     """A and B of one size on the GPU, and the product in float64 with the size of its terms, once somebody asks.
 
     Small ones are multiplied by NumPy on the CPU. Large ones by the library in float64 on the GPU, and that is itself held to
     A (B X) for a few random columns X, which another routine of the library computes in another order.
     """
 
-    def __init__(self, M, N, K, dtype):
+    def __init__(self, M: int, N: int, K: int, dtype: str) -> None:
         rng = np.random.default_rng(M + N + K)
         self.K, self.dtype, self.small = K, np.dtype(dtype), M * N * K <= SMALL
-        self.host = [rng.standard_normal(shape, self.dtype) for shape in ((M, K), (K, N))]
-        self.A, self.B = (gpu.to_device(x) for x in self.host)
-        if not self.small:
-            self.host = None
-        self._exact = None
+        A, B = (rng.standard_normal(shape, self.dtype) for shape in ((M, K), (K, N)))
+        self.A, self.B = gpu.to_device(A), gpu.to_device(B)
+        self.host = (A, B) if self.small else None
+        self._exact: tuple[Array, Array] | None = None
 
-    def check(self, C, inputs=""):
+    def check(self, C: Array, inputs: str = "") -> str | None:
         """Return a sentence on the worst element of a product on the GPU, or None when all are right.
 
         `inputs`: to what the kernel rounds A and B, `Kernel.inputs`.
         """
-        if self.small:
-            wrong = mismatch(gpu.to_host(C), *self.host, inputs=inputs)
-            return None if wrong is None else str(wrong)
+        if self.host is not None:
+            worst = mismatch(gpu.to_host(C), *self.host, inputs=inputs)
+            return None if worst is None else str(worst)
         exact, size = self.exact()
         excess = abs(C.astype(np.float64) - exact) / (
             (tolerance(self.K, self.dtype, inputs) + tolerance(self.K, np.float64)) * size + self.K * float(np.finfo(self.dtype).tiny))
@@ -82,7 +93,7 @@ class Inputs:
         count = int(wrong.sum())
         return f"{count} of {C.size} elements are outside what rounding explains" if count else None
 
-    def exact(self):
+    def exact(self) -> tuple[Array, Array]:
         """Return the product in float64, and the sum of the absolute values of each element's terms."""
         if self._exact is None:
             A, B = self.A.astype(np.float64), self.B.astype(np.float64)
@@ -96,20 +107,20 @@ class Inputs:
 
 
 @lru_cache(maxsize=2)
-def inputs(M, N, K, dtype):
-    """Return the `Inputs` of a size; the last two are kept on the GPU."""
-    return Inputs(M, N, K, dtype)
+def inputs(M: int, N: int, K: int, dtype: str) -> ProductInputs:
+    """Return the `ProductInputs` of a size; the last two are cached on the GPU."""
+    return ProductInputs(M, N, K, dtype)
 
 
-def _empty(rows, cols, dtype):
+def _empty(rows: int, cols: int, dtype: DTypeLike) -> Array:
     return gpu.to_device(np.full((rows, cols), np.nan, dtype))
 
 
-def _product(task, kernel):
+def _product(task: Task, kernel: Kernel) -> Prepared:
     """Arguments of C = A B, as rows or as columns."""
     there, (M, N, K) = inputs(task.M, task.N, task.K, task.dtype), (task.M, task.N, task.K)
-    turned = [bool(task.parameters.get(name)) != (kernel.layout == "column") for name in ("TRANSA", "TRANSB")]
-    A, B = (x.T.copy() if turn else x for x, turn in zip((there.A, there.B), turned, strict=True))
+    transposed = [bool(task.parameters.get(name)) != (kernel.layout == "column") for name in ("TRANSA", "TRANSB")]
+    A, B = (x.T.copy() if transpose else x for x, transpose in zip((there.A, there.B), transposed, strict=True))
     C = _empty(*((N, M) if kernel.layout == "column" else (M, N)), task.dtype)
     lda, ldb, ldc = (np.int32(x.shape[1]) for x in (A, B, C))
     real = np.dtype(task.dtype).type
@@ -120,7 +131,7 @@ def _product(task, kernel):
     return arguments, output, None, (M, N), lambda C: there.check(C.T if kernel.layout == "column" else C, kernel.inputs)
 
 
-def _moved(task, kernel):
+def _moved(task: Task, kernel: Kernel) -> Prepared:
     """Arguments of a transposition, or of alpha P + beta C with alpha 1 and beta 0."""
     rows, cols = task.M, task.N
     P = gpu.to_device(np.random.default_rng(rows).standard_normal((rows, cols), np.float32))
@@ -134,7 +145,7 @@ def _moved(task, kernel):
     return arguments, output, None, (rows, cols), lambda out: None if bool((out == right).all()) else "an element is not in its place"
 
 
-def _gathered(task, kernel):
+def _gathered(task: Task, kernel: Kernel) -> Prepared:
     """Arguments of a strided copy. What it reads may be gigabytes, so it is made on the GPU: a sum of two short random arrays."""
     n, (stride, offset, VEC) = task.N, (task.parameters[name] for name in ("stride", "offset", "VEC"))
     count, rng = needed(n, stride, offset, VEC), np.random.default_rng(n)
@@ -142,13 +153,13 @@ def _gathered(task, kernel):
     values = (rows[:, None] + columns).ravel()[:count]
     out = gpu.to_device(np.full(n, np.nan, np.float32))
 
-    def check(out):
+    def check(out: Array) -> str | None:
         taken = ((out[v::VEC], values[offset + v::stride * VEC]) for v in range(VEC))
         return None if all(bool((part == there[:len(part)]).all()) for part, there in taken) else "an element is not the one to copy"
     return [np.int32(n), values, np.int32(offset), np.int32(stride), out], 4, None, (n,), check
 
 
-def _vectors(task, kernel):
+def _vectors(task: Task, kernel: Kernel) -> Prepared:
     """Arguments of one matrix times many vectors, which is a product whose A are the vectors."""
     S, M, N = task.N, task.parameters["M"], task.parameters["N"]
     there = inputs(S, M, N, "float32")
@@ -156,13 +167,13 @@ def _vectors(task, kernel):
     return [np.int32(S), there.A, _empty(S, M, np.float32)], 2, {"matrix": matrix}, (S,), there.check
 
 
-def _library(task, options):
+def _library(task: Task, options: dict[str, Any]) -> dict[str, Any]:
     there, C = inputs(task.M, task.N, task.K, task.dtype), _empty(task.M, task.N, task.dtype)
     time = gpu.time_product(there.A, there.B, C, **options)
     return times(time) | answer(there.check(C))
 
 
-def _copy(task, options):
+def _copy(task: Task, options: dict[str, Any]) -> dict[str, Any]:
     source = gpu.to_device(np.random.default_rng(1).standard_normal((task.M, task.N), np.dtype(task.dtype)))
     target = _empty(task.M, task.N, task.dtype)
     time = gpu.time_copy(source, target, **options)

@@ -6,14 +6,19 @@ homework's sweep.
 
 import itertools
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from course_lib.arch import DEFAULT_DEVICE
-from course_lib.bench.tasks import COPY, LIBRARY, task
+from course_lib.arch import DEFAULT_DEVICE, Device
+from course_lib.bench.tasks import COPY, LIBRARY, Identity, Task, task
 from course_lib.bench.tuned import TUNED, TUNED_SIZES
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS, cpu_kernel, get
 from course_lib.run import choose_backend
 
+Names: TypeAlias = Sequence[str]
+Numbers: TypeAlias = Sequence[int]
+Size: TypeAlias = int | tuple[int, int, int]      # of square matrices, or M, N and K
 WANG_SIZES = (256, 257, 329, 511, 512, 513, 631, 768, 843, 960, 1023, 1024, 1025, 1374, 1536, 1720, 1845, 2047, 2048, 2049)
 POWERS = (256, 512, 1024, 2048, 4096, 8192)
 WANG = tuple(f"{letter}gemm_{idea}" for letter in "ds" for idea in ("thread", "block", "ilp", "outputs"))
@@ -39,7 +44,7 @@ SHAPES = tuple({"bx": 256 >> i, "by": 1 << i} for i in range(9))      # blocks o
 MOST = 2000          # tasks of a sweep over tiles
 
 
-def ladder(sizes=POWERS, **how):
+def ladder(sizes: Numbers = POWERS, **how: Any) -> list[Task]:
     """Return every rung at every size, from the first rung up, and the library's product on top on a GPU.
 
     >>> [t.kernel for t in ladder((64,), backend="sim")][:3]
@@ -48,39 +53,37 @@ def ladder(sizes=POWERS, **how):
     return over_sizes(LADDER + ((LIBRARY,) if _on_gpu(how) else ()), sizes, **how)
 
 
-def over_sizes(kernels=WANG, sizes=WANG_SIZES, parameters=None, **how):
+def over_sizes(kernels: Names = WANG, sizes: Sequence[Size] = WANG_SIZES,
+               parameters: Mapping[str, Iterable[Mapping[str, int]]] | None = None, **how: Any) -> list[Task]:
     """Return a task for each size and kernel; sizes change slowest, so that inputs are made once for each.
 
     Parameters
     ----------
-    kernels : names
-    sizes : sequence of int or (M, N, K)
-    parameters : mapping of kernel to a sequence of mappings, optional
-        Several variants of a kernel; the others run with their defaults.
+    parameters
+        Several variants of a kernel, by its name; the others run with their defaults.
     **how
         backend, l2, budget_s, dtype as for `task`.
     """
-    _some(kernels, "kernels"), _some(sizes, "sizes")
+    if not kernels or not sizes:
+        raise CourseError(f"there are no {'sizes' if kernels else 'kernels'} to sweep over")
     variants = parameters or {}
     return [task(name, size, chosen, **how) for size in sizes for name in kernels for chosen in variants.get(name, ({},))]
 
 
-def wang(sizes=WANG_SIZES, kernels=WANG, **how):
+def wang(sizes: Numbers = WANG_SIZES, kernels: Names = WANG, **how: Any) -> list[Task]:
     """Return the kernels of Wang and Jin at their sizes, the last one with both of their blocks, and the library."""
     tasks = over_sizes(kernels, sizes, {name: WANG_BLOCKS for name in kernels if name.endswith("_outputs")}, **how)
     library = [task(LIBRARY, size, dtype=dtype, **how) for size in sizes for dtype in ("float64", "float32")] if _on_gpu(how) else []
     return sorted(tasks + library, key=lambda t: sizes.index(t.N))
 
 
-def tiles(kernel, size=1024, choices=None, **how):
+def tiles(kernel: str, size: Size = 1024, choices: Mapping[str, Iterable[int]] | None = None, **how: Any) -> list[Task]:
     """Return a task for every combination of a kernel's parameters; those that break a rule stay in it with their sentence.
 
     Parameters
     ----------
-    kernel : name
-    size : int or (M, N, K)
-    choices : mapping of parameter to values, optional
-        The other parameters take the values that their sliders offer.
+    choices
+        Values by the name of a parameter. The other parameters take the values that their sliders offer.
 
     Raises
     ------
@@ -104,7 +107,8 @@ def tiles(kernel, size=1024, choices=None, **how):
     return [task(kernel, size, dict(zip(values, combination, strict=True)), **how) for combination in combinations]
 
 
-def warps(kernels=MXV, size=VECTORS, counts=WARPS, parameters=None, **how):
+def warps(kernels: Names = MXV, size: int = VECTORS, counts: Numbers = WARPS, parameters: Mapping[str, int] | None = None,
+          **how: Any) -> list[Task]:
     """Return the homework's sweep: each kernel of many vectors with 4 to 32 warps a block.
 
     >>> [t.parameters["threads"] for t in warps(["mxv_sh"], 64, (4, 8), backend="sim")]
@@ -113,16 +117,17 @@ def warps(kernels=MXV, size=VECTORS, counts=WARPS, parameters=None, **how):
     return [task(name, size, {**(parameters or {}), "threads": 32 * count}, **how) for name in kernels for count in counts]
 
 
-def active(kernels=("sgemm_volkov", "sgemm_method1"), sizes=POWERS[:-1], counts=ACTIVE, on=None, **how):
+def active(kernels: Names = ("sgemm_volkov", "sgemm_method1"), sizes: Numbers = POWERS[:-1], counts: Numbers = ACTIVE,
+           on: Device | None = None, **how: Any) -> list[Task]:
     """Return Chien's sweep: so many threads at a time on each SM, because every block is given more shared memory than it needs.
 
     Parameters
     ----------
     kernels, sizes, **how
         As for `over_sizes`, on a GPU.
-    counts : sequence of int
+    counts
         Active threads an SM; of those that are no whole blocks as many as there are whole blocks.
-    on : Device, optional
+    on
         Whose shared memory is shared out; default the H200.
 
     >>> [t.dynamic_shared for t in active(["sgemm_volkov"], (256,), (512, 256), backend="gpu")]
@@ -131,7 +136,8 @@ def active(kernels=("sgemm_volkov", "sgemm_method1"), sizes=POWERS[:-1], counts=
     return _crowded([(name, {}) for name in kernels], sizes, counts, on, how)
 
 
-def outputs(sizes=(2048, 4096), sides=(1, 2, 4, 8), counts=tuple(range(256, 2049, 256)), on=None, **how):
+def outputs(sizes: Numbers = (2048, 4096), sides: Numbers = (1, 2, 4, 8), counts: Numbers = tuple(range(256, 2049, 256)),
+            on: Device | None = None, **how: Any) -> list[Task]:
     """Return one kernel with side × side outputs for each of 256 threads a block, at several numbers of active threads on each SM.
 
     Along `sides` the words read from shared memory change while the warps stay; along `counts` the warps alone. Where the registers allow
@@ -144,9 +150,11 @@ def outputs(sizes=(2048, 4096), sides=(1, 2, 4, 8), counts=tuple(range(256, 2049
     return _crowded([("sgemm_2d_tile", tile) for tile in tiles_of], sizes, counts, on, how)
 
 
-def _crowded(variants, sizes, counts, on, how):
+def _crowded(variants: Sequence[tuple[str, Mapping[str, int]]], sizes: Numbers, counts: Numbers, on: Device | None,
+             how: dict[str, Any]) -> list[Task]:
     """Return a task for each (kernel, parameters), size and number of active threads, which dynamic shared memory holds down."""
-    limits, tasks = (on or DEFAULT_DEVICE).limits, {}
+    limits = (on or DEFAULT_DEVICE).limits
+    tasks: dict[Identity, Task] = {}
     for size in sizes:
         for name, parameters in variants:
             per_block, own = math.prod(get(name).block(**parameters)), get(name).shared_bytes(**parameters)
@@ -158,7 +166,7 @@ def _crowded(variants, sizes, counts, on, how):
     return list(tasks.values())
 
 
-def padding(sizes=(1024, 4096), tiles=(16, 32), **how):
+def padding(sizes: Numbers = (1024, 4096), tiles: Numbers = (16, 32), **how: Any) -> list[Task]:
     """Return transposes and products whose shared tile has rows of several lengths, and what does without padding.
 
     >>> [t.parameters["PAD"] for t in padding((64,), (32,), backend="sim") if t.kernel == "sgemm_padded"]
@@ -175,7 +183,7 @@ def padding(sizes=(1024, 4096), tiles=(16, 32), **how):
     return tasks
 
 
-def unrolling(sizes=(1024, 4096), tiles=(16, 32), steps=(1, 2, 4, 8, 16, 32), **how):
+def unrolling(sizes: Numbers = (1024, 4096), tiles: Numbers = (16, 32), steps: Numbers = (1, 2, 4, 8, 16, 32), **how: Any) -> list[Task]:
     """Return products whose inner loop is written out by so many steps, and the tiled one where the compiler decides.
 
     >>> [t.parameters["UNROLL"] for t in unrolling((64,), (16,), backend="sim") if t.kernel == "sgemm_unrolled"]
@@ -189,7 +197,7 @@ def unrolling(sizes=(1024, 4096), tiles=(16, 32), steps=(1, 2, 4, 8, 16, 32), **
     return tasks
 
 
-def shapes(sizes=(2047, 2048, 4096), kernels=("sgemm_naive", "sgemm_swapped"), **how):
+def shapes(sizes: Numbers = (2047, 2048, 4096), kernels: Names = ("sgemm_naive", "sgemm_swapped"), **how: Any) -> list[Task]:
     """Return the two first kernels with blocks of 256 threads in every shape, at sizes with and without a row of whole lines of the L1.
 
     It decides what their time follows: sectors, lines of 128 bytes, or wavefronts of the L1. At N = 2048 a warp of 32 × 1 and one of 8 × 4
@@ -201,7 +209,7 @@ def shapes(sizes=(2047, 2048, 4096), kernels=("sgemm_naive", "sgemm_swapped"), *
     return over_sizes(kernels, sizes, dict.fromkeys(kernels, SHAPES), **how)
 
 
-def wide_grids(sizes=(*WANG_SIZES, 4096, 8192), kernel="dgemm_outputs", **how):
+def wide_grids(sizes: Numbers = (*WANG_SIZES, 4096, 8192), kernel: str = "dgemm_outputs", **how: Any) -> list[Task]:
     """Return Wang and Jin's final kernel twice at each size: with the blocks its tiles need, and with a block for each bx × by elements.
 
     The second grid is what their program set before they changed setGrid. The blocks that have no tile of C return at once.
@@ -214,7 +222,7 @@ def wide_grids(sizes=(*WANG_SIZES, 4096, 8192), kernel="dgemm_outputs", **how):
             for grid in ((), (-(-size // p["bx"]), -(-size // p["by"]), 1))]
 
 
-def strides(sizes=GATHERED, **how):
+def strides(sizes: Numbers = GATHERED, **how: Any) -> list[Task]:
     """Return strided copies: every stride with every width of a load, and every offset of single floats.
 
     >>> [(t.parameters["stride"], t.parameters["offset"], t.parameters["VEC"]) for t in strides((64,), backend="sim")][-4:]
@@ -224,7 +232,7 @@ def strides(sizes=GATHERED, **how):
     return over_sizes(("copy_strided",), sizes, {"copy_strided": chosen}, **how)
 
 
-def threads(kernels=None, sizes=(512,), counts=None, **how):
+def threads(kernels: Names | None = None, sizes: Numbers = (512,), counts: Numbers | None = None, **how: Any) -> list[Task]:
     """Return programs for the CPU with 1, 2, 4, … threads, up to the cores of this machine unless `counts` are given."""
     from course_lib.simt.host.workers import available_cores
 
@@ -235,9 +243,9 @@ def threads(kernels=None, sizes=(512,), counts=None, **how):
             for size in sizes for name in kernels for count in (counts if cpu_kernel(name).threaded else (1,))]
 
 
-def everything(budget_s=0.15):
+def everything(budget_s: float = 0.15) -> dict[str, list[Task]]:
     """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
-    how = {"backend": "gpu", "budget_s": budget_s}
+    how: dict[str, Any] = {"backend": "gpu", "budget_s": budget_s}
     up_to_4096 = POWERS[:-1]
     others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *NEXT, *CHIEN, *TENSOR))
     return {
@@ -270,7 +278,7 @@ def everything(budget_s=0.15):
     }
 
 
-def whole_tiles(name, size):
+def whole_tiles(name: str, size: int) -> Size:
     """Return the sizes for a kernel that tests no index: up to a tenth larger where that makes whole tiles.
 
     >>> whole_tiles("sgemm_method2", 1024), whole_tiles("sgemm_method1", 1024), whole_tiles("sgemm_method4", 1024)
@@ -280,19 +288,14 @@ def whole_tiles(name, size):
     if p.get("GUARD") != 0:
         return size
     units = p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"], p["BK"]
-    sizes = tuple(-(-size // unit) * unit for unit in units)
-    return size if set(sizes) == {size} or max(sizes) > 1.1 * size else sizes
+    M, N, K = (-(-size // unit) * unit for unit in units)
+    return size if {M, N, K} == {size} or max(M, N, K) > 1.1 * size else (M, N, K)
 
 
-def _sixteen(name):
+def _sixteen(name: str) -> tuple[dict[str, int], ...]:
     """Return the 16 × 16 blocks of the slides."""
     return ({p.name: 16 for p in get(name).parameters if p.name in ("BM", "BN", "BK", "bx", "by", "TILE", "UNROLL")},)
 
 
-def _on_gpu(how):
+def _on_gpu(how: Mapping[str, Any]) -> bool:
     return (how.get("backend") or choose_backend()) == "gpu"
-
-
-def _some(values, what):
-    if not values:
-        raise CourseError(f"there are no {what} to sweep over")

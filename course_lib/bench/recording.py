@@ -1,34 +1,40 @@
 """Record on a GPU what course_lib/data/ shows to readers without one, and sort such a record into its files."""
 
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from course_lib import data, gpu
 from course_lib.bench import journal, plans
 from course_lib.bench.sweep import sweep
+from course_lib.bench.tasks import Task
+from course_lib.data import Record
 from course_lib.data.records import Recording, dumps, loads
 from course_lib.errors import CourseError
 
+Groups: TypeAlias = Mapping[str, Sequence[Task]]         # by the name of a file in course_lib/data
 CHUNK = 16      # tasks between two looks at the clock
 
 
-def record(out, *, resume=False, budget_s=0.15, deadline_s=None, say=print, groups=None):
+def record(out: Path | str, *, resume: bool = False, budget_s: float = 0.15, deadline_s: float | None = None,
+           say: Callable[[str], object] = print, groups: Groups | None = None) -> int:
     """Measure everything, the most wanted first; a task that several files want is measured once.
 
     Parameters
     ----------
-    out : path
+    out
         A JSON-lines file.
-    resume : bool
+    resume
         Go on with it.
-    budget_s : float
+    budget_s
         About how long to measure each kernel.
-    deadline_s : float, optional
+    deadline_s
         Seconds after which to stop; `resume` goes on from there.
-    say : callable
+    say
         Gets a line now and then.
-    groups : mapping of name to tasks, optional
-        Default `plans.everything`.
+    groups
+        Tasks by name. Default `plans.everything`.
 
     Returns
     -------
@@ -55,7 +61,7 @@ def record(out, *, resume=False, budget_s=0.15, deadline_s=None, say=print, grou
     return left
 
 
-def keep(path, folder=None, groups=None):
+def keep(path: Path | str, folder: Path | str | None = None, groups: Groups | None = None) -> dict[str, int]:
     """Write the records of a file to course_lib/data/NAME.json, each group to its own; return {name: how many}.
 
     What a file has already of the same kernel's text, and the new records do not replace, stays in it when the plan still has it.
@@ -71,7 +77,7 @@ def keep(path, folder=None, groups=None):
     for name, tasks in groups.items():
         found = [records[t.identity] for t in tasks if t.identity in records]
         if found:
-            found = _with_kept(folder / f"{name}.json", tasks, found)
+            found = _with_stored(folder / f"{name}.json", tasks, found)
         where = {(r.device, r.driver) for r in found}
         if len(where) > 1:
             raise CourseError(f"{path} and {name}.json hold records of {len(where)} machines: {sorted(where)}", where=where)
@@ -83,7 +89,7 @@ def keep(path, folder=None, groups=None):
     return written
 
 
-def chosen(names, budget_s=0.15):
+def chosen(names: Iterable[str], budget_s: float = 0.15) -> Groups | None:
     """Return some groups of `plans.everything`, or None, which stands for all, when none is named.
 
     >>> {name: len(tasks) for name, tasks in chosen(["padding"]).items()}
@@ -97,7 +103,7 @@ def chosen(names, budget_s=0.15):
     return {name: groups[name] for name in names}
 
 
-def _with_kept(path, tasks, found):
+def _with_stored(path: Path, tasks: Iterable[Task], found: Iterable[Record]) -> list[Record]:
     """Return the records in the order of the tasks; where `found` has none, the one that the file has of the same kernel's text."""
     there = {r.identity: r for r in loads(path.read_text(encoding="utf-8")).records} if path.exists() else {}
     there = {t.identity: there[t.identity] for t in tasks if t.identity in there and there[t.identity].source == t.source}
@@ -105,7 +111,7 @@ def _with_kept(path, tasks, found):
     return [there[t.identity] for t in tasks if t.identity in there]
 
 
-def conditions():
+def conditions() -> str:
     """Return a line on the machine: GPU, driver, versions."""
     status = gpu.probe()
     if not status.usable:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from course_lib.bench.machine import Machine
 from course_lib.bench.timing import Spread
@@ -13,30 +14,29 @@ class Measurement:
 
     Attributes
     ----------
-    what : str
+    what
         "run", "compile", "load", "translate", "nvrtc", …: what was timed.
-    kernel, parameters, N : str, dict, int
+    kernel, parameters, N
         The kernel of the catalog, its tile or block sizes, and the size of the square matrices; N is 0 where none matters.
-    seconds : Spread
-    clock : str
+    clock
         "cpu" (the process's threads on cores) or "wall".
-    work : float
+    work
         Floating-point operations, or multiply-adds, of one run; 0 where none are counted.
-    how : dict
+    how
         What else was chosen: workers, racecheck.
     """
 
     what: str
     kernel: str
-    parameters: dict
+    parameters: dict[str, int]
     N: int
     seconds: Spread
     clock: str
     work: float = 0.0
-    how: dict = field(default_factory=dict)
+    how: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def gflops(self):
+    def gflops(self) -> float:
         """Return 10⁹ operations a second, of the median time."""
         return self.work / self.seconds.median / 1e9
 
@@ -48,17 +48,17 @@ class Result:
     benchmark: str
     date: str
     machine: Machine
-    conditions: dict
-    measurements: tuple
+    conditions: dict[str, Any]
+    measurements: tuple[Measurement, ...]
 
-    def find(self, what, kernel=None, parameters=None, **how):
+    def find(self, what: str, kernel: str | None = None, parameters: dict[str, int] | None = None, **how: Any) -> list[Measurement]:
         """Return the measurements of that kind, of any kernel or one, whose `how` holds these values."""
         return [m for m in self.measurements
                 if m.what == what and kernel in (None, m.kernel) and parameters in (None, m.parameters)
                 and all(m.how.get(k) == v for k, v in how.items())]
 
 
-def dumps(result):
+def dumps(result: Result) -> str:
     """Write a result as JSON text, one measurement a line."""
     raw = asdict(result)
     rows = raw.pop("measurements")
@@ -66,7 +66,7 @@ def dumps(result):
     return head + ', "measurements": [\n' + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]}\n"
 
 
-def loads(text):
+def loads(text: str) -> Result:
     """Read what `dumps` wrote.
 
     >>> from course_lib.bench import Machine, Result

@@ -6,10 +6,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,32 +46,32 @@ class Plan:
     repeats_compile: int = 5
 
     @classmethod
-    def quick(cls):
+    def quick(cls) -> "Plan":
         """Return a plan of a few seconds, whose figures are too rough to quote."""
         return cls(N=128, N_races=128, N_numba=16, repeats=3, repeats_compile=1)
 
 
-class Launch:
+class BenchmarkLaunch:
     """A kernel of the catalog with square matrices, ready to run."""
 
-    def __init__(self, name, parameters, N):
+    def __init__(self, name: str, parameters: dict[str, int], N: int) -> None:
         self.kernel, self.parameters, self.N = kernels.get(name), parameters, N
         rng = np.random.default_rng(N)
         self.A, self.B = (rng.standard_normal((N, N)).astype(np.float32) for _ in range(2))
         self.C = np.full((N, N), np.nan, np.float32)
 
-    def defines(self, more):
+    def defines(self, more: Mapping[str, Any]) -> dict[str, Any]:
         """Return the kernel's macros and some more."""
         return {**self.kernel.defines(**self.parameters), **more}
 
-    def __call__(self, more=(), **how):
+    def __call__(self, more: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), **how: Any) -> simt.Report:
         n, one, zero = np.int32(self.N), np.float32(1), np.float32(0)
         args = [n, n, n, one, self.A, n, self.B, n, zero, self.C, n]
         kernel, p = self.kernel, self.parameters
         return simt.launch(kernel.path, kernel.entry, kernel.grid(self.N, self.N, **p), kernel.block(**p), args,
                            defines=self.defines(dict(more)), **how)
 
-    def check(self):
+    def check(self) -> None:
         """Raise a CourseError unless C is A B within the rounding of N additions."""
         exact = self.A.astype(np.float64) @ self.B
         bound = self.N * 2.0**-23 * (np.abs(self.A).astype(np.float64) @ np.abs(self.B))
@@ -76,20 +79,15 @@ class Launch:
             raise CourseError(f"{self.kernel.name} at N = {self.N} gave a wrong answer, so its speed says nothing")
 
 
-def measure(plan, *, numba_python=None, say=lambda text: None):
+def measure(plan: Plan, *, numba_python: str | None = None, say: Callable[[str], object] = lambda text: None) -> Result:
     """Measure everything in a plan.
 
     Parameters
     ----------
-    plan : Plan
-    numba_python : str, optional
+    numba_python
         A Python that has numba; default this one.
-    say : callable
+    say
         Gets a line of text before each part.
-
-    Returns
-    -------
-    Result
     """
     before, found = load_average(), []
     for name, parameters in SPEED:
@@ -107,21 +105,21 @@ def measure(plan, *, numba_python=None, say=lambda text: None):
     return Result("simt", date.today().isoformat(), this_machine(), conditions, tuple(found))
 
 
-def speed(name, parameters, plan):
+def speed(name: str, parameters: dict[str, int], plan: Plan) -> list[Measurement]:
     """Time launches on one worker, by CPU and by wall clock, and on all workers by wall clock."""
-    launch, cores = Launch(name, parameters, plan.N), available_cores()
-    cpu = repeat({1: lambda: launch(workers=1)}, plan.repeats, clock=time.process_time)
-    wall = repeat({n: (lambda n=n: launch(workers=n)) for n in sorted({1, cores})}, plan.repeats)
+    launch, cores = BenchmarkLaunch(name, parameters, plan.N), available_cores()
+    cpu = repeat({1: partial(launch, workers=1)}, plan.repeats, clock=time.process_time)
+    wall = repeat({n: partial(launch, workers=n) for n in sorted({1, cores})}, plan.repeats)
     launch.check()
     work = launch.kernel.flops(plan.N, plan.N, plan.N)
     rows = [("cpu", n, s) for n, s in cpu.items()] + [("wall", n, s) for n, s in wall.items()]
     return [Measurement("run", name, parameters, plan.N, spread, clock, work, {"workers": n}) for clock, n, spread in rows]
 
 
-def racecheck(name, parameters, plan):
+def racecheck(name: str, parameters: dict[str, int], plan: Plan) -> list[Measurement]:
     """Time launches on one worker without and with the search for races."""
-    launch = Launch(name, parameters, plan.N_races)
-    found = repeat({races: (lambda races=races: launch(workers=1, racecheck=races)) for races in (False, True)},
+    launch = BenchmarkLaunch(name, parameters, plan.N_races)
+    found = repeat({races: partial(launch, workers=1, racecheck=races) for races in (False, True)},
                    max(3, plan.repeats // 2), clock=time.process_time)
     launch.check()
     work = launch.kernel.flops(plan.N_races, plan.N_races, plan.N_races)
@@ -130,7 +128,7 @@ def racecheck(name, parameters, plan):
 
 
 @contextmanager
-def empty_cache():
+def empty_cache() -> Iterator[None]:
     """Keep compiled objects in an empty folder meanwhile."""
     before = os.environ.get("COURSE_CACHE")
     with tempfile.TemporaryDirectory() as folder:
@@ -144,13 +142,14 @@ def empty_cache():
                 os.environ["COURSE_CACHE"] = before
 
 
-def compilation(name, parameters, repeats):
+def compilation(name: str, parameters: dict[str, int], repeats: int) -> list[Measurement]:
     """Time NVRTC, the first launch without it, both, and a first launch that finds everything on the disk.
 
     The cache is empty but for what the whole process needs, the problem is one element, and a macro that the kernel does not
     use makes every repeat a new request.
     """
-    launch, samples, now = Launch(name, parameters, 1), {"nvrtc": [], "translate": [], "compile": [], "load": []}, time.process_time
+    launch, now = BenchmarkLaunch(name, parameters, 1), time.process_time
+    samples: dict[str, list[float]] = {"nvrtc": [], "translate": [], "compile": [], "load": []}
     kernel = launch.kernel
     launch(workers=1)                          # loads what a process loads once
     for _ in range(repeats):
@@ -171,12 +170,12 @@ def compilation(name, parameters, repeats):
     return [Measurement(what, kernel.name, parameters, 0, Spread.of(found), "cpu") for what, found in samples.items()]
 
 
-def forget():
+def forget() -> None:
     """Let the simulator forget the kernels that this process has compiled; the disk keeps them."""
     build._kernels.clear()
 
 
-def numba(plan, python):
+def numba(plan: Plan, python: str) -> list[Measurement]:
     """Time a 16 × 16 tile on numba's CUDA simulator; return no measurement when that Python has no numba."""
     try:
         done = subprocess.run([python, NUMBA_TILE, str(plan.N_numba), "3"], capture_output=True, text=True, check=False)

@@ -1,10 +1,15 @@
 """Carry out many tasks: one after another or on any executor, with a progress bar, stopped and taken up again at will."""
 
-from concurrent.futures import as_completed
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from course_lib.bench.journal import Journal
 from course_lib.bench.measure import attempt, here, sentence
+from course_lib.bench.tasks import Identity, Task
+from course_lib.data import Record
 from course_lib.errors import CourseError
 
 
@@ -14,52 +19,52 @@ class Sweep:
 
     Attributes
     ----------
-    records : tuple of Record
+    records
         In the order of the tasks; when it was stopped, those that were ready.
-    planned : int
+    planned
         Tasks.
-    reused : int
+    reused
         Records that an earlier call had measured.
-    interrupted : bool
     """
 
-    records: tuple
+    records: tuple[Record, ...]
     planned: int
     reused: int
     interrupted: bool
 
     @property
-    def failed(self):
+    def failed(self) -> tuple[Record, ...]:
         """Return the records of what went wrong, each with its sentence."""
         return tuple(r for r in self.records if r.state == "failed")
 
     @property
-    def skipped(self):
+    def skipped(self) -> tuple[Record, ...]:
         """Return the records of parameters that cannot run, each with its sentence."""
         return tuple(r for r in self.records if r.state == "skipped")
 
     @property
-    def done(self):
+    def done(self) -> tuple[Record, ...]:
         """Return the records that hold a result."""
         return tuple(r for r in self.records if r.state == "done")
 
 
-def sweep(tasks, *, out=None, resume=False, executor=None, progress=True):
+def sweep(tasks: Iterable[Task], *, out: Path | str | None = None, resume: bool = False, executor: Executor | None = None,
+          progress: bool = True) -> Sweep:
     """Carry out tasks and return their records.
 
     Parameters
     ----------
-    tasks : sequence of Task
+    tasks
         Of `course_lib.bench.plans`, or made with `task`.
-    out : path, optional
+    out
         A JSON-lines file that gets each record as soon as it is there.
-    resume : bool
+    resume
         Go on with that file: what it holds is not measured again, unless it failed, the kernel's text has changed, or (without
         an executor) it was measured on another device.
-    executor : concurrent.futures.Executor, optional
+    executor
         Runs the tasks; `client.get_executor()` of Dask spreads them over machines. Default: one after another, here. It is
         not shut down. Tasks that run at the same time on one GPU or one CPU disturb each other's times: give each its own.
-    progress : bool
+    progress
         Show a bar.
 
     Returns
@@ -78,7 +83,7 @@ def sweep(tasks, *, out=None, resume=False, executor=None, progress=True):
         twice = next(t for i, t in enumerate(tasks) if order[i] in order[:i])
         raise CourseError(f"the sweep measures {twice.kernel} at N = {twice.N} with {twice.parameters} twice", kernel=twice.kernel)
     journal = Journal(out, resume)
-    found = {}
+    found: dict[Identity, Record] = {}
     for backend in {t.backend for t in tasks} if journal.records else ():
         some = [t for t in tasks if t.backend == backend]
         found |= journal.done(some, None if executor else _device(backend))
@@ -99,7 +104,7 @@ def sweep(tasks, *, out=None, resume=False, executor=None, progress=True):
     return Sweep(tuple(found[i] for i in order if i in found), len(tasks), reused, interrupted)
 
 
-def _device(backend):
+def _device(backend: str) -> str:
     """Return the device's name here, or one that no record has when there is none."""
     try:
         return here(backend)["device"]
@@ -107,12 +112,12 @@ def _device(backend):
         return "no device"
 
 
-def _records(tasks, executor):
+def _records(tasks: Iterable[Task], executor: Executor | None) -> Iterator[Record]:
     """Yield records as they become ready."""
     if executor is None:
         yield from map(attempt, tasks)
         return
-    waiting = {}
+    waiting: dict[Future[Record], Task] = {}
     try:
         for task in tasks:
             try:
@@ -120,14 +125,14 @@ def _records(tasks, executor):
             except Exception as error:      # the executor itself is broken
                 yield task.record(state="failed", problem=sentence(error))
         for future in as_completed(waiting):
-            error = future.exception()      # a worker that died, a task that could not be sent: not this process's fault
-            yield future.result() if error is None else waiting[future].record(state="failed", problem=sentence(error))
+            died = future.exception()       # a worker that died, a task that could not be sent: not this process's fault
+            yield future.result() if died is None else waiting[future].record(state="failed", problem=sentence(died))
     finally:
         for future in waiting:
             future.cancel()
 
 
-def _bar(total, progress):
+def _bar(total: int, progress: bool) -> Any:
     from tqdm.auto import tqdm
 
     return tqdm(total=total, unit=" kernel", disable=not progress)

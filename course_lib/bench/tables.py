@@ -1,17 +1,21 @@
 """The simulator's figures as tables of text."""
 
-from course_lib.bench.records import Result
+from collections.abc import Sequence
+from typing import TypeAlias
 
+from course_lib.bench.records import Measurement, Result
+
+TextTable: TypeAlias = tuple[str, Sequence[str], Sequence[tuple[str, ...]]]         # title, header, rows
 GET_NUMBA = ("not measured: this Python has no numba. In a scratch environment: python -m venv V && V/bin/pip install numba, "
              "then --numba-python V/bin/python")
 
 
-def tables(result: Result):
+def tables(result: Result) -> list[TextTable]:
     """Return (title, header, rows) of each table; rows hold text."""
     return [speeds(result), compilations(result), races(result), numba(result)]
 
 
-def sizes(measurement):
+def sizes(measurement: Measurement) -> str:
     """Write a kernel's block or tile.
 
     >>> from course_lib.bench import Measurement, Spread
@@ -21,14 +25,14 @@ def sizes(measurement):
     return ", ".join(f"{name} = {value}" for name, value in measurement.parameters.items())
 
 
-def spread(measurement):
+def spread(measurement: Measurement) -> str:
     """Write GFLOP/s of the median time, and of the quartiles."""
     seconds = measurement.seconds
     slow, fast = (measurement.work / s / 1e9 for s in (seconds.high, seconds.low))
     return f"{measurement.gflops:.3g} ({slow:.3g} … {fast:.3g})"
 
 
-def speeds(result):
+def speeds(result: Result) -> TextTable:
     rows, most = [], max((m.how["workers"] for m in result.find("run")), default=1)
     for one in (m for m in result.find("run", workers=1) if m.clock == "cpu"):
         wall = {n: m for n in (1, most) for m in result.find("run", one.kernel, one.parameters, workers=n) if m.clock == "wall"}
@@ -38,7 +42,7 @@ def speeds(result):
             ("kernel", "block or tile", "N", "1 worker, CPU time", "1 worker, wall", f"{most} workers, wall", "ratio"), rows)
 
 
-def compilations(result):
+def compilations(result: Result) -> TextTable:
     rows = []
     for total in result.find("compile"):
         parts = [result.find(what, total.kernel, total.parameters)[0] for what in ("nvrtc", "translate", "compile", "load")]
@@ -47,7 +51,7 @@ def compilations(result):
             ("kernel", "block or tile", "NVRTC", "translation", "both", "found on the disk"), rows)
 
 
-def races(result):
+def races(result: Result) -> TextTable:
     rows = []
     for plain in result.find("races", racecheck=False):
         checked = result.find("races", plain.kernel, plain.parameters, racecheck=True)[0]
@@ -57,12 +61,12 @@ def races(result):
             ("kernel", "block or tile", "N", "without", "with racecheck", "times slower"), rows)
 
 
-def numba(result):
+def numba(result: Result) -> TextTable:
     """Compare CPU time for each multiply-add."""
-    theirs = result.find("numba")
-    if not theirs:
+    found = result.find("numba")
+    if not found:
         return (f"numba's CUDA simulator: {GET_NUMBA}", (), [])
-    theirs = theirs[0]
+    theirs = found[0]
     ours = next(m for m in result.find("run", theirs.kernel, theirs.parameters, workers=1) if m.clock == "cpu")
     each = [2 * m.seconds.median / m.work * 1e9 for m in (theirs, ours)]
     rows = [(f"numba {theirs.how['version']}, NUMBA_ENABLE_CUDASIM=1", str(theirs.N), f"{each[0]:,.0f}", ""),
@@ -71,7 +75,7 @@ def numba(result):
             ("simulator", "N", "ns", "times faster"), rows)
 
 
-def plain(result):
+def plain(result: Result) -> str:
     """Return the tables for a terminal."""
     parts = [f"Measured on {result.machine.label}, {result.date}"]
     for title, header, rows in tables(result):
@@ -82,7 +86,7 @@ def plain(result):
     return "\n\n".join(parts)
 
 
-def markdown(result):
+def markdown(result: Result) -> str:
     """Return the tables for a page of documentation, with date, machine and conditions."""
     load = result.conditions["load_before"]
     versions = ", ".join(f"{name} {version}" for name, version in result.machine.versions.items())

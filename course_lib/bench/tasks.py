@@ -1,6 +1,8 @@
 """One measurement to make: a kernel, a problem, parameters, where to run. Plain data, so that any process can carry it out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.data import Record
@@ -8,6 +10,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels import CPU_KERNELS, Kernel, cpu_kernel, get
 from course_lib.run import choose_backend
 
+Identity: TypeAlias = tuple[Any, ...]        # `Record.identity`
 LIBRARY, COPY = "cuBLAS", "copy"
 BACKENDS = ("gpu", "sim", "cpu")
 L2_STATES = ("warm", "cold")
@@ -21,17 +24,17 @@ class Task:
 
     Attributes
     ----------
-    kernel : str
+    kernel
         A name of the catalog, "cuBLAS" or "copy".
-    M, N, K : int
+    M, N, K
         As in a `Record`.
-    parameters : dict
+    parameters
         All of them, defaults filled in.
     kind, dtype, backend, l2, source, dynamic_shared, grid
         As in a `Record`.
-    budget_s : float
+    budget_s
         About how long to measure.
-    problem : str
+    problem
         Why these parameters cannot run; empty when they can.
     """
 
@@ -39,36 +42,36 @@ class Task:
     M: int
     N: int
     K: int
-    parameters: dict
+    parameters: dict[str, int]
     kind: str = "product"
     dtype: str = "float32"
     backend: str = "gpu"
     l2: str = "warm"
     source: str = ""
     dynamic_shared: int = 0
-    grid: tuple = ()
+    grid: tuple[int, ...] = ()
     budget_s: float = field(default=1.0, compare=False)
     problem: str = ""
 
-    def record(self, **found):
+    def record(self, **found: Any) -> Record:
         """Return the record of this task with what was found."""
         chosen = ("kernel", "M", "N", "K", "parameters", "kind", "dtype", "backend", "l2", "source", "dynamic_shared", "grid")
         return Record(**{name: getattr(self, name) for name in chosen} | found)
 
     @property
-    def identity(self):
+    def identity(self) -> Identity:
         """Return what tells this measurement from others; see `Record.identity`."""
         return self.record().identity
 
     @property
-    def flops(self):
+    def flops(self) -> int:
         """Return the floating-point operations, a multiply-add as two; 0 where there are none."""
         M, N, K = self.M, self.N, self.K
         return {"product": 2 * M * N * K, "multiply": 2 * M * N * K, "sum": M * N, "transpose": 0, "copy": 0, "gather": 0,
                 "vectors": 2 * N * self.parameters.get("M", 0) * self.parameters.get("N", 0)}[self.kind]
 
     @property
-    def bytes(self):
+    def bytes(self) -> int:
         """Return the bytes that must be read and written at least: every operand once, the result once."""
         M, N, K, size = self.M, self.N, self.K, SIZES[self.dtype]
         product = size * (M * K + K * N + M * N)
@@ -77,24 +80,26 @@ class Task:
                 "vectors": size * N * (self.parameters.get("M", 0) + self.parameters.get("N", 0))}[self.kind]
 
 
-def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0, dtype=None, dynamic_shared=0, grid=()):
+def task(kernel: str, size: int | tuple[int, int, int], parameters: Mapping[str, int] | None = None, *, backend: str | None = None,
+         l2: str = "warm", budget_s: float = 1.0, dtype: str | None = None, dynamic_shared: int = 0, grid: tuple[int, ...] = ()) -> Task:
     """Describe one measurement; parameters that cannot run make a task with a `problem` and no exception.
 
     Parameters
     ----------
-    kernel : str
+    kernel
         A name of the catalog of kernels or of CPU programs, "cuBLAS" or "copy".
-    size : int or (M, N, K)
-        Of square matrices; for kernels of many vectors their number, for the strided copy the floats that it copies.
-    parameters : mapping of str to int, optional
+    size
+        (M, N, K), or one number: of square matrices; for kernels of many vectors their number, for the strided copy the floats that it
+        copies.
+    parameters
         The others keep their defaults.
-    backend : "gpu", "sim", "cpu" or None
-        Default "cpu" for a CPU program, else as for `run`.
-    l2 : "warm" or "cold"
-    budget_s : float
-    dtype : "float32" or "float64", optional
-        For CPU programs, the library and the copy; a kernel has its own.
-    dynamic_shared, grid : int, tuple of int
+    backend
+        "gpu", "sim" or "cpu". Default "cpu" for a CPU program, else as for `run`.
+    l2
+        "warm" or "cold".
+    dtype
+        "float32" or "float64". For CPU programs, the library and the copy; a kernel has its own.
+    dynamic_shared, grid
         As in a `Record`; on a GPU.
 
     Raises
@@ -110,12 +115,12 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
         raise CourseError(f"l2 = {l2!r}: the L2 is 'warm' or 'cold' before a sample")
     if dtype not in SIZES:
         raise CourseError(f"dtype = {dtype!r}: the kernels compute in 'float32' or 'float64'")
-    sizes = dict(zip("MNK", size if isinstance(size, tuple) else (size, size, size), strict=True))
+    sizes: dict[str, Any] = dict(zip("MNK", size if isinstance(size, tuple) else (size, size, size), strict=True))
     parameters = dict(parameters or {})
     for name, value in sizes.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise CourseError(f"{name} = {value!r}: a size is a whole number from 1 on, or three of them, (M, N, K)")
-    rest = {"backend": backend, "l2": l2 if backend == "gpu" else "warm", "budget_s": budget_s,
+    rest: dict[str, Any] = {"backend": backend, "l2": l2 if backend == "gpu" else "warm", "budget_s": budget_s,
             "dynamic_shared": dynamic_shared if backend == "gpu" else 0, "grid": tuple(grid) if backend == "gpu" else ()}
     if kernel in (LIBRARY, COPY):
         return Task(kernel, **sizes, parameters={}, kind="copy" if kernel == COPY else "product", dtype=dtype, **rest)
@@ -131,7 +136,7 @@ def task(kernel, size, parameters=None, *, backend=None, l2="warm", budget_s=1.0
                 problem="; ".join(wrong), **rest)
 
 
-def _backend(kernel, asked):
+def _backend(kernel: str, asked: str | None) -> str:
     """Return where a kernel runs."""
     if asked not in (None, *BACKENDS):
         raise CourseError(f"backend = {asked!r}: a sweep runs on 'gpu', 'sim' or 'cpu'", backend=asked)

@@ -2,9 +2,13 @@
 
 import gc
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+
+Name = TypeVar("Name")
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,7 @@ class Spread:
     repeats: int
 
     @classmethod
-    def of(cls, samples):
+    def of(cls, samples: Sequence[float]) -> "Spread":
         """Summarise times.
 
         >>> Spread.of([3.0, 1.0, 2.0])
@@ -27,28 +31,24 @@ class Spread:
         return cls(float(median), float(low), float(high), len(samples))
 
 
-def repeat(functions, times, *, clock=time.perf_counter):
+def repeat(functions: Mapping[Name, Callable[[], object]], times: int, *,
+           clock: Callable[[], float] = time.perf_counter) -> dict[Name, Spread]:
     """Run several functions in turn, so that whatever disturbs the machine meets them all alike.
 
     Parameters
     ----------
-    functions : mapping of name to callable
+    functions
         Each is run once beforehand, not counted.
-    times : int
-    clock : callable
+    clock
         `time.perf_counter` for the time that passes, `time.process_time` for the time that this process's threads
         spend on cores, which other processes do not lengthen.
-
-    Returns
-    -------
-    dict of name to Spread
 
     >>> repeat({"nothing": int}, 5)["nothing"].repeats
     5
     """
     for function in functions.values():
         function()
-    samples = {name: [] for name in functions}
+    samples: dict[Name, list[float]] = {name: [] for name in functions}
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -6,6 +6,8 @@
 
 from course_lib.check.checking import check
 from course_lib.check.finding import Finding
-from course_lib.check.report import Report
+from course_lib.check.report import CheckReport
 
-__all__ = ["Finding", "Report", "check"]
+__all__ = [
+    "CheckReport", "Finding", "check",
+]

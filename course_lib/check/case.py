@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from course_lib.check.operation import Tile
 from course_lib.kernels.kernel import ceil_div
 
 LARGEST_TILE = 128       # per axis; keeps a check at about a second
@@ -24,17 +25,17 @@ class Case:
     beta: float = 0.0
     pad: int = 0
 
-    def __str__(self):
+    def __str__(self) -> str:
         factors = f" alpha={self.alpha:g} beta={self.beta:g}" if (self.alpha, self.beta) != (1, 0) else ""
         return f"M={self.M} N={self.N} K={self.K}{factors}{', rows padded' if self.pad else ''}"
 
 
-def _unit(tile):
+def _unit(tile: Tile) -> str:
     """Return what a size is a multiple of: a tile, or, where the kernel's launch tells of no tile along K, a block."""
     return "tile" if tile["BK"] > 1 else "block"
 
 
-def whole_tile_cases(tile):
+def whole_tile_cases(tile: Tile) -> tuple[Case, ...]:
     """Return inputs whose sizes are multiples of the tile: square, rectangular, with factors, with padded rows."""
     BM, BN, BK = (tile[name] for name in ("BM", "BN", "BK"))
     side = 2 * math.lcm(BM, BN, BK)             # several blocks and several rounds along K
@@ -48,7 +49,7 @@ def whole_tile_cases(tile):
     )
 
 
-def all_cases(tile):
+def all_cases(tile: Tile) -> tuple[Case, ...]:
     """Return the whole-tile inputs, then those that leave tiles partly filled."""
     BM, BN, BK = (tile[name] for name in ("BM", "BN", "BK"))
     unit = _unit(tile)
@@ -64,7 +65,7 @@ def all_cases(tile):
     )
 
 
-def gate_case(tile):
+def gate_case(tile: Tile) -> Case:
     """Return the input for counters: whole tiles, at least 64 along each axis."""
     sizes = {axis: tile[name] * ceil_div(64, tile[name]) for axis, name in zip("MNK", ("BM", "BN", "BK"), strict=True)}
     return Case("counters", **sizes)

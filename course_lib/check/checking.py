@@ -1,6 +1,9 @@
 """Check any kernel for C = alpha A B + beta C, or for a transposition: what is wrong, where it comes from, and which counters look bad."""
 
 import dataclasses
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 from course_lib import simt, toolchain
 from course_lib.check import reports
@@ -8,42 +11,44 @@ from course_lib.check.counters import notes
 from course_lib.check.finding import Finding
 from course_lib.check.guilty import guilty
 from course_lib.check.lessons import lesson_of
-from course_lib.check.report import Report
-from course_lib.check.tasks import task_of
-from course_lib.check.trials import Trials, storing
+from course_lib.check.report import CheckReport
+from course_lib.check.tasks import CheckTask, task_of
+from course_lib.check.trials import TrialOutcome, Trials, storing
 from course_lib.errors import CourseError
-from course_lib.kernels import UserKernel
+from course_lib.kernels import Kernel, UserKernel
 from course_lib.kernels.user import is_source
 from course_lib.run import resolve
 from course_lib.run.traces import every_warp
+from course_lib.run.types import Extent, KernelLike, TracedWarps
 from course_lib.toolchain import CompileError, compile_cuda
 
 MAX_STEPS = 300_000      # instructions of a warp; a right kernel needs a few thousand on these inputs
 TRACED = 32              # warps of the first block whose accesses are looked at
 
 
-def check(kernel, *, like=None, entry=None, whole_tiles=False, seed=0, **parameters):
+def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = None, whole_tiles: bool = False, seed: int = 0,
+          **parameters: int) -> CheckReport:
     """Check a kernel on the simulator, on a dozen inputs from plain to hard.
 
     Parameters
     ----------
-    kernel : str, Path or Kernel
+    kernel
         Your own: CUDA text (what `%%cuda` keeps) or the path of a `.cu` file; or a name of the catalog. It takes SGEMM's
         arguments, float32 and row-major, or transposes a matrix: int rows, int cols, const float* in, int ld_in, float* out, int ld_out.
-    like : str, optional
+    like
         The catalog kernel that yours is launched like; found from the text when it is left out.
-    entry : str, optional
+    entry
         Which of several `__global__` functions.
-    whole_tiles : bool
+    whole_tiles
         The kernel is only for sizes that its tile divides: leave the other inputs out.
-    seed : int
+    seed
         Other numbers in A, B and C.
-    **parameters : int
+    **parameters
         Block or tile sizes; those that the text sets with `#define` need not be given.
 
     Returns
     -------
-    Report
+    CheckReport
         Shows itself; `right` is True when nothing is wrong, `findings` has what there is.
 
     Raises
@@ -58,17 +63,20 @@ def check(kernel, *, like=None, entry=None, whole_tiles=False, seed=0, **paramet
     """
     text = kernel if isinstance(kernel, str) and is_source(kernel) and not kernel.endswith((".cu", ".cuh")) else None
     try:
-        kernel = UserKernel.from_source(kernel, entry=entry, like=like) if is_source(kernel) else resolve(kernel)
-        values = kernel.check(**parameters)
+        if isinstance(kernel, str | Path) and is_source(kernel):
+            checked: Kernel = UserKernel.from_source(kernel, entry=entry, like=like)
+        else:
+            checked = resolve(kernel)
+        values = checked.check(**parameters)
     except CourseError as error:
         if text is None or parameters or like or entry:
             raise
         return _ended("your kernel", text, [Finding("entry", str(error))])
-    task = task_of(kernel, values, whole_tiles=whole_tiles)
-    return _Check(kernel, values, _title(kernel, values), seed, task).report()
+    task = task_of(checked, values, whole_tiles=whole_tiles)
+    return _Check(checked, values, _title(checked, values), seed, task).report()
 
 
-def _title(kernel, values):
+def _title(kernel: Kernel, values: Mapping[str, int]) -> str:
     """Say what was launched how: a kernel of the reader's own that has no tile parameters by its blocks alone."""
     if isinstance(kernel, UserKernel) and list(values) == ["bx", "by"]:
         return f"{kernel.name}, in blocks of {values['bx']} × {values['by']} threads"
@@ -76,20 +84,21 @@ def _title(kernel, values):
     return f"{kernel.name}{how} with {', '.join(f'{name} = {value}' for name, value in values.items())}"
 
 
-def _ended(title, source, findings, inputs=(), lines=None):
+def _ended(title: str, source: str, findings: Iterable[Finding], inputs: Iterable[TrialOutcome] = (),
+           lines: Mapping[int, Mapping[str, int]] | None = None) -> CheckReport:
     findings = tuple(dataclasses.replace(finding, lesson=lesson_of(finding.kind)) for finding in findings)
-    return Report(title, source, findings, tuple(inputs), lines or {})
+    return CheckReport(title, source, findings, tuple(inputs), lines or {})
 
 
 class _Check:
     """The launches of one check."""
 
-    def __init__(self, kernel, values, title, seed, task):
+    def __init__(self, kernel: Kernel, values: dict[str, int], title: str, seed: int, task: CheckTask) -> None:
         self.kernel, self.values, self.title, self.source, self.task = kernel, values, title, kernel.source, task
         self.lines = self.source.splitlines()
         self.trials = Trials(task.operation, self._launch, task.tile, self.lines, seed)
 
-    def report(self):
+    def report(self) -> CheckReport:
         """Compile, run on all inputs, read the counters."""
         try:
             compiled = compile_cuda(self.source, name=self.kernel.name, defines=self.kernel.defines(**self.values))
@@ -108,20 +117,20 @@ class _Check:
             findings += notes(report, resources, case, self.task.tile if self.task.reuses else None, self.lines)
         return _ended(self.title, self.source, findings, self.trials.outcomes, report.lines if report else None)
 
-    def _takes(self, case):
+    def _takes(self, case: Any) -> bool:
         return not self.kernel.sizes_of(*self.task.shape(case), self.values)
 
-    def _grid(self, case):
+    def _grid(self, case: Any) -> Extent:
         rows, columns, _ = self.task.shape(case)
         return self.kernel.grid(rows, columns, **self.values)
 
-    def _launch(self, trial, racecheck=True, trace=()):
+    def _launch(self, trial: Any, racecheck: bool = True, trace: TracedWarps = ()) -> simt.Report:
         case = trial.case
         return simt.launch(self.source, self.kernel.entry, self._grid(case), self.kernel.block(**self.values), trial.args,
                            defines=self.kernel.defines(**self.values),
                            racecheck=racecheck, trace=trace, max_steps=MAX_STEPS)
 
-    def _with_place(self, finding):
+    def _with_place(self, finding: Finding) -> Finding:
         """Say which thread stored a wrong element, and in which line."""
         if finding.kind != "wrong" or "row" not in finding.facts:
             return finding

@@ -1,24 +1,33 @@
 """Which counters of a right kernel look bad, in which line, and what would be better."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from course_lib.arch import BANK_BYTES, BANKS, SECTOR_BYTES, WARP
+from course_lib.check.case import Case
 from course_lib.check.conflicts import per_array
 from course_lib.check.finding import Finding
+from course_lib.check.operation import Tile
 from course_lib.check.reports import line_text, plain_name
 from course_lib.run import counter_name
+from course_lib.simt.report import Report, TraceRecord
+from course_lib.toolchain.resources import Resources
 
+Group: TypeAlias = tuple[int, str, str, int, str]        # line, kind, array, width, space
+Active: TypeAlias = tuple[TraceRecord, np.ndarray]       # a record, and the addresses of its active lanes
+Noted: TypeAlias = tuple[str, str, int | None]           # kind of a finding, message, line
 SLACK = 1.05            # a count up to so much above the least is no matter
 REUSE = 1.25            # loads above this multiple of what a block needs
-TURNED = "Let neighbouring lanes take neighbouring elements of a row"
+ALONG_ROWS = "Let neighbouring lanes take neighbouring elements of a row"
 PAD = "Let the lanes run along a row, or make each row one element longer"
 
 
 @dataclass
-class Access:
+class ArrayAccess:
     """What the traced warps did in one line to one array: requests, sectors and bytes of all, a typical one's pattern.
 
     `step` is the most frequent distance in bytes from a lane to its neighbour, `walks` says that a thread's next
@@ -39,22 +48,19 @@ class Access:
     banks: int = 0
 
 
-def notes(report, resources, case, tile, lines):
+def notes(report: Report, resources: Resources, case: Case, tile: Tile | None, lines: Sequence[str]) -> list[Finding]:
     """Return a finding (a warning) for each counter that looks bad.
 
     Parameters
     ----------
-    report : simt.Report
+    report
         Of a right launch that traces the warps of a block.
-    resources : Resources
-    case : Case
-    tile : dict or None
+    tile
         BM and BN: outputs of a block. None: the kernel computes no product, so nothing is said of what it loads twice.
-    lines : sequence of str
 
     Returns
     -------
-    list of Finding
+    list
         Of kind "loads", "sectors", "bank conflicts", "spills" or "local memory".
     """
     seen = accesses(report)
@@ -62,29 +68,29 @@ def notes(report, resources, case, tile, lines):
     return [Finding(kind, text, line, line_text(lines, line), "warning") for kind, text, line in found]
 
 
-def accesses(report):
-    """Return an `Access` for each line, kind and array in a trace."""
+def accesses(report: Report) -> list[ArrayAccess]:
+    """Return an `ArrayAccess` for each line, kind and array in a trace."""
     return [_access(key, records) for key, records in grouped(report).items()]
 
 
-def grouped(report):
+def grouped(report: Report) -> dict[Group, list[Active]]:
     """Return the trace records of each (line, kind, array, width, space), with the addresses of their active lanes."""
-    places = [(a.address, a.address + a.nbytes, a.name, "global") for a in report.arrays]
-    places += [(v.offset, v.offset + v.nbytes, plain_name(v.name), "shared") for v in report.shared]
-    groups = defaultdict(list)
+    ranges: list[tuple[int, int, str, str]] = [(a.address, a.address + a.nbytes, a.name, "global") for a in report.arrays]
+    ranges += [(v.offset, v.offset + v.nbytes, plain_name(v.name), "shared") for v in report.shared]
+    groups: dict[Group, list[Active]] = defaultdict(list)
     for record in report.trace:
         kind = {"ld": "load", "st": "store"}.get(record.operation.split(".")[0])
         active = record.addresses[record.addresses >= 0]
         if kind and len(active):
-            name = next((n for low, high, n, space in places if space == record.space and low <= active[0] < high), None)
+            name = next((n for low, high, n, space in ranges if space == record.space and low <= active[0] < high), None)
             if name:
-                groups[record.line, kind, name, record.width, record.space].append((record, active))
+                groups[record.line, kind, name, record.width, str(record.space)].append((record, active))
     return groups
 
 
-def _access(key, records):
+def _access(key: Group, records: Sequence[Active]) -> ArrayAccess:
     line, kind, array, width, space = key
-    found = Access(line, kind, array, width)
+    found = ArrayAccess(line, kind, array, width)
     for _, active in records:
         touched = np.unique((active[:, None] + np.arange(width)).ravel())
         found.requests += 1
@@ -101,7 +107,7 @@ def _access(key, records):
     return found
 
 
-def _spread(addresses, width):
+def _spread(addresses: np.ndarray, width: int) -> tuple[int, int]:
     """Return (different words, banks that they lie in) of one access to shared memory.
 
     >>> tx, ty = np.arange(32) % 16, np.arange(32) // 16
@@ -112,7 +118,7 @@ def _spread(addresses, width):
     return len(words), len(np.unique(words % BANKS))
 
 
-def _loads(report, seen, case, tile):
+def _loads(report: Report, seen: Sequence[ArrayAccess], case: Case, tile: Tile) -> list[Noted]:
     """Say that a block loads elements more often than once."""
     loads = [a for a in seen if a.kind == "load" and a.sectors]
     times = sum(a.used for a in loads) / (4 * case.K * (tile["BM"] + tile["BN"]))
@@ -128,9 +134,9 @@ def _loads(report, seen, case, tile):
     return [("loads", text, line)]
 
 
-def _sectors(report, seen):
+def _sectors(report: Report, seen: Sequence[ArrayAccess]) -> list[Noted]:
     """Say which requests touch more sectors than as many neighbouring elements fill."""
-    found = []
+    found: list[Noted] = []
     for access in seen:
         ideal = access.width * WARP // SECTOR_BYTES
         if not access.sectors or access.sectors <= SLACK * ideal * access.requests:
@@ -140,13 +146,14 @@ def _sectors(report, seen):
         text += f". Neighbouring lanes are {access.step} bytes apart" if access.step > access.width else ""
         text += f", and each thread goes on by {access.width} bytes" if access.walks else ""
         wide = f", or {access.kind} four at once as a float4" if access.walks and access.width == 4 else ""
-        found.append(("sectors", f"{text}. {TURNED}{wide}", access.line))
+        found.append(("sectors", f"{text}. {ALONG_ROWS}{wide}", access.line))
     return found
 
 
-def _conflicts(report, seen):
+def _conflicts(report: Report, seen: Sequence[ArrayAccess]) -> list[Noted]:
     """Say which accesses to shared memory need more wavefronts than without bank conflicts, array by array where that can be told."""
-    found, groups = [], grouped(report)
+    found: list[Noted] = []
+    groups = grouped(report)
     for line, counters in sorted(report.lines.items()):
         for kind in ("load", "store"):
             total, more = (counters.get(counter_name(what, kind), 0) for what in ("wavefronts", "conflicts"))
@@ -164,12 +171,12 @@ def _conflicts(report, seen):
     return found
 
 
-def _apart(access):
+def _apart(access: ArrayAccess | None) -> str:
     """Say how far lanes are apart when that puts the words of a warp into fewer banks than there is room for.
 
-    >>> _apart(Access(9, "load", "As", 4, step=64, words=32, banks=4))
+    >>> _apart(ArrayAccess(9, "load", "As", 4, step=64, words=32, banks=4))
     '. Neighbouring lanes are 64 bytes apart: the 32 words of a warp lie in 4 of 32 banks'
-    >>> _apart(Access(9, "load", "As", 4, step=132, words=16, banks=16))
+    >>> _apart(ArrayAccess(9, "load", "As", 4, step=132, words=16, banks=16))
     ''
     """
     if not access or access.step <= access.width or access.banks >= min(access.words, BANKS):
@@ -178,7 +185,7 @@ def _apart(access):
             f"{BANKS} banks")
 
 
-def _spills(resources):
+def _spills(resources: Resources) -> list[Noted]:
     """Say that registers did not suffice, or that an array of a thread lies in memory."""
     if resources.spill_store_bytes or resources.spill_load_bytes:
         moved = (f"{resources.spill_store_bytes} bytes are stored and {resources.spill_load_bytes} loaded again because a thread's "

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -10,21 +11,21 @@ class Finding:
 
     Attributes
     ----------
-    kind : str
+    kind
         "compile", "entry", "launch", "wrong", "hazard", "uninitialised", "out of bounds", "misaligned",
         "divergent barrier", "endless", "unsupported" or "gate"; of counters "loads", "sectors", "bank conflicts", "spills"
         or "local memory".
-    message : str
+    message
         For the student: what was seen, where, and a way out.
-    line : int or None
+    line
         Line of the kernel's text, from 1.
-    source_line : str
+    source_line
         That line, or "".
-    severity : str
+    severity
         "error" (does not pass) or "warning".
-    lesson : str
+    lesson
         Which lesson explains it, or "".
-    facts : dict
+    facts
         What a program may want: the case, row, col, counter values, threads.
     """
 
@@ -34,15 +35,15 @@ class Finding:
     source_line: str = ""
     severity: str = "error"
     lesson: str = ""
-    facts: dict = field(default_factory=dict, repr=False, compare=False)
+    facts: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def __str__(self):
+    def __str__(self) -> str:
         where = f"line {self.line}: " if self.line else ""
         shown = f"\n    {self.line:>4} | {self.source_line}" if self.line and self.source_line.strip() else ""
         return f"{self.kind}: {where}{self.message}{_explained(self)}{shown}"
 
 
-def finding_html(finding):
+def finding_html(finding: Finding) -> str:
     """Return a finding as HTML: kind, line, message, the line's text."""
     where = f", line {finding.line}" if finding.line else ""
     has_text = where and finding.source_line.strip()
@@ -51,7 +52,7 @@ def finding_html(finding):
     return f"<p><b>{escape(finding.kind)}</b>{where}: {text}</p>{shown}"
 
 
-def _explained(finding):
+def _explained(finding: Finding) -> str:
     """Return ". See lesson 04, Tiling", without the full stop where the message has its own."""
     stop = "" if finding.message.endswith((".", ".)", "?")) else "."
     return f"{stop} See {finding.lesson}" if finding.lesson else ""

@@ -1,32 +1,37 @@
 """Which line spoilt a wrong sum: from the trace of the launch, what the block never loaded, or what its thread read again and again."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from course_lib.check.reports import element_name
-from course_lib.check.sgemm import Trial
+from course_lib.check.sgemm import ProductTrial
+from course_lib.check.trials import Store
+from course_lib.run.types import Extent
+from course_lib.simt.report import Report, TraceRecord
 
 FLOAT, WARP = 4, 32
 DEEP = 4                # a sum of fewer products than this says nothing of an index that stands still
 
 
-def guilty(report, trial, store, row, col, block, lines):
+def guilty(report: Report, trial: Any, store: Store, row: int, col: int, block: Extent, lines: Sequence[str]) -> tuple[int, str] | None:
     """Find the line that a wrong element of C comes from, where the accesses show it.
 
     Parameters
     ----------
-    report : simt.Report
+    report
         Of the wrong launch, all warps traced.
-    trial : Trial
+    trial : ProductTrial
         Its inputs.
-    store : Store
+    store
         Who stored the element.
-    row, col : int
+    row, col
         Which.
-    block : (x, y, z)
+    block
         Threads of a block.
-    lines : sequence of str
+    lines
         The kernel's text.
 
     Returns
@@ -34,19 +39,19 @@ def guilty(report, trial, store, row, col, block, lines):
     (int, str) or None
         The line, and what is seen there. None: nothing is known, or the matrices are not stored row by row.
     """
-    if not isinstance(trial, Trial) or trial.turned:
+    if not isinstance(trial, ProductTrial) or trial.transposed:
         return None
     return _never_loaded(report, trial, store, row, col) or _stands_still(report, trial, store, block, lines)
 
 
-def _never_loaded(report, trial, store, row, col):
+def _never_loaded(report: Report, trial: ProductTrial, store: Store, row: int, col: int) -> tuple[int, str] | None:
     """Say which element of A or B the block did not load, although the sum needs it."""
     case = trial.case
     needed = (("A", row * (case.K + case.pad), 1, f"[{row}][{{k}}]"), ("B", col, case.N + case.pad, f"[{{k}}][{col}]"))
     for name, first, step, index in needed:
         array = next((a for a in report.arrays if a.name == name), None)
         loads = [r for r in _loads(report, "global", store) if array and _within(r, array.address, array.nbytes)]
-        if not loads:
+        if array is None or not loads:
             continue
         got = np.unique(np.concatenate([(r.addresses[r.addresses >= 0][:, None] + np.arange(0, r.width, FLOAT)).ravel() for r in loads]))
         missing = np.flatnonzero(~np.isin(array.address + FLOAT * (first + step * np.arange(case.K)), got))
@@ -57,28 +62,29 @@ def _never_loaded(report, trial, store, row, col):
     return None
 
 
-def _stands_still(report, trial, store, block, lines):
+def _stands_still(report: Report, trial: ProductTrial, store: Store, block: Extent, lines: Sequence[str]) -> tuple[int, str] | None:
     """Say from which shared array the thread reads the same element for every k."""
     x, y, _ = store.thread
     number = y * block[0] + x + store.thread[2] * block[0] * block[1]
-    words, places = defaultdict(set), {}
+    words: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    line_of = {}
     for record in _loads(report, "shared", store):
         address = record.addresses[number % WARP]
         if record.warp == number // WARP and address >= 0:
             name = element_name(report, int(address), lines)
             words[name.partition("[")[0]].add((name, record.width))
-            places[name] = record.line
+            line_of[name] = record.line
     still = [found for found in words.values() if len(found) == 1 and max(width for _, width in found) == FLOAT]
     if trial.case.K < DEEP or len(words) < 2 or len(still) != 1:
         return None
     (name, _), = still[0]
-    return places[name], f"thread ({x}, {y}) reads {name} here for every k, and no other element of {name.partition('[')[0]}"
+    return line_of[name], f"thread ({x}, {y}) reads {name} here for every k, and no other element of {name.partition('[')[0]}"
 
 
-def _loads(report, space, store):
+def _loads(report: Report, space: str, store: Store) -> list[TraceRecord]:
     return [r for r in report.trace if r.space == space and tuple(r.block) == store.block and r.operation.startswith("ld.")]
 
 
-def _within(record, start, size):
+def _within(record: TraceRecord, start: int, size: int) -> bool:
     active = record.addresses[record.addresses >= 0]
-    return len(active) and start <= active[0] < start + size
+    return len(active) > 0 and start <= active[0] < start + size

@@ -12,7 +12,7 @@ EXPLAINS = {
 }
 
 
-def lesson_of(kind):
+def lesson_of(kind: str) -> str:
     """Return the number and title of the lesson that explains a kind of finding, or "": in that lesson, too.
 
     >>> lesson_of("hazard"), lesson_of("unsupported")

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from course_lib.check.sgemm import Sgemm, _close, _displaced
+from course_lib.check.case import Case
+from course_lib.check.operation import Again, Mistakes, Tile
+from course_lib.check.sgemm import ProductTrial, Sgemm, WrongProduct, _close, _displaced
 
 MOST_TERMS = 2**20          # that a guess looks at: some tenths of a second
 
@@ -10,15 +12,15 @@ MOST_TERMS = 2**20          # that a guess looks at: some tenths of a second
 class Loops(Sgemm):
     """The same product as `Sgemm`, of loops that add to a C which holds beta C already.
 
-    A and B may be stored the other way round: `turned` "A" is C = alpha A^T B + beta C, with A(k, i); "B" has B(j, k).
+    A and B may be stored the other way round: `transposed` "A" is C = alpha A^T B + beta C, with A(k, i); "B" has B(j, k).
     """
 
     @property
-    def elements(self):
+    def elements(self) -> tuple[str, str]:
         """Return how the loops write the elements that they multiply: ("A(i, k)", "B(k, j)")."""
-        return ("A(k, i)" if "A" in self.turned else "A(i, k)"), ("B(j, k)" if "B" in self.turned else "B(k, j)")
+        return ("A(k, i)" if "A" in self.transposed else "A(i, k)"), ("B(j, k)" if "B" in self.transposed else "B(k, j)")
 
-    def guess(self, trial, wrong, tile, again):
+    def guess(self, trial: ProductTrial, wrong: WrongProduct, tile: Tile, again: Again) -> str:
         """Say which mistake would give this result, or return ""; the arguments as for `Sgemm.guess`."""
         A, B, before, C = (matrix.astype(np.float64) for matrix in trial.matrices())
         if np.isnan(C).any():
@@ -29,7 +31,7 @@ class Loops(Sgemm):
                 return says
         return _times(trial.case.alpha * A, B, C - start) or _untouched(C, start, wrong) or _displaced(trial, wrong)
 
-    def _candidates(self, A, B, start, case):
+    def _candidates(self, A: np.ndarray, B: np.ndarray, start: np.ndarray, case: Case) -> Mistakes:
         """Yield (sentence, the result that this mistake gives)."""
         a, b = self.elements
         alpha, product = case.alpha, A @ B
@@ -48,12 +50,12 @@ class Loops(Sgemm):
             yield "The indices of A and of B are exchanged", alpha * A.T @ B.T + start
 
 
-def _times(A, B, added):
+def _times(A: np.ndarray, B: np.ndarray, added: np.ndarray) -> str:
     """Find how often the product of each k was added, when that is the same for all elements of C, and say where it is not once."""
     terms = (A.T[:, :, None] * B[:, None, :]).reshape(len(B), -1)
     if terms.size > MOST_TERMS or len(B) > terms.shape[1]:
         return ""
-    times = np.linalg.lstsq(terms.T, added.ravel(), rcond=None)[0]
+    times: np.ndarray = np.linalg.lstsq(terms.T, added.ravel(), rcond=None)[0]
     whole = np.round(times)
     if not np.abs(times - whole).max() < 1e-3 or not np.abs(terms.T @ whole - added.ravel()).max() < 1e-3:
         return ""
@@ -68,7 +70,7 @@ def _times(A, B, added):
     return f"The product of k = {k[0]} is added {whole[k[0]]:.0f} times{more}"
 
 
-def _untouched(C, start, wrong):
+def _untouched(C: np.ndarray, start: np.ndarray, wrong: WrongProduct) -> str:
     """Say from which row or column on nothing was added."""
     same = np.isclose(C, start, rtol=1e-6, atol=0) & wrong.mask
     for axis, name in ((1, "row"), (0, "column")):

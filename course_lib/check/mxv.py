@@ -4,18 +4,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.check.transpose import PER, UNTOUCHED, Wrong
+from course_lib.check.operation import Again, Mistakes, Tile
+from course_lib.check.transpose import PER, UNTOUCHED, WrongElement
 from course_lib.kernels.kernel import ceil_div
 from course_lib.run import accuracy
+from course_lib.run.types import Argument, Extent
 
 SIZE = 16                # components of a vector, and of a result: the matrix is 16 × 16
 
 
 @dataclass(frozen=True)
-class Batch:
+class VectorsCase:
     """One input: how many vectors there are.
 
-    >>> print(Batch("a warp and one", 33))
+    >>> print(VectorsCase("a warp and one", 33))
     33 vectors
     """
 
@@ -26,98 +28,99 @@ class Batch:
         return f"{self.S} vector{'s' * (self.S != 1)}"
 
 
-def all_cases(tile):
+def all_cases(tile: Tile) -> tuple[VectorsCase, ...]:
     """Return the inputs from plain to hard: whole blocks of THREADS vectors, then those that leave the last one partly filled."""
     threads = tile["THREADS"]
     return (
-        Batch("whole blocks", 2 * threads),
-        Batch("one block", threads),
-        Batch("one vector more than a block", threads + 1),
-        Batch("one vector less than a block", threads - 1 or 1),
-        Batch("a single vector", 1),
-        Batch("one vector less than a warp", 31),
-        Batch("one vector more than a warp", 33),
-        Batch("several hundred, a prime", 389),
+        VectorsCase("whole blocks", 2 * threads),
+        VectorsCase("one block", threads),
+        VectorsCase("one vector more than a block", threads + 1),
+        VectorsCase("one vector less than a block", threads - 1 or 1),
+        VectorsCase("a single vector", 1),
+        VectorsCase("one vector less than a warp", 31),
+        VectorsCase("one vector more than a warp", 33),
+        VectorsCase("several hundred, a prime", 389),
     )
 
 
-def gate_case(tile):
+def gate_case(tile: Tile) -> VectorsCase:
     """Return the input for counters: two whole blocks."""
-    return Batch("counters", 2 * tile["THREADS"])
+    return VectorsCase("counters", 2 * tile["THREADS"])
 
 
-def drawn(tile, rng):
+def drawn(tile: Tile, rng: np.random.Generator) -> tuple[VectorsCase, ...]:
     """Return three inputs of sizes that only the generator's seed knows."""
-    return tuple(Batch(f"drawn input {number}", int(rng.integers(1, 3 * tile["THREADS"] + 2))) for number in (1, 2, 3))
+    return tuple(VectorsCase(f"drawn input {number}", int(rng.integers(1, 3 * tile["THREADS"] + 2))) for number in (1, 2, 3))
 
 
-def vector_grid(case, tile):
+def vector_grid(case: VectorsCase, tile: Tile) -> Extent:
     """Return the blocks that cover the vectors with one thread for each."""
     return (ceil_div(case.S, tile["THREADS"]), 1, 1)
 
 
 @dataclass(frozen=True)
-class Trial:
+class VectorsTrial:
     """One launch's arrays as the device sees them: flat, the results full of NaN, the matrix for the variable `matrix`."""
 
-    case: Batch
+    case: VectorsCase
     matrix: np.ndarray
     source: np.ndarray
     target: np.ndarray
     before: np.ndarray = field(repr=False)      # the target as it was
-    apart: str = ""
+    by_component: str = ""
 
     @property
-    def args(self):
+    def args(self) -> tuple[Argument, ...]:
         """The kernel's arguments in order."""
         return np.int32(self.case.S), self.source, self.target
 
     @property
-    def constants(self):
+    def constants(self) -> dict[str, np.ndarray]:
         """Values for the kernel's `__constant__` variables."""
         return {"matrix": self.matrix}
 
-    def vectors(self):
+    def vectors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the vectors, the results before the launch and the results now, each with a row for every vector."""
         return self.view("in", self.source), self.view("out", self.before), self.view("out", self.target)
 
-    def view(self, name, flat, other=False):
+    def view(self, name: str, flat: np.ndarray, other: bool = False) -> np.ndarray:
         """Return a flat array as vectors, as it is stored, or read in the `other` layout."""
-        return flat.reshape(SIZE, -1).T if (name in self.apart.split()) != other else flat.reshape(-1, SIZE)
+        return flat.reshape(SIZE, -1).T if (name in self.by_component.split()) != other else flat.reshape(-1, SIZE)
 
 
 @dataclass(frozen=True)
 class Mxv:
     """out[h] = matrix · in[h] for S vectors of 16 floats, the matrix in constant memory.
 
-    `apart` names what is not stored vector after vector, but component after component: "in", "out", or both with a space between.
+    `by_component` names what is not stored vector after vector, but component after component: "in", "out", or both with a space between.
     """
 
-    apart: str = ""
+    by_component: str = ""
     signature = "int S, const float* in, float* out"
 
-    def work(self, case):
+    def work(self, case: VectorsCase) -> float:
         """Return how often 32 components are loaded; as many are stored."""
         moved = case.S * SIZE
         return moved // PER if moved % PER == 0 else moved / PER
 
-    def trial(self, case, seed=0, *, finite=False):
+    def trial(self, case: VectorsCase, seed: int = 0, *, finite: bool = False) -> VectorsTrial:
         """Make the inputs of a case: uniform numbers from -1 to 1; the target is full of NaN.
 
         Parameters
         ----------
-        finite : bool
+        finite
             Put numbers into the target; tells a kernel that reads it from one that does not write it.
         """
         rng = np.random.default_rng([seed, case.S])
-        matrix, source, target = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((SIZE, SIZE), case.S * SIZE, case.S * SIZE))
+        matrix = rng.uniform(-1, 1, (SIZE, SIZE)).astype(np.float32)
+        source, target = (rng.uniform(-1, 1, case.S * SIZE).astype(np.float32) for _ in range(2))
         if not finite:
             target.view(np.uint32)[:] = UNTOUCHED
         matrix.flags.writeable = source.flags.writeable = False      # a kernel that writes there is stopped
-        return Trial(case, matrix, source, target, target.copy(), self.apart)
+        return VectorsTrial(case, matrix, source, target, target.copy(), self.by_component)
 
-    def judge(self, trial):
-        """Return the first `Wrong` component, or None."""
+    def judge(self, trial: VectorsTrial) -> WrongElement | None:
+        """Return the first `WrongElement` component, or None."""
         vectors, _, got = trial.vectors()
         expected, allowed = _right(trial)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -125,15 +128,15 @@ class Mxv:
         if not wrong.any():
             return None
         row, col = (int(i) for i in np.argwhere(wrong)[0])
-        return Wrong("out", row, col, float(got[row, col]), float(expected[row, col]), wrong)
+        return WrongElement("out", row, col, float(got[row, col]), float(expected[row, col]), wrong)
 
-    def guess(self, trial, wrong, tile, again):
+    def guess(self, trial: VectorsTrial, wrong: WrongElement, tile: Tile, again: Again) -> str:
         """Say which mistake would give this result, or return ""; arguments as in `course_lib.check.sgemm`, the tile has THREADS."""
         if np.isnan(trial.vectors()[2][wrong.mask]).any():
             return self._of_nan(trial, tile, again)
         return _known(trial) or _moved(trial, wrong) or _place(trial.case, wrong.mask, tile)
 
-    def _of_nan(self, trial, tile, again):
+    def _of_nan(self, trial: VectorsTrial, tile: Tile, again: Again) -> str:
         """Tell results that nobody wrote from those that were made of what stood there, by a launch with numbers there."""
         other = again(self.trial(trial.case, finite=True))
         if other is None:
@@ -154,24 +157,24 @@ class Mxv:
         return "out was filled with NaN beforehand, and a result is made of what stood there: out is only written"
 
 
-def _right(trial):
+def _right(trial: VectorsTrial) -> tuple[np.ndarray, np.ndarray]:
     """Return the right results in float64, and how far rounding may be off."""
     vectors, matrix = trial.vectors()[0], trial.matrix.T
     return accuracy.reference(vectors, matrix), accuracy.limit(vectors) * accuracy.magnitude(vectors, matrix)
 
 
-def _close(got, candidate):
+def _close(got: np.ndarray, candidate: np.ndarray) -> bool:
     """Return whether results are a candidate's at every element, rounding aside."""
     return got.shape == candidate.shape and bool(np.all(np.abs(got - candidate) <= 1e-5))
 
 
-def _known(trial):
+def _known(trial: VectorsTrial) -> str:
     """Compare the results with those of well-known mistakes."""
     got = trial.vectors()[2].astype(np.float64)
     return next((says for says, candidate in _mistakes(trial) if _close(got, candidate)), "")
 
 
-def _mistakes(trial):
+def _mistakes(trial: VectorsTrial) -> Mistakes:
     """Yield (sentence, the results that this mistake gives)."""
     source, matrix = trial.source.astype(np.float64), trial.matrix.astype(np.float64)
     vectors, other = trial.view("in", source), trial.view("in", source, other=True)
@@ -190,20 +193,20 @@ def _mistakes(trial):
                vectors[:, n:] @ matrix[:, n:].T)
 
 
-def _layout(name, trial):
+def _layout(name: str, trial: VectorsTrial) -> str:
     """Return where an element lies, in the words of the kernel."""
     size, index = ("N", "c") if name == "in" else ("M", "r")
-    return f"{name}[{index} * S + h]" if name in trial.apart.split() else f"{name}[h * {size} + {index}]"
+    return f"{name}[{index} * S + h]" if name in trial.by_component.split() else f"{name}[h * {size} + {index}]"
 
 
-def _stored_otherwise(trial, results):
+def _stored_otherwise(trial: VectorsTrial, results: np.ndarray) -> np.ndarray:
     """Return what out seems to hold when the results are stored in the other layout."""
     flat = np.empty(results.size)
     trial.view("out", flat, other=True)[...] = results
     return trial.view("out", flat)
 
 
-def _moved(trial, wrong):
+def _moved(trial: VectorsTrial, wrong: WrongElement) -> str:
     """Say whose result the first wrong vector holds, or that it holds its own in another order."""
     right, got = _right(trial)[0], trial.vectors()[2].astype(np.float64)
     h, r = wrong.row, wrong.col
@@ -216,7 +219,7 @@ def _moved(trial, wrong):
     return ""
 
 
-def _place(case, mask, tile):
+def _place(case: VectorsCase, mask: np.ndarray, tile: Tile) -> str:
     """Say where the wrong elements are, when that tells something."""
     first, threads = int(np.flatnonzero(mask.any(axis=1))[0]), tile["THREADS"]
     if case.S % threads and first >= case.S // threads * threads > 0:

@@ -1,10 +1,15 @@
 """From what the compiler, the simulator and the comparison say to findings that a student can act on."""
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from course_lib import simt
 from course_lib.check.finding import Finding
+from course_lib.check.operation import WrongResult
 from course_lib.kernels.user import written_values
+from course_lib.simt.report import Hazard, Report
+from course_lib.toolchain import CompileError
 
 ORDER = ("compile", "entry", "launch", "unsupported", "endless", "divergent barrier", "out of bounds", "misaligned",
          "hazard", "uninitialised", "wrong", "gate")
@@ -22,19 +27,19 @@ _ORDERED = {"RAW": "reads with no barrier after the write", "WAR": "writes with 
             "WAW": "writes with no barrier after another write"}
 
 
-def urgency(finding):
+def urgency(finding: Finding) -> tuple[int, int]:
     """Return the key by which the findings of one input are sorted: what to repair first comes first."""
     return ORDER.index(finding.kind), finding.line or 0
 
 
-def of_compiler(error):
+def of_compiler(error: CompileError) -> list[Finding]:
     """Return a finding for each error of the compiler."""
     errors = [d for d in error.diagnostics if d.severity == "error"]
     hints = "".join(f" ({line})" for line in str(error).splitlines() if line.startswith("hint: "))
     return [Finding("compile", d.message.strip("\0 ") + hints, d.line, d.source_line) for d in errors] or [Finding("compile", str(error))]
 
 
-def of_error(error, case, lines):
+def of_error(error: simt.SimtError, case: Any, lines: Sequence[str]) -> Finding:
     """Return the finding for a launch that was stopped."""
     kind = next((kind for cls, kind in _KINDS if isinstance(error, cls)), "launch")
     line = getattr(error, "line", None) or None
@@ -43,23 +48,24 @@ def of_error(error, case, lines):
                    facts={"case": case, "error": error})
 
 
-def of_hazards(report, case, lines, right):
+def of_hazards(report: Report, case: Any, lines: Sequence[str], right: bool) -> list[Finding]:
     """Return a finding per pair of lines that race, and per line that reads shared memory nobody wrote.
 
     A read that races with the write is not called uninitialised too. `right` says whether the result is right.
     """
-    pairs, reads = {}, {}
+    pairs: dict[tuple[int, int], list[Hazard]] = {}
+    reads: dict[int, Hazard] = {}
     for hazard in report.hazards:
         if hazard.kind == "uninitialised":
             reads.setdefault(hazard.first_line, hazard)
         else:
-            pairs.setdefault(tuple(sorted((hazard.first_line, hazard.second_line))), []).append(hazard)
+            pairs.setdefault((min(hazard.first_line, hazard.second_line), max(hazard.first_line, hazard.second_line)), []).append(hazard)
     racing = {line for pair in pairs for line in pair}
     return ([_race(report, pair, hazards, case, lines, right) for pair, hazards in sorted(pairs.items())]
             + [_uninitialised(report, hazard, case, lines) for line, hazard in reads.items() if line not in racing])
 
 
-def of_wrong(wrong, guess, case):
+def of_wrong(wrong: WrongResult | str, guess: str, case: Any) -> Finding:
     """Return the finding for a wrong result."""
     text = f"{wrong} (input: {case.name}, {case})"
     facts = {"case": case}
@@ -68,7 +74,7 @@ def of_wrong(wrong, guess, case):
     return Finding("wrong", f"{text}. {guess}" if guess else text, facts=facts | {"guess": guess})
 
 
-def _race(report, pair, hazards, case, lines, right):
+def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case: Any, lines: Sequence[str], right: bool) -> Finding:
     """Return one finding for all hazards between two lines."""
     first, last = pair
     example = hazards[0]
@@ -88,7 +94,7 @@ def _race(report, pair, hazards, case, lines, right):
                    facts={"case": case, "hazards": tuple(hazards)})
 
 
-def _missing_barrier(first, last, lines):
+def _missing_barrier(first: int, last: int, lines: Sequence[str]) -> str:
     """Say where a barrier is missing: between two lines, or on the way round the loop from the second to the first."""
     code = [line.split("//")[0] for line in lines[first - 1:last]]
     if not any(_BARRIER.search(line) for line in code):
@@ -96,7 +102,7 @@ def _missing_barrier(first, last, lines):
     return f"no __syncthreads() stands between line {last} and line {first} of the next round"
 
 
-def _uninitialised(report, hazard, case, lines):
+def _uninitialised(report: Report, hazard: Hazard, case: Any, lines: Sequence[str]) -> Finding:
     line = hazard.first_line
     text = (f"{element_name(report, hazard.address, lines)} is read before anybody wrote it (thread {_thread(hazard.first_thread)} "
             f"of block {_thread(hazard.block)}; {hazard.count:,} times on input: {case.name}, {case}). "
@@ -104,7 +110,7 @@ def _uninitialised(report, hazard, case, lines):
     return Finding("uninitialised", text, line, line_text(lines, line), facts={"case": case, "hazards": (hazard,)})
 
 
-def _way_out(report, address, lines):
+def _way_out(report: Report, address: int, lines: Sequence[str]) -> str:
     """Say what to do about an element that nobody wrote: in the padding behind a row the index is wrong, elsewhere the tile is not full."""
     for variable in report.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:
@@ -114,7 +120,7 @@ def _way_out(report, address, lines):
     return "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix"
 
 
-def element_name(report, address, lines):
+def element_name(report: Report, address: int, lines: Sequence[str]) -> str:
     """Return "As[0][5]" for the 4-byte element of a shared array at an offset."""
     for variable in report.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:
@@ -124,7 +130,7 @@ def element_name(report, address, lines):
     return f"byte {address} of shared memory"
 
 
-def row_terms(name, text, defines=None):
+def row_terms(name: str, text: str, defines: Mapping[str, Any] | None = None) -> list[int]:
     """Return the terms that make the length of a row, the last extent of an array with two; [] where the text does not say it.
 
     `defines`: the macros of the launch, which stand before what the text sets.
@@ -141,7 +147,7 @@ def row_terms(name, text, defines=None):
     return list(map(int, terms)) if all(str(term).isdigit() for term in terms) else []
 
 
-def plain_name(symbol):
+def plain_name(symbol: str) -> str:
     """Return the name that the reader gave to a variable.
 
     >>> plain_name("_ZZ5tiledE2As"), plain_name("As")
@@ -151,7 +157,7 @@ def plain_name(symbol):
     return match[2][:int(match[1])] if match else symbol
 
 
-def _thread(index):
+def _thread(index: tuple[int, ...]) -> str:
     """Return (x, y), or (x, y, z) when z counts.
 
     >>> _thread((3, 1, 0))
@@ -160,6 +166,6 @@ def _thread(index):
     return f"({', '.join(map(str, index if index[2:] != (0,) else index[:2]))})"
 
 
-def line_text(lines, number):
+def line_text(lines: Sequence[str], number: int | None) -> str:
     """Return a line of the text, or "" when there is none of that number."""
     return lines[number - 1].rstrip() if number and number <= len(lines) else ""

@@ -4,21 +4,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.check.transpose import Sheet, Wrong, _flat, _view, all_cases, drawn, gate_case, pieces
+from course_lib.check.operation import Again, Tile
+from course_lib.check.sgemm import _view
+from course_lib.check.transpose import Sheet, WrongElement, _flat, all_cases, drawn, gate_case, pieces
 from course_lib.kernels.kernel import ceil_div
+from course_lib.run.types import Argument, Extent
 
 __all__ = ["RowSums", "all_cases", "drawn", "gate_case", "grid"]
 SIGNATURE = "int rows, int cols, const float* in, int ld_in, float* sums"
 ROUNDING = 2.0**-23          # of a float32 sum, for each addition
 
 
-def grid(case, tile):
+def grid(case: Sheet, tile: Tile) -> Extent:
     """Return one block for each TILE rows."""
     return ceil_div(case.rows, tile["TILE"]), 1, 1
 
 
 @dataclass(frozen=True)
-class Trial:
+class RowSumsTrial:
     """One launch's arrays: the matrix, flat, with NaN between its rows; and the sums, full of NaN."""
 
     case: Sheet
@@ -26,17 +29,17 @@ class Trial:
     sums: np.ndarray = field(repr=False)
 
     @property
-    def args(self):
+    def args(self) -> tuple[Argument, ...]:
         """The kernel's arguments in order."""
         case = self.case
         return np.int32(case.rows), np.int32(case.cols), self.source, np.int32(case.cols + case.pad), self.sums
 
-    def matrix(self):
+    def matrix(self) -> np.ndarray:
         """Return the matrix in float64."""
         return _view(self.source, self.case.rows, self.case.cols, self.case.pad).astype(np.float64)
 
 
-class WrongSum(Wrong):
+class WrongSum(WrongElement):
     """A wrong sum: the first wrong one, and a mask of all, of one column."""
 
     def __str__(self):
@@ -50,17 +53,17 @@ class RowSums:
 
     signature = SIGNATURE
 
-    def work(self, case):
+    def work(self, case: Sheet) -> float:
         """Return how many times 32 elements there are."""
         return pieces(case)
 
-    def trial(self, case, seed=0):
+    def trial(self, case: Sheet, seed: int = 0) -> RowSumsTrial:
         """Make the input of a case: uniform numbers from -1 to 1, no two alike."""
         source = _flat(np.random.default_rng([seed, case.rows, case.cols]), case.rows, case.cols, case.pad)
         source.flags.writeable = False
-        return Trial(case, source, np.full(case.rows, np.nan, np.float32))
+        return RowSumsTrial(case, source, np.full(case.rows, np.nan, np.float32))
 
-    def judge(self, trial):
+    def judge(self, trial: RowSumsTrial) -> WrongSum | None:
         """Return the first `WrongSum`, or None."""
         matrix = trial.matrix()
         expected, allowed = matrix.sum(axis=1), trial.case.cols * ROUNDING * np.abs(matrix).sum(axis=1)
@@ -71,7 +74,7 @@ class RowSums:
         row = int(np.flatnonzero(wrong)[0])
         return WrongSum("sums", row, 0, float(trial.sums[row]), float(expected[row]), wrong[:, None])
 
-    def guess(self, trial, wrong, tile, again=None):
+    def guess(self, trial: RowSumsTrial, wrong: WrongSum, tile: Tile, again: Again | None = None) -> str:
         """Say which mistake would give this result, or return ""; arguments as in `course_lib.check.sgemm`."""
         matrix, size = trial.matrix(), tile["TILE"]
         with np.errstate(invalid="ignore"):

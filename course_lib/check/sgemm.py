@@ -3,20 +3,23 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.check.case import Case
 from course_lib.check.formats import factors, nearly_right, too_few_bits
+from course_lib.check.operation import Again, Mistakes, Tile
 from course_lib.kernels.user import SIGNATURE
 from course_lib.run import accuracy
+from course_lib.run.types import Argument
 
 _GAP = ("NaN stands between the rows of the padded matrices, so an element there was read: "
         "rows begin lda, ldb, ldc elements apart, not K or N, and what stands behind their end is not theirs")
-_GAP_TURNED = ("NaN stands behind each row, or column, of the padded matrices as they are stored, so an element there was read: "
+_GAP_TRANSPOSED = ("NaN stands behind each row, or column, of the padded matrices as they are stored, so an element there was read: "
                "the next begins lda, ldb, ldc elements on, however long it is, and what stands behind its end is not its own")
 
 
 @dataclass(frozen=True)
-class Trial:
+class ProductTrial:
     """One launch's matrices as the device sees them: flat, with NaN between padded rows and, when beta is 0, in C."""
 
     case: Case
@@ -24,29 +27,29 @@ class Trial:
     B: np.ndarray
     C: np.ndarray
     before: np.ndarray = field(repr=False)      # C as it was
-    turned: str = ""                            # which matrices are stored column by column
+    transposed: str = ""                        # which matrices are stored column by column
 
     @property
-    def args(self):
+    def args(self) -> tuple[Argument, ...]:
         """SGEMM's arguments in order."""
         case = self.case
-        ld = [np.int32(_stored(*shape, name in self.turned)[1] + case.pad) for name, shape in _shapes(case).items()]
+        ld = [np.int32(_stored(*shape, name in self.transposed)[1] + case.pad) for name, shape in _shapes(case).items()]
         return (np.int32(case.M), np.int32(case.N), np.int32(case.K), np.float32(case.alpha), self.A, ld[0],
                 self.B, ld[1], np.float32(case.beta), self.C, ld[2])
 
-    def matrices(self):
+    def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return A, B and C before the launch, and C now, as matrices."""
-        return tuple(self.view(name, buffer) for name, buffer in zip("ABCC", (self.A, self.B, self.before, self.C), strict=True))
+        return self.view("A", self.A), self.view("B", self.B), self.view("C", self.before), self.view("C", self.C)
 
-    def view(self, name, buffer):
+    def view(self, name: str, buffer: np.ndarray) -> np.ndarray:
         """Return a flat buffer as the matrix `name` that it stores."""
-        turned = name in self.turned
-        matrix = _view(buffer, *_stored(*_shapes(self.case)[name], turned), self.case.pad)
-        return matrix.T if turned else matrix
+        transposed = name in self.transposed
+        matrix = _view(buffer, *_stored(*_shapes(self.case)[name], transposed), self.case.pad)
+        return matrix.T if transposed else matrix
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongProduct:
     """A wrong result: the first wrong element in reading order, and a mask of all."""
 
     row: int
@@ -64,39 +67,39 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Sgemm:
-    """Float32 SGEMM with lda, ldb, ldc, row-major but for the matrices named in `turned`.
+    """Float32 SGEMM with lda, ldb, ldc, row-major but for the matrices named in `transposed`.
 
-    A turned matrix is stored column by column: "A" alone is C = alpha A^T B + beta C for those who take what is stored,
+    A transposed matrix is stored column by column: "A" alone is C = alpha A^T B + beta C for those who take what is stored,
     K rows of M, as A; "ABC" is column-major SGEMM. `inputs`: to what the kernel rounds A and B, as `Kernel.inputs` has it.
     """
 
-    turned: str = ""
+    transposed: str = ""
     inputs: str = ""
     signature = SIGNATURE
 
-    def work(self, case):
+    def work(self, case: Case) -> int:
         """Return the multiply-adds of a case."""
         return case.M * case.N * case.K
 
-    def trial(self, case, seed=0, *, finite=False):
+    def trial(self, case: Case, seed: int = 0, *, finite: bool = False) -> ProductTrial:
         """Make the inputs of a case.
 
         A and B hold uniform numbers from -1 to 1. C holds NaN when beta is 0, because it must not be read then.
 
         Parameters
         ----------
-        finite : bool
+        finite
             Put numbers into C even when beta is 0; tells a kernel that reads C from one that does not write it.
         """
         rng = np.random.default_rng([seed, case.M, case.N, case.K])
-        A, B, C = (_flat(rng, *_stored(*shape, name in self.turned), case.pad) for name, shape in _shapes(case).items())
+        A, B, C = (_flat(rng, *_stored(*shape, name in self.transposed), case.pad) for name, shape in _shapes(case).items())
         if case.beta == 0 and not finite:
             C[:] = np.nan
         A.flags.writeable = B.flags.writeable = False      # a kernel that writes there is stopped
-        return Trial(case, A, B, C, C.copy(), self.turned)
+        return ProductTrial(case, A, B, C, C.copy(), self.transposed)
 
-    def judge(self, trial):
-        """Return the first `Wrong` element, a sentence on a store where none belongs, or None."""
+    def judge(self, trial: ProductTrial) -> WrongProduct | str | None:
+        """Return the first `WrongProduct` element, a sentence on a store where none belongs, or None."""
         A, B, before, C = trial.matrices()
         factors = {"alpha": trial.case.alpha, "beta": trial.case.beta}
         expected = accuracy.reference(A, B, before, **factors)
@@ -106,20 +109,19 @@ class Sgemm:
             wrong = ~(np.abs(C.astype(np.float64) - expected) <= allowed)      # true for NaN
         if wrong.any():
             row, col = (int(i) for i in np.argwhere(wrong)[0])
-            return Wrong(row, col, float(C[row, col]), float(expected[row, col]), float(allowed[row, col]), wrong)
+            return WrongProduct(row, col, float(C[row, col]), float(expected[row, col]), float(allowed[row, col]), wrong)
         return _stray(trial)
 
-    def guess(self, trial, wrong, tile, again):
+    def guess(self, trial: ProductTrial, wrong: WrongProduct, tile: Tile, again: Again) -> str:
         """Say which mistake would give this result, or return "".
 
         Parameters
         ----------
-        trial : Trial
+        trial
             As the kernel left it.
-        wrong : Wrong
-        tile : dict
+        tile
             BM, BN, BK.
-        again : callable
+        again
             Runs the kernel on another trial of the same case and returns it, or None when that fails.
         """
         if stray := _stray(trial):
@@ -130,53 +132,53 @@ class Sgemm:
                 or nearly_right(trial, self.inputs) or _place(trial.case, wrong.mask, tile))
 
 
-def _shapes(case):
+def _shapes(case: Case) -> dict[str, tuple[int, int]]:
     return {"A": (case.M, case.K), "B": (case.K, case.N), "C": (case.M, case.N)}
 
 
-def _stored(rows, cols, turned):
-    return (cols, rows) if turned else (rows, cols)
+def _stored(rows: int, cols: int, transposed: bool) -> tuple[int, int]:
+    return (cols, rows) if transposed else (rows, cols)
 
 
-def _flat(rng, rows, cols, pad):
+def _flat(rng: np.random.Generator, rows: int, cols: int, pad: int) -> NDArray[np.float32]:
     buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, np.float32)
     _view(buffer, rows, cols, pad)[...] = rng.uniform(-1, 1, (rows, cols))
     return buffer
 
 
-def _view(buffer, rows, cols, pad):
+def _view(buffer: np.ndarray, rows: int, cols: int, pad: int) -> np.ndarray:
     step = buffer.itemsize
     return np.lib.stride_tricks.as_strided(buffer, (rows, cols), ((cols + pad) * step, step))
 
 
-def _stray(trial):
+def _stray(trial: ProductTrial) -> str | None:
     """Return a sentence when the gaps between the rows of C are not as they were."""
     gaps = np.ones(len(trial.C), bool)
     trial.view("C", gaps)[...] = False
     touched = int(np.count_nonzero(~np.isnan(trial.C[gaps])))
     if touched:
-        lines, count = ("columns", "M") if "C" in trial.turned else ("rows", "N")
+        lines, count = ("columns", "M") if "C" in trial.transposed else ("rows", "N")
         return (f"{touched} element{'s' * (touched != 1)} between the {lines} of C overwritten: {lines} are ldc apart, "
                 f"but only the first {count} elements of each belong to C")
     return None
 
 
-def _close(got, candidate):
+def _close(got: np.ndarray, candidate: np.ndarray) -> bool:
     """Return whether a result is a candidate's at every element, rounding aside."""
     return bool(np.all(np.abs(got - candidate) <= 1e-4 * np.max(np.abs(candidate), initial=1e-30)))
 
 
-def _known_mistake(trial, tile, inputs=""):
+def _known_mistake(trial: ProductTrial, tile: Tile, inputs: str = "") -> str:
     """Compare the result with those of well-known mistakes, made with the numbers that are multiplied."""
     A, B, before, C = trial.matrices()
     A, B = factors(A, B, inputs)
-    for says, candidate in _candidates(A, B, np.nan_to_num(before.astype(np.float64)), trial.case, tile, trial.turned):
+    for says, candidate in _candidates(A, B, np.nan_to_num(before.astype(np.float64)), trial.case, tile, trial.transposed):
         if _close(C, candidate):
             return says
     return ""
 
 
-def _candidates(A, B, before, case, tile, turned=""):
+def _candidates(A: np.ndarray, B: np.ndarray, before: np.ndarray, case: Case, tile: Tile, transposed: str = "") -> Mistakes:
     """Yield (sentence, the result that this mistake gives)."""
     alpha, beta = case.alpha, case.beta
     product, rest = A @ B, beta * before
@@ -186,28 +188,28 @@ def _candidates(A, B, before, case, tile, turned=""):
     yield "alpha multiplies beta C too", alpha * (product + rest)
     yield "C is added once more, whatever beta is", alpha * product + rest + before
     if case.M == case.N == case.K:
-        all_turned = ", or all three matrices are taken as row-major" if set(turned) == set("ABC") else ""
-        yield f"It is B A instead of A B: the operands are swapped{all_turned}", alpha * B @ A + rest
+        all_transposed = ", or all three matrices are taken as row-major" if set(transposed) == set("ABC") else ""
+        yield f"It is B A instead of A B: the operands are swapped{all_transposed}", alpha * B @ A + rest
         yield "The product is transposed: row and col are exchanged where C is stored", alpha * product.T + rest
-        a, b = "k * lda + row" if "A" in turned else "row * lda + k", "col * ldb + k" if "B" in turned else "k * ldb + col"
-        yield _misread("A", "row, k", "M × K", a, turned), alpha * A.T @ B + rest
-        yield _misread("B", "k, col", "K × N", b, turned), alpha * A @ B.T + rest
+        a, b = "k * lda + row" if "A" in transposed else "row * lda + k", "col * ldb + k" if "B" in transposed else "k * ldb + col"
+        yield _misread("A", "row, k", "M × K", a, transposed), alpha * A.T @ B + rest
+        yield _misread("B", "k, col", "K × N", b, transposed), alpha * A @ B.T + rest
         yield (f"A and B are both read transposed: their elements (row, k) and (k, col) are A[{a}] and B[{b}]",
                alpha * A.T @ B.T + rest)
     yield "Only the last product of each sum is left: acc must be added to, +=", alpha * A[:, -1:] @ B[-1:] + rest
     yield from _partial_sums(A, B, rest, case, tile)
     BM, BN, BK = (tile.get(name, 0) for name in ("BM", "BN", "BK"))
-    for name, left, right in (("A", _tiles_turned(A, BM, BK), B), ("B", A, _tiles_turned(B, BK, BN))):
+    for name, left, right in (("A", _tiles_transposed(A, BM, BK), B), ("B", A, _tiles_transposed(B, BK, BN))):
         if left is not None and right is not None:
-            yield (f"Each tile of {name} is used turned over: it is not read with the indices that it was filled with",
+            yield (f"Each tile of {name} is used transposed: it is not read with the indices that it was filled with",
                    alpha * left @ right + rest)
-    for name, left, right in (("A", _tiles_turned(A, 16, 16), B), ("B", A, _tiles_turned(B, 16, 16))):
+    for name, left, right in (("A", _tiles_transposed(A, 16, 16), B), ("B", A, _tiles_transposed(B, 16, 16))):
         if left is not None and right is not None:
-            yield (f"Each 16 × 16 of {name} is used turned over: a fragment is row_major or col_major as the tile in shared memory is",
+            yield (f"Each 16 × 16 of {name} is used transposed: a fragment is row_major or col_major as the tile in shared memory is",
                    alpha * left @ right + rest)
 
 
-def _tiles_turned(matrix, rows, cols):
+def _tiles_transposed(matrix: np.ndarray, rows: int, cols: int) -> np.ndarray | None:
     """Return a matrix with each of its square tiles transposed, or None where there are no square, whole tiles."""
     height, width = matrix.shape
     if rows != cols or not rows or height % rows or width % cols:
@@ -215,13 +217,13 @@ def _tiles_turned(matrix, rows, cols):
     return matrix.reshape(height // rows, rows, width // cols, cols).swapaxes(1, 3).reshape(height, width)
 
 
-def _misread(name, element, shape, index, turned):
+def _misread(name: str, element: str, shape: str, index: str, transposed: str) -> str:
     """Say that a matrix is read the other way round, and how it is read right."""
-    how = f"as if it were stored row by row, {shape}" if name in turned else "transposed"
+    how = f"as if it were stored row by row, {shape}" if name in transposed else "transposed"
     return f"{name} is read {how}: its element ({element}) is {name}[{index}]"
 
 
-def _partial_sums(A, B, rest, case, tile):
+def _partial_sums(A: np.ndarray, B: np.ndarray, rest: np.ndarray, case: Case, tile: Tile) -> Mistakes:
     """Yield the results of sums over K that end too early or begin too late."""
     BK, K = tile.get("BK", 1), case.K
     whole = K // BK * BK
@@ -236,7 +238,7 @@ def _partial_sums(A, B, rest, case, tile):
         yield "The first tile along K is missing", case.alpha * A[:, BK:] @ B[BK:] + rest
 
 
-def _displaced(trial, wrong):
+def _displaced(trial: ProductTrial, wrong: WrongProduct) -> str:
     """Say when wrong elements hold what belongs elsewhere, all the same way off, or a multiple of what they should be."""
     A, B, before, C = (m.astype(np.float64) for m in trial.matrices())
     right = accuracy.reference(A, B, before, alpha=trial.case.alpha, beta=trial.case.beta)
@@ -254,7 +256,7 @@ def _displaced(trial, wrong):
     return ""
 
 
-def _guess_nan(operation, trial, again):
+def _guess_nan(operation: Sgemm, trial: ProductTrial, again: Again) -> str:
     """Tell the three ways to NaN apart: a C that is read, a C that is not written, a gap that is read."""
     if trial.case.beta:
         return _gap(trial) if trial.case.pad else ""
@@ -276,11 +278,11 @@ def _guess_nan(operation, trial, again):
     return ""
 
 
-def _gap(trial):
-    return _GAP_TURNED if trial.turned else _GAP
+def _gap(trial: ProductTrial) -> str:
+    return _GAP_TRANSPOSED if trial.transposed else _GAP
 
 
-def _place(case, mask, tile):
+def _place(case: Case, mask: np.ndarray, tile: Tile) -> str:
     """Say where the wrong elements are, when that tells something."""
     rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     BM, BN = tile.get("BM", 1), tile.get("BN", 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 from course_lib.check import case as products
 from course_lib.check import transpose
+from course_lib.check.operation import Operation
 from course_lib.check.sgemm import Sgemm
 from course_lib.check.transpose import Transpose
 from course_lib.errors import CourseError
@@ -13,14 +14,14 @@ from course_lib.kernels import Kernel
 
 
 @dataclass(frozen=True)
-class Task:
+class CheckTask:
     """What a check needs to know of a kernel's work.
 
     `shape` gives a case's rows and columns of what the grid covers, and K; `target` names the result, `width` says how far apart its rows
     begin in a case. `tile` is what a block computes, None where nothing is loaded twice.
     """
 
-    operation: Any
+    operation: Operation
     cases: Callable[..., Any]
     gate_case: Callable[..., Any]
     tile: dict[str, int]
@@ -30,7 +31,7 @@ class Task:
     reuses: bool = True
 
 
-def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False) -> Task:
+def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False) -> CheckTask:
     """Return what a kernel is checked as.
 
     Raises
@@ -39,12 +40,12 @@ def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False
         For a kernel that computes neither a row-major float32 product nor a transposition.
     """
     if kernel.kind == "transpose":
-        return Task(Transpose(), transpose.whole_tile_cases if whole_tiles else transpose.all_cases, transpose.gate_case, dict(values),
+        return CheckTask(Transpose(), transpose.whole_tile_cases if whole_tiles else transpose.all_cases, transpose.gate_case, dict(values),
                     lambda case: (case.rows, case.cols, 1), "out", lambda case: case.rows + case.pad, reuses=False)
     if (kernel.kind, kernel.dtype, kernel.layout) != ("product", "float32", "row") or values.get("TRANSA") or values.get("TRANSB"):
         raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, in float32 and row-major, are, and "
                           "those that transpose a matrix", kernel=kernel.name)
-    return Task(Sgemm(inputs=kernel.inputs), products.whole_tile_cases if whole_tiles else products.all_cases, products.gate_case,
+    return CheckTask(Sgemm(inputs=kernel.inputs), products.whole_tile_cases if whole_tiles else products.all_cases, products.gate_case,
                 tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C", lambda case: case.N + case.pad)
 
 

@@ -3,6 +3,11 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.check.operation import Again, Mistakes, Tile
+from course_lib.check.sgemm import _view
+from course_lib.run.types import Argument, Extent
 
 UNTOUCHED = np.uint32(0x7FC12345)       # a NaN of its own: the target is full of it, and what still holds it was never written
 PLAIN = "int rows, int cols, const float* in, int ld_in, float* out, int ld_out"
@@ -22,12 +27,12 @@ class Sheet:
     cols: int
     pad: int = 0
 
-    def __str__(self):
+    def __str__(self) -> str:
         sizes = f"{self.rows} row{'s' * (self.rows != 1)}, {self.cols} column{'s' * (self.cols != 1)}"
         return f"{sizes}{', padded' if self.pad else ''}"
 
 
-def whole_tile_cases(tile):
+def whole_tile_cases(tile: Tile) -> tuple[Sheet, ...]:
     """Return the inputs that tiles of TILE × TILE fill."""
     size = tile["TILE"]
     return (
@@ -38,7 +43,7 @@ def whole_tile_cases(tile):
     )
 
 
-def all_cases(tile):
+def all_cases(tile: Tile) -> tuple[Sheet, ...]:
     """Return the inputs from plain to hard: whole tiles of TILE × TILE, then those that leave tiles partly filled."""
     size = tile["TILE"]
     return (
@@ -53,18 +58,24 @@ def all_cases(tile):
     )
 
 
-def gate_case(tile):
+def gate_case(tile: Tile) -> Sheet:
     """Return the input for counters: 2 × 2 tiles, so that shared memory of 4 blocks serves all of its elements."""
     return Sheet("counters", 2 * tile["TILE"], 2 * tile["TILE"])
 
 
-def drawn(tile, rng):
+def drawn(tile: Tile, rng: np.random.Generator) -> tuple[Sheet, ...]:
     """Return three inputs of sizes that only the generator's seed knows."""
-    return tuple(Sheet(f"drawn input {number}", *(int(n) for n in rng.integers(1, 3 * tile["TILE"] + 2, 2)), pad=int(rng.integers(0, 7)))
+    return tuple(Sheet(f"drawn input {number}", *_two(rng, tile["TILE"]), pad=int(rng.integers(0, 7)))
                  for number in (1, 2, 3))
 
 
-def pieces(case):
+def _two(rng: np.random.Generator, size: int) -> tuple[int, int]:
+    """Return rows and columns by chance, up to some more than three tiles of each."""
+    rows, cols = rng.integers(1, 3 * size + 2, 2)
+    return int(rows), int(cols)
+
+
+def pieces(case: Sheet) -> float:
     """Return how many times 32 elements an input has.
 
     >>> pieces(Sheet("whole", 64, 64)), pieces(Sheet("odd", 3, 5))
@@ -74,13 +85,13 @@ def pieces(case):
     return elements // PER if elements % PER == 0 else elements / PER
 
 
-def tile_grid(case, tile):
+def tile_grid(case: Sheet, tile: Tile) -> Extent:
     """Return the blocks that cover the input with tiles of TILE × TILE."""
     return (-(-case.cols // tile["TILE"]), -(-case.rows // tile["TILE"]), 1)
 
 
 @dataclass(frozen=True)
-class Trial:
+class TransposeTrial:
     """One launch's arrays as the device sees them: flat, rows apart by more than their length where the input says so.
 
     `source` is rows × cols, `target` is cols × rows. NaN stands between the rows.
@@ -91,20 +102,20 @@ class Trial:
     target: np.ndarray = field(repr=False)
 
     @property
-    def args(self):
+    def args(self) -> tuple[Argument, ...]:
         """The kernel's arguments in order."""
         case = self.case
         return (np.int32(case.rows), np.int32(case.cols), self.source, np.int32(case.cols + case.pad), self.target,
                 np.int32(case.rows + case.pad))
 
-    def matrices(self):
+    def matrices(self) -> tuple[np.ndarray, np.ndarray]:
         """Return source and target as matrices."""
         case = self.case
         return _view(self.source, case.rows, case.cols, case.pad), _view(self.target, case.cols, case.rows, case.pad)
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongElement:
     """A wrong result: the first wrong element in reading order, and a mask of all."""
 
     name: str                # of the target
@@ -125,28 +136,28 @@ class Transpose:
 
     signature = PLAIN
 
-    def work(self, case):
+    def work(self, case: Sheet) -> float:
         """Return how often 32 elements are moved."""
         return pieces(case)
 
-    def trial(self, case, seed=0):
+    def trial(self, case: Sheet, seed: int = 0) -> TransposeTrial:
         """Make the inputs of a case: uniform numbers from -1 to 1, no two alike; the target is full of NaN."""
         source = _flat(np.random.default_rng([seed, case.rows, case.cols]), case.rows, case.cols, case.pad)
         source.flags.writeable = False                     # a kernel that writes there is stopped
         target = np.empty((case.cols - 1) * (case.rows + case.pad) + case.rows, np.float32)
         target.view(np.uint32)[:] = UNTOUCHED
-        return Trial(case, source, target)
+        return TransposeTrial(case, source, target)
 
-    def judge(self, trial):
-        """Return the first `Wrong` element, a sentence on a store where none belongs, or None."""
+    def judge(self, trial: TransposeTrial) -> WrongElement | str | None:
+        """Return the first `WrongElement` element, a sentence on a store where none belongs, or None."""
         source, target = trial.matrices()
         wrong = target != source.T                         # true for NaN
         if wrong.any():
             row, col = (int(i) for i in np.argwhere(wrong)[0])
-            return Wrong("out", row, col, float(target[row, col]), float(source[col, row]), wrong)
+            return WrongElement("out", row, col, float(target[row, col]), float(source[col, row]), wrong)
         return _stray(trial)
 
-    def guess(self, trial, wrong, tile, again=None):
+    def guess(self, trial: TransposeTrial, wrong: WrongElement, tile: Tile, again: Again | None = None) -> str:
         """Say which mistake would give this result, or return ""; arguments as in `course_lib.check.sgemm`."""
         source, target = trial.matrices()
         untouched = _untouched(trial) & wrong.mask
@@ -162,7 +173,7 @@ class Transpose:
         return next(known, "") or _moved(source, wrong) or _place(trial.case, wrong.mask, tile, "out")
 
 
-def _mistakes(source, case, size):
+def _mistakes(source: np.ndarray, case: Sheet, size: int) -> Mistakes:
     """Yield (sentence, the result that this mistake gives)."""
     yield "All of out is 0: is the tile filled?", np.zeros_like(source.T)
     if case.rows == case.cols:
@@ -175,37 +186,32 @@ def _mistakes(source, case, size):
                "column", tiles.transpose(2, 1, 0, 3).reshape(source.shape))
 
 
-def _moved(source, wrong):
+def _moved(source: np.ndarray, wrong: WrongElement) -> str:
     """Say which element of the source is in the first wrong element instead of the right one."""
     found = _only(source, wrong.got)
     return (f"out[{wrong.row}][{wrong.col}] holds in[{found[0]}][{found[1]}]; in[{wrong.col}][{wrong.row}] belongs there" if found else "")
 
 
-def _only(matrix, value):
+def _only(matrix: np.ndarray, value: float) -> tuple[int, int] | None:
     """Return row and column of the one element that has a value, rounding aside; None when there is none, or more."""
     found = np.argwhere(np.abs(matrix - value) <= 1e-6)
-    return tuple(int(i) for i in found[0]) if len(found) == 1 else None
+    return (int(found[0, 0]), int(found[0, 1])) if len(found) == 1 else None
 
 
-def _flat(rng, rows, cols, pad):
+def _flat(rng: np.random.Generator, rows: int, cols: int, pad: int) -> NDArray[np.float32]:
     buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, np.float32)
-    places = rng.permutation(rows * cols).reshape(rows, cols)
-    _view(buffer, rows, cols, pad)[...] = (places + rng.uniform(0.25, 0.75, (rows, cols))) / (rows * cols) * 2 - 1
+    order = rng.permutation(rows * cols).reshape(rows, cols)
+    _view(buffer, rows, cols, pad)[...] = (order + rng.uniform(0.25, 0.75, (rows, cols))) / (rows * cols) * 2 - 1
     return buffer
 
 
-def _view(buffer, rows, cols, pad):
-    step = buffer.itemsize
-    return np.lib.stride_tricks.as_strided(buffer, (rows, cols), ((cols + pad) * step, step))
-
-
-def _untouched(trial):
+def _untouched(trial: TransposeTrial) -> np.ndarray:
     """Return which elements of the target hold what they held before the launch."""
     case = trial.case
     return _view(trial.target.view(np.uint32), case.cols, case.rows, case.pad) == UNTOUCHED
 
 
-def _stray(trial):
+def _stray(trial: TransposeTrial) -> str | None:
     """Return a sentence when the gaps between the target's rows are not as they were."""
     case = trial.case
     gaps = np.ones(len(trial.target), bool)
@@ -217,7 +223,7 @@ def _stray(trial):
             "row belong to out")
 
 
-def _place(case, mask, tile, name):
+def _place(case: Sheet, mask: np.ndarray, tile: Tile, name: str) -> str:
     """Say where the wrong elements are, when that tells something."""
     rows, cols, size = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0)), tile["TILE"]
     which = ""

@@ -1,17 +1,23 @@
 """Run one kernel on many inputs and collect what is wrong, each thing once and at the plainest input that shows it."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from course_lib import simt
 from course_lib.check import reports
+from course_lib.check.finding import Finding
+from course_lib.check.operation import Operation, Tile, WrongResult
+from course_lib.run.types import Extent
+from course_lib.simt.report import Report
 
 ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """One input that the kernel ran on, or one gate: its name, what it is, and whether it is passed (None: not run)."""
 
     name: str
@@ -24,36 +30,36 @@ class Trials:
 
     Parameters
     ----------
-    operation : object
+    operation
         What is computed, as `course_lib.check.sgemm`.
-    launch : callable
+    launch
         (trial, racecheck=bool, trace=pairs) -> the simulator's report; it raises `simt.SimtError`.
-    tile : dict
+    tile
         BM, BN, BK.
-    lines : sequence of str
+    lines
         The kernel's text.
-    seed : int
     """
 
-    def __init__(self, operation, launch, tile, lines, seed=0):
+    def __init__(self, operation: Operation, launch: Callable[..., Report], tile: Tile, lines: Sequence[str], seed: int = 0) -> None:
         self.operation, self.launch, self.tile, self.lines, self.seed = operation, launch, tile, lines, seed
-        self.findings, self.outcomes = {}, []
+        self.findings: dict[tuple[str, int | None, str | None], Finding] = {}
+        self.outcomes: list[TrialOutcome] = []
 
-    def run(self, cases):
+    def run(self, cases: Iterable[Any]) -> bool:
         """Run all inputs; those after an endless loop and the like are not run. Return whether all were."""
         ended = False
         for case in cases:
             passed = None if ended else self._case(case)
-            self.outcomes.append(Outcome(case.name, str(case), passed))
+            self.outcomes.append(TrialOutcome(case.name, str(case), passed))
             ended = ended or any(kind in ENDS_THE_CHECK for kind, *_ in self.findings)
         return not ended
 
-    def note(self, finding):
+    def note(self, finding: Finding) -> None:
         """Keep a finding unless one of its kind and line is there (of gates: this gate): the first input that shows it is the plainest."""
         line = None if finding.kind == "wrong" else finding.line
         self.findings.setdefault((finding.kind, line, finding.facts.get("gate")), finding)
 
-    def right_report(self, case, **options):
+    def right_report(self, case: Any, **options: Any) -> Report | None:
         """Return the report of a launch that is right, for its counters, or None: then it is noted what is wrong."""
         trial = self.operation.trial(case, self.seed)
         try:
@@ -66,7 +72,7 @@ class Trials:
             self.note(reports.of_wrong(wrong, "", case))
         return report if wrong is None else None
 
-    def _case(self, case):
+    def _case(self, case: Any) -> bool:
         """Run one input; note what is wrong; return whether it passed."""
         trial = self.operation.trial(case, self.seed)
         try:
@@ -83,7 +89,7 @@ class Trials:
             self.note(finding)
         return not found
 
-    def _guess(self, trial, wrong):
+    def _guess(self, trial: Any, wrong: WrongResult) -> str:
         def again(other):
             try:
                 self.launch(other)
@@ -99,26 +105,25 @@ class Store:
     """Who stored an element of C: source line, block and thread."""
 
     line: int
-    block: tuple
-    thread: tuple
+    block: Extent
+    thread: Extent
 
 
-def storing(report, element, block, array="C"):
+def storing(report: Report, element: int, block: Extent, array: str = "C") -> Store | None:
     """Find in a traced launch who stored an element last.
 
     Parameters
     ----------
-    report : simt.Report
+    report
         Of a launch that traces every warp.
-    element : int
-        Its place in the array.
-    block : (x, y, z)
+    element
+        Its index in the array.
+    block
         Threads of a block.
 
     Returns
     -------
-    Store or None
-        None when nobody did.
+    The `Store`, or None when nobody did.
     """
     target = next(a for a in report.arrays if a.name == array)
     wanted, found = target.address + element * target.itemsize, None

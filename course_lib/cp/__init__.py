@@ -21,11 +21,11 @@ from course_lib.cp import arrays
 from course_lib.cp.arrays import NotCovered, ndarray
 from course_lib.cp.launches import Launch, last_launch
 from course_lib.cp.raw_kernel import RawKernel
-from course_lib.cp.take_home import Program, take_home
+from course_lib.cp.take_home import TakeHomeProgram, take_home
 from course_lib.run import choose_backend
 
 ARRAYS = ("asarray", "asnumpy", "empty", "full", "zeros")
-__all__ = [*ARRAYS, "Launch", "Program", "RawKernel", "last_launch", "take_home"]
+__all__ = [*ARRAYS, "Launch", "TakeHomeProgram", "RawKernel", "last_launch", "take_home"]
 _TYPES = ("bool_", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 

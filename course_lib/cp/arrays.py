@@ -1,7 +1,7 @@
 """Arrays as CuPy has them, in the simulator's memory: made, copied to NumPy, indexed; nothing is computed with them."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -11,7 +11,8 @@ from course_lib.unwritten import is_unwritten, missing
 
 KINDS = "biufc"            # of NumPy's types, those that CuPy has
 ORDERS = ("C", "F")
-Shape = int | Sequence[int]
+Shape: TypeAlias = int | Sequence[int]
+Order: TypeAlias = Literal["C", "F"]
 
 
 class NotCovered(CourseError, AttributeError):
@@ -28,7 +29,7 @@ class ndarray:                               # noqa: N801 (CuPy's name)
     """
 
     __array_ufunc__ = None                   # NumPy's operators come to ours, below
-    __hash__ = None                          # as CuPy's
+    __hash__ = None                          # type: ignore[assignment]    # as CuPy's, which cannot be hashed
 
     def __init__(self, host: np.ndarray):
         self._host = host
@@ -39,7 +40,8 @@ class ndarray:                               # noqa: N801 (CuPy's name)
 
     def set(self, values: np.ndarray) -> None:
         """Copy a NumPy array of the same shape and type into this one."""
-        if not isinstance(values, np.ndarray) or (values.shape, values.dtype) != (self.shape, self.dtype):
+        given: Any = values
+        if not isinstance(given, np.ndarray) or (given.shape, given.dtype) != (self.shape, self.dtype):
             raise CourseError(f"set takes a NumPy array of shape {self.shape} and type {self.dtype}, like the array that it fills")
         self._host[...] = values
 
@@ -93,7 +95,7 @@ class ndarray:                               # noqa: N801 (CuPy's name)
         raise NotCovered(f".{name} of an array needs a GPU and CuPy: copy it to NumPy with .get(), and take .{name} there", wanted=name)
 
 
-def _refuse(symbol):
+def _refuse(symbol: str) -> Callable[..., Any]:
     def operator(self, *others):
         raise CourseError(f"`{symbol}` on arrays in the GPU's memory needs a GPU: copy them to NumPy with .get() and compute there")
     return operator
@@ -133,19 +135,19 @@ def asnumpy(a: Any) -> np.ndarray:
     return a.get() if isinstance(a, ndarray) else np.asarray(a)
 
 
-def zeros(shape: Shape, dtype: DTypeLike = float, order: str = "C") -> ndarray:
+def zeros(shape: Shape, dtype: DTypeLike = float, order: Order = "C") -> ndarray:
     """Return an array of zeros; without a type it holds float64, as NumPy's."""
     return full(shape, 0, dtype, order)
 
 
-def empty(shape: Shape, dtype: DTypeLike = float, order: str = "C") -> ndarray:
+def empty(shape: Shape, dtype: DTypeLike = float, order: Order = "C") -> ndarray:
     """Return an array of whatever was in memory: here NaN, or the largest whole number, so that what nobody wrote shows."""
     found = kind(dtype)
     garbage = np.nan if found.kind in "fc" else np.iinfo(found).max if found.kind in "iu" else True
     return full(shape, garbage, found, order)
 
 
-def full(shape: Shape, fill_value: Any, dtype: DTypeLike | None = None, order: str = "C") -> ndarray:
+def full(shape: Shape, fill_value: Any, dtype: DTypeLike | None = None, order: Order = "C") -> ndarray:
     """Return an array filled with one number; without a type, of that number's."""
     if order not in ORDERS:
         raise CourseError(f'order is {order!r}; it must be "C", by rows, or "F", by columns', order=order)

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from course_lib.errors import CourseError
 from course_lib.run import LaunchResult
-from course_lib.unwritten import Unwritten, is_unwritten, missing
+from course_lib.run.types import Rows
+from course_lib.unwritten import Unwritten, missing
 
-_latest = []               # the latest Launch; or why there is none: a sentence, or the kernel that is not written
+# The latest `Launch`; or why there is none: a sentence, or the kernel that is not written.
+_latest: "list[Launch | str | Unwritten]" = []
 
 
 @dataclass(frozen=True, repr=False)
@@ -15,7 +17,7 @@ class Launch(LaunchResult):
 
     dynamic_shared: int = 0
 
-    def head_rows(self):
+    def head_rows(self) -> Rows:
         """Return the rows on how it was launched."""
         blocks, threads = (" × ".join(map(str, size[:2] if size[2] == 1 else size)) for size in (self.grid, self.block))
         rows = [("launch", f"grid {blocks}, block {threads}, {self.label}")]
@@ -45,7 +47,7 @@ def last_launch() -> Launch:
         When the kernel of the latest launch was not there yet.
     """
     found = _latest[0] if _latest else "no kernel was launched yet: launch one with cp.RawKernel(source, name)(grid, block, args)"
-    if is_unwritten(found):
+    if isinstance(found, Unwritten):
         raise missing(found)
     if isinstance(found, str):
         raise CourseError(found)

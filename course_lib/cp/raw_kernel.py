@@ -18,8 +18,10 @@ from course_lib.kernels import UserKernel
 from course_lib.kernels.user import kernels_in
 from course_lib.model.occupancy import occupancy
 from course_lib.run import choose_backend
-from course_lib.run.launch import simulated_arch
-from course_lib.unwritten import is_unwritten, missing
+from course_lib.run.launch import observed, simulated_arch
+from course_lib.run.types import Extent
+from course_lib.toolchain.compiled import Compiled
+from course_lib.unwritten import Unwritten, is_unwritten, missing
 
 MOST_SIMULATED = 1 << 20             # threads of a launch beside which the simulator runs, on a machine with a GPU
 ALWAYS = ("-std=c++17", "--std=c++17", "-lineinfo", "--generate-line-info")    # the course's compiler has these on
@@ -36,7 +38,7 @@ class RawKernel:
     name
         Which `extern "C" __global__` function of it.
     options
-        For the compiler, as ("-DBM=16",).
+        For the compiler, a tuple such as ("-DBM=16",).
     others
         CuPy's further options are refused by name.
 
@@ -53,18 +55,13 @@ class RawKernel:
     array([1., 1., 1., 1.], dtype=float32)
     """
 
-    def __init__(self, code: str, name: str, options: tuple[str, ...] = (), **others: Any):
+    def __init__(self, code: str | Unwritten, name: str, options: tuple[str, ...] = (), **others: Any):
         if others:
             raise CourseError(f"RawKernel takes code, name and options here; {', '.join(others)} of CuPy's are not covered")
-        if not is_unwritten(code) and not isinstance(code, str):
-            raise CourseError(f"RawKernel takes the kernel's text, not a {type(code).__name__}: give what %%cuda NAME keeps as NAME")
-        if not isinstance(name, str):
-            raise CourseError(f'RawKernel takes the name of the kernel as text: cp.RawKernel(mine, "mine"), not {type(name).__name__}')
-        if not isinstance(options, tuple) or not all(isinstance(option, str) for option in options):
-            raise CourseError(f'options is {options!r}; CuPy takes a tuple of texts: options=("-DBM=16",)', options=options)
+        _check_kinds(code, name, options)
         self.code, self.name, self.options = code, name, options
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<RawKernel {self.name}>"
 
     def __call__(self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, shared_mem: int = 0) -> None:
@@ -87,46 +84,59 @@ class RawKernel:
             When the text is not there yet.
         """
         launches.note(f"the latest launch, of {self.name}, did not end well: there is nothing to tell about it")
-        if is_unwritten(self.code):
-            launches.note(self.code)
-            raise missing(self.code, to_fill(self.code, self.name, args))
-        grid, block = size(grid, "grid"), size(block, "block")
-        self._check_name()
-        given = device_arguments(self.code, self.name, args)
-        self._carry_out(grid, block, given, shared_mem)
+        code = self.code
+        if isinstance(code, Unwritten):
+            launches.note(code)
+            raise missing(code, to_fill(code, self.name, args))
+        blocks, threads = size(grid, "grid"), size(block, "block")
+        self._check_name(code)
+        given = device_arguments(code, self.name, args)
+        self._carry_out(code, blocks, threads, given, shared_mem)
 
-    def _check_name(self) -> None:
-        known = kernels_in(self.code)
+    def _check_name(self, code: str) -> None:
+        known = kernels_in(code)
         if known and self.name not in known:
             raise CourseError(f"the text holds no kernel {self.name!r}, but {' and '.join(known)}: write cp.RawKernel(…, {known[0]!r})",
                               name=self.name)
 
-    def _carry_out(self, grid, block, given, shared_mem):
+    def _carry_out(self, code: str, grid: Extent, block: Extent, given: list[Any], shared_mem: int) -> None:
         """Run on the simulator, which finds what is wrong, and then on the GPU where there is one."""
         where = choose_backend()
         arch = gpu.probe().arch if where == "gpu" else simulated_arch()
         options = tuple(option for option in self.options if option not in ALWAYS)
-        compiled = toolchain.compile_cuda(self.code, name=self.name, arch=arch, options=options)
+        compiled = toolchain.compile_cuda(code, name=self.name, arch=arch, options=options)
         report = None
         if where == "sim" or math.prod(grid) * math.prod(block) <= MOST_SIMULATED:
             host = [a.get() if gpu.is_cupy(a) else a._host if isinstance(a, arrays.ndarray) else a for a in given]
-            report = simt.launch(self.code, self.name, grid, block, host, dynamic_shared=shared_mem, arch=arch, options=options)
+            report = simt.launch(code, self.name, grid, block, host, dynamic_shared=shared_mem, arch=arch, options=options)
             if report.output:
                 print(report.output, end="")
         if where == "gpu":
             gpu.launch(compiled, self.name, grid, block, given, dynamic_shared=shared_mem)
-        launches.note(self._launch(grid, block, shared_mem, where, compiled, report))
+        launches.note(self._launch(code, grid, block, shared_mem, where, compiled, report))
 
-    def _launch(self, grid, block, shared_mem, where, compiled, report):
+    def _launch(self, code: str, grid: Extent, block: Extent, shared_mem: int, where: str, compiled: Compiled,
+                report: simt.Report | None) -> Launch:
         found = toolchain.resources(compiled)[self.name]
         status = gpu.probe() if where == "gpu" else None
         device = next((d for d in DEVICES.values() if status and d.cc == status.cc), DEFAULT_DEVICE)
         fits = occupancy(device, math.prod(block), found.registers, found.static_shared_bytes + shared_mem)
-        kernel = UserKernel(name=self.name, path=None, entry=self.name, idea="your own kernel", lesson="", parameters=(), rules=(),
-                            passes=(), block_of=lambda p: block, grid_of=lambda *p: grid, text=self.code)
-        observed = (report.counters, "simulated", report.lines, report.level) if report else (None, "", None, None)
-        return Launch(kernel, {}, grid, block, where, f"run on {status.name}" if status else "simulated", None, *observed, found, fits,
-                      device.name, None, (), report.arrays if report else (), report.shared if report else (), dynamic_shared=shared_mem)
+        kernel = UserKernel(name=self.name, path=None, entry=self.name,  # type: ignore[arg-type]    # a text has no file
+                            idea="your own kernel", lesson="", parameters=(), rules=(), passes=(),
+                            block_of=lambda p: block, grid_of=lambda *p: grid, text=code)
+        return Launch(kernel=kernel, parameters={}, grid=grid, block=block, backend=where,
+                      label=f"run on {status.name}" if status else "simulated", time=None, resources=found, occupancy=fits,
+                      device=device.name, dynamic_shared=shared_mem, **observed(report, racecheck=False))
+
+
+def _check_kinds(code: Any, name: Any, options: Any) -> None:
+    """Refuse what is no text of a kernel, no name or no options."""
+    if not is_unwritten(code) and not isinstance(code, str):
+        raise CourseError(f"RawKernel takes the kernel's text, not a {type(code).__name__}: give what %%cuda NAME keeps as NAME")
+    if not isinstance(name, str):
+        raise CourseError(f'RawKernel takes the name of the kernel as text: cp.RawKernel(mine, "mine"), not {type(name).__name__}')
+    if not isinstance(options, tuple) or not all(isinstance(option, str) for option in options):
+        raise CourseError(f'options is {options!r}; CuPy takes a tuple of texts: options=("-DBM=16",)', options=options)
 
 
 def size(given: Any, name: str) -> tuple[int, int, int]:
@@ -136,7 +146,7 @@ def size(given: Any, name: str) -> tuple[int, int, int]:
     (2, 3, 1)
     """
     if not isinstance(given, tuple):
-        shown = "(16, 16)"
+        shown: Any = "(16, 16)"
         if isinstance(given, int | float | np.generic | list):
             shown = tuple(given) if isinstance(given, list) else (given,)
         raise CourseError(f"{name} is {given!r}; CuPy takes a tuple: write {shown}", given=given)
@@ -147,4 +157,5 @@ def size(given: Any, name: str) -> tuple[int, int, int]:
                           given=given) from None
     if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
         raise CourseError(f"{name} is {given!r}; it needs one to three numbers, each at least 1: along x, y, z", given=given)
-    return numbers + (1,) * (3 - len(numbers))
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z

@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from course_lib.cp.arguments import device_arguments, is_array, name
 from course_lib.cp.raw_kernel import RawKernel, size
 from course_lib.errors import CourseError
 from course_lib.kernels.user import kernels_in, outputs_of, parameters_of
-from course_lib.unwritten import is_unwritten, missing
+from course_lib.unwritten import Unwritten, missing
 
 PROGRAM = '''\
 # {file}: needs an NVIDIA GPU and `pip install cupy-cuda13x numpy`; run it with `python {file}`
@@ -45,16 +47,16 @@ assert error <= 1e-5 * np.abs(expected).max(), "the result is wrong"
 '''
 
 
-class Program:
+class TakeHomeProgram:
     """A program as text. Jupyter shows it with colours; `print(program)` gives it plain, `save(path)` writes it."""
 
     def __init__(self, text: str, file: str):
         self.text, self.file = text, file
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.text
 
-    def _repr_markdown_(self):
+    def _repr_markdown_(self) -> str:
         return f"```python\n{self.text}```"
 
     def save(self, path: str = "") -> None:
@@ -66,8 +68,8 @@ class Program:
             raise CourseError(f"there is a file {path or self.file} already: give another name, save(\"another.py\")") from None
 
 
-def take_home(kernel: str | RawKernel, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, right: str = "",
-              shared_mem: int = 0) -> Program:
+def take_home(kernel: str | RawKernel | Unwritten, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, right: str = "",
+              shared_mem: int = 0) -> TakeHomeProgram:
     """Write the complete program that launches a kernel of the reader's, checks its result and measures its time with CuPy alone.
 
     Parameters
@@ -85,35 +87,35 @@ def take_home(kernel: str | RawKernel, grid: Sequence[int], block: Sequence[int]
     CourseError
         When the launch itself would be refused.
     """
-    kernel = _raw_kernel(kernel)
-    given = device_arguments(kernel.code, kernel.name, args)
-    declared = parameters_of(kernel.code, kernel.name)
+    kernel, code = _raw_kernel(kernel)
+    given = device_arguments(code, kernel.name, args)
+    declared = parameters_of(code, kernel.name)
     if declared is None:
         raise CourseError(f"take_home cannot find the parameters of {kernel.name} in its text: write them without macros and templates")
-    outputs = [name(declared[i]) for i in sorted(outputs_of(kernel.code, kernel.name)) if is_array(given[i])]
+    outputs = [name(declared[i]) for i in sorted(outputs_of(code, kernel.name)) if is_array(given[i])]
     called = [name(parameter) for parameter in declared]
     for word in filter(keyword.iskeyword, called):                  # `in` is a fine name in C
         right, called, outputs = (_without(word, old) for old in (right, called, outputs))
     text = PROGRAM.format(
-        file=f"{kernel.name}.py", source=re.sub(r"\A// %%cuda .*\n", "", kernel.code).strip("\n"), kernel=kernel.name,
+        file=f"{kernel.name}.py", source=re.sub(r"\A// %%cuda .*\n", "", code).strip("\n"), kernel=kernel.name,
         arrays="\n".join(_made(called[i], value, called[i] in outputs) for i, value in enumerate(given) if is_array(value)),
         options=f", options={kernel.options!r}" if kernel.options else "", grid=_sizes(grid, "grid"), block=_sizes(block, "block"),
         args=", ".join(called[i] if is_array(value) else _number(value) for i, value in enumerate(given)) + "," * (len(given) == 1),
         shared=f", shared_mem={shared_mem}" if shared_mem else "", check=_check(right or _product(called), outputs, called, given))
-    return Program(text, f"{kernel.name}.py")
+    return TakeHomeProgram(text, f"{kernel.name}.py")
 
 
-def _raw_kernel(kernel):
-    """Return a `RawKernel` that is written."""
+def _raw_kernel(kernel: Any) -> tuple[RawKernel, str]:
+    """Return a `RawKernel` that is written, and its text."""
     code = kernel.code if isinstance(kernel, RawKernel) else kernel
-    if is_unwritten(code):
+    if isinstance(code, Unwritten):
         raise missing(code)
     if isinstance(kernel, RawKernel):
-        return kernel
+        return kernel, code
     names = kernels_in(kernel) if isinstance(kernel, str) else ()
     if len(names) != 1:
         raise CourseError("take_home needs the text of one kernel, or cp.RawKernel(text, name) where a text has several")
-    return RawKernel(kernel, names[0])
+    return RawKernel(kernel, names[0]), kernel
 
 
 def _without(word, names):
@@ -125,12 +127,12 @@ def _without(word, names):
     return re.sub(rf"\b{word}\b", f"{word}_", names) if isinstance(names, str) else [_without(word, name) for name in names]
 
 
-def _sizes(given, what):
+def _sizes(given: Sequence[int], what: str) -> str:
     size(given, what)
     return repr(tuple(int(n) for n in given))
 
 
-def _made(called, value, written):
+def _made(called: str, value: Any, written: bool) -> str:
     """Return the line that makes an array."""
     shape, dtype = tuple(int(n) for n in value.shape), value.dtype
     if written:
@@ -140,7 +142,7 @@ def _made(called, value, written):
     return f"{called} = cp.asarray(rng.integers(0, 100, {shape}).astype(np.{dtype}))"
 
 
-def _number(value):
+def _number(value: np.generic) -> str:
     """Return a NumPy scalar as its source text.
 
     >>> import numpy as np
@@ -151,14 +153,14 @@ def _number(value):
     return f"np.{value.dtype}({plain!r})" if not isinstance(plain, float) or math.isfinite(plain) else f"np.{value.dtype}({str(plain)!r})"
 
 
-def _product(called):
+def _product(called: Sequence[str]) -> str:
     """Return what a kernel with the parameters of a matrix product should compute, "" for another."""
     if not {"A", "B", "C"} <= set(called):
         return ""
     return "alpha * (A @ B)" if "alpha" in called else "A @ B"
 
 
-def _check(right, outputs, called, given):
+def _check(right: str, outputs: Sequence[str], called: Sequence[str], given: Sequence[Any]) -> str:
     """Return the lines that compare the result with NumPy's, in float64."""
     if not right or not outputs:
         return ""

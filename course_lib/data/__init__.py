@@ -11,7 +11,7 @@ __all__ = ["READINGS", "Readings", "Record", "Recording", "load", "names", "read
 FOLDER = Path(__file__).parent
 
 
-def load(name):
+def load(name: str) -> Recording:
     """Return the Recording `name` ("ladder": every rung at several N, 3 warm-up runs, then the median).
 
     >>> load("ladder").device
@@ -20,7 +20,7 @@ def load(name):
     return loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def names():
+def names() -> tuple[str, ...]:
     """Return the names of all recordings of times; `readings` has the others.
 
     >>> "ladder" in names()

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 # Files that hold rows, not `Record`s.
 NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "micro", "traffic", "training", "vectors")
@@ -19,27 +20,27 @@ class Readings:
     driver: str
     date: str
     made_by: str
-    rows: tuple
-    sources: dict = field(default_factory=dict, hash=False)
+    rows: tuple[dict[str, Any], ...]
+    sources: dict[str, str] = field(default_factory=dict, hash=False)
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Where and when, e.g. "recorded on NVIDIA H200, 2026-11-21"."""
         return f"recorded on {self.device}, {self.date}"
 
-    def find(self, **values):
+    def find(self, **values: Any) -> tuple[dict[str, Any], ...]:
         """Return the rows that hold these values."""
         return tuple(row for row in self.rows if all(row.get(name) == value for name, value in values.items()))
 
 
-def dumps(readings):
+def dumps(readings: Readings) -> str:
     """Write readings as JSON text, one row a line."""
     head = {name: getattr(readings, name) for name in ("device", "driver", "date", "made_by", "sources")}
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in readings.rows)
     return json.dumps(head, ensure_ascii=False)[:-1] + ',\n"rows": [\n' + lines + "\n]}\n"
 
 
-def loads(text):
+def loads(text: str) -> Readings:
     """Read what `dumps` wrote.
 
     >>> made = Readings("a GPU", "1.2", "2026-11-21", "a test", ({"kernel": "micro_fma", "threads": 1},))
@@ -50,6 +51,6 @@ def loads(text):
     return Readings(**{**raw, "rows": tuple(raw["rows"])})
 
 
-def readings(name):
+def readings(name: str) -> Readings:
     """Return the Readings "micro" (`run_micro`'s tables), "training", or ncu's counts: "traffic" of products, "vectors" of mxv kernels."""
     return loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))

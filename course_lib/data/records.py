@@ -1,7 +1,9 @@
 """One record for one timed kernel, whoever measured it: sweeps write it, files keep it, plots draw it."""
 
 import json
+from collections.abc import Container
 from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
 
 STATES = ("done", "failed", "skipped")
 
@@ -12,46 +14,45 @@ class Record:
 
     Attributes
     ----------
-    kernel : str
+    kernel
         A name of the catalog; "cuBLAS" is NVIDIA's library, "copy" a copy in the GPU's memory.
-    N : int
+    N
         Columns of C; the matrices are square where M and K are not given. Kernels of many vectors: how many vectors.
-    parameters : dict
+    parameters
         Tile or block sizes, threads.
-    median_s, low_s, high_s : float or None
+    median_s, low_s, high_s
         Seconds: the middle sample and the quartiles. None where nothing was timed: on the simulator, or in a failure.
-    gflops : float or None
+    gflops
         10**9 floating-point operations a second; a multiply-add is two, also where a document counts it as one.
-    M, K : int
+    M, K
         Rows of C and columns of A; default N. For kernels of many vectors M and K are as N, the matrix is in `parameters`.
-    kind, dtype : str
+    kind, dtype
         As in the catalog: "product", "transpose", "vectors", …; "float32" or "float64".
-    backend, l2 : str
+    backend, l2
         "gpu", "sim" or "cpu"; "warm" (the launch before left its data in the L2) or "cold" (the L2 was overwritten first).
-    device, driver, date : str
-    source : str
+    source
         Hash of the kernel's code: its text without comments and blank lines.
-    dynamic_shared : int
+    dynamic_shared
         Bytes of shared memory that each block was given though it needs none: fewer blocks then share an SM.
-    grid : tuple of int
+    grid
         Blocks along x, y, z where the launch had others than the result needs; empty: those that it needs.
-    repeats : int
+    repeats
         Samples.
-    graph : bool
+    graph
         Whether a sample was a CUDA graph of many launches.
-    gb_s : float or None
+    gb_s
         10**9 bytes a second: every operand once, the result once.
-    correct : bool or None
+    correct
         The answer after timing, held to float64; None when nothing was computed.
-    state, problem : str
+    state, problem
         "done", "failed" or "skipped" (these parameters cannot run), and the sentence that says why.
-    counters : dict
+    counters
         Of a run on the simulator.
     """
 
     kernel: str
     N: int
-    parameters: dict
+    parameters: dict[str, int]
     median_s: float | None = None
     low_s: float | None = None
     high_s: float | None = None
@@ -67,14 +68,14 @@ class Record:
     date: str = ""
     source: str = ""
     dynamic_shared: int = 0
-    grid: tuple = ()
+    grid: tuple[int, ...] = ()
     repeats: int = 0
     graph: bool = False
     gb_s: float | None = None
     correct: bool | None = None
     state: str = "done"
     problem: str = ""
-    counters: dict = field(default_factory=dict)
+    counters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         """Make square what is not said to be otherwise."""
@@ -83,7 +84,23 @@ class Record:
         object.__setattr__(self, "grid", tuple(self.grid))          # a list in JSON
 
     @property
-    def identity(self):
+    def seconds(self) -> float:
+        """Return the recorded time, `median_s` of a record that has one.
+
+        Raises
+        ------
+        ValueError
+            When nothing was timed.
+
+        >>> Record("sgemm_naive", 64, {}, median_s=2.0).seconds
+        2.0
+        """
+        if self.median_s is None:
+            raise ValueError(f"{self.kernel} was not timed at N = {self.N}: {self.state}")
+        return self.median_s
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
         """Return what two records of the same measurement share: everything that was chosen."""
         chosen = json.dumps(self.parameters, sort_keys=True)
         return self.kernel, self.M, self.N, self.K, chosen, self.dtype, self.backend, self.l2, self.dynamic_shared, self.grid
@@ -96,20 +113,20 @@ class Recording:
     device: str
     driver: str
     date: str
-    records: tuple
+    records: tuple[Record, ...]
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Where and when, e.g. "recorded on NVIDIA H200, 2026-11-21"."""
         return f"recorded on {self.device}, {self.date}"
 
-    def find(self, kernel=None, N=None, **fields):
+    def find(self, kernel: str | None = None, N: int | None = None, **fields: Any) -> tuple[Record, ...]:
         """Return the records of a kernel, of a size, and with these fields."""
         return tuple(r for r in self.records if kernel in (None, r.kernel) and N in (None, r.N)
                      and all(getattr(r, name) == value for name, value in fields.items()))
 
 
-def as_row(record, left_out=()):
+def as_row(record: Record, left_out: Container[str] = ()) -> dict[str, Any]:
     """Return a record as a dict for JSON: what has its default value, and the fields `left_out`, do not stand in it.
 
     >>> as_row(Record("sgemm_naive", 64, {"bx": 16}, 1e-3))
@@ -120,23 +137,23 @@ def as_row(record, left_out=()):
         value = getattr(record, entry.name)
         usual = record.N if entry.name in ("M", "K") else entry.default if entry.default is not MISSING else {}
         if entry.name in ("kernel", "N", "parameters") or (entry.name not in left_out and value != usual):
-            row[entry.name] = rounded(value) if entry.name in ("median_s", "low_s", "high_s", "gflops", "gb_s") else value
+            row[entry.name] = five_digits(value) if entry.name in ("median_s", "low_s", "high_s", "gflops", "gb_s") else value
     return row
 
 
-def rounded(x):
+def five_digits(x: float | None) -> float | None:
     """Keep five significant digits: more than the spread warrants."""
     return None if x is None else float(f"{x:.5g}")
 
 
-def dumps(recording, **head):
+def dumps(recording: Recording, **head: Any) -> str:
     """Write a recording as JSON text, one record a line; device, driver and date stand once in its head."""
     shared = {"device": recording.device, "driver": recording.driver, "date": recording.date}
     lines = ",\n".join(json.dumps(as_row(r, left_out=tuple(shared)), ensure_ascii=False) for r in recording.records)
     return json.dumps(shared | head, ensure_ascii=False)[:-1] + ',\n"records": [\n' + lines + "\n]}\n"
 
 
-def loads(text):
+def loads(text: str) -> Recording:
     """Read what `dumps` wrote.
 
     >>> made = Recording("a GPU", "1.2", "2026-11-21", (Record("sgemm_naive", 64, {}, 1e-3, device="a GPU"),))

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib import kernels
@@ -35,7 +36,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class State:
+class BankState:
     """A tile in shared memory: `base` is its first word, `pitch` the words from one row to the next."""
 
     array: str
@@ -77,6 +78,7 @@ def joined_words(result: LaunchResult, line: int, loads: int) -> int:
     its loads always become one; the rest of the line's instructions are the tile's.
     """
     warps = result.block[0] * result.block[1] // 32
+    assert result.lines is not None                  # the simulator counts
     instructions = result.lines[line][counter_name("shared instructions", "load")] // warps
     return loads // (instructions - loads // 4) if result.kernel.name.startswith("sgemm") else 1
 
@@ -112,14 +114,14 @@ def source_lines(kernel: str, array: str, accesses: dict[str, Access]) -> tuple[
     return tuple(shown)
 
 
-def state_of(kernel: str, tile: int, pad: int | None) -> State:
+def state_of(kernel: str, tile: int, pad: int | None) -> BankState:
     """Run one position in the simulator, and say where the tile lies and how a warp goes through it."""
     result = traced(kernel, tile, pad, (WARP_OF[tile],))
     array = ARRAYS[kernel]
     base = next(v.offset for v in result.shared if v.name == array) // BANK_BYTES
     shape = {"array": array, "base": base, "rows": tile, "pitch": tile + (pad or 0), "swizzled": pad is None}
     accesses = {kind: access_of(result, shape, kind) for kind in KINDS}
-    return State(**shape, lines=source_lines(kernel, array, accesses), accesses=accesses)
+    return BankState(**shape, lines=source_lines(kernel, array, accesses), accesses=accesses)
 
 
 @functools.cache
@@ -152,18 +154,20 @@ def banks(kernel: str = "transpose", *, tile: int = 32, pad: int = 0, access: st
 
     Parameters
     ----------
-    kernel : "transpose", "transpose_swizzled" or "sgemm_padded"
-    tile : 32 or 16
-        Rows and columns.
-    pad : int
+    kernel
+        "transpose", "transpose_swizzled" or "sgemm_padded".
+    tile
+        32 or 16 rows and columns.
+    pad
         Words added to each row, 0 to 8.
-    access : "load" or "store"
+    access
+        "load" or "store".
     """
     return Banks(states=states(), values={"kernel": kernel, "tile": tile, "pad": pad, "access": access})
 
 
 @style.styled
-def two_tiles(kernel: str = "transpose", tile: int = 32) -> Any:
+def two_tiles(kernel: str = "transpose", tile: int = 32) -> Axes:
     """Draw the tile with PAD 0 and PAD 1 (or swizzled), coloured by bank, what a warp reads outlined; return the first Axes."""
     first = style.axes(width=9.6, height=4.6)
     figure = first.figure

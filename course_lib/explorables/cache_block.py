@@ -11,7 +11,7 @@ BLOCKS, CACHES = (4, 8, 16), (1024, 2048, 4096, 8192)
 
 
 class CacheBlock(Explorable):
-    """Two ways to multiply, and what each fetches; made by `cache_blocks`."""
+    """A product without blocks and in blocks, and what each fetches; made by `cache_blocks`."""
 
     name = "cache_block"
     title = "A product without blocks and in blocks, and what the cache holds"
@@ -27,9 +27,9 @@ def cache_blocks(block: int = 16, cache: int = 4096) -> CacheBlock:
 
     Parameters
     ----------
-    block : int
+    block
         Rows and columns of a block: 4, 8 or 16.
-    cache : int
+    cache
         Bytes of the cache: 1024, 2048, 4096 or 8192.
     """
     states = {"N": N, "perLine": LINE // FLOAT, "bytesPerLine": LINE, "blocks": BLOCKS, "caches": CACHES}

@@ -27,13 +27,13 @@ def one_request(width: int = 4, *, stride: int = 1, offset: int = 0, wide: bool 
 
     Parameters
     ----------
-    width : 2, 4, 8 or 16
-        Bytes that each lane loads: a half, one, two or four floats.
-    stride : int
+    width
+        Bytes that each lane loads, 2, 4, 8 or 16: a half, one, two or four floats.
+    stride
         Pieces of that size from one lane's to the next, 0 to 16.
-    offset : int
+    offset
         Floats before the first lane's piece, 0 to 8.
-    wide : bool
+    wide
         Whether the reader can choose the width; always so when it is not that of a float.
     """
     return Coalescing(states={"wide": wide or width != FLOAT}, values={"width": width, "stride": stride, "offset": offset})
@@ -44,13 +44,13 @@ def tile_load(walk: str = "down", *, pad: int = 0, diagonal: bool = False, padde
 
     Parameters
     ----------
-    walk : "down", "along" or "diagonal"
-        Where neighbouring lanes go: down a column of B, along a row, or along a diagonal.
-    pad : int
+    walk
+        Where neighbouring lanes go, "down", "along" or "diagonal": down a column of B, along a row, or along a diagonal.
+    pad
         Unused floats after each row, 0 to 8.
-    diagonal : bool
+    diagonal
         Whether the reader can choose the diagonal, too.
-    padded : bool
+    padded
         Whether the reader can change `pad`; always so when it is not 0.
     """
     walks = WALKS if diagonal or walk == "diagonal" else WALKS[:2]

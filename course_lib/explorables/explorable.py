@@ -50,11 +50,11 @@ class Explorable(anywidget.AnyWidget):
 
     Attributes
     ----------
-    name, title : str
+    name, title
         Of the module's file; of the picture.
-    states : dict
+    states
         What the simulator found, one entry for each position of the controls: JSON.
-    values : dict
+    values
         Where the controls stand. The browser changes it, and Python may.
     """
 
@@ -74,7 +74,7 @@ class Explorable(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        data: Any = bundle[0] if isinstance(bundle, tuple) else bundle
         data |= {"text/plain": self.static_text(), "text/html": self.static_html()}
         return bundle
 

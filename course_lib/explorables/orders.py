@@ -46,9 +46,9 @@ def two_orders(left: str = "ijk", right: str = "ikj", lines: int = 16) -> Orders
 
     Parameters
     ----------
-    left, right : str
+    left, right
         Of the six orders, from the outermost loop to the innermost.
-    lines : int
+    lines
         How many lines the cache holds, a multiple of 8 up to 128.
     """
     return Orders(states=states(), values={"left": left, "right": right, "lines": lines})

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib import kernels
 from course_lib.check.reports import plain_name
@@ -14,16 +15,17 @@ from course_lib.explorables.explorable import Explorable, module_text
 from course_lib.run import RunResult, run
 from course_lib.run.accuracy import magnitude, reference, tolerance
 from course_lib.run.traces import array_of, every_warp, is_barrier, is_load, is_store
+from course_lib.simt.report import TraceRecord
 
 T, DEPTH, WARP, WARPS, FLOAT = 16, 32, 32, 8, 4
 BARRIER = "__syncthreads();"
 
 
 @functools.cache
-def matrices() -> tuple[Any, Any]:
+def matrices() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return A and B of one block: two tiles along K."""
     rng = np.random.default_rng(4)
-    return tuple(rng.standard_normal(shape, dtype=np.float32) for shape in ((T, DEPTH), (DEPTH, T)))
+    return rng.standard_normal((T, DEPTH), dtype=np.float32), rng.standard_normal((DEPTH, T), dtype=np.float32)
 
 
 def traced(text: str, **sizes: int) -> RunResult:
@@ -51,14 +53,14 @@ def tiles_of(result: RunResult) -> dict[str, tuple[int, int]]:
     return found
 
 
-def words_of(record: Any, tiles: dict[str, tuple[int, int]]) -> tuple[str, Any]:
+def words_of(record: TraceRecord, tiles: dict[str, tuple[int, int]]) -> tuple[str, NDArray[np.int64]]:
     """Return the tile that an access of a warp goes to, and its words: one row per active lane."""
     active = np.asarray(record.addresses)[record.addresses >= 0]
     name = next(name for name, (start, words) in tiles.items() if start <= active[0] < start + FLOAT * words)
     return name, (active[:, None] - tiles[name][0] + np.arange(0, record.width, FLOAT)) // FLOAT
 
 
-def versions(result: RunResult) -> dict[tuple[int, int], Any]:
+def versions(result: RunResult) -> dict[tuple[int, int], NDArray[np.int64]]:
     """Return, for the n-th read of each warp from shared memory, how often each word had been written by then."""
     tiles = tiles_of(result)
     written = {name: np.zeros(words, dtype=int) for name, (_, words) in tiles.items()}
@@ -74,7 +76,7 @@ def versions(result: RunResult) -> dict[tuple[int, int], Any]:
     return found
 
 
-def kind_of(record: Any) -> str | None:
+def kind_of(record: TraceRecord) -> str | None:
     """Return what a warp does in one access: "fill" the tiles, "multiply", "store" C; or "barrier"."""
     if is_barrier(record):
         return "barrier"
@@ -164,7 +166,7 @@ def overtaking(whole: str | None = None, broken: str | None = None) -> Overtakin
 
     Parameters
     ----------
-    whole, broken : str, optional
+    whole, broken
         A tiled kernel for blocks of 16 × 16 threads, and the same without its second barrier; the course's own when left out.
 
     Raises

@@ -43,7 +43,7 @@ def states() -> dict[str, Any]:
             "lanes": [lane(kernel) for kernel in NAMES]}
 
 
-class Race(Explorable):
+class KernelRace(Explorable):
     """Kernels that multiply the same matrices; made by `race`."""
 
     name = "race"
@@ -56,12 +56,12 @@ class Race(Explorable):
                 "Run this cell to start them.")
 
 
-def race(rival: str = "naive") -> Race:
+def race(rival: str = "naive") -> KernelRace:
     """Let a kernel race against NVIDIA's library, at recorded speed.
 
     Parameters
     ----------
-    rival : str
+    rival
         Who begins in the first lane: "naive", "tiled" and so on.
     """
-    return Race(states=states(), values={"show": "two", "rival": list(NAMES.values()).index(rival), "pace": 400})
+    return KernelRace(states=states(), values={"show": "two", "rival": list(NAMES.values()).index(rival), "pace": 400})

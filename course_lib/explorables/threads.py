@@ -41,14 +41,14 @@ def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 
 
     Parameters
     ----------
-    kernel : "naive" or "swapped"
-        Whether `threadIdx.x` counts columns of C, or rows.
-    block : "32 × 8", "16 × 16" or "8 × 32"
-        Threads along x and y.
-    warp, lane : int
+    kernel
+        "naive" or "swapped": whether `threadIdx.x` counts columns of C, or rows.
+    block
+        Threads along x and y: "32 × 8", "16 × 16" or "8 × 32".
+    warp, lane
         Who is watched; warps are counted through all blocks, 0 to 31, along the rows of C.
-    unit : "sectors" or "lines"
-        What is counted.
+    unit
+        What is counted: "sectors" or "lines".
 
     Raises
     ------

@@ -11,6 +11,7 @@ from course_lib.arch import SECTOR_BYTES
 from course_lib.explorables.explorable import Explorable, module_text
 from course_lib.run import RunResult, run
 from course_lib.run.traces import array_of, every_warp, is_barrier, is_load, name_of, touched_sectors
+from course_lib.simt.report import TraceRecord
 
 TILE, DEPTH = 16, 32                  # C has one tile of 16 × 16; A and B are 32 deep, so that the tile slides once
 LAUNCHES = {"naive": ("sgemm_naive", {"bx": TILE, "by": TILE}), "tiled": ("sgemm_tiled", {"BM": TILE, "BN": TILE, "BK": TILE})}
@@ -34,7 +35,7 @@ class Part:
 
 
 @dataclass
-class Step:
+class TilingStep:
     """Both blocks at the same multiply-add. `kind`: load, barrier, multiply or store; `tile`, `k`: which. None: that block does nothing."""
 
     kind: str
@@ -51,7 +52,7 @@ def traced(side: str) -> RunResult:
     return run(kernel, A, B, backend="sim", trace=every_warp((1, 1), (TILE, TILE)), **parameters)
 
 
-def by_warp(result: RunResult) -> list[list[Any]]:
+def by_warp(result: RunResult) -> list[list[TraceRecord]]:
     """Return the accesses and barriers of each warp, in its order."""
     events = defaultdict(list)
     for record in result.trace:
@@ -60,7 +61,7 @@ def by_warp(result: RunResult) -> list[list[Any]]:
     return [events[warp] for warp in sorted(events)]
 
 
-def part_of(result: RunResult, accesses: dict[str, list[Any]]) -> Part:
+def part_of(result: RunResult, accesses: dict[str, list[TraceRecord]]) -> Part:
     """Make a part of one access of every warp to each of these arrays."""
     made = Part(line=next(iter(accesses.values()))[0].line)
     for name, records in accesses.items():
@@ -72,7 +73,7 @@ def part_of(result: RunResult, accesses: dict[str, list[Any]]) -> Part:
     return made
 
 
-def accesses_of(result: RunResult) -> dict[str, list[list[Any]]]:
+def accesses_of(result: RunResult) -> dict[str, list[list[TraceRecord]]]:
     """Return, for each array and direction such as "A" or "to As", the n-th access of every warp, for every n."""
     found = defaultdict(list)
     for events in by_warp(result):
@@ -82,10 +83,10 @@ def accesses_of(result: RunResult) -> dict[str, list[list[Any]]]:
             mine[name if is_load(record) or name == "barrier" else f"to {name}"].append(record)
         for name, records in mine.items():
             found[name].append(records)
-    return {name: list(zip(*lists, strict=True)) for name, lists in found.items()}
+    return {name: [list(each) for each in zip(*lists, strict=True)] for name, lists in found.items()}
 
 
-def film() -> list[Step]:
+def frames() -> list[TilingStep]:
     """Return the steps of both blocks: per tile two loads, a barrier, a multiply-add for each k, and another barrier; then the store."""
     left, right = (traced(side) for side in LAUNCHES)
     naive, tiled = accesses_of(left), accesses_of(right)
@@ -93,17 +94,17 @@ def film() -> list[Step]:
     for tile in range(DEPTH // TILE):
         for name in "AB":
             both = {name: tiled[name][tile], f"{name}s": tiled[f"to {name}s"][tile]}
-            steps.append(Step("load", tile, tile * TILE, None, part_of(right, both)))
-        steps.append(Step("barrier", tile, tile * TILE, None, Part(next(barriers)[0].line)))
+            steps.append(TilingStep("load", tile, tile * TILE, None, part_of(right, both)))
+        steps.append(TilingStep("barrier", tile, tile * TILE, None, Part(next(barriers)[0].line)))
         for k in range(tile * TILE, (tile + 1) * TILE):
             here = part_of(left, {name: naive[name][k] for name in "AB"})
-            steps.append(Step("multiply", tile, k, here, part_of(right, {name: tiled[name][k] for name in ("As", "Bs")})))
-        steps.append(Step("barrier", tile, (tile + 1) * TILE, None, Part(next(barriers)[0].line)))
+            steps.append(TilingStep("multiply", tile, k, here, part_of(right, {name: tiled[name][k] for name in ("As", "Bs")})))
+        steps.append(TilingStep("barrier", tile, (tile + 1) * TILE, None, Part(next(barriers)[0].line)))
     stores = (part_of(result, {"C": found["to C"][0]}) for result, found in ((left, naive), (right, tiled)))
-    return counted([*steps, Step("store", tile, DEPTH, *stores)])
+    return counted([*steps, TilingStep("store", tile, DEPTH, *stores)])
 
 
-def counted(steps: list[Step]) -> list[Step]:
+def counted(steps: list[TilingStep]) -> list[TilingStep]:
     """Give every part the requests and sectors from the beginning."""
     for side in LAUNCHES:
         requests = total = 0
@@ -117,7 +118,7 @@ def counted(steps: list[Step]) -> list[Step]:
 @functools.cache
 def states() -> dict[str, Any]:
     """Return what both blocks do, as JSON takes it: two small runs."""
-    return {"shapes": SHAPES, "steps": [asdict(step) for step in film()]}
+    return {"shapes": SHAPES, "steps": [asdict(step) for step in frames()]}
 
 
 class Tiling(Explorable):
@@ -137,7 +138,7 @@ def side_by_side(row: int = 5, column: int = 3) -> Tiling:
 
     Parameters
     ----------
-    row, column : int
+    row, column
         Which element of C is watched, 0 to 15: the thread (column, row) computes it.
     """
     return Tiling(states=states(), values={"row": row, "column": column})

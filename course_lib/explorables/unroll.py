@@ -18,7 +18,7 @@ SHORT = {"multiply-add": "multiply", "load from shared memory": "load", "load fr
 
 
 @dataclass(frozen=True)
-class Instruction:
+class LoopInstruction:
     """A machine instruction of the loop along K.
 
     `text`: as the disassembler writes it. `line`: of the kernel's source. `kind`: multiply-add, load from shared memory, the loop over
@@ -32,14 +32,14 @@ class Instruction:
 
 
 @dataclass(frozen=True)
-class State:
+class UnrollState:
     """One UNROLL: the lines of the source, the machine code in the order of its addresses, and the order in which a warp executes it.
 
     `inner`: the first and the last instruction of the loop over the tile, None where the compiler wrote it out to its end.
     """
 
     source: tuple[dict[str, Any], ...]
-    code: tuple[Instruction, ...]
+    code: tuple[LoopInstruction, ...]
     order: tuple[int, ...]
     inner: tuple[int, int] | None
 
@@ -63,7 +63,7 @@ def source_lines(unroll: int) -> tuple[dict[str, Any], ...]:
 def order_of(step: WholeStep) -> tuple[int, ...]:
     """Return which instruction a warp executes first, second, …: straight on, and the loop over the tile as often as it runs.
 
-    In this code a warp leaves the straight way only by the two jumps back: guards are predicates, which skip no instruction.
+    In this code a warp leaves the straight path only by the two jumps back: guards are predicates, which skip no instruction.
     """
     inside = {i.offset for i in step.inner.instructions} if step.rolled else set()
     body = [n for n, i in enumerate(step.outer.instructions) if i.offset in inside]
@@ -81,17 +81,17 @@ def kind_of(opcode: str, fma: str, inside: bool) -> str:
     return {fma: "multiply", "LDS": "load"}.get(opcode, "loop" if inside else "tile")
 
 
-def state_of(unroll: int) -> State:
+def state_of(unroll: int) -> UnrollState:
     """Compile one position, and say what a warp executes in one step along K."""
     step = whole_step(KERNEL, TILE=TILE, UNROLL=unroll)
     inside = {i.offset for i in step.inner.instructions} if step.rolled else set()
-    code = tuple(Instruction(i.text.replace(".reuse", ""), i.line, kind_of(i.base, step.fma, i.offset in inside), SHORT.get(p, p))
+    code = tuple(LoopInstruction(i.text.replace(".reuse", ""), i.line, kind_of(i.base, step.fma, i.offset in inside), SHORT.get(p, p))
                  for i, p in zip(step.outer.instructions, purposes(step.outer), strict=True))
     numbers = [n for n, i in enumerate(step.outer.instructions) if i.offset in inside]
-    return State(source_lines(unroll), code, order_of(step), (numbers[0], numbers[-1]) if numbers else None)
+    return UnrollState(source_lines(unroll), code, order_of(step), (numbers[0], numbers[-1]) if numbers else None)
 
 
-def counts(state: dict[str, Any]) -> Counter:
+def counts(state: dict[str, Any]) -> Counter[str]:
     """Return how many instructions of each kind a warp executes."""
     return Counter(state["code"][n]["kind"] for n in state["order"])
 
@@ -119,8 +119,8 @@ def unroll(factor: int = 1) -> Unroll:
 
     Parameters
     ----------
-    factor : 1, 2, 4, 8 or 16
-        UNROLL at the start.
+    factor
+        UNROLL at the start: 1, 2, 4, 8 or 16.
 
     Raises
     ------

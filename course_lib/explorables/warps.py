@@ -3,6 +3,8 @@
 import functools
 from typing import Any
 
+from matplotlib.axes import Axes
+
 from course_lib.arch import DEFAULT_DEVICE
 from course_lib.explorables.explorable import Explorable, module_text
 from course_lib.model.rounds import LATENCY, SCHEDULERS, Rounds, rounds
@@ -66,9 +68,9 @@ def warp_timelines(left: tuple[int, int] = (1, MOST), right: tuple[int, int] = (
 
     Parameters
     ----------
-    left, right : (side, warps)
-        A thread computes side × side outputs, side 1, 2, 4 or 8; so many warps are wanted on a scheduler, 1 to 16. Of these as many run
-        as the registers allow.
+    left, right
+        (side, warps): a thread computes side × side outputs, side 1, 2, 4 or 8; so many warps are wanted on a scheduler, 1 to 16. Of
+        these as many run as the registers allow.
     """
     return Warps(states=states(), values={"leftSide": left[0], "leftWarps": left[1], "rightSide": right[0], "rightWarps": right[1]})
 
@@ -84,7 +86,7 @@ def round_of(side: int) -> tuple[int, int, int]:
 
 
 @style.styled
-def one_round() -> Any:
+def one_round() -> Axes:
     """Draw one round of a warp that has a multiprocessor to itself, with 1 and with 8 × 8 outputs per thread; return the Axes."""
     ax = style.axes(width=9.6, height=2.6)
     for y, side in enumerate((1, 8)):

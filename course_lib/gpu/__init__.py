@@ -1,6 +1,6 @@
 """Kernels on a real NVIDIA GPU, through CuPy: find one that works, launch, measure.
 
-This is the only room that imports CuPy, and it does so inside functions: without CuPy the room still
+This is the only package that imports CuPy, and it does so inside functions: without CuPy the package still
 imports, and `probe` says in one sentence why there is no GPU to use.
 """
 

@@ -2,14 +2,20 @@
 
 import hashlib
 import tempfile
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from course_lib.errors import CourseError
 from course_lib.gpu.device import is_cupy
 
+if TYPE_CHECKING:
+    from course_lib.toolchain import Compiled
+
+Size = int | tuple[int, ...]          # of a grid or a block, along x or along x, y, z
 STATIC_SHARED_LIMIT = 48 * 1024     # bytes; a kernel must ask before it may use more (dynamic) shared memory
 
 # What CUDA says, and what a reader can do about it. A failed kernel leaves the process without a usable GPU.
@@ -30,6 +36,11 @@ ADVICE = {
 }
 
 
+# What CuPy, CUDA and the disk raise: CuPy's own are RuntimeErrors, its OutOfMemoryError a MemoryError, an array that it does not take a
+# ValueError. Anything else is a fault of this library, and stays one.
+CUDA_ERRORS = (RuntimeError, MemoryError, OSError, ValueError)
+
+
 class GpuError(CourseError):
     """The GPU or its driver refused or failed. Attributes: entry, grid, block, cause (CUDA's own words)."""
 
@@ -40,14 +51,13 @@ def _folder():
     return tempfile.TemporaryDirectory(prefix="course-cubins-")
 
 
-def load(compiled, entry):
+def load(compiled: "Compiled | bytes", entry: str) -> Any:
     """Return CuPy's kernel object for a function of a compiled kernel.
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         From `course_lib.toolchain.compile_cuda`, or the bytes of a cubin.
-    entry : str
 
     Raises
     ------
@@ -75,53 +85,52 @@ def _function(module, entry):
     try:
         function = module.get_function(entry)
         function.compile()       # load now, so that a refusal is reported here
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, entry) from None
     return function
 
 
-def launch(compiled, entry, grid, block, args, *, dynamic_shared=0, constants=None):
+def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, args: Sequence[Any], *, dynamic_shared: int = 0,
+           constants: Mapping[str, np.ndarray] | None = None) -> tuple[Any, ...]:
     """Launch a kernel once and wait for it.
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         A compiled kernel or a cubin.
-    entry : str
+    entry
         The function.
-    grid, block : int or tuple of int
+    grid, block
         Blocks, threads a block.
-    args : sequence
+    args
         NumPy arrays (copied to the device, and back in place), CuPy arrays (used as they are) and NumPy
         scalars of the kernel's own types: `np.int32(5)`, `np.float32(1)`.
-    dynamic_shared : int
+    dynamic_shared
         Bytes of shared memory a block asks for at launch.
-    constants : mapping, optional
+    constants
         NumPy arrays for `__constant__` variables, by name.
 
     Returns
     -------
-    tuple
-        The arrays among `args`, of the kind that was given.
+    The arrays among `args`, of the kind that was given.
     """
     import cupy
 
     try:
         on_device = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
-        function = prepare(compiled, entry, dynamic_shared, constants)
+        function = prepare_function(compiled, entry, dynamic_shared, constants)
         function(triple(grid), triple(block), tuple(on_device), shared_mem=dynamic_shared)
         cupy.cuda.get_current_stream().synchronize()
         for given, there in zip(args, on_device, strict=True):
             if isinstance(given, np.ndarray) and given.flags.writeable:
                 given[...] = there.get()
-    except GpuError:
-        raise
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, entry, grid, block) from None
     return tuple(a for a in args if isinstance(a, np.ndarray) or is_cupy(a))
 
 
-def prepare(compiled, entry, dynamic_shared, constants=None):
+def prepare_function(compiled: "Compiled | bytes", entry: str, dynamic_shared: int,
+                     constants: Mapping[str, np.ndarray] | None = None) -> Any:
     """Load a function, let it use as much dynamic shared memory as asked for, and fill its `__constant__` variables."""
     import cupy
 
@@ -138,17 +147,17 @@ def prepare(compiled, entry, dynamic_shared, constants=None):
     return function
 
 
-def triple(size):
+def triple(size: Size) -> tuple[int, int, int]:
     """Return a size along x, y, z.
 
     >>> triple(5), triple((2, 3))
     ((5, 1, 1), (2, 3, 1))
     """
-    sizes = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
-    return tuple(int(s) for s in sizes + (1,) * (3 - len(sizes)))
+    x, y, z = (*((size,) if isinstance(size, (int, np.integer)) else size), 1, 1)[:3]
+    return int(x), int(y), int(z)
 
 
-def explain(error, entry, grid=None, block=None):
+def explain(error: Exception, entry: str, grid: Size | None = None, block: Size | None = None) -> GpuError:
     """Turn an exception of CuPy or CUDA into a `GpuError` with one sentence."""
     cause = " ".join(str(error).split()) or type(error).__name__
     plain = cause.upper().replace("_", "")

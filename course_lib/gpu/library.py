@@ -2,17 +2,19 @@
 
 import ctypes
 import sys
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
-from course_lib.gpu.launch import GpuError, explain
-from course_lib.gpu.timing import time_call
+from course_lib.gpu.launch import CUDA_ERRORS, GpuError, explain
+from course_lib.gpu.timing import Timing, time_call
 
 NAMES = {"win32": ("cublas64_13.dll", "cublas64_12.dll")}.get(sys.platform, ("libcublas.so.13", "libcublas.so.12", "libcublas.so"))
 GEMM = {"float32": ("cublasSgemm_v2", ctypes.c_float), "float64": ("cublasDgemm_v2", ctypes.c_double)}
 NOT_TRANSPOSED, TRANSPOSED = 0, 1
 
 
-def time_product(A, B, C, **options):
+def time_product(A: Any, B: Any, C: Any, **options: Any) -> Timing:
     """Measure C = A B by cuBLAS.
 
     Parameters
@@ -22,14 +24,10 @@ def time_product(A, B, C, **options):
     **options
         As for `time_call`.
 
-    Returns
-    -------
-    Timing
-
     Notes
     -----
     cuBLAS is called by ctypes: CuPy refuses to call it while a stream is captured, which cuBLAS itself allows. Row-major
-    matrices are its column-major ones turned over, so it is asked for B' A'.
+    matrices are its column-major ones transposed, so it is asked for B' A'.
     """
     try:
         (M, K), N, dtype = A.shape, B.shape[1], A.dtype.name
@@ -43,29 +41,26 @@ def time_product(A, B, C, **options):
             _checked(getattr(library, name)(handle, NOT_TRANSPOSED, NOT_TRANSPOSED, N, M, K, ctypes.byref(one), b, N, a, K,
                                             ctypes.byref(zero), c, N))
         return time_call(call, **options)
-    except GpuError:
-        raise
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, "cuBLAS") from None
 
 
-def bind_product(A, B, C, alpha, beta, turned, stream, pointer=lambda x: x.data.ptr):
+def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: tuple[bool, bool], stream: ctypes.c_void_p,
+                 pointer: Callable[[Any], int] = lambda x: x.data.ptr) -> Callable[[], None]:
     """Return the call that makes C = alpha op(A) op(B) + beta C by cuBLAS and does not wait.
 
     Parameters
     ----------
     A, B, C : float32 or float64 CuPy arrays
-        Without padding, as they are stored: A is (K, M) when turned[0], B is (N, K) when turned[1]; C is (M, N).
-    turned : (bool, bool)
-    stream : ctypes.c_void_p
-    pointer : callable
+        Without padding, as they are stored: A is (K, M) when transposed[0], B is (N, K) when transposed[1]; C is (M, N).
+    pointer
         Gives an array's address.
     """
-    (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if turned[0] else 1], _cublas(), GEMM[C.dtype.name]
-    ops = [TRANSPOSED if turn else NOT_TRANSPOSED for turn in turned]
+    (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if transposed[0] else 1], _cublas(), GEMM[C.dtype.name]
+    ops = [TRANSPOSED if transpose else NOT_TRANSPOSED for transpose in transposed]
     factors = [part for X in (B, A) for part in (ctypes.c_void_p(pointer(X)), X.shape[1])]     # B' A', as in time_product
-    alpha, beta, gemm = real(alpha), real(beta), getattr(library, name)
-    arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(alpha), *factors, ctypes.byref(beta), ctypes.c_void_p(pointer(C)), N)
+    a, b, gemm = real(alpha), real(beta), getattr(library, name)
+    arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(a), *factors, ctypes.byref(b), ctypes.c_void_p(pointer(C)), N)
 
     def call():
         _checked(library.cublasSetStream_v2(handle, stream))
@@ -73,17 +68,17 @@ def bind_product(A, B, C, alpha, beta, turned, stream, pointer=lambda x: x.data.
     return call
 
 
-def time_copy(source, target, **options):
+def time_copy(source: Any, target: Any, **options: Any) -> Timing:
     """Measure a copy from one CuPy array to another in the GPU's memory; options and result as for `time_call`."""
     def call(stream):
         target.data.copy_from_device_async(source.data, source.nbytes, stream)
     try:
         return time_call(call, **options)
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, "copy") from None
 
 
-def library_version():
+def library_version() -> str:
     """Return cuBLAS's version, e.g. "13.1.0"."""
     library, handle = _cublas()
     version = ctypes.c_int()

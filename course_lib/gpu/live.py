@@ -1,5 +1,7 @@
 """The GPU of this machine as an entry of the device table, read from its driver."""
 
+from typing import Any
+
 from course_lib.arch import LIMITS, UNITS, Device
 from course_lib.errors import CourseError
 
@@ -7,20 +9,19 @@ from course_lib.errors import CourseError
 CLOCK_KHZ, SMS, MEMORY_KHZ, BUS_BITS, L2_BYTES, MAJOR, MINOR = 13, 16, 36, 37, 38, 75, 76
 
 
-def live_device(runtime=None, number=0):
+def live_device(runtime: Any = None, number: int = 0) -> Device:
     """Return the Device that this machine has, with the figures that its driver reports.
 
     Parameters
     ----------
-    runtime : module, optional
+    runtime
         What answers `deviceGetAttribute` and `getDeviceProperties`; default CuPy's.
-    number : int
+    number
         Of the GPU in its machine.
 
     Returns
     -------
-    Device
-        The clock is the highest that the driver allows, the bandwidth two transfers of the bus a memory clock.
+    The clock is the highest that the driver allows, the bandwidth two transfers of the bus a memory clock.
 
     Raises
     ------
@@ -29,13 +30,16 @@ def live_device(runtime=None, number=0):
     """
     try:
         if runtime is None:
-            from cupy.cuda import runtime
+            import cupy
+
+            runtime = cupy.cuda.runtime
+
         def ask(attribute):
             return int(runtime.deviceGetAttribute(attribute, number))
         cc = ask(MAJOR), ask(MINOR)
         name = runtime.getDeviceProperties(number)["name"].decode()
         clock, memory, bus, sms, l2 = (ask(what) for what in (CLOCK_KHZ, MEMORY_KHZ, BUS_BITS, SMS, L2_BYTES))
-    except Exception as error:
+    except (ImportError, RuntimeError, OSError) as error:           # CuPy's own are RuntimeErrors
         raise CourseError(f"there is no GPU to report on: {error}") from None
     if cc not in UNITS:
         raise CourseError(f"{name} has compute capability {cc[0]}.{cc[1]}, and the table has "

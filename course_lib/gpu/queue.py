@@ -1,11 +1,16 @@
 """Work on arrays that stay on the GPU: launches, cuBLAS's products and copies, one after another in one stream."""
 
 import ctypes
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from course_lib.gpu import library
-from course_lib.gpu.launch import explain, prepare, triple
+from course_lib.gpu.launch import CUDA_ERRORS, Size, explain, prepare_function, triple
+
+if TYPE_CHECKING:
+    from course_lib.toolchain import Compiled
 
 
 class Queue:
@@ -14,12 +19,12 @@ class Queue:
     What is bound once can be called again and again, and costs little then: nothing is copied, nobody waits.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         import cupy
 
         self.stream = cupy.cuda.Stream(non_blocking=True)
 
-    def __enter__(self):
+    def __enter__(self) -> "Queue":
         """Make this stream the current one, behind all that was put on the one before."""
         import cupy
 
@@ -27,7 +32,7 @@ class Queue:
         self.stream.__enter__()
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> None:
         """Wait for the work, and go back to the stream before."""
         try:
             if error[0] is None:
@@ -35,25 +40,22 @@ class Queue:
         finally:
             self.stream.__exit__(*error)
 
-    def bind(self, compiled, entry, grid, block, args):
+    def bind(self, compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, args: Sequence[Any]) -> Callable[[], None]:
         """Return the call that launches a kernel.
 
         Parameters
         ----------
-        compiled : Compiled
-        entry : str
-        grid, block : int or tuple of int
-        args : sequence
+        args
             CuPy arrays and NumPy scalars.
         """
-        function, grid, block, args = prepare(compiled, entry, 0), triple(grid), triple(block), tuple(args)
+        function, grid, block, args = prepare_function(compiled, entry, 0), triple(grid), triple(block), tuple(args)
         return lambda: function(grid, block, args)
 
-    def bind_library(self, A, B, C, alpha, beta, turned):
+    def bind_library(self, A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: tuple[bool, bool]) -> Callable[[], None]:
         """Return the call of cuBLAS that makes C = alpha op(A) op(B) + beta C, of float32 CuPy arrays without padding."""
-        return library.bind_product(A, B, C, alpha, beta, turned, ctypes.c_void_p(self.stream.ptr))
+        return library.bind_product(A, B, C, alpha, beta, transposed, ctypes.c_void_p(self.stream.ptr))
 
-    def copy(self, target, source):
+    def copy(self, target: Any, source: Any) -> None:
         """Overwrite a CuPy array with a CuPy or NumPy array of its type and shape."""
         if isinstance(source, np.ndarray):
             target.set(np.ascontiguousarray(source, target.dtype))
@@ -61,14 +63,14 @@ class Queue:
         else:
             target.data.copy_from_device_async(source.data, source.nbytes, self.stream)
 
-    def wait(self):
+    def wait(self) -> None:
         """Return when everything that was put on the stream is done; errors of kernels show here."""
         try:
             self.stream.synchronize()
-        except Exception as error:
+        except CUDA_ERRORS as error:
             raise explain(error, "a kernel of the training step") from None
 
-    def record(self, work):
+    def record(self, work: Callable[[], None]) -> Callable[[], None]:
         """Record the work that a callable puts on this stream into a CUDA graph, and return the call that replays it.
 
         The work is not carried out while it is recorded; it must have been carried out once before.
@@ -80,6 +82,6 @@ class Queue:
                 work()
             finally:
                 graph = self.stream.end_capture()
-        except Exception as error:
+        except CUDA_ERRORS as error:
             raise explain(error, "a training step as a graph") from None
         return graph.launch

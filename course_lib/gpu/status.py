@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 
@@ -26,18 +26,16 @@ class GpuStatus:
 
     Attributes
     ----------
-    usable : bool
-    reason : str
+    reason
         One sentence for the reader: why not, or what was shown to work.
-    name : str
+    name
         The device, "NVIDIA H200".
-    cc : tuple of int or None
+    cc
         Compute capability, (9, 0).
-    arch : str
+    arch
         What the compiler is asked for, "sm_90".
-    cuda, driver : str
+    cuda, driver
         The newest CUDA that the driver supports ("13.0"), and the driver's own release ("580.65.06").
-    memory_bytes, multiprocessors : int
     """
 
     usable: bool
@@ -52,14 +50,10 @@ class GpuStatus:
 
 
 @cache
-def probe():
+def probe() -> GpuStatus:
     """Return whether a GPU can be used, and why not; tried once per process.
 
     Never raises: whatever goes wrong becomes the `reason`.
-
-    Returns
-    -------
-    GpuStatus
     """
     try:
         if importlib.util.find_spec("cupy") is None:
@@ -81,20 +75,28 @@ def _ask_child():
     answer = child.stdout.strip().rpartition("\n")[2]
     try:
         return from_json(answer)
-    except (ValueError, TypeError, KeyError):
+    except ValueError:               # it printed something else than a status, or nothing
         how = f"signal {-child.returncode}" if child.returncode < 0 else f"exit status {child.returncode}"
         last = child.stderr.strip().rpartition("\n")[2]
         return GpuStatus(False, f"the process that tried the GPU ended with {how}" + (f" ({last})" if last else ""))
 
 
-def from_json(text):
-    """Read a status that `try_here` found in another process."""
+def from_json(text: str) -> GpuStatus:
+    """Read a status that `try_here` found in another process.
+
+    Raises
+    ------
+    ValueError
+        When the text is no status.
+    """
     facts = json.loads(text)
+    if not isinstance(facts, dict) or facts.keys() != {field.name for field in fields(GpuStatus)}:
+        raise ValueError("no status")
     cc = facts.pop("cc")
     return GpuStatus(cc=tuple(cc) if cc else None, **facts)
 
 
-def to_json(status):
+def to_json(status: GpuStatus) -> str:
     """Write a status on one line.
 
     >>> from_json(to_json(GpuStatus(False, "no GPU")))
@@ -104,7 +106,7 @@ multiprocessors=0)
     return json.dumps(asdict(status))
 
 
-def try_here():
+def try_here() -> GpuStatus:
     """Compile, launch and check the tiny kernel in this process; never raises."""
     try:
         import cupy

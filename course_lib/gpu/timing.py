@@ -1,11 +1,16 @@
 """Measure how long a kernel takes on the GPU."""
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from course_lib.gpu.launch import GpuError, explain, prepare, triple
+from course_lib.gpu.launch import CUDA_ERRORS, Size, explain, prepare_function, triple
+
+if TYPE_CHECKING:
+    from course_lib.toolchain import Compiled
 
 SHORT = 200e-6         # seconds: below this a launch costs as much as the kernel, so many go into one graph
 SAMPLE = 2e-3          # seconds that one sample of a short kernel should last; events resolve 0.5 µs
@@ -18,17 +23,17 @@ class Timing:
 
     Attributes
     ----------
-    median_s, low_s, high_s : float
+    median_s, low_s, high_s
         Seconds: the middle sample, and the quartiles (half of the samples lie between low and high).
-    repeats : int
+    repeats
         Samples.
-    warmup : int
+    warmup
         Launches before the first sample, not counted.
-    launches : int
+    launches
         Launches in each sample; a sample is divided by it.
-    graph : bool
+    graph
         Whether the launches of a sample were replayed from one CUDA graph.
-    cold : bool
+    cold
         Whether the L2 was overwritten before each sample.
     """
 
@@ -42,7 +47,7 @@ class Timing:
     cold: bool = False
 
     @classmethod
-    def of(cls, samples, **facts):
+    def of(cls, samples: Sequence[float], **facts: Any) -> "Timing":
         """Summarise samples given in seconds.
 
         >>> Timing.of([3.0, 1.0, 2.0], warmup=1).median_s
@@ -60,7 +65,7 @@ class Timing:
         return f"{seconds(self.median_s)} ({seconds(self.low_s)} … {seconds(self.high_s)})"
 
 
-def seconds(value):
+def seconds(value: float) -> str:
     """Return a time with a unit that fits.
 
     >>> seconds(1.5e-6), seconds(0.25), seconds(3)
@@ -72,8 +77,9 @@ def seconds(value):
     return f"{value:.3f} s"
 
 
-def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, constants=None, repeats=25, warmup=3,
-                budget_s=1.0, cold=False):
+def time_kernel(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, args: Sequence[Any], *, dynamic_shared: int = 0,
+                constants: Mapping[str, np.ndarray] | None = None, repeats: int = 25, warmup: int = 3, budget_s: float = 1.0,
+                cold: bool = False) -> Timing:
     """Measure a kernel with CUDA events, after warming up.
 
     The data stay on the device and in its caches, as they do in a training loop; NumPy arrays are copied there
@@ -83,33 +89,30 @@ def time_kernel(compiled, entry, grid, block, args, *, dynamic_shared=0, constan
     ----------
     compiled, entry, grid, block, args, dynamic_shared, constants
         As for `launch`.
-    repeats : int
+    repeats
         Samples at most; 5 are taken, then more as long as `budget_s` seconds allow.
-    warmup : int
+    warmup
         Launches before the first sample, fewer when they alone take `budget_s` seconds.
-    cold : bool
+    cold
         Overwrite twice the L2's size before each sample, which then is a single launch: its data come from DRAM, and a
         kernel of a few microseconds is measured with the events' own 2 µs.
 
     Returns
     -------
-    Timing
-        Per launch.
+    Per launch.
     """
     import cupy
 
     try:
         on_device = tuple(cupy.array(a) if isinstance(a, np.ndarray) else a for a in args)
-        function = prepare(compiled, entry, dynamic_shared, constants)
+        function = prepare_function(compiled, entry, dynamic_shared, constants)
         return time_call(lambda stream: function(triple(grid), triple(block), on_device, shared_mem=dynamic_shared),
                          repeats=repeats, warmup=warmup, budget_s=budget_s, cold=cold)
-    except GpuError:
-        raise
-    except Exception as error:
+    except CUDA_ERRORS as error:
         raise explain(error, entry, grid, block) from None
 
 
-def time_call(call, *, repeats=25, warmup=3, budget_s=1.0, cold=False):
+def time_call(call: Callable[[Any], object], *, repeats: int = 25, warmup: int = 3, budget_s: float = 1.0, cold: bool = False) -> Timing:
     """Measure what a callable puts on a stream; it gets the stream, which is the current one meanwhile.
 
     Parameters and result are as for `time_kernel`. When the work is short it is called again while the stream is captured.
@@ -135,7 +138,7 @@ def _flusher():
 
 
 def _measure(stream, once, repeats, warmup, budget_s, flush=None):
-    warm = []
+    warm: list[float] = []
     while len(warm) < max(1, warmup) and sum(warm) < budget_s:
         warm.append(_elapsed(stream, once, flush))
     first = min(warm)

@@ -7,7 +7,7 @@ not end the notebook twice.
 from collections import defaultdict
 from dataclasses import fields
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 from course_lib import simt
 from course_lib.check.case import Case
@@ -173,9 +173,10 @@ def who_writes(answer: str, spec: Spec, M: int = 32, N: int = 64) -> Picture | s
 
 def owners_in(traced: simt.Report, spec: Spec, M: int, N: int) -> Owners:
     """Return the `Owners` of an M × N matrix C, also where it is stored column by column."""
-    transposed = "C" in cast(Sgemm, spec.operation).turned
+    transposed = "C" in cast(Sgemm, spec.operation).transposed
     rows, cols = (N, M) if transposed else (M, N)
-    who = owners(SimpleNamespace(trace=traced.trace, arrays=traced.arrays, M=rows, N=cols))
+    result: Any = SimpleNamespace(trace=traced.trace, arrays=traced.arrays, M=rows, N=cols)       # all that is read of a RunResult
+    who = owners(result)
     return Owners(*(getattr(who, field.name).T for field in fields(who))) if transposed else who
 
 

@@ -3,13 +3,13 @@
 from course_lib.errors import CourseError
 from course_lib.kernels import chien, copies, ladder, micro, mxv, tensor, wang, wong
 from course_lib.kernels.cpu import CPU_KERNELS
-from course_lib.kernels.kernel import close_names
+from course_lib.kernels.kernel import Kernel, close_names, find_named
 
 ALL = {kernel.name: kernel for family in (ladder, wang, wong, chien, tensor, mxv, copies, micro) for kernel in family.kernels()}
 KERNELS = {name: kernel for name, kernel in ALL.items() if kernel.kind == "product"}
 
 
-def get(name):
+def get(name: str) -> Kernel:
     """Return the kernel of that name.
 
     Raises
@@ -20,9 +20,9 @@ def get(name):
     >>> get("sgemm_naive").idea
     'a thread per element, everything from global memory'
     """
-    if isinstance(name, str) and name in ALL:
-        return ALL[name]
-    if isinstance(name, str) and name in CPU_KERNELS:
+    if found := find_named(name, ALL):
+        return found
+    if find_named(name, CPU_KERNELS):
         raise CourseError(f"{name} is a program for the CPU: run it with run_cpu({name!r}, A, B)", kernel=name)
     close = close_names(name, list(ALL)) or f": the kernels are {', '.join(KERNELS)}"
     raise CourseError(f"there is no kernel {name!r}{close}", kernel=name)

@@ -1,5 +1,7 @@
 """Volkov's kernel and Chien's methods: one source, column-major, by rank-1 updates."""
 
+from collections.abc import Iterator, Mapping
+
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.parameters import MAX_SUMS_OF_THREAD, Parameter
 from course_lib.kernels.rules import divides_rule, outer_tile_rule, sums_rule
@@ -36,7 +38,7 @@ def _parameters(threads, vectors, cols, gap, guard, flag):
     )
 
 
-def block_rows(p):
+def block_rows(p: Mapping[str, int]) -> int:
     """Return the rows of C that GAP interleaved blocks cover together."""
     return p["THREADS"] * p["VECTORS"] * p["GAP"]
 
@@ -54,7 +56,7 @@ def _sizes(M, N, K, p):
     return None
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield Volkov's kernel, Chien's methods, and the outer product for row-major matrices."""
     for name, (*values, idea) in METHODS.items():
         parameters = _parameters(*values)

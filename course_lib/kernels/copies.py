@@ -1,5 +1,7 @@
 """A copy that takes its elements from wherever it is told: stride, offset and width of a load, and nothing else."""
 
+from collections.abc import Iterator
+
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.parameters import Parameter, Rule
 from course_lib.kernels.rules import WHY_VECTORS
@@ -12,7 +14,7 @@ PARAMETERS = (
 )
 
 
-def width_rule():
+def width_rule() -> Rule:
     """Return the rule that a load moves 1, 2 or 4 floats.
 
     >>> width_rule().problem({"VEC": 3})
@@ -22,7 +24,7 @@ def width_rule():
                 lambda p: f"VEC = {p['VEC']}: one load moves 1, 2 or 4 floats")
 
 
-def aligned_rule():
+def aligned_rule() -> Rule:
     """Return the rule that vectors lie at multiples of their size.
 
     >>> aligned_rule().problem({"VEC": 4, "offset": 6})
@@ -36,7 +38,7 @@ def aligned_rule():
                 lambda p: p["offset"] % max(p["VEC"], 1) == 0, says)
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield the kernel."""
     yield Kernel(
         "copy_strided", FOLDER / "copy_strided.cu", "copy_strided",

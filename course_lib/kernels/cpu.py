@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.kernels.kernel import Kernel, close_names
+from course_lib.kernels.kernel import Configurable, close_names, find_named
 from course_lib.kernels.parameters import Parameter, Rule
 
 FOLDER = Path(__file__).parent / "host"
@@ -20,30 +20,30 @@ ARGUMENTS = ("int M", "int N", "int K", "REAL alpha", "const REAL* A", "int lda"
 
 
 @dataclass(frozen=True)
-class CpuKernel:
+class CpuKernel(Configurable):
     """One program for the CPU, and all that is needed to build and call it.
 
     Attributes
     ----------
-    name, entry : str
+    name, entry
         What the reader calls it; the name of the function.
-    path : Path or None
+    path
         Its file; None for the library's product.
-    idea, lesson : str
+    idea, lesson
         One line; the name of the notebook that teaches it.
-    kind : str
+    kind
         "c", "python" or "library".
-    parameters, rules : tuples
+    parameters, rules
         As of a kernel for the GPU. A parameter named `threads` is the function's last argument, the others are macros.
-    order : str
+    order
         Of the loops, from the outermost to the innermost; "" when there is more to it.
-    counted : bool
+    counted
         Whether it reaches A, B and C through the macros A(i, k), B(k, j), C(i, j) alone, so that cache lines can be counted.
-    openmp, as_written, returns_status : bool
+    openmp, as_written, returns_status
         Needs OpenMP; loops must keep their order; returns 1 when memory ran out.
-    text : str or None
+    text
         The program when it is the reader's own.
-    texts : mapping of str to str
+    texts
         What a message may be about: name of a text to the text.
     """
 
@@ -63,20 +63,15 @@ class CpuKernel:
     text: str | None = field(default=None, repr=False)
     texts: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
 
-    problems = Kernel.problems      # parameters and rules answer as those of the kernels for the GPU do
-    check = Kernel.check
-    flops = Kernel.flops
-    _unknown = Kernel._unknown
-
     @property
-    def source(self):
+    def source(self) -> str:
         """Return the program's text; empty for the library's product."""
         if self.text is not None:
             return self.text
         return self.path.read_text(encoding="utf-8") if self.path else ""
 
     @property
-    def first_line(self):
+    def first_line(self) -> int:
         """Return the number of the source line at which its function begins.
 
         >>> cpu_kernel("python_ijk").source.splitlines()[cpu_kernel("python_ijk").first_line - 1][:15]
@@ -87,11 +82,11 @@ class CpuKernel:
                     if line.startswith(starts) and f" {self.entry}(" in line)
 
     @property
-    def threaded(self):
+    def threaded(self) -> bool:
         """Return whether the reader sets a number of threads."""
         return any(p.name == "threads" for p in self.parameters)
 
-    def defines(self, dtype="float32", **parameters):
+    def defines(self, dtype: str = "float32", **parameters: int) -> dict[str, int | str]:
         """Return what the compiler gets with -D.
 
         >>> cpu_kernel("gemm_blocked").defines("float64", BI=32)
@@ -166,7 +161,7 @@ def _kernels():
 CPU_KERNELS = {kernel.name: kernel for kernel in _kernels()}
 
 
-def cpu_kernel(name):
+def cpu_kernel(name: str) -> CpuKernel:
     """Return the CPU program of that name.
 
     Raises
@@ -174,7 +169,7 @@ def cpu_kernel(name):
     CourseError
         Names those that come close, or all of them.
     """
-    if isinstance(name, str) and name in CPU_KERNELS:
-        return CPU_KERNELS[name]
+    if found := find_named(name, CPU_KERNELS):
+        return found
     close = close_names(name, list(CPU_KERNELS)) or f": the programs are {', '.join(CPU_KERNELS)}"
     raise CourseError(f"there is no CPU program {name!r}{close}", kernel=name)

@@ -1,6 +1,7 @@
 """A CPU program that the reader wrote: a whole C function, or only its loops with A(i, k), B(k, j), C(i, j)."""
 
 import re
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.kernels.cpu import ARGUMENTS, THREADS, CpuKernel
@@ -32,7 +33,7 @@ void own_loops(int M, int N, int K, REAL alpha, const REAL* restrict matrix_a, i
 """
 
 
-def is_c_source(kernel):
+def is_c_source(kernel: Any) -> bool:
     """Tell C text from the name of a program.
 
     >>> is_c_source("C(0, 0) += 1;"), is_c_source("gemm_ikj")
@@ -41,16 +42,16 @@ def is_c_source(kernel):
     return isinstance(kernel, str) and any(mark in kernel for mark in "\n;{(")
 
 
-def own_program(source, name=None):
+def own_program(source: str, name: str | None = None) -> CpuKernel:
     """Make a CPU program from the reader's C text.
 
     Parameters
     ----------
-    source : str
+    source
         Either a whole function (M, N, K, alpha, A, lda, B, ldb, beta, C, ldc[, threads]) in REAL, float or double; or
         only the loops that add A B to C, in which A(i, k), B(k, j) and C(i, j) are elements, M, N, K, alpha and
         min(a, b) are known, and C already holds beta C. A function with `#pragma omp` is compiled with OpenMP.
-    name : str, optional
+    name
         What messages call the text; default what a cell's `%%c NAME` says, or "your program".
 
     Raises

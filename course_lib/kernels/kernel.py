@@ -2,19 +2,21 @@
 
 import difflib
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from course_lib.errors import CourseError
 from course_lib.kernels.parameters import Parameter, Rule, check_grid
 
 FOLDER = Path(__file__).parent
+Named = TypeVar("Named")
 REALS = {"float32": "float", "float64": "double"}
 FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16"}     # what a kernel multiplies, by `Kernel.inputs`
 
 
-def ceil_div(a, b):
+def ceil_div(a: int, b: int) -> int:
     """Divide and round up.
 
     >>> ceil_div(33, 32)
@@ -27,39 +29,88 @@ def _nothing(p):
     return 0
 
 
+class Configurable:
+    """What kernels for the GPU and programs for the CPU share: parameters that a reader sets, and rules that they obey."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    rules: tuple[Rule, ...]
+
+    def problems(self, **parameters: int) -> tuple[str, ...]:
+        """Return every reason why these parameters cannot run, as sentences; empty when they can.
+
+        Parameters that are not named keep their defaults.
+
+        >>> from course_lib.kernels import get
+        >>> for line in get("sgemm_tiled").problems(BM=64, BN=64, BK=128): print(line)
+        BN × BM = 64 × 64 = 4096 threads a block, but at most 1024 are allowed: with BM = 64, BN can be up to 16
+        tiles of 64 × 128 and 128 × 64 floats take 65536 bytes, but at most 49152 (48 KiB) of shared memory \
+are allowed: with BM = 64 and BN = 64, BK can be up to 96
+        """
+        known = {p.name: p for p in self.parameters}
+        wrong = [self._unknown(name) for name in parameters if name not in known]
+        values = {name: parameters.get(name, p.default) for name, p in known.items()}
+        ranges = [s for name, p in known.items() if (s := p.problem(values[name]))]
+        if wrong or ranges:
+            return tuple(wrong + ranges)       # a rule needs sensible numbers before it can be asked
+        values = {name: int(value) for name, value in values.items()}
+        return tuple(s for rule in self.rules if (s := rule.problem(values)))
+
+    def check(self, **parameters: int) -> dict[str, int]:
+        """Return all parameters, defaults filled in, as plain ints.
+
+        Raises
+        ------
+        CourseError
+            Names each value that is wrong and what would be right.
+        """
+        wrong = self.problems(**parameters)
+        if wrong:
+            raise CourseError("\n".join([f"{self.name}: {wrong[0]}", *wrong[1:]]),
+                              kernel=self.name, parameters=parameters, problems=wrong)
+        return {p.name: int(parameters.get(p.name, p.default)) for p in self.parameters}
+
+    def flops(self, M: int, N: int, K: int) -> int:
+        """Return the floating-point operations of the product: a multiplication and an addition, MNK times."""
+        return 2 * M * N * K
+
+    def _unknown(self, name):
+        names = [p.name for p in self.parameters]
+        close = close_names(name, names)
+        return f"{name} is no parameter of {self.name}{close or ': it has ' + ', '.join(names)}"
+
+
 @dataclass(frozen=True)
-class Kernel:
+class Kernel(Configurable):
     """One kernel of the course, and all that is needed to launch it.
 
     Attributes
     ----------
-    name, entry : str
+    name, entry
         What the reader calls it; the name of the function in the file.
-    path : Path
+    path
         The `.cu` file.
-    idea, lesson : str
+    idea, lesson
         One line; the name of the notebook that teaches it, empty as long as none does.
-    parameters : tuple of Parameter
-    rules : tuple of Rule
-    passes : tuple of str
+    passes
         Parameters that reach the compiler with -D; the others only shape the block.
-    dtype : str
+    dtype
         Element type of A, B and C.
-    kind : str
+    kind
         What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C),
         "vectors" (one matrix times many vectors), "gather" (a strided copy), or "micro" (a microbenchmark: readings of the clock).
-    layout : str
+    layout
         "row": elements of a row are neighbours; "column": elements of a column are.
-    sizes_of : callable
+    sizes_of
         (M, N, K, parameters) -> a sentence on why the kernel cannot do these sizes, or None.
-    takes_real : bool
+    takes_real
         The file is for any element type, which it gets as REAL.
-    passes_as : mapping
+    passes_as
         Macros that are not called like their parameter (bx: BX).
-    inputs : str
+    inputs
         To what A and B are rounded before they are multiplied: "" (not at all), "tf32", "bf16", or "bf16x3" (split into three
         bfloat16). With it the sums are a tensor core's; `course_lib.run.accuracy` says what that costs.
-    needs : tuple of int
+    needs
         The first compute capability that can run it.
     """
 
@@ -84,54 +135,20 @@ class Kernel:
     needs: tuple[int, int] = field(repr=False, default=(0, 0))
 
     @property
-    def source(self):
+    def source(self) -> str:
         """Return the CUDA C text."""
         return self.path.read_text(encoding="utf-8")
 
     @property
-    def file_name(self):
+    def file_name(self) -> str:
         """Return the name that the compiler's messages and line tables give the text."""
         return self.path.name if self.path else f"{self.name}.cu"
 
-    def problems(self, **parameters):
-        """Return every reason why these parameters cannot run, as sentences; empty when they can.
-
-        Parameters that are not named keep their defaults.
-
-        >>> from course_lib.kernels import get
-        >>> for line in get("sgemm_tiled").problems(BM=64, BN=64, BK=128): print(line)
-        BN × BM = 64 × 64 = 4096 threads a block, but at most 1024 are allowed: with BM = 64, BN can be up to 16
-        tiles of 64 × 128 and 128 × 64 floats take 65536 bytes, but at most 49152 (48 KiB) of shared memory \
-are allowed: with BM = 64 and BN = 64, BK can be up to 96
-        """
-        known = {p.name: p for p in self.parameters}
-        wrong = [self._unknown(name) for name in parameters if name not in known]
-        values = {name: parameters.get(name, p.default) for name, p in known.items()}
-        ranges = [s for name, p in known.items() if (s := p.problem(values[name]))]
-        if wrong or ranges:
-            return tuple(wrong + ranges)       # a rule needs sensible numbers before it can be asked
-        values = {name: int(value) for name, value in values.items()}
-        return tuple(s for rule in self.rules if (s := rule.problem(values)))
-
-    def check(self, **parameters):
-        """Return all parameters, defaults filled in, as plain ints.
-
-        Raises
-        ------
-        CourseError
-            Names each value that is wrong and what would be right.
-        """
-        wrong = self.problems(**parameters)
-        if wrong:
-            raise CourseError("\n".join([f"{self.name}: {wrong[0]}", *wrong[1:]]),
-                              kernel=self.name, parameters=parameters, problems=wrong)
-        return {p.name: int(parameters.get(p.name, p.default)) for p in self.parameters}
-
-    def block(self, **parameters):
+    def block(self, **parameters: int) -> tuple[int, int, int]:
         """Return the threads of a block along x, y, z."""
         return self.block_of(self.check(**parameters))
 
-    def grid(self, *sizes, **parameters):
+    def grid(self, *sizes: int, **parameters: int) -> tuple[int, int, int]:
         """Return the blocks of the grid along x, y, z that cover the result.
 
         `sizes`: rows and columns of the result (M, N); for kernels of many vectors their number.
@@ -144,11 +161,11 @@ are allowed: with BM = 64 and BN = 64, BK can be up to 96
         check_grid(self.name, grid)
         return grid
 
-    def shared_bytes(self, **parameters):
+    def shared_bytes(self, **parameters: int) -> int:
         """Return the bytes of static shared memory that a block declares."""
         return self.shared_of(self.check(**parameters))
 
-    def defines(self, **parameters):
+    def defines(self, **parameters: int) -> dict[str, int | str]:
         """Return what the compiler gets with -D.
 
         >>> from course_lib.kernels import get
@@ -159,7 +176,7 @@ are allowed: with BM = 64 and BN = 64, BK can be up to 96
         real = {"REAL": REALS[self.dtype]} if self.takes_real else {}
         return real | {self.passes_as.get(name, name): values[name] for name in self.passes}
 
-    def positions(self):
+    def positions(self) -> tuple[dict[str, int], ...]:
         """Return the parameters of all positions of the sliders that can run; of those that compile to the same, the first.
 
         >>> from course_lib.kernels import get
@@ -172,13 +189,13 @@ are allowed: with BM = 64 and BN = 64, BK can be up to 96
         # The default comes first, so that a parameter which only shapes the launch keeps it wherever it can.
         others = [[p.default, *(c for c in p.choices if c != p.default)] for p in self.parameters if p not in passed]
         names = [p.name for p in passed] + [p.name for p in self.parameters if p not in passed]
-        found = []
+        found: list[dict[str, int]] = []
         for values in itertools.product(*(p.choices for p in passed)):
             tried = (dict(zip(names, (*values, *rest), strict=True)) for rest in itertools.product(*others))
             found += itertools.islice((p for p in tried if not self.problems(**p)), 1)
         return tuple(found)
 
-    def refuse(self, cc, name=""):
+    def refuse(self, cc: tuple[int, int], name: str = "") -> None:
         """Raise a `CourseError` when a device of this compute capability, or of that `name`, cannot run the kernel.
 
         >>> from course_lib.kernels import get
@@ -190,17 +207,13 @@ are allowed: with BM = 64 and BN = 64, BK can be up to 96
                 f"{self.needs[0]}.{self.needs[1]} on, but {name or 'this device'} has {cc[0]}.{cc[1]}: "
                 "choose a newer device, or a kernel without tensor cores", kernel=self.name, needs=self.needs, cc=tuple(cc))
 
-    def flops(self, M, N, K):
-        """Return the floating-point operations of the product: a multiplication and an addition, MNK times."""
-        return 2 * M * N * K
 
-    def _unknown(self, name):
-        names = [p.name for p in self.parameters]
-        close = close_names(name, names)
-        return f"{name} is no parameter of {self.name}{close or ': it has ' + ', '.join(names)}"
+def find_named(name: Any, catalog: Mapping[str, Named]) -> Named | None:
+    """Return what a catalog has under a name, or None, whatever a reader gave as the name."""
+    return catalog.get(name) if isinstance(name, str) else None
 
 
-def close_names(name, names):
+def close_names(name: str, names: Iterable[str]) -> str:
     by_lower = {n.lower(): n for n in names}
     if str(name).lower() in by_lower:
         return f": did you mean {by_lower[name.lower()]}?"

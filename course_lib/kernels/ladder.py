@@ -1,5 +1,6 @@
 """The ladder of Lee's slides and beyond: one step after another from a thread per element to double buffering."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
@@ -63,7 +64,7 @@ def _tile_grid(M, N, p):
     return ceil_div(N, p["BN"]), ceil_div(M, p["BM"]), 1
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield the kernels in the order of the ladder."""
     yield Kernel(
         "sgemm_swapped", FOLDER / "sgemm_swapped.cu", "sgemm_swapped",
@@ -122,7 +123,7 @@ def _pairs():
     """Lee's pairs: coalescing, bank conflicts, unrolling."""
     yield _square("sgemm_uncoalesced", "a tile of B read down its columns: neighbouring lanes are a row apart",
                   bytes_of=lambda p: 4 * p["TILE"] * (2 * p["TILE"] + 1), lesson="05_coalescing")
-    yield _square("sgemm_coalesced", "a tile of B read along its rows and kept turned over: shared memory is read a row apart",
+    yield _square("sgemm_coalesced", "a tile of B read along its rows and stored transposed: shared memory is read a row apart",
                   lesson="05_coalescing")
     yield _square("sgemm_padded", "rows of the transposed tile PAD words longer, so that a column crosses all banks", (PAD,),
                   (square_rule("TILE", "PAD"),), lambda p: 4 * p["TILE"] * (2 * p["TILE"] + p["PAD"]), lesson="06_bank_conflicts")

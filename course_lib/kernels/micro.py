@@ -1,5 +1,7 @@
 """The clock-based microbenchmarks: one small thing done STEPS times between two readings of the multiprocessor's clock."""
 
+from collections.abc import Iterator
+
 from course_lib.arch import WARP
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.parameters import MAX_STATIC_SHARED, Parameter, Rule
@@ -29,7 +31,7 @@ WHY_SLOTS = "a slot holds an address of 8 bytes at a multiple of 8, and the ring
 WHY_FRESH = "the measured words must not have been read before, so a block reads others in each of its two passes"
 
 
-def slots_rule():
+def slots_rule() -> Rule:
     """Return the rule that slots are whole addresses.
 
     >>> slots_rule().problem({"footprint": 64, "stride": 128})
@@ -40,7 +42,7 @@ def slots_rule():
                 "than the footprint")
 
 
-def kept_rule():
+def loads_fit_rule() -> Rule:
     """Return the rule that the loaded words of a block fit in static shared memory."""
     def size(p):
         return 4 * p["LOADS"] * p["threads"]
@@ -51,7 +53,7 @@ def kept_rule():
     return Rule(f"4 * LOADS * threads <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
-def loaded_rule():
+def loaded_rule() -> Rule:
     """Return the rule that the array holds the words of all blocks, twice."""
     def size(p):
         return 8 * p["blocks"] * p["LOADS"] * ceil_div(p["threads"], WARP) * WARP
@@ -59,7 +61,7 @@ def loaded_rule():
                 lambda p: f"two passes read {size(p)} bytes, but footprint = {p['footprint']}: take a footprint of {size(p)} or more")
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield the microbenchmarks: arithmetic, shared memory, global memory."""
     yield _kernel("micro_fma", "a chain of multiply-adds with operands in registers", (THREADS, STEPS, REGISTERS), ("STEPS", "REGISTERS"))
     yield _kernel("micro_chains", "chains of multiply-adds that do not wait for each other", (THREADS, FEWER_STEPS, CHAINS),
@@ -70,7 +72,7 @@ def kernels():
                   shared=lambda p: 4 * p["SLOTS"])
     yield _kernel("micro_global", "a ring of addresses in global memory", (THREADS, STEPS, *RING), ("STEPS", "WARM"), (slots_rule(),))
     yield _kernel("micro_loads", "independent loads against active threads", (*WIDE, LOADS), ("LOADS", "threads"),
-                  (kept_rule(), loaded_rule()), lambda p: 4 * p["LOADS"] * p["threads"])
+                  (loads_fit_rule(), loaded_rule()), lambda p: 4 * p["LOADS"] * p["threads"])
 
 
 def _kernel(name, idea, parameters, passes, rules=(), shared=lambda p: 0):

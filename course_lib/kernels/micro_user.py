@@ -1,6 +1,7 @@
 """A microbenchmark of the reader's own: CUDA text that reads the clock around a chain of multiply-adds, launched like micro_fma."""
 
 import dataclasses
+from pathlib import Path
 
 from course_lib.kernels.catalog import get
 from course_lib.kernels.parameters import Parameter
@@ -11,7 +12,7 @@ TAKES = ("const float* in", "float b", "float c", "long long* begin", "long long
 STEPS, CHAINS = 256, 1          # of a text that sets neither by #define
 
 
-def own_chain(source):
+def own_chain(source: str | Path) -> UserKernel:
     """Make a microbenchmark of CUDA text or of the path of a file.
 
     The text takes what micro_fma takes, and its chain is right when out[t] is what micro_fma's would be: in[t] after two passes of

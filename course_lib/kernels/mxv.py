@@ -1,5 +1,7 @@
 """The eight kernels of the LSU homework: a constant M × N matrix times S vectors."""
 
+from collections.abc import Iterator
+
 from course_lib.kernels.kernel import FOLDER, Kernel
 from course_lib.kernels.parameters import MAX_STATIC_SHARED, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED, WHY_VECTORS, WHY_WHOLE, divides_rule
@@ -14,7 +16,7 @@ CHUNK = Parameter("CHUNK", "components brought on chip at a time", 8, high=32, c
 WHY_CONSTANT = "constant memory holds 64 KiB, and the matrix lies there"
 
 
-def constant_rule():
+def constant_rule() -> Rule:
     """Return the rule that the matrix fits into constant memory.
 
     >>> constant_rule().problem({"M": 128, "N": 129})
@@ -25,26 +27,26 @@ def constant_rule():
     return Rule("4 * M * N <= 65536", WHY_CONSTANT, lambda p: 4 * p["M"] * p["N"] <= 65536, says)
 
 
-def fours_rule():
+def fours_rule() -> Rule:
     """Return the rule that a vector is made of whole loads of four."""
     return Rule("N % 4 == 0", WHY_VECTORS, lambda p: p["N"] % 4 == 0, lambda p: f"N = {p['N']} is no multiple of 4: "
                 f"N can be {p['N'] // 4 * 4 or 4} or {p['N'] // 4 * 4 + 4}")
 
 
-def carried_rule():
+def carried_rule() -> Rule:
     """Return the rule of mxv_vls: N/4 lanes carry a vector between them."""
     return Rule("M == N and 32 % (N/4) == 0", "the 32 lanes of a warp share out whole vectors, in and out",
                 lambda p: p["M"] == p["N"] and p["N"] % 4 == 0 and 32 % (p["N"] // 4) == 0,
                 lambda p: f"M = {p['M']}, N = {p['N']}: both must be the same, one of 4, 8, 16, 32, 64, 128")
 
 
-def whole_warps_rule():
+def whole_warps_rule() -> Rule:
     """Return the rule that a block has whole warps."""
     return Rule("threads % 32 == 0", WHY_WHOLE, lambda p: p["threads"] % 32 == 0,
                 lambda p: f"threads = {p['threads']} is no multiple of 32: it can be {p['threads'] // 32 * 32 + 32}")
 
 
-def chunk_rule():
+def chunk_rule() -> Rule:
     """Return the rule that a chunk of each of the block's vectors fits in static shared memory."""
     def size(p):
         return 4 * p["threads"] * (p["CHUNK"] + 1)
@@ -56,13 +58,13 @@ def chunk_rule():
     return Rule(f"4 * threads * (CHUNK + 1) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
-def group_rule():
+def group_rule() -> Rule:
     """Return the rule that the CHUNK threads of a vector lie in one warp."""
     return Rule("32 % CHUNK == 0", WHY_WHOLE, lambda p: 32 % p["CHUNK"] == 0,
                 lambda p: f"CHUNK = {p['CHUNK']} does not divide 32: it can be 1, 2, 4, 8, 16 or 32")
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield the eight kernels in the homework's order."""
     yield _kernel("mxv_g_only", "a thread per vector, straight from global memory")
     yield _kernel("mxv_i_lbuf", "the input vector waits in registers: all loads first")

@@ -7,6 +7,7 @@ sentence, never with a bare True or False, because widgets and errors show that 
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import SupportsIndex
 
 from course_lib.errors import CourseError
 
@@ -22,12 +23,11 @@ class Parameter:
 
     Attributes
     ----------
-    name, meaning : str
+    name, meaning
         As written in the kernel; what it counts, with its unit.
-    default : int
-    low, high : int
+    low, high
         Smallest and largest value that can be right.
-    choices : tuple of int
+    choices
         What a slider offers. Other values between `low` and `high` are allowed too.
     """
 
@@ -38,7 +38,7 @@ class Parameter:
     high: int = MAX_THREADS
     choices: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
 
-    def problem(self, value):
+    def problem(self, value: SupportsIndex) -> str | None:
         """Return a sentence on what is wrong with a value, or None.
 
         >>> Parameter("BK", "columns of the A tile", 16).problem(0)
@@ -64,13 +64,13 @@ class Rule:
 
     Attributes
     ----------
-    text : str
+    text
         The condition as a reader writes it, `BM * BN <= 1024`.
-    why : str
+    why
         Why the hardware has this rule.
-    holds : callable
+    holds
         parameters -> bool.
-    says : callable
+    says
         parameters -> one sentence that names the values and what would be right.
     """
 
@@ -79,7 +79,7 @@ class Rule:
     holds: Callable[[Mapping[str, int]], bool] = field(repr=False)
     says: Callable[[Mapping[str, int]], str] = field(repr=False)
 
-    def problem(self, parameters):
+    def problem(self, parameters: Mapping[str, int]) -> str | None:
         """Return a sentence on how the parameters break this rule, or None.
 
         >>> from course_lib.kernels.rules import threads_rule
@@ -89,7 +89,7 @@ class Rule:
         return None if self.holds(parameters) else self.says(parameters)
 
 
-def check_grid(name, grid):
+def check_grid(name: str, grid: tuple[int, int, int]) -> None:
     """Raise a `CourseError` when a grid has more blocks along an axis than a launch may have."""
     for axis, blocks, limit in zip("xyz", grid, MAX_GRID, strict=True):
         if blocks > limit:

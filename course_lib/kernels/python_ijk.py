@@ -1,7 +1,7 @@
 """The triple loop in plain Python, for scale."""
 
 
-def python_ijk(M, N, K, alpha, A, B, beta, C):
+def python_ijk(M: int, N: int, K: int, alpha: float, A: list[list[float]], B: list[list[float]], beta: float, C: list[list[float]]) -> None:
     """Compute C = alpha A B + beta C in place, on lists of rows; with beta 0 C is not read.
 
     >>> C = [[None]]

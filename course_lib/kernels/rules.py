@@ -1,6 +1,7 @@
 """The rules that several kernels share: how many threads, how much shared memory, what must divide what, and why."""
 
 import math
+from collections.abc import Sequence
 
 from course_lib.kernels.parameters import (
     MAX_STATIC_SHARED,
@@ -24,7 +25,7 @@ WHY_SUMS = (
 )
 
 
-def threads_rule(x, y):
+def threads_rule(x: str, y: str) -> Rule:
     """Return the rule that a block of x by y threads (names of parameters) fits."""
 
     def says(p):
@@ -37,7 +38,7 @@ def threads_rule(x, y):
     return Rule(f"{x} * {y} <= {MAX_THREADS}", WHY_THREADS, lambda p: p[x] * p[y] <= MAX_THREADS, says)
 
 
-def divides_rule(tile, share):
+def divides_rule(tile: str, share: str) -> Rule:
     """Return the rule that a thread's share divides the tile's side.
 
     >>> divides_rule("BM", "TM").problem({"BM": 100, "TM": 8})
@@ -52,7 +53,7 @@ def divides_rule(tile, share):
     return Rule(f"{tile} % {share} == 0", WHY_WHOLE, lambda p: p[tile] % p[share] == 0, says)
 
 
-def at_most_rule(name, limit):
+def at_most_rule(name: str, limit: str) -> Rule:
     """Return the rule that one parameter is at most another.
 
     >>> at_most_rule("UNROLL", "TILE").problem({"UNROLL": 16, "TILE": 8})
@@ -65,7 +66,7 @@ def at_most_rule(name, limit):
     return Rule(f"{name} <= {limit}", WHY_STEPS, lambda p: p[name] <= p[limit], says)
 
 
-def shared_out_threads_rule(*sides):
+def shared_out_threads_rule(*sides: tuple[str, ...]) -> Rule:
     """Return the rule on the threads of a block that shares out its tile; a side is (tile, share), or (tile,) for one each.
 
     >>> shared_out_threads_rule(("BN",), ("BM", "TM")).problem({"BM": 64, "BN": 64, "TM": 2})
@@ -84,7 +85,7 @@ def shared_out_threads_rule(*sides):
     return Rule(f"{words} <= {MAX_THREADS}", WHY_THREADS, lambda p: math.prod(counts(p)) <= MAX_THREADS, says)
 
 
-def sums_rule(factors, most, whose):
+def sums_rule(factors: Sequence[str], most: int, whose: str) -> Rule:
     """Return the rule that the product of these parameters, the sums of a thread or a block, is at most `most`.
 
     >>> sums_rule(("TM", "TN"), 128, "a thread").problem({"TM": 16, "TN": 16})
@@ -97,15 +98,15 @@ def sums_rule(factors, most, whose):
         text = text if len(values) == 1 else f"{text} = {math.prod(values)}"
         *fixed, last = factors
         largest = most // math.prod(values[:-1])
-        kept = " and ".join(f"{f} = {p[f]}" for f in fixed)
-        right = (f"{last} can be up to {largest}" if not fixed else f"with {kept}, {last} can be up to {largest}" if largest
-                 else f"even with {last} = 1, {kept} must come down")
+        given = " and ".join(f"{f} = {p[f]}" for f in fixed)
+        right = (f"{last} can be up to {largest}" if not fixed else f"with {given}, {last} can be up to {largest}" if largest
+                 else f"even with {last} = 1, {given} must come down")
         return f"{text} sums for {whose}, but at most {most} fit into its registers: {right}"
 
     return Rule(f"{' * '.join(factors)} <= {most}", WHY_SUMS, lambda p: math.prod(p[f] for f in factors) <= most, says)
 
 
-def tiles_rule(rows, cols, depth):
+def tiles_rule(rows: str, cols: str, depth: str) -> Rule:
     """Return the rule that a rows × depth and a depth × cols tile of float32 fit in static shared memory."""
 
     def size(p):
@@ -122,7 +123,7 @@ def tiles_rule(rows, cols, depth):
                 lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
-def square_rule(side, pad=None):
+def square_rule(side: str, pad: str | None = None) -> Rule:
     """Return the rule that two side × side tiles, one with rows `pad` words longer, fit in static shared memory."""
 
     def size(p):
@@ -136,7 +137,7 @@ def square_rule(side, pad=None):
     return Rule(f"{text} <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
-def padded_tiles_rule(buffers):
+def padded_tiles_rule(buffers: int) -> Rule:
     """Return the rule that `buffers` tiles of BK × (BM + 4) and BK × BN float32 fit in static shared memory.
 
     >>> padded_tiles_rule(2).problem({"BM": 256, "BN": 128, "BK": 16})
@@ -158,7 +159,7 @@ are allowed: BK can be up to 15'
                 lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
-def vectors_rule(*names):
+def vectors_rule(*names: str) -> Rule:
     """Return the rule that these parameters are multiples of four floats."""
 
     def says(p):
@@ -168,7 +169,7 @@ def vectors_rule(*names):
     return Rule(" and ".join(f"{n} % 4 == 0" for n in names), WHY_VECTORS, lambda p: all(p[n] % 4 == 0 for n in names), says)
 
 
-def warp_rule():
+def warp_rule() -> Rule:
     """Return the rule that 32 threads of TM × TN elements cover a warp tile, in both directions.
 
     >>> warp_rule().problem({"WM": 64, "WN": 64, "TM": 8, "TN": 8})
@@ -191,7 +192,7 @@ def warp_rule():
     return Rule("WM/TM * WN/TN == 32", WHY_WARP, holds, says)
 
 
-def even_loads_rule():
+def even_loads_rule() -> Rule:
     """Return the rule that all threads of a block of warp tiles load as many vectors of both tiles."""
 
     def threads(p):
@@ -207,7 +208,7 @@ def even_loads_rule():
     return Rule("BM * BK and BK * BN % (4 * threads) == 0", WHY_WHOLE, holds, says)
 
 
-def warps_rule():
+def warps_rule() -> Rule:
     """Return the rule on the threads of a block that holds BM/WM × BN/WN warps."""
 
     def count(p):
@@ -220,7 +221,7 @@ def warps_rule():
     return Rule(f"32 * BM/WM * BN/WN <= {MAX_THREADS}", WHY_THREADS, lambda p: count(p) <= MAX_THREADS, says)
 
 
-def outputs_per_thread_rule(most):
+def outputs_per_thread_rule(most: int) -> Rule:
     """Return the rule that the TA/by × TB/bx sums of a thread fit into its registers.
 
     >>> outputs_per_thread_rule(64).problem({"TA": 64, "TB": 64, "bx": 4, "by": 8})
@@ -238,10 +239,10 @@ def outputs_per_thread_rule(most):
     return Rule(f"TA/by * TB/bx <= {most}", WHY_SUMS, lambda p: math.prod(counts(p)) <= most, says)
 
 
-def outputs_tiles_rule(item_bytes, pad=0):
+def outputs_tiles_rule(item_bytes: int, pad: int = 0) -> Rule:
     """Return the rule that a TA × TW and a TW × TB tile of elements of `item_bytes` bytes fit in static shared memory.
 
-    `pad`: elements behind each of the TW rows in which the tile of A is kept turned.
+    `pad`: elements behind each of the TW rows in which the tile of A is stored transposed.
     """
     beside = f" and {pad} elements behind each of TW rows" if pad else ""
 
@@ -258,7 +259,7 @@ def outputs_tiles_rule(item_bytes, pad=0):
     return Rule(f"{item_bytes} * TW * ({text}) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
-def outer_tile_rule(side):
+def outer_tile_rule(side: str) -> Rule:
     """Return the rule that a BK × (side + 1) tile of float32 fits in static shared memory."""
 
     def size(p):

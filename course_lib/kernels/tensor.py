@@ -1,5 +1,7 @@
 """The kernels for tensor cores: TF32 by `wmma` and by `mma`, bfloat16, and floats split into three bfloat16."""
 
+from collections.abc import Callable, Iterator, Mapping
+
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.parameters import MAX_STATIC_SHARED, MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED, divides_rule, even_loads_rule, sums_rule, warps_rule
@@ -7,7 +9,7 @@ from course_lib.kernels.rules import WHY_SHARED, divides_rule, even_loads_rule, 
 AMPERE = (8, 0)        # the first compute capability whose tensor cores take TF32 and bfloat16; PTX ISA, "mma", target notes
 WHY_SHAPE = "a tensor core multiplies matrices of fixed sizes, and the warp's tile is put together from whole ones"
 WHY_PIECES = (
-    "pieces of 16 bytes change places within 128 bytes, so that eight rows of a column lie in different banks; "
+    "pieces of 16 bytes are exchanged within 128 bytes, so that eight rows of a column lie in different banks; "
     "for that a line of all banks must be whole rows, or a row whole lines"
 )
 
@@ -23,7 +25,7 @@ def _tiles(BM, BN, BK, WM, WN):
     )
 
 
-def multiples_rule(**units):
+def multiples_rule(**units: int) -> Rule:
     """Return the rule that these parameters are multiples of the sides of what an instruction multiplies.
 
     >>> multiples_rule(WM=16, WN=8).problem({"WM": 24, "WN": 8})
@@ -39,8 +41,8 @@ def multiples_rule(**units):
                 lambda p: all(p[n] % unit == 0 for n, unit in units.items()), says)
 
 
-def pieces_rule(*names):
-    """Return the rule on rows of bfloat16 whose pieces change places.
+def pieces_rule(*names: str) -> Rule:
+    """Return the rule on rows of bfloat16 whose pieces are exchanged.
 
     >>> pieces_rule("BK", "BN").problem({"BK": 48, "BN": 64})
     'BK = 48 is not 16, 32 or a multiple of 64: BK can be 32 or 64'
@@ -58,7 +60,7 @@ def pieces_rule(*names):
                 lambda p: all(fits(p[n]) for n in names), says)
 
 
-def shared_rule(text, size, depth_rule):
+def shared_rule(text: str, size: Callable[[Mapping[str, int]], int], depth_rule: Rule) -> Rule:
     """Return the rule that all of `size(parameters)` bytes, which `text` computes, fit in static shared memory.
 
     `depth_rule`: what else BK must obey, so that no other value is proposed.
@@ -79,17 +81,17 @@ def _warps(p):
 
 def _kernel(name, idea, inputs, tiles, rules, shared):
     """Return a kernel whose warps have tiles of WM × WN; `shared`: the bytes of shared memory in words, and as a function."""
-    parameters = _tiles(*tiles)
+    parameters, (text, size) = _tiles(*tiles), shared
     return Kernel(
         name, FOLDER / f"{name}.cu", name, idea=idea, lesson="16_tensor_cores", parameters=parameters,
         rules=(divides_rule("BM", "WM"), divides_rule("BN", "WN"), *rules, warps_rule(),
                sums_rule(("WM", "WN"), 32 * MAX_SUMS_OF_THREAD, "a warp"), sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"),
-               shared_rule(*shared, next(rule for rule in rules if "BK" in rule.text))),
+               shared_rule(text, size, next(rule for rule in rules if "BK" in rule.text))),
         passes=tuple(p.name for p in parameters), block_of=lambda p: (32 * _warps(p), 1, 1),
-        grid_of=lambda M, N, p: (ceil_div(N, p["BN"]), ceil_div(M, p["BM"]), 1), shared_of=shared[1], inputs=inputs, needs=AMPERE)
+        grid_of=lambda M, N, p: (ceil_div(N, p["BN"]), ceil_div(M, p["BM"]), 1), shared_of=size, inputs=inputs, needs=AMPERE)
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield the kernels, from the simplest to the most exact."""
     yield _kernel(
         "sgemm_wmma", "tensor cores by the compiler's names: a warp multiplies 16 × 8 by 8 × 16 in TF32", "tf32", (64, 64, 32, 32, 32),

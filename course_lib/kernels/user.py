@@ -4,6 +4,7 @@ import dataclasses
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.kernels.catalog import get
@@ -27,9 +28,9 @@ class UserKernel(Kernel):
 
     Attributes
     ----------
-    text : str
+    text
         The CUDA C text.
-    like : str
+    like
         The catalog kernel from which parameters, rules, block and grid are taken.
     """
 
@@ -37,33 +38,34 @@ class UserKernel(Kernel):
     like: str = ""
 
     @property
-    def source(self):
+    def source(self) -> str:
         """Return the CUDA C text."""
         return self.text
 
-    def defines(self, **parameters):
+    def defines(self, **parameters: int) -> dict[str, int | str]:
         """Return what the compiler gets with -D: nothing when the text itself sets all these values."""
         wanted = super().defines(**parameters)
         written = written_values(self.text)
         return {} if all(written.get(name) == value for name, value in wanted.items()) else wanted
 
     @classmethod
-    def from_source(cls, source, *, entry=None, like=None, takes=None):
+    def from_source(cls, source: str | Path, *, entry: str | None = None, like: str | None = None,
+                    takes: tuple[str, ...] | None = None) -> "UserKernel":
         """Make a kernel from CUDA text or from a path to it.
 
         Parameters
         ----------
-        source : str or Path
+        source
             Text that holds `__global__`, or the path of a file that does.
-        entry : str, optional
+        entry
             The function to launch; needed only when the text has several `__global__` functions.
-        like : str, optional
+        like
             The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
             BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN; else sgemm_naive (one thread
             per element, blocks of bx × by). A tiled text that sets BX and BY too gets blocks of BX × BY threads.
             Like an mxv kernel it takes `int S, const float* in, float* out`, has a `__constant__ float matrix[M][N]`,
             and `run_vectors` runs it.
-        takes : tuple of str, optional
+        takes
             The parameters that it must have. Default: those of the kernel that it is like.
 
         Raises
@@ -95,7 +97,7 @@ def _own_block(base, written):
     return {"block_of": lambda p: (block["BX"], block["BY"], 1), "rules": rules}
 
 
-def is_source(kernel):
+def is_source(kernel: Any) -> bool:
     """Tell CUDA text or a path from the name of a kernel."""
     if isinstance(kernel, Path):
         return True
@@ -131,13 +133,13 @@ def _is_text(source):
     return isinstance(source, str) and ("__global__" in source or any(mark in source for mark in "\n;{"))
 
 
-def written_values(text):
+def written_values(text: str) -> dict[str, int]:
     """Return the whole numbers that a text sets with `#define NAME number`.
 
     >>> written_values("#define BM 16  // rows")
     {'BM': 16}
     """
-    found = {}
+    found: dict[str, int] = {}
     for name, value in _DEFINE.findall(_COMMENT.sub(_blank, text)):
         found.setdefault(name, int(value))
     return found
@@ -187,7 +189,7 @@ def _is_extern_c(bare, start):
 
 def _check_signature(name, text, takes):
     given = [" ".join(p.split()) for p in text.split(",") if p.strip()]
-    right = f"the front door launches {name}({', '.join(takes)})"
+    right = f"it is launched as {name}({', '.join(takes)})"
     if len(given) != len(takes):
         raise CourseError(f"{name} takes {len(given)} arguments, not {len(takes)}: {right}", entry=name)
     for number, (mine, theirs) in enumerate(zip(given, takes, strict=True), start=1):

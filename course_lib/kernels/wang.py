@@ -1,5 +1,6 @@
 """The kernels of Wang and Jin's report, from a thread per element to many outputs a thread, and what it would try next."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, REALS, Kernel, ceil_div
@@ -23,7 +24,7 @@ LETTERS = {"float32": "s", "float64": "d"}
 LATER = "15_closing_in"        # teaches what the report would have tried next
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield the report's four kernels and three it proposes, in double precision as there and in single precision."""
     for dtype in ("float64", "float32"):
         yield from _family(dtype, LETTERS[dtype])
@@ -60,7 +61,7 @@ def _family(dtype, letter):
 
 
 def _outputs(idea, dtype, words, pad=0, lesson=""):
-    """The final kernel, or what the report would have tried next; `pad`: elements behind each of the TW rows of a turned tile of A."""
+    """The final kernel, or what the report would have tried next; `pad`: elements behind each of the TW rows of a transposed tile of A."""
     size = BYTES[dtype]
     return Kernel(
         f"{LETTERS[dtype]}gemm_{idea}", FOLDER / f"gemm_{idea}.cu", f"gemm_{idea}",

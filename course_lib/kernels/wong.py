@@ -1,17 +1,19 @@
 """The kernels of Wong's report: transposition, product and sum as steps, and the fused product with transposed operands."""
 
+from collections.abc import Iterator
+
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.ladder import BLOCK_XY, PAD, TILE
 from course_lib.kernels.parameters import MAX_STATIC_SHARED, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED, divides_rule, threads_rule
 
-TURN = (Parameter("TRANSA", "1: A is stored transposed", 0, low=0, high=1, choices=(0, 1)),
+TRANSPOSES = (Parameter("TRANSA", "1: A is stored transposed", 0, low=0, high=1, choices=(0, 1)),
         Parameter("TRANSB", "1: B is stored transposed", 0, low=0, high=1, choices=(0, 1)))
 MOVED = (Parameter("TILE", "rows and columns of a tile", 32, high=64, choices=(8, 16, 32, 64)),
          Parameter("ROWS", "rows of threads of a block", 8, high=64, choices=(1, 2, 4, 8, 16)))
 
 
-def tile_rule():
+def tile_rule() -> Rule:
     """Return the rule that a tile with padded rows fits in static shared memory.
 
     >>> tile_rule().problem({"TILE": 128, "PAD": 1})
@@ -26,7 +28,7 @@ def tile_rule():
     return Rule(f"4 * TILE * (TILE + PAD) <= {MAX_STATIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_STATIC_SHARED, says)
 
 
-def power_rule():
+def power_rule() -> Rule:
     """Return the rule that TILE is a power of two.
 
     >>> power_rule().problem({"TILE": 24})
@@ -44,7 +46,7 @@ def _tiles(M, N, p):
     return ceil_div(N, p["TILE"]), ceil_div(M, p["TILE"]), 1
 
 
-def kernels():
+def kernels() -> Iterator[Kernel]:
     """Yield the steps in their order, then the fused kernel."""
     yield _transposition("transpose_plain", "straight from row to column: the writes run down columns")
     yield _transposition("transpose", "a tile transposed in shared memory, with rows PAD words longer", (PAD,), (tile_rule(),),
@@ -62,7 +64,8 @@ def kernels():
         grid_of=lambda M, N, p: (ceil_div(N, p["bx"]), ceil_div(M, p["by"]), 1))
     yield Kernel(
         "sgemm_op", FOLDER / "sgemm_op.cu", "sgemm_op", idea="product and sum in one kernel; operands may be transposed",
-        lesson="14_gemm_at_work", parameters=(TILE, *TURN), rules=(threads_rule("TILE", "TILE"),), passes=("TILE", "TRANSA", "TRANSB"),
+        lesson="14_gemm_at_work", parameters=(TILE, *TRANSPOSES),
+        rules=(threads_rule("TILE", "TILE"),), passes=("TILE", "TRANSA", "TRANSB"),
         block_of=lambda p: (p["TILE"], p["TILE"], 1), grid_of=_tiles, shared_of=lambda p: 8 * p["TILE"] * (p["TILE"] + 1))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from course_lib.arch import BANK_BYTES, BANKS, WARP
 from course_lib.model.inputs import InputError, lanes
@@ -21,7 +22,7 @@ class Service:
     words_in_bank: int
 
 
-def phases(addresses, width, active, kind):
+def phases(addresses: NDArray[np.int64], width: int, active: NDArray[np.bool_], kind: str) -> NDArray[np.intp]:
     """Return the groups of lanes that shared memory serves one after another.
 
     Up to 32 bits a lane: one group. 64 bits: two of 16 lanes. 128 bits: four of 8. In loads, when every pair of
@@ -68,7 +69,7 @@ def _served(addresses, width, active, kind):
     return counts
 
 
-def shared_wavefronts(addresses, width=4, active=None, kind="load"):
+def shared_wavefronts(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = None, kind: str = "load") -> int:
     """Count the wavefronts of one shared-memory access by a warp.
 
     Lanes on one word are served together; different words in one bank are served one after another.
@@ -77,7 +78,7 @@ def shared_wavefronts(addresses, width=4, active=None, kind="load"):
     ----------
     addresses : (32,) int array
         Byte offset into shared memory, per lane, a multiple of `width`.
-    width : int
+    width
         Bytes per lane: 1, 2, 4, 8 or 16.
     active : (32,) bool array, optional
         Lanes that take part; default all. What the others hold does not matter.
@@ -85,8 +86,7 @@ def shared_wavefronts(addresses, width=4, active=None, kind="load"):
 
     Returns
     -------
-    int
-        0 means no active lane; without conflicts 1 for up to 32 bits, 2 for 64 and 4 for 128.
+    0 means no active lane; without conflicts 1 for up to 32 bits, 2 for 64 and 4 for 128.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def shared_wavefronts(addresses, width=4, active=None, kind="load"):
     return sum(_served(addresses, width, active, kind))
 
 
-def conflicts(addresses, width=4, active=None, kind="load"):
+def conflicts(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = None, kind: str = "load") -> int:
     """Count bank conflicts: wavefronts beyond one per phase that has an active lane.
 
     Parameters, errors and source as for `shared_wavefronts`.
@@ -115,7 +115,7 @@ def conflicts(addresses, width=4, active=None, kind="load"):
     return sum(counts) - len(counts)
 
 
-def services(addresses, width=4, active=None, kind="load"):
+def services(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = None, kind: str = "load") -> tuple[Service, ...]:
     """Return which words one access wants, and a wavefront for each.
 
     The number of wavefronts is the hardware's; their order is not documented. Here the words of a bank are served in the
@@ -125,8 +125,7 @@ def services(addresses, width=4, active=None, kind="load"):
 
     Returns
     -------
-    tuple of Service
-        Group by group (see `phases`), in the order of the words.
+    Group by group (see `phases`), in the order of the words.
 
     >>> import numpy as np
     >>> [(s.word, s.lanes, s.wavefront) for s in services(4 * np.repeat([0, 32, 1, 1], 8))][:2]
@@ -134,13 +133,14 @@ def services(addresses, width=4, active=None, kind="load"):
     """
     addresses, active = lanes(addresses, width, active)
     _served(addresses, width, active, kind)                # refuses a wrong kind
-    found, before = [], 0
+    found: list[Service] = []
+    before = 0
     for group in phases(addresses, width, active, kind):
-        wanted = {}
+        wanted: dict[int, list[int]] = {}
         for lane in group[active[group]]:
             for word in range(addresses[lane] // BANK_BYTES, -(-(addresses[lane] + width) // BANK_BYTES)):
                 wanted.setdefault(int(word), []).append(int(lane))
-        queues = {}
+        queues: dict[int, list[int]] = {}
         for word in wanted:                                # in the order of their lowest lane
             queues.setdefault(word % BANKS, []).append(word)
         found += [Service(word, tuple(who), before + 1 + queues[word % BANKS].index(word), len(queues[word % BANKS]))

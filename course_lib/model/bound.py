@@ -9,8 +9,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from course_lib.arch import BANKS, SECTOR_BYTES, TENSOR, UNITS, WARP
+from course_lib.arch import BANKS, SECTOR_BYTES, TENSOR, UNITS, WARP, Device
 from course_lib.model.inputs import InputError
 
 SCHEDULERS = 4              # of an SM, a warp instruction a cycle each; CUDA C++ Programming Guide, "Compute Capability 7.x" to 9.x
@@ -35,29 +36,29 @@ class Work:
 
     Attributes
     ----------
-    blocks : int
+    blocks
         Thread blocks.
-    fmas : float
+    fmas
         Multiply-adds of warps (32 lanes each).
-    instructions : float
+    instructions
         Warp instructions of any kind, as the machine code has them.
-    wavefronts : float
+    wavefronts
         Of shared loads and stores.
-    sectors : float
+    sectors
         Of all global requests: pieces of 32 bytes, distinct within their request.
-    l1_wavefronts : float
+    l1_wavefronts
         Of all global requests, as `l1_wavefronts` counts them.
-    block_sectors, launch_sectors : float
+    block_sectors, launch_sectors
         Sectors that are distinct within a block, summed over the blocks; sectors that are distinct in the launch.
-    rounds : float
+    rounds
         Times that a warp waits for global loads, one after another.
-    resident : int
+    resident
         Blocks that an SM holds at a time (occupancy).
-    double : bool
+    double
         Whether the multiply-adds are of float64.
-    tensor : float
+    tensor
         Multiply-adds on tensor cores, of single elements.
-    number : str
+    number
         What those multiply: "tf32" or "bf16"; "" without any.
     """
 
@@ -83,23 +84,23 @@ class Bound:
     terms: dict[str, float] = field(hash=False)
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """Return the longest term."""
         return max(self.terms.values())
 
     @property
-    def binds(self):
+    def binds(self) -> str:
         """Return the name of the longest term."""
-        return max(self.terms, key=self.terms.get)
+        return max(self.terms, key=lambda name: self.terms[name])
 
     @property
-    def slack(self):
+    def slack(self) -> float:
         """Return the second longest term over the longest: near 1, two parts bind."""
         second, first = sorted(self.terms.values())[-2:]
         return second / first
 
 
-def busiest(blocks, sms):
+def busiest(blocks: int, sms: int) -> int:
     """Return the blocks of the SM that gets most of them.
 
     >>> busiest(64, 132), busiest(1024, 132)
@@ -108,13 +109,12 @@ def busiest(blocks, sms):
     return math.ceil(blocks / sms)
 
 
-def memory_roofs(device):
+def memory_roofs(device: Device) -> dict[str, float]:
     """Return the most that each memory delivers to all multiprocessors, in 10^9 bytes a second.
 
     Returns
     -------
-    dict of str to float
-        "L1 caches", "L2" (where a document gives its width) and "memory".
+    "L1 caches", "L2" (where a document gives its width) and "memory".
 
     Sources: at the constants of this module; the device's data sheet.
 
@@ -127,17 +127,17 @@ def memory_roofs(device):
     return {"L1 caches": L1_SECTORS * device.sms * sector, **second, "memory": device.bandwidth_gb_s}
 
 
-def lower_bound(work, device, latency_cycles=240.0, clock_mhz=None, bandwidth_gb_s=None):
+def lower_bound(work: Work, device: Device, latency_cycles: float = 240.0, clock_mhz: float | None = None,
+                bandwidth_gb_s: float | None = None) -> Bound:
     """Return the Bound of a launch.
 
     Parameters
     ----------
-    work : Work
-    device : Device
+    device
         Compute capability 7.0 and up.
-    latency_cycles : float
+    latency_cycles
         Of a load that the L2 answers; 240 is about the least that `data/micro.json` records for an H200.
-    clock_mhz, bandwidth_gb_s : float, optional
+    clock_mhz, bandwidth_gb_s
         Measured ones in place of the table's.
 
     Raises
@@ -193,7 +193,7 @@ def _check(work, device, latency_cycles):
         raise InputError(f"latency_cycles is {latency_cycles!r}, but it is a number of cycles from 0 up")
 
 
-def l1_wavefronts(addresses, width=4):
+def l1_wavefronts(addresses: ArrayLike, width: int = 4) -> int:
     """Return the wavefronts of one global request, if the L1 has 32 banks of 4 bytes as shared memory has.
 
     A line of 128 bytes lies across all banks. Words of one line, or in different banks, come together; words of different lines
@@ -202,9 +202,9 @@ def l1_wavefronts(addresses, width=4):
 
     Parameters
     ----------
-    addresses : int array
+    addresses
         Where the active lanes begin, in bytes.
-    width : int
+    width
         Bytes per lane.
 
     >>> row, column = 4 * np.arange(32), 4096 * np.arange(32)
@@ -215,7 +215,7 @@ def l1_wavefronts(addresses, width=4):
     return int(np.bincount(words % BANKS, minlength=BANKS).max()) if words.size else 0
 
 
-def product_sectors(rows, cols, M, N, K, element_bytes=4):
+def product_sectors(rows: int, cols: int, M: int, N: int, K: int, element_bytes: int = 4) -> tuple[float, float]:
     """Return (block_sectors, launch_sectors) of C = A B with tiles of rows × cols of C, beta 0: analytic.
 
     A block touches its rows of A, its columns of B and its tile of C once, whatever it does in between; a launch each matrix.

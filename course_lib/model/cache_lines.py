@@ -7,13 +7,17 @@ same cache in C, under the reader's own loops; the two share no code and must ag
 import itertools
 import math
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from course_lib.errors import CourseError
 
 MATRICES = ("A", "B", "C")
+Layout = tuple[int, int, int]                               # rows, columns and leading dimension of a matrix
+Steps = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]      # i, j, k of every step
 
 
 @dataclass(frozen=True)
@@ -22,9 +26,9 @@ class CacheShape:
 
     Attributes
     ----------
-    size, line : int
+    size, line
         Bytes in all, bytes of a line.
-    ways : int or None
+    ways
         Lines that a set holds, as in an 8-way cache; None: every line may lie anywhere (fully associative).
 
     >>> CacheShape().lines, CacheShape(ways=8).sets
@@ -45,16 +49,16 @@ class CacheShape:
                               f"ways must divide {self.lines}")
 
     @property
-    def lines(self):
+    def lines(self) -> int:
         """Return how many lines the cache holds."""
         return self.size // self.line
 
     @property
-    def sets(self):
+    def sets(self) -> int:
         """Return among how many sets they are shared out; a line's set is its number modulo this."""
         return self.lines // (self.ways or self.lines)
 
-    def column(self, stride):
+    def column(self, stride: int) -> int:
         """Return how many lines of a column the cache can hold, whose elements are `stride` bytes apart.
 
         Lines that many bytes apart fall into every (stride / line)-th set only, so a power of two leaves most sets unused.
@@ -79,13 +83,13 @@ class CacheShape:
         return f"{self.size // 1024} KiB, {ways}, lines of {self.line} bytes, least recently used goes first"
 
 
-def first_lines(shapes, itemsize, line):
+def first_lines(shapes: Sequence[Layout], itemsize: int, line: int) -> list[int]:
     """Return the number of the first line of each matrix: they lie one behind the other, each on a line of its own.
 
     Parameters
     ----------
     shapes : sequence of (rows, cols, leading dimension)
-    itemsize, line : int
+    itemsize, line
         Bytes of an element and of a line.
 
     >>> first_lines([(2, 20, 20)] * 3, 4, 64)
@@ -108,17 +112,16 @@ class LineCounter:
     Parameters
     ----------
     shapes : three (rows, cols, leading dimension)
-    itemsize : int
+    itemsize
         Bytes of an element.
-    cache : CacheShape
-    room : int
-        How many accesses are kept in `trace`.
+    room
+        How many accesses are recorded in `trace`.
 
     Attributes
     ----------
-    fetched, accesses : list of int
+    fetched, accesses
         Of A, B and C.
-    trace : list of tuples
+    trace
         Of the first `room` accesses: matrix, row, col, line, whether it was fetched, and the line that went for it or -1.
         Lines are numbered through all three matrices.
 
@@ -128,14 +131,16 @@ class LineCounter:
     [2, 0, 0]
     """
 
-    def __init__(self, shapes, itemsize, cache, room=0):
+    def __init__(self, shapes: Sequence[Layout], itemsize: int, cache: CacheShape, room: int = 0) -> None:
         self.shapes, self.itemsize, self.cache = shapes, itemsize, cache
-        self.room, self.trace = room, []
-        self.sets = [OrderedDict() for _ in range(cache.sets)]
+        self.room = room
+        self.trace: list[tuple[int, int, int, int, int, int]] = []
+        self.sets: list[OrderedDict[int, None]] = [OrderedDict() for _ in range(cache.sets)]
         self.fetched, self.accesses = [0, 0, 0], [0, 0, 0]
-        self.first, self.pending = first_lines(shapes, itemsize, cache.line), {}
+        self.first = first_lines(shapes, itemsize, cache.line)
+        self.pending: dict[int, tuple[int, int, int]] = {}
 
-    def touch(self, matrix, row, col):
+    def touch(self, matrix: int, row: int, col: int) -> None:
         """Show an access to element (row, col) of matrix 0, 1 or 2."""
         rows, cols, ld = self.shapes[matrix]
         if not (0 <= row < rows and 0 <= col < cols):
@@ -145,7 +150,7 @@ class LineCounter:
             self.finish()
         self.pending[matrix] = row, col, self.first[matrix] + (row * ld + col) * self.itemsize // self.cache.line
 
-    def finish(self):
+    def finish(self) -> "LineCounter":
         """Let the accesses that count as simultaneous reach the cache; return the counter."""
         for matrix in sorted(self.pending):
             row, col, line = self.pending[matrix]
@@ -164,7 +169,7 @@ class LineCounter:
         return self
 
 
-def loop_accesses(order, M, N, K):
+def loop_accesses(order: str, M: int, N: int, K: int) -> Iterator[tuple[int, int, int]]:
     """Yield (matrix, row, col) of C(i, j) += A(i, k) * B(k, j) in loops of an order such as "ikj".
 
     >>> list(loop_accesses("ijk", 1, 1, 2))
@@ -172,16 +177,16 @@ def loop_accesses(order, M, N, K):
     """
     if sorted(order) != ["i", "j", "k"]:
         raise CourseError(f"{order!r} is no order of the loops i, j, k")
-    place = [order.index(letter) for letter in "ijk"]
+    loop_of = [order.index(letter) for letter in "ijk"]
     last = [{"i": M, "j": N, "k": K}[letter] for letter in order]
     for steps in itertools.product(*map(range, last)):
-        i, j, k = (steps[p] for p in place)
+        i, j, k = (steps[p] for p in loop_of)
         yield 0, i, k
         yield 1, k, j
         yield 2, i, j
 
 
-def blocked_accesses(M, N, K, BI, BJ, BK):
+def blocked_accesses(M: int, N: int, K: int, BI: int, BJ: int, BK: int) -> Iterator[tuple[int, int, int]]:
     """Yield the accesses of gemm_blocked: blocks in the order i, j, k, and within a block i, k, j."""
     for i0 in range(0, M, BI):
         for j0 in range(0, N, BJ):
@@ -194,7 +199,7 @@ def blocked_accesses(M, N, K, BI, BJ, BK):
                             yield 2, i, j
 
 
-def loop_steps(order, M, N, K):
+def loop_steps(order: str, M: int, N: int, K: int) -> Steps:
     """Return arrays i, j, k: what `loop_accesses` walks through, all at once.
 
     >>> [x.tolist() for x in loop_steps("kij", 1, 2, 2)]
@@ -205,14 +210,14 @@ def loop_steps(order, M, N, K):
     return walked["i"], walked["j"], walked["k"]
 
 
-def blocked_steps(M, N, K, BI, BJ, BK):
+def blocked_steps(M: int, N: int, K: int, BI: int, BJ: int, BK: int) -> Steps:
     """Return arrays i, j, k: what `blocked_accesses` walks through, all at once."""
     i, j, k = loop_steps("ikj", M, N, K)
     walk = np.lexsort((j, k, i, k // BK, j // BJ, i // BI))
     return i[walk], j[walk], k[walk]
 
 
-def count_steps(steps, shapes, itemsize, cache):
+def count_steps(steps: Steps, shapes: Sequence[Layout], itemsize: int, cache: CacheShape) -> list[int]:
     """Count the lines of C(i, j) += A(i, k) * B(k, j), some ten times faster than a `LineCounter` does it.
 
     A step that needs the same three lines as the one before changes nothing in the cache, and is left out.
@@ -225,8 +230,7 @@ def count_steps(steps, shapes, itemsize, cache):
 
     Returns
     -------
-    list of int
-        Lines fetched of A, B and C.
+    Lines fetched of A, B and C.
 
     >>> count_steps(loop_steps("ikj", 16, 16, 16), [(16, 16, 16)] * 3, 4, CacheShape())
     [16, 16, 16]
@@ -239,32 +243,28 @@ def count_steps(steps, shapes, itemsize, cache):
     return np.bincount(_missed(lines.ravel(), cache) % len(MATRICES), minlength=len(MATRICES)).tolist()
 
 
-def fetches(matrices, lines, cache):
+def fetches(matrices: ArrayLike, lines: ArrayLike, cache: CacheShape) -> NDArray[np.bool_]:
     """Tell which accesses of a program fetch their line, as a `LineCounter` counts it for accesses that come one by one.
 
     Parameters
     ----------
     matrices, lines : int arrays
         Of each access, in the program's order: 0, 1 or 2, and the number of its line, counted through all matrices.
-    cache : CacheShape
-
-    Returns
-    -------
-    bool array
 
     >>> fetches(np.array([0, 1, 0, 1]), np.array([7, 9, 7, 8]), CacheShape()).tolist()
     [True, True, False, True]
     """
-    group = _groups(np.asarray(matrices))
-    order = np.lexsort((matrices, group))       # those that count as simultaneous: A before B before C
+    whose, where = np.asarray(matrices), np.asarray(lines)
+    group = _groups(whose)
+    order = np.lexsort((whose, group))       # those that count as simultaneous: A before B before C
     table = np.full((group[-1] + 1, len(MATRICES)), -1)
-    table[group, matrices] = lines
-    new = np.ones(len(lines), bool)
+    table[group, whose] = where
+    new = np.ones(len(where), bool)
     if cache.lines // cache.sets >= len(MATRICES):           # a group that needs the lines of the one before changes nothing
         new = np.append(True, (table[1:] != table[:-1]).any(axis=1))[group]
     order = order[new[order]]
-    found = np.zeros(len(lines), bool)
-    found[order[_missed(np.asarray(lines)[order], cache)]] = True
+    found = np.zeros(len(where), bool)
+    found[order[_missed(where[order], cache)]] = True
     return found
 
 
@@ -284,8 +284,10 @@ def _groups(matrices):
 
 
 def _missed(lines, cache):
-    """Return the places of those lines that are not in the cache when their turn comes."""
-    ways, sets, missed = cache.lines // cache.sets, [OrderedDict() for _ in range(cache.sets)], []
+    """Return the positions of those lines that are not in the cache when their turn comes."""
+    ways = cache.lines // cache.sets
+    sets: list[OrderedDict[int, None]] = [OrderedDict() for _ in range(cache.sets)]
+    missed: list[int] = []
     for at, (line, where) in enumerate(zip(lines.tolist(), (lines % cache.sets).tolist(), strict=True)):
         held = sets[where]
         if line in held:

@@ -1,27 +1,27 @@
 """How many sectors one warp's access to global memory touches."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from course_lib.arch import SECTOR_BYTES
 from course_lib.model.inputs import lanes
 
 
-def sectors(addresses, width=4, active=None):
+def sectors(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = None) -> int:
     """Count the sectors of one global request: distinct aligned 32-byte pieces over the active lanes.
 
     Parameters
     ----------
     addresses : (32,) int array
         Byte address per lane, a multiple of `width`.
-    width : int
+    width
         Bytes per lane: 1, 2, 4, 8 or 16.
     active : (32,) bool array, optional
         Lanes that take part; default all. What the others hold does not matter.
 
     Returns
     -------
-    int
-        0 (no active lane) to 32.
+    0 (no active lane) to 32.
 
     Raises
     ------

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from course_lib.arch import Device
+
 DOUBLE, SINGLE = 8, 4      # bytes
 
 
@@ -11,11 +13,11 @@ class Balance:
 
     Attributes
     ----------
-    gfmas, gfmas_double : float
+    gfmas, gfmas_double
         Fused multiply-adds, each counted as one operation, in 10^9 a second.
-    per_element, per_element_double : float
+    per_element, per_element_double
         The ratio of computation to communication: multiply-adds per number that the memory can deliver.
-    dp_per_sm : int
+    dp_per_sm
         Double-precision units of an SM that yield the peak.
     """
 
@@ -26,7 +28,7 @@ class Balance:
     dp_per_sm: int
 
 
-def balance(device):
+def balance(device: Device) -> Balance:
     """Return the Balance of a Device.
 
     Source: Koppelman, homework on `vtx-xform-size`, Program Output: PEAK and COMP/COMM.

@@ -7,7 +7,7 @@ cores' clock. He measures throughput in cycles per warp: the issue of one instru
 from dataclasses import dataclass
 from fractions import Fraction
 
-from course_lib.arch import WARP
+from course_lib.arch import WARP, Device
 from course_lib.model.inputs import InputError, whole
 from course_lib.model.occupancy import occupancy
 
@@ -25,18 +25,17 @@ class Method:
 
     Attributes
     ----------
-    name : str
-    threads, registers : int
+    threads, registers
         Of a block; of a thread (Table 12).
-    vectors : int
+    vectors
         Vectors of A that share one element of B; a thread adds up `vectors` rows of C.
-    block_y : int
+    block_y
         BLOCK_SIZE_Y, columns of C a block computes, b_N.
-    vector_length : int
+    vector_length
         Rows that one vector covers: the threads of a block.
-    moves : bool
+    moves
         Elements of B go to a register first ("variant"); else multiply-adds read shared memory.
-    argument_bytes : int
+    argument_bytes
         Shared memory that the arguments take.
     """
 
@@ -49,20 +48,20 @@ class Method:
     argument_bytes: int = PARAMETER_BYTES
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         """Rows of C a block computes, b_M."""
         return self.threads * self.vectors
 
     @property
-    def shared_bytes(self):
+    def shared_bytes(self) -> int:
         """Bytes of b[16][BLOCK_SIZE_Y + 1] and of the arguments; Table 12."""
         return FLOAT * 16 * (self.block_y + 1) + self.argument_bytes
 
-    def active_threads(self, device):
+    def active_threads(self, device: Device) -> int:
         """Return the threads that an SM of `device` holds at a time."""
         return occupancy(device, self.threads, self.registers, self.shared_bytes).blocks * self.threads
 
-    def operations(self):
+    def operations(self) -> dict[str, Fraction]:
         """Return the operations per multiply-add as Fractions: Tables 8 and 12.
 
         >>> {name: str(count) for name, count in METHODS["method 2"].operations().items()}
@@ -72,7 +71,7 @@ class Method:
                 "shared to register": Fraction(self.moves, self.vectors),
                 "MAD shared": Fraction(not self.moves), "MAD": Fraction(self.moves)}
 
-    def cycles_per_mad(self):
+    def cycles_per_mad(self) -> Fraction:
         """Return the issue cycles per multiply-add of a warp, without loads of A and B.
 
         >>> {name: str(m.cycles_per_mad()) for name, m in METHODS.items()}
@@ -94,7 +93,7 @@ METHODS = {method.name: method for method in (
 )}
 
 
-def cycles_per_thread(instructions, active_threads, latency=MEMORY_LATENCY):
+def cycles_per_thread(instructions: int, active_threads: int, latency: int = MEMORY_LATENCY) -> Fraction:
     """Return what one thread pays for a load or store: its share of the latency, and its instructions' issue (3.1).
 
     >>> round(float(cycles_per_thread(1, 512)), 2), round(float(cycles_per_thread(2, 512)), 2)
@@ -104,21 +103,19 @@ def cycles_per_thread(instructions, active_threads, latency=MEMORY_LATENCY):
     return Fraction(latency) / active + Fraction(MOV * instructions, WARP)
 
 
-def cycles_per_multiply_add(method, active_threads, latency=MEMORY_LATENCY):
+def cycles_per_multiply_add(method: Method | str, active_threads: int, latency: int = MEMORY_LATENCY) -> dict[str, Fraction]:
     """Return what one multiply-add costs a thread in his model, part by part, as Fractions of cycles (3.1).
 
     Parameters
     ----------
-    method : Method or str
-    active_threads : int
+    active_threads
         On one SM.
-    latency : int
+    latency
         Cycles of a load from global memory.
 
     Returns
     -------
-    dict
-        "waiting for loads", each thread's share of their latency; "issuing loads"; "multiply-adds", with what moves from shared memory.
+    "waiting for loads", each thread's share of their latency; "issuing loads"; "multiply-adds", with what moves from shared memory.
 
     Raises
     ------
@@ -133,22 +130,22 @@ def cycles_per_multiply_add(method, active_threads, latency=MEMORY_LATENCY):
             raise InputError(f"there is no method {method!r}: there are {', '.join(METHODS)}", method=method)
         method = METHODS[method]
     loads = ((1, method.block_y), (2, method.rows))     # of A: to a register; of B: on to shared memory
-    waiting = sum(cycles_per_thread(0, active_threads, latency) / served for _, served in loads)
-    issuing = sum(Fraction(MOV * instructions, WARP * served) for instructions, served in loads)
+    waiting = sum((cycles_per_thread(0, active_threads, latency) / served for _, served in loads), Fraction(0))
+    issuing = sum((Fraction(MOV * instructions, WARP * served) for instructions, served in loads), Fraction(0))
     return {"waiting for loads": waiting, "issuing loads": issuing, "multiply-adds": Fraction(method.cycles_per_mad()) / WARP}
 
 
-def predicted_gflops(method, active_threads, clock_ghz=CLOCK_GHZ, sms=SMS, latency=MEMORY_LATENCY, *, overlap=False):
+def predicted_gflops(method: Method | str, active_threads: int, clock_ghz: float = CLOCK_GHZ, sms: int = SMS, latency: int = MEMORY_LATENCY,
+                     *, overlap: bool = False) -> float:
     """Return the GFLOP/s that his model predicts for large square matrices (3.1, Example 1).
 
     Parameters
     ----------
     method, active_threads, latency
         As for `cycles_per_multiply_add`.
-    clock_ghz : float
-    sms : int
+    sms
         Multiprocessors.
-    overlap : bool
+    overlap
         False, as he has it: a warp's waiting is added to the work. True, ours: while some warps wait others work, and the longer
         of the two decides.
 
@@ -167,7 +164,7 @@ def predicted_gflops(method, active_threads, clock_ghz=CLOCK_GHZ, sms=SMS, laten
     return 2 * sms * clock_ghz / float(cycles)
 
 
-def most_cycles(gflops, clock_ghz=CLOCK_GHZ, sms=SMS):
+def most_cycles(gflops: float, clock_ghz: float = CLOCK_GHZ, sms: int = SMS) -> float:
     """Return the most cycles that a multiply-add of a warp can have cost at a measured speed: nothing else took any time.
 
     >>> round(most_cycles(353.234), 2)                 # volkov_variant, Table 7; Table 5 says 4 + 4
@@ -176,7 +173,7 @@ def most_cycles(gflops, clock_ghz=CLOCK_GHZ, sms=SMS):
     return 2 * WARP * sms * clock_ghz / gflops
 
 
-def transfer_ratio(first, second, device):
+def transfer_ratio(first: str, second: str, device: Device) -> float:
     """Return what loads of A and B cost under `second` relative to `first`: transfers over active threads (section 10).
 
     >>> from course_lib.arch import device
@@ -190,7 +187,8 @@ def transfer_ratio(first, second, device):
     return float(cost(METHODS[second]) / cost(METHODS[first]))
 
 
-def transaction_cycles(floats=16, issue=2, fixed=500, core_ghz=CLOCK_GHZ, memory_ghz=0.8, channel_bits=64):
+def transaction_cycles(floats: int = 16, issue: int = 2, fixed: int = 500, core_ghz: float = CLOCK_GHZ, memory_ghz: float = 0.8,
+                       channel_bits: int = 64) -> float:
     """Return the cycles of one read of `floats` through one channel (1.1.3.1): issue, fixed cost, data.
 
     As printed, the channel moves 64 bits a memory clock; the board's 102 GB/s take two transfers a clock.
@@ -202,7 +200,7 @@ def transaction_cycles(floats=16, issue=2, fixed=500, core_ghz=CLOCK_GHZ, memory
     return issue + fixed + clocks * core_ghz / memory_ghz
 
 
-def peaks(cores, clock_mhz):
+def peaks(cores: int, clock_mhz: float) -> tuple[float, float, float]:
     """Return GFLOP/s with dual issue (3 a clock), without (2), and in double precision (2 on an eighth); Table 1.
 
     >>> [round(value, 1) for value in peaks(240, 1242)]
@@ -211,7 +209,7 @@ def peaks(cores, clock_mhz):
     return cores * clock_mhz * 3 / 1e3, cores * clock_mhz * 2 / 1e3, cores * clock_mhz * 2 / 8e3
 
 
-def memory_bandwidth(memory_mhz, bus_bits):
+def memory_bandwidth(memory_mhz: float, bus_bits: int) -> float:
     """Return 10^9 bytes a second of a memory that transfers twice a clock; Table 1.
 
     >>> [round(memory_bandwidth(*pair), 1) for pair in ((999, 448), (1242, 512), (800, 512))]
@@ -220,7 +218,7 @@ def memory_bandwidth(memory_mhz, bus_bits):
     return memory_mhz * 1e6 * 2 * bus_bits / 8 / 1e9
 
 
-def guard_share(instructions=67, block_y=16):
+def guard_share(instructions: int = 67, block_y: int = 16) -> float:
     """Return "check A" over multiply-adds, times the M block rows: what each guarded load of A costs (section 8).
 
     >>> guard_share(2), guard_share()
@@ -229,7 +227,7 @@ def guard_share(instructions=67, block_y=16):
     return instructions * 4 / block_y / MAD
 
 
-def cubin_lines(assembly_lines, pairs):
+def cubin_lines(assembly_lines: int, pairs: int) -> int:
     """Return the lines of a cubin, two 64-bit instructions each; 32-bit ones come in pairs (Remark 8).
 
     >>> cubin_lines(1391, 4)
@@ -238,7 +236,7 @@ def cubin_lines(assembly_lines, pairs):
     return -(-(assembly_lines - pairs) // 2)
 
 
-def shared_bytes_for(active_threads, device, method="volkov"):
+def shared_bytes_for(active_threads: int, device: Device, method: str = "volkov") -> int:
     """Return the least shared memory of a block that lets only `active_threads` be active, as for Tables 6, 7 and 11.
 
     Raises

@@ -1,8 +1,10 @@
 """What all models check about their input, and the error that says what would be right."""
 
 import operator
+from typing import SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
@@ -14,7 +16,7 @@ class InputError(CourseError, ValueError):
     """A value that a model cannot work with; the message says what would be right."""
 
 
-def lanes(addresses, width, active):
+def lanes(addresses: ArrayLike, width: int, active: ArrayLike | None) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return (32,) int64 addresses and (32,) bool active lanes of one access, checked.
 
     Raises
@@ -41,7 +43,7 @@ def lanes(addresses, width, active):
     return addresses.astype(np.int64), active
 
 
-def whole(name, value, low, high, why):
+def whole(name: str, value: SupportsIndex, low: int, high: int, why: str) -> int:
     """Return a value as an int.
 
     Raises

@@ -6,20 +6,21 @@ from course_lib.arch import WARP
 from course_lib.model.inputs import InputError
 
 
-def positive(**values):
+def positive(**values: float) -> None:
+    """Raise an `InputError` unless these values, by their names, are positive and finite."""
     for name, value in values.items():
         if not (value > 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value!r}, but it is a positive number", name=name, value=value)
 
 
-def bytes_in_flight(bandwidth_gb_s, latency_cycles, clock_mhz):
+def bytes_in_flight(bandwidth_gb_s: float, latency_cycles: float, clock_mhz: float) -> float:
     """Return the bytes that must be under way to keep the memory busy: bandwidth times latency.
 
     Parameters
     ----------
-    bandwidth_gb_s : float
+    bandwidth_gb_s
         10^9 bytes a second.
-    latency_cycles, clock_mhz : float
+    latency_cycles, clock_mhz
         Of one load, in cycles of this clock.
 
     Raises
@@ -36,7 +37,7 @@ def bytes_in_flight(bandwidth_gb_s, latency_cycles, clock_mhz):
     return bandwidth_gb_s * 1e9 * latency_cycles / (clock_mhz * 1e6)
 
 
-def threads_in_flight(bandwidth_gb_s, latency_cycles, clock_mhz, bytes_per_thread):
+def threads_in_flight(bandwidth_gb_s: float, latency_cycles: float, clock_mhz: float, bytes_per_thread: int) -> int:
     """Return the threads of the whole GPU, each with one load of `bytes_per_thread` under way, that saturate the memory.
 
     Parameters as for `bytes_in_flight`.
@@ -48,7 +49,7 @@ def threads_in_flight(bandwidth_gb_s, latency_cycles, clock_mhz, bytes_per_threa
     return math.ceil(bytes_in_flight(bandwidth_gb_s, latency_cycles, clock_mhz) / bytes_per_thread)
 
 
-def warps_to_hide(latency_cycles, cycles_per_warp):
+def warps_to_hide(latency_cycles: float, cycles_per_warp: float) -> int:
     """Return the warps of one SM that hide the latency of an instruction issued every `cycles_per_warp`.
 
     Raises
@@ -65,7 +66,7 @@ def warps_to_hide(latency_cycles, cycles_per_warp):
     return math.ceil(latency_cycles / cycles_per_warp)
 
 
-def round_cycles(threads, latency_cycles, cycles_per_warp):
+def round_cycles(threads: int, latency_cycles: float, cycles_per_warp: float) -> float:
     """Return the cycles in which every warp of an SM executes one instruction that needs the result of the last.
 
     The latency as long as the warps cannot fill it, then their issue.

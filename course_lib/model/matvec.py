@@ -4,6 +4,9 @@ Source of everything here: Koppelman, homework on `vtx-xform-size`, Program Outp
 operation ("GF"), where the rest of the course counts two.
 """
 
+from collections.abc import Mapping
+
+from course_lib.arch import Device
 from course_lib.model.inputs import InputError
 
 FLOAT = 4              # bytes
@@ -17,7 +20,7 @@ def _seconds(seconds):
     return seconds
 
 
-def gigafmas(seconds, S=MIBION, M=16, N=16):
+def gigafmas(seconds: float, S: int = MIBION, M: int = 16, N: int = 16) -> float:
     """Return his GF: S M N multiply-adds over the time, in 10^9 a second.
 
     >>> round(gigafmas(2598e-6), 2)
@@ -26,7 +29,7 @@ def gigafmas(seconds, S=MIBION, M=16, N=16):
     return S * M * N / _seconds(seconds) / 1e9
 
 
-def gigabytes(seconds, S=MIBION, M=16, N=16):
+def gigabytes(seconds: float, S: int = MIBION, M: int = 16, N: int = 16) -> float:
     """Return his GB/s: every input read and every output written once, 4 S (M + N) bytes, in 10^9 a second.
 
     >>> round(gigabytes(2598e-6), 2)
@@ -35,7 +38,7 @@ def gigabytes(seconds, S=MIBION, M=16, N=16):
     return FLOAT * S * (M + N) / _seconds(seconds) / 1e9
 
 
-def write_rate(seconds, S=MIBION, M=16):
+def write_rate(seconds: float, S: int = MIBION, M: int = 16) -> float:
     """Return the rate at which the output alone is written, 4 S M bytes, in 10^9 bytes a second.
 
     >>> round(write_rate(24520e-6), 1)
@@ -44,7 +47,7 @@ def write_rate(seconds, S=MIBION, M=16):
     return FLOAT * S * M / _seconds(seconds) / 1e9
 
 
-def instructions_per_fma(instructions, S=MIBION, M=16, N=16):
+def instructions_per_fma(instructions: int, S: int = MIBION, M: int = 16, N: int = 16) -> float:
     """Return his I/F: executed instructions of threads over the multiply-adds that are needed.
 
     >>> instructions_per_fma(2 * 16 * 16, S=1)
@@ -53,7 +56,7 @@ def instructions_per_fma(instructions, S=MIBION, M=16, N=16):
     return instructions / (S * M * N)
 
 
-def least_instructions_per_fma(M=16, N=16):
+def least_instructions_per_fma(M: int = 16, N: int = 16) -> float:
     """Return the I/F of a kernel that only loads, multiplies and stores: 1 + 1/M + 1/N.
 
     >>> least_instructions_per_fma(), least_instructions_per_fma(8, 8)
@@ -62,7 +65,7 @@ def least_instructions_per_fma(M=16, N=16):
     return (M * N + M + N) / (M * N)
 
 
-def request_utilisation(useful_bytes, moved_bytes):
+def request_utilisation(useful_bytes: int, moved_bytes: int) -> float:
     """Return the share of what load requests move that the kernel asked for.
 
     >>> request_utilisation(4, 32), request_utilisation(16, 32)
@@ -73,7 +76,7 @@ def request_utilisation(useful_bytes, moved_bytes):
     return useful_bytes / moved_bytes
 
 
-def times_ideal(gigabytes_per_s, seconds, S=MIBION, N=16):
+def times_ideal(gigabytes_per_s: float, seconds: float, S: int = MIBION, N: int = 16) -> float:
     """Return what was read at this rate, over the 4 S N bytes of the input: Problem 1's evidence.
 
     Beside an L2 cache that helps not at all, DRAM and L2 would show the same number; beside one that keeps every sector
@@ -86,7 +89,7 @@ def times_ideal(gigabytes_per_s, seconds, S=MIBION, N=16):
     return gigabytes_per_s * 1e9 * _seconds(seconds) / (FLOAT * S * N)
 
 
-def surplus(gigabytes_per_s, seconds, times=1, S=MIBION, N=16):
+def surplus(gigabytes_per_s: float, seconds: float, times: int = 1, S: int = MIBION, N: int = 16) -> float:
     """Return the part of a reading rate that is left when the input has been read so many times, in 10^9 bytes a second.
 
     In Koppelman's "p mode" DRAM is read at 4.6 to 15.1 GB/s and the L2 at 23.7 to 107.8. Beyond once and beyond 8 times:
@@ -99,14 +102,14 @@ def surplus(gigabytes_per_s, seconds, times=1, S=MIBION, N=16):
     return gigabytes_per_s - times * FLOAT * S * N / _seconds(seconds) / 1e9
 
 
-def times_wanted(row):
+def times_wanted(row: Mapping[str, int]) -> dict[str, tuple[float, ...]]:
     """Return how often the wanted bytes passed each level: {"read": (requests, L2, DRAM), "write": (requests, L2, DRAM)}.
 
     Wanted are 4 S N bytes to read and 4 S M to write; requests ask for whole sectors, and one that two requests ask for counts twice.
 
     Parameters
     ----------
-    row : mapping
+    row
         As for `counted_columns`.
 
     >>> from course_lib.data import readings
@@ -120,7 +123,7 @@ def times_wanted(row):
     return {kind: tuple(bytes_ / wanted[kind] for bytes_ in moved[kind]) for kind in wanted}
 
 
-def constant_seconds(words, device):
+def constant_seconds(words: int, device: Device) -> float:
     """Return the time that constant memory needs for so many words, were it one word of 4 bytes a cycle for each multiprocessor.
 
     A model: no document gives this rate. Lanes that ask for one word together count as one, lanes that ask for different
@@ -133,20 +136,19 @@ def constant_seconds(words, device):
     return words / device.sms / (device.clock_mhz * 1e6)
 
 
-def counted_columns(row):
+def counted_columns(row: Mapping[str, int]) -> dict[str, float]:
     """Return the columns of his launch table and of his "p mode" from what a profiler counted.
 
     Parameters
     ----------
-    row : mapping
+    row
         Of `course_lib.data.readings("vectors")`: S, M, N, nanoseconds, thread_instructions, load_sectors, l2_sectors_read and
         l2_sectors_written (32 bytes each), dram_bytes_read and dram_bytes_written.
 
     Returns
     -------
-    dict
-        us, GF, GB/s, I/F, load efficiency (0 to 1; a sector that two requests ask for counts twice), and the rates between L2 and
-        multiprocessors and between DRAM and L2 in 10^9 bytes a second.
+    us, GF, GB/s, I/F, load efficiency (0 to 1; a sector that two requests ask for counts twice), and the rates between L2 and
+    multiprocessors and between DRAM and L2 in 10^9 bytes a second.
 
     >>> from course_lib.data import readings
     >>> (row,) = readings("vectors").find(kernel="mxv_vls", warps=32)
@@ -163,7 +165,7 @@ def counted_columns(row):
     } | {name: moved / seconds / 1e9 for name, moved in rates.items()}
 
 
-def staged_bytes(threads, floats):
+def staged_bytes(threads: int, floats: int) -> int:
     """Return the shared memory of a block that keeps `floats` of each thread there.
 
     4 of each thread in `mxv_vls`, a chunk of 8 and one of padding in `mxv_sh`, one in `mxv_sh_ochunk`.
@@ -174,7 +176,7 @@ def staged_bytes(threads, floats):
     return FLOAT * threads * floats
 
 
-def bar(gigabytes_per_s, device, width=40):
+def bar(gigabytes_per_s: float, device: Device, width: int = 40) -> str:
     """Return stars, `width` of them at the bandwidth of the device.
 
     >>> from course_lib.arch import device

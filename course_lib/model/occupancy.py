@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from course_lib.arch import MAX_REGISTERS_PER_BLOCK, WARP
+from course_lib.arch import MAX_REGISTERS_PER_BLOCK, WARP, Device
 from course_lib.model.inputs import whole
 
 
@@ -12,13 +12,13 @@ class Occupancy:
 
     Attributes
     ----------
-    blocks, warps : int
+    blocks, warps
         0 when not even one block fits.
-    fraction : float
+    fraction
         `warps` over the most that the SM can hold.
-    limiter : str
+    limiter
         What the next block lacks: "blocks", "warps", "registers" or "shared memory"; the first of `limiters`.
-    limits : dict of str to int
+    limits
         Blocks that each resource alone would allow; without those of which the kernel takes nothing.
     """
 
@@ -29,27 +29,24 @@ class Occupancy:
     limits: dict[str, int]
 
     @property
-    def limiters(self):
+    def limiters(self) -> tuple[str, ...]:
         """Everything that the next block lacks."""
         return tuple(name for name, allowed in self.limits.items() if allowed == self.blocks)
 
 
-def occupancy(device, threads_per_block, registers, shared_bytes):
+def occupancy(device: Device, threads_per_block: int, registers: int, shared_bytes: int) -> Occupancy:
     """Compute the occupancy of a kernel, with all of the SM's shared memory available as such.
 
     Parameters
     ----------
-    device : Device
-    threads_per_block : int
-    registers : int
+    registers
         Per thread.
-    shared_bytes : int
+    shared_bytes
         Static and dynamic shared memory of a block, without what the system reserves.
 
     Returns
     -------
-    Occupancy
-        With 0 blocks when one block needs more registers than it may have.
+    With 0 blocks when one block needs more registers than it may have.
 
     Raises
     ------
@@ -74,12 +71,12 @@ def occupancy(device, threads_per_block, registers, shared_bytes):
         allowed["registers"] = _by_registers(device, warps, registers)
     if shared:
         allowed["shared memory"] = limits.shared // shared
-    limiter = min(allowed, key=allowed.get)
+    limiter = min(allowed, key=lambda name: allowed[name])
     blocks = allowed[limiter]
     return Occupancy(blocks, blocks * warps, blocks * warps / limits.warps, limiter, allowed)
 
 
-def max_threads(device, registers, shared_bytes=0):
+def max_threads(device: Device, registers: int, shared_bytes: int = 0) -> int:
     """Return the most threads, in whole warps, that one block of such a kernel can have.
 
     Parameters, errors and source as for `occupancy`.

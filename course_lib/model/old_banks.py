@@ -1,6 +1,7 @@
 """Shared memory before Fermi (CC 1.x: 16 banks, half-warps), and as Kepler (CC 3.x) has it."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from course_lib.arch import BANK_BYTES, BANKS, WARP
 from course_lib.model.inputs import lanes
@@ -9,7 +10,7 @@ from course_lib.model.segments import HALF_WARP
 OLD_BANKS = 16         # of CC 1.x, each 4 bytes wide
 
 
-def half_warp_steps(addresses, active=None):
+def half_warp_steps(addresses: ArrayLike, active: ArrayLike | None = None) -> tuple[int, ...]:
     """Count the steps that shared memory of CC 1.x takes for one 32-bit access by a warp.
 
     The two half-warps are served one after the other. A step serves one address of each bank, and of one bank (the
@@ -24,8 +25,7 @@ def half_warp_steps(addresses, active=None):
 
     Returns
     -------
-    tuple of int
-        Steps of each half-warp: 1 is free of conflicts, 16 the worst, 0 means no active lane.
+    Steps of each half-warp: 1 is free of conflicts, 16 the worst, 0 means no active lane.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def _broadcasts(sizes, steps):
     return steps + 1       # not even with all of them
 
 
-def kepler_wavefronts(addresses, active=None):
+def kepler_wavefronts(addresses: ArrayLike, active: ArrayLike | None = None) -> int:
     """Count the wavefronts of one 32-bit access by a warp on CC 3.x, with banks in their 4-byte mode.
 
     Banks are 8 bytes wide there: words i and i + 32 of one aligned group of 64 share a bank and are served together.
@@ -85,16 +85,16 @@ def kepler_wavefronts(addresses, active=None):
     return int(np.bincount(pairs % BANKS).max()) if len(pairs) else 0
 
 
-def bank_table(banks=BANKS, rows=3, shared_bytes=16 * 1024):
+def bank_table(banks: int = BANKS, rows: int = 3, shared_bytes: int = 16 * 1024) -> NDArray[np.intp]:
     """Return the byte addresses that each bank holds, as on Lee's slide: the first rows and the last.
 
     Parameters
     ----------
-    banks : int
+    banks
         16 (CC 1.x) or 32.
-    rows : int
+    rows
         First rows to list.
-    shared_bytes : int
+    shared_bytes
         Size of the shared memory.
 
     Returns

@@ -1,11 +1,13 @@
 """The roofline: the most that memory and arithmetic units allow together."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from course_lib.arch import Device
 from course_lib.model.inputs import InputError
 
 
-def peak(device, double=False):
+def peak(device: Device, double: bool = False) -> float:
     """Return the arithmetic peak in GFLOP/s.
 
     >>> from course_lib.arch import device
@@ -15,17 +17,17 @@ def peak(device, double=False):
     return device.peak_gflops_double if double else device.peak_gflops
 
 
-def attainable(device, intensity, double=False, bandwidth_gb_s=None):
+def attainable(device: Device, intensity: ArrayLike, double: bool = False,
+               bandwidth_gb_s: float | None = None) -> float | NDArray[np.float64]:
     """Return the bound in GFLOP/s for a kernel of `intensity` operations per byte of device memory.
 
     Parameters
     ----------
-    device : Device
-    intensity : float or array of float
+    intensity
         Operations per byte.
-    double : bool
+    double
         Double precision instead of single.
-    bandwidth_gb_s : float, optional
+    bandwidth_gb_s
         A measured bandwidth in 10^9 bytes a second, instead of the data sheet's.
 
     Returns
@@ -50,7 +52,7 @@ def attainable(device, intensity, double=False, bandwidth_gb_s=None):
     return bound if bound.ndim else float(bound)
 
 
-def knee(device, double=False, bandwidth_gb_s=None):
+def knee(device: Device, double: bool = False, bandwidth_gb_s: float | None = None) -> float:
     """Return the intensity, in operations per byte, from which on arithmetic is the limit.
 
     Parameters and errors as for `attainable`.
@@ -62,7 +64,7 @@ def knee(device, double=False, bandwidth_gb_s=None):
     return peak(device, double) / _bandwidth(device, bandwidth_gb_s)
 
 
-def elements_per_second(bandwidth_gb_s, element_bytes=8):
+def elements_per_second(bandwidth_gb_s: float, element_bytes: int = 8) -> float:
     """Return how many numbers the memory delivers, in 10^9 a second.
 
     Source: Wang and Jin, Q5.a: 240 GB/s are 30 Gdouble/s.
@@ -75,16 +77,16 @@ def elements_per_second(bandwidth_gb_s, element_bytes=8):
     return bandwidth_gb_s / element_bytes
 
 
-def operations_per_element(gflops, bandwidth_gb_s, element_bytes=8):
+def operations_per_element(gflops: float, bandwidth_gb_s: float, element_bytes: int = 8) -> float:
     """Return q: the operations per number loaded at which memory of this bandwidth allows `gflops`.
 
     With the peak it is the knee in operations per element; with a measured speed, the least reuse that explains it.
 
     Parameters
     ----------
-    gflops, bandwidth_gb_s : float
+    gflops, bandwidth_gb_s
         10^9 operations and bytes a second.
-    element_bytes : int
+    element_bytes
         8 for float64.
 
     Raises

@@ -16,10 +16,10 @@ class Rounds:
 
     Attributes
     ----------
-    warps : tuple of str
+    warps
         For each warp of the scheduler a letter per cycle: L issues a load, M issues a multiply-add, w waits for words, r is ready while
         another warp issues.
-    shared : str
+    shared
         For each cycle the number of the scheduler whose load shared memory serves, or a point. This scheduler is 0.
     """
 
@@ -75,13 +75,13 @@ def rounds(warps: int, loads: int, adds: int, *, start: int = 0, cycles: int = 1
 
     Parameters
     ----------
-    warps : int
+    warps
         Of each scheduler.
-    loads, adds : int
+    loads, adds
         Of a warp in a round: TM + TN and TM * TN for a thread that computes TM * TN outputs.
-    start, cycles : int
+    start, cycles
         What is reported: so many cycles from this one on.
-    latency : int
+    latency
         Cycles from a load's turn in shared memory to its word.
 
     Raises
@@ -97,17 +97,18 @@ def rounds(warps: int, loads: int, adds: int, *, start: int = 0, cycles: int = 1
     groups = [[_Warp(number, loads, adds) for number in range(warps)] for _ in range(SCHEDULERS)]
     issuing: list[_Warp | None] = [None] * SCHEDULERS
     queue: deque[tuple[int, _Warp]] = deque()
-    lines, shared = [[] for _ in range(warps)], []
+    lines: list[list[str]] = [[] for _ in range(warps)]
+    shared: list[str] = []
     for now in range(start + cycles):
         issuing = [_chosen(group, last, now) for group, last in zip(groups, issuing, strict=True)]
         if now >= start:
             for line, warp in zip(lines, groups[0], strict=True):
                 line.append(_letter(warp, issuing[0], now))
-        for scheduler, warp in enumerate(issuing):
-            if warp and warp.state(now) == LOAD:
-                queue.append((scheduler, warp))
-            if warp:
-                warp.issue(now)
+        for scheduler, chosen in enumerate(issuing):
+            if chosen and chosen.state(now) == LOAD:
+                queue.append((scheduler, chosen))
+            if chosen:
+                chosen.issue(now)
         served = queue.popleft() if queue else None
         if served:
             served[1].word(now + latency)

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import gcd
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.model.coalescing import sectors
@@ -25,7 +26,7 @@ class Transaction:
     half: int
 
 
-def transactions(addresses, width=4, active=None):
+def transactions(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = None) -> tuple[Transaction, ...]:
     """Return the transactions of one request by a warp on CC 1.2 or 1.3.
 
     For each half-warp: take the segment of its first lane that is not served, all lanes in it, and halve the transfer
@@ -35,15 +36,14 @@ def transactions(addresses, width=4, active=None):
     ----------
     addresses : (32,) int array
         Byte address per lane, a multiple of `width`.
-    width : int
+    width
         Bytes per lane: 1, 2, 4, 8 or 16.
     active : (32,) bool array, optional
         Lanes that take part; default all.
 
     Returns
     -------
-    tuple of Transaction
-        In the order in which they are issued.
+    In the order in which they are issued.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _shrunk(addresses, width):
     return start, size
 
 
-def bus_bytes(addresses, width=4, active=None):
+def bus_bytes(addresses: ArrayLike, width: int = 4, active: ArrayLike | None = None) -> int:
     """Return the bytes that one request moves over the memory bus on CC 1.2 or 1.3.
 
     Parameters, errors and source as for `transactions`.
@@ -93,22 +93,21 @@ def bus_bytes(addresses, width=4, active=None):
     return sum(t.size for t in transactions(addresses, width, active))
 
 
-def column_efficiencies(ld, today=False):
+def column_efficiencies(ld: int, today: bool = False) -> tuple[Fraction, ...]:
     """Return, for one column after another, the useful share of what a warp moves that reads 32 floats of it.
 
     The matrix is column-major, its first element on a boundary of 128 bytes; the warp starts in a row that is a multiple of 32.
 
     Parameters
     ----------
-    ld : int
+    ld
         Floats from one column to the next (lda).
-    today : bool
+    today
         Count 32-byte sectors per warp, as GPUs since CC 5.0 do, instead of the segments of CC 1.3.
 
     Returns
     -------
-    tuple of Fraction
-        As many columns as it takes until the pattern repeats.
+    As many columns as it takes until the pattern repeats.
 
     Raises
     ------
@@ -127,7 +126,7 @@ def column_efficiencies(ld, today=False):
     return tuple(Fraction(FLOAT * WARP, moved(FLOAT * ld * column + rows)) for column in range(period))
 
 
-def effective_bandwidth(ld, today=False):
+def effective_bandwidth(ld: int, today: bool = False) -> Fraction:
     """Return the useful share of the bandwidth, the average of `column_efficiencies` as Chien takes it.
 
     >>> effective_bandwidth(64 + 8), round(float(effective_bandwidth(64 + 4)), 4), effective_bandwidth(64 + 16)
@@ -136,20 +135,20 @@ def effective_bandwidth(ld, today=False):
     (Fraction(1, 1), Fraction(9, 10))
     """
     shares = column_efficiencies(ld, today)
-    return sum(shares) / len(shares)
+    return sum(shares, Fraction(0)) / len(shares)
 
 
-def useful_share(ld, today=False):
+def useful_share(ld: int, today: bool = False) -> Fraction:
     """Return useful bytes over moved bytes of all columns together: what a clock would show, below the average of shares.
 
     >>> useful_share(64 + 8), round(float(useful_share(64 + 4)), 4)
     (Fraction(4, 5), 0.6667)
     """
     shares = column_efficiencies(ld, today)
-    return len(shares) / sum(1 / share for share in shares)
+    return len(shares) / sum((1 / share for share in shares), Fraction(0))
 
 
-def padded(n, unit):
+def padded(n: int, unit: int) -> int:
     """Round a leading dimension up to a multiple of `unit`.
 
     >>> padded(1025, 8), padded(1025, 16), padded(1024, 16)

@@ -3,24 +3,19 @@
 import math
 
 from course_lib.model.inputs import InputError
+from course_lib.model.latency import positive
 
 ROUNDED = 1e-12     # by this share a quotient of quotients may be off
 
 
-def _positive(**values):
-    for name, value in values.items():
-        if not (value > 0 and math.isfinite(value)):
-            raise InputError(f"{name} is {value!r}, but it is a positive number", name=name, value=value)
-
-
-def amdahl(share, factor):
+def amdahl(share: float, factor: float) -> float:
     """Return the speed-up of the whole when a `share` of its time becomes `factor` times faster.
 
     Parameters
     ----------
-    share : float
+    share
         0 to 1, of the time before.
-    factor : float
+    factor
         Positive; infinity for a part that vanishes.
 
     Raises
@@ -38,22 +33,21 @@ def amdahl(share, factor):
     return math.inf if rest == 0 else 1 / rest
 
 
-def serial_share(speedup, workers):
+def serial_share(speedup: float, workers: int) -> float:
     """Return the share of the time that would have to be sequential if Amdahl's law explained a speed-up all by itself.
 
     Measured with more and more workers, a share that stays is a sequential part; one that grows points to something else.
 
     Parameters
     ----------
-    speedup : float
+    speedup
         Of `workers` over one.
-    workers : int
+    workers
         At least 2.
 
     Returns
     -------
-    float
-        Negative when the speed-up is larger than the number of workers.
+    Negative when the speed-up is larger than the number of workers.
 
     Raises
     ------
@@ -64,13 +58,13 @@ def serial_share(speedup, workers):
     >>> round(serial_share(amdahl(0.9, 8), 8), 6), serial_share(4, 4)
     (0.1, 0.0)
     """
-    _positive(speedup=speedup)
+    positive(speedup=speedup)
     if not workers >= 2 or not math.isfinite(workers):
         raise InputError(f"workers is {workers!r}, but at least 2 share work", workers=workers)
     return (1 / speedup - 1 / workers) / (1 - 1 / workers)
 
 
-def least_share(speedup, factor=math.inf):
+def least_share(speedup: float, factor: float = math.inf) -> float:
     """Return the share of the time that a part must have had if removing time from it made the whole `speedup` times faster.
 
     Wong's training runs 15 iterations a second with his product and 45 with cuBLAS: his takes at least two thirds. That is when
@@ -78,9 +72,9 @@ def least_share(speedup, factor=math.inf):
 
     Parameters
     ----------
-    speedup : float
+    speedup
         Of the whole, at least 1.
-    factor : float
+    factor
         How much faster the part became, at least `speedup` (but for its last digits: 1 / (1 / 443) is a little more than 443).
 
     Raises
@@ -90,7 +84,7 @@ def least_share(speedup, factor=math.inf):
     >>> round(least_share(45 / 15), 4), round(least_share(45 / 15, 8), 4)
     (0.6667, 0.7619)
     """
-    _positive(speedup=speedup)
+    positive(speedup=speedup)
     if speedup < 1:
         raise InputError(f"a speed-up of {speedup!r} is a slow-down; it is at least 1 here", speedup=speedup)
     if not factor >= speedup * (1 - ROUNDED):
@@ -98,17 +92,17 @@ def least_share(speedup, factor=math.inf):
     return min(1.0, (1 - 1 / speedup) / (1 - 1 / factor)) if factor > 1 else 0.0
 
 
-def saved_ms(before_per_s, after_per_s):
+def saved_ms(before_per_s: float, after_per_s: float) -> float:
     """Return the milliseconds that one iteration became shorter.
 
     >>> round(saved_ms(14.5, 15), 2), round(saved_ms(15, 45), 1)
     (2.3, 44.4)
     """
-    _positive(before_per_s=before_per_s, after_per_s=after_per_s)
+    positive(before_per_s=before_per_s, after_per_s=after_per_s)
     return 1e3 / before_per_s - 1e3 / after_per_s
 
 
-def loads_per_element(tile):
+def loads_per_element(tile: int) -> float:
     """Return loads of global memory per multiply-add operand with tiles of `tile` x `tile`, over those without tiles.
 
     Each element in shared memory is read `tile` times. Source: Wong, section D.
@@ -116,11 +110,11 @@ def loads_per_element(tile):
     >>> loads_per_element(16)
     0.0625
     """
-    _positive(tile=tile)
+    positive(tile=tile)
     return 1 / tile
 
 
-def caffe_inv_rate(iteration, base=0.01, gamma=1e-4, power=0.75):
+def caffe_inv_rate(iteration: int, base: float = 0.01, gamma: float = 1e-4, power: float = 0.75) -> float:
     """Return Caffe's learning rate under the policy "inv": base (1 + gamma t)^-power.
 
     The defaults are those of Caffe's LeNet example, which yield the rate that Wong's log prints.

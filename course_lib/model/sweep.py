@@ -1,6 +1,7 @@
 """A sweep over active threads: what a chain's time against the number of threads says about latency and throughput."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from course_lib.arch import WARP
@@ -14,9 +15,9 @@ class ThreadSweep:
 
     Attributes
     ----------
-    latency : float
+    latency
         From the start of one to the start of the next that needs its result: the height of the flat part.
-    per_warp : float
+    per_warp
         Of a multiprocessor for each warp's instruction, when there are warps enough: the slope, for a warp more.
     """
 
@@ -24,7 +25,7 @@ class ThreadSweep:
     per_warp: float
 
     @property
-    def knee(self):
+    def knee(self) -> float:
         """Return the warps at which the flat part and the slope meet: latency × throughput, by Little's law.
 
         >>> ThreadSweep(36, 6).knee
@@ -32,7 +33,7 @@ class ThreadSweep:
         """
         return self.latency / self.per_warp
 
-    def cycles(self, threads):
+    def cycles(self, threads: int) -> float:
         """Return what the two numbers predict for a step of a chain in every warp.
 
         >>> [ThreadSweep(36, 6).cycles(threads) for threads in (32, 192, 256)]
@@ -41,7 +42,7 @@ class ThreadSweep:
         return round_cycles(threads, self.latency, self.per_warp)
 
 
-def read_sweep(cycles):
+def read_sweep(cycles: Mapping[int, float]) -> ThreadSweep:
     """Read latency and throughput from a sweep over active threads.
 
     Parameters
@@ -49,10 +50,6 @@ def read_sweep(cycles):
     cycles : mapping of threads to cycles
         Of a step, for the slowest warp. The fewest threads must leave the latency bare, the most must be more than enough:
         nothing but these two points is used, so that the others can test the result.
-
-    Returns
-    -------
-    ThreadSweep
 
     Raises
     ------

@@ -8,7 +8,7 @@ def _all_whole(**values):
         whole(name, value, 1, 1 << 20, "a size is")
 
 
-def outputs_per_thread(TA, TB, bx, by):
+def outputs_per_thread(TA: int, TB: int, bx: int, by: int) -> int:
     """Return the elements of C that each of bx x by threads computes of a TA x TB tile.
 
     Raises
@@ -27,7 +27,7 @@ def outputs_per_thread(TA, TB, bx, by):
     return TA * TB // (bx * by)
 
 
-def tile_bytes(TA, TB, TW, element_bytes=8):
+def tile_bytes(TA: int, TB: int, TW: int, element_bytes: int = 8) -> int:
     """Return the bytes of shared memory for a TA x TW tile of A and a TW x TB tile of B.
 
     >>> tile_bytes(64, 64, 16), tile_bytes(16, 16, 16, 4)
@@ -36,7 +36,7 @@ def tile_bytes(TA, TB, TW, element_bytes=8):
     return (TA + TB) * TW * element_bytes
 
 
-def blocks(N, tile):
+def blocks(N: int, tile: int) -> int:
     """Return the thread blocks that an N x N result needs with square tiles.
 
     >>> blocks(1024, 64), blocks(1025, 64), blocks(1024, 16)
@@ -46,7 +46,7 @@ def blocks(N, tile):
     return (-(-N // tile)) ** 2
 
 
-def waste(N, tile):
+def waste(N: int, tile: int) -> float:
     """Return the work that tiles do beyond the edge of an N x N result, over the work that is needed.
 
     Wang and Jin's dip at 64 k + 1: a whole row and column of blocks for one row and one column of C.
@@ -57,7 +57,7 @@ def waste(N, tile):
     return blocks(N, tile) * tile * tile / (N * N) - 1
 
 
-def iterations(K, tile):
+def iterations(K: int, tile: int) -> int:
     """Return how many tiles the sum over K takes.
 
     Source: Lee's slides, a 32 x 32 product with 16 x 16 tiles; Wong, section D.

@@ -1,5 +1,6 @@
 """When warps issue and wait: one scheduler, warps that take turns, each instruction needing an earlier result of its warp."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from course_lib.model.inputs import InputError, whole
@@ -25,43 +26,41 @@ class Timeline:
 
     Attributes
     ----------
-    warps : int
     steps : tuple of (issue, latency)
         What each warp executes, in cycles.
-    issues : tuple of Issue
-    chains : int
+    chains
         An instruction needs the result of the one that stands so many before it.
     """
 
     warps: int
-    steps: tuple
-    issues: tuple = field(repr=False)
+    steps: tuple[tuple[float, float], ...]
+    issues: tuple[Issue, ...] = field(repr=False)
     chains: int = 1
 
     @property
-    def cycles(self):
+    def cycles(self) -> float:
         """Return the cycle at which the last result is there."""
         return max(issue.done for issue in self.issues)
 
     @property
-    def idle(self):
+    def idle(self) -> tuple[tuple[float, float], ...]:
         """Return (start, end) of every gap between two issues: then every warp waits. What rounding leaves between them is no gap."""
         pairs = zip(self.issues, self.issues[1:])
         return tuple((before.end, after.start) for before, after in pairs if after.start - before.end > 1e-9 * after.start)
 
     @property
-    def round_cycles(self):
+    def round_cycles(self) -> float:
         """Return the cycles from one round of the first warp to its last: `chains` instructions each; 0 when there is one round only."""
         starts = [issue.start for issue in self.issues if issue.warp == 0]
         return starts[-1] - starts[-1 - self.chains] if len(starts) > self.chains else 0
 
     @property
-    def hidden(self):
+    def hidden(self) -> bool:
         """Tell whether the latency is hidden: from the first issue to the last, the scheduler never waits."""
         return not self.idle
 
     @property
-    def busy(self):
+    def busy(self) -> float:
         """Return the share of the time from the first issue to the end of the last in which the scheduler issues.
 
         >>> timeline(3, [(6, 36)] * 8).busy > 0.4, timeline(6, [(6, 36)] * 8).busy
@@ -70,7 +69,7 @@ class Timeline:
         return sum(issue.end - issue.start for issue in self.issues) / self.issues[-1].end
 
 
-def timeline(warps, steps, chains=1):
+def timeline(warps: int, steps: Iterable[tuple[float, float]], chains: int = 1) -> Timeline:
     """Let warps take turns on one scheduler and return who issues when.
 
     Whenever the scheduler is free, that warp issues which has been ready longest, of several the one with the lowest number.
@@ -78,15 +77,10 @@ def timeline(warps, steps, chains=1):
 
     Parameters
     ----------
-    warps : int
     steps : sequence of (issue, latency)
         Cycles that an instruction of a warp keeps the scheduler, and cycles from its start to its result; latency >= issue.
-    chains : int
+    chains
         Independent chains of each warp, in turn: instruction i needs the result of instruction i - chains.
-
-    Returns
-    -------
-    Timeline
 
     Raises
     ------
@@ -110,7 +104,10 @@ def timeline(warps, steps, chains=1):
         positive(issue=issue, latency=latency)
         if latency < issue:
             raise InputError(f"a latency of {latency} cycles is shorter than the issue of {issue}: it counts from the same start")
-    ready, results, free, issues = [0] * warps, [[] for _ in range(warps)], 0, []
+    ready: list[float] = [0] * warps
+    results: list[list[float]] = [[] for _ in range(warps)]
+    free: float = 0
+    issues: list[Issue] = []
     waiting = set(range(warps))
     while waiting:
         warp = min(waiting, key=lambda w: (ready[w], w))

@@ -1,16 +1,20 @@
 """Picture of one warp's request to global memory: 32 lanes over 32-byte sectors."""
 
+from collections.abc import Mapping
+
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 
 from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.plots import style
 from course_lib.run.traces import is_load, touched_sectors
+from course_lib.simt.report import TraceRecord
 
 USED, FETCHED = style.BLUE, "#BFDDF0"
 
 
-def used_bytes(record):
+def used_bytes(record: TraceRecord) -> int:
     """Return how many distinct bytes the active lanes of a request want.
 
     >>> from types import SimpleNamespace
@@ -21,25 +25,23 @@ def used_bytes(record):
     return len(np.unique(first[first >= 0][:, None] + np.arange(record.width)))
 
 
-def words_of(record):
+def words_of(record: TraceRecord) -> str:
     """Say what one request is: "load of 4 bytes a lane, line 28"."""
     return f"{'load' if is_load(record) else 'store'} of {record.width} byte{'s' * (record.width != 1)} a lane, line {record.line}"
 
 
 @style.styled
-def lane_sectors(record, ax=None, *, base=None, title=None):
+def lane_sectors(record: TraceRecord, ax: Axes | None = None, *, base: int | None = None, title: str | None = None) -> Axes:
     """Draw one request: a row per lane, a column per 4-byte word, lines between the 32-byte sectors it fetches.
 
     Only the sectors that the request touches are drawn, side by side; their addresses are below.
 
     Parameters
     ----------
-    record : TraceRecord
+    record
         Of one global load or store, up to 128 bits a lane.
-    ax : Axes, optional
-    base : int, optional
+    base
         Address counted as zero; default the first sector touched.
-    title : str, optional
 
     Returns
     -------
@@ -75,15 +77,16 @@ def lane_sectors(record, ax=None, *, base=None, title=None):
 
 
 @style.styled
-def requests_beside(records, columns=3, width=12.6, height=3.0):
+def requests_beside(records: Mapping[str, TraceRecord], columns: int = 3, width: float = 12.6, height: float = 3.0) -> Axes:
     """Draw several requests side by side, each as `lane_sectors` does, under a title of its own, all to one scale.
 
     Parameters
     ----------
-    records : mapping of title to TraceRecord
-    columns : int
+    records
+        By their titles.
+    columns
         Pictures in a row.
-    width, height : float
+    width, height
         Inches: of the figure, and of each row.
 
     Returns
@@ -112,12 +115,12 @@ def requests_beside(records, columns=3, width=12.6, height=3.0):
     return grid[0]
 
 
-def describe_beside(records):
+def describe_beside(records: Mapping[str, TraceRecord]) -> str:
     """Return the alternative text of `requests_beside`."""
     return " ".join(f"{title}: {describe_sectors(record)}" for title, record in records.items())
 
 
-def describe_sectors(record):
+def describe_sectors(record: TraceRecord) -> str:
     """Return the alternative text of `lane_sectors`.
 
     >>> from types import SimpleNamespace

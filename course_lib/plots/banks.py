@@ -1,6 +1,9 @@
 """Picture of one warp's access to shared memory: 32 lanes over 32 banks, or over 16 as before Fermi."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
 from course_lib.arch import BANK_BYTES, BANKS, WARP
@@ -12,6 +15,7 @@ from course_lib.plots import style
 from course_lib.plots.accesses import FETCHED, words_of
 from course_lib.plots.lane_labels import LEGIBLE, name_lanes
 from course_lib.run.traces import is_load
+from course_lib.simt.report import TraceRecord
 
 # Up to so many different words of one bank: this colour, darker the more.
 DEGREES = {1: FETCHED, 2: "#F8DC9B", 4: style.ORANGE, 8: style.VERMILION, 16: "#A03A00", 32: "#6B1F00"}
@@ -19,7 +23,7 @@ WIDE = 11.0                # inches, for letters at their full size; a narrower 
 GAP = 1.5                  # banks between two half-warps
 
 
-def bank_services(record, banks=BANKS):
+def bank_services(record: TraceRecord, banks: int = BANKS) -> tuple[tuple[Service, ...], ...]:
     """Return what an access to shared memory wants of each bank: a tuple of `Service` for each group drawn side by side.
 
     With 32 banks one group, with 16 (before Fermi) one for each half-warp; their wavefronts are 0, for no rule says which
@@ -50,7 +54,7 @@ def bank_services(record, banks=BANKS):
     return tuple(halves)
 
 
-def bank_counts(record, banks=BANKS):
+def bank_counts(record: TraceRecord, banks: int = BANKS) -> tuple[int, ...]:
     """Return the wavefronts of an access with 32 banks, (one number,), or the steps of each half-warp with 16.
 
     >>> from types import SimpleNamespace
@@ -66,7 +70,7 @@ def bank_counts(record, banks=BANKS):
 
 
 @style.styled
-def bank_grid(record, ax=None, *, banks=BANKS, title=None):
+def bank_grid(record: TraceRecord, ax: Axes | None = None, *, banks: int = BANKS, title: str | None = None) -> Axes:
     """Draw one access to shared memory: a column per bank, a row per line of words, the lanes on the words that they want.
 
     The colour says how many different words the lanes want of that bank (for 64 and 128 bits: lanes that are served together);
@@ -74,16 +78,10 @@ def bank_grid(record, ax=None, *, banks=BANKS, title=None):
 
     Parameters
     ----------
-    record : TraceRecord
+    record
         Of one load from or store to shared memory.
-    ax : Axes, optional
-    banks : 32 or 16
-        16: CC 1.x, where each half-warp (left and right) is served by itself, as on Lee's slide. 32 bits a lane only.
-    title : str, optional
-
-    Returns
-    -------
-    Axes
+    banks
+        32, or 16: CC 1.x, where each half-warp (left and right) is served by itself, as on Lee's slide. 32 bits a lane only.
 
     Raises
     ------
@@ -94,7 +92,7 @@ def bank_grid(record, ax=None, *, banks=BANKS, title=None):
     rows = rows_of(sorted({s.word // banks for group in groups for s in group}))
     tall = min(0.42, max(0.21, 3.2 / len(rows)))          # inches a row
     ax = style.axes(ax, width=WIDE, height=2.1 + tall * max(len(rows), 2))
-    wide, high = ax.figure.get_size_inches()
+    wide, high = style.figure_of(ax).get_size_inches()
     scale, tall = min(1.0, wide / WIDE), (high - 2.1) / len(rows)
     for g, group in enumerate(groups):
         _group(ax, group, rows, banks, g * (banks + GAP), tall, scale)
@@ -128,7 +126,7 @@ def _heading(banks, scale):
                            for which, lanes in (("first", "0 to 15"), ("second", "16 to 31")))
 
 
-def rows_of(touched):
+def rows_of(touched: list[int]) -> list[int]:
     """Return the rows to draw: all from the first to the last, or only the touched ones where that would be too many.
 
     >>> rows_of([3, 5]), rows_of([0, 500])
@@ -140,7 +138,7 @@ def rows_of(touched):
     return whole if len(whole) <= max(8, len(touched) + 4) else touched
 
 
-def words_in(row, banks=BANKS):
+def words_in(row: int, banks: int = BANKS) -> str:
     """Return which words lie side by side in the banks.
 
     >>> words_in(1)
@@ -153,7 +151,7 @@ def _group(ax, group, rows, banks, left, tall, scale):
     """Draw the grid of one group, its words, and below how many each bank has."""
     ax.vlines(np.arange(banks + 1) + left - 0.5, -0.5, len(rows) - 0.5, colors="#D0D0D0", linewidths=0.8)
     ax.hlines(np.arange(len(rows) + 1) - 0.5, left - 0.5, left + banks - 0.5, colors="#D0D0D0", linewidths=0.8)
-    cells = {}
+    cells: dict[int, tuple[tuple[int, ...], int, bool]] = {}
     for s in group:                                      # a word that two phases want is drawn once
         lanes, degree, shared = cells.get(s.word, ((), 0, False))
         cells[s.word] = (lanes + s.lanes, max(degree, s.words_in_bank), shared or len(s.lanes) > 1)
@@ -175,7 +173,7 @@ def _group(ax, group, rows, banks, left, tall, scale):
 
 
 def _label(lanes, two_lines):
-    """Return the text of a cell and its size: the lanes, or how many, in what there is of room."""
+    """Return the text of a cell and its size: the lanes, or how many where they do not fit."""
     text = _ranges(lanes)
     if two_lines and len(text) > 3:
         text = text.replace("–", "–\n").replace(",", ",\n") if len(text) <= 5 else f"{len(lanes)}\nlanes"
@@ -184,12 +182,12 @@ def _label(lanes, two_lines):
     return text, {1: 11, 2: 11, 3: 10}.get(max(map(len, text.split("\n"))), 8)
 
 
-def colour_of(degree):
+def colour_of(degree: int) -> str:
     """Return the colour of a word, given how many words are wanted of its bank."""
     return next(colour for most, colour in DEGREES.items() if degree <= most)
 
 
-def degrees_of(groups):
+def degrees_of(groups: Sequence[Sequence[Service]]) -> list[tuple[int, str]]:
     """Return the colours that occur: (key of DEGREES, numbers of words that it stands for, such as "3 to 4")."""
     degrees = {s.words_in_bank for group in groups for s in group}
     found = []
@@ -215,7 +213,7 @@ def _ranges(numbers):
     >>> _ranges([0, 1, 2, 3, 7]), _ranges([0, 16]), _ranges([5])
     ('0–3, 7', '0,16', '5')
     """
-    runs = []
+    runs: list[list[int]] = []
     for n in numbers:
         if runs and n == runs[-1][1] + 1:
             runs[-1][1] = n
@@ -225,7 +223,7 @@ def _ranges(numbers):
     return (", " if any("–" in p for p in parts) else ",").join(parts)
 
 
-def counted(record, banks=BANKS):
+def counted(record: TraceRecord, banks: int = BANKS) -> str:
     """Say how many wavefronts an access takes; with 16 banks, of each half-warp.
 
     >>> from types import SimpleNamespace
@@ -239,7 +237,7 @@ def counted(record, banks=BANKS):
     return " + ".join(map(str, counts)) + " wavefronts, half-warp by half-warp"
 
 
-def describe_banks(record, banks=BANKS):
+def describe_banks(record: TraceRecord, banks: int = BANKS) -> str:
     """Return the alternative text of `bank_grid`.
 
     >>> from types import SimpleNamespace

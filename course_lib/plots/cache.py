@@ -1,6 +1,8 @@
 """Pictures of cache lines, drawn from the accesses of a program that ran: which lines it fetched, and what it used of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import matplotlib
 import numpy as np
@@ -8,6 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.model.cache_lines import MATRICES, first_lines
@@ -23,42 +26,58 @@ class Window:
 
     Attributes
     ----------
-    step, last : int
+    step, last
         Steps until now; how many of them, the last ones, are looked at.
-    line : int
+    line
         Elements of a line.
-    held, fetched, used : dict of "A", "B", "C" to bool arrays
-        For each element: is its line in the cache now; was its line fetched by the last multiply-adds; did one of them use
-        the element itself.
-    misses, uses : dict of "A", "B", "C" to int
-        Lines fetched by the last steps, and different elements that they used.
-    unit : str
+    held, fetched, used
+        By matrix, "A", "B" or "C", for each element: is its line in the cache now; was its line fetched by the last multiply-adds;
+        did one of them use the element itself.
+    misses, uses
+        By matrix: lines fetched by the last steps, and different elements that they used.
+    unit
         What a step is.
     """
 
     step: int
     last: int
     line: int
-    held: dict
-    fetched: dict
-    used: dict
-    misses: dict
-    uses: dict
+    held: dict[str, NDArray[np.bool_]]
+    fetched: dict[str, NDArray[np.bool_]]
+    used: dict[str, NDArray[np.bool_]]
+    misses: dict[str, int]
+    uses: dict[str, int]
     unit: str = "multiply-adds"
 
 
-def line_window(counted, step, last=16, each=3, unit="multiply-adds"):
+class LineTrace(Protocol):
+    """What `line_window` reads: a `LineCount`, or as much of one."""
+
+    @property
+    def trace(self) -> NDArray[Any]: ...
+
+    @property
+    def C(self) -> NDArray[Any]: ...
+
+    @property
+    def cache(self) -> Any: ...
+
+    @property
+    def shapes(self) -> tuple[Any, ...]: ...
+
+
+def line_window(counted: LineTrace, step: int, last: int = 16, each: int = 3, unit: str = "multiply-adds") -> Window:
     """Return the `Window` after some multiply-adds, or other steps.
 
     Parameters
     ----------
-    counted : LineCount
+    counted
         From `count_lines` with `trace` large enough: three accesses for each multiply-add.
-    step, last : int
+    step, last
         1 and up; `last` may be larger than `step`.
-    each : int
+    each
         Accesses of a step.
-    unit : str
+    unit
         What a step is called.
 
     Raises
@@ -98,14 +117,12 @@ def _lines_of_elements(shape, first, per_line):
 
 
 @style.styled
-def cache_lines(window, *, title=None, indexed=INDEXED):
+def cache_lines(window: Window, *, title: str | None = None, indexed: Mapping[str, str] = INDEXED) -> Figure:
     """Draw A, B and C: lines that the cache holds, lines just fetched, and the elements that were used.
 
     Parameters
     ----------
-    window : Window
-    title : str, optional
-    indexed : dict, optional
+    indexed
         What an element of each matrix is called; default A(i, k), B(k, j), C(i, j).
 
     Returns
@@ -113,7 +130,7 @@ def cache_lines(window, *, title=None, indexed=INDEXED):
     Figure
         With three Axes.
     """
-    figure = Figure(figsize=(10.6, 4.5), dpi=style.DPI)     # places by hand: to find a layout takes longer than all the drawing
+    figure = Figure(figsize=(10.6, 4.5), dpi=style.DPI)     # positions by hand: to find a layout takes longer than all the drawing
     FigureCanvasAgg(figure)
     figure.subplots_adjust(left=0.035, right=0.99, bottom=0.16, top=0.81, wspace=0.1)
     for ax, name in zip(figure.subplots(1, 3), MATRICES, strict=True):
@@ -155,7 +172,7 @@ def _plural(count, word):
     return f"{count} {word}{'s' * (count != 1)}"
 
 
-def describe_lines(window):
+def describe_lines(window: Window) -> str:
     """Return the alternative text of `cache_lines`."""
     said = [f"{name} {_plural(window.misses[name], 'line')} fetched and {_plural(window.uses[name], 'element')} used"
             for name in MATRICES]

@@ -1,37 +1,37 @@
 """Bars for a ladder of kernels, lines for a counter against a parameter."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
+from matplotlib.axes import Axes
 
 from course_lib.plots import style
 
 
 @style.styled
-def bars(values, ax=None, *, unit, title=None, note=None, digits=3):
+def bars(values: Mapping[str, float], ax: Axes | None = None, *, unit: str, title: str | None = None, note: str | None = None,
+         digits: int = 3) -> Axes:
     """Draw one horizontal bar per entry, its value beside it, in the order given from top to bottom.
 
     Parameters
     ----------
-    values : mapping of label to number
-    ax : Axes, optional
-    unit : str
+    values
+        By label.
+    unit
         On the axis, with where the numbers are from ("GFLOP/s, recorded on …").
-    title, note : str, optional
+    title, note
         `note` is a line of small type below the axis.
-    digits : int
+    digits
         Significant digits of the printed values.
-
-    Returns
-    -------
-    Axes
 
     >>> [t.get_text() for t in bars({"naive": 10.0, "tiled": 25.0}, unit="GFLOP/s").texts]
     ['10', '25']
     """
     ax = style.axes(ax, width=9.0, height=1.8 + 0.62 * len(values))
-    places, numbers = np.arange(len(values)), list(values.values())
-    drawn = ax.barh(places, numbers, color=[style.CYCLE[i % len(style.CYCLE)] for i in places], height=0.68)
+    at, numbers = np.arange(len(values)), list(values.values())
+    drawn = ax.barh(at, numbers, color=[style.CYCLE[i % len(style.CYCLE)] for i in at], height=0.68)
     ax.bar_label(drawn, [_number(v, digits) for v in numbers], padding=5, fontsize=13)
-    ax.set_yticks(places, list(values), fontsize=13)
+    ax.set_yticks(at, list(values), fontsize=13)
     ax.invert_yaxis()
     ax.margins(x=0.14)
     ax.set(xlabel=unit + (f"\n{note}" if note else ""), title=title or "")
@@ -41,23 +41,19 @@ def bars(values, ax=None, *, unit, title=None, note=None, digits=3):
 
 
 @style.styled
-def lines(x, series, ax=None, *, xlabel, ylabel, predicted=None, title=None, log=False, note=None):
+def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], ax: Axes | None = None, *, xlabel: str, ylabel: str,
+          predicted: Mapping[str, Sequence[float]] | None = None, title: str | None = None, log: bool = False,
+          note: str | None = None) -> Axes:
     """Draw counters against a parameter: markers for what was counted, dashed or dotted curves for what was predicted.
 
     Parameters
     ----------
-    x : sequence of number
+    x
         The parameter's values, shown as ticks.
-    series, predicted : mapping of label to numbers
-        As many numbers as `x`; `predicted` may be left out.
-    ax : Axes, optional
-    log : bool
+    series, predicted
+        By label as many numbers as `x`; `predicted` may be left out.
+    log
         Base-2 logarithmic axes: halving shows as a straight line.
-    title, note : str, optional
-
-    Returns
-    -------
-    Axes
     """
     ax = style.axes(ax, width=9.0, height=4.8)
     paired = len(series) == len(predicted or ()) > 1                 # then each curve has the colour of its markers

@@ -29,12 +29,12 @@ def _short(value):
     return f"{value:,.1f}".removesuffix(".0")
 
 
-def device_report(*devices):
+def device_report(*devices: str | Device) -> Table:
     """Set the facts of devices side by side.
 
     Parameters
     ----------
-    *devices : str or Device
+    *devices
         Names of the device table, or entries of it; default the device that is modelled when there is no GPU.
 
     Returns

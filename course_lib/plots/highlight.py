@@ -12,7 +12,7 @@ STYLE = get_style_by_name("default")      # each colour that CUDA gets stands ou
 class Highlighted:
     """A text with line numbers; coloured in a notebook."""
 
-    def __init__(self, source, caption=""):
+    def __init__(self, source: str, caption: str = "") -> None:
         self.source, self.caption = source, caption
 
     def __repr__(self):
@@ -27,7 +27,7 @@ class Highlighted:
                 f"{lines}</pre>")
 
 
-def coloured(source):
+def coloured(source: str) -> str:
     """Return CUDA C as HTML with colours, line for line.
 
     >>> print(coloured("int x;  // a < b"))
@@ -52,13 +52,8 @@ def _css(kind):
     return ";".join(wanted + ["font-style:italic"] * bool(look["italic"]))
 
 
-def highlighted(source, caption=""):
+def highlighted(source: str, caption: str = "") -> Highlighted:
     """Show CUDA C with colours and the line numbers that messages and counters speak of.
-
-    Parameters
-    ----------
-    source : str
-    caption : str
 
     Returns
     -------

@@ -1,12 +1,16 @@
 """Names of lanes in pictures of banks whose rows are too low for a number in each word."""
 
+from collections.abc import Iterable, Mapping, Sequence
+
+from matplotlib.axes import Axes
+
 from course_lib.plots import style
 
-LEGIBLE = 0.14            # inches: a row at least this high has room for a number
+LEGIBLE = 0.14            # inches: a row at least this high can hold a number
 MANY = 4                  # words of a column that are named together
 
 
-def lanes_in_words(lanes):
+def lanes_in_words(lanes: Iterable[int]) -> str:
     """Write sorted lanes as a reader would say them.
 
     >>> lanes_in_words(range(32)), lanes_in_words(range(1, 32, 4)), lanes_in_words([7]), lanes_in_words([0, 1, 5])
@@ -23,19 +27,19 @@ def lanes_in_words(lanes):
     return f"lanes {', '.join(map(str, lanes))}"
 
 
-def name_lanes(ax, cells, rows):
+def name_lanes(ax: Axes, cells: Mapping[tuple[float, float], Sequence[int]], rows: int) -> None:
     """Write beside a column of many words which lanes want them, and beside words that stand alone the first lane and the last.
 
     Parameters
     ----------
-    ax : Axes
+    ax
         Its rows and columns are of one size.
-    cells : mapping of (x, y) to lanes
-        Where a word is drawn, in columns and rows, and which lanes want it.
-    rows : int
+    cells
+        Where a word is drawn, (x, y) in columns and rows, and which lanes want it.
+    rows
         Rows of the picture.
     """
-    columns = {}
+    columns: dict[float, list[tuple[float, Sequence[int]]]] = {}
     for (x, y), lanes in sorted(cells.items()):
         columns.setdefault(x, []).append((y, lanes))
     every = [lane for lanes in cells.values() for lane in lanes]
@@ -48,22 +52,22 @@ def name_lanes(ax, cells, rows):
         for y, lanes in words:
             if {min(every), max(every)} & set(lanes):
                 text = lanes_in_words(lanes)
-                left, top = _free_place(x, y, (0.55 * len(text), rows / 12), cells, rows)
+                left, top = _free_corner(x, y, (0.55 * len(text), rows / 12), cells, rows)
                 ax.text(left, top, text, ha="left", va="top", fontsize=11, color=style.INK)
 
 
-def _free_place(x, y, size, cells, rows):
+def _free_corner(x, y, size, cells, rows):
     """Return (left, top) of a text near a word that covers the fewest words.
 
-    >>> _free_place(0, 0, (3, 2), {(i, i): (i,) for i in range(32)}, 32)
+    >>> _free_corner(0, 0, (3, 2), {(i, i): (i,) for i in range(32)}, 32)
     (-0.4, 4.0)
     """
     (wide, high), right = size, max(a for a, _ in cells) + 0.6
     steps = [rows * n / 32 for n in (-0.5, 1, 2, 3, 4)]
-    places = [(left, top) for down in steps for top in (y + down, y - down - high)
+    corners = [(left, top) for down in steps for top in (y + down, y - down - high)
               for left in (x + 0.7, x - 0.4, x + 0.4 - wide, x - 0.7 - wide)
               if -0.4 <= top <= rows - high and -0.4 <= left <= right - wide]
 
     def covered(place):
         return sum(abs(2 * (a - place[0]) - wide) < wide + 1 and abs(2 * (b - place[1]) - high) < high + 1 for a, b in cells)
-    return min(places, key=covered, default=(x + 0.7, y))
+    return min(corners, key=covered, default=(x + 0.7, y))

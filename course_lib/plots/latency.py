@@ -1,35 +1,36 @@
 """Pictures of what a clock says: a chain's time against active threads, and a load's against the size of what is read."""
 
+from collections.abc import Mapping
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
+from course_lib.model import ThreadSweep
 from course_lib.plots import style
 
 KIB, MIB = 1024, 1024 * 1024
 
 
 @style.styled
-def thread_sweeps(measured, read, ax=None, *, title=None, label="", live=None):
+def thread_sweeps(measured: Mapping[str, Mapping[int, float]], read: Mapping[str, ThreadSweep], ax: Axes | None = None, *,
+                  title: str | None = None, label: str = "", live: Mapping[str, Mapping[int, float]] | None = None) -> Axes:
     """Draw cycles of a step against active threads: points as measured, lines as two numbers predict them.
 
     Of several sweeps the first has large hollow points and a thick line, so that it is seen below others that it agrees with.
 
     Parameters
     ----------
-    measured : mapping of name to {threads: cycles}
-    read : mapping of name to course_lib.model.ThreadSweep
+    measured
+        By name, {threads: cycles}.
+    read
         What was read from them, with a mark at each knee; a sweep that is not in it has points alone.
-    ax : Axes, optional
-    title : str, optional
-    label : str
+    label
         Where the points are from.
-    live : mapping of name to {threads: cycles}, optional
-        Of this machine, drawn hollow.
-
-    Returns
-    -------
-    Axes
+    live
+        As `measured`, of this machine, drawn hollow.
 
     >>> from course_lib.model import read_sweep
     >>> points = {32: 36.0, 128: 36.0, 512: 96.0}
@@ -40,7 +41,7 @@ def thread_sweeps(measured, read, ax=None, *, title=None, label="", live=None):
     if len(measured) > len(style.CYCLE):
         raise CourseError(f"{len(measured)} sweeps are too many to tell apart: choose up to {len(style.CYCLE)}", names=tuple(measured))
     ax = style.axes(ax, width=10.0, height=4.2)
-    handles = []
+    handles: list[Artist] = []
     for i, (name, points) in enumerate(measured.items()):
         found, colour, last, below = read.get(name), style.CYCLE[i], max(points), i == 0 and len(measured) > 1
         if found:
@@ -68,7 +69,7 @@ def thread_sweeps(measured, read, ax=None, *, title=None, label="", live=None):
     return ax
 
 
-def describe_sweeps(measured, read, label=""):
+def describe_sweeps(measured: Mapping[str, Mapping[int, float]], read: Mapping[str, ThreadSweep], label: str = "") -> str:
     """Return the alternative text of `thread_sweeps`.
 
     >>> from course_lib.model import ThreadSweep
@@ -82,7 +83,7 @@ def describe_sweeps(measured, read, label=""):
     return f"Cycles of a step against active threads{f', {label}' * bool(label)}: {'; '.join(words)}."
 
 
-def size(n):
+def size(n: int) -> str:
     """Write bytes with a unit.
 
     >>> size(4096), size(2**28)
@@ -92,16 +93,17 @@ def size(n):
 
 
 @style.styled
-def ring_sizes(curves, ends, ax=None, *, title=None, label=""):
-    """Draw cycles of a hop against the size of the ring, a curve for each way through it, and where each cache ends.
+def ring_sizes(curves: Mapping[str, Mapping[int, float]], ends: Mapping[str, int], ax: Axes | None = None, *, title: str | None = None,
+               label: str = "") -> Axes:
+    """Draw cycles of a hop against the size of the ring, a curve for each order of its slots, and where each cache ends.
 
     Parameters
     ----------
-    curves : mapping of name to {bytes: cycles}
-    ends : mapping of name to bytes
-        The largest ring that a cache can hold.
-    ax : Axes, optional
-    title, label : str
+    curves
+        By name, {bytes: cycles}.
+    ends
+        By name, the bytes of the largest ring that a cache can hold.
+    title, label
         `label` says where the figures are from.
 
     Returns
@@ -131,7 +133,7 @@ def ring_sizes(curves, ends, ax=None, *, title=None, label=""):
     return ax
 
 
-def describe_rings(curves, label=""):
+def describe_rings(curves: Mapping[str, Mapping[int, float]], label: str = "") -> str:
     """Return the alternative text of `ring_sizes`: each curve at all of its sizes.
 
     >>> describe_rings({"every slot": {4096: 34.2, 2**20: 283.6}}, "made up")

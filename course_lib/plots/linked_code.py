@@ -3,10 +3,13 @@
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from course_lib import toolchain
 from course_lib.errors import CourseError
+from course_lib.kernels import Kernel
 from course_lib.run import resolve
+from course_lib.toolchain import Loop
 
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s")
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')
@@ -27,19 +30,19 @@ class LinkedCode:
 
     Attributes
     ----------
-    name, words : str
+    name, words
         Of the kernel; "UNROLL = 1" and so on.
-    arch : str
+    arch
         Such as "sm_90".
-    source : tuple of str
+    source
         Its lines.
-    ptx, sass : tuple of CodeLine
+    ptx, sass
         The kernel's body without declarations of files and lines, so without a path of this machine.
-    loop : toolchain.Loop or None
+    loop
         The innermost loop with most multiply-adds, in SASS.
-    fma : str
+    fma
         "FFMA", or "DFMA" for float64: the opcode of a multiply-add.
-    step : float or None
+    step
         Instructions per multiply-add of a whole step along K, loads of the tiles and barriers included; None where it is not
         known. Only this compares loops that are written out in part with one that is gone.
     """
@@ -50,33 +53,33 @@ class LinkedCode:
     source: tuple[str, ...] = field(repr=False)
     ptx: tuple[CodeLine, ...] = field(repr=False)
     sass: tuple[CodeLine, ...] = field(repr=False)
-    loop: object = field(repr=False)
+    loop: Loop | None = field(repr=False)
     fma: str = "FFMA"
     step: float | None = None
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float | None:
         """Return the machine instructions per multiply-add in the inner loop, or None when no loop multiplies and adds."""
         return self.loop.counts["instructions"] / self.loop.counts[self.fma] if self.loop else None
 
     @property
-    def sass_per_line(self):
+    def sass_per_line(self) -> dict[int, int]:
         """Return source line -> machine instructions, each counted once, however often it is executed."""
         return dict(sorted(Counter(c.line for c in self.sass if c.line).items()))
 
     @property
-    def lines(self):
+    def lines(self) -> tuple[int, ...]:
         """Return the source lines that have PTX or SASS."""
         return tuple(sorted({c.line for c in (*self.ptx, *self.sass) if c.line}))
 
     @property
-    def busiest(self):
+    def busiest(self) -> int:
         """Return the source line of the inner loop with most multiply-adds, or else the one with most machine instructions."""
         inside = self.loop.lines if self.loop else ()
         fmas = Counter(c.line for c in self.sass if c.line in inside and f"{self.fma} " in c.text)
-        return max(fmas or self.sass_per_line, key=(fmas or self.sass_per_line).get)
+        return max(fmas or self.sass_per_line, key=(fmas or self.sass_per_line).__getitem__)
 
-    def says(self):
+    def says(self) -> str:
         """Return a sentence on the inner loop.
 
         >>> linked_code("sgemm_unrolled", UNROLL=4).says()[:26]
@@ -90,21 +93,17 @@ class LinkedCode:
                 f"{self.per_multiply_add:.3g} a multiply-add{step}.")
 
 
-def linked_code(kernel, *, arch="sm_90", **parameters):
+def linked_code(kernel: str | Kernel | Path, *, arch: str = "sm_90", **parameters: int) -> LinkedCode:
     """Compile a kernel and link its PTX and SASS to its source.
 
     Parameters
     ----------
-    kernel : str, Kernel or Path
+    kernel
         As for `run`.
-    arch : str
+    arch
         Which machine's code.
     **parameters
         Of the kernel; the others keep their defaults.
-
-    Returns
-    -------
-    LinkedCode
 
     Raises
     ------
@@ -117,21 +116,21 @@ def linked_code(kernel, *, arch="sm_90", **parameters):
     >>> sum("FFMA" in c.text for c in code.sass if c.line == code.busiest)
     16
     """
-    kernel = resolve(kernel)
-    values = kernel.check(**parameters)
-    compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
-    code = toolchain.sass(compiled, kernel.entry)
-    fma = "DFMA" if kernel.dtype == "float64" else "FFMA"
+    resolved = resolve(kernel)
+    values = resolved.check(**parameters)
+    compiled = toolchain.compile_cuda(resolved.source, name=resolved.file_name, arch=arch, defines=resolved.defines(**values))
+    code = toolchain.sass(compiled, resolved.entry)
+    fma = "DFMA" if resolved.dtype == "float64" else "FFMA"
     busy = any(i.base == fma for loop in toolchain.loops(code) for i in loop.instructions)
-    inner = toolchain.inner_loop(kernel, arch=arch, **values).loop if busy else None
-    step = toolchain.whole_step(kernel, arch=arch, **values) if busy else None
+    inner = toolchain.inner_loop(resolved, arch=arch, **values).loop if busy else None
+    step = toolchain.whole_step(resolved, arch=arch, **values) if busy else None
     return LinkedCode(
-        kernel.name, ", ".join(f"{k} = {v}" for k, v in values.items()), arch, tuple(kernel.source.splitlines()),
-        tuple(ptx_lines(compiled.ptx, kernel.entry, kernel.file_name)), tuple(CodeLine(i.text, i.line) for i in code),
+        resolved.name, ", ".join(f"{k} = {v}" for k, v in values.items()), arch, tuple(resolved.source.splitlines()),
+        tuple(ptx_lines(compiled.ptx, resolved.entry, resolved.file_name)), tuple(CodeLine(i.text, i.line) for i in code),
         inner, fma, step.per_multiply_add if step else None)
 
 
-def ptx_lines(ptx, entry, name):
+def ptx_lines(ptx: str, entry: str, name: str) -> list[CodeLine]:
     """Return the body of one kernel as CodeLines: declarations, labels and instructions, without .loc and .file.
 
     Raises

@@ -1,9 +1,14 @@
 """What stands in the machine code of kernels' innermost loops, side by side."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.axes import Axes
+
 from course_lib import kernels
 from course_lib.plots import style
 from course_lib.run.table import Table
-from course_lib.toolchain import inner_loop
+from course_lib.toolchain import WholeStep, inner_loop
 
 HEADER = ("kernel", "multiply-adds", "LDS.32", "LDS.64", "LDS.128", "LDG", "STS", "other", "jumps",
           "LDS / multiply-add", "shared words / multiply-add", "LDG / multiply-add", "instructions / multiply-add", "factors from shared")
@@ -11,14 +16,13 @@ HEADER = ("kernel", "multiply-adds", "LDS.32", "LDS.64", "LDS.128", "LDG", "STS"
 STEP_COLOURS = (style.GREEN, style.BLUE, style.VERMILION, style.GREY)       # as in lesson 07's picture
 
 
-def inner_loops(*names, arch="sm_90", **parameters):
+def inner_loops(*names: str, arch: str = "sm_90", **parameters: int) -> Table:
     """Count the instructions of each kernel's innermost loop with the most multiply-adds.
 
     Parameters
     ----------
-    *names : str
+    *names
         Kernels of the catalog; default all that multiply matrices without tensor cores.
-    arch : str
     **parameters
         Tile sizes and the like, for every kernel named.
 
@@ -56,7 +60,7 @@ def _row(found):
             found.other, found.jumps, *per, f"{factors:g}")
 
 
-def describe_steps(steps, chosen=None):
+def describe_steps(steps: Mapping[Any, WholeStep], chosen: Any = None) -> str:
     """Return the numbers of `step_bars` in words."""
     return "Instructions per multiply-add. " + " ".join(
         f"{label}: {step.per_multiply_add:.3g} ({', '.join(f'{name} {value:.3g}' for name, value in step.shares().items() if value)})."
@@ -64,21 +68,16 @@ def describe_steps(steps, chosen=None):
 
 
 @style.styled
-def step_bars(steps, ax=None, *, chosen=None, title=None, note=None):
+def step_bars(steps: Mapping[Any, WholeStep], ax: Axes | None = None, *, chosen: Any = None, title: str | None = None,
+              note: str | None = None) -> Axes:
     """Draw the machine instructions of a whole step along K for each multiply-add, as stacked bars.
 
     Parameters
     ----------
-    steps : mapping of label to WholeStep
-        From top to bottom.
-    ax : Axes, optional
-    chosen : label, optional
-        Marked on the axis.
-    title, note : str, optional
-
-    Returns
-    -------
-    Axes
+    steps
+        By label, from top to bottom.
+    chosen
+        The label that is marked on the axis.
 
     >>> from course_lib.toolchain import whole_step
     >>> ax = step_bars({u: whole_step("sgemm_unrolled", UNROLL=u) for u in (1, 16)})

@@ -13,15 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from PIL import Image
 
-from course_lib.plots.style import styled
+from course_lib.plots import style
+
+Drawn = tuple[Axes | Figure, str]       # a drawing and its alternative text
 
 COLOURS = 64            # flat drawings need few colours; a palette makes the PNG a third of the size
 MOST_BYTES = 150_000    # of an SVG; a map of thousands of elements has more, and becomes a PNG
 FIGURES = "COURSE_FIGURES"              # "png" where notebooks are committed: GitHub shows no SVG, and a PNG is smaller
 
-# A figure is drawn for white paper and is transparent. What knows no theme gives it white; dark themes turn light into dark, hues kept.
+# A figure is drawn for white paper and is transparent. What knows no theme gives it white; dark themes swap light and dark, not hues.
 DARK = ('<style>[data-jp-theme-light="false"] .wbw-figure,.vscode-dark .wbw-figure'
         "{background:none!important;filter:invert(1) hue-rotate(180deg)}</style>")
 
@@ -42,16 +46,15 @@ class Picture:
         return f"[figure: {self.alt}]"
 
 
-@styled
-def render(ax, alt, *, small=True):
+@style.styled
+def render(ax: Axes | Figure, alt: str, *, small: bool = True) -> Picture:
     """Draw an Axes' (or a Figure's) figure to a `Picture`.
 
     Parameters
     ----------
-    ax : Axes or Figure
-    alt : str
+    alt
         What a reader who cannot see the figure needs to know: the finding, not the colours.
-    small : bool
+    small
         Take more time for fewer bytes of a PNG (for a committed notebook); a slider's picture does without.
 
     Raises
@@ -61,7 +64,7 @@ def render(ax, alt, *, small=True):
     """
     if not alt or not alt.strip():
         raise ValueError("a figure needs alternative text: say in a sentence what it shows")
-    figure = getattr(ax, "figure", None) or ax
+    figure = style.figure_of(ax)
     figure.canvas.draw()                     # the layout needs it; axes that change their ticks, too
     width, height = (round(inches * figure.dpi) for inches in figure.get_size_inches())
     data, kind = (b"", "png") if os.environ.get(FIGURES) == "png" else (_svg(figure), "svg+xml")
@@ -94,15 +97,15 @@ def _with_palette(pixels):
     packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
     colours, where, counts = np.unique(packed, return_inverse=True, return_counts=True)
     rgb = (colours[:, None] >> np.array([16, 8, 0])).astype(np.int32) & 255
-    kept = rgb[np.argsort(-counts, kind="stable")[:COLOURS]]
-    nearest = ((rgb[:, None] - kept) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
+    chosen = rgb[np.argsort(-counts, kind="stable")[:COLOURS]]
+    nearest = ((rgb[:, None] - chosen) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
     image = Image.fromarray(nearest[where.reshape(packed.shape)])
-    image.putpalette(kept.astype(np.uint8).tobytes())
+    image.putpalette(chosen.astype(np.uint8).tobytes())
     return image
 
 
-def img_tag(data, kind, alt, size):
-    """Return an HTML image with the picture inside it; it shrinks where there is no place for its width.
+def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
+    """Return an HTML image with the picture inside it; it shrinks where there is no space for its width.
 
     >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)))
     <img alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%;background:white" src="data:image/png;base64,YWJj">
@@ -111,6 +114,6 @@ def img_tag(data, kind, alt, size):
     return f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
 
 
-def show(ax, alt):
+def show(ax: Axes | Figure, alt: str) -> None:
     """Show a figure in the notebook with alternative text."""
     display(render(ax, alt))

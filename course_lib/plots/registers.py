@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.plots import style
+from course_lib.run import LaunchResult, RunResult
 from course_lib.run.traces import array_of, elements, is_load, is_store
 
 OWNED, NEEDED = 1.0, 0.4       # shades of an element that the thread computes, and of one that uses the same rows or columns
@@ -23,18 +25,18 @@ class Share:
 
     rows: int
     cols: int
-    outputs: tuple
-    a_rows: tuple
-    b_cols: tuple
+    outputs: tuple[tuple[int, int], ...]
+    a_rows: tuple[int, ...]
+    b_cols: tuple[int, ...]
     words: float
 
 
-def words_read(result):
+def words_read(result: LaunchResult) -> int:
     """Count the 32-bit words that the lanes of all traced warps load from shared memory.
 
     Parameters
     ----------
-    result : RunResult
+    result
         Traced; a trace has every load as the source has it, before the assembler joins neighbours to wider ones.
 
     Raises
@@ -53,16 +55,16 @@ def words_read(result):
     return sum(int((np.asarray(r.addresses) >= 0).sum()) * r.width // 4 for r in loads)
 
 
-def thread_share(result, thread=(0, 0), shared=("As", "Bs")):
+def thread_share(result: RunResult, thread: tuple[int, int] = (0, 0), shared: tuple[str, str] = ("As", "Bs")) -> Share:
     """Find, from the trace, which outputs one thread of block (0, 0) stores and which words of the shared tiles it reads.
 
     Parameters
     ----------
-    result : RunResult
+    result
         Of one block that covers C exactly, its tiles as deep as K, with the thread's warp traced.
-    thread : (x, y)
-        Within its block.
-    shared : (str, str)
+    thread
+        Its x and y within its block.
+    shared
         The names of the tiles of A, of M × K elements, and of B, of K × N.
 
     Raises
@@ -88,11 +90,12 @@ def thread_share(result, thread=(0, 0), shared=("As", "Bs")):
         words += len(read)
         found.append(np.unique(read // columns if name == shared[0] else read % columns))
     outputs = tuple(sorted(divmod(int(e), result.N) for e in stored))
-    return Share(result.M, result.N, outputs, *(tuple(map(int, places)) for places in found), words / result.K)
+    a_rows, b_cols = (tuple(map(int, numbers)) for numbers in found)
+    return Share(result.M, result.N, outputs, a_rows, b_cols, words / result.K)
 
 
 @style.styled
-def thread_share_picture(share, ax=None, *, title=None):
+def thread_share_picture(share: Share, ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw the tile of C with the outputs of one thread; to its left the tile of A, above it the tile of B, at one k.
 
     Returns
@@ -123,13 +126,13 @@ def thread_share_picture(share, ax=None, *, title=None):
     return ax
 
 
-def describe_share(share):
+def describe_share(share: Share) -> str:
     """Return the alternative text of `thread_share_picture`.
 
     >>> describe_share(Share(8, 8, ((0, 0), (0, 4)), (0,), (0, 4), 3.0))
     'In a tile of 8 × 8 elements one thread computes 2: rows 0, columns 0, 4. For each k it reads 3 words: 1 of A, 2 of B.'
     """
-    rows, cols = (sorted({place[i] for place in share.outputs}) for i in (0, 1))
+    rows, cols = (sorted({output[i] for output in share.outputs}) for i in (0, 1))
     return (f"In a tile of {share.rows} × {share.cols} elements one thread computes {len(share.outputs)}: rows {_list(rows)}, columns "
             f"{_list(cols)}. For each k it reads {share.words:g} words: {len(share.a_rows)} of A, {len(share.b_cols)} of B.")
 

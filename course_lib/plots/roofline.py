@@ -1,6 +1,9 @@
 """The roofline of a device, with kernels on it."""
 
+from collections.abc import Mapping
+
 import numpy as np
+from matplotlib.axes import Axes
 
 from course_lib.arch import DEFAULT_DEVICE, Device, device
 from course_lib.errors import CourseError
@@ -9,31 +12,27 @@ from course_lib.plots import style
 
 
 @style.styled
-def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwidths=None, element_bytes=1, title=None,
-             traffic="of device memory", paired=False):
+def roofline(which: str | Device = DEFAULT_DEVICE, points: Mapping[str, tuple[float, float]] | None = None, ax: Axes | None = None, *,
+             double: bool = False, bandwidths: Mapping[str, float] | None = None, element_bytes: int = 1, title: str | None = None,
+             traffic: str = "of device memory", paired: bool = False) -> Axes:
     """Draw the most that memory and arithmetic allow together, on logarithmic axes.
 
     Parameters
     ----------
-    which : str or Device
+    which
         A name of the device table, an entry of it, or what `course_lib.gpu.live_device` returns.
-    points : mapping of label to (intensity, GFLOP/s), optional
-        Kernels; intensity in the unit of the axis.
-    double : bool
+    points
+        Kernels by label, (intensity, GFLOP/s); intensity in the unit of the axis.
+    double
         The peak in double precision.
-    bandwidths : mapping of label to 10^9 bytes a second, optional
-        A roof for each; default the data sheet's.
-    element_bytes : int
+    bandwidths
+        10^9 bytes per second by label, a roof for each; default the data sheet's.
+    element_bytes
         1: the axis counts operations a byte. 8: operations a double, as Wang and Jin's q.
-    title : str, optional
-    traffic : str
+    traffic
         What the bytes are: "of device memory", or "of all requests".
-    paired : bool
+    paired
         Each point counts the bytes of the roof in its place, and has that roof's colour.
-
-    Returns
-    -------
-    Axes
 
     Raises
     ------
@@ -77,7 +76,9 @@ def roofline(which=DEFAULT_DEVICE, points=None, ax=None, *, double=False, bandwi
     return ax
 
 
-def describe_roofline(which=DEFAULT_DEVICE, points=None, *, double=False, bandwidths=None, element_bytes=1, paired=False):
+def describe_roofline(which: str | Device = DEFAULT_DEVICE, points: Mapping[str, tuple[float, float]] | None = None, *,
+                      double: bool = False, bandwidths: Mapping[str, float] | None = None, element_bytes: int = 1,
+                      paired: bool = False) -> str:
     """Return the alternative text of `roofline`; parameters as there.
 
     >>> describe_roofline("Tesla K80", {"N = 1024": (23.1, 693)}, double=True, element_bytes=8)

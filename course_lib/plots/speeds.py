@@ -1,25 +1,31 @@
 """Records of a sweep as curves: speed against the size, or against a tile, a number of warps or of threads."""
 
+from collections.abc import Iterable, Mapping
+
+from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 
+from course_lib.data import Record
 from course_lib.errors import CourseError
 from course_lib.plots import style
+from course_lib.run import RunResult
 from course_lib.run.table import Table
 
 UNITS = {"gflops": "GFLOP/s", "gb_s": "GB/s"}
 WIDE_RANGE, MOST_TICKS = 16, 10       # from this ratio on the x axis is logarithmic; up to so many values are its ticks
 
 
-def curves(records, over="N", what="gflops"):
+def curves(records: Iterable[Record], over: str = "N", what: str = "gflops") -> dict[str, dict[int, float]]:
     """Return label -> {x: speed}, a curve for each kernel and each choice of its other parameters.
 
     Parameters
     ----------
-    records : iterable of course_lib.data.Record
+    records
         Those without a speed are left out.
-    over : str
+    over
         "N", "M", "K", "dynamic_shared" or a parameter such as "threads".
-    what : "gflops" or "gb_s"
+    what
+        "gflops" or "gb_s".
 
     Raises
     ------
@@ -33,7 +39,7 @@ def curves(records, over="N", what="gflops"):
     found = [r for r in records if getattr(r, what) is not None and _x(r, over) is not None]
     if not found:
         raise CourseError(f"no record has a speed and {over}", over=over)
-    lines = {}
+    lines: dict[str, dict[int, float]] = {}
     for r in found:
         line = lines.setdefault(_label(r, found, over), {})
         if _x(r, over) in line:
@@ -57,20 +63,19 @@ def _label(record, found, over):
 
 
 @style.styled
-def speeds(records, ax=None, *, over="N", what="gflops", title=None, label="", live=None, log=False):
+def speeds(records: Iterable[Record], ax: Axes | None = None, *, over: str = "N", what: str = "gflops", title: str | None = None,
+           label: str = "", live: Mapping[str, Mapping[int, float]] | None = None, log: bool = False) -> Axes:
     """Draw a curve for each kernel.
 
     Parameters
     ----------
     records, over, what
         As for `curves`.
-    ax : Axes, optional
-    title : str, optional
-    label : str
+    label
         Where the figures are from: a Recording's `label`.
-    live : mapping of label to {x: speed}, optional
-        Points of this machine beside the curves, from `live_points`.
-    log : bool
+    live
+        By label, {x: speed}: points of this machine beside the curves, from `live_points`.
+    log
         Logarithmic axes, both; without, the y axis begins at 0, and the x axis is logarithmic where the values span much.
 
     Returns
@@ -90,7 +95,8 @@ def speeds(records, ax=None, *, over="N", what="gflops", title=None, label="", l
 
 
 @style.styled
-def draw_curves(found, ax=None, *, xlabel, ylabel, title=None, live=None, log=False, even=False):
+def draw_curves(found: Mapping[str, Mapping[int, float]], ax: Axes | None = None, *, xlabel: str, ylabel: str, title: str | None = None,
+                live: Mapping[str, Mapping[int, float]] | None = None, log: bool = False, even: bool = False) -> Axes:
     """Draw what `curves` returns, or any other label -> {x: y}; y begins at 0 unless its axis is logarithmic.
 
     `even` sets the values of x side by side, whatever lies between them, so that neighbours such as 1023, 1024 and 1025 are told apart.
@@ -138,20 +144,20 @@ def _ticks(ax, xs, log):
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
 
 
-def live_points(results, over="N", what="gflops"):
+def live_points(results: Iterable[RunResult], over: str = "N", what: str = "gflops") -> dict[str, dict[int, float]]:
     """Return label -> {x: speed} of results with a measured time, a label for each kernel; empty without any.
 
     Parameters
     ----------
-    results : iterable of LaunchResult
-    over : str
+    over
         "N", "M", "K" or a parameter.
-    what : "gflops" or "gb_s"
+    what
+        "gflops" or "gb_s".
 
     >>> live_points([])
     {}
     """
-    found = {}
+    found: dict[str, dict[int, float]] = {}
     for r in results:
         x = getattr(r, over) if over in ("M", "N", "K") else r.parameters.get(over)
         if r.time is not None and x is not None:
@@ -159,7 +165,7 @@ def live_points(results, over="N", what="gflops"):
     return found
 
 
-def speeds_table(records, over="N", what="gflops", label=""):
+def speeds_table(records: Iterable[Record], over: str = "N", what: str = "gflops", label: str = "") -> Table:
     """Return the numbers of `speeds`: a row for each x, a column for each curve."""
     found = curves(records, over, what)
     xs = sorted({x for line in found.values() for x in line})
@@ -167,11 +173,12 @@ def speeds_table(records, over="N", what="gflops", label=""):
     return Table((over, *found), rows, ", ".join(filter(None, [UNITS[what], label])))
 
 
-def describe_speeds(records, over="N", what="gflops", label="", live=None):
+def describe_speeds(records: Iterable[Record], over: str = "N", what: str = "gflops", label: str = "",
+                    live: Mapping[str, Mapping[int, float]] | None = None) -> str:
     """Return the alternative text of `speeds`: each curve's ends and its best, and the live points."""
     words = []
     for name, line in curves(records, over, what).items():
-        best, first, last = max(line, key=line.get), min(line), max(line)
+        best, first, last = max(line, key=line.__getitem__), min(line), max(line)
         words.append(f"{name} from {line[first]:,.0f} at {first} to {line[last]:,.0f} at {last}, best {line[best]:,.0f} at {best}")
     words += [f"{name}: " + ", ".join(f"{points[x]:,.0f} at {x}" for x in sorted(points)) for name, points in (live or {}).items()]
     return f"Curves of {UNITS[what]} over {over}{f', {label}' * bool(label)}: {'; '.join(words)}."

@@ -2,9 +2,11 @@
 
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from course_lib.plots import style
+from course_lib.run.traces import Owners
 
 WARP_COLOURS = (*style.CYCLE[:7], "#555555")
 
@@ -49,7 +51,7 @@ def _side(col, cols, most):
 
 
 @style.styled
-def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
+def thread_grid(owners: Owners, ax: Axes | None = None, *, title: str | None = None, warp: tuple[int, int, int] = (0, 0, 0)) -> Axes:
     """Draw which thread writes each element of C.
 
     Colours are warps, lighter in every other block; thick lines stand between blocks; the numbers are the lanes of one warp, those at
@@ -57,16 +59,10 @@ def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
 
     Parameters
     ----------
-    owners : Owners
-        From `traces.owners`.
-    ax : Axes, optional
-    title : str, optional
-    warp : (block_x, block_y, warp)
-        The warp whose lanes are numbered.
-
-    Returns
-    -------
-    Axes
+    owners
+        From `run.traces.owners`.
+    warp
+        block_x, block_y and number of the warp whose lanes are numbered.
     """
     M, N = owners.warp.shape
     ax = style.axes(ax, width=3.0 + 5.6 * N / max(M, N), height=1.1 + 5.4 * M / max(M, N))
@@ -76,7 +72,7 @@ def thread_grid(owners, ax=None, *, title=None, warp=(0, 0, 0)):
     if max(M, N) <= 48:
         chosen = (owners.block_x == warp[0]) & (owners.block_y == warp[1]) & (owners.warp == warp[2])
         colour = style.text_on(WARP_COLOURS[warp[2] % len(WARP_COLOURS)])
-        size = min(12.0, ax.figure.get_figheight() * 64 / max(M, N))     # points; two digits are 1.3 times as wide
+        size = min(12.0, style.figure_of(ax).get_figheight() * 64 / max(M, N))     # points; two digits are 1.3 times as wide
         numbered = np.argwhere(chosen) if max(M, N) <= 16 else _corners(chosen)
         for row, col in numbered:
             ha, shift = _side(col, numbered[:, 1], max(M, N))

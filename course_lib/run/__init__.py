@@ -1,4 +1,4 @@
-"""The front door: one kernel, one input, one `RunResult`, on a GPU or on the simulator.
+"""Launch a kernel: one kernel, one input, one `RunResult`, on a GPU or on the simulator.
 
     from course_lib.run import run
     run("sgemm_tiled", A, B, BM=16, BN=16, BK=16)
@@ -7,28 +7,28 @@ and for programs on this machine's CPU `run_cpu("gemm_packed", A, B, threads=2)`
 """
 
 from course_lib.run.accuracy import Mismatch, matches, max_error, mismatch, reference, tolerance
-from course_lib.run.ahead import Offer, compile_ahead, compile_offered, offer, prepare
+from course_lib.run.ahead import Offer, compile_ahead, compile_offered, offer, translate_ahead
 from course_lib.run.bound import bound_of, one_block, work_of
 from course_lib.run.copies import GatherResult, run_gather
 from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
 from course_lib.run.cpu_peak import CpuPeak, cpu_peak
 from course_lib.run.cpu_result import CpuResult
-from course_lib.run.dispatch import Choice, best_for, fastest, parts, run_best
-from course_lib.run.door import resolve, run
+from course_lib.run.dispatch import KernelChoice, best_for, fastest, parts, run_best
 from course_lib.run.footprint import Footprint, footprint
-from course_lib.run.launch import Job, choose_backend, execute
-from course_lib.run.limits import Limits, UnderWay, limits_of
+from course_lib.run.launch import KernelLaunch, choose_backend, execute
+from course_lib.run.limits import LaunchLimits, UnderWay, limits_of
 from course_lib.run.lines import LineCount, count_lines
 from course_lib.run.micro import MicroResult, run_micro
+from course_lib.run.product import resolve, run
 from course_lib.run.result import LaunchResult, RunResult, counter_name, line_table, per_line
 from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpose, run_unfused
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
-    "Choice", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "Job", "LaunchResult", "Limits", "LineCount", "MicroResult",
-    "Mismatch", "Offer", "RunResult", "StepResult", "UnderWay", "VectorsResult", "best_for", "bound_of", "build_cpu",
-    "choose_backend", "compile_ahead", "compile_offered", "count_lines", "counter_name", "cpu_peak", "execute", "fastest",
-    "footprint", "limits_of", "line_table", "matches", "max_error", "mismatch", "offer", "one_block", "parts", "per_line",
-    "prepare", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu", "run_gather", "run_micro", "run_multiply",
-    "run_sum", "run_transpose", "run_unfused", "run_vectors", "tolerance", "work_of",
+    "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelChoice", "KernelLaunch", "LaunchLimits", "LaunchResult",
+    "LineCount", "MicroResult", "Mismatch", "Offer", "RunResult", "StepResult", "UnderWay", "VectorsResult", "best_for",
+    "bound_of", "build_cpu", "choose_backend", "compile_ahead", "compile_offered", "count_lines", "counter_name", "cpu_peak",
+    "execute", "fastest", "footprint", "limits_of", "line_table", "matches", "max_error", "mismatch", "offer", "one_block",
+    "parts", "per_line", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_cpu", "run_gather", "run_micro",
+    "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors", "tolerance", "translate_ahead", "work_of",
 ]

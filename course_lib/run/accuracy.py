@@ -38,12 +38,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from course_lib.errors import CourseError
 
 
 @dataclass(frozen=True)
-class Inputs:
+class InputRounding:
     """What a kernel makes of A and B.
 
     `unit` is the rounding error v, `least` the number below which it no longer shrinks, `slope` the roundings for one more term.
@@ -54,11 +55,11 @@ class Inputs:
     slope: float
 
 
-INPUTS = {"": Inputs(0.0, 0.0, 1.0), "tf32": Inputs(2.0**-11, 2.0**-126, 1.5), "bf16": Inputs(2.0**-8, 2.0**-126, 1.5),
-          "bf16x3": Inputs(0.0, 2.0**-106, 1 / 16)}
+INPUTS = {"": InputRounding(0.0, 0.0, 1.0), "tf32": InputRounding(2.0**-11, 2.0**-126, 1.5), "bf16": InputRounding(2.0**-8, 2.0**-126, 1.5),
+          "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16)}
 
 
-def tolerance(K, dtype=np.float32, inputs=""):
+def tolerance(K: int, dtype: DTypeLike = np.float32, inputs: str = "") -> float:
     """Return the bound g above: error allowed, relative to the sum of the absolute values of all terms.
 
     Raises
@@ -78,7 +79,7 @@ def tolerance(K, dtype=np.float32, inputs=""):
     return (1 + kind.unit) ** 2 * (1 + count * u / (1 - count * u)) - 1 if inputs else count * u / (1 - count * u)
 
 
-def roundings(K, inputs=""):
+def roundings(K: int, inputs: str = "") -> float:
     """Return how many errors of u a term of a sum over K may pass through.
 
     >>> [[roundings(K, inputs) for K in (1, 16, 1024)] for inputs in ("", "tf32", "bf16x3")]
@@ -90,13 +91,13 @@ def roundings(K, inputs=""):
     return 1.5 * K + 4 if inputs != "bf16x3" else 1.5 * min(K, 16) + math.ceil(K / 16) + 6
 
 
-def _kind(inputs):
+def _kind(inputs: str) -> InputRounding:
     if inputs not in INPUTS:
         raise CourseError(f"inputs is {inputs!r}, but a kernel multiplies {', '.join(repr(name) for name in INPUTS)}", inputs=inputs)
     return INPUTS[inputs]
 
 
-def reference(A, B, C=None, alpha=1.0, beta=0.0):
+def reference(A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, alpha: float = 1.0, beta: float = 0.0) -> NDArray[np.float64]:
     """Compute alpha A B + beta C in float64; alpha and beta are rounded to the type of A, C is not read when beta is 0.
 
     Returns
@@ -108,29 +109,31 @@ def reference(A, B, C=None, alpha=1.0, beta=0.0):
     return product if beta == 0 else product + float(real(beta)) * np.asarray(C, np.float64)
 
 
-def limit(A, inputs=""):
+def limit(A: ArrayLike, inputs: str = "") -> float:
     """Return the error that `mismatch` allows, relative to the sum of the absolute values of all terms, for a product with A."""
     K = np.shape(A)[1]
     return tolerance(K, _type(A), inputs) + tolerance(K, np.float64)
 
 
-def _type(A):
+def _type(A: ArrayLike) -> np.dtype:
     """Return the element type that a kernel for A computes in."""
     return np.dtype(np.float64 if np.asarray(A).dtype == np.float64 else np.float32)
 
 
-def magnitude(A, B, C=None, alpha=1.0, beta=0.0, inputs=""):
+def magnitude(A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, alpha: float = 1.0, beta: float = 0.0,
+              inputs: str = "") -> NDArray[np.float64]:
     """Return the sum of the absolute values of all terms of each element, to which errors are related.
 
     With `inputs`, elements so small that rounding them costs more than its share count as the least that does not.
     """
     tiny, least = float(np.finfo(_type(A)).tiny), _kind(inputs).least
-    A, B = (np.where(x == 0, x, np.maximum(x, x.dtype.type(least))) for x in (np.abs(np.asarray(A)), np.abs(np.asarray(B))))
-    size = reference(A, B, None if C is None else np.abs(C), abs(alpha), abs(beta))
-    return size + A.shape[1] * tiny * (4 if inputs else 1)     # products below this lose digits of their own; in a split there are six
+    a, b = (np.where(x == 0, x, np.maximum(x, x.dtype.type(least))) for x in (np.abs(np.asarray(A)), np.abs(np.asarray(B))))
+    size = reference(a, b, None if C is None else np.abs(C), abs(alpha), abs(beta))
+    return size + a.shape[1] * tiny * (4 if inputs else 1)     # products below this lose digits of their own; in a split there are six
 
 
-def max_error(result, A, B, C=None, *, alpha=1.0, beta=0.0, inputs=""):
+def max_error(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+              inputs: str = "") -> float:
     """Return the largest error of any element, relative to the sum of the absolute values of its terms.
 
     NaN when any element is NaN, so that `not max_error(…) <= limit(A)` finds it; `> limit(A)` would not.
@@ -142,7 +145,8 @@ def max_error(result, A, B, C=None, *, alpha=1.0, beta=0.0, inputs=""):
     return float(np.max(_errors(result, A, B, C, alpha, beta, inputs)))
 
 
-def matches(result, A, B, C=None, *, alpha=1.0, beta=0.0, inputs=""):
+def matches(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+            inputs: str = "") -> bool:
     """Return whether a result is within `limit(A, inputs)` of the exact one everywhere."""
     return max_error(result, A, B, C, alpha=alpha, beta=beta, inputs=inputs) <= limit(A, inputs)
 
@@ -169,7 +173,8 @@ class Mismatch:
                 f"not {self.expected:g} (error {self.error:.1e}, rounding explains {self.allowed:.1e})")
 
 
-def mismatch(result, A, B, C=None, *, alpha=1.0, beta=0.0, inputs=""):
+def mismatch(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+             inputs: str = "") -> Mismatch | None:
     """Return the worst element of a result, or None when the result is right.
 
     `inputs`: the kernel's, `Kernel.inputs`; a kernel for tensor cores may round as much as that says.
@@ -190,7 +195,8 @@ def mismatch(result, A, B, C=None, *, alpha=1.0, beta=0.0, inputs=""):
                     int(wrong.sum()), wrong.size)
 
 
-def _errors(result, A, B, C, alpha, beta, inputs):
+def _errors(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None, alpha: float, beta: float,
+            inputs: str) -> NDArray[np.float64]:
     right = reference(A, B, C, alpha, beta)
     result = np.asarray(result, np.float64)
     if result.shape != right.shape:

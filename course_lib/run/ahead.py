@@ -8,19 +8,20 @@
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from course_lib import gpu, kernels, simt
 from course_lib.errors import CourseError
-from course_lib.run.door import resolve
 from course_lib.run.launch import choose_backend, simulated_arch
+from course_lib.run.product import resolve
+from course_lib.run.types import KernelLike
 from course_lib.toolchain import ahead, background
 from course_lib.toolchain.nvrtc import define_options
 from course_lib.toolchain.request import Request
 
 MOST = 1000             # positions that the sliders of one widget may have
-_offered = []           # what every widget of this process offers
+_offered: "list[Offer]" = []           # what every widget of this process offers
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,11 @@ class Offer:
 
     Attributes
     ----------
-    names : tuple of str
+    names
         The kernels to choose from.
-    choices : mapping of str to tuple of int
+    choices
         The values of each slider.
-    start : mapping of str to int
+    start
         Where the sliders begin; and the parameters that have none.
     """
 
@@ -61,7 +62,7 @@ class Offer:
                 if not kernel.problems(**values):
                     yield Request(kernel.source, kernel.file_name, arch, tuple(define_options(kernel.defines(**values))))
 
-    def _distance(self, position):
+    def _distance(self, position: tuple[int, ...]) -> int:
         starts = [values.index(self.start[name]) for name, values in self.choices.items()]
         return sum(abs(at - start) for at, start in zip(position, starts, strict=True))
 
@@ -92,7 +93,7 @@ def catalog_requests(names: Iterable[str] = ()) -> Iterator[Request]:
             yield Request(kernel.source, kernel.file_name, arch, tuple(define_options(kernel.defines(**values))))
 
 
-def _arch():
+def _arch() -> str:
     """Return the architecture that a kernel is compiled for when it runs here."""
     return gpu.probe().arch if choose_backend() == "gpu" else simulated_arch()
 
@@ -107,17 +108,18 @@ def compile_catalog() -> None:
         ahead.compile_all(some)
 
 
-def prepare(kernel, parameters, given_up=lambda: False):
+def translate_ahead(kernel: KernelLike, parameters: Mapping[str, int], given_up: Callable[[], bool] = lambda: False) -> bool:
     """Have a kernel compiled and translated by another process; wait until that is done.
 
     On a GPU nothing is done: a kernel is compiled in a moment there.
 
     Parameters
     ----------
-    kernel : str, Kernel or what else `run` takes
-    parameters : mapping
+    kernel
+        As for `run`.
+    parameters
         Of the kernel.
-    given_up : callable() -> bool
+    given_up
         Asked while it waits for others.
 
     Returns

@@ -1,26 +1,29 @@
 """Cycles of the microbenchmarks: as recorded, as measured here, and the units of a multiprocessor that they describe."""
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from course_lib.arch import WARP, device
 from course_lib.data import documents, readings
 from course_lib.model import read_sweep, timeline
+from course_lib.model.timeline import Timeline
 from course_lib.run.launch import choose_backend
-from course_lib.run.micro import run_micro
+from course_lib.run.micro import MicroResult, run_micro
 
 MIB = 1024 * 1024
-DRAM = {"blocks": 1, "footprint": 256 * MIB}      # of micro_loads: one block, words that no cache holds
+DRAM: dict[str, Any] = {"blocks": 1, "footprint": 256 * MIB}      # of micro_loads: one block, words that no cache holds
 
 
-def recorded_cycles(name, what="high", **wanted):
+def recorded_cycles(name: str, what: str = "high", **wanted: Any) -> dict[int, float]:
     """Return threads -> cycles of a step of the slowest warp, as recorded.
 
     Parameters
     ----------
-    name : str
+    name
         Of a microbenchmark.
-    what : str
+    what
         "high", "low", "per_warp", or another figure of the rows.
     **wanted
         Other values of a row; None: the row does not have it.
@@ -31,7 +34,8 @@ def recorded_cycles(name, what="high", **wanted):
     return {row["threads"]: row[what] for row in readings("micro").find(kernel=name, **wanted)}
 
 
-def measured_cycles(name, over="threads", values=(32, 64, 128, 256, 512, 768, 1024), **options):
+def measured_cycles(name: str, over: str = "threads", values: Iterable[int] = (32, 64, 128, 256, 512, 768, 1024),
+                    **options: Any) -> dict[int, float]:
     """Return value of a parameter -> cycles of a step of the slowest warp on this machine's GPU; empty without one.
 
     >>> measured_cycles("micro_fma") if choose_backend() == "sim" else {}
@@ -42,7 +46,7 @@ def measured_cycles(name, over="threads", values=(32, 64, 128, 256, 512, 768, 10
     return {value: run_micro(name, backend="gpu", **{over: value}, **options).cycles_per_step[1] for value in values}
 
 
-def load_clocks(loads=1):
+def load_clocks(loads: int = 1) -> tuple[Sequence[tuple[int, int, int]], str]:
     """Return the clocks of 16 warps with `loads` independent loads from DRAM each, and where they are from.
 
     Measured on this machine's GPU where there is one, else as recorded.
@@ -74,20 +78,19 @@ class ThenAndNow:
     now_issue: float | None
 
     @property
-    def nanoseconds(self):
+    def nanoseconds(self) -> tuple[float, float]:
         """Return both latencies in nanoseconds, at the clocks of the device table."""
         return 1e3 * self.then / device("Tesla C1060").clock_mhz, 1e3 * self.now / device("H200").clock_mhz
 
 
-def then_and_now():
+def then_and_now() -> tuple[ThenAndNow, ...]:
     """Return what Chien's Table 5 lists beside what an H200 needs for the like.
 
     >>> [row.what for row in then_and_now()]
     ['multiply-add, registers', 'multiply-add, shared operand (no LDS waits for the chain)', 'shared memory', 'DRAM']
     """
     chien = {name: both for name, *both in documents.CHIEN_5.rows}
-    fma, with_shared = (read_sweep(recorded_cycles(name, **wanted)) for name, wanted in (
-        ("micro_fma", {"REGISTERS": 2}), ("micro_fma_shared", {})))
+    fma, with_shared = read_sweep(recorded_cycles("micro_fma", REGISTERS=2)), read_sweep(recorded_cycles("micro_fma_shared"))
     hops = read_sweep(recorded_cycles("micro_shared", spread=None))
     rings = {row["footprint"]: row["low"] for row in readings("micro").find(kernel="micro_global", jump=33)}
     waiting = "multiply-add, shared operand (no LDS waits for the chain)"
@@ -104,21 +107,20 @@ class Pipe:
 
     Attributes
     ----------
-    gpu : str
-    issue, latency : float
+    issue, latency
         Cycles that a warp's instruction keeps it, and until the result is there.
-    shares : int
+    shares
         Such pipes in a multiprocessor, among which its warps are divided.
-    rounds : int
+    rounds
         Of instructions that a timeline of it shows.
-    known : mapping of independent instructions to {threads: cycles}
-        What was measured.
-    source : str
+    known
+        What was measured: independent instructions to {threads: cycles}.
+    source
         Of `known`.
-    once : bool
+    once
         What was measured is one round, from its begin until all results are there; else a round of many.
-    kernels : mapping of independent instructions to (name, parameters)
-        The microbenchmarks that measure it.
+    kernels
+        The microbenchmarks that measure it: independent instructions to (name, parameters).
     """
 
     gpu: str
@@ -126,31 +128,30 @@ class Pipe:
     latency: float
     shares: int
     rounds: int
-    known: dict = field(hash=False, repr=False)
+    known: Mapping[int, Mapping[int, float]] = field(hash=False, repr=False)
     source: str
     once: bool = False
-    kernels: dict = field(default_factory=dict, hash=False, repr=False)
+    kernels: Mapping[int, tuple[str, dict[str, Any]]] = field(default_factory=dict, hash=False, repr=False)
 
-    def run(self, warps, independent):
+    def run(self, warps: int, independent: int) -> MicroResult | None:
         """Run the microbenchmark of this position here, on a GPU or on the simulator.
 
         Returns
         -------
-        MicroResult or None
-            None where the course has no kernel for it, or one that says nothing without a GPU.
+        The result, or None where the course has no kernel for it, or one that says nothing without a GPU.
         """
         if independent not in self.kernels or (self.once and choose_backend() != "gpu"):
             return None
         name, options = self.kernels[independent]
         return run_micro(name, threads=WARP * warps, **options)
 
-    def timeline(self, warps, independent):
+    def timeline(self, warps: int, independent: int) -> Timeline:
         """Return the Timeline of the first of its pipes, `warps` being those of the multiprocessor."""
         steps = [(self.issue, self.latency)] * (self.rounds * independent)
         return timeline(math.ceil(warps / self.shares), steps, independent)
 
 
-def _chain(name, shares, more=(), **wanted):
+def _chain(name: str, shares: int, more: Sequence[int] = (), **wanted: Any) -> Pipe:
     """Return a Pipe whose two numbers are the ends of a recorded sweep; the issue in whole cycles. `more`: chains of micro_chains."""
     cycles = recorded_cycles(name, **wanted)
     most = max(cycles)
@@ -161,7 +162,7 @@ def _chain(name, shares, more=(), **wanted):
     return Pipe("H200", issue, round(cycles[WARP], 1), shares, 4, known, readings("micro").label, kernels=kernels)
 
 
-def _loads():
+def _loads() -> Pipe:
     """Return the Pipe of loads from DRAM: what one warp's first load takes, and what each of seven more adds."""
     known = {loads: recorded_cycles("micro_loads", "window", LOADS=loads, **DRAM) for loads in (1, 8)}
     first, all_eight = known[1][WARP], known[8][WARP]
@@ -169,7 +170,7 @@ def _loads():
                 kernels={loads: ("micro_loads", {"LOADS": loads} | DRAM) for loads in (1, 2, 4, 8)})
 
 
-def pipes():
+def pipes() -> dict[str, Pipe]:
     """Return the pipes that were measured, today's and Chien's, by name.
 
     >>> found = pipes()

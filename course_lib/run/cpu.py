@@ -1,7 +1,9 @@
-"""The front door for programs on the CPU: build one, run it, check its arrays, measure it."""
+"""Programs on the CPU: build one, run it, check its arrays, measure it."""
 
 import platform
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 
@@ -12,35 +14,34 @@ from course_lib.kernels import CpuKernel, cpu_kernel, own_program
 from course_lib.kernels.cpu_user import is_c_source
 from course_lib.kernels.python_ijk import python_ijk
 from course_lib.run.cpu_result import CpuResult
-from course_lib.run.inputs import problem
+from course_lib.run.inputs import Problem, problem
 from course_lib.run.stopwatch import time_call
+from course_lib.run.types import CpuKernelLike
+from course_lib.toolchain.host import HostProgram
 
 MOST_PYTHON = 2**27      # multiply-adds of the plain Python loop: about ten seconds
 LIMIT_S = 60             # for the first run of the reader's own program
 
 
-def run_cpu(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, timed=True, budget_s=1.0, **parameters):
+def run_cpu(kernel: CpuKernelLike, A: np.ndarray, B: np.ndarray, C: np.ndarray | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+            timed: bool = True, budget_s: float = 1.0, **parameters: int) -> CpuResult:
     """Compute C = alpha A B + beta C with one program on this machine's CPU, and measure it.
 
     Parameters
     ----------
-    kernel : str or CpuKernel
+    kernel
         A name of the catalog (`course_lib.kernels.CPU_KERNELS`), or C text of your own: a function that takes what the
         catalog's take, or only loops with A(i, k), B(k, j), C(i, j). Your own program runs in a process of its own
         first, so that a wrong index ends that and not the notebook; one that prints runs only there, and is not timed.
-    A, B, C : (M, K), (K, N), (M, N) arrays, all float32 or all float64
-        Rows may be padded. The given C is not changed; without C the answer starts as NaN.
-    alpha, beta : float
-    timed : bool
+    A, B, C
+        (M, K), (K, N), (M, N) arrays, all float32 or all float64. Rows may be padded. The given C is not changed; without C
+        the answer starts as NaN.
+    timed
         False runs the program once and leaves `time` empty.
-    budget_s : float
+    budget_s
         About how long to measure.
-    **parameters : int
+    **parameters
         Block sizes and `threads`; the others keep their defaults. Threads are never guessed: the default is 1.
-
-    Returns
-    -------
-    CpuResult
 
     Raises
     ------
@@ -71,7 +72,7 @@ def run_cpu(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, timed=True, budget_s=1
         label=f"measured on {toolchain.cpu_name()}", time=timing, **built)
 
 
-def resolve_cpu(kernel):
+def resolve_cpu(kernel: CpuKernelLike) -> CpuKernel:
     """Return the `CpuKernel` that a name or C text stands for.
 
     >>> resolve_cpu("gemm_ikj").order
@@ -82,64 +83,69 @@ def resolve_cpu(kernel):
     return own_program(kernel) if is_c_source(kernel) else cpu_kernel(kernel)
 
 
-def build_cpu(kernel, dtype="float32", **parameters):
-    """Compile a program of the catalog or the reader's own; return a `HostProgram`."""
-    name = next(iter(kernel.texts), None) or kernel.path.name
-    return toolchain.compile_c(kernel.source, name=name,
+def build_cpu(kernel: CpuKernel, dtype: str = "float32", **parameters: int) -> HostProgram:
+    """Compile a program of the catalog or the reader's own."""
+    return toolchain.compile_c(kernel.source, name=name_of(kernel),
                                defines=kernel.defines(dtype, **parameters), openmp=kernel.openmp,
                                as_written=kernel.as_written, texts=kernel.texts or None)
 
 
-def _prepare(kernel, values, task, dtype):
+def name_of(kernel: CpuKernel) -> str:
+    """Return what messages call a program's text."""
+    return next(iter(kernel.texts), "") or (kernel.path.name if kernel.path else kernel.name)
+
+
+def _prepare(kernel: CpuKernel, values: dict[str, int], task: Problem,
+             dtype: str) -> tuple[Callable[[], object], dict[str, Any], AbstractContextManager]:
     """Return (callable, what to tell about how it was made, context in which it must run)."""
     A, B, C = (matrix.view() for matrix in (task.A, task.B, task.C))
     threads = values.get("threads")
     if kernel.kind == "python":
         return _python(task, A, B, C), _built(f"Python {platform.python_version()}"), nullcontext()
     if kernel.kind == "library":
-        with toolchain.blas_threads(threads) as library:
+        with toolchain.blas_threads(values["threads"]) as library:
             told = _built(f"NumPy {np.__version__}, {library}", library.threads)
-        return _library(task, A, B, C), told, toolchain.blas_threads(threads)
+        return _library(task, A, B, C), told, toolchain.blas_threads(values["threads"])
     program = build_cpu(kernel, dtype, **values)
     printed = ""
     if kernel.text is not None:
-        printed, answer = _try_apart(kernel, program, task, threads)
+        printed, answer = _try_in_process(kernel, program, task, threads)
         if printed:
             return lambda: task.C.buffer.__setitem__(slice(None), answer), _built(program.compiler, threads or 1,
                                                                                  program.warnings, printed), nullcontext()
-    call = toolchain.gemm_call(program, kernel.entry, A, B, C, task.alpha, task.beta, threads, kernel.returns_status)
+    call = toolchain.gemm_call(program, kernel.entry, A, B, C, float(task.alpha), float(task.beta), threads, kernel.returns_status)
     return call, _built(program.compiler, threads or 1, program.warnings, printed), nullcontext()
 
 
-def _built(by, threads=1, warnings=(), printed=""):
+def _built(by: str, threads: int | None = 1, warnings: tuple = (), printed: str = "") -> dict[str, Any]:
     return {"built_by": by, "threads": threads, "warnings": warnings, "printed": printed}
 
 
-def _try_apart(kernel, program, task, threads):
+def _try_in_process(kernel: CpuKernel, program: HostProgram, task: Problem, threads: int | None) -> tuple[str, np.ndarray]:
     """Run the reader's own program once where it can do no harm; return what it printed, and C's buffer."""
     buffers = [matrix.buffer.copy() for matrix in (task.A, task.B, task.C)]
-    views = [matrix.view(buffer) for matrix, buffer in zip((task.A, task.B, task.C), buffers, strict=True)]
-    kinds, values = toolchain.gemm_arguments(*views, task.alpha, task.beta, threads)
+    A, B, C = (matrix.view(buffer) for matrix, buffer in zip((task.A, task.B, task.C), buffers, strict=True))
+    kinds, values = toolchain.gemm_arguments(A, B, C, float(task.alpha), float(task.beta), threads)
     where = iter(buffers)
     values = [next(where) if kind == "array" else value for kind, value in zip(kinds, values, strict=True)]
-    _, printed = toolchain.call_apart(program, kernel.entry, kinds, values, status=kernel.returns_status, limit_s=LIMIT_S)
+    _, printed = toolchain.call_in_subprocess(program, kernel.entry, kinds, values, status=kernel.returns_status, limit_s=LIMIT_S)
     return printed, buffers[2]
 
 
-def _python(task, A, B, C):
+def _python(task: Problem, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Callable[[], None]:
     if task.M * task.N * task.K > MOST_PYTHON:
         raise CourseError(f"plain Python would take minutes for {task.M} × {task.N} × {task.K}: take N up to 512")
-    A, B = A.tolist(), B.tolist()
+    a, b = A.tolist(), B.tolist()
 
     def call():
         rows = C.tolist()
-        python_ijk(task.M, task.N, task.K, float(task.alpha), A, B, float(task.beta), rows)
+        python_ijk(task.M, task.N, task.K, float(task.alpha), a, b, float(task.beta), rows)
         C[...] = rows
 
     return call
 
 
-def _library(task, A, B, C):
+def _library(task: Problem, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Callable[[], None]:
     def call():
         if task.alpha == 1 and task.beta == 0:
             np.matmul(A, B, out=C)

@@ -1,6 +1,7 @@
 """The roofs of this machine's CPU, measured: multiply-adds a second, and bytes a second from each size of working set."""
 
 import ctypes
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import product
@@ -11,6 +12,7 @@ from course_lib import toolchain
 from course_lib.errors import CourseError
 from course_lib.kernels.cpu import FOLDER
 from course_lib.run.stopwatch import fastest
+from course_lib.toolchain.host import HostProgram
 from course_lib.toolchain.host_call import REALS
 
 CHAINS = (12, 24)                   # multiply-adds under way; which is fastest is found out
@@ -25,17 +27,15 @@ class CpuPeak:
 
     Attributes
     ----------
-    dtype : str
-    threads : int
-    gflops : float
+    gflops
         10**9 floating-point operations a second, two for each multiply-add: the fastest sample of all.
-    vector : int
+    vector
         Bytes of the vectors that reached it.
-    bandwidth : dict
+    bandwidth
         KiB that each thread reads again and again -> 10**9 bytes a second, of all threads together.
-    label : str
+    label
         "measured on <CPU>".
-    by_vector : dict
+    by_vector
         Bytes of a vector -> the fastest sample with such vectors, 10**9 operations a second.
     """
 
@@ -47,20 +47,20 @@ class CpuPeak:
     label: str
     by_vector: dict[int, float] = field(default_factory=dict, repr=False)
 
-    def above(self, speeds):
+    def above(self, speeds: Mapping[str, float]) -> tuple[str, ...]:
         """Return the names of programs that are faster than this peak, so that it is none: the CPU was slower when it was measured.
 
         Parameters
         ----------
-        speeds : mapping of str to float
-            GFLOP/s.
+        speeds
+            GFLOP/s of each.
 
         >>> CpuPeak("float32", 1, 58.0, 32, {}, "").above({"gemm_packed": 47.0, "blas": 78.9})
         ('blas',)
         """
         return tuple(name for name, gflops in speeds.items() if gflops > self.gflops)
 
-    def bound(self, flops_per_byte, size_kib=SIZES_KIB[-1]):
+    def bound(self, flops_per_byte: float, size_kib: int = SIZES_KIB[-1]) -> float:
         """Return the roofline: GFLOP/s at most for so many operations a byte, read from a working set of that size.
 
         >>> CpuPeak("float32", 1, 100.0, 32, {98304: 20.0}, "").bound(0.5)
@@ -69,7 +69,8 @@ class CpuPeak:
         return min(self.gflops, flops_per_byte * self.bandwidth[size_kib])
 
 
-def cpu_peak(dtype="float32", *, threads=1, sizes_kib=SIZES_KIB, budget_s=0.2, rounds=3):
+def cpu_peak(dtype: str = "float32", *, threads: int = 1, sizes_kib: Sequence[int] = SIZES_KIB, budget_s: float = 0.2,
+             rounds: int = 3) -> CpuPeak:
     """Measure the roofs of this CPU.
 
     A roof is what nothing exceeds. So of all samples the fastest counts, and everything is measured in several rounds: a core's clock rises
@@ -77,19 +78,14 @@ def cpu_peak(dtype="float32", *, threads=1, sizes_kib=SIZES_KIB, budget_s=0.2, r
 
     Parameters
     ----------
-    dtype : "float32" or "float64"
-    threads : int
+    threads
         How many compute, or read, at once; each has its own data.
-    sizes_kib : sequence of int
+    sizes_kib
         Working sets of each thread, in KiB.
-    budget_s : float
+    budget_s
         About how long each kind of arithmetic, and each size, is measured in all.
-    rounds : int
+    rounds
         In how many portions.
-
-    Returns
-    -------
-    CpuPeak
 
     Raises
     ------
@@ -100,29 +96,30 @@ def cpu_peak(dtype="float32", *, threads=1, sizes_kib=SIZES_KIB, budget_s=0.2, r
         raise CourseError(f"dtype = {dtype!r}: it must be 'float32' or 'float64'")
     if threads < 1:
         raise CourseError(f"threads = {threads}: at least one must compute")
-    computed, read = {}, {}
+    computed: dict[tuple[int, int], float] = {}
+    read: dict[int, float] = {}
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(rounds):
             for kind in product(VECTORS, CHAINS):
                 computed[kind] = max(computed.get(kind, 0), _compute(pool, threads, dtype, *kind, budget_s / rounds))
-            vector, _ = max(computed, key=computed.get)
+            vector, _ = max(computed, key=computed.__getitem__)
             for size in sizes_kib:
                 read[size] = max(read.get(size, 0), _read(pool, threads, dtype, vector, size, budget_s / rounds))
     by_vector = {vector: max(computed[vector, chains] for chains in CHAINS) for vector in VECTORS}
     return CpuPeak(dtype, threads, max(by_vector.values()), vector, read, f"measured on {toolchain.cpu_name()}", by_vector)
 
 
-def _program(dtype, vector, chains=CHAINS[0]):
+def _program(dtype: str, vector: int, chains: int = CHAINS[0]) -> HostProgram:
     return toolchain.compile_c((FOLDER / "peak.h").read_text(encoding="utf-8"), name="peak.h",
                                defines={"REAL": {"float32": "float", "float64": "double"}[dtype], "VB": vector, "CHAINS": chains})
 
 
-def _all(pool, threads, work):
+def _all(pool: ThreadPoolExecutor, threads: int, work: Callable[[int], object]) -> Callable[[], object]:
     """Return a callable that lets every thread do its work and waits; C runs without Python's lock."""
     return lambda: list(pool.map(work, range(threads)))
 
 
-def _compute(pool, threads, dtype, vector, chains, budget_s):
+def _compute(pool: ThreadPoolExecutor, threads: int, dtype: str, vector: int, chains: int, budget_s: float) -> float:
     real, lanes = REALS[dtype], vector // np.dtype(dtype).itemsize
     function = _program(dtype, vector, chains).function("multiply_add", ctypes.c_longlong, real, real, ctypes.c_void_p)
     out = np.ones((threads, chains * lanes), dtype)
@@ -130,7 +127,7 @@ def _compute(pool, threads, dtype, vector, chains, budget_s):
     return 2 * ROUNDS * out.size / seconds / 1e9
 
 
-def _read(pool, threads, dtype, vector, size_kib, budget_s):
+def _read(pool: ThreadPoolExecutor, threads: int, dtype: str, vector: int, size_kib: int, budget_s: float) -> float:
     unit = CHAINS[0] * vector
     elements = max(1, size_kib * 1024 // unit) * unit // np.dtype(dtype).itemsize
     again = max(1, (32 << 20) // (elements * np.dtype(dtype).itemsize))      # a sample reads 32 MiB at least

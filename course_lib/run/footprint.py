@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from course_lib import toolchain
 from course_lib.arch import DEFAULT_DEVICE, Device, device
 from course_lib.model.occupancy import Occupancy, occupancy
-from course_lib.run.door import resolve
+from course_lib.run.product import resolve
+from course_lib.run.types import KernelLike
 from course_lib.toolchain.resources import Resources
 
 
@@ -16,11 +17,11 @@ class Footprint:
 
     Attributes
     ----------
-    threads : int
+    threads
         Of a block.
-    resources : Resources
+    resources
         From the machine code.
-    occupancy : Occupancy
+    occupancy
         Modelled; 0 blocks when not even one fits.
     """
 
@@ -29,21 +30,17 @@ class Footprint:
     occupancy: Occupancy
 
 
-def footprint(kernel, *, on=DEFAULT_DEVICE, **parameters):
+def footprint(kernel: KernelLike, *, on: str | Device = DEFAULT_DEVICE, **parameters: int) -> Footprint:
     """Compile a kernel for a device and tell what a block takes of it.
 
     Parameters
     ----------
-    kernel : str, Kernel or Path
+    kernel
         As for `run`.
-    on : str or Device
+    on
         A name of the device table, or an entry of it.
-    **parameters : int
+    **parameters
         Block or tile sizes; the others keep their defaults.
-
-    Returns
-    -------
-    Footprint
 
     Raises
     ------

@@ -1,13 +1,16 @@
-"""Check what the reader gives to the front door, and lay it out as the device will see it."""
+"""Check what the reader gives to `run`, and lay it out as the device will see it."""
 
 import math
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib import gpu
 from course_lib.errors import CourseError
+from course_lib.run.types import Argument, Array
 from course_lib.unwritten import is_unwritten, missing
 
 MOST_ELEMENTS = 2**31 - 1      # the kernels index a matrix with int
@@ -19,12 +22,10 @@ class Matrix:
 
     Attributes
     ----------
-    name : str
-    rows, cols : int
-    ld : int
+    ld
         Leading dimension: elements from the start of one row to the start of the next.
-    buffer : (rows - 1) * ld + cols array
-        NumPy; the elements between the rows are NaN, so that a kernel which reads them is found out.
+    buffer
+        (rows - 1) * ld + cols elements; those between the rows are NaN, so that a kernel which reads them is found out.
     """
 
     name: str
@@ -33,13 +34,13 @@ class Matrix:
     ld: int
     buffer: np.ndarray
 
-    def view(self, buffer=None):
+    def view(self, buffer: np.ndarray | None = None) -> np.ndarray:
         """Return the rows × cols elements of a buffer laid out like this one."""
         buffer = self.buffer if buffer is None else buffer
         step = buffer.itemsize
         return np.lib.stride_tricks.as_strided(buffer, (self.rows, self.cols), (self.ld * step, step))
 
-    def stray(self, buffer):
+    def stray(self, buffer: np.ndarray) -> int:
         """Count the elements between the rows that are no longer NaN."""
         padding = np.ones(len(buffer), bool)
         self.view(padding)[...] = False
@@ -65,25 +66,26 @@ class Problem:
     cupy: bool
     column: bool = False
 
-    def arguments(self, A, B, C):
+    def arguments(self, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> tuple[Argument, ...]:
         """Return SGEMM's arguments, in order, for three buffers."""
         return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, A, np.int32(self.A.ld),
                 B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
 
 
-def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, False), layout="row"):
+def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta: float = 0.0, dtype: str = "float32",
+            transposed: tuple[bool, bool] = (False, False), layout: str = "row") -> Problem:
     """Check matrices and numbers, and copy them into buffers of the device's layout.
 
     Parameters
     ----------
-    A, B, C : (M, K), (K, N), (M, N) arrays of `dtype`
-        NumPy or CuPy; rows may be padded (slices of wider arrays), elements of a row must be neighbours.
+    A, B, C
+        (M, K), (K, N), (M, N) arrays of `dtype`, NumPy or CuPy; rows may be padded (slices of wider arrays),
+        elements of a row must be neighbours.
         C may be left out when beta is 0.
-    alpha, beta : real numbers
-    turned : (bool, bool)
+    transposed
         Whether A is given transposed, as (K, M), and B as (N, K).
-    layout : "row" or "column"
-        How the kernel wants them; a matrix that is not laid out so is copied.
+    layout
+        How the kernel wants them, "row" or "column"; a matrix that is not laid out so is copied.
 
     Returns
     -------
@@ -101,15 +103,15 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, F
         _check_kind(name, array, np.dtype(dtype))
         named[name] = by_columns(array).T if column else array
         _check_strides(name, named[name])
-    (M, K), (inner, N) = (array.shape[::-1] if turn else array.shape for array, turn in zip((A, B), turned, strict=True))
+    (M, K), (inner, N) = (array.shape[::-1] if transpose else array.shape for array, transpose in zip((A, B), transposed, strict=True))
     if inner != K:
-        raise CourseError(f"A is {M} × {K} and B is {inner} × {N}{' once turned' if any(turned) else ''}: "
+        raise CourseError(f"A is {M} × {K} and B is {inner} × {N}{' once transposed' if any(transposed) else ''}: "
                           f"B must have as many rows as A has columns, {K}")
     if C is not None and C.shape != (M, N):
         raise CourseError(f"C is {C.shape[0]} × {C.shape[1]}, but A ({M} × {K}) times B ({K} × {N}) is {M} × {N}")
-    alpha, beta = (number(name, value, np.dtype(dtype)) for name, value in (("alpha", alpha), ("beta", beta)))
-    if C is None and beta != 0:
-        raise CourseError(f"beta = {beta} adds to C, but no C is given: give C, or leave beta at 0")
+    factor, addend = number("alpha", alpha, np.dtype(dtype)), number("beta", beta, np.dtype(dtype))
+    if C is None and addend != 0:
+        raise CourseError(f"beta = {addend} adds to C, but no C is given: give C, or leave beta at 0")
     if C is None:
         rows, cols = (N, M) if column else (M, N)
         _check_size("C", rows, cols, cols)
@@ -117,24 +119,24 @@ def problem(A, B, C=None, alpha=1.0, beta=0.0, dtype="float32", turned=(False, F
     else:
         result = matrix("C", named["C"])
     cupy = any(map(gpu.is_cupy, named.values()))
-    return Problem(M, N, K, matrix("A", named["A"]), matrix("B", named["B"]), result, alpha, beta, cupy, column)
+    return Problem(M, N, K, matrix("A", named["A"]), matrix("B", named["B"]), result, factor, addend, cupy, column)
 
 
-def by_columns(array):
+def by_columns(array: Array) -> Array:
     """Return an array with neighbouring elements in its columns: the same one when it has, else a copy."""
     rows, cols = array.shape
     across, along = array.strides
-    kept = (rows == 1 or across == array.itemsize) and (cols == 1 or along >= rows * array.itemsize) and (rows > 1 or cols > 1)
-    return array if kept else array.copy(order="F")
+    fits = (rows == 1 or across == array.itemsize) and (cols == 1 or along >= rows * array.itemsize) and (rows > 1 or cols > 1)
+    return array if fits else array.copy(order="F")
 
 
-def check_array(name, array, dtype):
+def check_array(name: str, array: Array, dtype: np.dtype) -> None:
     """Refuse what is not a matrix of this type with neighbouring elements in its rows."""
     _check_kind(name, array, dtype)
     _check_strides(name, array)
 
 
-def _check_kind(name, array, dtype):
+def _check_kind(name: str, array: Array, dtype: np.dtype) -> None:
     if is_unwritten(array):
         raise missing(array)
     if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
@@ -151,7 +153,7 @@ def _check_kind(name, array, dtype):
                           "a matrix needs at least one row and one column")
 
 
-def _check_strides(name, array):
+def _check_strides(name: str, array: Array) -> None:
     rows, cols = array.shape
     across, along = array.strides
     step = array.itemsize
@@ -166,18 +168,26 @@ def _check_strides(name, array):
     _check_size(name, rows, cols, _leading(array))
 
 
-def _check_size(name, rows, cols, ld):
+def _check_size(name: str, rows: int, cols: int, ld: int) -> None:
     if (rows - 1) * ld + cols > MOST_ELEMENTS:
         raise CourseError(f"{name} spans {(rows - 1) * ld + cols} elements, rows and padding together, "
                           f"but the kernels index at most {MOST_ELEMENTS}: take a smaller one")
 
 
-def _leading(array):
+def _leading(array: Array) -> int:
     rows, cols = array.shape
     return array.strides[0] // array.itemsize if rows > 1 else cols
 
 
-def matrix(name, array):
+def contiguous(name: str, array: Any, dimensions: int) -> NDArray[np.float32]:
+    """Return a NumPy array of float32 without gaps, or refuse what is not one of one or two dimensions, and what is empty."""
+    if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != dimensions or 0 in array.shape:
+        what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise CourseError(f"{name} is {what}, but a {('one', 'two')[dimensions - 1]}-dimensional NumPy array of float32 is wanted")
+    return np.ascontiguousarray(array)
+
+
+def matrix(name: str, array: Array) -> Matrix:
     """Return a matrix in a buffer of the device's layout; what lies between its rows becomes NaN."""
     (rows, cols), ld = array.shape, _leading(array)
     buffer = np.full((rows - 1) * ld + cols, np.nan, array.dtype)
@@ -186,7 +196,7 @@ def matrix(name, array):
     return made
 
 
-def number(name, value, dtype):
+def number(name: str, value: float, dtype: np.dtype) -> np.floating:
     """Return a real number rounded to `dtype`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise CourseError(f"{name} = {value!r} is a {type(value).__name__}, not a real number")

@@ -2,56 +2,62 @@
 
 import math
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from course_lib import gpu, simt, toolchain
 from course_lib.arch import DEFAULT_DEVICE, DEVICES, Device, device
 from course_lib.errors import CourseError
+from course_lib.gpu import Timing
+from course_lib.gpu.status import GpuStatus
 from course_lib.kernels import Kernel
-from course_lib.model.occupancy import occupancy
+from course_lib.model.occupancy import Occupancy, occupancy
 from course_lib.run.progress import shown
+from course_lib.run.types import Argument, Extent, Progress, TracedWarps
+from course_lib.toolchain.compiled import Compiled
+from course_lib.toolchain.resources import Resources
 
 BACKENDS = ("sim", "gpu")
 OPTIONS = ("backend", "racecheck", "trace", "counters", "device", "warp_order", "progress")    # of `execute`
 
 
 @dataclass(frozen=True)
-class Job:
+class KernelLaunch:
     """A kernel with everything that a launch needs.
 
     Attributes
     ----------
-    kernel : Kernel
-    values : dict
+    values
         Its parameters, checked.
-    arguments : tuple
-        NumPy arrays and NumPy scalars, one for each parameter of the kernel. The arrays are not changed.
-    outputs : tuple of int
+    arguments
+        One for each parameter of the kernel. The arrays are not changed.
+    outputs
         Which of the arguments the kernel writes.
-    grid, block : tuple of int
-        Along x, y, z.
-    constants : dict
+    constants
         Arrays for the `__constant__` variables of the source, by name.
     """
 
     kernel: Kernel
-    values: dict
-    arguments: tuple
-    outputs: tuple
-    grid: tuple
-    block: tuple
-    constants: dict = field(default_factory=dict)
+    values: dict[str, int]
+    arguments: tuple[Argument, ...]
+    outputs: tuple[int, ...]
+    grid: Extent
+    block: Extent
+    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Done:
     """The arrays that a launch wrote, and what a `LaunchResult` says about it."""
 
-    outputs: tuple
-    facts: dict
+    outputs: tuple[np.ndarray, ...]
+    facts: dict[str, Any]
 
 
-def take_options(options):
+def take_options(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the options of `execute` from a dict and return them; the kernel's parameters stay.
 
     >>> options = {"backend": "sim", "TILE": 16}
@@ -61,24 +67,17 @@ def take_options(options):
     return {name: options.pop(name) for name in OPTIONS if name in options}
 
 
-def execute(job, *, backend=None, racecheck=False, trace=(), counters=True, device=None, warp_order="forward", progress=None):
-    """Launch a kernel; the options are those of `run`.
-
-    Returns
-    -------
-    Done
-
-    Raises
-    ------
-    CourseError
-    """
+def execute(job: KernelLaunch, *, backend: str | None = None, racecheck: bool = False, trace: TracedWarps = (), counters: bool = True,
+            device: str | None = None, warp_order: str | int = "forward", progress: Progress = None) -> Done:
+    """Launch a kernel; the options are those of `run`."""
     where = choose_backend(backend)
     target = _target(device, where)
     job.kernel.refuse(target.device.cc, target.device.name)
     compiled = _compile(job, target.arch)
     resources = _resources(compiled, job.kernel)
     fits = _fits(job, resources, target.device)
-    report, time, outputs = None, None, None
+    report, time = None, None
+    outputs: tuple[np.ndarray, ...] = ()
     # The simulator goes first, also with a GPU: it stops a kernel that would leave its arrays or never end.
     if where == "sim" or counters or racecheck or trace:
         with shown(progress) as report_progress:
@@ -88,10 +87,10 @@ def execute(job, *, backend=None, racecheck=False, trace=(), counters=True, devi
         time, outputs = _measure(job, compiled)
     facts = {"kernel": job.kernel, "parameters": job.values, "grid": job.grid, "block": job.block, "backend": where,
              "label": target.label, "time": time, "resources": resources, "occupancy": fits, "device": target.device.name}
-    return Done(outputs, facts | _observed(report, racecheck))
+    return Done(outputs, facts | observed(report, racecheck))
 
 
-def choose_backend(backend=None):
+def choose_backend(backend: str | None = None) -> str:
     """Return "gpu" or "sim": what is asked for, else COURSE_BACKEND, else a GPU when one works.
 
     Raises
@@ -114,30 +113,35 @@ def choose_backend(backend=None):
     return asked
 
 
-def _compile(job, arch):
+def _compile(job: KernelLaunch, arch: str) -> Compiled:
     name = job.kernel.path.name if job.kernel.path else f"{job.kernel.name}.cu"
     return toolchain.compile_cuda(job.kernel.source, name=name, arch=arch, defines=job.kernel.defines(**job.values))
 
 
-def _fresh(job):
+def _fresh(job: KernelLaunch) -> list[Argument]:
     """Return the arguments with copies of the arrays that the kernel writes."""
     return [a.copy() if i in job.outputs else a for i, a in enumerate(job.arguments)]
 
 
-def _simulate(job, arch, **options):
+def _written(job: KernelLaunch, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+    """Return the arrays among a launch's arguments that the kernel writes."""
+    return tuple(arguments[i] for i in job.outputs)
+
+
+def _simulate(job: KernelLaunch, arch: str, **options: Any) -> tuple[simt.Report, tuple[np.ndarray, ...]]:
     """Return the simulator's report, and the arrays as the kernel left them."""
     arguments = _fresh(job)
     report = simt.launch(job.kernel.source, job.kernel.entry, job.grid, job.block, arguments,
                          defines=job.kernel.defines(**job.values), constants=job.constants, arch=arch, **options)
-    return report, tuple(arguments[i] for i in job.outputs)
+    return report, _written(job, arguments)
 
 
-def _measure(job, compiled):
+def _measure(job: KernelLaunch, compiled: Compiled) -> tuple[Timing, tuple[np.ndarray, ...]]:
     """Return the time on the GPU, and the arrays after a launch of its own."""
     arguments = [gpu.to_device(a) if getattr(a, "ndim", 0) else a for a in _fresh(job)]
     shape = (compiled, job.kernel.entry, job.grid, job.block, arguments)
     gpu.launch(*shape, constants=job.constants)
-    outputs = tuple(gpu.to_host(arguments[i]) for i in job.outputs)      # before timing, which runs the kernel again and again
+    outputs = tuple(map(gpu.to_host, _written(job, arguments)))      # before timing, which runs the kernel again and again
     return gpu.time_kernel(*shape, constants=job.constants), outputs
 
 
@@ -150,7 +154,7 @@ class _Target:
     label: str
 
 
-def _target(name, where):
+def _target(name: str | None, where: str) -> _Target:
     """Choose the device: the one that is named, else the GPU that runs, else the default of the table."""
     if where == "gpu":
         status = gpu.probe()
@@ -159,12 +163,12 @@ def _target(name, where):
     return _Target(_compiled_for(chosen), chosen, "simulated")
 
 
-def simulated_arch():
+def simulated_arch() -> str:
     """Return the architecture that a kernel is compiled for when the simulator runs it on the default device."""
     return _target(None, "sim").arch
 
 
-def _resources(compiled, kernel):
+def _resources(compiled: Compiled, kernel: Kernel) -> Resources:
     found = toolchain.resources(compiled)
     if kernel.entry not in found:
         raise CourseError(f"the compiler left out the kernel {kernel.entry}: is it inside an #if that is not true?",
@@ -172,7 +176,7 @@ def _resources(compiled, kernel):
     return found[kernel.entry]
 
 
-def _fits(job, resources, on):
+def _fits(job: KernelLaunch, resources: Resources, on: Device) -> Occupancy:
     """Return the occupancy, or refuse a block of which not even one fits."""
     threads = math.prod(job.block)
     found = occupancy(on, threads, resources.registers, resources.static_shared_bytes)
@@ -182,21 +186,21 @@ def _fits(job, resources, on):
     return found
 
 
-def _live(status):
+def _live(status: GpuStatus) -> Device:
     """Return the table's row of the GPU that runs, or of one with its compute capability, or the default."""
     by_name = [d for d in DEVICES.values() if d.name in (status.name, status.name.removeprefix("NVIDIA "))]
     by_cc = [d for d in DEVICES.values() if d.cc == status.cc]
     return next(iter(by_name + by_cc), DEFAULT_DEVICE)
 
 
-def _compiled_for(chosen):
+def _compiled_for(chosen: Device) -> str:
     """Return the architecture to compile for: the device's own, or the oldest that the compiler still knows."""
     number = 10 * chosen.cc[0] + chosen.cc[1]
     known = toolchain.supported_architectures()
     return f"sm_{number if number in known else min(known)}"
 
 
-def _observed(report, racecheck):
+def observed(report: simt.Report | None, racecheck: bool) -> dict[str, Any]:
     """Return the fields of a `LaunchResult` that the simulator fills."""
     if report is None:
         return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None,

@@ -7,6 +7,7 @@ from course_lib.arch import WARP, Device, device
 from course_lib.model.bound import Bound, busiest, lower_bound
 from course_lib.model.occupancy import Occupancy
 from course_lib.run.bound import tile_of, work_of
+from course_lib.run.result import RunResult
 
 LOAD_LATENCY = 240.0       # cycles of a load that the L2 answers, about the least that `data/micro.json` records for an H200
 FMA_LATENCY = 4.0          # cycles until a multiply-add's result can be used; `data/micro.json` records 3.99 for an H200
@@ -20,29 +21,27 @@ class UnderWay:
     had: float
 
     @property
-    def enough(self):
+    def enough(self) -> bool:
         """Tell whether latency is hidden."""
         return self.had >= self.needed
 
 
 @dataclass(frozen=True)
-class Limits:
+class LaunchLimits:
     """What limits a launch, modelled for a device.
 
     Attributes
     ----------
-    on : Device
-    bound : Bound
+    bound
         The time that each part of the device needs at least.
-    occupancy : Occupancy
+    occupancy
         What would fit on a multiprocessor (SM).
-    block_warps : int
+    block_warps
         Warps of a block.
-    given : int
+    given
         Blocks of this launch that the busiest SM gets in all.
-    loads : UnderWay or None
+    loads
         Global loads of the busiest SM; None where a warp does not load in every step along K.
-    multiply_adds : UnderWay
     """
 
     on: Device
@@ -54,42 +53,42 @@ class Limits:
     multiply_adds: UnderWay
 
     @property
-    def blocks(self):
+    def blocks(self) -> dict[str, int]:
         """Return, by resource, the blocks that it alone would let the busiest SM hold; "this grid" is what the launch has for it."""
         return {**self.occupancy.limits, "this grid": self.given}
 
     @property
-    def room(self):
+    def room(self) -> dict[str, int]:
         """Return `blocks` in warps, at most those that an SM has place for."""
         return {name: min(blocks * self.block_warps, self.on.limits.warps) for name, blocks in self.blocks.items()}
 
     @property
-    def warps(self):
+    def warps(self) -> int:
         """Return the warps that the busiest SM holds at a time."""
         return min(self.blocks.values()) * self.block_warps
 
     @property
-    def filled_by(self):
+    def filled_by(self) -> tuple[str, ...]:
         """Return the names in `blocks` of all that keeps the next block out."""
         return tuple(name for name, blocks in self.blocks.items() if blocks == min(self.blocks.values()))
 
     @property
-    def busy(self):
+    def busy(self) -> str:
         """Return the name of the longest term of the bound other than latency."""
-        return max((name for name in self.bound.terms if name != "latency"), key=self.bound.terms.get)
+        return max((name for name in self.bound.terms if name != "latency"), key=self.bound.terms.__getitem__)
 
 
-def limits_of(result, latency_cycles=LOAD_LATENCY, fma_latency=FMA_LATENCY):
-    """Return the `Limits` of a product, modelled for the result's device.
+def limits_of(result: RunResult, latency_cycles: float = LOAD_LATENCY, fma_latency: float = FMA_LATENCY) -> LaunchLimits:
+    """Return the `LaunchLimits` of a product, modelled for the result's device.
 
     What must be under way is latency times rate (Little's law). The rate is that of the kernel when its slowest other part never
     waits. A warp has the loads of one step along K under way together, and one multiply-add for each output of a thread.
 
     Parameters
     ----------
-    result : RunResult
+    result
         As for `bound_of`; of a kernel that does its multiply-adds on the arithmetic units.
-    latency_cycles, fma_latency : float
+    latency_cycles, fma_latency
         Of a global load, and of a multiply-add.
 
     Raises
@@ -115,4 +114,4 @@ def limits_of(result, latency_cycles=LOAD_LATENCY, fma_latency=FMA_LATENCY):
         loads = UnderWay(requests * share / cycles * latency_cycles, resident * together)
     outputs = math.prod(tile_of(result)) / math.prod(result.block)
     multiply_adds = UnderWay(work.fmas * share / cycles * fma_latency, resident * max(1.0, outputs))
-    return Limits(on, bound, result.occupancy, block_warps, given, loads, multiply_adds)
+    return LaunchLimits(on, bound, result.occupancy, block_warps, given, loads, multiply_adds)

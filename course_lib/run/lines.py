@@ -1,7 +1,9 @@
 """Count the cache lines that a program fetches: its own text, with A(i, k), B(k, j), C(i, j) going through a cache."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,12 +21,15 @@ from course_lib.model.cache_lines import (
     loop_accesses,
     loop_steps,
 )
-from course_lib.run.cpu import resolve_cpu
-from course_lib.run.inputs import problem
+from course_lib.run.cpu import name_of, resolve_cpu
+from course_lib.run.inputs import Problem, problem
+from course_lib.run.types import CpuKernelLike
 
+Shapes: TypeAlias = tuple[tuple[int, int, int], ...]                        # (rows, columns, leading dimension) of A, B and C
+Counted: TypeAlias = tuple[Sequence[int], Sequence[int], np.ndarray]       # lines fetched and accesses of A, B and C; the trace
 MOST_PYTHON = 2**21      # multiply-adds that are counted without a C compiler: some two seconds
 MOST_ACCESSES = 2**33    # of a program until it is ended
-MOST_TRACED = 2**20      # accesses kept one by one: 24 MB
+MOST_TRACED = 2**20      # accesses traced one by one: 24 MB
 LIMIT_S = 60
 
 
@@ -34,22 +39,17 @@ class LineCount:
 
     Attributes
     ----------
-    kernel : CpuKernel
-    parameters : dict
-    M, N, K : int
-    dtype : str
-    cache : CacheShape
-    fetched, accesses : dict
+    fetched, accesses
         For "A", "B", "C": lines fetched, and accesses through the macro.
-    C : (M, N) array
-        What the program computed while its lines were counted.
-    counted_by : str
+    C
+        (M, N); what the program computed while its lines were counted.
+    counted_by
         "c" or "python".
-    trace : (n, 6) int array
-        Of the first n accesses that were asked for: matrix (0, 1, 2), row, col, line, whether it was fetched, and the line
-        that went for it or -1. Lines are numbered through all three matrices.
-    shapes : tuple of (rows, cols, leading dimension)
-        Of A, B and C.
+    trace
+        (n, 6) int array; of the first n accesses that were asked for: matrix (0, 1, 2), row, col, line, whether it was fetched, and the
+        line that went for it or -1. Lines are numbered through all three matrices.
+    shapes
+        (rows, cols, leading dimension) of A, B and C.
     """
 
     kernel: CpuKernel
@@ -64,21 +64,21 @@ class LineCount:
     C: np.ndarray = field(repr=False)
     counted_by: str
     trace: np.ndarray = field(repr=False)
-    shapes: tuple
+    shapes: Shapes
 
     label = "counted in a model of a cache"
 
     @property
-    def total(self):
+    def total(self) -> int:
         """Return the lines fetched for all three matrices."""
         return sum(self.fetched.values())
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float:
         """Return lines fetched, divided by M N K."""
         return self.total / (self.M * self.N * self.K)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return a table as text."""
         rows = [f"{self.kernel.name}: C is {self.M} × {self.N}, K = {self.K}, {self.dtype}; {self.cache}",
                 "matrix     accesses  lines fetched"]
@@ -87,31 +87,28 @@ class LineCount:
                                  f"{self.per_multiply_add:.4f} lines per multiply-add ({self.label})"])
 
 
-def count_lines(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, cache=None, by=None, most=MOST_ACCESSES, limit_s=LIMIT_S,
-                trace=0, **parameters):
+def count_lines(kernel: CpuKernelLike, A: np.ndarray, B: np.ndarray, C: np.ndarray | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+                cache: CacheShape | None = None, by: str | None = None, most: int = MOST_ACCESSES, limit_s: float = LIMIT_S, trace: int = 0,
+                **parameters: int) -> LineCount:
     """Run a program on a model of a cache, and count the lines it fetches for each matrix.
 
     Parameters
     ----------
-    kernel : str or CpuKernel
+    kernel
         One of the six loop orders, gemm_blocked, or C text of your own that reaches the matrices by A(i, k), B(k, j),
         C(i, j) (`course_lib.kernels.own_program`). C = beta C, which comes first, is not counted.
     A, B, C, alpha, beta
         As for `run_cpu`.
-    cache : CacheShape, optional
+    cache
         Default 32 KiB, fully associative, lines of 64 bytes.
-    by : "c", "python" or None
-        Who counts. None: C, or Python for a program of the catalog when there is no C compiler. The counts are the same.
-    most : int
+    by
+        Who counts: "c" or "python". None: C, or Python for a program of the catalog when there is no C compiler. The counts are the same.
+    most
         Accesses after which the program is ended.
-    limit_s : float
+    limit_s
         Seconds after which it is ended.
-    trace : int
-        How many accesses, from the first on, are kept one by one.
-
-    Returns
-    -------
-    LineCount
+    trace
+        How many accesses, from the first on, are traced one by one.
 
     Raises
     ------
@@ -129,37 +126,38 @@ def count_lines(kernel, A, B, C=None, *, alpha=1.0, beta=0.0, cache=None, by=Non
     if by not in ("c", "python"):
         raise CourseError(f"by = {by!r}: lines are counted by 'c' or by 'python'")
     if not 0 <= trace <= MOST_TRACED:
-        raise CourseError(f"trace = {trace}: up to {MOST_TRACED} accesses can be kept one by one")
+        raise CourseError(f"trace = {trace}: up to {MOST_TRACED} accesses can be traced one by one")
     fetched, accesses, traced = (_in_c(kernel, values, task, dtype, cache, most, limit_s, trace) if by == "c"
                                  else _in_python(kernel, values, task, cache, trace))
     return LineCount(kernel, values, task.M, task.N, task.K, dtype, cache, dict(zip(MATRICES, fetched, strict=True)),
                      dict(zip(MATRICES, accesses, strict=True)), np.array(task.C.view(), order="C"), by, traced, _shapes(task))
 
 
-def _shapes(task):
+def _shapes(task: Problem) -> Shapes:
     return tuple((m.rows, m.cols, m.ld) for m in (task.A, task.B, task.C))
 
 
-def _who(kernel):
+def _who(kernel: CpuKernel) -> str:
     if kernel.text is not None:
         toolchain.host_compiler()       # or an error: Python cannot run the reader's C
         return "c"
     return "python" if toolchain.no_compiler() else "c"
 
 
-def _in_c(kernel, values, task, dtype, cache, most, limit_s, trace):
+def _in_c(kernel: CpuKernel, values: dict[str, int], task: Problem, dtype: str, cache: CacheShape, most: int, limit_s: float,
+          trace: int) -> Counted:
     """Count in C, in a process of its own; return (fetched, accesses, trace) and leave the result in the task's C."""
-    name = next(iter(kernel.texts), None) or kernel.path.name
+    name = name_of(kernel)
     program = toolchain.compile_c(
         _counting_text(kernel, name), name=name, as_written=True, texts=kernel.texts or {name: kernel.source},
         defines={**kernel.defines(dtype, **values), "PROGRAM": kernel.entry})
     buffers = [task.A.buffer, task.B.buffer, task.C.buffer]
-    kinds, arguments = toolchain.gemm_arguments(task.A.view(), task.B.view(), task.C.view(), task.alpha, task.beta)
+    kinds, given = toolchain.gemm_arguments(task.A.view(), task.B.view(), task.C.view(), float(task.alpha), float(task.beta))
     where = iter(buffers)
-    arguments = [next(where) if kind == "array" else value for kind, value in zip(kinds, arguments, strict=True)]
+    arguments: list[Any] = [next(where) if kind == "array" else value for kind, value in zip(kinds, given, strict=True)]
     out, traced = np.zeros(11, np.int64), np.zeros((max(trace, 1), 6), np.int32)
     arguments += [cache.line, cache.sets, cache.lines // cache.sets, most, trace, traced, out]
-    status, _ = toolchain.call_apart(program, "run_counted", [*kinds, *["long"] * 5, "array", "array"], arguments,
+    status, _ = toolchain.call_in_subprocess(program, "run_counted", [*kinds, *["long"] * 5, "array", "array"], arguments,
                                      status=True, limit_s=limit_s)
     if status:
         raise CourseError("there is no memory for the lists of the cache: take smaller matrices")
@@ -169,14 +167,14 @@ def _in_c(kernel, values, task, dtype, cache, most, limit_s, trace):
     return [int(x) for x in out[:3]], [int(x) for x in out[3:6]], traced[:min(trace, int(out[3:6].sum()))]
 
 
-def _counting_text(kernel, name):
+def _counting_text(kernel: CpuKernel, name: str) -> str:
     """Put the program between the counting macros and the function that runs it."""
     pieces = (("count_lines.h", (FOLDER / "count_lines.h").read_text(encoding="utf-8")), (name, kernel.source),
               ("count_lines_end.h", (FOLDER / "count_lines_end.h").read_text(encoding="utf-8")))
     return "".join(f'#line 1 "{piece}"\n{text}\n' for piece, text in pieces)
 
 
-def _explain(name, task, end, most, kernel):
+def _explain(name: str, task: Problem, end: Sequence[int], most: int, kernel: CpuKernel) -> None:
     reason, number, row, col, line = end
     if not reason:
         return
@@ -190,7 +188,7 @@ def _explain(name, task, end, most, kernel):
                       f"and {matrix.cols} columns{shown}", line=line, matrix=matrix.name, row=row, col=col)
 
 
-def _in_python(kernel, values, task, cache, trace):
+def _in_python(kernel: CpuKernel, values: dict[str, int], task: Problem, cache: CacheShape, trace: int) -> Counted:
     """Count in Python, and compute C with NumPy; return (fetched, accesses, trace)."""
     sizes = task.M, task.N, task.K
     if kernel.text is not None:

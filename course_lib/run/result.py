@@ -1,16 +1,21 @@
 """What one run gave: the answer, where it is from, what it cost, and how to read it."""
 
 import html
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from course_lib.gpu import Timing
 from course_lib.kernels import Kernel
+from course_lib.model.occupancy import Occupancy
+from course_lib.run.types import Array, Rows
+from course_lib.simt.report import DeviceArray, Hazard, SharedVariable, TraceRecord
+from course_lib.toolchain.resources import Resources
 
 OPERATIONS = {"load": "ld", "store": "st"}
 
 
-def counter_name(what, kind):
+def counter_name(what: str, kind: str) -> str:
     """Return Nsight Compute's name for a count of global or shared accesses.
 
     >>> counter_name("sectors", "load")
@@ -32,28 +37,27 @@ class LaunchResult:
 
     Attributes
     ----------
-    kernel : Kernel
-    parameters : dict
+    parameters
         Every parameter, defaults filled in.
-    grid, block : tuple of int
+    grid, block
         Along x, y, z.
-    backend, label : str
+    backend, label
         "gpu" or "sim"; "measured on NVIDIA H200" or "simulated".
-    time : Timing or None
+    time
         Only from a GPU.
-    counters, counters_label : dict or None, str
+    counters, counters_label
         Nsight Compute's names to counts, always from the simulator: "simulated"; None and "" when not asked for.
-    lines : dict or None
+    lines
         Source line to the same counters.
-    level : dict or None
+    level
         Counter to "hardware" (what a profiler reads) or "PTX level" (close to it).
-    resources : Resources
+    resources
         Registers, shared memory and spills, from the compiled kernel.
-    occupancy, device : Occupancy, str
+    occupancy, device
         How many of these blocks one multiprocessor of that device holds; modelled.
-    hazards : tuple or None
+    hazards
         Races in shared memory; None when they were not looked for.
-    trace, arrays, shared : tuple
+    trace, arrays, shared
         Of a traced run: its records, and the address ranges of arrays and shared variables.
     """
 
@@ -68,15 +72,15 @@ class LaunchResult:
     counters_label: str
     lines: dict[int, dict[str, int]] | None = field(repr=False)
     level: dict[str, str] | None = field(repr=False)
-    resources: Any = field(repr=False)
-    occupancy: Any = field(repr=False)
+    resources: Resources = field(repr=False)
+    occupancy: Occupancy = field(repr=False)
     device: str
-    hazards: tuple | None = field(repr=False)
-    trace: tuple = field(repr=False)
-    arrays: tuple = field(repr=False)
-    shared: tuple = field(repr=False)
+    hazards: tuple[Hazard, ...] | None = field(repr=False)
+    trace: tuple[TraceRecord, ...] = field(repr=False)
+    arrays: tuple[DeviceArray, ...] = field(repr=False)
+    shared: tuple[SharedVariable, ...] = field(repr=False)
 
-    def count(self, what, kind="load"):
+    def count(self, what: str, kind: str = "load") -> int | Any:         # as `re.Match.group` is typed: who asks knows that it is there
         """Return a count: what is "requests", "sectors", "wavefronts", "conflicts" or "shared instructions".
 
         None when the run was made without counters.
@@ -84,33 +88,33 @@ class LaunchResult:
         name = counter_name(what, kind)
         return None if self.counters is None else self.counters.get(name, 0)
 
-    def sectors_per_request(self, kind="load"):
+    def sectors_per_request(self, kind: str = "load") -> float | Any:
         """Return 32-byte sectors per global request of a warp; 0 when there was none, None without counters."""
         if self.counters is None:
             return None
         requests = self.count("requests", kind)
         return self.count("sectors", kind) / requests if requests else 0.0
 
-    def rows(self):
+    def rows(self) -> Rows:
         """Return the table as (what, value) pairs of strings."""
         values = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
         return ((self.kernel.name, values), *self.head_rows(), *_launch_rows(self), *self.tail_rows())
 
-    def head_rows(self):
+    def head_rows(self) -> Rows:
         """Return the rows on what was computed."""
         return ()
 
-    def tail_rows(self):
+    def tail_rows(self) -> Rows:
         """Return the rows on what was noticed."""
         return ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return the table as text; on the simulator it is the same in every run."""
         rows = self.rows()
         width = max(len(what) for what, _ in rows)
         return "\n".join(f"{what:<{width}}  {value}".rstrip() for what, value in rows)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """Return the table for a notebook."""
         cells = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(what)}</th>'
                         f'<td style="text-align:left">{html.escape(value)}</td></tr>' for what, value in self.rows())
@@ -123,11 +127,11 @@ class RunResult(LaunchResult):
 
     Attributes, beside those of every launch
     ----------------------------------------
-    M, N, K, lda, ldb, ldc : int
+    M, N, K, lda, ldb, ldc
         Sizes, and elements from one row to the next in A, B and C on the device.
-    C : (M, N) array
-        The answer in an array of its own without padding, of the kind that was given (NumPy or CuPy).
-    stray_writes : int
+    C
+        (M, N); the answer in an array of its own without padding, of the kind that was given (NumPy or CuPy).
+    stray_writes
         Elements between the rows of a padded C that the kernel wrote though they are none of its business.
     """
 
@@ -137,20 +141,20 @@ class RunResult(LaunchResult):
     lda: int
     ldb: int
     ldc: int
-    C: Any = field(repr=False)
+    C: Array = field(repr=False)
     stray_writes: int
 
     @property
-    def flops(self):
+    def flops(self) -> int:
         """Return the floating-point operations of the product, 2 M N K."""
         return self.kernel.flops(self.M, self.N, self.K)
 
     @property
-    def gflops(self):
+    def gflops(self) -> float | None:
         """Return 10**9 floating-point operations per second, or None without a measured time."""
         return self.flops / self.time.median_s / 1e9 if self.time else None
 
-    def head_rows(self):
+    def head_rows(self) -> Rows:
         """Return the rows on what was computed."""
         gx, gy, _ = self.grid
         bx, by, _ = self.block
@@ -160,14 +164,14 @@ class RunResult(LaunchResult):
             rows.append(("time", f"{self.time}, {self.gflops:.1f} GFLOP/s"))
         return tuple(rows)
 
-    def tail_rows(self):
+    def tail_rows(self) -> Rows:
         """Return the rows on what was noticed."""
         if not self.stray_writes:
             return ()
         return (("padding of C", f"{self.stray_writes} elements between the rows were overwritten"),)
 
 
-def _launch_rows(r):
+def _launch_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
     if r.counters is not None:
         yield from _counter_rows(r)
     yield from _resource_rows(r)
@@ -175,7 +179,7 @@ def _launch_rows(r):
         yield "hazards", _hazards(r.hazards)
 
 
-def _counter_rows(r):
+def _counter_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
     for kind in OPERATIONS:
         yield (f"global {kind}s", f"{r.count('requests', kind)} requests, {r.count('sectors', kind)} sectors: "
                f"{r.sectors_per_request(kind):.2f} sectors a request ({r.counters_label})")
@@ -185,7 +189,7 @@ def _counter_rows(r):
                    f"{r.count('conflicts', kind)} bank conflicts ({r.counters_label})")
 
 
-def _resource_rows(r):
+def _resource_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
     spilled = f", {r.resources.local_bytes} bytes of local memory" if r.resources.local_bytes else ""
     yield ("resources", f"{r.resources.registers} registers a thread, "
            f"{r.resources.static_shared_bytes} bytes of shared memory a block{spilled}")
@@ -194,7 +198,7 @@ def _resource_rows(r):
            f"limited by {o.limiter} (modelled for {r.device})")
 
 
-def _hazards(hazards):
+def _hazards(hazards: Sequence[Hazard]) -> str:
     if not hazards:
         return "none"
     first = hazards[0]
@@ -203,7 +207,7 @@ def _hazards(hazards):
             f"threads {first.first_thread} and {first.second_thread} of block {first.block}")
 
 
-def per_line(result):
+def per_line(result: LaunchResult) -> tuple[tuple[int, str, Mapping[str, int]], ...]:
     """List the source lines that did something countable.
 
     Returns
@@ -216,12 +220,12 @@ def per_line(result):
                  for number, counters in sorted((result.lines or {}).items()))
 
 
-def line_table(result):
+def line_table(result: LaunchResult) -> str:
     """Return a text table: global requests, sectors and shared wavefronts of each source line that has any.
 
     Loads and stores are added up; one line rarely does both.
     """
-    def total(counters, what):
+    def total(counters: Mapping[str, int], what: str) -> int:
         return sum(counters.get(counter_name(what, kind), 0) for kind in OPERATIONS)
 
     rows = ["line   requests    sectors  per request  wavefronts  source"]

@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
-from course_lib.run.inputs import check_array, matrix, number
-from course_lib.run.launch import Job, execute, take_options
+from course_lib.run.inputs import Matrix, check_array, matrix, number
+from course_lib.run.launch import KernelLaunch, execute, take_options
 from course_lib.run.result import LaunchResult
+from course_lib.run.types import Argument, Array, Rows
 
 FLOAT = np.dtype(np.float32)
 
@@ -20,24 +22,25 @@ class StepResult(LaunchResult):
 
     Attributes, beside those of every launch
     ----------------------------------------
-    out : (rows, cols) array
-    flops, bytes : int
+    out
+        (rows, cols).
+    flops, bytes
         Floating-point operations; bytes that it must read and write at least.
-    ld : int or None
+    ld
         Elements from one row to the next of what was transposed; None for the other steps.
     """
 
-    out: Any = field(repr=False)
+    out: NDArray[np.float32] = field(repr=False)
     flops: int
     bytes: int
     ld: int | None = None
 
     @property
-    def gb_s(self):
+    def gb_s(self) -> float | None:
         """Return 10**9 bytes a second, or None without a measured time."""
         return self.bytes / self.time.median_s / 1e9 if self.time else None
 
-    def head_rows(self):
+    def head_rows(self) -> Rows:
         """Return the rows on what was computed."""
         rows = [("result", f"{self.out.shape[0]} × {self.out.shape[1]}, {self.label}"),
                 ("launch", f"grid {self.grid[0]} × {self.grid[1]}, block {self.block[0]} × {self.block[1]}")]
@@ -46,21 +49,17 @@ class StepResult(LaunchResult):
         return tuple(rows)
 
 
-def run_transpose(kernel, values, **options):
+def run_transpose(kernel: str | Kernel, values: Array, **options: Any) -> StepResult:
     """Transpose a matrix with one kernel.
 
     Parameters
     ----------
-    kernel : str or Kernel
+    kernel
         A kernel of this kind: `transpose`, `transpose_plain`.
-    values : (rows, cols) float32 array
-        Rows may be padded.
+    values
+        (rows, cols) of float32; rows may be padded.
     **options
         As for `run`, and parameters of the kernel.
-
-    Returns
-    -------
-    StepResult
     """
     kernel = _of_kind(kernel, "transpose")
     given = _matrix("values", values)
@@ -70,7 +69,7 @@ def run_transpose(kernel, values, **options):
                  ld=given.ld)
 
 
-def run_multiply(kernel, A, B, **options):
+def run_multiply(kernel: str | Kernel, A: Array, B: Array, **options: Any) -> StepResult:
     """Compute A B; parameters, options and result as for `run_transpose`."""
     kernel = _of_kind(kernel, "multiply")
     a, b = _matrix("A", A), _matrix("B", B)
@@ -78,11 +77,11 @@ def run_multiply(kernel, A, B, **options):
         raise CourseError(f"A is {a.rows} × {a.cols} and B is {b.rows} × {b.cols}: B must have as many rows as A has columns, {a.cols}")
     M, N, K = a.rows, b.cols, a.cols
     out = np.full(M * N, np.nan, FLOAT)
-    arguments = (*map(np.int32, (M, N, K)), a.buffer, np.int32(a.ld), b.buffer, np.int32(b.ld), out, np.int32(N))
+    arguments = (np.int32(M), np.int32(N), np.int32(K), a.buffer, np.int32(a.ld), b.buffer, np.int32(b.ld), out, np.int32(N))
     return _step(kernel, arguments, 7, (M, N), (M, N), 2 * M * N * K, 4 * (M * K + K * N + M * N), options)
 
 
-def run_sum(kernel, P, C=None, *, alpha=1.0, beta=0.0, **options):
+def run_sum(kernel: str | Kernel, P: Array, C: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0, **options: Any) -> StepResult:
     """Compute alpha P + beta C; C may be left out when beta is 0."""
     kernel = _of_kind(kernel, "sum")
     p = _matrix("P", P)
@@ -91,56 +90,57 @@ def run_sum(kernel, P, C=None, *, alpha=1.0, beta=0.0, **options):
     c = _matrix("C", np.full((p.rows, p.cols), np.nan, FLOAT) if C is None else C)
     if (c.rows, c.cols) != (p.rows, p.cols):
         raise CourseError(f"P is {p.rows} × {p.cols} and C is {c.rows} × {c.cols}: they must have one shape")
-    alpha, beta = number("alpha", alpha, FLOAT), number("beta", beta, FLOAT)
+    factors = number("alpha", alpha, FLOAT), number("beta", beta, FLOAT)
     shape, size = (p.rows, p.cols), p.rows * p.cols
-    arguments = (np.int32(p.rows), np.int32(p.cols), alpha, p.buffer, np.int32(p.ld), beta, c.buffer, np.int32(c.ld))
-    moved = 4 * size * (2 if beta == 0 else 3)
-    return _step(kernel, arguments, 6, shape, shape, size * (1 if beta == 0 else 3), moved, options, c)
+    arguments = (np.int32(p.rows), np.int32(p.cols), factors[0], p.buffer, np.int32(p.ld), factors[1], c.buffer, np.int32(c.ld))
+    moved = 4 * size * (2 if factors[1] == 0 else 3)
+    return _step(kernel, arguments, 6, shape, shape, size * (1 if factors[1] == 0 else 3), moved, options, c)
 
 
-def run_unfused(A, B, C=None, *, alpha=1.0, beta=0.0, turned=(False, False), **options):
-    """Compute alpha op(A) op(B) + beta C as Wong first did: transpose what is turned, multiply, add.
+def run_unfused(A: Array, B: Array, C: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+                transposed: tuple[bool, bool] = (False, False), **options: Any) -> tuple[StepResult, ...]:
+    """Compute alpha op(A) op(B) + beta C as Wong first did: transpose the operands that need it, multiply, add.
 
     Parameters
     ----------
     A, B, C, alpha, beta
-        As for `run`; A is (K, M) when turned[0], B is (N, K) when turned[1].
-    turned : (bool, bool)
+        As for `run`; A is (K, M) when transposed[0], B is (N, K) when transposed[1].
     **options
         As for `run`, without parameters of a kernel.
 
     Returns
     -------
-    tuple of StepResult
+    tuple
         One for each kernel; the last one's `out` is the answer.
     """
     steps, operands = [], []
-    for array, turn in zip((A, B), turned, strict=True):
-        if turn:
+    for array, transpose in zip((A, B), transposed, strict=True):
+        if transpose:
             steps.append(run_transpose("transpose", array, **options))
-        operands.append(steps[-1].out if turn else array)
+        operands.append(steps[-1].out if transpose else array)
     steps.append(run_multiply("sgemm_multiply", *operands, **options))
     steps.append(run_sum("matrix_sum", steps[-1].out, C, alpha=alpha, beta=beta, **options))
     return tuple(steps)
 
 
-def _of_kind(kernel, kind):
+def _of_kind(kernel: str | Kernel, kind: str) -> Kernel:
     kernel = kernel if isinstance(kernel, Kernel) else get(kernel)
     if kernel.kind != kind:
         raise CourseError(f"{kernel.name} is not for this: its kind is {kernel.kind!r}, not {kind!r}", kernel=kernel.name)
     return kernel
 
 
-def _matrix(name, array):
+def _matrix(name: str, array: Array) -> Matrix:
     check_array(name, array, FLOAT)
     return matrix(name, array)
 
 
-def _step(kernel, arguments, output, shape, covered, flops, moved, options, layout=None, ld=None):
+def _step(kernel: Kernel, arguments: tuple[Argument, ...], output: int, shape: tuple[int, int], covered: tuple[int, int], flops: int,
+          moved: int, options: dict[str, Any], layout: Matrix | None = None, ld: int | None = None) -> StepResult:
     """Launch; `covered` is what the grid must cover, `layout` the Matrix of the output when its rows are padded."""
     launch = take_options(options)
     values = kernel.check(**options)
-    job = Job(kernel, values, arguments, (output,), kernel.grid(*covered, **values), kernel.block(**values))
+    job = KernelLaunch(kernel, values, arguments, (output,), kernel.grid(*covered, **values), kernel.block(**values))
     done = execute(job, **launch)
     out = done.outputs[0].reshape(shape) if layout is None else np.array(layout.view(done.outputs[0]))
     return StepResult(out=out, flops=flops, bytes=moved, ld=ld, **done.facts)

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable
 
 from course_lib.gpu import Timing
 
@@ -9,20 +10,20 @@ SAMPLE = 1e-3          # seconds that one sample should last; the clock and the 
 FEWEST = 5             # samples
 
 
-def time_call(call, before=None, *, repeats=25, warmup=2, budget_s=1.0, clock=time.perf_counter):
+def time_call(call: Callable[[], object], before: Callable[[], object] | None = None, *, repeats: int = 25, warmup: int = 2,
+              budget_s: float = 1.0, clock: Callable[[], float] = time.perf_counter) -> Timing:
     """Measure a callable, after warming up: its data are then in the caches as far as they fit.
 
     Parameters
     ----------
-    call : callable
-    before : callable, optional
+    before
         Run before each sample and not measured: puts back what `call` changes.
-    repeats : int
+    repeats
         Samples at most; 5 are taken, then more as long as `budget_s` seconds allow. A call that takes longer than
         `budget_s` by itself is measured 3 times, its warm-up among them.
-    warmup : int
+    warmup
         Calls before the first sample, fewer when they alone take `budget_s` seconds.
-    clock : callable
+    clock
         Seconds.
 
     Returns
@@ -30,7 +31,7 @@ def time_call(call, before=None, *, repeats=25, warmup=2, budget_s=1.0, clock=ti
     Timing
         Per call.
     """
-    def sample(launches):
+    def sample(launches: int) -> float:
         if before:
             before()
         start = clock()
@@ -49,7 +50,7 @@ def time_call(call, before=None, *, repeats=25, warmup=2, budget_s=1.0, clock=ti
     return Timing.of([sample(launches) for _ in range(count)], warmup=len(warm), launches=launches)
 
 
-def launches_for(call, clock=time.perf_counter):
+def launches_for(call: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> int:
     """Call twice, and return how many calls make a sample that lasts as long as the clock needs."""
     call()
     start = clock()
@@ -57,19 +58,19 @@ def launches_for(call, clock=time.perf_counter):
     return max(1, math.ceil(SAMPLE / max(clock() - start, 1e-9)))
 
 
-def fastest(call, *, budget_s=0.1, launches=None, clock=time.perf_counter):
+def fastest(call: Callable[[], object], *, budget_s: float = 0.1, launches: int | None = None,
+            clock: Callable[[], float] = time.perf_counter) -> float:
     """Return the seconds of a call's fastest sample: what the machine can do while nothing disturbs it.
 
     A bound needs this and no average: whatever else runs beside it makes a sample slower, never faster.
 
     Parameters
     ----------
-    call : callable
-    budget_s : float
+    budget_s
         About how long to measure; one sample is always taken.
-    launches : int, optional
+    launches
         Calls of a sample; default what `launches_for` finds with two calls more.
-    clock : callable
+    clock
         Seconds.
     """
     launches = launches or launches_for(call, clock)

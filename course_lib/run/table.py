@@ -1,6 +1,8 @@
 """Small accessible HTML tables with a plain-text twin; no style sheet, so an untrusted notebook shows them too."""
 
 import html
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 MONO = "white-space:pre;font-size:13px;background-color:transparent;color:inherit"
 
@@ -9,13 +11,11 @@ class Table:
 
     Parameters
     ----------
-    header : sequence of str
-    rows : sequence of sequences
+    rows
         Cells; numbers are written as they are, right-aligned.
-    caption : str
-    mono : collection of int
+    mono
         Columns set in a fixed-width face.
-    marked : collection of int
+    marked
         Rows drawn on a coloured ground, with "▶" before their first cell.
 
     >>> Table(("kernel", "sectors"), [("naive", 2), ("swapped", 8.5)], "loads")
@@ -26,14 +26,15 @@ class Table:
     swapped      8.5
     """
 
-    def __init__(self, header, rows, caption="", *, mono=(), marked=()):
+    def __init__(self, header: Iterable[str], rows: Iterable[Iterable[Any]], caption: str = "", *, mono: Collection[int] = (),
+                 marked: Collection[int] = ()) -> None:
         self.header, self.rows = tuple(map(str, header)), [tuple(row) for row in rows]
         self.caption, self.mono, self.marked = caption, frozenset(mono), frozenset(marked)
 
-    def _is_number(self, cell):
+    def _is_number(self, cell: Any) -> bool:
         return not isinstance(cell, str) or (cell[:1] != "" and not cell.strip("0123456789.,-%× "))
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col" style="text-align:{self._align(j)}">{html.escape(h)}</th>'
                        for j, h in enumerate(self.header))
         body = "\n".join(f"<tr>{self._row_html(i, row)}</tr>" for i, row in enumerate(self.rows))
@@ -42,7 +43,7 @@ class Table:
         return (f'<table style="font-size:14px;line-height:1.3">{caption}\n<thead><tr>{head}</tr></thead>\n'
                 f'<tbody>\n{body}\n</tbody></table>')
 
-    def _row_html(self, i, row):
+    def _row_html(self, i: int, row: Sequence[Any]) -> str:
         ground = ";background-color:#fdeacc;color:black" if i in self.marked else ""
         cells = []
         for j, cell in enumerate(row):
@@ -52,12 +53,12 @@ class Table:
             cells.append(f'<td style="text-align:{self._align(j)};padding:1px 10px{ground}">{text}</td>')
         return "".join(cells)
 
-    def _align(self, j):
+    def _align(self, j: int) -> str:
         """Return where column `j` is aligned: right when most of its filled cells are numbers."""
         filled = [row[j] for row in self.rows if row[j] != ""]
         return "right" if 2 * sum(map(self._is_number, filled)) > len(filled) else "left"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         rows = [[str(cell) for cell in row] for row in self.rows]
         widths = [max(len(line[j]) for line in [self.header, *rows]) for j in range(len(self.header))]
         lines = [self._line(self.header, widths, [False] * len(widths)), "  ".join("-" * w for w in widths)]
@@ -66,6 +67,6 @@ class Table:
         return "\n".join([self.caption] * bool(self.caption) + lines)
 
     @staticmethod
-    def _line(cells, widths, right):
+    def _line(cells: Iterable[str], widths: Iterable[int], right: Iterable[bool]) -> str:
         padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True)]
         return "  ".join(padded).rstrip()

@@ -4,15 +4,20 @@ Everything here reads `result.trace`, `result.arrays` and `result.shared`, that 
 nothing is worked out from the launch parameters.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.arch import SECTOR_BYTES
 from course_lib.errors import CourseError
+from course_lib.run.result import RunResult
+from course_lib.run.types import Extent, Traced, Warp
+from course_lib.simt.report import DeviceArray, TraceRecord
 
 
-def array_of(result, name):
+def array_of(result: Traced, name: str) -> DeviceArray:
     """Return the device array of the kernel parameter `name`.
 
     Raises
@@ -26,7 +31,7 @@ def array_of(result, name):
     raise CourseError(f"the launch has no array {name!r}; it has {', '.join(a.name for a in result.arrays)}")
 
 
-def is_load(record):
+def is_load(record: TraceRecord) -> bool:
     """Return whether a trace record reads memory.
 
     Loads are `ld.…` and, through the read-only cache, `ld.global.nc.…`.
@@ -34,22 +39,22 @@ def is_load(record):
     return record.operation.startswith("ld.")
 
 
-def is_store(record):
+def is_store(record: TraceRecord) -> bool:
     """Return whether a trace record writes memory."""
     return record.operation.startswith("st.")
 
 
-def is_barrier(record):
+def is_barrier(record: TraceRecord) -> bool:
     """Return whether a trace record is a block-wide barrier."""
     return record.operation.startswith(("bar.", "barrier."))
 
 
-def elements(record, base, itemsize):
+def elements(record: TraceRecord, base: int, itemsize: int) -> NDArray[np.integer]:
     """Return (lane, element) pairs: the element indices, counted from `base`, that each active lane touches.
 
     Returns
     -------
-    (n, 2) int array
+    (n, 2) array
         In lane order; a lane of a 128-bit access to float32 gives four pairs.
     """
     lanes = np.flatnonzero(np.asarray(record.addresses) >= 0)
@@ -71,14 +76,14 @@ class Owners:
     lane: np.ndarray
 
 
-def owners(result, array="C"):
+def owners(result: RunResult, array: str = "C") -> Owners:
     """Find, from the stores in the trace, which thread writes each element of an M × N array.
 
     Parameters
     ----------
-    result : RunResult
+    result
         Of a run with `trace=` naming every (block, warp) pair: see `every_warp`.
-    array : str
+    array
         The kernel parameter; its rows are N elements apart.
     """
     target = array_of(result, array)
@@ -92,7 +97,7 @@ def owners(result, array="C"):
     return Owners(*maps.reshape(4, result.M, result.N))
 
 
-def every_warp(grid, block):
+def every_warp(grid: Sequence[int], block: Sequence[int]) -> tuple[Warp, ...]:
     """Return the (block, warp) pairs of a whole launch, to pass as `trace=`.
 
     >>> every_warp((2, 1), (16, 4))
@@ -103,22 +108,23 @@ def every_warp(grid, block):
     return tuple(((x, y, z), w) for z in range(gz) for y in range(gy) for x in range(gx) for w in range(warps))
 
 
-def requests(result, *, array=None, line=None, load=None, space="global", block=None, warp=None):
+def requests(result: Traced, *, array: str | None = None, line: int | None = None, load: bool | None = None, space: str = "global",
+             block: Extent | None = None, warp: int | None = None) -> tuple[TraceRecord, ...]:
     """Return the loads and stores of a trace, in order, that meet every condition given.
 
     Parameters
     ----------
-    result : RunResult or any object with `trace`, `arrays` and `shared`
-    array : str, optional
+    array
         Only accesses inside this kernel parameter's array, or this `__shared__` array.
-    line : int, optional
+    line
         Only this source line.
-    load : bool, optional
+    load
         Only loads (True) or only stores (False).
-    space : "global" or "shared"
-    block : (x, y, z), optional
-        Only this block's.
-    warp : int, optional
+    space
+        "global" or "shared".
+    block
+        Only this block's: (x, y, z).
+    warp
         Only this warp's, counted in its block.
     """
     inside = _range(result, array, space) if array else None
@@ -135,7 +141,7 @@ def requests(result, *, array=None, line=None, load=None, space="global", block=
     return tuple(found)
 
 
-def _range(result, name, space):
+def _range(result: Traced, name: str, space: str) -> tuple[int, int]:
     """Return the first address of an array and the first beyond it."""
     if space == "global":
         array = array_of(result, name)
@@ -147,14 +153,10 @@ def _range(result, name, space):
     raise CourseError(f"the launch has no shared array {name!r}; it has {there}")
 
 
-def name_of(result, record):
+def name_of(result: Traced, record: TraceRecord) -> str:
     """Return the name of the array that a request touches first, or "" when it is none that is known.
 
-    Parameters
-    ----------
-    result : RunResult or any object with `arrays` and `shared`
-    record : TraceRecord
-        With an active lane.
+    The record must have an active lane.
     """
     active = np.asarray(record.addresses)[np.asarray(record.addresses) >= 0]
     arrays = [(a.name, a.address, a.nbytes) for a in result.arrays] if record.space == "global" else [
@@ -162,7 +164,7 @@ def name_of(result, record):
     return next((name for name, first, size in arrays if first <= active[0] < first + size), "")
 
 
-def touched_sectors(record):
+def touched_sectors(record: TraceRecord) -> NDArray[np.integer]:
     """Return the distinct sectors of one request in rising order: byte address divided by 32.
 
     >>> from types import SimpleNamespace

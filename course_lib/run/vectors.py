@@ -4,34 +4,34 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
-from course_lib.kernels import get
-from course_lib.run.accuracy import mismatch
-from course_lib.run.launch import Job, execute, take_options
+from course_lib.kernels import Kernel, get
+from course_lib.run.accuracy import Mismatch, mismatch
+from course_lib.run.inputs import contiguous
+from course_lib.run.launch import KernelLaunch, execute, take_options
 from course_lib.run.result import LaunchResult
+from course_lib.run.types import Rows
 
 MOST_ELEMENTS = 2**31 - 1      # the kernels index with int
 EXECUTED = "smsp__inst_executed.sum"
 
 
-def run_vectors(kernel, matrix, vectors, **options):
+def run_vectors(kernel: str | Kernel, matrix: NDArray[np.float32], vectors: NDArray[np.float32], **options: Any) -> "VectorsResult":
     """Multiply every vector by one matrix: out[h] = matrix @ vectors[h].
 
     Parameters
     ----------
-    kernel : str
-        Name of a kernel of this kind (`mxv_sh`).
-    matrix : (M, N) float32 array
-        Goes into constant memory; M and N are compiled into the kernel.
-    vectors : (S, N) float32 array
+    kernel
+        A kernel of this kind, such as `mxv_sh`.
+    matrix
+        (M, N); goes into constant memory, and M and N are compiled into the kernel.
+    vectors
+        (S, N).
     **options
         As for `run`: backend, racecheck, trace, counters, device, warp_order, progress; the others are parameters
         of the kernel, such as `threads=512`.
-
-    Returns
-    -------
-    VectorsResult
 
     Raises
     ------
@@ -41,7 +41,7 @@ def run_vectors(kernel, matrix, vectors, **options):
     kernel = get(kernel) if isinstance(kernel, str) else kernel
     if kernel.kind != "vectors":
         raise CourseError(f"{kernel.name} does not multiply vectors by a constant matrix: take one of the mxv kernels", kernel=kernel.name)
-    matrix, vectors = (_checked(name, array) for name, array in (("matrix", matrix), ("vectors", vectors)))
+    matrix, vectors = contiguous("matrix", matrix, 2), contiguous("vectors", vectors, 2)
     (M, N), (S, inner) = matrix.shape, vectors.shape
     if inner != N:
         raise CourseError(f"matrix is {M} × {N} and the vectors have {inner} components: they must have {N}")
@@ -50,16 +50,10 @@ def run_vectors(kernel, matrix, vectors, **options):
     launch = take_options(options)
     values = kernel.check(M=M, N=N, **options)
     out = np.full((S, M), np.nan, np.float32)
-    job = Job(kernel, values, (np.int32(S), vectors, out), (2,), kernel.grid(S, **values), kernel.block(**values), {"matrix": matrix})
+    arguments = (np.int32(S), vectors, out)
+    job = KernelLaunch(kernel, values, arguments, (2,), kernel.grid(S, **values), kernel.block(**values), {"matrix": matrix})
     done = execute(job, **launch)
     return VectorsResult(M=M, N=N, S=S, out=done.outputs[0], matrix=matrix, vectors=vectors, **done.facts)
-
-
-def _checked(name, array):
-    if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.ndim != 2 or 0 in array.shape:
-        what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        raise CourseError(f"{name} is {what}, but a two-dimensional NumPy array of float32 is wanted")
-    return np.ascontiguousarray(array)
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,47 +62,48 @@ class VectorsResult(LaunchResult):
 
     Attributes, beside those of every launch
     ----------------------------------------
-    M, N, S : int
+    M, N, S
         Components of an output and of an input vector; vectors.
-    out : (S, M) array
-    matrix, vectors : arrays
+    out
+        (S, M).
+    matrix, vectors
         The inputs.
     """
 
     M: int
     N: int
     S: int
-    out: Any = field(repr=False)
-    matrix: Any = field(repr=False)
-    vectors: Any = field(repr=False)
+    out: NDArray[np.float32] = field(repr=False)
+    matrix: NDArray[np.float32] = field(repr=False)
+    vectors: NDArray[np.float32] = field(repr=False)
 
     @property
-    def multiply_adds(self):
+    def multiply_adds(self) -> int:
         """Return S M N: the homework counts a multiply-add as one operation."""
         return self.S * self.M * self.N
 
     @property
-    def bytes(self):
+    def bytes(self) -> int:
         """Return 4 S (M + N), the bytes that must cross the chip's border at least."""
         return 4 * self.S * (self.M + self.N)
 
     @property
-    def gflops(self):
+    def gflops(self) -> float | None:
         """Return 10**9 multiply-adds a second, or None without a measured time."""
         return self.multiply_adds / self.time.median_s / 1e9 if self.time else None
 
     @property
-    def gb_s(self):
+    def gb_s(self) -> float | None:
         """Return 10**9 bytes a second, or None without a measured time."""
         return self.bytes / self.time.median_s / 1e9 if self.time else None
 
     @property
-    def instructions_per_multiply_add(self):
+    def instructions_per_multiply_add(self) -> float | None:
         """Return I/F, the instructions that threads execute for each multiply-add; None without counters."""
         return None if self.counters is None else 32 * self.counters[EXECUTED] / self.multiply_adds
 
     @property
-    def load_utilisation(self):
+    def load_utilisation(self) -> float | None:
         """Return the used part of the bytes that load requests ask for; None without counters.
 
         A sector that two requests ask for counts twice, as in the homework's last column.
@@ -118,17 +113,17 @@ class VectorsResult(LaunchResult):
         return 4 * self.S * self.N / (32 * self.count("sectors"))
 
     @property
-    def store_utilisation(self):
+    def store_utilisation(self) -> float | None:
         """Return the written part of the sectors that store requests ask for, counted as `load_utilisation`; None without counters."""
         if self.counters is None:
             return None
         return 4 * self.S * self.M / (32 * self.count("sectors", "store"))
 
-    def mismatch(self):
+    def mismatch(self) -> Mismatch | None:
         """Return the worst element, or None when all are right."""
         return mismatch(self.out, self.vectors, self.matrix.T)
 
-    def head_rows(self):
+    def head_rows(self) -> Rows:
         """Return the rows on what was computed."""
         rows = [("vectors", f"{self.S} of {self.N} components, to {self.M}; {self.label}"),
                 ("launch", f"{self.grid[0]} blocks of {self.block[0]} threads")]

@@ -146,7 +146,7 @@ class Execution:
         """Functions, calls and the stack; without any, a kernel's local memory is its own frame."""
         self.output = output.Output(self.kernel.runtime.host_of)
         run.entry_block, run.kernel_frame = self.program.entry_block, self.program.local_bytes
-        if not self.program.linked.calls:
+        if not self.program.linked.has_calls:
             return
         found, callees, data, _ = self.program.calls
         run.calls, run.callees = self.pin((abi.Call * max(len(found), 1))(*found)), self.pin((abi.Callee * len(callees))(*callees))

@@ -4,6 +4,7 @@ import atexit
 import os
 import threading
 from collections.abc import Iterable
+from typing import Any
 
 from course_lib.toolchain import nvrtc
 from course_lib.toolchain.background import Helper
@@ -14,12 +15,14 @@ from course_lib.toolchain.sass import put_on_disk, texts_on_disk
 BATCH = 8                       # texts for one call of the disassembler, which takes 0.4 s to start
 
 
-class Queue:
+class CompileQueue:
     """Texts to be compiled, the latest asked for first, and the thread that hands them to the process."""
 
-    def __init__(self):
-        self._changed, self._waiting, self._seen = threading.Condition(), [], set()
-        self._thread, self._helper = None, Helper(__name__)
+    def __init__(self) -> None:
+        self._changed, self._helper = threading.Condition(), Helper(__name__)
+        self._waiting: list[Request] = []
+        self._seen: set[Request] = set()
+        self._thread: threading.Thread | None = None
 
     def put(self, requests: Iterable[Request]) -> None:
         """Have requests compiled before those that wait already."""
@@ -53,10 +56,10 @@ class Queue:
             self._helper.do({"requests": [[r.source, r.name, r.arch, list(r.options)] for r in batch]})
 
 
-_queues = [Queue()]
+_queues = [CompileQueue()]
 atexit.register(lambda: _queues[0].close())
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _queues.__setitem__(0, Queue()))
+    os.register_at_fork(after_in_child=lambda: _queues.__setitem__(0, CompileQueue()))
 
 
 def compile_ahead(requests: Iterable[Request]) -> None:
@@ -70,10 +73,10 @@ def compile_ahead(requests: Iterable[Request]) -> None:
 
 def compile_all(requests: Iterable[Request]) -> None:
     """Compile and disassemble texts of one architecture now, and leave the answers on the disk; refusals too."""
-    cubins = {}
+    cubins: dict[tuple[str, bytes], None] = {}
     for request in requests:
         try:
-            cubins[request.arch, nvrtc.compile_here(request).cubin] = None
+            cubins[request.arch, nvrtc.machine_code(nvrtc.compile_here(request))] = None
         except nvrtc.CompileError:
             continue                                # the reader's own move will show it
     for arch in {arch for arch, _ in cubins}:
@@ -82,7 +85,7 @@ def compile_all(requests: Iterable[Request]) -> None:
             put_on_disk(cubin, texts)
 
 
-def carried_out(order: dict) -> bool:
+def carried_out(order: dict[str, Any]) -> bool:
     """Compile the requests of one order; return whether that worked."""
     try:
         compile_all(Request(source, name, arch, tuple(options)) for source, name, arch, options in order["requests"])

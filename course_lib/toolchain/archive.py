@@ -1,7 +1,7 @@
-"""The precompiled archive: what NVRTC made of the course's own texts, for machines that cannot have NVRTC, such as Macs.
+"""The precompiled archive: what NVRTC made of this course's texts, for machines that cannot have NVRTC, such as Macs.
 
 `precompiled.zip` holds `index.json`, and for each group of related texts PTX and facts (`GROUP.json`) and the text of the machine
-code (`GROUP.sass.json`), each compressed by itself, so that a look-up reads one group. `tools/precompiled.py` makes it, a release
+code (`GROUP.sass.json`), each compressed by itself, so that a look-up reads one group. `python -m tools precompiled` makes it, a release
 publishes it, and it is fetched once, with its checksum. Nothing else reads it: where NVRTC can be loaded, NVRTC is asked.
 """
 
@@ -13,6 +13,7 @@ import threading
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.code_stand_in import CodeStandIn
@@ -32,7 +33,7 @@ class ArchivedCode(CodeStandIn):
     key: tuple[str, str]
     request: Request
 
-    def resources(self) -> dict[str, dict]:
+    def resources(self) -> dict[str, dict[str, Any]]:
         return entry(self.key)["resources"]
 
     def sass(self) -> dict[str, str]:
@@ -78,7 +79,7 @@ def _fetched():
                           f"download it in a browser and put it into {BUNDLED.parent}", url=said["url"]) from None
 
 
-def index() -> dict:
+def index() -> dict[str, Any]:
     """Return what the archive says of itself: "nvrtc", "architectures", "options", and "groups": group -> its keys, in order."""
     return _member(archive_file(), "index.json")
 
@@ -86,16 +87,16 @@ def index() -> dict:
 def find(key: tuple[str, str]) -> tuple[str, int] | None:
     """Return (group, number in the group) of a key, or None."""
     file = archive_file()
-    return _places(file, file.stat().st_mtime_ns).get(tuple(key))
+    return _positions(file, file.stat().st_mtime_ns).get(tuple(key))
 
 
 def knows(text: str) -> bool:
     """Tell whether a text is in the archive, with any options."""
     file, digest = archive_file(), source_hash(text)
-    return any(source == digest for source, _ in _places(file, file.stat().st_mtime_ns))
+    return any(source == digest for source, _ in _positions(file, file.stat().st_mtime_ns))
 
 
-def entry(key: tuple[str, str]) -> dict:
+def entry(key: tuple[str, str]) -> dict[str, Any]:
     """Return what is known of a key: "ptx", "log", "ptxas_log", "resources", or "status", "log", "ptx" of a refusal.
 
     Raises
@@ -106,10 +107,10 @@ def entry(key: tuple[str, str]) -> dict:
 
 
 def _at(key, ending):
-    place = find(key)
-    if place is None:
+    found = find(key)
+    if found is None:
         raise KeyError(key)
-    group, number = place
+    group, number = found
     return _member(archive_file(), group + ending)[number]
 
 
@@ -128,7 +129,7 @@ def _read(file, written_ns, member):
 
 
 @functools.lru_cache(maxsize=2)
-def _places(file, written_ns):
+def _positions(file, written_ns):
     groups = _read(file, written_ns, "index.json")["groups"]
     return {tuple(key): (group, number) for group, keys in groups.items() for number, key in enumerate(keys)}
 

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 LINGER_S = 20.0                 # of an idle process: a new one needs half a second of a core
 POLL_S = 0.1                    # how often a thread that waits its turn asks whether it still should
@@ -26,28 +27,28 @@ class Helper:
 
     Parameters
     ----------
-    module : str
+    module
         Its function `carried_out(order)` does an order and returns whether that worked.
     """
 
     def __init__(self, module: str):
-        self._module, self._turn = module, threading.Lock()
-        self._process, self._timer, self._closed = None, None, False
+        self._module, self._turn, self._closed = module, threading.Lock(), False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._timer: threading.Timer | None = None
 
-    def do(self, order: dict, given_up: Callable[[], bool] = lambda: False) -> bool:
+    def do(self, order: dict[str, Any], given_up: Callable[[], bool] = lambda: False) -> bool:
         """Wait until the process has done an order.
 
         Parameters
         ----------
-        order : dict
+        order
             JSON values.
-        given_up : callable() -> bool
+        given_up
             Asked while others have their turn.
 
         Returns
         -------
-        bool
-            Whether it is done. False too where no process can be started.
+        Whether it is done. False too where no process can be started.
         """
         while not self._turn.acquire(timeout=POLL_S):
             if given_up():
@@ -62,11 +63,11 @@ class Helper:
             self._timer.cancel()
         answer = b""
         for _ in range(2):                          # the second time: the process had ended meanwhile
-            if self._closed or not self._started():
+            process = None if self._closed else self._started()
+            if process is None:
                 return False
             try:
-                self._process.stdin.write(json.dumps(order).encode() + b"\n")
-                answer = self._process.stdout.readline()
+                answer = _exchange(process, json.dumps(order).encode() + b"\n")
             except (OSError, ValueError):           # ValueError: closed by `end` while this thread was reading
                 answer = b""
             if answer:
@@ -78,20 +79,18 @@ class Helper:
         return answer == b"true\n"
 
     def _started(self):
-        if self._process is None and not sys.executable:
-            return False
-        if self._process is None:
-            quiet = {"creationflags": subprocess.IDLE_PRIORITY_CLASS | subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
+        """Return the process, started if there is none; None where it cannot be."""
+        if self._process is None and sys.executable:
             path = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
             environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
             # -P: a reader's numpy.py in the working folder is not taken. Unbuffered: no lock that an ending interpreter could wait for.
             try:
                 command = [sys.executable, "-P", "-c", f"from {__name__} import serve; serve({self._module!r}, {NICE})"]
                 self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                                 bufsize=0, env=environment, **quiet)
+                                                 bufsize=0, env=environment, **_quiet())
             except OSError:
-                return False
-        return True
+                return None
+        return self._process
 
     def _rest(self):
         if self._turn.acquire(blocking=False):
@@ -100,22 +99,36 @@ class Helper:
             finally:
                 self._turn.release()
 
-    def end(self):
+    def end(self) -> None:
         """End the process now, whatever it is doing."""
         process, self._process = self._process, None
         if process is None:
             return
         process.kill()
         process.wait()
-        process.stdin.close()
-        process.stdout.close()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()
 
-    def close(self):
+    def close(self) -> None:
         """End the process and start no other."""
         self._closed = True
         if self._timer:
             self._timer.cancel()
         self.end()
+
+
+def _quiet():
+    """Return what Windows is told at the start of a process: the lowest priority, and no window."""
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.IDLE_PRIORITY_CLASS | subprocess.CREATE_NO_WINDOW}
+    return {}
+
+
+def _exchange(process, line):
+    """Write a line to a process and return the line that it answers, empty when it has ended."""
+    process.stdin.write(line)
+    return process.stdout.readline()
 
 
 def serve(module: str, niceness: int = NICE) -> None:

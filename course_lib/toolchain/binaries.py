@@ -12,7 +12,7 @@ SECONDS = 60       # nvdisasm takes 0.4 s to start and little more for a kernel;
 
 
 @functools.cache
-def find_binary(name):
+def find_binary(name: str) -> Path:
     """Return the path of a tool of the wheel `nvidia-cuda-<name>`.
 
     Raises
@@ -35,16 +35,15 @@ def find_binary(name):
                       binary=name)
 
 
-def run_on_cubin(name, cubin, *options):
+def run_on_cubin(name: str, cubin: bytes, *options: str) -> str:
     """Run a tool on machine code and return what it prints.
 
     Parameters
     ----------
-    name : str
+    name
         The tool, `nvdisasm` or `cuobjdump`.
-    cubin : bytes
+    cubin
         An ELF file as `compile_cuda` makes it.
-    *options : str
 
     Raises
     ------
@@ -69,7 +68,7 @@ def run_on_cubin(name, cubin, *options):
     return done.stdout
 
 
-def check_cubin(cubin):
+def check_cubin(cubin: bytes) -> None:
     """Raise a `CourseError` unless this is a cubin."""
     if not isinstance(cubin, (bytes, bytearray)):
         raise CourseError(f"a cubin is needed, bytes, not {type(cubin).__name__}")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from course_lib.toolchain.code_stand_in import CodeStandIn
-from course_lib.toolchain.diagnostics import parse_log
+from course_lib.toolchain.diagnostics import Diagnostic, parse_log
 
 
 @dataclass(frozen=True)
@@ -12,18 +12,18 @@ class Compiled:
 
     Attributes
     ----------
-    name, arch, source : str
+    name, arch, source
         As they were given to `compile_cuda`.
-    ptx : str
+    ptx
         The portable assembly; `.loc` lines lead back to the source.
-    cubin : bytes or CodeStandIn
+    cubin
         Machine code for `arch`, an ELF file; empty for a virtual architecture (`compute_90`). Where there is no compiler a stand-in,
         which `resources`, `sass` and `loops` take as well.
-    log : str
+    log
         The compiler's messages; a compilation that succeeds may have warnings.
-    ptxas_log : str
+    ptxas_log
         What the assembler tells about registers and spills; `resources` reads it.
-    nvrtc_version : tuple of int
+    nvrtc_version
         (major, minor).
     """
 
@@ -37,6 +37,6 @@ class Compiled:
     nvrtc_version: tuple[int, int]
 
     @property
-    def warnings(self):
+    def warnings(self) -> tuple[Diagnostic, ...]:
         """Return the warnings, a tuple of `Diagnostic`."""
         return tuple(d for d in parse_log(self.log, self.source, self.name) if d.severity == "warning")

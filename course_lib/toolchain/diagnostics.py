@@ -1,7 +1,9 @@
 """The compiler's log as facts: which line of the reader's text, which column, what is wrong."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from course_lib.errors import CourseError
 
@@ -30,17 +32,17 @@ class Diagnostic:
 
     Attributes
     ----------
-    line : int or None
+    line
         Line of the reader's text, from 1; None when the message is about no line.
-    severity : str
+    severity
         "error", "warning" or "note".
-    message : str
+    message
         The compiler's words on one line.
-    source_line : str
+    source_line
         That line of the text, or "".
-    column : int or None
+    column
         Character in the line, from 1.
-    file : str or None
+    file
         The text's name, or the header's when the message is about one.
     """
 
@@ -51,12 +53,12 @@ class Diagnostic:
     column: int | None = None
     file: str | None = None
 
-    def show(self, name=None):
+    def show(self, name: str | None = None) -> str:
         """Return the message, the line under it, and a caret when the column is known.
 
         Parameters
         ----------
-        name : str, optional
+        name
             The reader's own file, which is not repeated.
 
         >>> print(Diagnostic(3, "error", 'identifier "y" is undefined', "  x[0] = y;", 10).show())
@@ -80,11 +82,11 @@ class CompileError(CourseError):
 
     Attributes
     ----------
-    diagnostics : tuple of Diagnostic
+    diagnostics
         Errors, warnings and notes in the compiler's order.
-    log : str
+    log
         The compiler's own words.
-    name : str
+    name
         What the text is called.
     """
 
@@ -93,7 +95,7 @@ class CompileError(CourseError):
     name: str
 
     @classmethod
-    def from_diagnostics(cls, name, diagnostics, log, **facts):
+    def from_diagnostics(cls, name: str, diagnostics: Sequence[Diagnostic], log: str, **facts: Any) -> "CompileError":
         """Make the exception whose message shows the first errors; `facts` become attributes too."""
         errors = [d for d in diagnostics if d.severity == "error"]
         lines = [f"{name} does not compile ({len(errors)} error{'s' if len(errors) != 1 else ''})"]
@@ -105,36 +107,33 @@ class CompileError(CourseError):
         return cls("\n".join(lines), diagnostics=tuple(diagnostics), log=log, name=name, **facts)
 
 
-def parse_log(log, source, name, ptx=""):
+def parse_log(log: str, source: str, name: str, ptx: str = "") -> tuple[Diagnostic, ...]:
     """Split the compiler's log into messages.
 
     Parameters
     ----------
-    log, source, name : str
+    log, source, name
         What the compiler said, about which text, called what.
-    ptx : str
+    ptx
         The PTX, when there is some: messages of the assembler name its lines, not those of the source.
-
-    Returns
-    -------
-    tuple of Diagnostic
 
     >>> log = 'k.cu(2): error: identifier "y" is undefined\\n  x[0] = y;\\n         ^\\n\\n1 error detected'
     >>> [(d.line, d.column, d.message) for d in parse_log(log, "{\\nx[0] = y;", "k.cu")]
     [(2, 8, 'identifier "y" is undefined')]
     """
-    found, block = [], None
+    found: list[tuple[re.Match[str], list[str] | None]] = []
+    block: list[str] | None = None
     for text in log.splitlines():
         if header := _HEADER.fullmatch(text):
-            block = (header, [])
-            found.append(block)
+            block = []
+            found.append((header, block))
         elif header := _PTXAS.fullmatch(text.rstrip()):
             found.append((header, None))
             block = None
         elif not text.strip():
             block = None          # a blank line ends a message; what follows outside is a summary
-        elif block:
-            block[1].append(text)
+        elif block is not None:
+            block.append(text)
     lines = _split(source)
     made = [_from_compiler(header, rest, lines, name) if rest is not None else _from_ptxas(header, lines, name, ptx)
             for header, rest in found]
@@ -152,7 +151,8 @@ def _from_compiler(header, rest, lines, name):
         number, file = int(header["line"]), header["file"]
     else:                           # the text ended too early
         number, file = max((i for i, text in enumerate(lines, start=1) if text.strip()), default=1), name
-    shown, caret, words = "", None, []
+    shown, caret = "", None
+    words: list[str] = []
     for i, text in enumerate(rest):
         if _CARET.fullmatch(text) and i:
             shown, caret = words.pop()[2:], text.index("^") - 2     # the log indents the line by two

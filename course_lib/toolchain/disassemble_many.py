@@ -8,6 +8,7 @@ import io
 import json
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -16,16 +17,15 @@ from elftools.elf.relocation import RelocationSection
 from course_lib.toolchain.binaries import SECONDS, find_binary
 from course_lib.toolchain.sass import disassemble_now, instructions_of, read_back, written
 
-NO_PLACE = ("BPT", "WARPSYNC")      # control flow whose last operand is a number or a mask, not a place in the code
+NO_TARGET = ("BPT", "WARPSYNC")      # control flow whose last operand is a number or a mask, not an offset in the code
 
 
-def code_texts(cubins, arch):
+def code_texts(cubins: Sequence[bytes], arch: str) -> list[dict[str, str]]:
     """Return for each cubin its functions as `sass.written` writes them, name -> text.
 
     Parameters
     ----------
-    cubins : sequence of bytes
-    arch : str
+    arch
         What all of them were compiled for, `sm_90`.
     """
     bare = {number: found for number, cubin in enumerate(cubins) if (found := _one_function(cubin))}
@@ -52,11 +52,15 @@ def _one_function(cubin):
     """Return (kernel, its bytes, {offset: source line and file}) of a cubin that is one function, or None."""
     elf = ELFFile(io.BytesIO(cubin))
     sections = [s for s in elf.iter_sections() if s.name.startswith(".text.")]
-    functions = [s.name for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_info"]["type"] == "STT_FUNC"]
+    functions = [s.name for s in _symbols(elf) if s["st_info"]["type"] == "STT_FUNC"]
     moved = [s for s in elf.iter_sections() if isinstance(s, RelocationSection) and ".text." in s.name and s.num_relocations()]
     if len(sections) != 1 or functions != [sections[0].name.removeprefix(".text.")] or moved:
         return None
     return functions[0], sections[0].data(), _lines(elf)
+
+
+def _symbols(elf):
+    return elf.get_section_by_name(".symtab").iter_symbols()
 
 
 def _lines(elf):
@@ -88,6 +92,6 @@ def _moved(item, start):
     """Return a branch with a target that counts from its kernel's first instruction."""
     first, comma, last = item.get("operands", "").rpartition(",")
     plain = "control-flow" not in item.get("other-attributes", {}) or not last.startswith("0x")
-    if plain or item["opcode"].startswith(NO_PLACE):
+    if plain or item["opcode"].startswith(NO_TARGET):
         return item
     return item | {"operands": f"{first}{comma}{int(last, 16) - start:#x}"}

@@ -1,4 +1,4 @@
-"""Files that outlive a process: what compilers made, kept under a name that says what it was made from.
+"""Files that outlive a process: what compilers made, stored under a name that says what it was made from.
 
 Any number of processes share the folder. A file is complete or not there, begins with a checksum, and the oldest go first.
 """
@@ -8,6 +8,7 @@ import hashlib
 import os
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 CACHE_BYTES = 384 << 20  # of the disk cache; the oldest objects go first
@@ -18,43 +19,44 @@ VERSION = "2"
 _written = {"bytes": CACHE_BYTES}  # since the folder was last trimmed; the first write of a process trims
 
 
-def cache_base():
+def cache_base() -> Path:
     """Return the folder for all that is made once: $COURSE_CACHE, or the user's cache folder."""
     return Path(os.environ.get("COURSE_CACHE") or os.path.join(
         os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "warp-by-warp"
     ))
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Return the folder for compiled objects."""
     return cache_base() / f"simt-{VERSION}"
 
 
-def place(key, kind="o"):
-    """Return where what is kept under `key` lies, or would lie; `kind` is the file's ending."""
+def object_path(key: str, kind: str = "o") -> Path:
+    """Return the path of what is stored under `key`, whether it is there or not; `kind` is the file's ending."""
     return cache_folder() / key[:2] / f"{key}.{kind}"
 
 
-def cached_object(key, produce):
-    """Return object code for `key` from the disk, or make it with `produce()` and keep it.
+def cached_object(key: str, produce: Callable[[], bytes]) -> bytes:
+    """Return object code for `key` from the disk, or make it with `produce()` and store it.
 
     Safe with several processes: a file appears under its name complete or not at all. It begins with a checksum of the rest
     and its name, so that a damaged or foreign file is made anew and never run.
     """
-    path = place(key)
+    path = object_path(key)
     data = read_object(path)
     if data is None:
         data = produce()
-        keep_object(path, data)
+        store_object(path, data)
     return data
 
 
-def checksum(path, data):
+def checksum(path: Path, data: bytes) -> bytes:
+    """Return what a file begins with: a hash of its name and of the rest."""
     return hashlib.sha256(path.name.encode() + data).digest()
 
 
-def read_object(path):
-    """Return what `keep_object` wrote, or None when it is not there or not whole. Marks the file as used."""
+def read_object(path: Path) -> bytes | None:
+    """Return what `store_object` wrote, or None when it is not there or not whole. Marks the file as used."""
     try:
         raw = path.read_bytes()
     except OSError:
@@ -67,8 +69,8 @@ def read_object(path):
     return data
 
 
-def keep_object(path, data):
-    """Write a file in one step; a read-only or full disk costs time at the next launch, nothing else."""
+def store_object(path: Path, data: bytes) -> None:
+    """Store a file in one step; a read-only or full disk costs time at the next launch, nothing else."""
     part = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +87,7 @@ def keep_object(path, data):
         trim()
 
 
-def trim():
+def trim() -> None:
     """Delete the least recently used objects, of whatever version, beyond CACHE_BYTES, and what killed processes left half written."""
     files = []
     for path in cache_folder().parent.glob("simt-*/*/*.*"):

@@ -14,12 +14,15 @@ Held to `smsp__inst_executed.sum` of Nsight Compute on an H200, kernel by kernel
 import heapq
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from course_lib.errors import require
 from course_lib.toolchain.loops import back_edges, body_of, graph
+from course_lib.toolchain.sass import SassInstruction
 
 COUNTED = ("FFMA", "DFMA", "LDG", "STG", "LDS", "STS", "BAR")
 # A count that cannot be met costs so much for each: where lines disagree, the surer one decides.
@@ -35,28 +38,27 @@ class Executed:
 
     Attributes
     ----------
-    times : dict
+    times
         Offset of an instruction -> how often warps executed it, all together.
-    instructions : tuple of SassInstruction
-    looped : frozenset of int
+    looped
         Offsets of the instructions that are part of a loop.
-    met : bool
+    met
         Whether all counts were met. If not, the figures are an estimate; if so, the least that the counts allow, and not more is known
         where they leave a choice.
     """
 
-    times: dict = field(repr=False, hash=False)
-    instructions: tuple = field(repr=False, hash=False)
-    looped: frozenset = field(repr=False)
+    times: dict[int, float] = field(repr=False, hash=False)
+    instructions: tuple[SassInstruction, ...] = field(repr=False, hash=False)
+    looped: frozenset[int] = field(repr=False)
     met: bool
 
-    def total(self, *, opcode=None, looped=False):
+    def total(self, *, opcode: str | None = None, looped: bool = False) -> float:
         """Return executed instructions of warps: all, or of one opcode, or those in loops only."""
         return sum(self.times[i.offset] for i in self._those(opcode, looped))
 
-    def per_line(self, *, looped=False):
+    def per_line(self, *, looped: bool = False) -> dict[int, float]:
         """Return source line -> executed instructions of warps."""
-        lines = Counter()
+        lines: defaultdict[int, float] = defaultdict(float)
         for i in self._those(None, looped):
             lines[i.line or 0] += self.times[i.offset]
         return {line: times for line, times in sorted(lines.items()) if line and times}
@@ -66,20 +68,16 @@ class Executed:
                 and (not looped or i.offset in self.looped)]
 
 
-def executed(instructions, counted):
+def executed(instructions: Sequence[SassInstruction], counted: Mapping[tuple[int, str], float]) -> Executed:
     """Find how often each machine instruction of a kernel was executed.
 
     Parameters
     ----------
-    instructions : sequence of SassInstruction
+    instructions
         From `sass`.
     counted : mapping of (line, opcode) to float
         How often warps executed what `COUNTED` names, for each source line; of BAR whatever is counted for a line that holds
         nothing else. An opcode that is missing for all lines is not known; a line that is missing for an opcode has none.
-
-    Returns
-    -------
-    Executed
 
     >>> from course_lib.toolchain import compile_cuda, sass
     >>> text = '''extern "C" __global__ void dot(const float* x, float* y, int n) {
@@ -103,7 +101,7 @@ def executed(instructions, counted):
         again, missed_again = code.solve(without)
         if not missed_again:
             flow, missed = again, 0.0
-    times = {block: float(sum(flow[way] for way in code.out[block])) for block in code.order}
+    times = {block: float(sum(flow[edge] for edge in code.out[block])) for block in code.order}
     return Executed({i.offset: times[block] for block in code.order for i in code.blocks[block]}, tuple(instructions),
                     frozenset(i.offset for block in code.order if block in code.looped for i in code.blocks[block]), not missed)
 
@@ -118,27 +116,29 @@ class _Mark:
 
 
 class _Code:
-    """Blocks of code, and the ways between them: a way is a jump, the start (None, first) or an end (last, None)."""
+    """Blocks of code, and the edges between them: from block to block, the start (None, first) or an end (last, None)."""
 
     def __init__(self, instructions):
-        self.blocks, edges = graph(instructions)
-        self.order = sorted(edges)
-        self.ways, self.out, self.into = [], defaultdict(list), defaultdict(list)
+        self.blocks, follows = graph(instructions)
+        self.order = sorted(follows)
+        self.edges: list[tuple[int | None, int | None]] = []
+        self.out: defaultdict[int | None, list[int]] = defaultdict(list)
+        self.into: defaultdict[int | None, list[int]] = defaultdict(list)
         for block in self.order:
-            ends = not edges[block] or self.blocks[block][-1].base in ("EXIT", "RET")
-            for target in [*dict.fromkeys(edges[block]), *[None] * ends]:
+            ends = not follows[block] or self.blocks[block][-1].base in ("EXIT", "RET")
+            for target in [*dict.fromkeys(follows[block]), *[None] * ends]:
                 self._add(block, target)
         self.start = self._add(None, self.order[0])
-        self.loops = {}
-        for tail, head in back_edges(edges):
-            self.loops[head] = self.loops.get(head, {head}) | body_of(head, tail, edges)
+        self.loops: dict[int, set[int]] = {}
+        for tail, head in back_edges(follows):
+            self.loops[head] = self.loops.get(head, {head}) | body_of(head, tail, follows)
         self.looped = frozenset().union(*self.loops.values())
 
     def _add(self, source, target):
-        self.ways.append((source, target))
-        self.out[source].append(len(self.ways) - 1)
-        self.into[target].append(len(self.ways) - 1)
-        return len(self.ways) - 1
+        self.edges.append((source, target))
+        self.out[source].append(len(self.edges) - 1)
+        self.into[target].append(len(self.edges) - 1)
+        return len(self.edges) - 1
 
     def marks(self, counted):
         """Return the counts that are known of these instructions."""
@@ -147,7 +147,7 @@ class _Code:
         for block in self.order:
             for i in self.blocks[block]:
                 bases[i.line].add(i.base)
-        there = defaultdict(Counter)
+        there: defaultdict[tuple[int | None, str], Counter[int]] = defaultdict(Counter)
         for block in self.order:
             for i in self.blocks[block]:
                 if i.base in opcodes and (i.base != "BAR" or bases[i.line] == {"BAR"}):
@@ -155,9 +155,9 @@ class _Code:
         return [_Mark(opcode, blocks, counted.get((line, opcode), 0.0)) for (line, opcode), blocks in there.items()]
 
     def solve(self, marks):
-        """Return how often each way is taken, and by how much counts are missed; the least instructions that the counts allow."""
+        """Return how often each edge is taken, and by how much counts are missed; the least instructions that the counts allow."""
         scale = max((mark.executed for mark in marks), default=0) or 1.0
-        n = len(self.ways)
+        n = len(self.edges)
         equal, right = self._equations(marks, scale)
         cost = np.concatenate([self._sizes(), *(_prices(mark) for mark in marks)])
         found, open_loop = self._cheapest(cost, equal, right, 1 / scale)
@@ -169,7 +169,10 @@ class _Code:
     def _cheapest(self, cost, equal, right, once):
         """Return the cheapest flow, and a loop that turns in it but is not entered as often as it must be, or None."""
         number, trials = itertools.count(), MOST_TRIALS if len(self.order) < MANY_BLOCKS else 1
-        waiting = [(0.0, next(number), {}, None)]          # price, loop -> whether it runs, as far as decided, flow; the cheapest first
+        found: Any = None
+        open_loop: int | None = None
+        # price, number, loop -> whether it runs (as far as decided), flow; the cheapest first
+        waiting: list[tuple[float, int, dict[int, bool], Any]] = [(0.0, next(number), {}, None)]
         while waiting:
             price, _, runs, flow = heapq.heappop(waiting)
             if flow is None and not trials:
@@ -194,18 +197,18 @@ class _Code:
         require("Counting executed instructions", "scipy")
         from scipy.optimize import linprog  # a third of a second to import, and only for those who ask
         rules = [self._entered(head, len(cost)) for head, whether in runs.items() if whether]
-        still = {way for head, whether in runs.items() if not whether for way in self.into[head]}
-        bounds = [(once if way == self.start else 0, 0 if way in still else None) for way in range(len(cost))]
+        still = {edge for head, whether in runs.items() if not whether for edge in self.into[head]}
+        bounds = [(once if edge == self.start else 0, 0 if edge in still else None) for edge in range(len(cost))]
         found = linprog(cost, A_eq=equal, b_eq=right, A_ub=np.array(rules) if rules else None, b_ub=np.zeros(len(rules)) if rules else None,
                         bounds=bounds, method="highs")
         return (np.inf, None) if found.x is None else (found.fun, found.x)
 
     def _sizes(self):
-        return [len(self.blocks[source]) if source is not None else 0 for source, _ in self.ways]
+        return [len(self.blocks[source]) if source is not None else 0 for source, _ in self.edges]
 
     def _equations(self, marks, scale):
         """Return matrix and right side: what enters a block leaves it; counts are met, but for what is too much and too little."""
-        matrix = np.zeros((len(self.order) + len(marks), len(self.ways) + 2 * len(marks)))
+        matrix = np.zeros((len(self.order) + len(marks), len(self.edges) + 2 * len(marks)))
         right = np.zeros(len(matrix))
         for row, block in enumerate(self.order):
             matrix[row, self.into[block]] += 1
@@ -214,8 +217,8 @@ class _Code:
             row = len(self.order) + number
             for block, there in mark.there.items():
                 matrix[row, self.out[block]] += there
-            matrix[row, len(self.ways) + 2 * number] = -1            # too much
-            matrix[row, len(self.ways) + 2 * number + 1] = 1         # too little
+            matrix[row, len(self.edges) + 2 * number] = -1            # too much
+            matrix[row, len(self.edges) + 2 * number + 1] = 1         # too little
             right[row] = mark.executed / scale
         return matrix, right
 
@@ -224,8 +227,8 @@ class _Code:
         around = [other for other, body in self.loops.items() if other != head and head in body]
         parent = min(around, key=lambda other: len(self.loops[other]), default=None)
         rule = np.zeros(width)
-        for way in self.into[head]:
-            rule[way] -= self.ways[way][0] not in self.loops[head]
+        for edge in self.into[head]:
+            rule[edge] -= self.edges[edge][0] not in self.loops[head]
         rule[[self.start] if parent is None else self.into[parent]] += 1
         return rule
 

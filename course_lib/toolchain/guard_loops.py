@@ -17,9 +17,9 @@ class LoopAlongK:
 
     Attributes
     ----------
-    loop : Loop
+    loop
         With the loop over a tile inside, where that was not written out.
-    instructions, multiply_adds : int
+    instructions, multiply_adds
         Of one turn, inner turns included; every instruction that stands there, also those that a jump may skip.
     """
 
@@ -28,30 +28,27 @@ class LoopAlongK:
     multiply_adds: int
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float:
         """Return the instructions for each multiply-add."""
         return self.instructions / self.multiply_adds
 
     @property
-    def jumps(self):
+    def jumps(self) -> int:
         """Return the jumps of the body beside the one back."""
         return self.loop.counts["BRA"] - 1
 
 
-def guard_loops(kernel, *, arch="sm_90", **parameters):
+def guard_loops(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) -> dict[str, LoopAlongK]:
     """Find the loops along K in the machine code of Chien's methods or of Wang's `gemm_outputs`.
 
     Parameters
     ----------
-    kernel : str or Kernel
-    arch : str
     **parameters
         Of the kernel.
 
     Returns
     -------
-    dict of str to LoopAlongK
-        "untested tiles", "tested tiles" or "tiles, with a flag"; "last columns" where these have a loop of their own.
+    "untested tiles", "tested tiles" or "tiles, with a flag"; "last columns" where these have a loop of their own.
 
     Raises
     ------
@@ -79,7 +76,7 @@ def guard_loops(kernel, *, arch="sm_90", **parameters):
 
 def _turn(loop, busy, fma, values):
     """Count one turn: a loop inside it runs until the tile is done."""
-    inside = [x for x in busy if x is not loop and loop.start <= x.start and x.end <= loop.end]
+    inside = [x for x in busy if x is not loop and x.within(loop)]
     if not inside:
         return LoopAlongK(loop, loop.counts["instructions"], loop.counts[fma])
     inner = inside[0]

@@ -12,7 +12,7 @@ _WHEELS = (
 )
 
 
-def header_wheels(major):
+def header_wheels(major: int) -> tuple[str, ...]:
     """Return the names of the wheels that hold NVIDIA's headers for one major version of CUDA.
 
     >>> header_wheels(13)
@@ -22,20 +22,19 @@ def header_wheels(major):
 
 
 @functools.cache
-def include_directories(major):
+def include_directories(major: int) -> tuple[str, ...]:
     """Return the include directories of the installed header wheels.
 
     Parameters
     ----------
-    major : int
+    major
         NVRTC's major version: its headers must come from the same one.
 
     Returns
     -------
-    tuple of str
-        Without repetition; empty when no such wheel is installed.
+    Without repetition; empty when no such wheel is installed.
     """
-    found = {}
+    found: dict[str, None] = {}
     for (header, *_), name in zip(_WHEELS, header_wheels(major), strict=True):
         if folder := _folder_of(name, header):
             found[folder] = None

@@ -1,4 +1,4 @@
-"""C programs on the reader's own machine: compile to a shared library, keep it on disk, load it, call it with arrays."""
+"""C programs on the reader's own machine: compile to a shared library, cache it on disk, load it, call it with arrays."""
 
 import ctypes
 import functools
@@ -6,16 +6,19 @@ import hashlib
 import os
 import re
 import uuid
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic
+from course_lib.toolchain.disk import cache_base
 from course_lib.toolchain.host_compiler import SUFFIX, host_compiler
+from course_lib.toolchain.source_text import check_text, define_options
 
 VERSION = "1"
 CACHE_BYTES = 64 << 20     # of libraries on disk; the oldest go first
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _MESSAGE = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<severity>fatal error|error|warning|note): "
                       r"(?P<message>.*)")
 _UNDEFINED = re.compile(r"undefined reference to [`'](?P<gnu>\w+)'|undefined symbol: (?P<lld>\w+)|\"_(?P<apple>\w+)\", referenced from")
@@ -27,14 +30,12 @@ class HostProgram:
 
     Attributes
     ----------
-    name : str
+    name
         What the text is called.
-    path : Path
-    compiler : str
+    compiler
         The compiler's version line.
-    options : tuple of str
+    options
         What it was called with.
-    warnings : tuple of Diagnostic
     """
 
     name: str
@@ -43,7 +44,7 @@ class HostProgram:
     options: tuple[str, ...] = field(repr=False)
     warnings: tuple[Diagnostic, ...] = field(repr=False)
 
-    def function(self, name, *arguments, result=None):
+    def function(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
         """Return a function of the library; ctypes types of its arguments and result. Python's lock is released inside.
 
         Raises
@@ -51,37 +52,34 @@ class HostProgram:
         CourseError
             When the library cannot be loaded or has no such function.
         """
-        library = _load(str(self.path))
+        library, prototype = _load(str(self.path)), ctypes.CFUNCTYPE(result, *arguments)
         try:
-            return ctypes.CFUNCTYPE(result, *arguments)((name, library))
-        except AttributeError:
+            return prototype((name, library))
+        except AttributeError:                      # ctypes says so of a symbol that is not exported
             raise CourseError(f"{self.name} has no function {name} that others may call: "
                               "is it spelled so, and not static?", name=name) from None
 
 
-def compile_c(source, *, name="program.c", defines=None, options=(), openmp=False, as_written=False, texts=None):
+def compile_c(source: str, *, name: str = "program.c", defines: Mapping[str, int | str] | None = None, options: Sequence[str] = (),
+              openmp: bool = False, as_written: bool = False, texts: Mapping[str, str] | None = None) -> HostProgram:
     """Compile C11 for this machine into a shared library.
 
     The same request again is answered from disk. Safe with several threads and several processes.
 
     Parameters
     ----------
-    source : str
+    source
         C text.
-    name : str
+    name
         What messages call it.
-    defines : mapping of str to int or str, optional
+    defines
         Macros, passed with -D.
-    options : sequence of str
+    options
         Further options of the compiler.
-    openmp, as_written : bool
+    openmp, as_written
         Turn OpenMP on; keep the compiler from swapping loops.
-    texts : mapping of str to str, optional
+    texts
         For a source put together with #line: what each name in it stands for, so that messages can show the line.
-
-    Returns
-    -------
-    HostProgram
 
     Raises
     ------
@@ -90,12 +88,13 @@ def compile_c(source, *, name="program.c", defines=None, options=(), openmp=Fals
     CourseError
         When there is no compiler, or none that can do OpenMP.
     """
-    _check(source, name, defines or {})
+    check_text(source, name, "C")
+    macros = tuple(define_options(defines or {}))
     compiler = host_compiler()
     extra = (*(compiler.openmp() if openmp else ()), *(compiler.as_written if as_written else ()),
-             *(f"-D{macro}={value}" for macro, value in (defines or {}).items()), *options)
+             *macros, *options)
     path = cache_folder() / f"{_key(source, name, compiler, extra)}{SUFFIX}"
-    said = _kept(path)
+    said = _stored(path)
     if said is None:
         path, said = _build(compiler, source, name, extra, path, texts or {name: source})
     found = parse_c_log(said, texts or {name: source})
@@ -118,7 +117,7 @@ def _build(compiler, source, name, extra, path, texts):
         os.replace(part.with_suffix(".log"), path.with_suffix(".log"))
         os.replace(part, path)          # the library comes last: where it is, its log is
     except OSError as error:
-        raise CourseError(f"the compiled program cannot be kept in {path.parent} ({error.strerror}): "
+        raise CourseError(f"the compiled program cannot be stored in {path.parent} ({error.strerror}): "
                           "set the environment variable COURSE_CACHE to a folder that can be written") from None
     finally:
         for left in (part, part.with_suffix(".log")):
@@ -139,18 +138,13 @@ def _failure(name, said, texts):
     return CompileError.from_diagnostics(name, (Diagnostic(None, "error", last[:500], ""),), said)
 
 
-def parse_c_log(log, texts):
+def parse_c_log(log: str, texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """Read the messages of GCC or Clang.
 
     Parameters
     ----------
-    log : str
-    texts : mapping of str to str
+    texts
         Name to text, for the lines that messages are about.
-
-    Returns
-    -------
-    tuple of Diagnostic
 
     >>> parse_c_log("k.c:2:5: error: expected ';' before '}' token", {"k.c": "{\\n  x}"})[0].source_line
     '  x}'
@@ -171,13 +165,12 @@ def parse_c_log(log, texts):
     return tuple(found)
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Return the folder for compiled programs: under $COURSE_CACHE, or the user's cache folder."""
-    user = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(os.environ.get("COURSE_CACHE") or os.path.join(user, "warp-by-warp")).absolute() / f"host-{VERSION}"
+    return cache_base().absolute() / f"host-{VERSION}"
 
 
-def _kept(path):
+def _stored(path):
     """Return what the compiler said when it made this library, or None when there is none that loads."""
     try:
         digest, _, said = path.with_suffix(".log").read_text(encoding="utf-8").partition("\n")
@@ -226,15 +219,3 @@ def _trim(folder):
         path.unlink(missing_ok=True)
         path.with_suffix(".log").unlink(missing_ok=True)
         total -= size
-
-
-def _check(source, name, defines):
-    if not isinstance(source, str):
-        raise CourseError(f"the source must be C text, a str, not {type(source).__name__}")
-    if "\0" in source:
-        raise CourseError(f"{name} holds a NUL character: is it a text file?")
-    if not str(name) or re.search(r"[\0\r\n]", str(name)):
-        raise CourseError(f"the name of the source must be a single line, not {name!r}")
-    for macro in defines:
-        if not (isinstance(macro, str) and _IDENTIFIER.fullmatch(macro)):
-            raise CourseError(f"{macro!r} cannot be defined: a macro's name is letters, digits and _, not a digit first")

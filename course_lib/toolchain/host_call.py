@@ -7,12 +7,17 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
+from course_lib.toolchain.host import HostProgram
 
+Real = NDArray[np.float32] | NDArray[np.float64]
 REALS = {"float32": ctypes.c_float, "float64": ctypes.c_double}
 MOST = 2**30          # M, N, K: a loop that goes in blocks may count beyond its end, and must not leave int there
 _SIGNALS = {4: "it ran an instruction that this CPU does not have", 6: "it called abort, or an assertion failed",
@@ -50,20 +55,19 @@ class CrashedError(CourseError):
     """A C program ended badly; `signal` is its number, None when it ran out of time."""
 
 
-def gemm_call(program, entry, A, B, C, alpha=1.0, beta=0.0, threads=None, returns_status=False):
+def gemm_call(program: HostProgram, entry: str, A: Real, B: Real, C: Real, alpha: float = 1.0, beta: float = 0.0,
+              threads: int | None = None, returns_status: bool = False) -> Callable[[], None]:
     """Return a callable without arguments that runs C = alpha A B + beta C in place.
 
     Parameters
     ----------
-    program : HostProgram
-    entry : str
+    entry
         A function (M, N, K, alpha, A, lda, B, ldb, beta, C, ldc[, threads]).
     A, B, C : (M, K), (K, N), (M, N) arrays, all float32 or all float64
         Rows may be padded; C is written.
-    alpha, beta : float
-    threads : int, optional
+    threads
         Passed as the last argument when given.
-    returns_status : bool
+    returns_status
         Whether the function returns 0 for success and something else when memory ran out.
 
     Raises
@@ -85,7 +89,8 @@ def gemm_call(program, entry, A, B, C, alpha=1.0, beta=0.0, threads=None, return
     return call
 
 
-def gemm_arguments(A, B, C, alpha, beta, threads=None):
+def gemm_arguments(A: Real, B: Real, C: Real, alpha: float, beta: float,
+                   threads: int | None = None) -> tuple[list[str], list[float | Real]]:
     """Return the kinds ("int", "float", "double", "array") and the values of a GEMM's arguments, in order."""
     real = "float" if C.dtype == np.float32 else "double"
     (M, K), N = A.shape, B.shape[1]
@@ -95,7 +100,7 @@ def gemm_arguments(A, B, C, alpha, beta, threads=None):
     return [kind for kind, _ in pairs], [value for _, value in pairs]
 
 
-def leading(array):
+def leading(array: NDArray[Any]) -> int:
     """Return the elements from one row of an array to the next.
 
     >>> leading(np.zeros((4, 8))[:, :5])
@@ -104,21 +109,22 @@ def leading(array):
     return array.strides[0] // array.itemsize if array.shape[0] > 1 else array.shape[1]
 
 
-def call_apart(program, entry, kinds, values, *, status=False, limit_s=20.0, memory=4 << 30):
+def call_in_subprocess(program: HostProgram, entry: str, kinds: Sequence[str], values: Sequence[float | NDArray[Any]], *,
+                       status: bool = False, limit_s: float = 20.0, memory: int = 4 << 30) -> tuple[int | None, str]:
     """Call a function in a process of its own, which may crash or never end without harm to this one.
 
     Parameters
     ----------
     program, entry
         As for `gemm_call`.
-    kinds, values : sequences
+    kinds, values
         "int", "long", "float", "double" with numbers; "array" with arrays, which are given back as the function left
         them: the whole span of memory from an array's first to its last element, padding included.
-    status : bool
+    status
         Whether the function returns an int.
-    limit_s : float
+    limit_s
         Seconds until the process is ended.
-    memory : int
+    memory
         Bytes of address space that the process may have beside the arrays, where the system can limit it. It may write
         files, its printed text among them, of 1 MiB.
 
@@ -132,34 +138,34 @@ def call_apart(program, entry, kinds, values, *, status=False, limit_s=20.0, mem
         With the reason why the process ended badly.
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        places, size = _place(values)
+        layout, size = _layout(values)
         memory_file, answer = Path(folder, "memory"), Path(folder, "answer")
         memory_file.write_bytes(b"\0")
         with open(memory_file, "r+b") as file:
             file.truncate(size)
             with mmap.mmap(file.fileno(), 0) as shared:
-                for value, place in places:
-                    shared[place:place + value.nbytes] = value.tobytes()
-        where = iter(places)
-        arguments = [(kind, next(where)[1] if kind == "array" else value) for kind, value in zip(kinds, values, strict=True)]
+                for value, offset in layout:
+                    shared[offset:offset + value.nbytes] = value.tobytes()
+        offsets = iter(layout)
+        arguments = [(kind, next(offsets)[1] if kind == "array" else value) for kind, value in zip(kinds, values, strict=True)]
         task = {"memory": str(memory_file), "answer": str(answer), "library": str(program.path), "function": entry,
                 "arguments": arguments, "result": status, "bytes": memory + size}
         printed = _run(task, program.name, limit_s)
         content = memory_file.read_bytes()
-        for value, place in places:
+        for value, offset in layout:
             if value.flags.writeable:
-                value[...] = np.frombuffer(content, value.dtype, value.size, place).reshape(value.shape)
+                value[...] = np.frombuffer(content, value.dtype, value.size, offset).reshape(value.shape)
         return json.loads(answer.read_text()), printed
 
 
-def _place(values):
+def _layout(values):
     """Return (array, offset) for each array, which must be contiguous, and the size of all."""
-    places, size = [], 0
+    layout, size = [], 0
     for value in values:
         if isinstance(value, np.ndarray):
-            places.append((value, size))
+            layout.append((value, size))
             size += -(-value.nbytes // 64) * 64
-    return places, size + 4096
+    return layout, size + 4096
 
 
 def _run(task, name, limit_s):
@@ -173,7 +179,7 @@ def _run(task, name, limit_s):
         said = file.read(10_000).decode(errors="replace")
     if not Path(task["answer"]).exists():
         number = _WINDOWS.get(done.returncode & 0xFFFFFFFF, -done.returncode if done.returncode < 0 else None)
-        reason = _SIGNALS.get(number, f"it ended with status {done.returncode}")
+        reason = _SIGNALS.get(number or 0, f"it ended with status {done.returncode}")
         raise CrashedError(f"{name} was stopped: {reason}", signal=number, said=said)
     return said
 
@@ -185,7 +191,11 @@ def _wait(command, task, file, limit_s):
     """
     late = threading.Event()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=file, stderr=file) as process:
-        timer = threading.Timer(limit_s, lambda: (late.set(), process.kill()))
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(limit_s, end)
         timer.daemon = True
         timer.start()
         try:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,13 +44,13 @@ class HostCompiler:
 
     Attributes
     ----------
-    command : tuple of str
+    command
         How it is called.
-    version : str
+    version
         The first line of what it says about itself.
-    options : tuple of str
+    options
         What every program is compiled with.
-    as_written : tuple of str
+    as_written
         Further options that keep the compiler from reordering loops; empty when it knows none of them.
     """
 
@@ -58,7 +59,7 @@ class HostCompiler:
     options: tuple[str, ...] = field(repr=False)
     as_written: tuple[str, ...] = field(repr=False)
 
-    def openmp(self):
+    def openmp(self) -> tuple[str, ...]:
         """Return the options for OpenMP.
 
         Raises
@@ -71,7 +72,7 @@ class HostCompiler:
                               f"or {_openmp_advice()}", compiler=self.command)
         return ("-fopenmp",)
 
-    def compile(self, source, target, options=(), name="program.c"):
+    def compile(self, source: str, target: Path, options: Sequence[str] = (), name: str = "program.c") -> tuple[bool, str]:
         """Compile a C text into a shared library at `target`; return (succeeded, what the compiler said)."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "program.c").write_text(_line(name) + source, encoding="utf-8")
@@ -79,7 +80,7 @@ class HostCompiler:
             return run_compiler(command, folder)
 
 
-def host_compiler():
+def host_compiler() -> HostCompiler:
     """Return the C compiler: $CC when it is set, else the first of cc, gcc and clang that works.
 
     Raises
@@ -90,7 +91,7 @@ def host_compiler():
     return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
-def no_compiler():
+def no_compiler() -> str:
     """Return why no C program can be built here, or "" when one can.
 
     >>> no_compiler() == "" or "C compiler" in no_compiler()
@@ -105,8 +106,8 @@ def no_compiler():
 
 @functools.cache
 def _find(wanted, path):
-    """Find a compiler; the arguments are what the answer depends on, and a failure is not kept."""
-    tried = []
+    """Find a compiler; the arguments are what the answer depends on, and a failure is not cached."""
+    tried: list[tuple[str, str]] = []
     if wanted.strip():
         command = tuple(shlex.split(wanted, posix=sys.platform != "win32"))
         compiler, reason = _examine(command, tried)
@@ -140,12 +141,12 @@ def _examine(command, tried):
 
 
 def _taken(compiler, wishes):
-    """Return, of each wish, the first way to write it that the compiler takes."""
-    all_first = tuple(ways[0] for ways in wishes)
+    """Return, of each wish, the first spelling that the compiler takes."""
+    all_first = tuple(spellings[0] for spellings in wishes)
     if _try(compiler, all_first)[0]:          # the usual case costs one compilation
         return all_first
-    found = (next((way for way in ways if _try(compiler, (way,))[0]), None) for ways in wishes)
-    return tuple(way for way in found if way)
+    found = (next((one for one in spellings if _try(compiler, (one,))[0]), None) for spellings in wishes)
+    return tuple(one for one in found if one)
 
 
 def _try(compiler, options=(), source=_TRIAL):
@@ -167,7 +168,7 @@ def _openmp_works(compiler):
     return _try(compiler, ("-fopenmp",), _OPENMP_TRIAL)[0]
 
 
-def run_compiler(command, folder=None):
+def run_compiler(command: Sequence[str], folder: str | Path | None = None) -> tuple[bool, str]:
     """Run a compiler with English messages; return (succeeded, output). It reads nothing and ends in time."""
     environment = os.environ | {"LC_ALL": "C", "LANGUAGE": "C"}
     try:

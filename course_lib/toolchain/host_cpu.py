@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 
 
 @functools.cache
-def cpu_name():
+def cpu_name() -> str:
     """Return the CPU's name as its maker writes it, or the architecture when the system does not tell."""
     try:
         if sys.platform == "linux":
@@ -30,7 +31,7 @@ def cpu_name():
     return " ".join(name.split()) or f"a {platform.machine() or 'nameless'} CPU"
 
 
-def cpu_count():
+def cpu_count() -> int:
     """Return how many threads can run at once in this process: cores, or hyper-threads, that the system grants it."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -41,11 +42,11 @@ class Blas:
 
     Attributes
     ----------
-    name, version : str
+    name, version
         "openblas", "0.3.31"; version is "" when the library does not tell.
-    kernels : str
+    kernels
         For which CPU its inner loops are written, when it tells.
-    threads : int or None
+    threads
         How many it uses now; None when it does not let itself be asked, as Apple's Accelerate.
     """
 
@@ -60,7 +61,7 @@ class Blas:
         return f"{self.name} {self.version}".strip() + f"{kernels}, {threads}"
 
 
-def blas():
+def blas() -> Blas:
     """Return NumPy's BLAS, and how many threads it uses now."""
     found = [library for library in _pools().info() if library["user_api"] == "blas"]
     own = [library for library in found if "numpy" in library["filepath"]] or found
@@ -72,7 +73,7 @@ def blas():
 
 
 @contextmanager
-def blas_threads(threads):
+def blas_threads(threads: int) -> Iterator[Blas]:
     """Let NumPy's BLAS use this many threads inside the block; yield what it then says of itself."""
     with _pools().limit(limits=threads, user_api="blas"):
         yield blas()

@@ -1,6 +1,7 @@
 """The loop in which a kernel spends its time, as machine code: what stands there for each multiply-add."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
 from course_lib.toolchain.loops import Loop, loops
 from course_lib.toolchain.nvrtc import compile_cuda
-from course_lib.toolchain.sass import sass
+from course_lib.toolchain.sass import SassInstruction, sass
 
 _REGISTER = re.compile(r"[-|~!]*R(\d+)\b")
 _NO_RESULT = ("ST", "RED", "BAR", "BRA", "BSSY", "BSYNC", "NOP", "EXIT")
@@ -21,46 +22,43 @@ class InnerLoop:
 
     Attributes
     ----------
-    kernel : str
-    parameters : dict
+    parameters
         All of them.
-    arch : str
-    nvrtc_version : tuple of int
-    fma : str
+    fma
         "FFMA", or "DFMA" for float64.
-    loop : Loop
+    loop
         Its counts are of instructions that stand in the body. Where it jumps (`jumps`), a turn skips some or repeats some.
     """
 
     kernel: str
-    parameters: dict = field(hash=False)
+    parameters: dict[str, int] = field(hash=False)
     arch: str
     nvrtc_version: tuple[int, int]
     fma: str
     loop: Loop = field(repr=False)
 
     @property
-    def multiply_adds(self):
+    def multiply_adds(self) -> int:
         """Return the multiply-adds of a turn."""
         return self.loop.counts[self.fma]
 
     @property
-    def jumps(self):
+    def jumps(self) -> int:
         """Return the jumps in the body beside the one back to its start: 0 when every turn executes everything once."""
         return self.loop.counts["BRA"] - 1
 
     @property
-    def shared_words(self):
+    def shared_words(self) -> int:
         """Return the 32-bit words a lane reads from shared memory in a turn."""
-        return sum(i.bits for i in self.loop.instructions if i.base == "LDS") // 32
+        return sum(i.bits or 0 for i in self.loop.instructions if i.base == "LDS") // 32
 
     @property
-    def other(self):
+    def other(self) -> int:
         """Return the instructions that are neither multiply-adds nor loads or stores of shared or global memory."""
         counts = self.loop.counts
         return counts["instructions"] - sum(counts[name] for name in (self.fma, "LDS", "LDG", "STS", "STG"))
 
-    def per_multiply_add(self, name):
+    def per_multiply_add(self, name: str) -> Fraction:
         """Return how many instructions `name` ("LDS", "LDS.128", "LDG", "instructions", …) stand there for a multiply-add.
 
         >>> str(inner_loop("sgemm_volkov").per_multiply_add("LDS.128"))
@@ -68,7 +66,7 @@ class InnerLoop:
         """
         return Fraction(self.loop.counts[name], self.multiply_adds)
 
-    def factors_from(self, opcode):
+    def factors_from(self, opcode: str) -> int:
         """Return how many factors of the multiply-adds were written by `opcode`: 0 to 2 for each multiply-add.
 
         A register keeps its writer until the next instruction in the body that writes it; one that nothing in the body
@@ -78,30 +76,26 @@ class InnerLoop:
         >>> loop.multiply_adds, loop.factors_from("LDS"), loop.factors_from("LDG")
         (256, 256, 256)
         """
-        writer, found = {}, 0
+        writer: dict[int, str] = {}
+        found = 0
         for turn in (0, 1):                              # the second turn knows what the first one left
             for instruction in self.loop.instructions:
                 if turn and instruction.base == self.fma:
-                    found += sum(writer.get(r) == opcode for r in map(_register, instruction.operands[1:3]) if r is not None)
+                    found += sum(r is not None and writer.get(r) == opcode for r in map(_register, instruction.operands[1:3]))
                 for register in written_registers(instruction):
                     writer[register] = instruction.base
         return found
 
 
-def inner_loop(kernel, *, arch="sm_90", **parameters):
+def inner_loop(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) -> InnerLoop:
     """Find in a kernel's machine code the innermost loop with the most multiply-adds, of two alike the shorter.
 
     Parameters
     ----------
-    kernel : str or Kernel
-    arch : str
+    arch
         The architecture whose machine code is read.
     **parameters
         Of the kernel; others keep their defaults.
-
-    Returns
-    -------
-    InnerLoop
 
     Raises
     ------
@@ -122,13 +116,9 @@ def inner_loop(kernel, *, arch="sm_90", **parameters):
     if not busy:
         raise CourseError(f"{kernel.name} has no loop of multiply-adds in its machine code for {arch}: "
                           "all loops are written out, or it multiplies nothing", kernel=kernel.name)
-    innermost = [loop for loop in busy if not any(_within(other, loop) for other in busy)]
+    innermost = [loop for loop in busy if not any(other is not loop and other.within(loop) for other in busy)]
     best = min(innermost, key=lambda loop: (-loop.counts[fma], loop.counts["instructions"]))
     return InnerLoop(kernel.name, values, arch, compiled.nvrtc_version, fma, best)
-
-
-def _within(inner, outer):
-    return inner is not outer and outer.start <= inner.start and inner.end <= outer.end
 
 
 def _register(operand):
@@ -141,7 +131,7 @@ def _register(operand):
     return int(found[1]) if found else None
 
 
-def written_registers(instruction):
+def written_registers(instruction: SassInstruction) -> Sequence[int]:
     """Return the registers that an instruction writes."""
     if instruction.base.startswith(_NO_RESULT) or not instruction.operands:
         return ()

@@ -1,8 +1,14 @@
 """The loops of a kernel's machine code, and what one turn of each executes."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from course_lib.toolchain.sass import SassInstruction
+
+Blocks = dict[int, list[SassInstruction]]      # basic blocks by the offset of their first instruction
+Edges = dict[int, list[int]]                   # block -> those that can follow
+ControlFlow = tuple[Blocks, Edges]
 _ENDS = ("EXIT", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU", "KILL", "BPT")
 
 
@@ -12,17 +18,17 @@ class Loop:
 
     Attributes
     ----------
-    start, end : int
+    start, end
         Offsets of its first instruction and of its last jump back.
-    depth : int
+    depth
         1 for an outermost loop.
-    lines : tuple of int
+    lines
         Source lines of its instructions, each once, in order.
-    counts : dict of str to int
+    counts
         Instructions in its body, inner loops included: "instructions", every opcode without modifiers
         ("FFMA", "DFMA", "BAR", …), and for memory each width in bits too ("LDS", "LDS.32", "LDS.128", "LDG.64", …).
         Absent means 0. An instruction counts once, however often its body was unrolled it is there as often.
-    instructions : tuple of SassInstruction
+    instructions
         The body, inner loops included.
     """
 
@@ -30,25 +36,28 @@ class Loop:
     end: int
     depth: int
     lines: tuple[int, ...]
-    counts: Counter = field(hash=False)
-    instructions: tuple = field(repr=False, hash=False)
+    counts: Counter[str] = field(hash=False)
+    instructions: tuple[SassInstruction, ...] = field(repr=False, hash=False)
+
+    def within(self, other: "Loop") -> bool:
+        """Tell whether this loop is part of another one, or the other one itself."""
+        return other.start <= self.start and self.end <= other.end
 
 
-def loops(instructions):
+def loops(instructions: Sequence[SassInstruction]) -> tuple[Loop, ...]:
     """Find the loops of a kernel.
 
-    A loop is a jump back to an instruction through which every way into the loop leads. Code that only warps
+    A loop is a jump back to an instruction through which every path into the loop leads. Code that only warps
     with diverged lanes reach (`BRA.DIV`) and functions that the kernel calls are left out.
 
     Parameters
     ----------
-    instructions : sequence of SassInstruction
+    instructions
         From `sass`.
 
     Returns
     -------
-    tuple of Loop
-        By their start, outer before inner.
+    By their start, outer before inner.
 
     >>> from course_lib.toolchain import compile_cuda, sass
     >>> text = '''extern "C" __global__ void dot(const float* x, float* y, int n) {
@@ -61,7 +70,7 @@ def loops(instructions):
     [(1, (4,), 1, 1)]
     """
     blocks, edges = graph(instructions)
-    bodies = {}                      # head -> (blocks of the body, last jump back)
+    bodies: dict[int, tuple[set[int], int]] = {}                      # head -> (blocks of the body, last jump back)
     for tail, head in back_edges(edges):
         body, end = bodies.get(head, ({head}, 0))
         bodies[head] = body | body_of(head, tail, edges), max(end, tail)
@@ -74,14 +83,14 @@ def loops(instructions):
     return tuple(sorted(found, key=lambda loop: (loop.start, -loop.end)))
 
 
-def count(instructions):
+def count(instructions: Iterable[SassInstruction]) -> Counter[str]:
     """Count instructions by opcode, and memory instructions by width in bits too.
 
     >>> from course_lib.toolchain import SassInstruction
     >>> sorted(count([SassInstruction(0, None, "LDS.128", (), 1), SassInstruction(16, None, "FFMA", (), 1)]).items())
     [('FFMA', 1), ('LDS', 1), ('LDS.128', 1), ('instructions', 2)]
     """
-    counts = Counter()
+    counts: Counter[str] = Counter()
     for instruction in instructions:
         counts["instructions"] += 1
         counts[instruction.base] += 1
@@ -107,10 +116,11 @@ def _goes_on(instruction):
     return instruction.base not in _ENDS
 
 
-def graph(instructions):
+def graph(instructions: Sequence[SassInstruction]) -> ControlFlow:
     """Cut into basic blocks; return those that the kernel's start leads to, and their successors, by first offset."""
     targets = {_target(i) for i in instructions}
-    blocks, current = {}, None
+    blocks: Blocks = {}
+    current: list[SassInstruction] | None = None
     for instruction in instructions:
         if current is None or instruction.offset in targets:
             current = blocks.setdefault(instruction.offset, [])
@@ -119,20 +129,21 @@ def graph(instructions):
             current = None
     starts = sorted(blocks)
     follows = dict(zip(starts, starts[1:], strict=False))
-    edges, waiting = {}, starts[:1]
+    edges: Edges = {}
+    waiting = starts[:1]
     while waiting:
         block = waiting.pop()
         if block in edges:
             continue
         last = blocks[block][-1]
-        ways = [_target(last), follows.get(block) if _goes_on(last) else None]
-        edges[block] = [way for way in ways if way in blocks]
+        targets_of = [_target(last), follows.get(block) if _goes_on(last) else None]
+        edges[block] = [target for target in targets_of if target in blocks]
         waiting += edges[block]
     return blocks, edges
 
 
-def back_edges(edges):
-    """Yield (tail, head) of every edge whose head lies on every way from the start to its tail."""
+def back_edges(edges: Edges) -> Iterator[tuple[int, int]]:
+    """Yield (tail, head) of every edge whose head lies on every path from the start to its tail."""
     dominators = _dominators(edges)
     for tail, heads in edges.items():
         for head in heads:
@@ -141,7 +152,7 @@ def back_edges(edges):
 
 
 def _dominators(edges):
-    """Return for each block the blocks that every way to it passes."""
+    """Return for each block the blocks that every path to it passes."""
     everything, start = set(edges), min(edges, default=None)
     before = {block: [b for b in edges if block in edges[b]] for block in edges}
     found = {block: {start} if block == start else everything for block in edges}
@@ -155,7 +166,7 @@ def _dominators(edges):
     return found
 
 
-def body_of(head, tail, edges):
+def body_of(head: int, tail: int, edges: Edges) -> set[int]:
     """Return the blocks from which `tail` is reached without passing `head`."""
     body, waiting = {head}, [tail]
     while waiting:

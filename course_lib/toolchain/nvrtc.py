@@ -1,25 +1,25 @@
 """CUDA C to PTX and cubin with NVRTC, NVIDIA's compiler as a library: no GPU, no driver, no toolkit needed.
 
-What it made is kept on disk (`compiled_once.py`). Where it cannot be loaded, as on macOS, the course's own texts are answered from the
+What it made is stored on disk (`compile_cache.py`). Where it cannot be loaded, as on macOS, this course's texts are answered from the
 precompiled archive (`archive.py`), and every other text is refused with a sentence that says what to do.
 """
 
 import functools
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from course_lib.errors import CourseError
 from course_lib.toolchain import archive
+from course_lib.toolchain.compile_cache import cached_compilation
 from course_lib.toolchain.compiled import Compiled
-from course_lib.toolchain.compiled_once import compiled_once
 from course_lib.toolchain.diagnostics import CompileError, Diagnostic, parse_log
 from course_lib.toolchain.forks import NO_FORK
 from course_lib.toolchain.headers import include_directories
 from course_lib.toolchain.request import NAME, Request
+from course_lib.toolchain.source_text import check_text, define_options
 
 _ARCH = re.compile(r"(sm|compute)_(\d+)[af]?")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 ALWAYS = ("-lineinfo", "--std=c++17", "--ptxas-options=-v")
 _PTXAS_INFO = re.compile(r"ptxas (?:info| +\.).*")
 _FOLDERS = re.compile(r"""(?m)(^\t\.file\t\d+ ")(?:[^"\n]*[/\\])?(?=[^"\n]*")""")
@@ -27,27 +27,24 @@ _ASKS_FOR_ITS_NAME = re.compile(r"(?<!static_)assert|__FILE__")
 _INCLUDES = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 
 
-def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, options=()):
+def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
+                 defines: Mapping[str, int | float | str | bool] | None = None, options: Sequence[str] = ()) -> Compiled:
     """Compile CUDA C, with line numbers, as C++17.
 
     Takes about 30 ms; the same request again is answered from memory, or by a later process from disk. Safe to call from several threads.
 
     Parameters
     ----------
-    source : str
+    source
         CUDA C text. NVIDIA's headers are found when their pip wheels are installed.
-    name : str
+    name
         What messages call the text, usually the file's name.
-    arch : str
+    arch
         `sm_90` for PTX and machine code, `compute_90` for PTX alone.
-    defines : mapping of str to int, float, str or bool, optional
+    defines
         Macros, passed with -D; True and False become 1 and 0.
-    options : sequence of str
+    options
         Further options, as NVRTC takes them.
-
-    Returns
-    -------
-    Compiled
 
     Raises
     ------
@@ -63,27 +60,19 @@ def compile_cuda(source, *, name="kernel.cu", arch="sm_90", defines=None, option
     >>> ".visible .entry one(" in compiled.ptx, compiled.cubin[:4]
     (True, b'\\x7fELF')
     """
-    _check_texts(source, name)
+    check_text(source, name, "CUDA C")
     _check_arch(arch)
     options = (*define_options(defines or {}), *_plain_options(options))
     return answer(Request(source, str(name), arch, options))
 
 
-def answer(request):
+def answer(request: Request) -> Compiled:
     """Compile, or look in the precompiled archive where there is no compiler; every compilation of the course passes here.
-
-    Parameters
-    ----------
-    request : Request
-
-    Returns
-    -------
-    Compiled
     """
     return compile_here(request) if nvrtc_is_there() else _from_archive(request)
 
 
-def compile_here(request):
+def compile_here(request: Request) -> Compiled:
     """Ask NVRTC, or the disk for what NVRTC said to an earlier process.
 
     Raises
@@ -95,12 +84,8 @@ def compile_here(request):
         return _from_nvrtc(request, _library()[1])
 
 
-def machine_code(compiled):
+def machine_code(compiled: Compiled) -> bytes:
     """Return the cubin of a Compiled as bytes.
-
-    Parameters
-    ----------
-    compiled : Compiled
 
     Raises
     ------
@@ -113,7 +98,7 @@ def machine_code(compiled):
                       name=compiled.name)
 
 
-def nvrtc_is_there():
+def nvrtc_is_there() -> bool:
     """Tell whether NVRTC can be loaded; without it only texts in the precompiled archive have PTX."""
     try:
         _library()
@@ -122,7 +107,7 @@ def nvrtc_is_there():
     return True
 
 
-def nvrtc_version():
+def nvrtc_version() -> tuple[int, int]:
     """Return the (major, minor) version of the NVRTC that is here, or of the one that made the precompiled archive.
 
     >>> nvrtc_version() >= (12, 9)
@@ -131,7 +116,7 @@ def nvrtc_version():
     return _library()[1] if nvrtc_is_there() else tuple(_archive_index()["nvrtc"])
 
 
-def supported_architectures():
+def supported_architectures() -> tuple[int, ...]:
     """Return the compute capabilities that NVRTC makes code for, as two- or three-digit numbers.
 
     >>> 90 in supported_architectures()
@@ -145,7 +130,7 @@ def supported_architectures():
 
 @functools.cache
 def _library():
-    """Load NVRTC once; a failure is not kept, so that installing it helps without a restart."""
+    """Load NVRTC once; a failure is not cached, so that installing it helps without a restart."""
     try:
         with NO_FORK:
             from cuda.bindings import nvrtc
@@ -170,16 +155,6 @@ def _checked(nvrtc, answer):
     return values[0] if len(values) == 1 else tuple(values) or None
 
 
-def _check_texts(source, name):
-    if not isinstance(source, str):
-        raise CourseError(f"the source must be CUDA C text, a str, not {type(source).__name__}")
-    if "\0" in source:
-        raise CourseError(f"{name} holds a NUL character at line {source[:source.index(chr(0))].count(chr(10)) + 1}: "
-                          "is it a text file?")
-    if not str(name) or re.search(r"[\0\r\n]", str(name)):
-        raise CourseError(f"the name of the source must be a single line, not {name!r}")
-
-
 def _check_arch(arch):
     match = _ARCH.fullmatch(arch) if isinstance(arch, str) else None
     if match is None:
@@ -190,20 +165,6 @@ def _check_arch(arch):
         older = " (older GPUs need NVRTC 12)" if int(match[2]) < min(known) else ""
         raise CourseError(f"NVRTC {version} makes no code for {arch}{older}: it knows "
                           + ", ".join(f"sm_{n}" for n in known), arch=arch, known=known)
-
-
-def define_options(defines):
-    """Yield what passes macros to the compiler.
-
-    >>> list(define_options({"BM": 32, "FAST": True}))
-    ['-DBM=32', '-DFAST=1']
-    """
-    if not isinstance(defines, Mapping):
-        raise CourseError(f'defines must map names to values, like {{"BM": 32}}, not {defines!r}')
-    for name, value in defines.items():
-        if not (isinstance(name, str) and _IDENTIFIER.fullmatch(name)):
-            raise CourseError(f"{name!r} cannot be defined: a macro's name is letters, digits and _, not a digit first")
-        yield f"-D{name}={int(value) if isinstance(value, bool) else value}"
 
 
 def _plain_options(options):
@@ -224,7 +185,7 @@ def _from_nvrtc(request, version):
 def _compile(source, name, arch, options, version, key):
     """Return (log, PTX and status of a failure, machine code) from the disk, or compile now; `key` is written with it."""
     headers = tuple(f"-I{folder}" for folder in include_directories(version[0])) if _INCLUDES.search(source) else ()
-    return compiled_once(lambda: _compile_now(source, name, arch, options + headers), source, name, arch, options, version, key)
+    return cached_compilation(lambda: _compile_now(source, name, arch, options + headers), source, name, arch, options, version, key)
 
 
 def _compile_now(source, name, arch, options):
@@ -278,7 +239,7 @@ def _archive_index():
 
 def _not_in_archive(request):
     """Return the exception that says what the archive does not have, and how to get the compiler."""
-    reason = "the precompiled archive has the course's own kernels and lessons, and this text is none of them: it was edited, or is newer"
+    reason = "the precompiled archive has this course's kernels and lessons, and this text is none of them: it was edited, or is newer"
     if archive.knows(request.source):
         reason = f"the precompiled archive has this text, but not for {request.key[1]}: take values that the kernel's sliders offer"
     return CourseError(f"{request.name} needs NVRTC, NVIDIA's CUDA compiler, which cannot be loaded ({reason}). To compile it, "

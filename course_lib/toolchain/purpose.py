@@ -3,6 +3,7 @@
 import re
 
 from course_lib.toolchain.inner_loop import written_registers
+from course_lib.toolchain.loops import Loop
 
 _ADDRESS = re.compile(r"\b(U?R)(\d+)(\.64)?")
 _UNIFORM = re.compile(r"UR\d+")          # a register that all lanes share
@@ -12,20 +13,15 @@ KNOWN = {"FFMA": "multiply-add", "DFMA": "multiply-add", "LDS": "load from share
          **dict.fromkeys(_TESTS, "test")}
 
 
-def purposes(loop):
+def purposes(loop: Loop) -> tuple[str, ...]:
     """Say for each instruction of a loop what it is there for.
 
     An instruction that writes a register by which memory is addressed makes an address; otherwise one that writes what a test reads
     keeps the counter. A register has one use in such a loop; where it has several, the address counts.
 
-    Parameters
-    ----------
-    loop : Loop
-
     Returns
     -------
-    tuple of str
-        "multiply-add", "load from shared memory", "address", "counter", "test", "jump", "barrier" and so on, or "other".
+    "multiply-add", "load from shared memory", "address", "counter", "test", "jump", "barrier" and so on, or "other".
 
     >>> from course_lib.toolchain import inner_loop
     >>> sorted(purposes(inner_loop("sgemm_unrolled", UNROLL=1).loop))[:4]

@@ -5,18 +5,21 @@ import re
 import struct
 from dataclasses import dataclass
 
+from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from course_lib.errors import CourseError
 from course_lib.toolchain.binaries import check_cubin
 from course_lib.toolchain.code_stand_in import CodeStandIn
+from course_lib.toolchain.compiled import Compiled
 
 RESERVED_SHARED_BYTES = 1024    # a block, CC 8.0 and up; CUDA C++ Programming Guide, "Compute Capability 8.x", Shared Memory
 
 # Attributes of the sections .nv.info and .nv.info.<kernel>, as `cuobjdump -elf` names them (EIATTR_...).
 _MAX_THREADS, _REQUIRED_THREADS, _FRAME_SIZE, _MIN_STACK_SIZE = 0x05, 0x10, 0x11, 0x12
 _PARAM_SIZE, _REGISTERS = 0x19, 0x2F
-_SIZED = 4                      # format of an attribute with a length; the others carry their value in the length's place
+_SIZED = 4                      # format of an attribute with a length; the others carry their value where the length would be
 _ENTRY_BIT = 0x10               # of st_other: the function is a kernel
 
 _PTXAS_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
@@ -29,22 +32,22 @@ class Resources:
 
     Attributes
     ----------
-    registers : int
+    registers
         32-bit registers a thread.
-    static_shared_bytes : int
+    static_shared_bytes
         `__shared__` variables of fixed size, a block; without what the system reserves.
-    reserved_shared_bytes : int
+    reserved_shared_bytes
         What the system takes from each block's shared memory: 1024 from CC 8.0 on, else 0.
-    local_bytes : int
+    local_bytes
         Stack a thread: arrays that are not in registers, spills, calls.
-    spill_store_bytes, spill_load_bytes : int or None
+    spill_store_bytes, spill_load_bytes
         Bytes of the instructions that move registers to the stack and back, each instruction counted once;
         None when only the cubin was given, which does not tell spills from arrays.
-    constant_bytes : int
+    constant_bytes
         `__constant__` variables of the whole text.
-    parameter_bytes : int
+    parameter_bytes
         The kernel's arguments.
-    max_threads : int or None
+    max_threads
         Threads a block by `__launch_bounds__`; None without.
     """
 
@@ -59,18 +62,17 @@ class Resources:
     max_threads: int | None
 
 
-def resources(compiled):
+def resources(compiled: Compiled | bytes) -> dict[str, Resources]:
     """Read what each kernel of a compiled text takes.
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         The result of `compile_cuda`, or a cubin alone (then spills are not known).
 
     Returns
     -------
-    dict of str to Resources
-        By the name of the kernel.
+    By the name of the kernel.
 
     Raises
     ------
@@ -85,7 +87,7 @@ def resources(compiled):
     >>> used.static_shared_bytes, used.reserved_shared_bytes, used.parameter_bytes, used.spill_store_bytes
     (256, 1024, 8, 0)
     """
-    cubin = getattr(compiled, "cubin", compiled)
+    cubin = compiled.cubin if isinstance(compiled, Compiled) else compiled
     if isinstance(cubin, CodeStandIn):
         return {name: Resources(**fields) for name, fields in cubin.resources().items()}
     check_cubin(cubin)
@@ -94,11 +96,9 @@ def resources(compiled):
         sections = {section.name: section for section in elf.iter_sections()}
         if elf["e_machine"] != "EM_CUDA" or ".nv.info" not in sections:
             raise CourseError(f"this is no cubin but an ELF file for {elf['e_machine']}")
-        facts = _Facts(elf, sections, _spills(getattr(compiled, "ptxas_log", "")))
+        facts = _Facts(elf, sections, _spills(compiled.ptxas_log if isinstance(compiled, Compiled) else ""))
         return {name: facts.of(index, name) for index, name in facts.entries()}
-    except CourseError:
-        raise
-    except Exception as error:       # pyelftools answers damaged bytes with errors of many kinds
+    except (ELFError, struct.error, OverflowError, ValueError) as error:        # what pyelftools makes of damaged bytes, and struct
         raise CourseError(f"this cubin is damaged: {error}") from None
 
 
@@ -110,12 +110,14 @@ class _Facts:
         self.info = _attributes(sections[".nv.info"].data())
         self.linked = elf["e_type"] == "ET_EXEC"       # not so with -rdc=true
         flags = elf["e_flags"]
-        # ABI 8 keeps the architecture in the second byte of the flags, earlier ones in the first.
+        # ABI 8 has the architecture in the second byte of the flags, earlier ones in the first.
         self.architecture = (flags >> 8 if elf["e_ident"]["EI_ABIVERSION"] >= 8 else flags) & 0xFF
 
     def entries(self):
         """Yield symbol index and name of every kernel."""
-        table = self.sections[".symtab"]
+        table = self.sections.get(".symtab")
+        if not isinstance(table, SymbolTableSection):
+            raise ELFError("it has no table of symbols")
         others = table.data()[5::24]                   # st_other; pyelftools drops the bit that marks a kernel
         for index, symbol in enumerate(table.iter_symbols()):
             if symbol["st_info"]["type"] == "STT_FUNC" and others[index] & _ENTRY_BIT:
@@ -130,6 +132,8 @@ class _Facts:
         return dict(pairs).get(index, 0)
 
     def of(self, index, name):
+        if f".nv.info.{name}" not in self.sections:
+            raise ELFError(f"it says nothing about {name}")
         own = dict(_attributes(self.sections[f".nv.info.{name}"].data()))
         threads = own.get(_REQUIRED_THREADS) or own.get(_MAX_THREADS)
         x, y, z = struct.unpack("<III", threads) if threads else (0, 0, 0)
@@ -164,7 +168,8 @@ def _attributes(data):
 
 def _spills(log):
     """Return kernel -> (bytes stored, bytes loaded) by spills, those of the functions it calls included."""
-    found, entry = {}, None
+    found: dict[str, tuple[int, int]] = {}
+    entry: str | None = None
     for line in log.splitlines():
         if match := _PTXAS_ENTRY.search(line):
             entry = match[1]

@@ -6,13 +6,16 @@ import importlib.metadata
 import json
 import re
 import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.toolchain import disk
 from course_lib.toolchain.binaries import check_cubin, run_on_cubin
 from course_lib.toolchain.code_stand_in import CodeStandIn
+from course_lib.toolchain.compiled import Compiled
 
 _WIDTHS = {"8": 8, "16": 16, "32": 32, "64": 64, "128": 128}
 _MEMORY = ("LD", "ST", "ATOM", "RED")
@@ -24,15 +27,15 @@ class SassInstruction:
 
     Attributes
     ----------
-    offset : int
+    offset
         Bytes from the start of the kernel.
-    predicate : str or None
+    predicate
         `@P0` or `@!P0`: lanes where it does not hold skip the instruction.
-    opcode : str
+    opcode
         With modifiers, `LDS.128`.
-    operands : tuple of str
+    operands
         Branch targets are offsets, `0x210`.
-    line : int or None
+    line
         Line of the reader's text; None for code that comes from a header.
     """
 
@@ -43,13 +46,13 @@ class SassInstruction:
     line: int | None
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Return the instruction as it is written."""
         words = [word for word in (self.predicate, self.opcode, ", ".join(self.operands)) if word]
         return " ".join(words)
 
     @property
-    def base(self):
+    def base(self) -> str:
         """Return the opcode without modifiers.
 
         >>> SassInstruction(0, None, "LDS.U.128", ("R4", "[R18]"), 7).base
@@ -58,7 +61,7 @@ class SassInstruction:
         return self.opcode.split(".")[0]
 
     @property
-    def bits(self):
+    def bits(self) -> int | None:
         """Return how many bits a memory instruction moves per lane, or None for any other instruction.
 
         >>> [SassInstruction(0, None, op, (), 7).bits for op in ("LDS.U.128", "LDG.E.U16", "STS", "FFMA")]
@@ -72,22 +75,21 @@ class SassInstruction:
         return 32
 
 
-def sass(compiled, entry=None):
+def sass(compiled: Compiled | bytes, entry: str | None = None) -> tuple[SassInstruction, ...]:
     """Disassemble one kernel.
 
     The first time takes half a second; the same machine code again is answered from memory, or by a later process from disk.
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         The result of `compile_cuda`, or a cubin.
-    entry : str, optional
+    entry
         The kernel; needed only when the text has several.
 
     Returns
     -------
-    tuple of SassInstruction
-        In the order of their offsets, with the functions that the kernel calls, without padding at the end.
+    In the order of their offsets, with the functions that the kernel calls, without padding at the end.
 
     Raises
     ------
@@ -101,7 +103,7 @@ def sass(compiled, entry=None):
     >>> [(i.opcode, i.line) for i in code if i.base in ("LDG", "FMUL", "STG")]
     [('LDG.E', 2), ('LDG.E', 2), ('FMUL', 2), ('STG.E', 2)]
     """
-    cubin = getattr(compiled, "cubin", compiled)
+    cubin = compiled.cubin if isinstance(compiled, Compiled) else compiled
     functions = disassemble(cubin)
     names = ", ".join(functions)
     if entry is None and len(functions) > 1:
@@ -114,7 +116,7 @@ def sass(compiled, entry=None):
     return functions[entry]
 
 
-def disassemble(cubin):
+def disassemble(cubin: bytes | CodeStandIn) -> dict[str, tuple[SassInstruction, ...]]:
     """Return kernel -> instructions of everything in a cubin; the last ones are remembered."""
     if not isinstance(cubin, CodeStandIn):
         check_cubin(cubin)
@@ -132,24 +134,24 @@ def _disassemble(cubin):
     return found
 
 
-def disassemble_now(cubin):
+def disassemble_now(cubin: bytes) -> dict[str, tuple[SassInstruction, ...]]:
     """Return what `disassemble` returns, of bytes, from the disassembler itself."""
     answer = json.loads(repaired(run_on_cubin("nvdisasm", cubin, "--print-line-info", "--emit-json")), strict=False)
     return {function["function-name"]: instructions_of(function) for function in answer[1]}
 
 
-def texts_on_disk(cubin):
+def texts_on_disk(cubin: bytes) -> dict[str, str] | None:
     """Return kernel -> text as `written` writes it, when some process has put this machine code's text on the disk, else None."""
     path = _place(cubin)
     data = disk.read_object(path) if path else None
     return json.loads(zlib.decompress(data)) if data is not None else None
 
 
-def put_on_disk(cubin, texts):
+def put_on_disk(cubin: bytes, texts: Mapping[str, str]) -> None:
     """Leave the text of machine code for later processes."""
     path = _place(cubin)
     if path:
-        disk.keep_object(path, zlib.compress(json.dumps(texts).encode(), 1))
+        disk.store_object(path, zlib.compress(json.dumps(texts).encode(), 1))
 
 
 def _place(cubin):
@@ -158,10 +160,10 @@ def _place(cubin):
         makers = importlib.metadata.version("nvidia-cuda-nvdisasm").encode(), Path(__file__).read_bytes()
     except (importlib.metadata.PackageNotFoundError, OSError):
         return None
-    return disk.place(hashlib.sha256(b"\0".join([b"sass", *makers, cubin])).hexdigest(), "sass")
+    return disk.object_path(hashlib.sha256(b"\0".join([b"sass", *makers, cubin])).hexdigest(), "sass")
 
 
-def repaired(text):
+def repaired(text: str) -> str:
     r"""Return nvdisasm's JSON with backslashes that JSON allows: it writes a letter outside ASCII, in a folder's name say, as \303\274.
 
     >>> json.loads(repaired(r'"/lessons/J\303\274rgen \"\\ \u00fc"'))
@@ -170,7 +172,7 @@ def repaired(text):
     return re.sub(r'\\(["\\/bfnrtu])|\\', lambda found: found[0] if found[1] else r"\\", text)
 
 
-def written(instructions):
+def written(instructions: Sequence[SassInstruction]) -> str:
     """Write instructions as lines of text: the bytes of one, then predicate, opcode, operands and, where it changes, the source line.
 
     >>> code = (SassInstruction(0, "@P0", "BRA", ("0x10",), 7), SassInstruction(16, None, "EXIT", (), 7))
@@ -186,7 +188,7 @@ def written(instructions):
     return "\n".join(lines)
 
 
-def read_back(text):
+def read_back(text: str) -> tuple[SassInstruction, ...]:
     """Turn what `written` wrote into instructions again."""
     size, *lines = text.split("\n")
     made, line = [], None
@@ -198,7 +200,7 @@ def read_back(text):
     return tuple(made)
 
 
-def instructions_of(function):
+def instructions_of(function: Mapping[str, Any]) -> tuple[SassInstruction, ...]:
     """Turn one function of nvdisasm's JSON into instructions; a line holds until the next one is named."""
     raw, made = function["sass-instructions"], []
     own = next((item["source-file-id"] for item in raw if "source-file-id" in item), None)

@@ -17,15 +17,15 @@ class WholeStep:
 
     Attributes
     ----------
-    inner : Loop
+    inner
         The innermost loop with the most multiply-adds; the same as `outer` where it was written out to its end.
-    outer : Loop
+    outer
         The loop along K around it.
-    turns : int
+    turns
         Of the inner loop, in one turn of the outer one.
-    multiply_adds : int
+    multiply_adds
         Of a thread, in one turn of the outer loop: one tile's, or those of several tiles where the compiler wrote this loop out too.
-    fma : str
+    fma
         "FFMA", or "DFMA" for float64.
     """
 
@@ -36,12 +36,12 @@ class WholeStep:
     fma: str
 
     @property
-    def rolled(self):
+    def rolled(self) -> bool:
         """Tell whether the loop over the tile is still there."""
         return self.inner != self.outer
 
     @property
-    def counts(self):
+    def counts(self) -> Counter[str]:
         """Return the instructions of the step by opcode, as `Loop.counts`: those of the inner loop once for each turn.
 
         Every instruction of the loop counts, also those behind a branch that is rarely taken.
@@ -52,11 +52,11 @@ class WholeStep:
         return counts
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float:
         """Return the instructions of the step for each multiply-add."""
         return self.counts["instructions"] / self.multiply_adds
 
-    def shares(self):
+    def shares(self) -> dict[str, float]:
         """Return what the instructions are there for, each for one multiply-add: a mapping of four names to numbers.
 
         "multiply-adds", "loads from shared memory", "the loop over k itself" (its counter, addresses, test and jump: 0 where
@@ -72,20 +72,19 @@ class WholeStep:
         return {name: count / self.multiply_adds for name, count in found.items()}
 
 
-def whole_step(kernel, *, arch="sm_90", per_tile=None, **parameters):
+def whole_step(kernel: str | Kernel, *, arch: str = "sm_90", per_tile: int | None = None, **parameters: int) -> WholeStep | None:
     """Find the loop along K of a tiled kernel, and how often the loop over the tile turns in it.
 
     Parameters
     ----------
     kernel, arch, **parameters
         As for `inner_loop`.
-    per_tile : int, optional
+    per_tile
         Multiply-adds of a thread per tile, for a kernel whose parameters do not tell, such as a reader's own.
 
     Returns
     -------
-    WholeStep or None
-        None for a kernel without tiles, one that is column-major, or one whose loops are built otherwise.
+    None for a kernel without tiles, one that is column-major, or one whose loops are built otherwise.
 
     Raises
     ------
@@ -104,7 +103,7 @@ def whole_step(kernel, *, arch="sm_90", per_tile=None, **parameters):
     if (depth or per_tile) is None or (kernel.kind, kernel.layout) != ("product", "row"):
         return None
     compiled = compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
-    around = [x for x in loops(sass(compiled, kernel.entry)) if x.start <= inner.start and inner.end <= x.end and x != inner]
+    around = [x for x in loops(sass(compiled, kernel.entry)) if inner.within(x) and x != inner]
     outer = min(around, key=lambda x: x.end - x.start, default=inner)
     once = per_tile or int(depth * _outputs(kernel, values))
     if outer == inner and found.multiply_adds % once == 0:

@@ -1,58 +1,50 @@
 """One step along K of a kernel for tensor cores, in machine code: its matrix instructions, and all others beside them."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 
 from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
+from course_lib.toolchain.loop_paths import shortest_in
 from course_lib.toolchain.loops import graph, loops
 from course_lib.toolchain.nvrtc import compile_cuda
 from course_lib.toolchain.sass import sass
-from course_lib.toolchain.ways import shortest
 
-_SHAPE = re.compile(r"HMMA\.(\d+)\.")
 SHAPES = {"1684": 16 * 8 * 4, "1688": 16 * 8 * 8, "16816": 16 * 8 * 16}     # rows, columns, depth run together in the instruction's name
 
 
 @dataclass(frozen=True)
 class TensorStep:
-    """What a warp executes in one turn of the loop along K, on the shortest way through it.
+    """What a warp executes in one turn of the loop along K, on the shortest path through it.
 
     Attributes
     ----------
-    multiply_adds : int
+    multiply_adds
         On tensor cores, of the whole warp; six for each of the product's in a split.
-    loads, instructions : int
+    loads, instructions
         Loads from global memory, and all instructions.
-    opcodes : Counter
-        Instructions that stand in the loop, those of ways not taken too: "HMMA", "LDS", "LDSM", "STS", "FADD", …
+    opcodes
+        Instructions that stand in the loop, those of branches not taken too: "HMMA", "LDS", "LDSM", "STS", "FADD", …
     """
 
     multiply_adds: int
     loads: int
     instructions: int
-    opcodes: Counter = field(hash=False, repr=False)
+    opcodes: Counter[str] = field(hash=False, repr=False)
 
     @property
-    def per_multiply_add(self):
+    def per_multiply_add(self) -> float:
         """Return the instructions of a warp for each 32 multiply-adds, which cost a kernel without tensor cores one FFMA."""
         return 32 * self.instructions / self.multiply_adds
 
 
-def tensor_step(kernel, *, arch="sm_90", **parameters):
-    """Find the loop along K of a kernel for tensor cores, and the shortest way through it that loads whole vectors.
+def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) -> TensorStep:
+    """Find the loop along K of a kernel for tensor cores, and the shortest path through it that loads whole vectors.
 
     Parameters
     ----------
-    kernel : str or Kernel
-    arch : str
     **parameters
         Of the kernel.
-
-    Returns
-    -------
-    TensorStep
 
     Raises
     ------
@@ -72,8 +64,9 @@ def tensor_step(kernel, *, arch="sm_90", **parameters):
     if len(busy) != 1:
         raise CourseError(f"{kernel.name} has {len(busy)} loops with matrix instructions in its machine code for {arch}, not one",
                           kernel=kernel.name)
-    shapes = Counter(_SHAPE.match(i.opcode)[1] for i in busy[0].instructions if i.base == "HMMA")
+    matrix = [i.opcode for i in busy[0].instructions if i.base == "HMMA"]
+    shapes = Counter(opcode.split(".")[1] for opcode in matrix)
     elements = (values["BM"] + values["BN"]) * values["BK"] // kernel.block(**values)[0]      # that a thread loads
-    way = shortest(graph(code), busy[0], "HMMA", elements // 4 if busy[0].counts["LDG.128"] else elements)
-    return TensorStep(sum(SHAPES[shape] * count for shape, count in shapes.items()), way.loads, way.instructions,
+    path = shortest_in(graph(code), busy[0], "HMMA", elements // 4 if busy[0].counts["LDG.128"] else elements)
+    return TensorStep(sum(SHAPES[shape] * count for shape, count in shapes.items()), path.loads, path.instructions,
                       Counter(i.base for i in busy[0].instructions))

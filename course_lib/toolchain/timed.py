@@ -1,20 +1,17 @@
 """The machine code between two readings of the clock: what a microbenchmark really times."""
 
 from course_lib.errors import CourseError
-from course_lib.toolchain.sass import sass
+from course_lib.toolchain.compiled import Compiled
+from course_lib.toolchain.sass import SassInstruction, sass
 
 
-def between_clocks(compiled):
+def between_clocks(compiled: Compiled | bytes) -> tuple[SassInstruction, ...]:
     """Return the machine instructions between the last two readings of the clock, in the order of the text.
 
     Parameters
     ----------
-    compiled : Compiled or bytes
+    compiled
         Of a text with one kernel.
-
-    Returns
-    -------
-    tuple of SassInstruction
 
     Raises
     ------

@@ -8,10 +8,12 @@
 from course_lib.training.cost import StepCost, step_cost
 from course_lib.training.digits import Digits, digits
 from course_lib.training.gradient import Slope, check_gradient
-from course_lib.training.loop import CLOSE, KINDS, STEP_CLOSE, Speed, Training, apart, place, speed, step_error, train
+from course_lib.training.loop import CLOSE, KINDS, STEP_CLOSE, Speed, Training, loss_distance, place, speed, step_error, train
 from course_lib.training.network import LEARNT, PRODUCTS, Network, Product, Setting, accuracy, first_weights, scores
 from course_lib.training.parts import Gemm, Parts, gemms, parts, rates
 
-__all__ = ["CLOSE", "KINDS", "LEARNT", "PRODUCTS", "STEP_CLOSE", "Digits", "Gemm", "Network", "Parts", "Product", "Setting", "Slope",
-           "Speed", "StepCost", "Training", "accuracy", "apart", "check_gradient", "digits", "first_weights", "gemms", "parts", "place",
-           "rates", "scores", "speed", "step_cost", "step_error", "train"]
+__all__ = [
+    "CLOSE", "Digits", "Gemm", "KINDS", "LEARNT", "Network", "PRODUCTS", "Parts", "Product", "STEP_CLOSE", "Setting", "Slope",
+    "Speed", "StepCost", "Training", "accuracy", "check_gradient", "digits", "first_weights", "gemms", "loss_distance", "parts",
+    "place", "rates", "scores", "speed", "step_cost", "step_error", "train",
+]

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from course_lib.errors import CourseError
-from course_lib.run import counter_name
-from course_lib.training.digits import digits
+from course_lib.run import LaunchResult, counter_name
+from course_lib.training.digits import Digits, digits
 from course_lib.training.host import Simulator
-from course_lib.training.network import PRODUCTS, Network, Setting
+from course_lib.training.network import PRODUCTS, Network, Product, Setting
 
 
 @dataclass(frozen=True)
@@ -17,53 +17,49 @@ class StepCost:
 
     Attributes
     ----------
-    products : "separate" or "fused"
-    setting : Setting
-    launches : tuple of (Product, tuple of LaunchResult)
+    products
+        "separate" or "fused".
+    launches
         In the order of the step; a fused product is one launch, a separate one two to four.
     """
 
     products: str
     setting: Setting
-    launches: tuple = field(repr=False)
+    launches: tuple[tuple[Product, tuple[LaunchResult, ...]], ...] = field(repr=False)
 
     @property
-    def counters(self):
+    def counters(self) -> dict[str, int]:
         """Return Nsight Compute's names to counts, added up over all launches; simulated."""
-        total = Counter()
+        total: Counter[str] = Counter()
         for _, results in self.launches:
             for result in results:
                 total.update(result.counters)
         return dict(total)
 
-    def count(self, what, kind=None):
+    def count(self, what: str, kind: str | None = None) -> int:
         """Return a count over all launches: as `LaunchResult.count`, both kinds together when `kind` is None."""
         return sum(self.counters.get(counter_name(what, k), 0) for k in ((kind,) if kind else ("load", "store")))
 
     @property
-    def kernels(self):
+    def kernels(self) -> int:
         """Return how many kernels are launched."""
         return sum(len(results) for _, results in self.launches)
 
-    def rows(self):
+    def rows(self) -> tuple[tuple[str, str, int, int], ...]:
         """Return (formula, names of kernels, sectors loaded, sectors stored) of each product."""
         return tuple((p.text, " + ".join(r.kernel.name for r in results), sum(r.count("sectors", "load") for r in results),
                       sum(r.count("sectors", "store") for r in results)) for p, results in self.launches)
 
 
-def step_cost(products, setting=None, data=None):
+def step_cost(products: str, setting: Setting | None = None, data: Digits | None = None) -> StepCost:
     """Run one step with its products on the simulator.
 
     Parameters
     ----------
-    products : "separate" or "fused"
-    setting : Setting, optional
+    products
+        "separate" or "fused".
+    setting
         Default 128 hidden neurons, 64 pictures.
-    data : Digits, optional
-
-    Returns
-    -------
-    StepCost
 
     >>> small = Setting(hidden=16, batch=16)
     >>> fused, separate = (step_cost(products, small) for products in ("fused", "separate"))

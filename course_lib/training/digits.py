@@ -1,14 +1,19 @@
 """scikit-learn's handwritten digits, cut into pictures to learn from and pictures to test on."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError, require
 
 PIXELS, CLASSES = 64, 10
 TESTED = 360            # of the 1797 pictures, a fifth
+Batch: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]      # (64, size), a column per picture; (size,)
 BRIGHTEST = 16          # of a pixel
 
 
@@ -18,26 +23,21 @@ class Digits:
 
     Attributes
     ----------
-    pictures : (count, 64) float64 array
-        8 × 8 pixels from 0 to 1.
-    labels : (count,) int32 array
-        0 to 9.
+    pictures
+        (count, 64): 8 × 8 pixels from 0 to 1.
+    labels
+        (count,): 0 to 9.
     test_pictures, test_labels
         The same, not to be learnt from.
     """
 
-    pictures: np.ndarray
-    labels: np.ndarray
-    test_pictures: np.ndarray
-    test_labels: np.ndarray
+    pictures: NDArray[np.float64]
+    labels: NDArray[np.int32]
+    test_pictures: NDArray[np.float64]
+    test_labels: NDArray[np.int32]
 
-    def batches(self, size, seed=0):
+    def batches(self, size: int, seed: int = 0) -> Iterator[Batch]:
         """Yield batches for ever: every epoch all pictures in a new order; those too few to fill a batch are left out.
-
-        Yields
-        ------
-        (64, size) array, (size,) int32 array
-            A column for each picture.
 
         Raises
         ------
@@ -56,19 +56,15 @@ class Digits:
 
 
 @cache
-def digits(seed=0, path=None):
+def digits(seed: int = 0, path: Path | str | None = None) -> Digits:
     """Load the digits and split them by chance: 1437 pictures to learn from, 360 to test on.
 
     Parameters
     ----------
-    seed : int
+    seed
         Of the split.
-    path : path, optional
+    path
         scikit-learn's file digits.csv.gz, where scikit-learn is not installed.
-
-    Returns
-    -------
-    Digits
 
     >>> digits().pictures.shape, digits().test_pictures.shape, digits().labels[:5].dtype
     ((1437, 64), (360, 64), dtype('int32'))
@@ -79,7 +75,7 @@ def digits(seed=0, path=None):
     return Digits(pictures[rest], labels[rest], pictures[test], labels[test])
 
 
-def _load(path):
+def _load(path: Path | str | None) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return all pictures, with pixels from 0 to 1, and their labels."""
     if path is None:
         require("The network that learns the digits", "sklearn")

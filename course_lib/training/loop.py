@@ -1,17 +1,19 @@
 """Train a network: the loss of every step, and iterations a second."""
 
 import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.run import choose_backend
 from course_lib.run.stopwatch import time_call
-from course_lib.training.digits import digits
+from course_lib.training.digits import Batch, Digits, digits
 from course_lib.training.host import Host, Simulator
-from course_lib.training.network import Network, Setting, accuracy, first_weights
+from course_lib.training.network import Call, Network, Place, Product, Setting, accuracy, first_weights
 from course_lib.training.on_gpu import OnGpu
 
 KINDS = ("separate", "fused", "library")
@@ -19,7 +21,7 @@ BACKENDS = ("gpu", "cpu", "sim")
 LAP = 50            # steps between two looks at the clock, fewer when they would take longer than
 LONGEST = 0.2       # seconds
 STORED = 16         # batches that lie ready while the clock runs
-# How far the losses of two ways to multiply may lie apart in 300 steps. Rounding alone made 1e-7 in most of 72 runs (three rates, eight
+# How far the losses of two choices of products may differ after 300 steps. Rounding alone made 1e-7 in most of 72 runs (three rates, eight
 # seeds, 32 to 256 neurons; float32 against float64), and up to 5e-5 where it decided whether a neuron is on.
 CLOSE = 1e-3
 STEP_CLOSE = 1e-3   # of the largest change of a weight, after one step: weights near 1 are rounded to 6e-8, and change by some 1e-3
@@ -31,17 +33,15 @@ class Training:
 
     Attributes
     ----------
-    products : str
+    products
         "separate", "fused" or "library".
-    backend, label : str
+    backend, label
         "gpu", "cpu" or "sim", and its words for a reader.
-    setting : Setting
-    losses : (steps,) float64 array
-        Mean loss of each step's batch, before the step.
-    accuracy : float
+    losses
+        (steps,); mean loss of each step's batch, before the step.
+    accuracy
         Share of the test pictures that are recognised at the end.
-    weights : dict of name to array
-    interrupted : bool
+    interrupted
         Whether Ctrl-C ended it early; all the rest is of the steps that were done.
     """
 
@@ -49,9 +49,9 @@ class Training:
     backend: str
     label: str
     setting: Setting
-    losses: np.ndarray = field(repr=False)
+    losses: NDArray[np.float64] = field(repr=False)
     accuracy: float
-    weights: dict = field(repr=False)
+    weights: dict[str, np.ndarray] = field(repr=False)
     interrupted: bool = False
 
 
@@ -73,8 +73,8 @@ class Speed:
     repeats: int
 
 
-def choose(products, backend=None):
-    """Return the backend for a way to multiply, or say why there is none.
+def choose(products: str, backend: str | None = None) -> str:
+    """Return the backend for the products, or say why there is none.
 
     None takes what `run` takes; for the library, which the simulator cannot run, the CPU instead of it.
 
@@ -99,31 +99,30 @@ def choose(products, backend=None):
     return backend if backend == "cpu" else choose_backend(backend)
 
 
-def place(products, backend):
+def place(products: str, backend: str) -> Place:
     """Return where the arrays lie and who multiplies."""
-    return {"cpu": lambda: Host(), "sim": lambda: Simulator(products), "gpu": lambda: OnGpu(products)}[backend]()
+    made: dict[str, Callable[[], Place]] = {"cpu": Host, "sim": lambda: Simulator(products), "gpu": lambda: OnGpu(products)}
+    return made[backend]()
 
 
-def train(products="library", *, backend=None, setting=None, steps=300, data=None, dtype="float32", graph=False, progress=False,
-          formulas=None):
+def train(products: str = "library", *, backend: str | None = None, setting: Setting | None = None, steps: int = 300,
+          data: Digits | None = None, dtype: str = "float32", graph: bool = False, progress: bool = False,
+          formulas: Sequence[Product] | None = None) -> Training:
     """Train a network on the digits.
 
     Parameters
     ----------
-    products : "separate", "fused" or "library"
-        Wong's transposition, product and sum; the fused kernel; cuBLAS or on the CPU NumPy's BLAS.
-    backend : "gpu", "cpu", "sim" or None
-        See `choose`. Take few steps on the simulator.
-    setting : Setting, optional
-    steps : int
-    data : Digits, optional
-    dtype : "float32" or "float64"
-        float64 on the CPU alone.
-    graph : bool
+    products
+        "separate", Wong's transposition, product and sum; "fused"; or "library", cuBLAS or on the CPU NumPy's BLAS.
+    backend
+        "gpu", "cpu" or "sim"; see `choose`. Take few steps on the simulator.
+    dtype
+        "float32"; "float64" on the CPU alone.
+    graph
         On a GPU, replay the step from a CUDA graph.
-    progress : bool
+    progress
         Draw a bar when it takes long.
-    formulas : sequence of Product, optional
+    formulas
         Other products for a step; see `Network`.
 
     Returns
@@ -139,10 +138,11 @@ def train(products="library", *, backend=None, setting=None, steps=300, data=Non
     if dtype == "float64" and backend != "cpu":
         raise CourseError(f"our kernels and layers compute in float32 on {backend!r}: float64 needs backend='cpu'", dtype=dtype)
     where = place(products, backend)
-    network, losses, stopped = Network(setting, where, dtype, formulas=formulas), [], False
+    network, stopped = Network(setting, where, dtype, formulas=formulas), False
+    losses: list[float] = []
     with where:
         try:
-            _learn(network, itertools.islice(data.batches(setting.batch, setting.seed), steps), losses, graph, progress and steps)
+            _learn(network, itertools.islice(data.batches(setting.batch, setting.seed), steps), losses, graph, steps if progress else 0)
         except KeyboardInterrupt:
             stopped = True
         weights = network.weights()
@@ -150,11 +150,11 @@ def train(products="library", *, backend=None, setting=None, steps=300, data=Non
     return Training(products, backend, where.label, setting, np.array(losses), right, weights, stopped)
 
 
-def _learn(network, batches, losses, graph, total):
+def _learn(network: Network, batches: Iterator[Batch], losses: list[float], graph: bool, total: int) -> None:
     """Take a step for each batch, and append its loss."""
     from tqdm.auto import tqdm
 
-    step = network.step
+    step: Call = network.step
     for pictures, labels in tqdm(batches, total=total or None, unit=" steps", delay=1.0, leave=False, disable=not total):
         network.load(pictures, labels)
         step()
@@ -163,19 +163,16 @@ def _learn(network, batches, losses, graph, total):
             step = network.place.record(network.step)       # the first step was taken in the usual way, as a recording needs
 
 
-def speed(products="library", *, backend=None, setting=None, data=None, graph=False, budget_s=1.0):
+def speed(products: str = "library", *, backend: str | None = None, setting: Setting | None = None, data: Digits | None = None,
+          graph: bool = False, budget_s: float = 1.0) -> Speed:
     """Measure iterations a second: each lays a batch in place and takes a step; nobody waits for a loss.
 
     Parameters
     ----------
     products, backend, setting, data, graph
         As for `train`.
-    budget_s : float
+    budget_s
         About how long to measure.
-
-    Returns
-    -------
-    Speed
 
     Raises
     ------
@@ -189,7 +186,7 @@ def speed(products="library", *, backend=None, setting=None, data=None, graph=Fa
     network = Network(setting, where)
     ready = [(where.put(np.asarray(x, np.float32)), where.put(y)) for x, y in itertools.islice(data.batches(setting.batch), STORED)]
     with where:
-        def laps(step, count):
+        def laps(step: Call, count: int) -> None:
             for i in range(count):
                 network.load(*ready[i % STORED])
                 step()
@@ -200,12 +197,12 @@ def speed(products="library", *, backend=None, setting=None, data=None, graph=Fa
         count = max(1, min(LAP, int(LONGEST / (perf_counter() - started))))
         step = where.record(network.step) if graph else network.step
         time = time_call(lambda: laps(step, count), budget_s=budget_s)
-    per_s = [count / seconds for seconds in (time.median_s, time.high_s, time.low_s)]
-    return Speed(products, backend, where.label, setting, graph, *per_s, time.repeats)
+    per_s, low, high = (count / seconds for seconds in (time.median_s, time.high_s, time.low_s))
+    return Speed(products, backend, where.label, setting, graph, per_s, low, high, time.repeats)
 
 
-def apart(one, other):
-    """Return the largest distance of two runs' losses, step by step; NaN when one has a NaN, so ask `apart(…) <= CLOSE`.
+def loss_distance(one: Training, other: Training) -> float:
+    """Return the largest distance of two runs' losses, step by step; NaN when one has a NaN, so ask `loss_distance(…) <= CLOSE`.
 
     Raises
     ------
@@ -218,7 +215,8 @@ def apart(one, other):
     return float(np.max(np.abs(one.losses - other.losses), initial=0.0))
 
 
-def step_error(products="library", *, backend=None, setting=None, data=None, graph=False):
+def step_error(products: str = "library", *, backend: str | None = None, setting: Setting | None = None, data: Digits | None = None,
+               graph: bool = False) -> float:
     """Take one step and hold the weights to NumPy's in float64.
 
     Parameters

@@ -4,12 +4,57 @@ Weights lie as in Caffe, a row for each output; a batch of pictures comes as col
 operand transposed, with the first, with the second, and with both.
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
+from course_lib.run.types import Array
 from course_lib.training.digits import CLASSES, PIXELS
+
+Call: TypeAlias = Callable[[], None]
+
+
+class Layers(Protocol):
+    """What happens between the products: each method returns the call that does it, in place."""
+
+    def activate(self, H: Array, bias: Array) -> Call: ...
+
+    def judge(self, Y: Array, bias: Array, labels: Array, D: Array, losses: Array) -> Call: ...
+
+    def gate(self, G: Array, H: Array) -> Call: ...
+
+    def lower(self, D: Array, bias: Array, rate: float) -> Call: ...
+
+
+class Place(Protocol):
+    """Where the arrays of a network lie and who multiplies: `Host`, `Simulator` or `OnGpu`."""
+
+    label: str
+
+    @property
+    def layers(self) -> Layers: ...
+
+    @property
+    def product(self) -> Callable[[Array, Array, Array, float, float, tuple[bool, bool]], Call]: ...
+
+    @property
+    def fetch(self) -> Callable[[Array], np.ndarray]: ...
+
+    def put(self, array: np.ndarray) -> Array: ...
+
+    def copy(self, target: Array, source: Array) -> None: ...
+
+    def wait(self) -> None: ...
+
+    def record(self, work: Call) -> Call: ...
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *error: Any) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -38,29 +83,29 @@ class Product:
     result: str
     A: str
     B: str
-    turned: tuple[bool, bool]
+    transposed: tuple[bool, bool]
     updates: bool = False
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Return the product as a formula.
 
         >>> [p.text for p in PRODUCTS]
         ['H = Xᵀ W1ᵀ', 'Y = H W2ᵀ', 'G = D W2', 'W2 = W2 - rate Dᵀ H', 'W1 = W1 - rate Gᵀ Xᵀ']
         """
-        a, b = (name + "ᵀ" * turn for name, turn in zip((self.A, self.B), self.turned, strict=True))
+        a, b = (name + "ᵀ" * transpose for name, transpose in zip((self.A, self.B), self.transposed, strict=True))
         return f"{self.result} = {self.result} - rate {a} {b}" if self.updates else f"{self.result} = {a} {b}"
 
     @property
-    def letters(self):
-        """Return the two letters of a library's interface, T for an operand that is turned, N for one that is not.
+    def letters(self) -> str:
+        """Return the two letters of a library's interface, T for an operand that is transposed, N for one that is not.
 
         >>> [p.letters for p in PRODUCTS]
         ['TT', 'NT', 'NN', 'TN', 'TT']
         """
-        return "".join("NT"[turn] for turn in self.turned)
+        return "".join("NT"[transpose] for transpose in self.transposed)
 
-    def sizes(self, setting):
+    def sizes(self, setting: Setting) -> tuple[int, int, int]:
         """Return M, N, K.
 
         Raises
@@ -72,7 +117,9 @@ class Product:
         (64, 10, 128)
         """
         shapes = matrix_shapes(setting)
-        (M, K), (rows, N) = (shapes[name][::-1] if turn else shapes[name] for name, turn in zip((self.A, self.B), self.turned, strict=True))
+        A, B = (shapes[name][::-1] if transpose else shapes[name]
+                for name, transpose in zip((self.A, self.B), self.transposed, strict=True))
+        (M, K), (rows, N) = A, B
         if (rows, shapes[self.result]) != (K, (M, N)):
             raise CourseError(f"{self.text}: {M} × {K} times {rows} × {N} cannot make {self.result}, which is "
                               "{} × {}: turn an operand, or exchange the two".format(*shapes[self.result]))
@@ -89,7 +136,7 @@ PRODUCTS = (
 LEARNT = ("W1", "b1", "W2", "b2")
 
 
-def matrix_shapes(setting):
+def matrix_shapes(setting: Setting) -> dict[str, tuple[int, int]]:
     """Return the (rows, columns) of each matrix of a step as it is stored, by name.
 
     >>> matrix_shapes(Setting(hidden=128, batch=32))["H"]
@@ -100,7 +147,7 @@ def matrix_shapes(setting):
             "W2": (CLASSES, hidden)}
 
 
-def first_weights(setting):
+def first_weights(setting: Setting) -> dict[str, NDArray[np.float64]]:
     """Return the weights before the first step by name, float64: normal numbers by He's rule, and 0 for the biases.
 
     Source: He, Zhang, Ren, Sun, "Delving Deep into Rectifiers" (2015), equation 10.
@@ -118,13 +165,13 @@ class Network:
 
     Parameters
     ----------
-    setting : Setting
-    place : Host, Simulator or OnGpu
+    place
         Where the arrays lie and who multiplies.
-    dtype : "float32" or "float64"
-    weights : mapping of name to array, optional
+    dtype
+        "float32" or "float64".
+    weights
         To begin with; default `first_weights`.
-    formulas : sequence of Product, optional
+    formulas
         Other products than `PRODUCTS`, of the same results in the same order.
 
     Raises
@@ -134,21 +181,23 @@ class Network:
 
     Attributes
     ----------
-    arrays : dict
+    arrays
         X (64 × batch), labels, H and G (batch × hidden), Y and D (batch × 10), losses (batch), W1, b1, W2, b2.
-    calls : tuple of (str, callable)
+    calls
         One step in its order; products are named by their formulas.
     """
 
-    def __init__(self, setting, place, dtype="float32", weights=None, formulas=None):
+    def __init__(self, setting: Setting, place: Place, dtype: str = "float32", weights: Mapping[str, np.ndarray] | None = None,
+                 formulas: Sequence[Product] | None = None) -> None:
         self.setting, self.place, self.dtype, self.formulas = setting, place, np.dtype(dtype), _fitting(formulas or PRODUCTS, setting)
-        shapes = matrix_shapes(setting) | {"losses": (setting.batch,)}
-        start = {name: np.full(shape, np.nan) for name, shape in shapes.items()} | (weights or first_weights(setting))
+        shapes: dict[str, tuple[int, ...]] = {**matrix_shapes(setting), "losses": (setting.batch,)}
+        start: dict[str, np.ndarray] = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+        start |= weights or first_weights(setting)
         self.arrays = {name: place.put(np.asarray(array, self.dtype)) for name, array in start.items()}
         self.arrays["labels"] = place.put(np.zeros(setting.batch, np.int32))
         self.calls = tuple(self._calls())
 
-    def _calls(self):
+    def _calls(self) -> Iterator[tuple[str, Call]]:
         """Yield the step's calls: between the products stand the layers' own works."""
         a, layers, rate = self.arrays, self.place.layers, self.setting.rate
         forward, score, back, update2, update1 = ((p.text, self._product(p)) for p in self.formulas)
@@ -163,30 +212,30 @@ class Network:
         yield update1
         yield "lower b1", layers.lower(a["G"], a["b1"], rate)
 
-    def _product(self, p):
+    def _product(self, p: Product) -> Call:
         alpha, beta = (-self.setting.rate, 1.0) if p.updates else (1.0, 0.0)
-        return self.place.product(self.arrays[p.A], self.arrays[p.B], self.arrays[p.result], alpha, beta, p.turned)
+        return self.place.product(self.arrays[p.A], self.arrays[p.B], self.arrays[p.result], alpha, beta, p.transposed)
 
-    def load(self, pictures, labels):
+    def load(self, pictures: Array, labels: Array) -> None:
         """Lay a batch in place; arrays of the place or NumPy's."""
         self.place.copy(self.arrays["X"], pictures)
         self.place.copy(self.arrays["labels"], labels)
 
-    def step(self):
+    def step(self) -> None:
         """Learn from the batch that lies there."""
         for _, call in self.calls:
             call()
 
-    def loss(self):
+    def loss(self) -> float:
         """Return the mean loss of the last step's batch, before the step."""
         return float(np.mean(self.place.fetch(self.arrays["losses"]), dtype=np.float64))
 
-    def weights(self):
+    def weights(self) -> dict[str, np.ndarray]:
         """Return the weights as NumPy arrays."""
         return {name: self.place.fetch(self.arrays[name]) for name in LEARNT}
 
 
-def _fitting(formulas, setting):
+def _fitting(formulas: Sequence[Product], setting: Setting) -> tuple[Product, ...]:
     """Return the formulas of a step when they can be carried out."""
     if (given := [p.result for p in formulas]) != (wanted := [p.result for p in PRODUCTS]):
         raise CourseError(f"the products make {', '.join(given)}, but a step makes {', '.join(wanted)}, in this order")
@@ -195,12 +244,12 @@ def _fitting(formulas, setting):
     return tuple(formulas)
 
 
-def scores(weights, pictures):
+def scores(weights: Mapping[str, np.ndarray], pictures: np.ndarray) -> NDArray[np.float64]:
     """Return the scores (count, 10) of pictures (count, 64), in NumPy and float64."""
     w = {name: np.asarray(array, np.float64) for name, array in weights.items()}
     return np.maximum(pictures @ w["W1"].T + w["b1"], 0) @ w["W2"].T + w["b2"]
 
 
-def accuracy(weights, pictures, labels):
+def accuracy(weights: Mapping[str, np.ndarray], pictures: np.ndarray, labels: np.ndarray) -> float:
     """Return the share of pictures whose highest score is their label's."""
     return float(np.mean(np.argmax(scores(weights, pictures), axis=1) == labels))

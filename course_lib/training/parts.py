@@ -1,8 +1,10 @@
 """What an iteration consists of: its products' shapes, the share of its time that they take, and how many there are in a second."""
 
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +13,11 @@ from course_lib.data import readings
 from course_lib.errors import CourseError
 from course_lib.run import choose_backend
 from course_lib.run.stopwatch import time_call
+from course_lib.run.types import Array
 from course_lib.toolchain.host_cpu import blas_threads
-from course_lib.training.digits import digits
+from course_lib.training.digits import Digits, digits
 from course_lib.training.loop import KINDS, LAP, LONGEST, choose, place, speed
-from course_lib.training.network import PRODUCTS, Network, Product, Setting
+from course_lib.training.network import PRODUCTS, Call, Network, Place, Product, Setting
 
 FLOATS_A_SECTOR = 8
 
@@ -29,24 +32,24 @@ class Gemm:
     K: int
 
     @property
-    def multiply_adds(self):
+    def multiply_adds(self) -> int:
         """Return M N K."""
         return self.M * self.N * self.K
 
     @property
-    def least_sectors(self):
+    def least_sectors(self) -> int:
         """Return the sectors of 32 bytes that hold A, B and C, each moved once; C twice when it is updated. Modelled."""
         moved = (self.M * self.K, self.K * self.N, *[self.M * self.N] * (2 if self.product.updates else 1))
         return sum(-(-floats // FLOATS_A_SECTOR) for floats in moved)
 
     @property
-    def saved_sectors(self):
-        """Return what the fused kernel saves: turned operands and the bare product, each written once and read once. Modelled."""
-        turned = ((self.M * self.K) * self.product.turned[0], (self.K * self.N) * self.product.turned[1], self.M * self.N)
-        return sum(2 * -(-floats // FLOATS_A_SECTOR) for floats in turned)
+    def saved_sectors(self) -> int:
+        """Return what the fused kernel saves: transposed operands and the bare product, each written once and read once. Modelled."""
+        transposed = ((self.M * self.K) * self.product.transposed[0], (self.K * self.N) * self.product.transposed[1], self.M * self.N)
+        return sum(2 * -(-floats // FLOATS_A_SECTOR) for floats in transposed)
 
 
-def gemms(setting=None, formulas=PRODUCTS):
+def gemms(setting: Setting | None = None, formulas: Iterable[Product] = PRODUCTS) -> tuple[Gemm, ...]:
     """Return the Gemm of each product of a step.
 
     >>> [(g.product.letters, g.M, g.N, g.K) for g in gemms(Setting(hidden=128, batch=32))]
@@ -67,25 +70,22 @@ class Parts:
     rest_s: float
 
     @property
-    def share(self):
+    def share(self) -> float:
         """Return the products' share of the time, 0 to 1."""
         return min(1.0, max(0.0, 1 - self.rest_s / self.whole_s))
 
 
-def parts(products="library", *, backend=None, setting=None, data=None, budget_s=0.2):
+def parts(products: str = "library", *, backend: str | None = None, setting: Setting | None = None, data: Digits | None = None,
+          budget_s: float = 0.2) -> Parts:
     """Measure an iteration with and without its products; the rest is the batch's copy, activation, loss and biases.
 
     Parameters
     ----------
     products, backend, setting, data
-        As for `train`. On a GPU a CUDA graph replays the step; on the CPU the BLAS has one thread: several may get into each
-        other's way.
-    budget_s : float
+        As for `train`. On a GPU a CUDA graph replays the step; on the CPU the BLAS has one thread: several may hinder each
+        other.
+    budget_s
         About how long to measure each.
-
-    Returns
-    -------
-    Parts
 
     Raises
     ------
@@ -99,7 +99,7 @@ def parts(products="library", *, backend=None, setting=None, data=None, budget_s
     backend, setting, data = choose(products, backend), setting or Setting(), data or digits()
     if backend == "sim":
         raise CourseError("the simulator's time says nothing about a GPU: take backend='cpu' and products='library'")
-    where, seconds = place(products, backend), []
+    where = place(products, backend)
     network = Network(setting, where)
     pictures, labels = next(islice(data.batches(setting.batch, setting.seed), 1))
     batch = where.put(np.asarray(pictures, np.float32)), where.put(labels)
@@ -112,14 +112,13 @@ def parts(products="library", *, backend=None, setting=None, data=None, budget_s
     with where, blas_threads(1) if cpu else nullcontext():
         network.load(*batch)
         network.step()                      # the products that are then left out have values, no NaN
-        for work in (network.step, others):
-            seconds.append(_seconds(where, network, batch, work, budget_s))
-    return Parts(products, where.label + ", one thread" * cpu, setting, *seconds)
+        whole, rest_s = (_seconds(where, network, batch, work, budget_s) for work in (network.step, others))
+    return Parts(products, where.label + ", one thread" * cpu, setting, whole, rest_s)
 
 
-def _seconds(where, network, batch, work, budget_s):
+def _seconds(where: Place, network: Network, batch: tuple[Array, Array], work: Call, budget_s: float) -> float:
     """Return the median seconds of laying a batch in place and working on it."""
-    def laps(step, count):
+    def laps(step: Call, count: int) -> None:
         for _ in range(count):
             network.load(*batch)
             step()
@@ -131,19 +130,19 @@ def _seconds(where, network, batch, work, budget_s):
     return time_call(lambda: laps(step, count), budget_s=budget_s).median_s / count
 
 
-def rates(settings=None, *, budget_s=0.2):
-    """Return iterations a second of all ways to multiply: measured where a GPU works, else recorded on one.
+def rates(settings: Sequence[Setting] | None = None, *, budget_s: float = 0.2) -> tuple[tuple[dict[str, Any], ...], str]:
+    """Return iterations a second of each choice of products: measured where a GPU works, else recorded on one.
 
     Parameters
     ----------
-    settings : sequence of Setting, optional
+    settings
         Default those that were recorded.
-    budget_s : float
+    budget_s
         About how long to measure each.
 
     Returns
     -------
-    tuple of dict, str
+    rows, label
         Rows as `plots.iterations` takes them, a CUDA graph a step; and where they are from.
     """
     recorded = readings("training")
@@ -153,6 +152,6 @@ def rates(settings=None, *, budget_s=0.2):
         return tuple(r for r in rows if wanted is None or (r["hidden"], r["batch"]) in wanted), recorded.label
     if settings is None:
         settings = tuple(dict.fromkeys(Setting(r["hidden"], r["batch"]) for r in rows))
-    found = [speed(way, backend="gpu", setting=s, graph=True, budget_s=budget_s) for s in settings for way in KINDS]
+    found = [speed(products, backend="gpu", setting=s, graph=True, budget_s=budget_s) for s in settings for products in KINDS]
     return tuple({"products": f.products, "backend": "gpu", "hidden": f.setting.hidden, "batch": f.setting.batch, "per_s": f.per_s,
                   "low": f.low, "high": f.high} for f in found), f"measured on {gpu.probe().name}"

@@ -1,4 +1,4 @@
-"""What a reader predicted and answered, kept in the reader's own folder so that it outlives a kernel and a fresh checkout.
+"""What a reader predicted and answered, stored in the reader's own folder so that it outlives a kernel and a fresh checkout.
 
 The folder is `$WARP_BY_WARP_HOME`, or else `warp-by-warp` in Jupyter's data folder (`jupyter --data-dir`); the file
 is `answers.json`. Nothing is written until a reader answers, and nothing is sent anywhere.
@@ -14,7 +14,7 @@ from pathlib import Path
 from jupyter_core.paths import jupyter_data_dir
 
 
-def folder():
+def folder() -> Path:
     """Return the reader's own folder, which may not exist yet."""
     return Path(os.environ.get("WARP_BY_WARP_HOME") or Path(jupyter_data_dir()) / "warp-by-warp")
 
@@ -31,9 +31,9 @@ class Answers:
     `keep` says so.
     """
 
-    def __init__(self, path=None):
+    def __init__(self, path: str | Path | None = None) -> None:
         self.path = Path(path) if path else folder() / "answers.json"
-        self._memory = {}
+        self._memory: dict[str, float | str] = {}
 
     def _load(self):
         try:
@@ -42,18 +42,18 @@ class Answers:
             found = {}
         return {**(found if isinstance(found, dict) else {}), **self._memory}
 
-    def recall(self, key):
-        """Return the number kept under `key`, or None."""
+    def recall(self, key: str) -> float | None:
+        """Return the number stored under `key`, or None."""
         value = self._load().get(key)
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
-    def recall_words(self, key):
-        """Return the words kept under `key`, or None."""
+    def recall_words(self, key: str) -> str | None:
+        """Return the words stored under `key`, or None."""
         value = self._load().get(key)
         return value if isinstance(value, str) else None
 
-    def keep(self, key, value):
-        """Keep a number or words under `key`; return whether it will outlive the kernel."""
+    def keep(self, key: str, value: float | str) -> bool:
+        """Store a number or words under `key`; return whether it will outlive the kernel."""
         self._memory[key] = value
         for wait_s in WAITS_S:
             time.sleep(wait_s)

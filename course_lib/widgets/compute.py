@@ -4,10 +4,16 @@ import contextlib
 import functools
 import html
 import threading
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
+from course_lib.kernels import Kernel
 from course_lib.run import choose_backend, resolve, run, run_gather, run_transpose, run_vectors
 from course_lib.run.copies import needed
 
@@ -16,26 +22,23 @@ _timing = threading.Lock()      # two kernels on the GPU at once would spoil eac
 
 
 @functools.lru_cache(maxsize=8)
-def inputs(M, N, K, dtype="float32"):
+def inputs(M: int, N: int, K: int, dtype: str = "float32") -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return random A (M, K), B (K, N) and C (M, N), float32 unless told otherwise, the same ones each time; read-only.
 
     >>> [x.shape for x in inputs(2, 3, 4)]
     [(2, 4), (4, 3), (2, 3)]
     """
     rng = np.random.default_rng(20)
-    matrices = tuple(rng.standard_normal(shape, dtype=dtype) for shape in ((M, K), (K, N), (M, N)))
-    for matrix in matrices:
+    A, B, C = (rng.standard_normal(shape, dtype=np.dtype(dtype)) for shape in ((M, K), (K, N), (M, N)))
+    for matrix in (A, B, C):
         matrix.flags.writeable = False
-    return matrices
+    return A, B, C
 
 
-def explain(kernel, parameters):
+def explain(kernel: Kernel, parameters: Mapping[str, int]) -> str | None:
     """Say which rules a choice of parameters breaks, and why the hardware has them, where that is known.
 
-    Returns
-    -------
-    str or None
-        None when the kernel can run.
+    None when the kernel can run.
 
     >>> from course_lib import kernels
     >>> print(explain(kernels.get("sgemm_naive"), {"bx": 64, "by": 32}))
@@ -51,35 +54,39 @@ Every NVIDIA GPU since 2010 stops at 1024 threads per block.
     return "\n".join(said + [f"{problem}." for problem in problems[len(said):]])
 
 
-def evaluate(kernel, N, parameters, **options):
+def evaluate(kernel: str | Kernel | Path, N: int, parameters: Mapping[str, int], **options: Any) -> Any:
     """Run a kernel on N × N matrices; one that copies, on N floats; one for many vectors, on N of them.
 
     Parameters
     ----------
-    kernel : str or Kernel, or what else `run` takes
+    kernel
         That multiplies (`run`), transposes (`run_transpose`), copies (`run_gather`), or multiplies vectors (`run_vectors`).
-    N : int
-    parameters : mapping
+    parameters
         Of the kernel; and "lda", "ldb", "ldc": floats added to each row of A (or of what is transposed), B or C.
     **options
         As for `run`.
+
+    Returns
+    -------
+    RunResult, StepResult, GatherResult or VectorsResult
+        As its kind of kernel gives.
 
     Raises
     ------
     CourseError
         With the rule that is broken and its reason, before anything is compiled.
     """
-    kernel = resolve(kernel)
+    resolved = resolve(kernel)
     own = {name: value for name, value in parameters.items() if name not in PADDING}
     padding = {name: value for name, value in parameters.items() if name in PADDING}
-    reason = explain(kernel, own)
+    reason = explain(resolved, own)
     if reason:
-        raise CourseError(reason, kernel=kernel.name, parameters=parameters)
-    arguments, door = _inputs_for(kernel, N, own, padding)
-    own = {name: value for name, value in own.items() if kernel.kind != "vectors" or name not in "MN"}      # there the matrix says them
-    alone = _timing if choose_backend(options.get("backend")) == "gpu" else contextlib.nullcontext()
+        raise CourseError(reason, kernel=resolved.name, parameters=parameters)
+    arguments, launch = _inputs_for(resolved, N, own, padding)
+    own = {name: value for name, value in own.items() if resolved.kind != "vectors" or name not in "MN"}      # there the matrix says them
+    alone: AbstractContextManager[Any] = _timing if choose_backend(options.get("backend")) == "gpu" else contextlib.nullcontext()
     with alone:
-        return door(kernel, *arguments, **options, **own)
+        return launch(resolved, *arguments, **options, **own)
 
 
 def _inputs_for(kernel, N, own, padding):
@@ -98,7 +105,7 @@ def _inputs_for(kernel, N, own, padding):
 
 
 @functools.lru_cache(maxsize=8)
-def vectors(S, M=16, N=16):
+def vectors(S: int, M: int = 16, N: int = 16) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return a random matrix (M, N) and vectors (S, N) in float32, the same ones each time; read-only.
 
     >>> [x.shape for x in vectors(5, 2, 3)]
@@ -112,7 +119,7 @@ def vectors(S, M=16, N=16):
 
 
 @functools.lru_cache(maxsize=4)
-def floats(count):
+def floats(count: int) -> NDArray[np.float32]:
     """Return 0, 1, 2, … in float32; read-only.
 
     >>> floats(3).tolist()
@@ -123,7 +130,7 @@ def floats(count):
     return made
 
 
-def widened(matrix, more):
+def widened(matrix: NDArray[Any], more: int) -> NDArray[Any]:
     """Return the same matrix with rows that lie `more` elements further apart.
 
     >>> widened(np.ones((2, 3), np.float32), 5).strides
@@ -140,7 +147,7 @@ def widened(matrix, more):
     return wide[:, :cols]
 
 
-def alert(text):
+def alert(text: str) -> str:
     """Return a message as HTML that a screen reader announces.
 
     >>> alert("1 < 2")

@@ -1,20 +1,25 @@
 """Run what the latest slider position asks for, never a queue of stale ones; pure Python, no widgets.
 
 A run cannot be stopped, so two threads work for the reader: when the reader moves on while one of them runs, the other
-takes the new position, and what the first one finds is kept but not shown. Requests that come while both run overwrite
+takes the new position, and what the first one finds is remembered but not shown. Requests that come while both run overwrite
 each other. When nothing waits, a third thread computes the neighbouring positions, so that the next move finds its
 result in the cache; what is slow about them may be done elsewhere first, by a process that is in nobody's way.
 """
 
 import contextlib
+import functools
 import logging
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from course_lib.errors import CourseError
+
+Position = tuple[Any, ...]      # hashable
+GivenUp = Callable[[], bool]
 
 POLL_S = 0.25                   # how often a thread that waits for another engine asks whether it still should
 
@@ -26,7 +31,7 @@ class Outcome:
     `seconds` is the computing time, `cached` whether it was known before it was asked for.
     """
 
-    position: tuple
+    position: Position
     value: Any = None
     error: Exception | None = None
     seconds: float = 0.0
@@ -38,45 +43,46 @@ class Engine:
 
     Parameters
     ----------
-    compute : callable(position) -> value
-        A position is a hashable tuple. A `CourseError` becomes an Outcome and is remembered; any other exception
+    compute
+        Returns the value at a position. A `CourseError` becomes an Outcome and is remembered; any other exception
         becomes an Outcome and is not.
-    deliver : callable(Outcome)
+    deliver
         Called with the answer to the latest request only, from a background thread, or at once from the caller's
         when it is known.
-    neighbours : callable(position) -> positions, optional
-        What to compute ahead when idle.
-    capacity : int
-        Results kept; the least recently used is forgotten first.
-    idle_s : float
+    neighbours
+        The positions to compute ahead when idle.
+    capacity
+        Results remembered; the least recently used is forgotten first.
+    idle_s
         How long the reader must rest before neighbours are computed.
-    ahead_below_s : float
+    ahead_below_s
         Neighbours of a position that took longer are left alone: they would keep all cores from the reader's next move.
         Unless `prepare` has done what takes long.
-    prepare : callable(position, given_up) -> bool, optional
+    prepare
         Does elsewhere what is slow about a neighbour before it is computed here, and says whether it did. It waits for that without
         Python's lock, and may stop waiting when `given_up()`: the reader has moved on.
     """
 
-    def __init__(self, compute, deliver, *, neighbours=None, capacity=64, idle_s=0.15, ahead_below_s=0.4, prepare=None):
+    def __init__(self, compute: Callable[[Any], Any], deliver: Callable[[Outcome], None], *,
+                 neighbours: Callable[[Any], Iterable[Position]] | None = None, capacity: int = 64, idle_s: float = 0.15,
+                 ahead_below_s: float = 0.4, prepare: Callable[[Any, GivenUp], bool] | None = None) -> None:
         self._compute, self._deliver, self._neighbours, self._prepare = compute, deliver, neighbours, prepare
         self._capacity, self._idle_s, self._ahead_below_s = capacity, idle_s, ahead_below_s
-        self._cache = OrderedDict()
+        self._cache: OrderedDict[Position, Outcome] = OrderedDict()
         self._changed = threading.Condition()         # guards everything below
         self._delivering = threading.RLock()          # one delivery at a time; never waited for under _changed
         self._serial, self._answered = 0, 0           # number of the latest request, and of the latest answer
-        self._waiting = None                          # the latest position, until a thread takes it
-        self._computing = set()                       # positions that some thread is at
-        self._ahead, self._slow, self._preparing = [], False, False      # neighbours to come; whether they take long; one is prepared
-        self._active, self._threads, self._closed = 0, [], False
+        self._waiting: Position | None = None         # the latest position, until a thread takes it
+        self._computing: set[Position] = set()        # positions that some thread is at
+        self._ahead: list[Position] = []              # neighbours to come
+        self._slow, self._preparing = False, False    # whether neighbours take long; whether one is prepared
+        self._threads: list[threading.Thread] = []
+        self._active, self._closed = 0, False
 
-    def request(self, position):
+    def request(self, position: Position) -> bool:
         """Ask for a position; what was asked for before and has not been answered never will be.
 
-        Returns
-        -------
-        bool
-            Whether the answer was known, and has been delivered.
+        Returns whether the answer was known, and has been delivered.
         """
         with self._changed:
             self._serial += 1
@@ -89,13 +95,13 @@ class Engine:
             self._hand_over(replace(known, cached=True), serial)
         return known is not None
 
-    def now(self, position):
+    def now(self, position: Position) -> Outcome:
         """Compute a position in the caller's thread, or recall it, without delivering it."""
         with self._changed:
             known = self._claim(position)
         return known or self._evaluate(position)
 
-    def look_around(self, position):
+    def look_around(self, position: Position) -> None:
         """Begin with the neighbours of a position that is known, as if the reader had just moved there."""
         with self._changed:
             if not self.busy() and self._recall(position):
@@ -103,32 +109,39 @@ class Engine:
                 self._start()
                 self._changed.notify_all()
 
-    def wait_for(self, position, given_up=lambda: False):
+    def wait_for(self, position: Position, given_up: GivenUp = lambda: False) -> bool:
         """Wait until a position is known, as long as it may become so; return whether it is."""
         with self._changed:
             while not (position in self._cache or given_up() or self._idle()):
                 self._changed.wait(POLL_S)
             return position in self._cache
 
-    def busy(self):
+    def busy(self) -> bool:
         """Return whether the latest request is still unanswered."""
         with self._changed:
             return self._answered != self._serial
 
-    def known(self, position):
+    def known(self, position: Position) -> bool:
         """Return whether a position would be answered at once."""
         with self._changed:
             return position in self._cache
 
-    def settle(self, timeout_s=30.0):
+    def settle(self, timeout_s: float = 30.0) -> bool:
         """Wait until the latest request is answered and all neighbours are known; return whether they are."""
         with self._changed:
             return self._changed.wait_for(self._idle, timeout_s)
 
+    def _asked(self):
+        """Return whether there is a request that no thread has taken, or no more work to do at all."""
+        return self._closed or self._waiting is not None
+
+    def _overtaken(self, serial):
+        return self._closed or serial != self._serial
+
     def _idle(self):
         return self._closed or self._waiting is None and not (self._active or self._ahead or self._computing or self._preparing)
 
-    def close(self):
+    def close(self) -> None:
         """Stop all threads after what they are doing now."""
         with self._changed:
             self._closed, self._waiting, self._ahead = True, None, []
@@ -193,7 +206,7 @@ class Engine:
     def _serve(self):
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._waiting is not None)
+                self._changed.wait_for(self._asked)
                 if self._closed:
                     return
                 position, serial, self._waiting = self._waiting, self._serial, None
@@ -212,14 +225,14 @@ class Engine:
     def _look_ahead(self):
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._ahead)
+                self._changed.wait_for(lambda: self._closed or bool(self._ahead))
                 if self._closed:
                     return
-                moved = self._changed.wait_for(lambda: self._closed or self._waiting is not None, self._idle_s)
+                moved = self._changed.wait_for(self._asked, self._idle_s)
                 if moved or not self._ahead:
                     continue
                 position, serial, self._preparing = self._ahead.pop(0), self._serial, True
-            ready = self._made_ready(position, lambda serial=serial: self._closed or serial != self._serial)
+            ready = self._made_ready(position, functools.partial(self._overtaken, serial))
             with self._changed:
                 self._preparing = False
                 wanted = ready and serial == self._serial and position not in self._computing and position not in self._cache
@@ -231,7 +244,9 @@ class Engine:
 
     def _made_ready(self, position, given_up):
         """Return whether a neighbour can be computed without being in the reader's way."""
-        ready = self._prepare is None or self.known(position)
+        if self._prepare is None or self.known(position):
+            return True
+        ready = False
         with contextlib.suppress(Exception):         # the reader's own move will show what is wrong
-            ready = ready or self._prepare(position, given_up)
+            ready = self._prepare(position, given_up)
         return ready or not self._slow

@@ -3,13 +3,16 @@
 `live` is for kernels on the GPU; this is for what the lessons on the CPU move.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import ipywidgets
 
 from course_lib.plots import render
-from course_lib.widgets.engine import Engine
-from course_lib.widgets.facts import facts_table
+from course_lib.plots.picture import Drawn
+from course_lib.widgets.engine import Engine, Position
+from course_lib.widgets.facts import Facts, facts_table
 from course_lib.widgets.waiting import BESIDE, BUTTONS, WRAPPED, WaitingBox
 
 MOST_BUTTONS = 10               # of one choice; more words become a list
@@ -22,9 +25,9 @@ class Control:
 
     Attributes
     ----------
-    name, meaning : str
+    name, meaning
         Beside the control; in its tooltip.
-    options : tuple
+    options
         Values, or (label, value) pairs.
     start
         The value at the beginning.
@@ -35,24 +38,24 @@ class Control:
 
     name: str
     meaning: str
-    options: tuple
-    start: object
+    options: tuple[Any, ...]
+    start: Any
 
     @property
-    def pairs(self):
+    def pairs(self) -> tuple[tuple[str, Any], ...]:
         """Return (label, value) of each choice."""
         return tuple(o if isinstance(o, tuple) else (str(o), o) for o in self.options)
 
     @property
-    def values(self):
+    def values(self) -> tuple[Any, ...]:
         """Return what can be chosen."""
         return tuple(value for _, value in self.pairs)
 
-    def words(self, value):
+    def words(self, value: Any) -> str:
         """Say a choice."""
         return f"{self.name} = {next(label for label, known in self.pairs if known == value)}"
 
-    def widget(self):
+    def widget(self) -> ipywidgets.DOMWidget:
         """Return an ipywidget."""
         tooltip = f"{self.name}: {self.meaning}"
         if all(isinstance(value, str) for value in self.values) and len(self.values) > MOST_BUTTONS:
@@ -70,20 +73,23 @@ class Explore(WaitingBox):
 
     Parameters
     ----------
-    controls : sequence of Control
+    controls
         Their values, in order, are the arguments of `compute`.
-    compute : callable(*values) -> result
+    compute
         A CourseError is shown to the reader; it may be a rule that the choice breaks.
-    facts : callable(result) -> mapping of label to text, optional
-        The table's rows.
-    picture : callable(result) -> (Axes, alternative text), optional
-    doing, done : str
+    facts
+        Of a result, the table's rows by their labels.
+    picture
+        Of a result.
+    doing, done
         What the status line says while it computes ("counting"), and afterwards ("counted in a model of a cache").
-    ahead : bool
+    ahead
         Whether positions one move away are computed when nothing else is to do; not for what is measured.
     """
 
-    def __init__(self, controls, compute, *, facts=None, picture=None, doing="computing", done="computed", ahead=True):
+    def __init__(self, controls: Iterable[Control], compute: Callable[..., Any], *, facts: Callable[[Any], Facts] | None = None,
+                 picture: Callable[[Any], Drawn] | None = None, doing: str = "computing", done: str = "computed",
+                 ahead: bool = True) -> None:
         self.controls, self._function, self._facts, self._picture = tuple(controls), compute, facts, picture
         self._doing, self._done = doing, done
         self._refused, self._illustrated = "cannot be", bool(picture)
@@ -103,11 +109,11 @@ class Explore(WaitingBox):
         super().__init__([*buttons, sliders, self.status, ipywidgets.HBox([self.table, self.image], layout=BESIDE)])
         self._watch_views()
 
-    def position(self):
+    def position(self) -> Position:
         """Return the value of each control: what is asked for now."""
         return tuple(box.value for box in self.boxes.values())
 
-    def describe(self, position):
+    def describe(self, position: Position) -> str:
         """Say a position in words: "order = ijk, N = 128"."""
         return ", ".join(control.words(value) for control, value in zip(self.controls, position, strict=True))
 
@@ -134,11 +140,11 @@ class Explore(WaitingBox):
     def _caption(self):
         return f"{self.describe(self.position())} (run this cell to move the controls)"
 
-    def static_html(self):
+    def static_html(self) -> str:
         if self._failed is not None:
             return self.status.value
         parts = [facts_table(self._now, caption=self._caption())._repr_html_()] if self._now else [f"<p>{self._caption()}</p>"]
         return "\n".join([*parts, self.image.value])
 
-    def static_text(self):
+    def static_text(self) -> str:
         return repr(facts_table(self._now, caption=self._caption())) if self._now else self._caption()

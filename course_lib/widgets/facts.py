@@ -1,11 +1,18 @@
 """The rows of a live widget's table: each names one fact of a result. No widgets here."""
 
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
 import numpy as np
 
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.plots import Table, linked_code
+from course_lib.run import LaunchResult
 from course_lib.toolchain import tensor_step
+
+Facts = Mapping[str, str]           # text by label
+Fact = tuple[str, str] | None       # a row of the table; None where it says nothing of a result
 
 EXECUTED, MATRIX = "smsp__inst_executed.sum", "smsp__inst_executed_pipe_tensor_op_hmma.sum"
 KINDS = ("load", "store")
@@ -122,7 +129,7 @@ def _outputs(result):
     return ("outputs a thread", _number(elements // threads)) if elements and elements % threads == 0 else None
 
 
-ROWS = {
+ROWS: dict[str, Callable[[Any], Fact]] = {
     "threads": _threads,
     "time": _time,
     "speed": _speed,
@@ -163,7 +170,7 @@ USUAL = ("threads", "time", "speed", "load requests", "load sectors", "sectors a
          "wavefronts / multiply-add", "registers", "shared bytes", "occupancy", "limited by")
 
 
-def check_rows(rows):
+def check_rows(rows: Iterable[str]) -> tuple[str, ...]:
     """Return the names of rows as a tuple.
 
     Raises
@@ -177,24 +184,24 @@ def check_rows(rows):
     return rows
 
 
-def facts(result, rows=USUAL):
+def facts(result: LaunchResult, rows: Iterable[str] = USUAL) -> dict[str, str]:
     """Return what the table shows of a result, as a mapping of label to text.
 
     Parameters
     ----------
-    result : LaunchResult
-    rows : sequence of str
+    rows
         Names of `ROWS`, in the order wanted; one that says nothing of this result (no shared memory, no time) is left out.
     """
-    return dict(filter(None, (ROWS[name](result) for name in check_rows(rows))))
+    found = (ROWS[name](result) for name in check_rows(rows))
+    return dict(row for row in found if row is not None)
 
 
-def facts_table(now, before=None, caption=""):
+def facts_table(now: Facts, before: Facts | None = None, caption: str = "") -> Table:
     """Set the facts of this position beside those of the position before it.
 
     Parameters
     ----------
-    now, before : mapping of label to text
+    now, before
         From `facts`; rows that differ are marked.
     """
     if not before:

@@ -1,11 +1,15 @@
 """Pictures beside the sliders that are for any kernel: the roofline's point, one access, machine code, errors."""
 
+from collections.abc import Callable
+from typing import Any
+
+from matplotlib.axes import Axes
 
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
-from course_lib.model import memory_roofs, peak
+from course_lib.model import Bound, memory_roofs, peak
 from course_lib.plots import bars, describe_roofline, linked_code, requests, roofline, style
-from course_lib.run import RunResult, VectorsResult, bound_of, one_block
+from course_lib.run import LaunchResult, RunResult, VectorsResult, bound_of, one_block
 from course_lib.widgets.accesses import draw
 from course_lib.widgets.compute import evaluate
 from course_lib.widgets.pictures import SMALL
@@ -15,7 +19,7 @@ LIMITS = {"fma": "the multiply-adds", "tensor": "tensor cores", "issue": "issuin
           "latency": "latency"}                                          # the terms of `model.bound`
 
 
-def roofline_point(result, bound=None):
+def roofline_point(result: RunResult, bound: Bound | None = None) -> tuple[float, float, str, str]:
     """Return where a product lies under the roofs: (operations a byte of all global requests, GFLOP/s, label, what binds).
 
     On a GPU the speed is the measured one; else the most that `model.lower_bound` lets it be.
@@ -27,55 +31,52 @@ def roofline_point(result, bound=None):
     return result.flops / moved, result.flops / bound.seconds / 1e9, "at most, modelled", bound.binds
 
 
-def roofline_picture(result):
+def roofline_picture(result: RunResult) -> tuple[Axes, str]:
     """Draw where a product lies under the roofs of the device: memory's, and the caches' next to the multiprocessors.
 
     The traffic is that of all global requests. A point above the memory's roof is served by caches in part.
     """
-    return draw_roofs(result, bound_of(result), style.axes(**SMALL))
+    return draw_roofs(result, bound_of(result), style.axes(None, **SMALL))
 
 
-def draw_roofs(result, bound, ax, *, small=False):
+def draw_roofs(result: RunResult, bound: Bound, ax: Axes, *, small: bool = False) -> tuple[Axes, str]:
     """Draw the roofline of a result into Axes, in a small panel without memory's roof; return (Axes, alternative text)."""
     on = device(result.device)
     cache = memory_roofs(on)["L1 caches"]
     roofs = {f"L1 caches, {cache:,.0f} GB/s": cache} | ({} if small else {f"memory, {on.bandwidth_gb_s:,.0f} GB/s": on.bandwidth_gb_s})
     x, y, label, binds = roofline_point(result, bound)
     points = {f"{label}: {y:,.0f} GFLOP/s": (x, y)}
-    options = {"double": result.kernel.dtype == "float64", "bandwidths": roofs}
+    double = result.kernel.dtype == "float64"
     title = f"Limit: {LIMITS[binds]}" if small else f"{on.name}: limited by {LIMITS[binds]}"
-    ax = roofline(on, points, ax, title=title, traffic="of all requests", **options)
-    ax.set(xlim=(min(x, 1 / 8), max(x, 128)), ylim=(min(y / 2, 128), 2 * peak(on, options["double"])))     # the point moves, not the axes
+    ax = roofline(on, points, ax, title=title, traffic="of all requests", double=double, bandwidths=roofs)
+    ax.set(xlim=(min(x, 1 / 8), max(x, 128)), ylim=(min(y / 2, 128), 2 * peak(on, double)))     # the point moves, not the axes
     ax.legend(loc="upper center", bbox_to_anchor=(0.42, -0.28 if small else -0.17), fontsize=10)      # below: the point may lie anywhere
     if small:
         ax.set_title(ax.get_title(loc="left"), fontsize=14)
         ax.tick_params(labelsize=10)
         ax.set_xlabel("operations per byte\nof all requests", fontsize=12)
         ax.set_ylabel("GFLOP/s", fontsize=12)
-    return ax, f"{describe_roofline(on, points, **options)} Modelled limit: {LIMITS[binds]}."
+    return ax, f"{describe_roofline(on, points, double=double, bandwidths=roofs)} Modelled limit: {LIMITS[binds]}."
 
 
-
-def access_picture(array=None, *, load=True, line=None, number=0, warp=0, banks=32):
+def access_picture(array: str | None = None, *, load: bool = True, line: int | None = None, number: int = 0, warp: int = 0,
+                   banks: int = 32) -> Callable[[LaunchResult], tuple[Axes, str]]:
     """Return a picture for `live`: the lanes of one access of the kernel that was just run, over sectors or banks.
 
     Parameters
     ----------
-    array : str, optional
+    array
         A matrix, or a `__shared__` array; default the first that the kernel accesses.
-    load : bool
+    load
         Loads, or stores.
-    line : int, optional
+    line
         Source line.
-    number : int
+    number
         Which of the warp's accesses that fit, from 0.
-    warp : int
+    warp
         Of block (0, 0, 0).
-    banks : 32 or 16
-
-    Returns
-    -------
-    callable(result) -> (Axes, alternative text)
+    banks
+        32 or 16.
     """
     def picture(result):
         traced = retraced(result, warp)
@@ -90,13 +91,10 @@ def access_picture(array=None, *, load=True, line=None, number=0, warp=0, banks=
     return picture
 
 
-def retraced(result, warp=0):
+def retraced(result: Any, warp: int = 0) -> LaunchResult:
     """Run the kernel of a result again with one warp of its first block traced, on no more of the data than that block needs.
 
-    Returns
-    -------
-    LaunchResult
-        Simulated.
+    It may be a RunResult, a StepResult, a GatherResult or a VectorsResult; the simulator runs it.
     """
     if isinstance(result, RunResult) and result.kernel.layout == "row":
         return one_block(result, warps=(warp,))
@@ -107,10 +105,9 @@ def retraced(result, warp=0):
     return evaluate(result.kernel, size, result.parameters | padding, backend="sim", trace=[((0, 0, 0), warp)])
 
 
-
-def code_picture(result):
+def code_picture(result: LaunchResult) -> tuple[Axes, str]:
     """Draw the machine instructions of the inner loop for each multiply-add, by kind."""
-    code = linked_code(result.kernel, **result.parameters)
+    code = linked_code(result.kernel, arch="sm_90", **result.parameters)
     if code.loop is None:
         raise CourseError(f"{result.kernel.name} has no loop of multiply-adds in its machine code")
     counts, fmas = code.loop.counts, code.loop.counts[code.fma]

@@ -10,5 +10,5 @@ class Names(anywidget.AnyWidget):
 
     _esm = Path(__file__).with_name("names.js").read_text(encoding="utf-8")
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(layout={"display": "none"})

@@ -7,6 +7,8 @@ import ast
 import math
 import operator
 import re
+from collections.abc import Callable
+from typing import Any
 
 from course_lib.errors import CourseError
 
@@ -15,12 +17,13 @@ GAP = "[ \u00a0\u202f_'’]"               # between groups of three digits
 TOKEN = re.compile(rf"(?:\d{{1,3}}(?:{GAP}\d{{3}})+(?!\d)(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 GROUPS = {mark: re.compile(rf"[1-9]\d{{0,2}}(?:\{mark}\d{{3}})+") for mark in ",."}
 SIGNS = str.maketrans({"×": "*", "·": "*", "−": "-", "÷": "/", ":": "/"})
-DOES = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-        ast.Mod: operator.mod, ast.UAdd: operator.pos, ast.USub: operator.neg}
+DOES: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.UAdd: operator.pos, ast.USub: operator.neg}
 HELP = "write something like 8.5, 17/2 or 2**10"
 
 
-def parse_number(text):
+def parse_number(text: str) -> float:
     """Read a number or a formula of numbers: 8.5, 8,5, 1,024, 17/2, 2**10, 1e6, 50%.
 
     A comma with one to three digits before it (no leading zero) and exactly three behind it groups thousands, as in 1,024; so do several
@@ -42,7 +45,7 @@ def parse_number(text):
         value = float(_value(ast.parse(formula.strip(), mode="eval").body)) / (100 if percent else 1)
         if not math.isfinite(value):
             raise ValueError
-    except (SyntaxError, TypeError, ValueError, ArithmeticError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
         raise CourseError(f"{text!r} is not a number: {HELP}") from None
     return value
 
@@ -82,13 +85,15 @@ def _value(node):
             base, power = _value(left), _value(right)
             if abs(power) > LARGEST_POWER or abs(base) > LARGEST:
                 raise ValueError
+            if base < 0 and power != int(power):
+                raise ValueError                    # a complex number
             return base**power
         case ast.BinOp(left=left, op=op, right=right) if type(op) in DOES:
             return DOES[type(op)](_value(left), _value(right))
     raise ValueError
 
 
-def understood(text, value):
+def understood(text: str, value: float) -> str:
     """Return how a text was read, where that needs saying.
 
     >>> understood("8.5", 8.5), understood("1,024", 1024), understood("1/64", 1 / 64)
@@ -97,7 +102,7 @@ def understood(text, value):
     return "" if re.fullmatch(r"-?\d+(\.\d+)?", text.strip()) else f", understood as {short(value)}"
 
 
-def short(value):
+def short(value: float) -> str:
     """Write a number with at most six digits, a whole one with all of its digits.
 
     >>> short(14336.0), short(1 / 3), short(2**21)
@@ -106,7 +111,7 @@ def short(value):
     return f"{value:.0f}" if value == int(value) and abs(value) < LARGEST else f"{value:.6g}"
 
 
-def grouped(value):
+def grouped(value: float) -> str:
     """Write a number as `short` does, a large one with commas between its thousands, as the lessons' tables have them.
 
     >>> grouped(262144.0), grouped(1024), grouped(8.5), grouped(1 / 3)

@@ -11,18 +11,16 @@ from course_lib.widgets.self_check import inline
 from course_lib.widgets.static import StaticBox
 
 
-def compare(predicted, actual, unit="", close=0.05, ask=True):
+def compare(predicted: float | None, actual: float, unit: str = "", close: float = 0.05, ask: bool = True) -> str:
     """Return a sentence that sets a prediction beside what came out.
 
     Parameters
     ----------
-    predicted : float or None
+    predicted
         None when nobody answered.
-    actual : float
-    unit : str
-    close : float
+    close
         The relative difference that still counts as close.
-    ask : bool
+    ask
         End with a question, where the lesson does not ask one of its own.
 
     >>> print(compare(2, 8.5, "sectors a request"))
@@ -51,11 +49,11 @@ def compare(predicted, actual, unit="", close=0.05, ask=True):
 class Comparison(StaticBox):
     """How a prediction compares with what came out. Without a front end it says the same whoever predicted what."""
 
-    def __init__(self, sentence, neutral):
+    def __init__(self, sentence: str, neutral: str) -> None:
         self.sentence, self._neutral = sentence, neutral
         super().__init__([ipywidgets.HTML(_line(sentence))])
 
-    def static_text(self):
+    def static_text(self) -> str:
         return self._neutral
 
 
@@ -66,7 +64,7 @@ def _line(text):
 class Prediction(StaticBox):
     """The question, a field and a button; `reveal` compares. Made by `predict`."""
 
-    def __init__(self, question, *, key, unit="", answers=None):
+    def __init__(self, question: str, *, key: str, unit: str = "", answers: Answers | None = None) -> None:
         self._question, self._key, self._unit = question, key, unit
         self._answers = answers or Answers()
         self.value = self._answers.recall(key)
@@ -83,18 +81,18 @@ class Prediction(StaticBox):
         ask = ipywidgets.HTML(f"<b>Predict.</b> {inline(question)}")
         super().__init__([ask, ipywidgets.HBox([self.field, unit_label, self.button], layout={"flex_flow": "row wrap"}), self.says])
 
-    def commit(self, text):
-        """Keep what the reader wrote."""
+    def commit(self, text: str) -> None:
+        """Store what the reader wrote."""
         try:
             self.value = parse_number(text)
         except CourseError as error:
             self.says.value = _line(str(error))
             return
-        kept = self._answers.keep(self._key, self.value)
+        stored = self._answers.keep(self._key, self.value)
         said = f"{text.strip()} {self._unit}".rstrip() + understood(text, self.value)
-        self.says.value = _line(f"Your prediction: {said}. Now run the next cells.{'' if kept else f' {UNSAVED}'}")
+        self.says.value = _line(f"Your prediction: {said}. Now run the next cells.{'' if stored else f' {UNSAVED}'}")
 
-    def reveal(self, actual, *, ask=True):
+    def reveal(self, actual: float, *, ask: bool = True) -> Comparison:
         """Say how the prediction compares with `actual`, here and below the question; `ask` as in `compare`.
 
         Returns
@@ -106,19 +104,18 @@ class Prediction(StaticBox):
         self.says.value = _line(sentence)
         return Comparison(sentence, compare(None, actual, self._unit))
 
-    def static_text(self):
+    def static_text(self) -> str:
         return f"Predict. {self._question} (Run this cell to write your number down.)"
 
 
-def predict(question, *, key, unit=""):
+def predict(question: str, *, key: str, unit: str = "") -> Prediction:
     """Ask the reader for a number before it is shown.
 
     Parameters
     ----------
-    question : str
-    key : str
+    key
         Under which the number is remembered, such as "03-swapped"; the same key in another session finds it again.
-    unit : str
+    unit
         Of the number.
 
     Returns

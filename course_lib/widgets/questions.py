@@ -1,6 +1,6 @@
 """The questions of the self-checks: a TOML file in each lesson's package, read and judged here. No widgets.
 
-A file holds five tables `[[question]]`, each with a `key` under which the reader's answer is kept, a `kind` and a `text`.
+A file holds five tables `[[question]]`, each with a `key` under which the reader's answer is stored, a `kind` and a `text`.
 Between backticks stands code, but not in an option. Nothing else is marked up: asterisks would be seen.
 
 - `kind = "choice"`: tables `[[question.option]]` with `text` and `feedback`, one of them with `right = true`.
@@ -40,7 +40,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceQuestion:
     """A question with one right option."""
 
     key: str
@@ -48,23 +48,23 @@ class Choice:
     options: tuple[Option, ...]
     check: str = ""
 
-    def judge(self, answer):
+    def judge(self, answer: str | None) -> Judged | None:
         """Judge the text of an option; None when it is none of them (any more)."""
         chosen = next((option for option in self.options if option.text == answer), None)
-        return chosen and Judged(chosen.right, chosen.feedback)
+        return None if chosen is None else Judged(chosen.right, chosen.feedback)
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberQuestion:
     """A question whose answer is a number.
 
     Attributes
     ----------
-    answer, tolerance : float
+    answer, tolerance
         Right is what differs by at most `tolerance * abs(answer)`.
-    mistakes : tuple of (value, feedback)
-        Numbers that a known mistake gives.
-    check : str
+    mistakes
+        (value, feedback): numbers that a known mistake gives.
+    check
         A Python expression for the answer.
     """
 
@@ -78,10 +78,10 @@ class Number:
     mistakes: tuple[tuple[float, str], ...] = ()
     tolerance: float = TOLERANCE
 
-    def judge(self, value):
+    def judge(self, value: float) -> Judged:
         """Judge a number.
 
-        >>> q = Number("k", "?", "threads", 64, "Yes.", "No.", "8 * 8", ((16, "That is the rim."),))
+        >>> q = NumberQuestion("k", "?", "threads", 64, "Yes.", "No.", "8 * 8", ((16, "That is the rim."),))
         >>> q.judge(64), q.judge(16).feedback, q.judge(float("nan")).feedback
         (Judged(right=True, feedback='Yes.'), 'That is the rim.', 'No.')
         """
@@ -93,7 +93,10 @@ class Number:
         return abs(value - wanted) <= self.tolerance * abs(wanted)
 
 
-def lessons(folder=FOLDER):
+Question = ChoiceQuestion | NumberQuestion
+
+
+def lessons(folder: str | Path = FOLDER) -> dict[str, Path]:
     """Return the lessons that have a self-check, as a mapping of number to file.
 
     >>> lessons()["04"].parent.name
@@ -102,17 +105,17 @@ def lessons(folder=FOLDER):
     return {number(path): path for path in sorted(Path(folder).glob("*/questions_[0-9][0-9].toml"), key=number)}
 
 
-def number(path):
+def number(path: Path) -> str:
     """Return the lesson's number, which ends the file's name."""
     return path.stem[-2:]
 
 
-def load(lesson, folder=FOLDER):
+def load(lesson: str, folder: str | Path = FOLDER) -> tuple[Question, ...]:
     """Return the five questions of a lesson.
 
     Parameters
     ----------
-    lesson : str
+    lesson
         Its number in two digits, "04".
 
     Raises
@@ -158,7 +161,7 @@ def _choice(table, where):
         raise CourseError(f"{where} has {len(options)} options, {right} of them right; it needs three or more, and one that is right")
     if len({option["text"] for option in options}) != len(options):
         raise CourseError(f"{where} offers the same answer twice")
-    return Choice(table["key"], table["text"], tuple(Option(**option) for option in options), table.get("check", ""))
+    return ChoiceQuestion(table["key"], table["text"], tuple(Option(**option) for option in options), table.get("check", ""))
 
 
 def _number(table, where):
@@ -170,7 +173,7 @@ def _number(table, where):
     for mistake in table.get("mistake", []):
         _known(mistake, ("value", "feedback"), f"{where}, mistake")
         _words(mistake, ("feedback",), f"{where}, mistake")
-    question = Number(**facts, mistakes=tuple((m["value"], m["feedback"]) for m in table.get("mistake", [])))
+    question = NumberQuestion(**facts, mistakes=tuple((m["value"], m["feedback"]) for m in table.get("mistake", [])))
     for value, _ in question.mistakes:
         if question.judge(value).right:
             raise CourseError(f"{where}: the mistake {value} counts as right")

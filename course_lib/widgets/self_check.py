@@ -2,6 +2,8 @@
 
 import html
 import re
+from collections.abc import Callable
+from pathlib import Path
 
 import ipywidgets
 
@@ -21,53 +23,56 @@ WIDE = {"width": "auto", "max_width": "760px"}
 class Asked(ipywidgets.VBox):
     """One question with its field or options, a button, and what was said about the answer. Made by `Quiz`."""
 
-    def __init__(self, question, number, key, answers, told):
+    def __init__(self, question: questions.Question, number: int, key: str, answers: Answers, told: Callable[[], None]) -> None:
         self.question, self._key, self._answers, self._told = question, key, answers, told
-        self.judged = None              # the latest Judged
+        self.judged: questions.Judged | None = None         # the latest
         title = f"Question {number} of {questions.COUNT}"
         ask = ipywidgets.HTML(f'<div style="line-height:1.5"><b>{title}.</b> {inline(question.text)}</div>', layout=WIDE)
         self.says = ipywidgets.HTML(layout=WIDE)
-        row = self._field(title) if isinstance(question, questions.Number) else self._buttons(title)
+        row = self._field(title, question) if isinstance(question, questions.NumberQuestion) else self._buttons(title, question)
         super().__init__([ask, *row, self.says], layout={"margin": "0 0 10px 0"})
 
-    def _buttons(self, title):
+    def _buttons(self, title: str, question: questions.ChoiceQuestion) -> list[ipywidgets.Widget]:
         self.buttons = [ipywidgets.Button(description=option.text, tooltip=f"{title}: {option.text}", layout=WIDE)
-                        for option in self.question.options]
+                        for option in question.options]
         for button in self.buttons:
             button.add_class("wbw-option")
             button.on_click(lambda pressed: self.answer(pressed.description))
-        kept = self._answers.recall_words(self._key)
-        if judged := self.question.judge(kept):
-            self._say(kept, judged)
+        stored = self._answers.recall_words(self._key)
+        if stored is not None and (judged := question.judge(stored)):
+            self._say(stored, judged)
         return self.buttons
 
-    def _field(self, title):
-        kept = self._answers.recall(self._key)
-        self.field = ipywidgets.Text(value="" if kept is None else short(kept), placeholder="your number", description="answer",
-                                     tooltip=f"{title}: {self.question.text}", continuous_update=False,
+    def _field(self, title: str, question: questions.NumberQuestion) -> list[ipywidgets.Widget]:
+        stored = self._answers.recall(self._key)
+        self.field = ipywidgets.Text(value="" if stored is None else short(stored), placeholder="your number", description="answer",
+                                     tooltip=f"{title}: {question.text}", continuous_update=False,
                                      style={"description_width": "initial"}, layout={"max_width": "100%"})
         self.field.observe(lambda change: self.answer(change["new"]) if change["new"].strip() else None, "value")
         self.button = ipywidgets.Button(description="Check", tooltip=f"{title}: check my number", layout={"width": "90px"})
         self.button.on_click(lambda _: self.answer(self.field.value))
-        if kept is not None:
-            self._say(short(kept), self.question.judge(kept))
-        return [ipywidgets.HBox([self.field, ipywidgets.Label(self.question.unit), self.button], layout={"flex_flow": "row wrap"})]
+        if stored is not None:
+            self._say(short(stored), question.judge(stored))
+        return [ipywidgets.HBox([self.field, ipywidgets.Label(question.unit), self.button], layout={"flex_flow": "row wrap"})]
 
-    def answer(self, given):
-        """Judge and keep what the reader pressed or wrote."""
-        text = given
-        if isinstance(self.question, questions.Number):
+    def answer(self, given: str) -> None:
+        """Judge and store what the reader pressed or wrote."""
+        if isinstance(self.question, questions.NumberQuestion):
             try:
-                given = parse_number(given.replace("%", "") if self.question.unit == "%" else given)
+                number = parse_number(given.replace("%", "") if self.question.unit == "%" else given)
             except CourseError as error:
                 self.says.value = _told(html.escape(str(error)))
                 return
-            text = text.strip() + understood(text, given)
-        kept = self._answers.keep(self._key, given)
-        self._say(text, self.question.judge(given), "" if kept else f" {UNSAVED}")
+            self._conclude(number, given.strip() + understood(given, number), self.question.judge(number))
+        elif judged := self.question.judge(given):
+            self._conclude(given, given, judged)
+
+    def _conclude(self, answer: float | str, said: str, judged: questions.Judged) -> None:
+        stored = self._answers.keep(self._key, answer)
+        self._say(said, judged, "" if stored else f" {UNSAVED}")
         self._told()
 
-    def _say(self, said, judged, more=""):
+    def _say(self, said: str, judged: questions.Judged, more: str = "") -> None:
         self.judged = judged
         said_of = inline(said.removesuffix("."))
         colour, word = ("#009E73", "✓ Right.") if judged.right else ("#D55E00", "✗ Not yet.")
@@ -81,7 +86,7 @@ class Asked(ipywidgets.VBox):
 class Quiz(StaticBox):
     """The self-check of a lesson. Made by `quiz`."""
 
-    def __init__(self, lesson, *, answers=None, folder=questions.FOLDER):
+    def __init__(self, lesson: str, *, answers: Answers | None = None, folder: str | Path = questions.FOLDER) -> None:
         self.lesson, self.questions = lesson, questions.load(lesson, folder)
         answers = answers or Answers()
         self._file = answers.path
@@ -99,26 +104,26 @@ class Quiz(StaticBox):
         saved = f" Your answers are saved on this computer only, in {self._file}." if judged and self._file.exists() else ""
         self.progress.value = _told(text + (" That is all of them." if right == questions.COUNT else "") + html.escape(saved))
 
-    def static_html(self):
+    def static_html(self) -> str:
         asked = "".join(f"<li>{inline(q.text)}{_offered(q)}</li>" for q in self.questions)
         return f"<p><b>Check yourself</b> (run this cell to answer)</p><ol>{asked}</ol>"
 
-    def static_text(self):
+    def static_text(self) -> str:
         lines = ["Check yourself (run this cell to answer)"]
         for number, question in enumerate(self.questions, 1):
             lines.append(f"{number}. {question.text}")
             lines += [f"   ( ) {option.text}" for option in getattr(question, "options", ())]
-            lines += [f"   ____ {question.unit}"] if isinstance(question, questions.Number) else []
+            lines += [f"   ____ {question.unit}"] if isinstance(question, questions.NumberQuestion) else []
         return "\n".join(lines)
 
 
 def _offered(question):
-    if isinstance(question, questions.Number):
+    if isinstance(question, questions.NumberQuestion):
         return f"<br>____ {html.escape(question.unit)}"
     return "<ul>" + "".join(f"<li>{html.escape(option.text)}</li>" for option in question.options) + "</ul>"
 
 
-def inline(text):
+def inline(text: str) -> str:
     """Return text as HTML; what stands between backticks becomes code.
 
     >>> inline("`a < b` & c")
@@ -133,20 +138,16 @@ def _told(text, colour="transparent"):
             f"{text}</div>")
 
 
-def quiz(lesson):
+def quiz(lesson: str) -> Quiz:
     """Ask the five questions of a lesson's self-check.
 
-    A wrong answer is told what is wrong with it and may be changed; answers are kept in the reader's own folder. The right
+    A wrong answer is told what is wrong with it and may be changed; answers are stored in the reader's own folder. The right
     answers stand in `questions_NN.toml` of the lesson's package, not in the notebook.
 
     Parameters
     ----------
-    lesson : str
+    lesson
         Its number in two digits, "04".
-
-    Returns
-    -------
-    Quiz
 
     Raises
     ------

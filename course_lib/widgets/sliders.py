@@ -1,14 +1,16 @@
 """Sliders on a live kernel: each move compiles and runs the real kernel and shows what changed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import ipywidgets
 
 from course_lib import kernels
 from course_lib.errors import CourseError
-from course_lib.run import offer, prepare
+from course_lib.plots.picture import Drawn
+from course_lib.run import offer, translate_ahead
 from course_lib.widgets.compute import PADDING, evaluate
-from course_lib.widgets.engine import Engine
+from course_lib.widgets.engine import Engine, Position
 from course_lib.widgets.facts import USUAL, check_rows, facts, facts_table
 from course_lib.widgets.waiting import BESIDE, BUTTONS, SLOW_S, WRAPPED, WaitingBox
 
@@ -20,14 +22,15 @@ SIZE_NAME = {"vectors": "S"}        # of a kernel whose own parameters have an N
 class Live(WaitingBox):
     """Sliders, a line that says what is going on, a table, a picture. Made by `live`."""
 
-    def __init__(self, names, choices, start, N, sizes, tie, pictures, rows):
+    def __init__(self, names: Sequence[str], choices: Mapping[str, tuple[int, ...]], start: Mapping[str, int], N: int,
+                 sizes: tuple[int, ...], tie: Iterable[str], pictures: Mapping[str, Callable[[Any], Drawn]], rows: Sequence[str]) -> None:
         self._fixed = {name: value for name, value in start.items() if name not in choices}
         self._tie, self._pictures, self._rows, self._moving = tuple(tie), pictures, rows, False
         self._doing, self._refused, self._illustrated = "compiling and running", "cannot run", bool(pictures)
         self._prepare_parts("running")
         self._controls(names, choices, start, N, sizes)
         compiled = {name: values for name, values in choices.items() if name not in PADDING}
-        self._offer = offer(names, compiled, {name: value for name, value in start.items() if name not in PADDING})
+        self._offer = offer(tuple(names), compiled, {name: value for name, value in start.items() if name not in PADDING})
         self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=AHEAD_BELOW_S,
                              prepare=self._translate)
         self.drawings = Engine(self._draw, self._deliver_drawing, ahead_below_s=SLOW_S, prepare=self._compute_first,
@@ -68,7 +71,7 @@ class Live(WaitingBox):
     def _all(self):
         return [w for w in (*self.sliders.values(), self.size, self.choice, self.tied) if w is not None]
 
-    def position(self):
+    def position(self) -> Position:
         """Return (kernel, N, value of each slider): what is asked for now."""
         name = self.choice.value if self.choice else self._name
         return (name, self.size.value, *(s.value for s in self.sliders.values()))
@@ -96,7 +99,7 @@ class Live(WaitingBox):
             if leader.value in slider.options:
                 slider.value = leader.value
 
-    def describe(self, position):
+    def describe(self, position: Position) -> str:
         """Say a position in words: "sgemm_tiled, N = 256, BM = 16, …"."""
         name, N, *values = position
         asked = self._fixed | dict(zip(self.sliders, values, strict=True))
@@ -115,7 +118,7 @@ class Live(WaitingBox):
             return False
         name, _, *values = position
         asked = self._fixed | dict(zip(self.sliders, values, strict=True))
-        return prepare(name, {k: v for k, v in asked.items() if k not in PADDING}, given_up)
+        return translate_ahead(name, {k: v for k, v in asked.items() if k not in PADDING}, given_up)
 
     def _compute_first(self, asked, given_up):
         """Leave the drawing of a position until its numbers have been computed ahead."""
@@ -154,13 +157,13 @@ class Live(WaitingBox):
         took = "known already" if outcome.cached else f"compiled, run and counted in {outcome.seconds:.2f} s"
         return f"{took}; counters {outcome.value[0].counters_label}"
 
-    def static_html(self):
+    def static_html(self) -> str:
         caption = f"{self.describe(self.position())} (run this cell to move the sliders)"
-        return facts_table(self._now, caption=caption)._repr_html_() if self._failed is None else self.status.value
+        return facts_table(self._now or {}, caption=caption)._repr_html_() if self._failed is None else self.status.value
 
-    def static_text(self):
+    def static_text(self) -> str:
         caption = f"{self.describe(self.position())} (run this cell to move the sliders)"
-        return repr(facts_table(self._now, caption=caption)) if self._failed is None else caption
+        return repr(facts_table(self._now or {}, caption=caption)) if self._failed is None else caption
 
 
 def _slider(name, options, value, words):
@@ -169,32 +172,30 @@ def _slider(name, options, value, words):
                                       continuous_update=True, layout={"width": "300px"})
 
 
-def live(kernel, *, sliders=None, start=None, N=256, sizes=(64, 128, 256, 512), tie=(), picture=None, rows=USUAL):
+def live(kernel: str | Iterable[str], *, sliders: Mapping[str, Iterable[int]] | None = None, start: Mapping[str, int] | None = None,
+         N: int = 256, sizes: Iterable[int] = (64, 128, 256, 512), tie: Iterable[str] = (),
+         picture: Callable[[Any], Drawn] | Mapping[str, Callable[[Any], Drawn]] | None = None, rows: Iterable[str] = USUAL) -> Live:
     """Put sliders on a kernel of the catalog.
 
     Parameters
     ----------
-    kernel : str or sequence of str
+    kernel
         One kernel, or several with the same parameters to choose between; one that multiplies, transposes or copies, or that
         multiplies many vectors by one matrix.
-    sliders : mapping of name to values, optional
+    sliders
         Which parameters can be moved, and where; default all, with the catalog's choices. Values that break a rule
         are welcome: the widget says which rule, and why there is one. "lda", "ldb" and "ldc" add floats to each row.
-    start : mapping of name to value, optional
+    start
         Where sliders begin; default the catalog's. What has no slider keeps this value.
-    N : int
+    N
         Rows and columns of the square matrices at the start; `sizes` are the choices, and a single one has no slider. For a copy
         the number of floats; of many vectors their number, and the slider is called S.
-    tie : sequence of names
+    tie
         Sliders that move together as long as a box is ticked.
-    picture : callable(result) -> (Axes, alternative text), or mapping of name to such, optional
-        Of several, buttons choose one.
-    rows : sequence of str
+    picture
+        Of a result; of several, by their names, buttons choose one.
+    rows
         The facts to show, names of `facts.ROWS`.
-
-    Returns
-    -------
-    Live
 
     Raises
     ------

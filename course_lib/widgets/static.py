@@ -1,10 +1,12 @@
 """A box of widgets that still says something where no kernel runs: on GitHub, in nbviewer, in a fresh checkout."""
 
 import html
+from collections.abc import Iterable
+from typing import Any
 
 import ipywidgets
 
-from course_lib.run import compile_ahead
+from course_lib.run import Offer, compile_ahead
 from course_lib.widgets.names import Names
 
 
@@ -16,17 +18,17 @@ class StaticBox(ipywidgets.VBox):
     positions of its sliders compiled.
     """
 
-    _offer = None
+    _offer: Offer | None = None
 
-    def __init__(self, children):
+    def __init__(self, children: Iterable[ipywidgets.Widget]) -> None:
         super().__init__([*children, Names()])
         self.add_class("wbw-box")
 
-    def static_html(self):
+    def static_html(self) -> str:
         """Return HTML for a front end without widgets."""
         return f"<p>{html.escape(self.static_text())}</p>"
 
-    def static_text(self):
+    def static_text(self) -> str:
         """Return plain text for a front end without widgets or HTML."""
         return "Run this cell to use the controls."
 
@@ -40,7 +42,7 @@ class StaticBox(ipywidgets.VBox):
         if self._offer:
             compile_ahead(self._offer)
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         data["text/plain"] = self.static_text()

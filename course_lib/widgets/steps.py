@@ -1,8 +1,10 @@
 """Step through drawings: play, pause, one step back or on, or drag; the next drawings are made ahead."""
 
 import html
+from collections.abc import Callable
 
 import ipywidgets
+from matplotlib.axes import Axes
 
 from course_lib.plots import render
 from course_lib.widgets.engine import Engine
@@ -14,7 +16,8 @@ PAUSE_MS = 700
 class Player(StaticBox):
     """Plays `count` drawings; made by `player`."""
 
-    def __init__(self, count, draw, describe, *, start=0, pause_ms=PAUSE_MS):
+    def __init__(self, count: int, draw: Callable[[int], Axes], describe: Callable[[int], str], *, start: int = 0,
+                 pause_ms: int = PAUSE_MS) -> None:
         self._draw, self._describe, self._count = draw, describe, count
         self.engine = Engine(self._picture, self._show, capacity=max(64, count), idle_s=0.02,
                              neighbours=lambda p: [(i,) for i in (p[0] + 1, p[0] + 2, p[0] - 1) if 0 <= i < count])
@@ -33,11 +36,11 @@ class Player(StaticBox):
         super().__init__([ipywidgets.HBox([self.play, self.back, self.step, self.on]), self.image])
         self._watch_views()
 
-    def position(self):
+    def position(self) -> tuple[int]:
         """Return what `engine` is asked for now."""
         return (self.step.value,)
 
-    def close(self):
+    def close(self) -> None:
         """Close the widget and stop its threads."""
         self.engine.close()
         super().close()
@@ -54,21 +57,20 @@ class Player(StaticBox):
         else:
             self.image.value = outcome.value._repr_html_()
 
-    def static_text(self):
+    def static_text(self) -> str:
         return f"A player of {self._count} steps (run this cell to play). First: {self._describe(0)}"
 
 
-def player(count, draw, describe, *, start=0):
+def player(count: int, draw: Callable[[int], Axes], describe: Callable[[int], str], *, start: int = 0) -> Player:
     """Make a player of drawings.
 
     Parameters
     ----------
-    count : int
+    count
         Number of steps.
-    draw : callable(index) -> Axes
-    describe : callable(index) -> str
-        The alternative text of a step.
-    start : int
+    draw, describe
+        Of a step's index: its drawing, and the alternative text.
+    start
         The step shown first.
     """
     return Player(count, draw, describe, start=start)

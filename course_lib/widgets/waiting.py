@@ -1,4 +1,4 @@
-"""What boxes of controls share: how they are set, the way from a move to its answer, a progress bar while that takes long."""
+"""What boxes of controls share: how they are set, how a move gets its answer, a progress bar while that takes long."""
 
 import html
 import threading
@@ -8,18 +8,22 @@ import ipywidgets
 
 from course_lib.plots import render
 from course_lib.widgets.compute import alert
-from course_lib.widgets.facts import facts_table
+from course_lib.widgets.engine import Engine
+from course_lib.widgets.facts import Facts, facts_table
 from course_lib.widgets.static import StaticBox
 
 SLOW_S, TICK_S = 0.25, 0.1      # an answer that takes longer than SLOW_S gets a progress bar, moved every TICK_S
 WRAPPED = {"flex_flow": "row wrap"}
 BUTTONS = WRAPPED | {"display": "flex", "align_items": "baseline", "grid_gap": "8px", "width": "auto"}      # words, then buttons
+# Around a table whose numbers are of the move before: the column that will be replaced is grey.
+STALE_NOW = ("<style>.wbw-stale th:nth-child(2),.wbw-stale td:nth-child(2){opacity:0.25}</style>"
+             '<div class="wbw-stale" aria-busy="true">')
 STALE = '<div aria-hidden="true" style="opacity:0.25">'                             # around a picture of the move before
 BESIDE = WRAPPED | {"min_height": "300px", "grid_gap": "12px"}                                              # a table and a picture
 
 
-def progress_bar(words):
-    """Return a bar that is not seen yet; it stands beside the last control, where an empty place is no gap.
+def progress_bar(words: str) -> ipywidgets.FloatProgress:
+    """Return a bar that is not seen yet; it stands beside the last control, where empty space is no gap.
 
     >>> progress_bar("running").layout.visibility
     'hidden'
@@ -27,7 +31,7 @@ def progress_bar(words):
     return ipywidgets.FloatProgress(min=0, max=1, bar_style="info", description=words, layout={"visibility": "hidden", "width": "300px"})
 
 
-def status(text):
+def status(text: str) -> str:
     """Return a line as HTML that a screen reader announces.
 
     >>> status("1 < 2")
@@ -47,13 +51,18 @@ class WaitingBox(StaticBox):
     - `_doing`, `_refused`: words before and after a position ("counting", "cannot be").
     """
 
+    engine: Engine
+    drawings: Engine
+
     def _prepare_parts(self, words):
         self.status, self.table, self.image = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
         self.progress = progress_bar(words)
-        self._before, self._now, self._failed = None, None, None      # the table's facts; why there are none
+        self._before: Facts | None = None             # the table's facts
+        self._now: Facts | None = None
+        self._failed: Exception | None = None         # why there are none
         self._asked_at, self._seconds = 0.0, 0.5                      # when the reader asked; how long it took last time
 
-    def close(self):
+    def close(self) -> None:
         """Close the widget and stop its threads."""
         self.engine.close()
         self.drawings.close()
@@ -68,7 +77,10 @@ class WaitingBox(StaticBox):
             self._later(SLOW_S)
 
     def _fade(self):
-        """Grey the picture out where the one that belongs to the controls still has to be drawn."""
+        """Grey out the numbers and the picture that are of another position than the controls, until theirs are there."""
+        numbers = self.table.value
+        if numbers and not self.engine.known(self.position()) and not numbers.startswith(STALE_NOW):
+            self.table.value = f"{STALE_NOW}{numbers}</div>"
         shown = self.image.value
         if self._illustrated and shown and not self.drawings.known(self._drawing()) and not shown.startswith(STALE):
             self.image.value = f"{STALE}{shown}</div>"

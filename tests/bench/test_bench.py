@@ -82,7 +82,7 @@ def test_functions_are_repeated_in_turn():
 
 
 def test_a_wrong_answer_has_no_speed(monkeypatch):
-    launch = simulator.Launch(*simulator.TILE_16, 32)
+    launch = simulator.BenchmarkLaunch(*simulator.TILE_16, 32)
     launch(workers=1)
     launch.check()
     for wrong in (np.nan, 1e3):

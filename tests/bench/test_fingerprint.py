@@ -28,7 +28,7 @@ def changed(tmp_path, monkeypatch, name, old, new):
 
 @pytest.mark.parametrize(("name", "files", "command"), [
     ("sgemm_tiled", {"ladder", "lee", "traffic"}, "python -m course_lib.bench record"),
-    ("micro_fma", {"micro"}, "python tools/record_micro.py")])
+    ("micro_fma", {"micro"}, "python -m tools record micro")])
 def test_other_code_is_noticed_in_every_file(name, files, command, tmp_path, monkeypatch):
     changed(tmp_path, monkeypatch, name, ";", "; ;")
     found = {file: stale(file) for file in NAMES}

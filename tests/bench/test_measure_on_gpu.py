@@ -57,7 +57,7 @@ def test_a_strided_copy_of_the_wrong_elements_is_found_out(acted, monkeypatch):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_wrong_element_and_nan_are_found_by_both_references(acted, monkeypatch, small, dtype):
     monkeypatch.setattr(on_gpu, "SMALL", small)
-    there = on_gpu.Inputs(20, 33, 17, dtype)
+    there = on_gpu.ProductInputs(20, 33, 17, dtype)
     C = there.A @ there.B
     assert there.check(C) is None
     C[3, 4] += 1e-4 if dtype == "float32" else 1e-12
@@ -74,7 +74,7 @@ def test_a_reference_that_is_wrong_is_not_believed(acted, monkeypatch):
             product = np.asarray(self) @ np.asarray(other)
             product[0, 0] += other.shape[1] == 33
             return product.view(Wrong)
-    there = on_gpu.Inputs(20, 33, 17, "float64")
+    there = on_gpu.ProductInputs(20, 33, 17, "float64")
     there.A = there.A.view(Wrong)
     with pytest.raises(Exception, match="itself wrong"):
         there.exact()

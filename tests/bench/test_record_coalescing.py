@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-import record_coalescing as recorder
 
 from course_lib import toolchain
 from course_lib.run import matches, run
 from course_lib.simt import launch
 from course_lib.widgets.compute import inputs
+from tools.record import coalescing as recorder
 
 
 def small(row, n=8192):

@@ -181,6 +181,29 @@ def test_ctrl_c_stops_the_command_and_resume_finishes(tmp_path):
     assert [r.N for r in journal.read(out)] == [64, 1024, 1040, 1056, 1072, 1088]
 
 
+OTHER_ROWS = ['{"kernel": "sgemm_naive"}', '{"kernel": "sgemm_naive", "N": 64, "parameters": {}, "colour": 1}', "[1, 2]", "7"]
+
+
+@pytest.mark.parametrize("row", OTHER_ROWS)
+def test_a_row_with_other_fields_than_a_record_is_refused(tmp_path, row):
+    out = tmp_path / "sweep.jsonl"
+    out.write_text(f"{row}\n")
+    with pytest.raises(CourseError, match="line 1 is no record"):
+        journal.read(out)
+
+
+def test_a_fault_of_a_record_is_not_taken_for_one_of_the_file(tmp_path, monkeypatch):
+    class Broken(Record):
+        def __init__(self, **fields):
+            raise TypeError("a fault of ours")
+
+    out = tmp_path / "sweep.jsonl"
+    sweep(TASKS[:1], out=out, progress=False)
+    monkeypatch.setattr(journal, "Record", Broken)
+    with pytest.raises(TypeError, match="of ours"):
+        journal.read(out)
+
+
 def test_a_file_that_is_there_or_is_something_else_is_refused(tmp_path):
     out = tmp_path / "sweep.jsonl"
     out.write_text("a, b\n1, 2\n")

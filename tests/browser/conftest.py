@@ -1,7 +1,8 @@
 """The browser's tests need Chromium: they are skipped without it, unless COURSE_REQUIRE names chromium."""
 import pytest
-import required
 from pictures import browser, opened, page
+
+from tools import required
 
 __all__ = ["browser", "opened", "page"]
 
@@ -10,10 +11,10 @@ __all__ = ["browser", "opened", "page"]
 def chromium():
     """Find Chromium, or skip, or fail where it is required."""
     try:
-        import lab_browser
+        from tools.browser import find_chromium
     except ImportError as error:
         required.missing("chromium", f"the browser's tests need playwright ({error}): `make dev`")
-    found = lab_browser.find_chromium()
+    found = find_chromium()
     if found is None:
         required.missing("chromium", "there is no Chromium here (apt install chromium, or set CHROMIUM to a browser's path)")
     return found

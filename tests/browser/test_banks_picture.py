@@ -28,7 +28,7 @@ def counted(kernel, tile, words, access="load"):
 
 
 def test_jupyterlab_shows_it_keeps_its_keys_and_python_follows(tmp_path):
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     cell = nbformat.v4.new_code_cell("from course_lib.explorables import banks\nshown = banks()\nshown")
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "t.ipynb")

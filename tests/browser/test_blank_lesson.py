@@ -8,7 +8,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 
 def test_run_all_reaches_the_end_and_the_answer_opens_by_keyboard(tmp_path):
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     nbformat.write(copy_of(CELLS), tmp_path / "blank.ipynb")
     with open_lesson(tmp_path / "blank.ipynb") as lesson:

@@ -16,8 +16,9 @@ def pixels(figure):
 
 
 def test_a_figure_is_dark_in_the_dark_theme_and_never_wider_than_its_cell(tmp_path):
-    from lab_browser import open_lesson
     from pictures import SHOTS
+
+    from tools.browser import open_lesson
 
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS]), tmp_path / "t.ipynb")
     with open_lesson(tmp_path / "t.ipynb") as lesson:

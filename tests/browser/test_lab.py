@@ -28,7 +28,7 @@ def counter(text, label="global load sectors"):
 
 def test_the_harness_sees_what_happens(tmp_path):
     """A notebook with a slider, an error that is meant and one that is not: the tests below could fail."""
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     cells = [nbformat.v4.new_code_cell(SLIDER), nbformat.v4.new_code_cell("1 / 0", metadata={"tags": ["raises-exception"]}),
              nbformat.v4.new_code_cell("{}['BM']"), nbformat.v4.new_code_cell("'never'")]
@@ -43,7 +43,7 @@ def test_the_harness_sees_what_happens(tmp_path):
 @pytest.mark.parametrize("leave", ["Escape", "f", "Shift+Enter", ""])
 def test_whoever_leaves_a_picture_runs_the_next_cell_and_not_the_picture_again(tmp_path, leave):
     """`leave`: the key that leaves the full screen; "": it was never entered."""
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     cells = [nbformat.v4.new_code_cell("from course_lib.lessons import tiling\ntiling.side_by_side()"), nbformat.v4.new_code_cell("'next'"),
              nbformat.v4.new_code_cell("'last'")]
@@ -68,7 +68,7 @@ def test_whoever_leaves_a_picture_runs_the_next_cell_and_not_the_picture_again(t
 
 
 def test_lesson_04_runs_and_its_tile_slider_moves_the_counter():
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "04_tiling.ipynb") as lesson:
         assert lesson.run_all() == []
@@ -83,7 +83,7 @@ def test_lesson_04_runs_and_its_tile_slider_moves_the_counter():
 
 
 def test_lesson_01_runs_and_a_larger_cache_fetches_fewer_lines():
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "01_triple_loop.ipynb") as lesson:
         assert lesson.run_all() == []
@@ -104,7 +104,7 @@ def test_lesson_01_runs_and_a_larger_cache_fetches_fewer_lines():
 
 @pytest.mark.exhaustive
 def test_lesson_05_runs_and_leading_dimensions_move_the_bytes():
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "05_coalescing.ipynb") as lesson:
         assert lesson.run_all() == []
@@ -118,7 +118,7 @@ def test_lesson_05_runs_and_leading_dimensions_move_the_bytes():
 
 @pytest.mark.exhaustive
 def test_lesson_08_runs_and_a_taller_thread_has_more_outputs_and_needs_fewer_wavefronts():
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "08_register_blocking.ipynb") as lesson:
         assert lesson.run_all() == []
@@ -133,7 +133,7 @@ def test_lesson_08_runs_and_a_taller_thread_has_more_outputs_and_needs_fewer_wav
 
 
 def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "06_bank_conflicts.ipynb") as lesson:
         assert lesson.run_all() == []
@@ -157,7 +157,7 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
 
 @pytest.mark.exhaustive
 def test_lesson_07_runs_and_an_unroll_of_two_needs_fewer_instructions():
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "07_unrolling.ipynb") as lesson:
         assert lesson.run_all() == []
@@ -170,7 +170,7 @@ def test_lesson_07_runs_and_an_unroll_of_two_needs_fewer_instructions():
 
 
 def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "00_start_here.ipynb") as lesson:
         assert lesson.run_all() == []

@@ -25,13 +25,13 @@ ipywidgets.VBox([fine, dead, ipywidgets.Dropdown(options=["a", "b"], description
 
 def test_a_dead_slider_and_an_error_in_the_console_are_seen(tmp_path, monkeypatch):
     """The test below could fail."""
-    import lab_moves
+    from tools.lesson import moves
 
-    monkeypatch.setattr(lab_moves, "MOVES", 3)
+    monkeypatch.setattr(moves, "MOVES", 3)
     script = "from IPython.display import Javascript\nJavascript('console.error(\"by hand\")')"
     cells = [nbformat.v4.new_code_cell(text) for text in (WIDGETS, script)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "t.ipynb")
-    done = lab_moves.visit(tmp_path / "t.ipynb", tmp_path)
+    done = moves.visit(tmp_path / "t.ipynb", tmp_path)
     assert done.failed == []
     assert [(m.control, m.how, m.start, m.end) for m in done.moves if m.seconds is not None] == [
         ("fine", "keyboard", "3", "4"), ("fine", "mouse", "4", "3")]
@@ -44,7 +44,7 @@ def test_a_dead_slider_and_an_error_in_the_console_are_seen(tmp_path, monkeypatc
 @pytest.mark.parametrize("notebook", [pytest.param(path, id=path.stem, marks=() if path.stem[:2] in ALWAYS else pytest.mark.exhaustive)
                                       for path in LESSONS])
 def test_everything_in_a_lesson_moves(notebook):
-    from lab_moves import visit
+    from tools.lesson.moves import visit
 
     done = visit(notebook)
     assert done.failed == []

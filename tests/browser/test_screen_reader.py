@@ -43,7 +43,7 @@ def spoken(page, role):
 
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory, chromium):
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     path = tmp_path_factory.mktemp("widgets") / "t.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS]), path)

@@ -61,7 +61,7 @@ class Keys:
 
 
 def test_the_keyboard_alone_goes_through_lesson_04():
-    from lab_browser import open_lesson
+    from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "04_tiling.ipynb") as lesson:
         keys, page = Keys(lesson), lesson.page
@@ -109,7 +109,8 @@ def test_the_keyboard_alone_goes_through_lesson_04():
                                       for path in LESSONS])
 def test_axe_finds_nothing_serious_in_a_lesson(notebook):
     from axe_playwright_python.sync_playwright import Axe
-    from lab_browser import open_lesson
+
+    from tools.browser import open_lesson
 
     with open_lesson(notebook) as lesson:
         assert lesson.run_all() == []

@@ -6,7 +6,7 @@ import pytest
 from course_lib.check.case import Case
 from course_lib.check.formats import factors, nearly_right, too_few_bits
 from course_lib.check.sgemm import Sgemm
-from course_lib.model.number_formats import parts, rounded
+from course_lib.model.number_formats import parts, round_to
 
 SQUARE = Case("square", 32, 32, 32)
 FACTORS = Case("factors, padded", 48, 17, 64, alpha=1.5, beta=-0.5, pad=3)
@@ -17,7 +17,7 @@ def solve(operation, case, name, cut=False, how=lambda A, B: A @ B):
     """Return a trial with the product of numbers rounded to a format in its C."""
     trial = operation.trial(case)
     A, B, before, C = trial.matrices()
-    product = how(*(rounded(m, name, cut).astype(np.float64) for m in (A, B)))
+    product = how(*(round_to(m, name, cut).astype(np.float64) for m in (A, B)))
     C[...] = case.alpha * product + (case.beta * before if case.beta else 0)
     return trial
 
@@ -78,12 +78,12 @@ def test_another_mistake_is_not_blamed_on_the_format():
 MISTAKES = [
     ("operands are swapped", lambda A, B: B @ A),
     ("The product is transposed", lambda A, B: (A @ B).T),
-    ("Each 16 × 16 of A is used turned over", lambda A, B: turned(A) @ B),
-    ("Each 16 × 16 of B is used turned over", lambda A, B: A @ turned(B)),
+    ("Each 16 × 16 of A is used transposed", lambda A, B: transposed(A) @ B),
+    ("Each 16 × 16 of B is used transposed", lambda A, B: A @ transposed(B)),
 ]
 
 
-def turned(matrix):
+def transposed(matrix):
     """Return a matrix with each 16 × 16 of it transposed."""
     rows, cols = matrix.shape
     return np.block([[matrix[i:i + 16, j:j + 16].T for j in range(0, cols, 16)] for i in range(0, rows, 16)])

@@ -8,18 +8,18 @@ from course_lib.check.layer import (
     TILE,
     UNTOUCHED,
     Back,
-    Batch,
     Layer,
+    LayerCase,
     batches,
     drawn,
     forward_batches,
     leaky,
 )
-from course_lib.check.sgemm import Wrong
+from course_lib.check.sgemm import WrongProduct
 
 SMALL = {"BM": 16, "BN": 16, "BK": 16}
-SQUARE, PADDED, TAIL = Batch("square", 32, 32, 32), Batch("padded", 16, 24, 8, pad=3), Batch("tail", 16, 16, 17)
-HIDDEN = Batch("NaN", 16, 24, 8, nan=True)
+SQUARE, PADDED, TAIL = LayerCase("square", 32, 32, 32), LayerCase("padded", 16, 24, 8, pad=3), LayerCase("tail", 16, 16, 17)
+HIDDEN = LayerCase("NaN", 16, 24, 8, nan=True)
 RELU, LEAKY, BACK = Layer(), Layer(leaky=True), Back("B")
 
 
@@ -63,7 +63,7 @@ def test_float32_is_within_rounding_and_half_precision_is_not():
     for kind, passes in ((np.float32, True), (np.float16, False)):
         def how(A, B, bias, slope, kind=kind):
             return act((A.astype(kind) @ B.astype(kind) + bias.astype(kind)).astype(np.float64), slope)
-        assert (RELU.judge(solve(RELU, Batch("long", 16, 16, 500), how)) is None) == passes
+        assert (RELU.judge(solve(RELU, LayerCase("long", 16, 16, 500), how)) is None) == passes
 
 
 def test_a_nan_must_come_out_and_must_be_written():
@@ -106,7 +106,7 @@ MISTAKES = [
     ("The bias is taken by row", RELU, PADDED, lambda A, B, b, s: act(A @ B + b[:16, None], s)),
     ("for each tile along K", RELU, SQUARE, lambda A, B, b, s: act(A @ B + 2 * b, s)),
     ("for each k", LEAKY, SLOPED, lambda A, B, b, s: act(A @ B + 32 * b, s)),
-    ("twice", RELU, Batch("short", 16, 16, 8), lambda A, B, b, s: act(A @ B + 2 * b, s)),
+    ("twice", RELU, LayerCase("short", 16, 16, 8), lambda A, B, b, s: act(A @ B + 2 * b, s)),
     ("applied to each product", RELU, SQUARE, lambda A, B, b, s: products(A, B, s) + b),
     ("applied to each product", LEAKY, SLOPED, lambda A, B, b, s: act(products(A, B, s) + b, s)),
     ("after each tile along K", RELU, SQUARE, lambda A, B, b, s: act(by_tiles(A, B, s) + b, s)),
@@ -117,7 +117,7 @@ MISTAKES = [
     ("The result is transposed", RELU, SQUARE, lambda A, B, b, s: act(A @ B + b, s).T),
     ("operands are swapped", RELU, SQUARE, lambda A, B, b, s: act(B @ A + b, s)),
     ("The sum stops at k = 16", RELU, TAIL, lambda A, B, b, s: act(A[:, :16] @ B[:16] + b, s)),
-    ("Only rows from 32 on are wrong", RELU, Batch("edge", 33, 16, 16),
+    ("Only rows from 32 on are wrong", RELU, LayerCase("edge", 33, 16, 16),
      lambda A, B, b, s: np.vstack([forward(A[:32], B, b, s), np.full((1, 16), 9)])),
     ("H is not asked", BACK, SQUARE, lambda A, B, H, s: A @ B),
     ("the wrong way round", BACK, SQUARE, lambda A, B, H, s: (A * (H == 0)) @ B),
@@ -132,7 +132,7 @@ MISTAKES = [
 def test_a_mistake_is_recognised(says, operation, case, how):
     trial = solve(operation, case, how)
     wrong = operation.judge(trial)
-    assert isinstance(wrong, Wrong)
+    assert isinstance(wrong, WrongProduct)
     assert says in operation.guess(trial, wrong, SMALL)
 
 

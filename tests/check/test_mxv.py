@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from course_lib.check.mxv import SIZE, Batch, Mxv, all_cases, drawn, gate_case, vector_grid
-from course_lib.check.transpose import UNTOUCHED, Wrong
+from course_lib.check.mxv import SIZE, Mxv, VectorsCase, all_cases, drawn, gate_case, vector_grid
+from course_lib.check.transpose import UNTOUCHED, WrongElement
 
 TILE = {"THREADS": 64}
-SOME, TAIL = Batch("some", 33), Batch("tail", 150)
+SOME, TAIL = VectorsCase("some", 33), VectorsCase("tail", 150)
 LAYOUTS = ["", "in", "out", "in out"]
 
 
@@ -32,10 +32,10 @@ def nobody(trial):
 
 
 @pytest.mark.parametrize("seed", [0, 9])
-@pytest.mark.parametrize("apart", LAYOUTS)
+@pytest.mark.parametrize("by_component", LAYOUTS)
 @pytest.mark.parametrize("case", all_cases(TILE), ids=str)
-def test_a_right_result_is_right_and_one_nan_or_one_wrong_element_never_is(case, apart, seed):
-    operation = Mxv(apart)
+def test_a_right_result_is_right_and_one_nan_or_one_wrong_element_never_is(case, by_component, seed):
+    operation = Mxv(by_component)
     assert operation.judge(solve(operation, case, seed=seed)) is None
     for value in (np.nan, 1e-4, np.inf, -np.inf):
         trial = solve(operation, case, seed=seed)
@@ -53,7 +53,7 @@ def test_an_untouched_result_is_wrong_everywhere():
 
 def test_a_product_that_is_left_out_is_more_than_rounding():
     """By hand: a bound of about 2 · 18 / 2^24 of at most 16 against one product of two numbers of which few are below 1/1000."""
-    trial = Mxv().trial(Batch("many", 389))
+    trial = Mxv().trial(VectorsCase("many", 389))
     X, A = trial.vectors()[0].astype(np.float64), trial.matrix.astype(np.float64)
     got = right(X, A)
     got[:, 7] -= X[:, 3] * A[7, 3]
@@ -106,12 +106,12 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("says", "apart", "case", "how"), MISTAKES, ids=[f"{m[0][:40]}-{m[1]}" for m in MISTAKES])
-def test_a_mistake_is_recognised(says, apart, case, how):
-    operation = Mxv(apart)
+@pytest.mark.parametrize(("says", "by_component", "case", "how"), MISTAKES, ids=[f"{m[0][:40]}-{m[1]}" for m in MISTAKES])
+def test_a_mistake_is_recognised(says, by_component, case, how):
+    operation = Mxv(by_component)
     trial = solve(operation, case, how)
     wrong = operation.judge(trial)
-    assert isinstance(wrong, Wrong)
+    assert isinstance(wrong, WrongElement)
     assert says in operation.guess(trial, wrong, TILE, nobody)
 
 
@@ -134,9 +134,9 @@ NANS = [
 
 
 @pytest.mark.parametrize(("says", "how"), NANS, ids=["never", "added", "exchanged", "read", "overflow"])
-@pytest.mark.parametrize("apart", LAYOUTS)
-def test_ways_to_nan_are_told_apart(says, how, apart):
-    operation = Mxv(apart)
+@pytest.mark.parametrize("by_component", LAYOUTS)
+def test_ways_to_nan_are_told_apart(says, how, by_component):
+    operation = Mxv(by_component)
 
     def launched(trial):
         vectors, before, _ = (x.astype(np.float64) for x in trial.vectors())
@@ -179,14 +179,14 @@ def test_sizes_of_drawn_inputs_and_of_the_launch():
     assert Mxv().work(SOME) == 16.5
 
 
-@pytest.mark.parametrize("apart", LAYOUTS)
-def test_arguments_and_layout(apart):
-    trial = Mxv(apart).trial(SOME)
+@pytest.mark.parametrize("by_component", LAYOUTS)
+def test_arguments_and_layout(by_component):
+    trial = Mxv(by_component).trial(SOME)
     S, source, target = trial.args
     assert (S, source is trial.source, target is trial.target) == (33, True, True)
     assert trial.constants["matrix"] is trial.matrix
     vectors, _, results = trial.vectors()
     assert vectors.shape == results.shape == (33, SIZE)
-    assert vectors[4, 3] == source[3 * 33 + 4 if "in" in apart else 4 * SIZE + 3]
+    assert vectors[4, 3] == source[3 * 33 + 4 if "in" in by_component else 4 * SIZE + 3]
     results[4, 3] = 7
-    assert target[3 * 33 + 4 if "out" in apart else 4 * SIZE + 3] == 7
+    assert target[3 * 33 + 4 if "out" in by_component else 4 * SIZE + 3] == 7

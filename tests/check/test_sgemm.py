@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib.check.case import Case, all_cases, gate_case, whole_tile_cases
-from course_lib.check.sgemm import Sgemm, Wrong
+from course_lib.check.sgemm import Sgemm, WrongProduct
 
 TILE = {"BM": 16, "BN": 16, "BK": 16}
 SQUARE = Case("square", 32, 32, 32)
@@ -31,9 +31,9 @@ MISTAKES = [
     ("A is read transposed", FACTORS, lambda A, B, C, alpha, beta: right(A.T, B, C, alpha, beta)),
     ("B is read transposed", FACTORS, lambda A, B, C, alpha, beta: right(A, B.T, C, alpha, beta)),
     ("A and B are both read transposed", SQUARE, lambda A, B, C, alpha, beta: A.T @ B.T),
-    ("Each tile of A is used turned over", Case("one row of tiles", 16, 32, 48),
+    ("Each tile of A is used transposed", Case("one row of tiles", 16, 32, 48),
      lambda A, B, C, alpha, beta: np.hstack([A[:, k:k + 16].T for k in (0, 16, 32)]) @ B),
-    ("Each tile of B is used turned over", Case("one column of tiles", 32, 16, 48),
+    ("Each tile of B is used transposed", Case("one column of tiles", 32, 16, 48),
      lambda A, B, C, alpha, beta: A @ np.vstack([B[k:k + 16].T for k in (0, 16, 32)])),
     ("alpha is not applied", FACTORS, lambda A, B, C, alpha, beta: right(A, B, C, 1, beta)),
     ("beta C is not added", FACTORS, lambda A, B, C, alpha, beta: right(A, B, C, alpha, 0)),
@@ -53,7 +53,7 @@ MISTAKES = [
 def test_a_mistake_is_recognised(says, case, how):
     trial = solve(Sgemm().trial(case), how)
     wrong = Sgemm().judge(trial)
-    assert isinstance(wrong, Wrong)
+    assert isinstance(wrong, WrongProduct)
     assert says in Sgemm().guess(trial, wrong, TILE, again=None)
 
 
@@ -82,25 +82,25 @@ def test_a_right_result_is_right_and_a_nan_never_is(case):
     assert int(wrong.mask.sum()) == 1
 
 
-@pytest.mark.parametrize("turned", ["A", "B", "ABC"])
+@pytest.mark.parametrize("transposed", ["A", "B", "ABC"])
 @pytest.mark.parametrize("case", all_cases(TILE)[3:], ids=str)
-def test_a_turned_matrix_is_stored_column_by_column(turned, case):
-    trial = Sgemm(turned).trial(case, seed=3)
-    trial.C[...] = plain_sgemm(*trial.args, turned)
-    assert Sgemm(turned).judge(trial) is None
+def test_a_turned_matrix_is_stored_column_by_column(transposed, case):
+    trial = Sgemm(transposed).trial(case, seed=3)
+    trial.C[...] = plain_sgemm(*trial.args, transposed)
+    assert Sgemm(transposed).judge(trial) is None
 
 
-@pytest.mark.parametrize("turned", ["A", "B", "ABC"])
-def test_a_turned_matrix_taken_as_row_major_is_wrong(turned):
-    trial = Sgemm(turned).trial(SQUARE)
+@pytest.mark.parametrize("transposed", ["A", "B", "ABC"])
+def test_a_turned_matrix_taken_as_row_major_is_wrong(transposed):
+    trial = Sgemm(transposed).trial(SQUARE)
     trial.C[...] = plain_sgemm(*trial.args, "")
-    assert isinstance(Sgemm(turned).judge(trial), Wrong)
+    assert isinstance(Sgemm(transposed).judge(trial), WrongProduct)
 
 
-def plain_sgemm(M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, turned):
+def plain_sgemm(M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, transposed):
     """Compute C as a kernel would, element by element of the flat arrays; return what C then holds."""
     def at(name, row, col, ld):
-        return col * ld + row if name in turned else row * ld + col
+        return col * ld + row if name in transposed else row * ld + col
 
     out = C.copy()
     for row in range(M):
@@ -118,10 +118,10 @@ TURNED_MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("turned", "says", "how"), TURNED_MISTAKES, ids=[m[0] for m in TURNED_MISTAKES])
-def test_a_mistake_with_a_turned_matrix_is_told_in_its_own_index(turned, says, how):
-    trial = solve(Sgemm(turned).trial(SQUARE), lambda A, B, C, alpha, beta: how(A, B))
-    assert says in Sgemm(turned).guess(trial, Sgemm(turned).judge(trial), TILE, again=None)
+@pytest.mark.parametrize(("transposed", "says", "how"), TURNED_MISTAKES, ids=[m[0] for m in TURNED_MISTAKES])
+def test_a_mistake_with_a_turned_matrix_is_told_in_its_own_index(transposed, says, how):
+    trial = solve(Sgemm(transposed).trial(SQUARE), lambda A, B, C, alpha, beta: how(A, B))
+    assert says in Sgemm(transposed).guess(trial, Sgemm(transposed).judge(trial), TILE, again=None)
 
 
 def test_a_store_between_the_columns_is_found():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.check.transpose import UNTOUCHED, Sheet, Transpose, Wrong, all_cases, drawn, gate_case, tile_grid, whole_tile_cases
+from course_lib.check.transpose import UNTOUCHED, Sheet, Transpose, WrongElement, all_cases, drawn, gate_case, tile_grid, whole_tile_cases
 
 TILE = {"TILE": 8, "ROWS": 4}
 SQUARE, WIDE = Sheet("square", 16, 16), Sheet("wide", 8, 24)
@@ -65,7 +65,7 @@ MISTAKES = [
 def test_a_mistake_is_recognised(says, case, how):
     trial = solve(case, how)
     wrong = Transpose().judge(trial)
-    assert isinstance(wrong, Wrong)
+    assert isinstance(wrong, WrongElement)
     assert says in Transpose().guess(trial, wrong, TILE)
 
 

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-import my_course
 import nbformat
+
+from tools import my_course
 
 CELLS = [cell.strip("\n") for cell in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").split("\n# %%\n")[1:]]
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 import requests
-import required
+
+from tools import required
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"

@@ -32,7 +32,7 @@ console.log(JSON.stringify(found));""")
         done = subprocess.run([node, script], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
-    lab_browser = pytest.importorskip("lab_browser", reason="without Node this test needs playwright")
+    lab_browser = pytest.importorskip("tools.browser", reason="without Node this test needs playwright")
     if not (chromium := lab_browser.find_chromium()):
         pytest.skip("this test needs Node or Chromium, and neither is installed")
     with lab_browser.playwright() as playwright:

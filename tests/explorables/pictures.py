@@ -51,10 +51,10 @@ def page(request, tmp_path_factory):
 @pytest.fixture(scope="session")
 def browser(chromium):
     """One Chromium for all pages."""
-    import lab_browser
+    from tools.browser import FLAGS, playwright
 
-    with lab_browser.playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=lab_browser.FLAGS)
+    with playwright() as begun:
+        started = begun.chromium.launch(executable_path=chromium, args=FLAGS)
         yield started
         started.close()
 

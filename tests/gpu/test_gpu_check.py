@@ -2,21 +2,19 @@
 
 import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from course_lib import gpu, kernels, simt
 from course_lib.run import run
+from tools import nsight
+from tools.gpu import cases as tried
+from tools.gpu import check
+from tools.record import hardware
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-import gpu_check
-import hardware
-import nsight
-
-FEW = [case for case in nsight.cases([(33, 17, 20)]) if case[1] in ({"bx": 7, "by": 5}, {"BM": 8, "BN": 16, "BK": 24}, {})]
+FEW = [case for case in tried.cases([(33, 17, 20)]) if case[1] in ({"bx": 7, "by": 5}, {"BM": 8, "BN": 16, "BK": 24}, {})]
 
 
 def ncu_text(rows):
@@ -30,22 +28,22 @@ def ncu_text(rows):
 
 def simulated(case):
     name, parameters, shape, padding = case
-    A, B, C = nsight.matrices(shape, padding)
+    A, B, C = tried.matrices(shape, padding)
     ours = run(name, A, B, C, alpha=1.5, beta=0.5, backend="sim", **parameters).counters
     return name, {measured: ours.get(mine, 0) for measured, mine in nsight.MEASURED.items()}
 
 
 def test_every_case_can_run_and_they_differ():
-    cases = list(nsight.cases(nsight.PROFILED))
-    assert len({nsight.describe(c) for c in cases}) == len(cases) > 50
-    for name, parameters, _, _ in list(nsight.cases(nsight.SHAPES)) + cases:
+    cases = list(tried.cases(tried.PROFILED))
+    assert len({tried.describe(c) for c in cases}) == len(cases) > 50
+    for name, parameters, _, _ in list(tried.cases(tried.SHAPES)) + cases:
         assert kernels.get(name).problems(**parameters) == ()
 
 
 def test_equal_counters_are_equal():
     rows = nsight.parse_ncu(ncu_text(map(simulated, FEW)))
     record = {}
-    words = nsight.compare(record, FEW, rows)
+    words = tried.compare(record, FEW, rows)
     assert words == f"{8 * len(FEW)} of {8 * len(FEW)} counters equal, 0 global ones differ"
     assert any(there > 0 for row in record["rows"] for there, _ in row["counters"].values())
     json.dumps(record)
@@ -56,14 +54,14 @@ def test_one_sector_more_is_reported():
     measured[2][1]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] += 1
     record = {}
     with pytest.raises(RuntimeError, match="1 global ones differ"):
-        nsight.compare(record, FEW, nsight.parse_ncu(ncu_text(measured)))
+        tried.compare(record, FEW, nsight.parse_ncu(ncu_text(measured)))
     assert len(record["differences"]) == 1
 
 
 def test_a_lost_order_is_reported():
     rows = nsight.parse_ncu(ncu_text(map(simulated, FEW)))
     with pytest.raises(RuntimeError, match="order of launches is lost"):
-        nsight.compare({}, FEW, rows[::-1])
+        tried.compare({}, FEW, rows[::-1])
 
 
 @pytest.mark.slow
@@ -75,18 +73,18 @@ def test_the_profiled_process_launches_each_case_once_and_right(tmp_path, monkey
         seen.append((entry, compiled.arch, grid, block))
     monkeypatch.setattr(gpu, "launch", launch)
     (tmp_path / "cases.json").write_text(json.dumps({"arch": "sm_90", "cases": FEW}))
-    nsight.launch_cases(tmp_path / "cases.json")
+    tried.launch_cases(tmp_path / "cases.json")
     assert [entry for entry, *_ in seen] == [case[0] for case in FEW]
     assert {arch for _, arch, *_ in seen} == {"sm_90"}
 
 
-def test_without_a_gpu_it_says_so_and_goes_on(tmp_path, monkeypatch, capsys):
+def test_without_a_gpu_it_says_so_and_goes_on(tmp_path, monkeypatch):
     gpu.probe.cache_clear()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr("sys.argv", ["gpu_check.py", "--out", str(tmp_path), "--only", "probe,environment"])
-    assert gpu_check.main() == 1
+    done = CliRunner().invoke(check.command, ["--out", str(tmp_path), "--only", "probe,environment"])
+    assert done.exit_code == 1
     gpu.probe.cache_clear()
-    out = capsys.readouterr().out
+    out = done.output
     assert "probe        WRONG" in out
     assert "environment  right" in out
     assert json.loads((tmp_path / "gpu_check.json").read_text())["sections"]["environment"]["nvrtc"]

@@ -22,6 +22,11 @@ class Driver:
         return {"name": b"GeForce GTX 1080"}
 
 
+class NoDriver:
+    def deviceGetAttribute(self, attribute, number):  # noqa: N802
+        raise RuntimeError("cudaErrorNoDevice")        # CuPy's CUDARuntimeError is one
+
+
 def test_as_the_row_of_the_table():
     found, row = live_device(Driver()), DEVICES["GTX 1080"]
     assert (found.cc, found.sms, found.cores_per_sm, found.l2_bytes) == (row.cc, row.sms, row.cores_per_sm, row.l2_bytes)
@@ -37,7 +42,12 @@ def test_an_unknown_capability_and_no_driver_are_said():
     strange.answers = Driver.answers | {live.MAJOR: 99}
     with pytest.raises(CourseError, match=r"compute capability 99\.1"):
         live_device(strange)
-    with pytest.raises(CourseError, match="no GPU to report on"):
+    with pytest.raises(CourseError, match="no GPU to report on: cudaErrorNoDevice"):
+        live_device(NoDriver())
+
+
+def test_a_fault_of_ours_is_not_reported_as_a_missing_gpu():
+    with pytest.raises(AttributeError):
         live_device(object())
 
 

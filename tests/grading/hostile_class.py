@@ -1,6 +1,6 @@
 """A class in which most cheat or break something, graded as a whole; and the table of what happened to each in docs/grading.md.
 
-`tools/hostile.py` writes the table, `test_hostile.py` holds it.
+`python -m tools page hostile` writes the table, `test_hostile.py` holds it.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The exercise that the hostile class does, and how a submission is made from its worked solution: part 1 in Python, part 2 a kernel.
 
 A case changes a notebook in which everything is answered right. Those that touch the kernel alone, or all answers alike, also fit
-exercise 04, whose part has the same name: `tools/class_of.py` hands them in there.
+exercise 04, whose part has the same name: `python -m tools class-of` hands them in there.
 """
 
 import copy

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from course_lib import simt
-from course_lib.check.layer import Batch
+from course_lib.check.layer import LayerCase
 from course_lib.grading import check, part
 from course_lib.grading.exercises.e14_gemm_at_work import passes
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED
@@ -22,7 +22,7 @@ def wrong(name):
 @pytest.mark.sampled(test=1)
 @pytest.mark.parametrize(("M", "N"), [(64, 64), (32, 50), (64, 10), (96, 8)])
 def test_part_1_counts_what_the_kernels_of_part_2_move_behind_their_sums(M, N, answers, starters):
-    case = Batch("rows begin at sectors", M, N, 5, pad=-N % 8)
+    case = LayerCase("rows begin at sectors", M, N, 5, pad=-N % 8)
     moved = []
     for text in (starters[EXERCISE, "main"], answers("solutions", EXERCISE)["layer"]):
         report = simt.launch(text, "layer", MAIN.grid(case, {}), MAIN.block({}), MAIN.operation.trial(case).args)

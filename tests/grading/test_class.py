@@ -10,7 +10,6 @@ from concurrent import futures
 from pathlib import Path
 
 import hostile_class
-import my_course
 import pytest
 
 from course_lib.errors import CourseError
@@ -24,6 +23,7 @@ from course_lib.grading.classroom.normalise import answers, questions
 from course_lib.grading.classroom.release import bundled, contents, leak, tracked
 from course_lib.grading.classroom.similar import similar
 from course_lib.grading.sandbox import bubblewrap
+from tools import my_course
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"

@@ -1,17 +1,17 @@
-"""The class that `tools/class_of.py` makes: all different, the same again, and whoever gets other marks than they must is named."""
+"""The class that `python -m tools class-of` makes: all different, the same again, and whoever gets other marks than they must is named."""
 
 import csv
 import json
 from collections import Counter
 
 import class_members
-import class_of
 import pytest
-import required
+from click.testing import CliRunner
 
 from course_lib.grading.classroom.folders import Classroom
 from course_lib.grading.classroom.grades import grades
 from course_lib.grading.classroom.normalise import answers, questions
+from tools import class_of, required
 
 EXERCISE = "04_tiling"
 
@@ -93,8 +93,9 @@ def test_who_is_missing_has_a_row(graded):
 @pytest.mark.exhaustive
 @pytest.mark.timeout(1200)
 @required.bubblewrap
-def test_a_small_class_is_graded_and_everybody_gets_what_they_must(capsys):
-    assert class_of.main(["--students", "6", "--seed", "2"]) == 0
-    shown = capsys.readouterr().out
+def test_a_small_class_is_graded_and_everybody_gets_what_they_must():
+    done = CliRunner().invoke(class_of.command, ["--students", "6", "--seed", "2"])
+    assert done.exit_code == 0
+    shown = done.output
     assert "6 submissions of 04_tiling" in shown
     assert "everybody got the marks" in shown

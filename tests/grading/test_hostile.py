@@ -6,10 +6,8 @@ Every submission is made from the worked solution, so that whatever it does not 
 import json
 from pathlib import Path
 
-import hostile
 import hostile_class
 import pytest
-import required
 from hostile_class import EVERYBODY, OTHERS_SECRET, SECRET, SOLUTIONS_SECRET
 from hostile_notebook import EXERCISE, RIGHT, kernel, solved
 
@@ -19,6 +17,8 @@ from course_lib.grading.classroom.feedback import feedback
 from course_lib.grading.classroom.grade import grade
 from course_lib.grading.classroom.grades import grades
 from course_lib.toolchain import disk
+from tools import required
+from tools.page import hostile
 
 pytestmark = required.bubblewrap
 
@@ -56,7 +56,7 @@ def test_nobody_gains_nobody_loses_everybody_is_told(tmp_path):
     lines = hostile_class.collected(classroom, tmp_path)
     assert not [name for name, (*_, words) in hostile_class.ARCHIVES.items() if words not in "".join(lines[name])]
     assert hostile.TABLE.split(hostile.PAGE.read_text(encoding="utf-8"))[1].strip() == hostile_class.table(results, lines), (
-        "docs/grading.md has another table: run tools/hostile.py")
+        "docs/grading.md has another table: run python -m tools page hostile")
 
 
 def test_archives_are_not_taken(tmp_path):

@@ -1,13 +1,13 @@
 """What is right here is right in the sandbox: an exercise's solution gets full marks there, its starter none, for the same reasons."""
 
 import pytest
-import required
 from answer_files import files, header
 
 from course_lib.grading import all_parts, check, part
 from course_lib.grading.classroom import judging
 from course_lib.grading.sandbox.sandboxed import Sandboxed
 from course_lib.toolchain import disk
+from tools import required
 
 pytestmark = required.bubblewrap
 EXERCISES = sorted({exercise for exercise, _ in all_parts()})

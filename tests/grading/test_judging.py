@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_lib.check.trials import Outcome
+from course_lib.check.trials import TrialOutcome
 from course_lib.grading import Finding, Verdict
 from course_lib.grading.classroom import judging
 
-SHOWN = (Outcome("plain", "M=2", True),)
-RIGHT = Verdict("Part 2", True, (), (*SHOWN, Outcome("drawn input 1", "M=917", True)), shown=1)
+SHOWN = (TrialOutcome("plain", "M=2", True),)
+RIGHT = Verdict("Part 2", True, (), (*SHOWN, TrialOutcome("drawn input 1", "M=917", True)), shown=1)
 WRONG = Verdict("Part 2", False, (Finding("hazard", "at M=917"),), RIGHT.cases, shown=1)
 ENGINE = SimpleNamespace(begin=lambda: None, seconds=0.1)
 

@@ -9,11 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import new_exercise
 import pytest
-import required
 
 from course_lib.errors import CourseError
+from tools import new_exercise, required
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/own-exercise.md").read_text(encoding="utf-8")

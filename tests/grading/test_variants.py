@@ -7,7 +7,6 @@ from concurrent import futures
 from pathlib import Path
 
 import pytest
-import required
 
 from course_lib.errors import CourseError
 from course_lib.grading import all_parts
@@ -22,6 +21,7 @@ from course_lib.grading.classroom.normalise import questions
 from course_lib.grading.classroom.release import contents, leak, release
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.toolchain import disk
+from tools import required
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"

@@ -4,12 +4,12 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.grading import Finding, NotPassedError, Verdict, part
-from course_lib.grading.judge.verdict import Outcome
+from course_lib.grading.judge.verdict import TrialOutcome
 
 FINDING = Finding("wrong", "3 of 4 elements", 7, "x = a < b;")
 FAILED = Verdict("Part 2", False, (FINDING,),
-                 (Outcome("plain", "M=2", True), Outcome("square", "M=4", False), Outcome("single", "M=1", None)),
-                 (Outcome("sectors", "not read", None),))
+                 (TrialOutcome("plain", "M=2", True), TrialOutcome("square", "M=4", False), TrialOutcome("single", "M=1", None)),
+                 (TrialOutcome("sectors", "not read", None),))
 
 
 def test_the_text_shows_findings_with_their_lines_and_every_input():

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import distributed
 import pytest
-import required
 
 from course_lib.errors import CourseError
 from course_lib.grading.__main__ import main
@@ -22,6 +21,7 @@ from course_lib.grading.classroom.folders import Classroom
 from course_lib.grading.classroom.grade import GradingJob, grade, grade_one
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.toolchain import disk
+from tools import required
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"

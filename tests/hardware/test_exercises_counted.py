@@ -5,19 +5,20 @@ The machine code measured is that of the compiler which the course is installed 
 import json
 from pathlib import Path
 
-import exercise_kernels
 import pytest
 
 from course_lib.toolchain.request import source_hash
+from tools.nsight import MEASURED
+from tools.record import exercises
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_exercises.json").read_text())
 ROWS = {(row["exercise"], row["part"]): row for row in RECORD["rows"]}
-WORKED = {(spec.exercise, spec.part): (spec, text) for spec, text in exercise_kernels.worked()}
+WORKED = {(spec.exercise, spec.part): (spec, text) for spec, text in exercises.worked()}
 
 
 def test_every_kernel_was_recorded_as_it_is():
     assert {key: row["text"] for key, row in ROWS.items()} == {key: source_hash(text) for key, (_, text) in WORKED.items()}, (
-        "a worked kernel has changed: on a GPU, python tools/exercise_kernels.py tests/data/h200_exercises.json")
+        "a worked kernel has changed: on a GPU, python -m tools record exercises tests/data/h200_exercises.json")
 
 
 # The assembler writes a loop out further and joins more loads. The report, which has more, calls its count "PTX level".
@@ -28,7 +29,7 @@ FEWER = {("04_tiling", "wide"): {LOADS: (3072, 2560)}, ("08_register_blocking", 
 @pytest.mark.sampled(test=4, slow=12)
 @pytest.mark.parametrize("key", list(WORKED), ids="-".join)
 def test_counters_are_the_hardwares(key):
-    report = exercise_kernels.simulated(*WORKED[key])
-    found = exercise_kernels.differing(report, dict(zip(RECORD["counters"], ROWS[key]["measured"], strict=True)))
+    report = exercises.simulated(*WORKED[key])
+    found = exercises.differing(report, dict(zip(RECORD["counters"], ROWS[key]["measured"], strict=True)))
     assert found == FEWER.get(key, {})
-    assert {report.level[exercise_kernels.MEASURED[name]] for name in found} <= {"PTX level"}
+    assert {report.level[MEASURED[name]] for name in found} <= {"PTX level"}

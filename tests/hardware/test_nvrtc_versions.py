@@ -1,7 +1,8 @@
 """All kernels with NVRTC 12.9, 13.0 and the pinned version: right with each, whatever PTX it makes of them."""
 
-import nvrtc_versions
 import pytest
+
+from tools import nvrtc_versions
 
 
 @pytest.mark.exhaustive

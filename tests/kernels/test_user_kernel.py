@@ -87,7 +87,7 @@ extern "C" __global__ void six(int S, const float* in, float* out) { out[threadI
 def test_a_kernel_for_many_vectors_has_arguments_of_its_own():
     kernel = UserKernel.from_source(VECTORS, like="mxv_g_only")
     assert (kernel.entry, kernel.kind, kernel.check()["N"]) == ("six", "vectors", 6)
-    with pytest.raises(CourseError, match=r"2 arguments, not 3: the front door launches six\(int S, const float\* in, float\* out\)"):
+    with pytest.raises(CourseError, match=r"2 arguments, not 3: it is launched as six\(int S, const float\* in, float\* out\)"):
         UserKernel.from_source(VECTORS.replace("int S, ", ""), like="mxv_g_only")
     with pytest.raises(CourseError, match="six takes 3 arguments, not 11"):
         UserKernel.from_source(VECTORS)

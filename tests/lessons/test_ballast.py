@@ -157,11 +157,12 @@ def test_the_chart_draws_every_recording_with_additions_alone():
 
 
 def test_without_a_gpu_the_tool_says_so(monkeypatch, tmp_path):
-    import record_ballast
-
+    from course_lib import gpu
     from course_lib.gpu.status import GpuStatus
+    from tools import ToolError
+    from tools.record import ballast as recorder
 
-    monkeypatch.setattr(record_ballast.gpu, "probe", lambda: GpuStatus(usable=False, reason="there is none"))
-    with pytest.raises(SystemExit, match="no GPU to measure on: there is none"):
-        record_ballast.main(tmp_path / "ballast.json")
+    monkeypatch.setattr(gpu, "probe", lambda: GpuStatus(usable=False, reason="there is none"))
+    with pytest.raises(ToolError, match="no GPU to measure on: there is none"):
+        recorder.record(tmp_path)
     assert not any(tmp_path.iterdir())

@@ -6,7 +6,6 @@ import re
 from math import gcd
 from pathlib import Path
 
-import my_course
 import nbformat
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from course_lib.model.banks import conflicts, shared_wavefronts
 from course_lib.run import counter_name
 from course_lib.unwritten import NotWritten
 from course_lib.widgets.compute import evaluate
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "06_bank_conflicts.ipynb"

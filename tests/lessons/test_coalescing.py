@@ -7,11 +7,9 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-import my_course
 import nbformat
 import numpy as np
 import pytest
-import record_coalescing as recorder
 from nbclient import NotebookClient
 
 from course_lib import cp, data, kernels, model
@@ -28,6 +26,8 @@ from course_lib.run.listing import COLUMNS
 from course_lib.simt import launch
 from course_lib.unwritten import NotWritten
 from course_lib.widgets.compute import evaluate, floats, inputs
+from tools import my_course
+from tools.record import coalescing as recorder
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "05_coalescing.ipynb"
@@ -320,8 +320,8 @@ def test_without_its_padding_kernel_2_is_kernel_3():
     slides_own = evaluate("sgemm_coalesced", 64, {"TILE": 16})
     assert bare.counters == slides_own.counters != padded.counters
     found = {r.parameters["PAD"]: r.median_s for r in data.load("padding").find("sgemm_padded", 4096) if r.parameters["TILE"] == 16}
-    assert found[0] == pytest.approx(products.recorded("sgemm_coalesced").median_s, rel=0.01), "recorded twice"
-    assert found[1] == pytest.approx(products.recorded("sgemm_padded").median_s, rel=0.01)
+    assert found[0] == pytest.approx(products.recorded_product("sgemm_coalesced").median_s, rel=0.01), "recorded twice"
+    assert found[1] == pytest.approx(products.recorded_product("sgemm_padded").median_s, rel=0.01)
 
 
 def test_the_scoreboard_and_what_is_said_of_it():
@@ -336,7 +336,8 @@ def test_the_scoreboard_and_what_is_said_of_it():
     assert 1 - along / down == pytest.approx(0.25, abs=0.01), "and the time by a quarter"
     assert [row[3] for row in coalescing.scoreboard().rows] == ["10.6%", "11.0%", "14.7%", "15.3%", "100.0%"]
     for name, variant in (("sgemm_naive", "naive"), ("sgemm_uncoalesced", "down"), ("sgemm_tiled", "tiled")):
-        assert products.product_ms(variant) == pytest.approx(1e3 * products.recorded(name).median_s, rel=0.005), "as other lessons say"
+        other = 1e3 * products.recorded_product(name).seconds
+        assert products.product_ms(variant) == pytest.approx(other, rel=0.005), "as other lessons say"
 
 
 # ---- mistakes and old hardware -------------------------------------------------------------------------------------------------------

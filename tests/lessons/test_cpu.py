@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import my_course
 import nbformat
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from course_lib.model import serial_share
 from course_lib.model.cache_lines import CacheShape
 from course_lib.run import CpuPeak, count_lines, matches, run_cpu
 from course_lib.widgets.compute import inputs
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "02_cpu.ipynb"

@@ -7,7 +7,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from course_lib.lessons.first_kernel import blocks, counts, sizes, stores, times
 from course_lib.magic import from_cell
 from course_lib.model import l1_wavefronts
 from course_lib.run import matches, run
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "03_first_kernel.ipynb"
@@ -177,11 +177,11 @@ def test_the_chart_is_what_was_recorded_and_counted():
     shapes = [(256 >> i, 1 << i) for i in range(9)]
     sectors, lines = (blocks.by_count(unit) for unit in ("sectors", "lines"))
     for kernel in counts.KERNELS:
-        assert shapes == list(blocks.recorded(kernel, 4096))
+        assert shapes == list(blocks.seconds_by_block(kernel, 4096))
         for block, (fetched, taken), (touched, same) in zip(shapes, sectors[kernel], lines[kernel], strict=True):
             high, wide = counts.warp_in_c(kernel, *block)
             assert (fetched, touched) == (high + max(wide // 8, 1), high + 1), "sectors; lines, as B's neighbours lie in one"
-            assert taken == same == 1e3 * blocks.recorded(kernel, 4096)[block]
+            assert taken == same == 1e3 * blocks.seconds_by_block(kernel, 4096)[block]
             assert fetched == touched or touched < 5, "from five lines on both are equally many"
     assert all(r.correct for r in data.load("shapes").records)
     assert "from five lines on a step touches as many sectors as lines" in PROSE
@@ -204,7 +204,7 @@ def test_equally_many_sectors_did_not_take_equally_long():
 
 def test_the_same_shape_of_a_warp_took_as_long_with_x_and_y_exchanged():
     assert counts.warp_in_c("swapped", 2, 128) == counts.warp_in_c("naive", 16, 16) == (2, 16)
-    taken = {f"{1e3 * blocks.recorded(*what)[block]:.1f}" for what, block in ((("swapped", 4096), (2, 128)), (("naive", 4096), (16, 16)))}
+    taken = {f"{1e3 * blocks.seconds_by_block(kernel, 4096)[block]:.1f}" for kernel, block in (("swapped", (2, 128)), ("naive", (16, 16)))}
     assert taken == {"25.4"}
     assert "Both took 25.4 ms." in PROSE
 
@@ -218,7 +218,7 @@ def test_at_2048_and_4096_from_three_lines_on_the_time_follows_the_lines_and_at_
 
 
 def test_at_2047_neither_lines_nor_sectors_are_the_time_and_the_better_rule_is_a_lower_limit():
-    taken = {N: blocks.recorded("swapped", N)[16, 16] for N in (2048, 2047)}
+    taken = {N: blocks.seconds_by_block("swapped", N)[16, 16] for N in (2048, 2047)}
     cycles = times.cycles_per_step(taken[2047], 2047)
     assert f"took {1e3 * taken[2048]:.1f} ms at N = 2048 and {1e3 * taken[2047]:.1f} ms at N = 2047" in PROSE
     assert f"at least 17 lines per step at both sizes, and at N = 2047 a step takes {cycles:.1f} cycles" in PROSE
@@ -250,10 +250,10 @@ def test_padded_rows_leave_sectors_and_lines_and_change_the_time():
 
 def test_the_speaker_notes_say_what_was_recorded():
     notes = " ".join((ROOT / "docs" / "lecturing" / "03_first_kernel.md").read_text(encoding="utf-8").split())
-    row, square, column = (1e3 * blocks.recorded("naive", 4096)[block] for block in ((32, 8), (16, 16), (8, 32)))
+    row, square, column = (1e3 * blocks.seconds_by_block("naive", 4096)[block] for block in ((32, 8), (16, 16), (8, 32)))
     assert f"2 lines and 5, {row:.1f} ms and {column:.1f} at N = 4096" in notes
     assert f"32 × 8: {row:.1f} ms instead of {square:.1f} at N = 4096" in notes
-    cycles = times.cycles_per_step(blocks.recorded("swapped", 2047)[16, 16], 2047)
+    cycles = times.cycles_per_step(blocks.seconds_by_block("swapped", 2047)[16, 16], 2047)
     assert f"refuted at N = 2047, where 17 lines took {cycles:.1f} cycles" in notes
     two = [taken for found in blocks.by_count("lines").values() for count, taken in found if count == 2]
     dashed = 2 * sum(blocks.per_line()) / len(blocks.per_line())

@@ -26,12 +26,12 @@ def test_a_product_by_the_shares_is_the_product():
     rng = np.random.default_rng(4)
     A, B = (rng.integers(-20, 21, shape).astype(np.float32) for shape in ((16, 8), (8, 8)))
     shares = [lane_share(TF32, lane) for lane in range(32)]
-    a, b = (np.float32([[X[place] for place in share.places[name]] for share in shares]) for X, name in ((A, "A"), (B, "B")))
+    a, b = (np.float32([[X[place] for place in share.elements[name]] for share in shares]) for X, name in ((A, "A"), (B, "B")))
     d = np.zeros((32, 4), np.float32)
     simt.launch(COPY, "k", 1, 32, [a, b, d])
     C = np.full((16, 8), np.nan, np.float32)
     for share, values in zip(shares, d, strict=True):
-        for place, value in zip(share.places["C"], values, strict=True):
+        for place, value in zip(share.elements["C"], values, strict=True):
             C[place] = value
     assert np.array_equal(C, A @ B)
 
@@ -39,7 +39,7 @@ def test_a_product_by_the_shares_is_the_product():
 def test_bfloat16_by_the_manuals_formulas():
     for lane in range(32):
         g, t = divmod(lane, 4)
-        places = lane_share(BF16, lane).places
+        places = lane_share(BF16, lane).elements
         assert places["A"] == tuple((g + 8 * (i // 2 % 2), 2 * t + i % 2 + 8 * (i // 4)) for i in range(8))
         assert places["B"] == tuple((2 * t + i % 2 + 8 * (i // 2), g) for i in range(4))
         assert places["C"] == tuple((g + 8 * (i // 2), 2 * t + i % 2) for i in range(4))
@@ -50,7 +50,7 @@ def test_every_element_is_in_one_lane(instruction):
     shares = [lane_share(instruction, lane) for lane in range(32)]
     m, n, k = shares[0].shape
     for name, rows, cols in (("A", m, k), ("B", k, n), ("C", m, n)):
-        held = [place for share in shares for place in share.places[name]]
+        held = [place for share in shares for place in share.elements[name]]
         assert sorted(held) == [(row, col) for row in range(rows) for col in range(cols)]
 
 

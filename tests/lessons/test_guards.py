@@ -14,9 +14,9 @@ from course_lib.lessons.any_size.pictures import (
     describe_blocks,
     describe_rows_read,
     draw_rows_read,
+    path_of,
     rows_read,
     tile_of,
-    way,
 )
 from course_lib.run import matches
 from course_lib.widgets.compute import inputs
@@ -51,7 +51,7 @@ def test_every_block_takes_the_case_that_its_place_and_k_ask_for(version, size):
                                             ((127, 128, 32), 2), ((64, 64, 47), 0)])
 def test_wangs_fast_path_wants_a_whole_block_and_whole_tiles(size, fast):
     found = guarded("Wang", *size)
-    ways = Counter(way(b) for b in found.blocks)
+    ways = Counter(path_of(b) for b in found.blocks)
     assert ways["fast"] == fast
     assert ways["fast"] + ways["guarded"] == len(found.blocks)
 

@@ -10,14 +10,14 @@ from course_lib.lessons.how_fast.limits import describe_limits, draw_limits
 from course_lib.lessons.how_fast.occupancy import PANELS, describe_stairs, next_steps, occupancy_stairs, stairs
 from course_lib.model import interval, occupancy
 from course_lib.plots import style
-from course_lib.run import Limits, UnderWay
+from course_lib.run import LaunchLimits, UnderWay
 
 FEW = UnderWay(26.8, 16)
 
 
 def limits(loads=FEW, given=1):
     on = device("H200")
-    return Limits(on, None, occupancy(on, 256, 64, 0), 8, given, loads, UnderWay(7, 32))
+    return LaunchLimits(on, None, occupancy(on, 256, 64, 0), 8, given, loads, UnderWay(7, 32))
 
 
 def colour(patch):

@@ -29,8 +29,8 @@ def test_nothing_overlaps_and_nothing_is_cut_off():
 def test_stripes_stand_upright_in_turned_operands_alone():
     found = gemms()
     ax = product_boxes(found)
-    turned = [turn for g in found for turn in (*g.product.turned, False)]
-    for patch, turn in zip(ax.patches, turned, strict=True):
+    transposed = [turn for g in found for turn in (*g.product.transposed, False)]
+    for patch, turn in zip(ax.patches, transposed, strict=True):
         x, y, w, h = patch.get_x(), patch.get_y(), patch.get_width(), patch.get_height()
         inside = [line.get_xydata() for line in ax.lines
                   if x <= np.mean(line.get_xdata()) <= x + w and y <= np.mean(line.get_ydata()) <= y + h]

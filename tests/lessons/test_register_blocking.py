@@ -6,7 +6,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -30,6 +29,7 @@ from course_lib.toolchain import compile_cuda, loops
 from course_lib.toolchain.sass import sass
 from course_lib.widgets.compute import evaluate, inputs
 from course_lib.widgets.pictures import one_thread
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "08_register_blocking.ipynb"
@@ -232,7 +232,7 @@ def test_no_kernel_of_the_pairs_is_faster_than_its_wavefronts():
     found = {}
     for kernel in (*map(experiments.padded, (4, 8, 0)), *((name, {}) for name in experiments.PAIR)):
         waves = wavefronts(evaluate(*experiments.at_counted(kernel), backend="sim"))
-        found[kernel[0], *kernel[1].values()] = experiments.milliseconds(waves), 1e3 * experiments.recorded(*kernel).median_s
+        found[kernel[0], *kernel[1].values()] = experiments.milliseconds(waves), 1e3 * experiments.recorded_time(*kernel).median_s
     assert all(alone < recorded for alone, recorded in found.values())
     alone, recorded = found[experiments.PAIR[0],]
     assert f"of the {recorded:.1f} ms of the kernel with one output" in PROSE
@@ -343,7 +343,7 @@ def test_up_to_128_sums_are_registers_and_256_spill():
 
 def test_the_prose_says_what_was_recorded():
     library = times.library()
-    found = {(TM, TN): times.recorded(kernel, tile).median_s for TM, TN, kernel, tile in times.RUNGS}
+    found = {(TM, TN): times.recorded_rung(kernel, tile).median_s for TM, TN, kernel, tile in times.RUNGS}
     for said in (f"matrices in {1e3 * found[1, 1]:.1f} ms on an H200", f"is {100 * library / found[1, 1]:.1f} % of the speed",
                  f"the kernel takes {1e3 * found[8, 8]:.1f} ms", f"We reach {100 * library / found[8, 8]:.1f} % of the library's speed"):
         assert said in PROSE, said
@@ -353,7 +353,7 @@ def test_the_prose_says_what_was_recorded():
 
 def test_fewer_words_are_faster_from_row_to_row():
     words = [register_blocking.words_per_multiply_add(TM, TN) for TM, TN, *_ in times.RUNGS]
-    seconds = [times.recorded(kernel, tile).median_s for *_, kernel, tile in times.RUNGS]
+    seconds = [times.recorded_rung(kernel, tile).median_s for *_, kernel, tile in times.RUNGS]
     assert words == sorted(words, reverse=True)
     assert seconds == sorted(seconds, reverse=True)
     assert times.library() < seconds[-1]
@@ -372,7 +372,7 @@ def test_from_eight_rows_to_a_square_all_but_the_words_rise():
     assert f"with BK = 16 the square takes {most:.1f} ms with its 48 warps" in PROSE
     assert f"as many as 8 × 1 has, it takes {few:.1f} ms" in PROSE
     assert footprint(kernel, **tile).occupancy.warps == 32
-    assert most < 1e3 * times.recorded(kernel, tile).median_s < few
+    assert most < 1e3 * times.recorded_rung(kernel, tile).median_s < few
     registers = [footprint(*times.RUNGS[n][2:3], **times.RUNGS[n][3]).resources.registers for n in (1, -1)]
     registers += [footprint("sgemm_2d_tile", **tile_of(*shape)).resources.registers for shape in ((8, 1), (8, 8))]
     assert registers == [50, 118, 71, 128]
@@ -400,7 +400,7 @@ def test_registers_that_deliver_slowly_are_a_suspect():
     rows = [row for row in data.readings("micro").find(kernel="micro_fma") if "REGISTERS" not in row]
     assert min(row["per_warp"] for row in rows) == pytest.approx(0.5, abs=0.01), "cycles per warp: half of what four schedulers can issue"
     _, _, kernel, tile = times.RUNGS[-1]
-    least, taken = 2e3 * times.least(kernel, tile)["fma"], 1e3 * times.recorded(kernel, tile).median_s
+    least, taken = 2e3 * times.least(kernel, tile)["fma"], 1e3 * times.recorded_rung(kernel, tile).median_s
     assert f"alone would need {least:.1f} ms, and 8 × 8 takes {taken:.1f}" in PROSE
     assert least < taken
     assert f"{1e3 * data.load('ladder').find('sgemm_warp_tile', 4096)[0].median_s:.1f} ms: the hardware" in PROSE
@@ -409,7 +409,7 @@ def test_registers_that_deliver_slowly_are_a_suspect():
 def test_no_modelled_limit_stands_above_a_recorded_time():
     shares = {}
     for TM, TN, kernel, tile in times.RUNGS:
-        recorded = times.recorded(kernel, tile).median_s
+        recorded = times.recorded_rung(kernel, tile).median_s
         shares[TM, TN] = {what: seconds / recorded for what, seconds in times.least(kernel, tile).items()}
         assert max(shares[TM, TN].values()) < 1
     assert 0.75 < shares[1, 1]["shared"] < shares[2, 2]["shared"] < 0.86, "about 75 to 85 %"

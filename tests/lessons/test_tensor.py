@@ -4,7 +4,7 @@ import pytest
 
 from course_lib.lessons.tensor_cores.errors import KINDS, errors_by_depth
 from course_lib.lessons.tensor_cores.fragments import lane_share
-from course_lib.lessons.tensor_cores.number_bits import kept
+from course_lib.lessons.tensor_cores.number_bits import in_formats
 from course_lib.lessons.tensor_cores.sliders import NUMBERS, bit_facts, bit_sliders, error_facts, error_sliders, lane_facts, lane_sliders
 
 
@@ -25,8 +25,8 @@ def test_a_number_for_every_position():
     for how in box.controls[0].values:
         for x in box.controls[1].values:
             assert box._function(how, x).cut == (how == "cut off")
-    assert all(kept(name, value).split_error == 0 for name, value in NUMBERS.items()), "three parts are always enough"
-    assert bit_facts(kept("257", 257))["bfloat16 is off by"] == "3.9e-03 of x"
+    assert all(in_formats(name, value).split_error == 0 for name, value in NUMBERS.items()), "three parts are always enough"
+    assert bit_facts(in_formats("257", 257))["bfloat16 is off by"] == "3.9e-03 of x"
 
 
 def test_a_move_of_the_number_moves_the_facts():

@@ -6,7 +6,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -19,6 +18,7 @@ from course_lib.lessons.tiling import counts, times
 from course_lib.magic import from_cell
 from course_lib.run import bound_of, run
 from course_lib.widgets.compute import evaluate, inputs
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "04_tiling.ipynb"
@@ -153,7 +153,7 @@ def test_what_cannot_be_shown_is_said(mine):
 
 
 def test_the_prose_says_what_was_recorded():
-    naive, tile16, tile32, library = (times.recorded(name, T, 4096).median_s for name, T in (
+    naive, tile16, tile32, library = (times.recorded_product(name, T, 4096).median_s for name, T in (
         ("sgemm_naive", 16), ("sgemm_tiled", 16), ("sgemm_tiled", 32), ("cuBLAS", 0)))
     for said in (f"in {1e3 * naive:.1f} ms on an H200", f"cuBLAS, needs {1e3 * library:.1f} ms", f"we reach {100 * library / naive:.1f} %",
                  f"makes the kernel {naive / tile16:.2f} times faster", f"makes it {naive / tile32:.2f} times faster",
@@ -163,9 +163,9 @@ def test_the_prose_says_what_was_recorded():
 
 
 def test_halving_the_sectors_again_does_not_help_at_4096():
-    tile16, tile32 = (times.recorded("sgemm_tiled", T, 4096).median_s for T in (16, 32))
+    tile16, tile32 = (times.recorded_product("sgemm_tiled", T, 4096).median_s for T in (16, 32))
     assert tile32 > tile16
-    small = [times.recorded("sgemm_tiled", T, 1024).median_s for T in (16, 32)]
+    small = [times.recorded_product("sgemm_tiled", T, 1024).median_s for T in (16, 32)]
     assert f"the larger tile is {100 * (small[0] / small[1] - 1):.0f} % faster" in PROSE
 
 

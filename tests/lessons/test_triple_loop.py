@@ -5,7 +5,6 @@ import os
 import re
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -25,6 +24,7 @@ from course_lib.run.cpu import build_cpu
 from course_lib.toolchain import CompileError
 from course_lib.toolchain.host_compiler import AS_WRITTEN
 from course_lib.unwritten import NotWritten, Unwritten
+from tools import my_course
 
 LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "01_triple_loop.ipynb"
 CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
@@ -162,7 +162,7 @@ def test_the_prose_says_what_was_recorded():
     lines, here, with_padding, speeds, first = triple_loop.scoreboard().rows
     assert here[1:] == ("1,024", f"{slow:.3f}", f"{fast:.3f}", f"{slow / fast:.1f}")
     assert speeds[2:4] == tuple(f"{2 * 1024**3 / seconds / 1e9:.2f}" for seconds in (slow, fast))
-    xeon = [times.recorded(f"gemm_{order}", 1024, "cpu_steps") for order in ("ijk", "ikj")]
+    xeon = [times.recorded_s(f"gemm_{order}", 1024, "cpu_steps") for order in ("ijk", "ikj")]
     assert first[1:] == ("1,024", *(f"{seconds:.3f}" for seconds in xeon), f"{xeon[0] / xeon[1]:.1f}")
     assert f"On the Intel Xeon, `ikj` is {xeon[0] / xeon[1]:.0f} times as fast." in PROSE
     assert "Xeon" in data.load("cpu_steps").device
@@ -354,7 +354,7 @@ def test_matrices_begin_with_a_line_and_rows_of_b_lie_apart(size):
 
 
 def test_the_slides_and_our_times_grow_as_the_prose_says():
-    slides, ours = LEE_CPU.column("CPU"), {n: times.recorded("gemm_ijk", n) for n in (512, 1024)}
+    slides, ours = LEE_CPU.column("CPU"), {n: times.recorded_s("gemm_ijk", n) for n in (512, 1024)}
     assert f"grows {slides[2048] / slides[1024]:.1f} times from 1024 to 2048" in PROSE
     assert f"{ours[1024] / ours[512]:.0f} times from 512 to 1024" in PROSE
     small = f"{slides[512] / slides[256]:.1f} and {slides[1024] / slides[512]:.1f} times"
@@ -386,3 +386,12 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path, compiler):
     assert "16,384" not in said["count"]
     for cell in ("tried", "sets", "scoreboard", "fits", "slides", "six"):
         assert any(word in said[cell] for word in ("matrices", "lines", "GFLOP/s")), cell
+
+
+def test_an_error_that_no_line_made_is_told_without_one(monkeypatch):
+    def fail(*given):
+        raise CourseError("the launch was stopped")
+
+    monkeypatch.setattr(triple_loop.loops, "run_loops", fail)
+    told = {what for *_, what in triple_loop.tried(loops("ijk", "C(i, j) += A(i, k) * B(k, j);")).rows}
+    assert told == {"the launch was stopped"}

@@ -7,7 +7,6 @@ import json
 import os
 from pathlib import Path
 
-import my_course
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -23,6 +22,7 @@ from course_lib.plots import linked_code
 from course_lib.run import resolve
 from course_lib.toolchain import compile_cuda, loops, nvrtc_version, read_back, sass, whole_step
 from course_lib.widgets.compute import evaluate, inputs
+from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "07_unrolling.ipynb"
@@ -207,7 +207,7 @@ def test_the_compiler_writes_loops_for_the_rest():
 
 
 def test_the_prose_says_what_was_recorded():
-    seconds = {factor: experiments.recorded(factor).median_s for factor in counts.FACTORS}
+    seconds = {factor: experiments.recorded_unrolled(factor).median_s for factor in counts.FACTORS}
     library = data.load("ladder").find("cuBLAS", 4096)[0].median_s
     tiled = [data.load("lee").find(name, 4096)[0].median_s for name in ("sgemm_tiled", "sgemm_padded")] + [
         data.load("ladder").find("sgemm_tiled", 4096)[0].median_s]
@@ -221,7 +221,7 @@ def test_the_prose_says_what_was_recorded():
 
 
 def test_what_is_said_of_the_spread_of_the_recordings():
-    found = [experiments.recorded(factor) for factor in counts.FACTORS] + [experiments.tiled()]
+    found = [experiments.recorded_unrolled(factor) for factor in counts.FACTORS] + [experiments.tiled()]
     assert {record.repeats for record in found} == {6, 7, 8}
     assert all((record.high_s - record.low_s) / record.median_s < 0.004 for record in found)
     says("median of six to eight measurements, and the middle half of these lies within 0.4 %")
@@ -238,7 +238,7 @@ def test_the_scoreboards_first_row_is_lesson_04s_kernel_which_the_compiler_unrol
     assert "#pragma" not in kernels.get("sgemm_tiled").source
     assert whole_step("sgemm_tiled", BM=16, BN=16, BK=16).inner.counts["FFMA"] == 16
     assert experiments.wavefronts("sgemm_tiled", **experiments.SQUARE) == 1.625
-    assert experiments.tiled().median_s == pytest.approx(experiments.recorded(16).median_s, rel=0.02)
+    assert experiments.tiled().median_s == pytest.approx(experiments.recorded_unrolled(16).median_s, rel=0.02)
     says("its 16 multiply-adds and 20 loads per tile are those of UNROLL = 16")
     assert whole_step("sgemm_tiled", **experiments.SQUARE).counts["LDS"] == 20
     if nvrtc_version() == (13, 5):

@@ -163,7 +163,7 @@ def test_how_many_recordings_the_page_speaks_of():
 @pytest.mark.parametrize("name", recorded_products())
 def test_nothing_recorded_is_faster_than_its_bound(name):
     """At every size and with all parameters: a bound that a recording exceeds is none. Sizes are 256 to 8192, odd ones among them."""
-    import time_bound
+    from tools.page import time_bound
     for r in recorded_products()[name]:
         bound = lower_bound(time_bound.work(name, r.N, tuple(sorted(r.parameters.items()))), H200, time_bound.latency())
         assert bound.seconds <= r.median_s, (r.N, r.parameters, bound.binds)
@@ -190,6 +190,6 @@ def test_what_the_naive_kernel_was_recorded_at_leaves_one_hypothesis():
 
 @pytest.mark.exhaustive
 def test_the_page_is_what_the_tool_writes():
-    import time_bound
+    from tools.page import time_bound
     text = time_bound.PAGE.read_text(encoding="utf-8")
     assert time_bound.page(text) == text

@@ -7,7 +7,7 @@ import pytest
 
 from course_lib import simt
 from course_lib.model import InputError
-from course_lib.model.number_formats import FORMATS, bits, parts, rounded
+from course_lib.model.number_formats import FORMATS, bits, parts, round_to
 
 CVT = r"""
 extern "C" __global__ void k(const float* x, unsigned* tf32, unsigned* bf16) {
@@ -33,8 +33,8 @@ def test_they_round_as_the_instructions_do():
     x = numbers()
     tf32, bf16 = np.zeros(len(x), np.uint32), np.zeros(len(x), np.uint32)
     simt.launch(CVT, "k", len(x) // 32, 32, [x, tf32, bf16])
-    assert np.array_equal(rounded(x, "tf32").view(np.uint32), tf32)
-    assert np.array_equal(rounded(x, "bf16").view(np.uint32), bf16)
+    assert np.array_equal(round_to(x, "tf32").view(np.uint32), tf32)
+    assert np.array_equal(round_to(x, "bf16").view(np.uint32), bf16)
 
 
 def nearest(value, mantissa, tie_away):
@@ -52,15 +52,15 @@ def test_the_nearest_number_is_taken(name):
     x = random + [1 + k * 2**-11 for k in range(64)] + [1 + k * 2**-8 for k in range(9)]
     for value in x:
         expected = nearest(Fraction(value), FORMATS[name].mantissa, name == "tf32")
-        assert Fraction(float(rounded(value, name))) == expected
-        assert rounded(-value, name) == -rounded(value, name)
-        assert abs(rounded(value, name) - value) <= FORMATS[name].unit * value
+        assert Fraction(float(round_to(value, name))) == expected
+        assert round_to(-value, name) == -round_to(value, name)
+        assert abs(round_to(value, name) - value) <= FORMATS[name].unit * value
 
 
 @pytest.mark.parametrize("name", ["tf32", "bf16"])
 def test_cutting_never_makes_a_number_larger(name):
     x = numbers()
-    cut = rounded(x, name, cut=True)
+    cut = round_to(x, name, cut=True)
     assert (np.abs(cut) <= np.abs(x)).all()
     assert (cut.view(np.uint32) & ((1 << FORMATS[name].dropped) - 1) == 0).all()
     large = np.abs(x) > 2.0**-126
@@ -71,8 +71,8 @@ def test_cutting_never_makes_a_number_larger(name):
 def test_nothing_happens_to_what_has_no_neighbours():
     x = np.concatenate([np.float32([np.inf, -np.inf, np.nan]), np.uint32([0x7FFFFFFF, 0x7F800001, 0xFF8000FF]).view(np.float32)])
     for name in FORMATS:
-        assert np.array_equal(rounded(x, name), x, equal_nan=True)
-    assert rounded(np.float32(3.4e38), "bf16") == np.inf
+        assert np.array_equal(round_to(x, name), x, equal_nan=True)
+    assert round_to(np.float32(3.4e38), "bf16") == np.inf
 
 
 @pytest.mark.parametrize("cut", [False, True])
@@ -85,7 +85,7 @@ def test_three_parts_are_the_number(cut):
     two = np.float64(found[0]) + found[1]
     assert (two != x).any(), "two parts are not enough for all"
     for part in found:
-        assert np.array_equal(rounded(part, "bf16"), part)
+        assert np.array_equal(round_to(part, "bf16"), part)
 
 
 def test_bits_are_written_from_the_sign_on():
@@ -95,4 +95,4 @@ def test_bits_are_written_from_the_sign_on():
 
 def test_a_format_that_nobody_knows():
     with pytest.raises(InputError, match="no format 'fp8'"):
-        rounded(1.0, "fp8")
+        round_to(1.0, "fp8")

@@ -7,9 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-import seeds
 
 from course_lib.model.figures import ABOUT, AGREES, CUT, INPUTS, OFF, ROUTE, Figure, figures
+from tools.page import seeds
+from tools.pages import write
 
 ALL = figures()
 # Figures that no road leads to, by document and place: our value is proved in the tests of the functions named there.
@@ -66,7 +67,7 @@ def test_every_function_and_test_that_a_row_names_exists():
 
 
 def test_the_page_is_what_the_tool_writes():
-    assert seeds.main(["--check"]) == 0, "docs/seeds.md is not up to date: python tools/seeds.py"
+    assert write(seeds.PAGE, seeds.page, check=True) == 0, "docs/seeds.md is not up to date: python -m tools page seeds"
 
 
 def test_every_file_that_the_page_names_exists():

@@ -1,4 +1,4 @@
-"""Small results with the front door's shape, made by hand: what the pictures must draw is known exactly."""
+"""Small results with the shape of `run`'s, made by hand: what the pictures must draw is known exactly."""
 
 from types import SimpleNamespace
 

@@ -10,7 +10,7 @@ from course_lib import plots
 from course_lib.errors import CourseError
 from course_lib.model import half_warp_steps, shared_wavefronts
 from course_lib.plots import style
-from course_lib.plots.bank_map import BARS, floor_of
+from course_lib.plots.bank_map import BARS, bottom_of
 from course_lib.plots.banks import DEGREES, rows_of
 
 LANES = np.arange(32)
@@ -23,13 +23,13 @@ def shared(addresses, width=4, operation="ld.shared.f32"):
 def split(ax, rows, gap=0.0):
     """Return ({(column, row): colour}, {column: height of its bar in words of 32}) of what is drawn."""
     words, bars = {}, {}
-    floor = floor_of(rows)
+    bottom = bottom_of(rows)
     for p in ax.patches:
         if p.get_width() == pytest.approx(0.96):
             place = round(p.get_x() + 0.48 - gap), round(p.get_y() + p.get_height() / 2)
             words[place] = matplotlib.colors.to_hex(p.get_facecolor()).upper()
         else:
-            assert p.get_y() + p.get_height() == pytest.approx(floor)
+            assert p.get_y() + p.get_height() == pytest.approx(bottom)
             bars[round(p.get_x() + 0.4 - gap)] = p.get_height() / (BARS * rows)
     return words, bars
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib import simt
-from course_lib.run import launch, prepare, run, run_gather, run_transpose
+from course_lib.run import launch, run, run_gather, run_transpose, translate_ahead
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ RUNS = {
 def test_what_is_prepared_is_what_runs(name, orders, monkeypatch):
     go, parameters = RUNS[name]
     monkeypatch.setenv("COURSE_BACKEND", "sim")
-    assert prepare(name, parameters) is True
+    assert translate_ahead(name, parameters) is True
     launched = simt.launch
     ran = []
 
@@ -50,12 +50,12 @@ def test_what_is_prepared_is_what_runs(name, orders, monkeypatch):
 
 @pytest.mark.parametrize("parameters", [{"TA": 33}, {"bx": 0}, {"unknown": 1}])
 def test_what_cannot_run_is_not_prepared(parameters, orders):
-    assert prepare("sgemm_outputs", parameters) is False
+    assert translate_ahead("sgemm_outputs", parameters) is False
     assert orders == []
 
 
 def test_nothing_is_prepared_for_a_gpu(orders, monkeypatch):
     monkeypatch.setattr("course_lib.run.ahead.choose_backend", lambda: "gpu")
-    assert prepare("sgemm_outputs", {}) is False
+    assert translate_ahead("sgemm_outputs", {}) is False
     assert orders == []
     assert launch.choose_backend("sim") == "sim"

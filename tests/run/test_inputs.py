@@ -98,8 +98,8 @@ def test_one_row_or_one_column_needs_no_stride():
     row, column = f32(1, 9)[:, :3], f32(9, 3)[:, 1:2]
     task = problem(column, row)
     assert (task.A.ld, task.B.ld, task.M, task.K, task.N) == (3, 3, 9, 1, 3)
-    turned = problem(f32(1, 5).T, f32(5, 1).T)
-    assert (turned.M, turned.K, turned.N, turned.A.ld, turned.B.ld) == (5, 1, 5, 1, 5)
+    transposed = problem(f32(1, 5).T, f32(5, 1).T)
+    assert (transposed.M, transposed.K, transposed.N, transposed.A.ld, transposed.B.ld) == (5, 1, 5, 1, 5)
 
 
 def test_read_only_arrays_and_odd_numbers_are_fine():

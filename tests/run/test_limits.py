@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.model import occupancy
-from course_lib.run import Limits, UnderWay, bound_of, limits_of
+from course_lib.run import LaunchLimits, UnderWay, bound_of, limits_of
 from course_lib.widgets.compute import evaluate
 
 SMALL = {"BM": 32, "BN": 32, "BK": 8, "TM": 4, "TN": 4}
@@ -51,7 +51,7 @@ def test_a_longer_latency_needs_more(small):
 def room(threads, registers, shared, given):
     from course_lib.arch import device
     fits = occupancy(device("H200"), threads, registers, shared)
-    return Limits(device("H200"), None, fits, math.ceil(threads / 32), given, None, UnderWay(1, 1))
+    return LaunchLimits(device("H200"), None, fits, math.ceil(threads / 32), given, None, UnderWay(1, 1))
 
 
 def test_what_keeps_the_next_block_out():

@@ -136,13 +136,13 @@ def test_products_and_microbenchmarks_are_kept_apart():
 
 
 def test_the_page_is_what_the_tool_writes():
-    import microbenchmarks
+    from tools.page import microbenchmarks
     text = microbenchmarks.PAGE.read_text(encoding="utf-8")
     assert microbenchmarks.page(text) == text
 
 
 def test_the_page_will_have_independent_chains_when_they_are_recorded():
-    import microbenchmarks
+    from tools.page import microbenchmarks
     rows = tuple({"kernel": "micro_chains", "threads": threads, "CHAINS": chains, "high": threads / 32 * chains}
                  for threads in (64, 128) for chains in (1, 2))
     table, = microbenchmarks.independent(Readings("a GPU", "1", "2026-01-01", "a test", rows))

@@ -1,4 +1,4 @@
-"""The front door: what it returns, what it leaves alone, and what it refuses."""
+"""`run`: what it returns, what it leaves alone, and what it refuses."""
 
 import dataclasses
 

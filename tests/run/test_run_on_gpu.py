@@ -1,4 +1,4 @@
-"""The front door with a GPU: first with one that is acted by the simulator, then with a real one."""
+"""`run` with a GPU: first with one that is acted by the simulator, then with a real one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Wong's kernels: transposition, bare product and sum, alone and together, and the fused product with turned operands."""
+"""Wong's kernels: transposition, bare product and sum, alone and together, and the fused product with transposed operands."""
 
 import numpy as np
 import pytest
@@ -66,17 +66,18 @@ def test_the_sum(alpha, beta):
     assert np.allclose(got, want, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
-def test_fused_and_unfused_with_turned_operands(turned):
+@pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
+def test_fused_and_unfused_with_turned_operands(transposed):
     M, N, K = 35, 18, 50
-    A, B, C = matrix(*((K, M) if turned[0] else (M, K)), 3), matrix(*((N, K) if turned[1] else (K, N)), 1), matrix(M, N, 2)
-    right = (A.T if turned[0] else A, B.T if turned[1] else B, C)
-    fused = run("sgemm_op", A, B, C, alpha=1.5, beta=-0.5, backend="sim", racecheck=True, TRANSA=int(turned[0]), TRANSB=int(turned[1]))
+    A, B, C = matrix(*((K, M) if transposed[0] else (M, K)), 3), matrix(*((N, K) if transposed[1] else (K, N)), 1), matrix(M, N, 2)
+    right = (A.T if transposed[0] else A, B.T if transposed[1] else B, C)
+    transpose = {"TRANSA": int(transposed[0]), "TRANSB": int(transposed[1])}
+    fused = run("sgemm_op", A, B, C, alpha=1.5, beta=-0.5, backend="sim", racecheck=True, **transpose)
     assert mismatch(fused.C, *right, alpha=1.5, beta=-0.5) is None
     assert fused.hazards == ()
     assert fused.stray_writes == 0
-    steps = run_unfused(A, B, C, alpha=1.5, beta=-0.5, turned=turned, backend="sim")
-    assert len(steps) == 2 + sum(turned)
+    steps = run_unfused(A, B, C, alpha=1.5, beta=-0.5, transposed=transposed, backend="sim")
+    assert len(steps) == 2 + sum(transposed)
     assert mismatch(steps[-1].out, *right, alpha=1.5, beta=-0.5) is None
 
 
@@ -102,6 +103,6 @@ def test_what_does_not_fit_is_said():
                         (lambda: run_sum("matrix_sum", A, beta=2.0), "no C is given"),
                         (lambda: run_sum("matrix_sum", A, A.T.copy()), "one shape"),
                         (lambda: run_transpose("transpose", A.T), "ascontiguousarray"),
-                        (lambda: run("sgemm_op", A, A, TRANSA=1, TRANSB=1, backend="sim"), "once turned")):
+                        (lambda: run("sgemm_op", A, A, TRANSA=1, TRANSB=1, backend="sim"), "once transposed")):
         with pytest.raises(CourseError, match=words):
             call()

@@ -12,7 +12,7 @@ from launching import INT, launch
 
 from course_lib.simt.codegen import library, native
 from course_lib.simt.host import build
-from course_lib.toolchain import compile_cuda, compiled_once, disk, nvrtc
+from course_lib.toolchain import compile_cache, compile_cuda, disk, nvrtc
 
 KEY = "ab" + "0" * 62
 
@@ -123,7 +123,7 @@ def test_trimming_keeps_what_was_used_last(folder, monkeypatch):
     monkeypatch.setattr(disk, "CACHE_BYTES", 5 * (100 + disk.CHECKSUM_BYTES))
     keys = [f"{i:064d}" for i in range(10)]
     for i, key in enumerate(keys):
-        disk.keep_object(place(key), bytes(100))
+        disk.store_object(place(key), bytes(100))
         os.utime(place(key), (1000 + i, 1000 + i))
     disk.cached_object(keys[5], never)                   # marks it as used now
     disk.trim()
@@ -140,7 +140,7 @@ def test_writing_trims_before_long(folder, monkeypatch):
 
 def test_other_versions_and_half_written_files_go_too(folder, monkeypatch):
     monkeypatch.setattr(disk, "CACHE_BYTES", 200)
-    disk.keep_object(place(), bytes(100))
+    disk.store_object(place(), bytes(100))
     old, half, fresh = folder / "simt-0" / "aa" / "old.o", place().with_name("x.part"), place().with_name("y.part")
     strange = folder / "simt-0" / "aa" / "readme.txt"
     old.parent.mkdir(parents=True)
@@ -183,8 +183,8 @@ def test_a_text_is_compiled_once_for_all_processes(folder, monkeypatch):
 def test_another_compiler_is_asked_again(what, folder, monkeypatch):
     first = nvrtc._compile(SOURCE, "kernel.cu", "sm_90", ("-arch=sm_90", "-DNUMBER=7004"), (13, 0), ("k", "sm_90"))
     forget()
-    changes = {"wheels": (compiled_once, "compiler_version", lambda: (("x", "1"), ("y", "2"))),
-               "ours": (compiled_once, "_own_hash", lambda: "0")}
+    changes = {"wheels": (compile_cache, "compiler_version", lambda: (("x", "1"), ("y", "2"))),
+               "ours": (compile_cache, "_own_hash", lambda: "0")}
     if what in changes:
         monkeypatch.setattr(*changes[what])
     monkeypatch.setattr(nvrtc, "_compile_now", lambda *_: ({"log": "asked"}, b""))
@@ -196,12 +196,12 @@ def test_another_compiler_is_asked_again(what, folder, monkeypatch):
 
 
 def test_where_no_file_can_be_seen_texts_are_still_compiled(folder, monkeypatch):
-    monkeypatch.setattr(compiled_once, "__file__", "/nowhere/compiled_once.py")
-    compiled_once._own_hash.cache_clear()
+    monkeypatch.setattr(compile_cache, "__file__", "/nowhere/compile_cache.py")
+    compile_cache._own_hash.cache_clear()
     try:
         assert "mul.lo.s32" in compile_cuda(SOURCE, defines={"NUMBER": 7005}).ptx
     finally:
-        compiled_once._own_hash.cache_clear()
+        compile_cache._own_hash.cache_clear()
     assert list(folder.glob("*/*/*")) == []
 
 
@@ -231,7 +231,7 @@ def test_other_headers_are_asked_for_anew(folder, monkeypatch):
     text = "#include <mma.h>\n" + SOURCE
     compile_cuda(text, defines={"NUMBER": 1})
     forget()
-    monkeypatch.setattr(compiled_once, "header_wheels", lambda major: ("numpy",))
+    monkeypatch.setattr(compile_cache, "header_wheels", lambda major: ("numpy",))
     monkeypatch.setattr(nvrtc, "_compile_now", lambda *_: never())
     with pytest.raises(AssertionError, match="in the cache"):
         compile_cuda(text, defines={"NUMBER": 1})
@@ -277,7 +277,7 @@ def test_four_processes_and_an_empty_cache(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     monkeypatch.setenv("COURSE_CACHE", str(folder))
     for key, data in runtime.items():
-        disk.keep_object(place(key), data)
+        disk.store_object(place(key), data)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     children = [subprocess.Popen([sys.executable, "-c", CHILD, str(i)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True, env=environment) for i in range(4)]

@@ -6,6 +6,8 @@ from launching import INT, fault, launch
 from ptx_text import HEAD
 
 from course_lib import simt
+from course_lib.simt.passes import calls
+from course_lib.simt.ptx import parser
 
 WAYS = [{}, {"racecheck": True}, {"warp_order": "interleaved"}, {"warp_order": "reverse"}, {"trace": [(0, 0)]}]
 STORES = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"
@@ -391,3 +393,13 @@ def test_arrays_of_functions_have_bounds(how):
     launch(source, [np.zeros(32, INT), INT(5)], **how)
     error = fault(simt.OutOfBounds, source, [np.zeros(32, INT), INT(6)], **how)
     assert (error.array, error.line, error.thread) == ("local", 5, (9, 0, 0))
+
+
+def test_functions_come_in_the_same_order_in_every_process():
+    """A set of strings has another order in each process: the code and its numbers must not follow it."""
+    names = ["delta", "alpha", "gamma", "beta", "epsilon"]
+    functions = "".join(f".func {name}() {{ ret; }}\n" for name in names)
+    text = f"{HEAD}{functions}.entry k() {{\n{' '.join(f'call {name};' for name in names)}\nret;\n}}\n"
+    linked = calls.link(parser.parse(text), "k")
+    assert list(linked.functions) == ["k", *sorted(names)]
+    assert linked.order == [*sorted(names), "k"]

@@ -136,12 +136,12 @@ griddepcontrol.wait;
 def test_what_is_not_listed_is_refused_by_name_and_line(text):
     written = text.split()[0].rstrip(";")
     with pytest.raises(simt.UnsupportedInstruction) as caught:
-        pipeline.prepare(parser.parse(ptx_text.entry(f".loc 1 77 0\n{text}") + '.file 1 "refused.cu"\n'), "k")
+        pipeline.build_program(parser.parse(ptx_text.entry(f".loc 1 77 0\n{text}") + '.file 1 "refused.cu"\n'), "k")
     assert written in str(caught.value).replace("__", "::")
     assert (caught.value.opcode.replace("__", "::"), caught.value.line) == (written, 77)
     assert str(caught.value).startswith("line 77: ")
 
 
 def test_the_page_is_the_table():
-    found = subprocess.run([sys.executable, ROOT / "tools" / "ptx_coverage.py", "--check"], capture_output=True, text=True)
+    found = subprocess.run([sys.executable, "-m", "tools", "page", "ptx-coverage", "--check"], cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import coverage_examples
 import numpy as np
 import pytest
 import test_random_kernels as random_kernels
@@ -9,8 +10,10 @@ import test_random_kernels as random_kernels
 from course_lib import simt
 from course_lib.simt import model
 from course_lib.simt.host import build, counters
-from course_lib.simt.passes.pipeline import prepare
+from course_lib.simt.model import machine
+from course_lib.simt.passes.pipeline import build_program
 from course_lib.simt.ptx import parser
+from course_lib.simt.ptx.ir import Kind
 
 KERNELS = Path(simt.__file__).parents[1] / "kernels"
 NAMES = {"executed": counters.EXECUTED}
@@ -28,7 +31,7 @@ def agree(source, entry, grid, block, args, defines=None):
     """Launch on the model, on the reference generator's code and on the uniform generator's; hold all three to each other."""
     kernel = build.build(source, entry, block=block, defines=defines)
     expected = copies(args)
-    counted = model.run(prepare(parser.parse(kernel.ptx), entry), grid, block, expected)
+    counted = model.run(build_program(parser.parse(kernel.ptx), entry), grid, block, expected)
     for order in ("interleaved", "forward"):             # interleaved warps always run the reference generator's code
         given = copies(args)
         report = simt.launch(source, entry, grid, block, given, defines=defines, workers=1, warp_order=order)
@@ -115,9 +118,29 @@ def test_random_kernels(kind, seed):
 
 def test_what_the_model_does_not_define_is_refused():
     text = 'extern "C" __global__ void f(int* p) { atomicAdd(p, 1); }'
-    program = prepare(parser.parse(build.build(text, "f").ptx), "f")
+    program = build_program(parser.parse(build.build(text, "f").ptx), "f")
     with pytest.raises(model.Undefined, match=r"the model has no (atom|red)\."):
         model.run(program, (1, 1, 1), (1, 1, 1), [np.zeros(1, INT)])
     beyond = 'extern "C" __global__ void f(int* p) { p[threadIdx.x] = 1; }'
     with pytest.raises(model.Undefined, match="4 bytes at"):
-        model.run(prepare(parser.parse(build.build(beyond, "f").ptx), "f"), (1, 1, 1), (2, 1, 1), [np.zeros(1, INT)])
+        model.run(build_program(parser.parse(build.build(beyond, "f").ptx), "f"), (1, 1, 1), (2, 1, 1), [np.zeros(1, INT)])
+
+
+SIMPLE = ("Integer arithmetic", "Logic, shifts, bits and bytes", "Moves and conversions", "Packed video instructions",
+          "Half precision and bfloat16", "Hints, fences and other instructions without a value")
+WITHOUT_DEFINITION = {"ex2", "tanh", "prefetch", "prefetchu", "applypriority", "createpolicy", "pmevent", "isspacep"}
+
+
+@pytest.mark.parametrize("section", SIMPLE)
+def test_the_model_computes_a_form_or_says_that_it_does_not(section):
+    rows = coverage_examples.chosen(section)
+    program = build_program(parser.parse(coverage_examples.kernel(rows[:400])), "k")
+    undefined = set()
+    for ins in program.instructions:
+        if ins.kind is Kind.COMPUTE:
+            given = [machine.cut(0x7FC12345, machine.operand_width(ins, i)) for i in range(len(ins.inputs))]
+            try:
+                machine.results(ins, given)
+            except model.Undefined:
+                undefined.add(ins.opcode[0])
+    assert undefined <= WITHOUT_DEFINITION

@@ -15,8 +15,8 @@ from course_lib.simt.isa import hints, operations
 from course_lib.simt.model import softfloat as sf
 from course_lib.simt.model.arithmetic import evaluate
 from course_lib.simt.model.softfloat import NAN
-from course_lib.simt.model.types import ANY, Pair, width
-from course_lib.simt.passes.pipeline import prepare
+from course_lib.simt.model.types import Halves, width
+from course_lib.simt.passes.pipeline import build_program
 from course_lib.simt.ptx import parser
 
 THREADS = 300
@@ -26,11 +26,9 @@ TOGETHER = 24  # forms in a kernel
 def agrees(kind, expected, got):
     """Does a result match what the model allows?"""
     got &= (1 << width(kind)) - 1
-    if isinstance(expected, Pair):
+    if isinstance(expected, Halves):
         n = width(kind) // 2
         return all(agrees(kind[:-2] if kind.endswith("16x2") else f"b{n}", e, got >> s) for e, s in zip(expected.halves, (0, n)))
-    if expected == ANY:
-        return True
     if expected == NAN:
         return sf.is_nan(kind, got)
     return got in expected if isinstance(expected, frozenset) else got == expected
@@ -164,7 +162,7 @@ def test_known_bugs_are_still_there():
 def refusal(rule):
     """Return the UnsupportedInstruction that a form is refused with, or None."""
     try:
-        reference.lower(prepare(parser.parse(ptx_kernel.kernel_text([rule], 32)), "k"))
+        reference.lower(build_program(parser.parse(ptx_kernel.kernel_text([rule], 32)), "k"))
     except simt.UnsupportedInstruction as refused:
         return refused
     return None

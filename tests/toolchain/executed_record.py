@@ -1,17 +1,15 @@
 """Write tests/data/executed.json: machine code, counters and what Nsight Compute counted, for `toolchain.executed` to be held to.
 
-    python tools/nvrtc_versions.py install 13.0
+    python -m tools nvrtc-versions install 13.0
     python tests/toolchain/executed_record.py
 
 The compiler is the one whose code was profiled; `course_lib/data/traffic.json` has the profiler's counts.
 """
 
 import json
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 VERSION = "13.0"
 KERNELS = ("sgemm_naive", "sgemm_tiled", "sgemm_unrolled", "sgemm_coalesced", "sgemm_ilp", "sgemm_1d_tile", "sgemm_2d_tile",
            "sgemm_warp_tile", "sgemm_readonly", "sgemm_op", "sgemm_volkov", "sgemm_outer_rows", "sgemm_dots", "sgemm_rank1")
@@ -19,7 +17,7 @@ KERNELS = ("sgemm_naive", "sgemm_tiled", "sgemm_unrolled", "sgemm_coalesced", "s
 
 def main():
     """Compile, run and write."""
-    import nvrtc_versions
+    from tools import nvrtc_versions
     nvrtc_versions.load(VERSION)
     import numpy as np
 

@@ -20,7 +20,7 @@ def queue(monkeypatch, tmp_path):
     """Return a queue of its own, whose process has an empty cache."""
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path))
     monkeypatch.setattr(background, "NICE", 0)             # a test does not wait for everybody else
-    made = ahead.Queue()
+    made = ahead.CompileQueue()
     monkeypatch.setattr(ahead, "_queues", [made])
     forget()
     yield made
@@ -54,7 +54,7 @@ def test_what_was_compiled_ahead_is_neither_compiled_nor_disassembled_again(queu
 
 def test_the_latest_wish_is_done_first_and_each_text_once(monkeypatch):
     orders = []
-    queue = ahead.Queue()
+    queue = ahead.CompileQueue()
     monkeypatch.setattr(queue, "_thread", "somebody works already")
     queue.put(requests(*range(10)))
     queue.put(requests(20, 3, 21))

@@ -10,7 +10,6 @@ import threading
 import zipfile
 from pathlib import Path
 
-import precompiled as tool
 import pytest
 import what_it_says
 import without_nvrtc
@@ -18,10 +17,12 @@ import without_nvrtc
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL
 from course_lib.toolchain import archive, compile_cuda, machine_code, nvrtc, resources, sass
-from course_lib.toolchain.compiled_once import answers
+from course_lib.toolchain.compile_cache import stored_compilations
 from course_lib.toolchain.disassemble_many import code_texts
 from course_lib.toolchain.request import Request
 from course_lib.toolchain.sass import disassemble_now, read_back
+from tools import again
+from tools import precompiled as tool
 
 ROOT = Path(__file__).parents[2]
 LESSON = "notebooks/06_bank_conflicts.ipynb"
@@ -39,7 +40,7 @@ ODD = [
 def build(folder, *arguments):
     """Make an archive as a release does, in a process of its own; return its path."""
     made = folder / "precompiled.zip"
-    subprocess.run([sys.executable, tool.__file__, "--to", made, "--cache", folder / "cache", *arguments], check=True, cwd=folder,
+    subprocess.run([*again("precompiled", "--to", made, "--cache", folder / "cache", *arguments)], check=True, cwd=ROOT,
                    capture_output=True, timeout=1500)
     return made
 
@@ -47,8 +48,8 @@ def build(folder, *arguments):
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """Return an archive of a few kernels and one lesson."""
-    return build(tmp_path_factory.mktemp("archive"), "--kernels", *what_it_says.QUICK, "matrix_sum", "--notebooks", LESSON,
-                 "notebooks/03_first_kernel.ipynb")
+    return build(tmp_path_factory.mktemp("archive"), "--kernels", ",".join([*what_it_says.QUICK, "matrix_sum"]),
+                 "--notebooks", f"{LESSON},notebooks/03_first_kernel.ipynb")
 
 
 @pytest.fixture
@@ -284,7 +285,7 @@ def test_kernels_disassembled_together_read_as_alone(cache):
         kernel = ALL[name]
         for values in kernel.positions()[::40]:
             compile_cuda(kernel.source, name=kernel.file_name, defines=kernel.defines(**values))
-    cubins = [cubin for _, _, cubin in answers()]
+    cubins = [cubin for _, _, cubin in stored_compilations()]
     assert len(cubins) > 10
     for cubin, texts in zip(cubins, code_texts(cubins, "sm_90"), strict=True):
         assert {name: read_back(text) for name, text in texts.items()} == disassemble_now(cubin)

@@ -15,7 +15,7 @@ from cpu_tools import needs_c
 
 from course_lib import toolchain
 from course_lib.errors import CourseError
-from course_lib.toolchain import CompileError, CrashedError, call_apart, compile_c, gemm_call, host
+from course_lib.toolchain import CompileError, CrashedError, call_in_subprocess, compile_c, gemm_call, host
 from course_lib.toolchain.host_compiler import host_compiler
 
 ANSWER = "int answer(void) { return 42; }\n"
@@ -261,7 +261,7 @@ def test_neighbours_in_one_array_are_no_aliases():
 def apart(body, *arrays, **options):
     program = compile_c(f"#include <stdio.h>\n#include <stdlib.h>\nint f(double* x, int n) {{ {body} }}", name="cell")
     x = arrays[0] if arrays else np.arange(4.0)
-    return call_apart(program, "f", ["array", "int"], [x, 4], status=True, **options)
+    return call_in_subprocess(program, "f", ["array", "int"], [x, 4], status=True, **options)
 
 
 @needs_c

@@ -128,6 +128,6 @@ def test_the_table():
 
 @pytest.mark.exhaustive
 def test_the_page_is_what_the_tool_writes():
-    import machine_code
+    from tools.page import machine_code
     text = machine_code.PAGE.read_text(encoding="utf-8")
-    assert machine_code.page(text, "2000-01-01") == text, "docs/machine-code.md is not up to date: python tools/machine_code.py"
+    assert machine_code.page(text, "2000-01-01") == text, "docs/machine-code.md is not up to date: python -m tools page machine-code"

@@ -1,6 +1,7 @@
 """Registers, shared memory, stack and constants, against the assembler's own report and cuobjdump's."""
 
 import contextlib
+import importlib
 import re
 import struct
 
@@ -136,3 +137,11 @@ def test_another_elf_file_is_no_cubin():
     header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0)
     with pytest.raises(CourseError, match="cubin"):
         resources(header)
+
+
+def test_a_fault_of_ours_is_not_reported_as_damage(monkeypatch):
+    def broken(data):
+        return {}["missing"]
+    monkeypatch.setattr(importlib.import_module("course_lib.toolchain.resources"), "_attributes", broken)
+    with pytest.raises(KeyError, match="missing"):
+        resources(compile_cuda(SOURCE).cubin)

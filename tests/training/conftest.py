@@ -29,8 +29,8 @@ class ActedQueue:
     def bind(self, compiled, entry, grid, block, args):
         return lambda: self._act(entry, lambda: simt.launch(compiled.ptx, entry, grid, block, list(args)))
 
-    def bind_library(self, A, B, C, alpha, beta, turned):
-        a, b = (x.T if turn else x for x, turn in zip((A, B), turned, strict=True))
+    def bind_library(self, A, B, C, alpha, beta, transposed):
+        a, b = (x.T if turn else x for x, turn in zip((A, B), transposed, strict=True))
 
         def work():
             C[...] = np.float32(alpha) * (a @ b) + (np.float32(beta) * C if beta else 0)

@@ -61,5 +61,5 @@ def test_the_figures_of_the_page_on_sweeps():
     assert f"take {separate.kernels} kernels and {separate.count('sectors'):,} global sectors when separate" in page
     assert f"and {fused.kernels} kernels and {fused.count('sectors'):,} sectors when fused" in page
     for p in PRODUCTS:
-        a, b = ("yes" if turn else "no" for turn in p.turned)
+        a, b = ("yes" if turn else "no" for turn in p.transposed)
         assert f"| {p.text} | {a} | {b} |" in page

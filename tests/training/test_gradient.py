@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.training import LEARNT, PRODUCTS, Network, Setting, apart, check_gradient, digits, first_weights, train
+from course_lib.training import LEARNT, PRODUCTS, Network, Setting, check_gradient, digits, first_weights, loss_distance, train
 from course_lib.training import gradient as room
 from course_lib.training.host import Host
 from course_lib.training.network import matrix_shapes
@@ -28,17 +28,17 @@ def test_the_right_products_pass(setting):
 
 
 @pytest.mark.parametrize(("formulas", "wrong"), [
-    (with_one(4, replace(W1, turned=(False, True))), {"W1"}),
-    (with_one(4, replace(W1, turned=(True, False))), {"W1"}),
-    (with_one(4, replace(W1, A="X", B="G", turned=(False, False))), {"W1"}),     # the gradient itself transposed
+    (with_one(4, replace(W1, transposed=(False, True))), {"W1"}),
+    (with_one(4, replace(W1, transposed=(True, False))), {"W1"}),
+    (with_one(4, replace(W1, A="X", B="G", transposed=(False, False))), {"W1"}),     # the gradient itself transposed
 ])
 def test_a_wrong_update_spoils_its_own_array(formulas, wrong):
     assert {s.name for s in check_gradient(formulas, SQUARE) if not s.right} == wrong
 
 
 def test_a_wrong_product_forward_spoils_more():
-    """H with X not turned: the loss is that of other pictures, so no gradient is that of the true loss."""
-    found = check_gradient(with_one(0, replace(H, turned=(False, True))), SQUARE)
+    """H with X not transposed: the loss is that of other pictures, so no gradient is that of the true loss."""
+    found = check_gradient(with_one(0, replace(H, transposed=(False, True))), SQUARE)
     assert {s.name for s in found if not s.right} >= {"W1", "W2"}
 
 
@@ -64,7 +64,7 @@ def test_the_element_that_is_shown_is_the_same_on_every_machine():
     """Where all agree, the largest gradient: which element rounding makes the worst is chance. Else the worst."""
     tried = {name: check_gradient(setting=SQUARE, tries=tries)[0].element for name, tries in (("few", 2), ("many", 40))}
     assert tried["few"] == tried["many"]
-    wrong = check_gradient(with_one(4, replace(W1, turned=(False, True))), SQUARE)[0]
+    wrong = check_gradient(with_one(4, replace(W1, transposed=(False, True))), SQUARE)[0]
     assert abs(wrong.step - wrong.slope) > 100 * room.RIGHT * abs(wrong.slope)
 
 
@@ -91,28 +91,28 @@ def test_the_mean_loss_is_the_network_s_and_does_not_overflow():
 
 
 def test_the_lesson_s_mistake_learns_and_learns_worse():
-    wrong = train(backend="cpu", setting=SQUARE, formulas=with_one(4, replace(W1, turned=(False, True))))
+    wrong = train(backend="cpu", setting=SQUARE, formulas=with_one(4, replace(W1, transposed=(False, True))))
     right = train(backend="cpu", setting=SQUARE)
     assert wrong.losses[-20:].mean() < wrong.losses[0] / 3
     assert wrong.losses[-20:].mean() > 1.5 * right.losses[-20:].mean()
     assert wrong.accuracy < right.accuracy
-    assert apart(train(backend="cpu", setting=SQUARE, formulas=PRODUCTS), right) == 0
+    assert loss_distance(train(backend="cpu", setting=SQUARE, formulas=PRODUCTS), right) == 0
 
 
 @pytest.mark.parametrize("products", ["fused", "separate"])
 def test_our_kernels_make_the_same_mistake(products):
-    formulas = with_one(4, replace(W1, turned=(False, True)))
+    formulas = with_one(4, replace(W1, transposed=(False, True)))
     small = Setting(hidden=64, batch=64)
     ours, numpys = (train(way, backend=where, setting=small, steps=3, formulas=formulas)
                     for way, where in ((products, "sim"), ("library", "cpu")))
-    assert apart(ours, numpys) < 1e-5
+    assert loss_distance(ours, numpys) < 1e-5
 
 
 @pytest.mark.parametrize(("formulas", "setting", "words"), [
-    (with_one(4, replace(W1, turned=(False, True))), Setting(),
+    (with_one(4, replace(W1, transposed=(False, True))), Setting(),
      r"W1 = W1 - rate G Xᵀ: 64 × 128 times 64 × 64 cannot make W1, which is 128 × 64"),
-    (with_one(1, replace(Y, turned=(False, False))), SQUARE, r"Y = H W2: 64 × 64 times 10 × 64 cannot make Y, which is 64 × 10"),
-    (with_one(2, replace(G, turned=(True, True))), SQUARE, "turn an operand, or exchange the two"),
+    (with_one(1, replace(Y, transposed=(False, False))), SQUARE, r"Y = H W2: 64 × 64 times 10 × 64 cannot make Y, which is 64 × 10"),
+    (with_one(2, replace(G, transposed=(True, True))), SQUARE, "turn an operand, or exchange the two"),
     (PRODUCTS[:4], SQUARE, "make H, Y, G, W2, but a step makes H, Y, G, W2, W1"), (PRODUCTS[::-1], SQUARE, "in this order")])
 def test_what_cannot_be_a_step_is_said(formulas, setting, words):
     with pytest.raises(CourseError, match=words):

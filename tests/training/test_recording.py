@@ -26,7 +26,7 @@ def check(found, settings, steps):
     assert losses[0]["dtype"] == "float64"
     for row in losses:
         assert (row["hidden"], row["batch"], len(row["losses"])) == (first.hidden, first.batch, steps)
-        assert row["apart"] <= CLOSE
+        assert row["loss_distance"] <= CLOSE
         assert np.max(np.abs(np.subtract(row["losses"], losses[0]["losses"]))) <= CLOSE + 1e-5
         assert row["losses"][0] > row["losses"][-1] > 0
     for setting in settings:
@@ -62,7 +62,7 @@ def test_a_record_has_its_form_and_is_read_back(quick, tmp_path):
 
 def test_the_deadline_leaves_the_rest(quick):
     found, failed, left = training.record(settings=SMALL[:1], steps=2, progress=False, say=lambda text: None, deadline_s=-1)
-    assert (len(found.rows), failed, left) == (1, 0, len(training.ways(SMALL[:1])))
+    assert (len(found.rows), failed, left) == (1, 0, len(training.variants(SMALL[:1])))
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_a_run_that_is_off_is_not_recorded(quick, monkeypatch):
     assert len(found.find(what="speed", products="separate")) == 2
     complaint, = (line for line in said if line.startswith("FAILED speed of fused on gpu, graph"))
     assert "step error nan, but rounding explains 1e-03" in complaint
-    monkeypatch.setattr(training, "apart", lambda *a: 0.01)
+    monkeypatch.setattr(training, "loss_distance", lambda *a: 0.01)
     found, failed, left = training.record(settings=SMALL[:1], steps=2, progress=False, say=said.append)
     assert [row.get("dtype") for row in found.find(what="losses")] == ["float64"]
 

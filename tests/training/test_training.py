@@ -19,9 +19,9 @@ from course_lib.training import (
     Network,
     Setting,
     accuracy,
-    apart,
     digits,
     first_weights,
+    loss_distance,
     place,
     scores,
     speed,
@@ -103,13 +103,13 @@ def test_the_loss_and_the_gradients_are_those_of_finite_differences():
 
 
 def test_all_four_transpositions_are_in_a_step():
-    assert {p.turned for p in PRODUCTS} == COMBINATIONS
+    assert {p.transposed for p in PRODUCTS} == COMBINATIONS
     where = place("fused", "sim")
     network = Network(SMALL, where)
     network.load(*next(digits().batches(SMALL.batch)))
     network.step()
     launched = [(bool(r.parameters["TRANSA"]), bool(r.parameters["TRANSB"])) for _, (r,) in where.launches]
-    assert launched == [p.turned for p in PRODUCTS]
+    assert launched == [p.transposed for p in PRODUCTS]
     assert [r.kernel.name for _, (r,) in where.launches] == ["sgemm_op"] * 5
 
 
@@ -119,14 +119,14 @@ def test_every_product_of_a_step_is_within_its_rounding(acted, monkeypatch, prod
     where, seen = place(products, backend), []
     make = where.product
 
-    def product(A, B, C, alpha, beta, turned):
-        call = make(A, B, C, alpha, beta, turned)
+    def product(A, B, C, alpha, beta, transposed):
+        call = make(A, B, C, alpha, beta, transposed)
 
         def checked():
-            a, b = (np.array(x.T if turn else x) for x, turn in zip((A, B), turned, strict=True))
+            a, b = (np.array(x.T if turn else x) for x, turn in zip((A, B), transposed, strict=True))
             before = C.copy()
             call()
-            seen.append((turned, mismatch(C, a, b, before, alpha=np.float32(alpha), beta=np.float32(beta))))
+            seen.append((transposed, mismatch(C, a, b, before, alpha=np.float32(alpha), beta=np.float32(beta))))
         return checked
 
     where.product = product
@@ -134,7 +134,7 @@ def test_every_product_of_a_step_is_within_its_rounding(acted, monkeypatch, prod
     with where:
         network.load(*next(digits().batches(SMALL.batch)))
         network.step()
-    assert seen == [(p.turned, None) for p in PRODUCTS]
+    assert seen == [(p.transposed, None) for p in PRODUCTS]
 
 
 @pytest.mark.sampled(test=2)
@@ -156,11 +156,11 @@ def test_a_step_elsewhere_is_the_reference_s(products, backend):
 @pytest.mark.slow
 def test_the_loss_is_the_same_whoever_multiplies():
     exact, blas = (train(backend="cpu", dtype=dtype) for dtype in ("float64", "float32"))
-    assert apart(exact, blas) <= CLOSE / 10
+    assert loss_distance(exact, blas) <= CLOSE / 10
     fused, separate = (train(products, backend="sim", setting=SMALL, steps=12) for products in ("fused", "separate"))
     assert np.array_equal(fused.losses, separate.losses)
     assert all(np.array_equal(fused.weights[name], separate.weights[name]) for name in LEARNT), "the same sums in the same order"
-    assert apart(fused, train(backend="cpu", setting=SMALL, steps=12, dtype="float64")) <= CLOSE / 10
+    assert loss_distance(fused, train(backend="cpu", setting=SMALL, steps=12, dtype="float64")) <= CLOSE / 10
 
 
 def test_a_run_on_the_gpu_with_and_without_a_graph(acted):
@@ -168,7 +168,7 @@ def test_a_run_on_the_gpu_with_and_without_a_graph(acted):
     for products in ("fused", "separate", "library"):
         plain, graph = (train(products, backend="gpu", setting=SMALL, steps=4, graph=g) for g in (False, True))
         assert np.array_equal(plain.losses, graph.losses)
-        assert apart(plain, exact) <= CLOSE / 10
+        assert loss_distance(plain, exact) <= CLOSE / 10
         assert plain.label == "measured on NVIDIA X"
 
 
@@ -199,11 +199,11 @@ def test_a_nan_is_never_close():
     one = train(backend="cpu", setting=SMALL, steps=3)
     broken = train(backend="cpu", setting=SMALL, steps=3)
     broken.losses[1] = np.nan
-    assert not apart(one, broken) <= CLOSE
+    assert not loss_distance(one, broken) <= CLOSE
     with pytest.raises(CourseError, match="cannot be compared"):
-        apart(one, train(backend="cpu", setting=SMALL, steps=2))
+        loss_distance(one, train(backend="cpu", setting=SMALL, steps=2))
     with pytest.raises(CourseError, match="cannot be compared"):
-        apart(one, train(backend="cpu", setting=Setting(hidden=24, batch=20, rate=0.2), steps=3))
+        loss_distance(one, train(backend="cpu", setting=Setting(hidden=24, batch=20, rate=0.2), steps=3))
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(1, 10), (33, 10), (70, 65), (5, 1)])
@@ -277,6 +277,6 @@ def real():
 @pytest.mark.parametrize("products", ["separate", "fused", "library"])
 def test_a_real_gpu_learns_as_numpy_does(real, products, graph):
     exact = train(backend="cpu", steps=40, dtype="float64")
-    assert apart(train(products, backend="gpu", steps=40, graph=graph), exact) <= CLOSE / 10
+    assert loss_distance(train(products, backend="gpu", steps=40, graph=graph), exact) <= CLOSE / 10
     assert step_error(products, backend="gpu", graph=graph) <= STEP_CLOSE
     assert speed(products, backend="gpu", graph=graph, budget_s=0.01).per_s > 0

@@ -1,4 +1,4 @@
-"""A front door that answers at once, with counters that depend on the parameters, and remembers what it was asked."""
+"""A `run` that answers at once, with counters that depend on the parameters, and remembers what it was asked."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from course_lib.widgets import compute
 
 @pytest.fixture(scope="session")
 def real():
-    """Return a small result of the real front door."""
+    """Return a small result of the real `run`."""
     return compute.run("sgemm_naive", *compute.inputs(8, 8, 8)[:2], backend="sim")
 
 

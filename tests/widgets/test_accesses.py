@@ -5,8 +5,8 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.plots import requests, touched_sectors
 from course_lib.run import run
-from course_lib.widgets import accesses, compute
-from course_lib.widgets.accesses import places, traced
+from course_lib.widgets import accesses, compute, static
+from course_lib.widgets.accesses import access_sites, traced
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def choose(box, line, array, wait_s):
 
 
 def test_every_access_of_the_source_is_offered(padded, box):
-    found = places(padded)
+    found = access_sites(padded)
     assert [(p.line, p.store, p.array) for p in found] == [
         (28, False, "A"), (28, True, "As"), (29, False, "B"), (29, True, "Bs"), (33, False, "As"), (33, False, "Bs"), (39, True, "C")]
     assert sum(len(r) for who in found.values() for r in who.values()) == sum(t.space in ("global", "shared") for t in padded.trace)
@@ -41,6 +41,12 @@ def test_every_access_of_the_source_is_offered(padded, box):
     assert "acc += As[ty][k] * Bs[tx][k];" in box.line.options[2][0]
     assert len(box.block.options) == 4
     assert len(box.warp.options) == 8
+
+
+def test_who_sees_the_choices_has_the_neighbours_drawn_and_nothing_compiled(box, wait_s, monkeypatch):
+    monkeypatch.setattr(static, "compile_ahead", lambda offered: pytest.fail(f"compiles {offered}"))
+    box._view_count = 1                                    # as a front end does when it shows the widget
+    assert box.engine.settle(wait_s)
 
 
 @pytest.mark.slow

@@ -155,6 +155,26 @@ def test_a_picture_is_grey_until_the_one_of_the_new_position_is_drawn(front_door
     box.close()
 
 
+def test_the_numbers_of_the_move_before_are_grey_while_a_run_goes_on(front_door, monkeypatch, wait_s):
+    box, gate = live("sgemm_naive", N=64), threading.Event()
+    assert waiting.STALE_NOW not in box.table.value
+    quick = compute.run
+    monkeypatch.setattr(compute, "run", lambda *given, **options: gate.wait(wait_s) and quick(*given, **options))
+    box.sliders["bx"].value = 32
+    assert box.table.value.startswith(waiting.STALE_NOW), "the column of the old numbers is grey"
+    assert "256 × 16" in box.table.value
+    box.sliders["by"].value = 8
+    assert box.table.value.count(waiting.STALE_NOW) == 1, "a second move while it runs greys nothing twice"
+    gate.set()
+    assert box.engine.settle(wait_s)
+    assert waiting.STALE_NOW not in box.table.value
+    box.sliders["by"].value = 16
+    box.sliders["bx"].value = 16
+    assert waiting.STALE_NOW not in box.table.value, "known already: nothing has to be waited for"
+    assert "aria-busy" not in box.static_html()
+    box.close()
+
+
 def test_without_a_front_end_the_first_table_is_there(tiled):
     bundle = tiled._repr_mimebundle_()
     assert "<table" in bundle["text/html"]
@@ -204,7 +224,7 @@ def test_the_player_steps_and_stops_at_the_ends(wait_s):
 def translated(monkeypatch):
     """Return what another process was asked to translate."""
     found = []
-    monkeypatch.setattr(sliders, "prepare", lambda kernel, parameters, given_up: found.append((kernel, parameters)) or True)
+    monkeypatch.setattr(sliders, "translate_ahead", lambda kernel, parameters, given_up: found.append((kernel, parameters)) or True)
     return found
 
 

@@ -1,8 +1,6 @@
 """What can stand beside the sliders: roofline point, accesses, bytes, machine code; rows to choose; padded rows; other kinds."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,8 +18,6 @@ from course_lib.widgets import live
 from course_lib.widgets.compute import evaluate, inputs, widened
 from course_lib.widgets.facts import ROWS, USUAL, facts
 from course_lib.widgets.live_pictures import access_picture, code_picture, retraced, roofline_picture
-
-sys.path.append(str(Path(__file__).parents[2] / "tools"))
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +64,7 @@ def test_a_loop_that_stays_a_loop_is_limited_by_its_instructions():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sgemm_swapped", "sgemm_tiled", "sgemm_2d_tile"])
 def test_the_work_is_what_the_tables_of_the_time_bound_are_made_of(name):
-    import time_bound
+    from tools.page import time_bound
     A, B, _ = inputs(256, 256, 256)
     ours, theirs = work_of(run(name, A, B)), time_bound.work(name, 256)
     for field in ("blocks", "fmas", "instructions", "wavefronts", "sectors", "block_sectors", "launch_sectors", "rounds", "resident"):

@@ -73,10 +73,10 @@ def tiny(tmp_path):
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_file_keeps_to_the_form(lesson):
     found = questions.load(lesson)
-    choices = [q for q in found if isinstance(q, questions.Choice)]
+    choices = [q for q in found if isinstance(q, questions.ChoiceQuestion)]
     assert 1 <= len(choices) <= 4, "a self-check has both kinds"
-    places = {[option.right for option in q.options].index(True) for q in choices}
-    assert len(places) > 1 or len(choices) == 1, "the right answer always stands in the same place"
+    access_sites = {[option.right for option in q.options].index(True) for q in choices}
+    assert len(access_sites) > 1 or len(choices) == 1, "the right answer always stands in the same place"
     longest = [max(q.options, key=lambda option: len(option.text)).right for q in choices]
     assert not all(longest) or len(choices) == 1, "the right answer is always the longest"
 
@@ -85,7 +85,7 @@ def test_every_file_keeps_to_the_form(lesson):
 @pytest.mark.parametrize("question", CHECKED)
 def test_every_number_is_what_its_expression_computes(question):
     value = eval(question.check, dict(KNOWN))       # our own files
-    if isinstance(question, questions.Choice):
+    if isinstance(question, questions.ChoiceQuestion):
         assert value
     else:
         assert value == pytest.approx(question.answer, rel=min(question.tolerance, 1e-3), abs=1e-12)

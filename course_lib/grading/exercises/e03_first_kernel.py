@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from course_lib.check.case import Case, all_cases, gate_case
+from course_lib.check.operation import Tile
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
-from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, Tile, per_work, tile_grid
+from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 from course_lib.kernels.kernel import ceil_div
 
 EXERCISE = "03_first_kernel"
@@ -110,7 +111,7 @@ class TwoElements(Sgemm):
 
 def _covered(operation):
     """Return how many rows and columns of C a block covers."""
-    return (LONG, SHORT) if operation.turned else (SHORT, LONG)
+    return (LONG, SHORT) if operation.transposed else (SHORT, LONG)
 
 
 def _unwritten(operation, trial):
@@ -118,7 +119,7 @@ def _unwritten(operation, trial):
     left = np.isnan(trial.matrices()[3])
     row, col = np.indices(left.shape)
     rows, cols = _covered(operation)
-    second, step = (row % rows >= SHORT, "16 rows down") if operation.turned else (col % cols >= SHORT, "16 columns on")
+    second, step = (row % rows >= SHORT, "16 rows down") if operation.transposed else (col % cols >= SHORT, "16 columns on")
     outside = (row >= rows) | (col >= cols)
     known = (
         (second, f"These are the second elements of the threads, {step}"),
@@ -131,7 +132,7 @@ def _unwritten(operation, trial):
 
 def _square_only(trial):
     """Say that N (or M) stands where K or a leading dimension belongs, when that gives the result."""
-    case, transposed = trial.case, bool(trial.turned)
+    case, transposed = trial.case, bool(trial.transposed)
     if case.pad or len({case.M, case.N, case.K}) < 3:
         return ""
     A, B, before, C = (m.astype(np.float64) for m in trial.matrices())

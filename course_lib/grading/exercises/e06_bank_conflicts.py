@@ -30,13 +30,13 @@ TILES = 4             # in the input of the gates
 SWAPPED = 17.9375     # sectors per 32 elements of 2 × 2 tiles, of which two lie on the diagonal, as the plain kernel swaps them
 
 
-def wavefronts_per_work(report: simt.Report, work: int) -> Reading:
+def wavefronts_per_work(report: simt.Report, work: float) -> Reading:
     """Return the wavefronts of all accesses to shared memory, for each piece of work."""
     count = sum(report.counters[name] for name in WAVEFRONTS)
     return Reading(count / work, f"{count} / {work}", by_line(report, WAVEFRONTS), conflicts_by_line(report, WAVEFRONTS))
 
 
-def bytes_per_element(report: simt.Report, work: int) -> Reading:
+def bytes_per_element(report: simt.Report, work: float) -> Reading:
     """Return a block's bytes of shared memory for each element of a tile."""
     size = sum(variable.nbytes for variable in report.shared)
     return Reading(TILES * size / (PER * work), f"{size} bytes a block")

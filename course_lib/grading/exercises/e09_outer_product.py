@@ -32,7 +32,7 @@ EXERCISE = "09_outer_product"
 MOST = 8              # vectors that inputs grow with; no thread has registers for the sums of more
 
 
-def words_read(report: simt.Report, work: int) -> Reading:
+def words_read(report: simt.Report, work: float) -> Reading:
     """Read the shared loads of a warp for each of its multiply-adds, and shuffles, which bring words of other threads instead."""
     loads = per_warp("shared instructions")(report, work)
     if all(instruction.base != "SHFL" for instruction in report.sass):
@@ -41,7 +41,7 @@ def words_read(report: simt.Report, work: int) -> Reading:
     return Reading(loads.value + 32 * shuffles / work, f"{loads.words}, and {shuffles:.0f} shuffles", loads.shares)
 
 
-def words_fetched(report: simt.Report, work: int) -> Reading:
+def words_fetched(report: simt.Report, work: float) -> Reading:
     """Read how many words global memory delivers, in whole sectors of 8, for each multiply-add."""
     sectors = per_work(SECTORS_LOADED)(report, work)
     return Reading(8 * sectors.value, f"8 × {sectors.words}", sectors.shares)

@@ -71,7 +71,7 @@ def _some_requests(rng):
         yield N, chunk, int(rng.integers(0, N - chunk + 1))
 
 
-def sectors_per_work(counter: str) -> Callable[[simt.Report, int], Reading]:
+def sectors_per_work(counter: str) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads the sectors for 32 components; fewer than their bytes need means that some moved by atomics."""
     plain = per_work(counter)
 

@@ -15,7 +15,7 @@ is stored: 3 · 128 / 32768 = 0.0117. The starter asks H at each multiply-add, w
 """
 
 from course_lib import simt
-from course_lib.check.layer import TILE, Back, Batch, Layer, batches, drawn, forward_batches, leaky
+from course_lib.check.layer import TILE, Back, Layer, LayerCase, batches, drawn, forward_batches, leaky
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work, tile_grid
 
@@ -25,7 +25,7 @@ ATOMICS = ("ATOM", "ATOMG", "RED", "REDG")
 ONCE = 1 / 8           # sectors of an element of C
 
 
-def stored(report: simt.Report, work: int) -> Reading:
+def stored(report: simt.Report, work: float) -> Reading:
     """Read the sectors stored for each element of C, an atomic counting as another store of C; of the report, `sass` is read too."""
     reading = per_work(SECTORS_STORED)(report, work)
     atomics = sum(instruction.base in ATOMICS for instruction in report.sass)
@@ -85,7 +85,7 @@ def _part(part, title, entry, operation, cases, counted, gates, more=drawn):
                 cases=lambda tile: cases, gate_case=lambda tile: counted, gates=gates, drawn=more)
 
 
-SHORT, DEEP = Batch("counters", 64, 64, 8), Batch("counters", 64, 64, 32)      # tiles of C are whole; one step along K
+SHORT, DEEP = LayerCase("counters", 64, 64, 8), LayerCase("counters", 64, 64, 32)      # tiles of C are whole; one step along K
 PARTS = (
     FunctionSpec(EXERCISE, "passes", "Part 1: count the passes", "passes", ("M", "N", "rows"),
                  ((64, 64, 4), (64, 64, 1), (32, 8, 4), (40, 96, 8), (8, 10, 4), (64, 50, 2), (1, 1, 1)), _sizes, passes, guess=_guess),

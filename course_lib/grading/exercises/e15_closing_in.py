@@ -48,13 +48,13 @@ ONE = "With two buffers nobody overwrites what others still read: the barrier af
 UNDER = "Load the next tile before the products, into registers, and store it to the other buffer after them"
 
 
-def shared_bytes(report: simt.Report, work: int) -> Reading:
+def shared_bytes(report: simt.Report, work: float) -> Reading:
     """Read how many bytes of shared memory a block takes; of the report, `resources` is read."""
     size = report.resources.static_shared_bytes
     return Reading(float(size), f"{size // 4} floats")
 
 
-def stored(report: simt.Report, work: int) -> Reading:
+def stored(report: simt.Report, work: float) -> Reading:
     """Read the wavefronts that store to shared memory, by stores and by asynchronous copies, for each multiply-add of a warp."""
     count = sum(report.counters[name] for name in STORES)
     return Reading(32 * count / work, f"{count} / {work // 32} of warps", by_line(report, STORES), conflicts_by_line(report, STORES))

@@ -30,7 +30,7 @@ WMMA = "Let a warp multiply 16 × 16 by 16 × 16 with wmma::mma_sync, each tile 
 SPLIT = "Six products of parts on tensor cores do: small ones first, and nothing of the product itself by the lanes"
 
 
-def arithmetic(report: simt.Report, work: int) -> Reading:
+def arithmetic(report: simt.Report, work: float) -> Reading:
     """Read the arithmetic instructions of a warp for 2048 multiply-adds, on tensor cores and by lanes."""
     count = report.counters
     lanes = max(sum(count[name] for name in OF_LANES), work - PRODUCTS * count[MATRIX]) / 32

@@ -9,7 +9,7 @@ and returns numbers, which are compared here.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from course_lib.grading.judge.engine import Engine, Here
 from course_lib.grading.judge.function_check import check_function
@@ -19,7 +19,7 @@ from course_lib.grading.judge.loops_check import check_loops
 from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.grading.judge.spec import Spec
 from course_lib.grading.judge.verdict import Verdict
-from course_lib.unwritten import Unwritten, is_unwritten, text_of
+from course_lib.unwritten import is_unwritten, text_of
 
 AnySpec = Spec | LoopsSpec | FunctionSpec
 _CHECKS: dict[type, Callable[[Any, Any, int | None, Engine], Verdict]] = {
@@ -46,5 +46,5 @@ def check(answer: str | Callable, spec: AnySpec, *, seed: int | None = None, eng
         `passed` when every input gives the right result without hazards, and every gate is passed.
     """
     if is_unwritten(answer):                     # a kernel that does not compile: its text fails here, with the compiler's words
-        answer = text_of(cast(Unwritten, answer))
+        answer = text_of(answer)
     return _CHECKS[type(spec)](answer, spec, seed, engine or Here())

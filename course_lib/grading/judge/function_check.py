@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from course_lib.check.finding import Finding
-from course_lib.check.trials import Outcome
+from course_lib.check.trials import TrialOutcome
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.verdict import Verdict
@@ -23,11 +23,11 @@ def check_function(answer: str | Callable, spec: FunctionSpec, seed: int | None,
         return Verdict(spec.title, False, (Finding("entry", f"{spec.entry} must be a function, `def {spec.entry}"
                                                             f"({', '.join(spec.parameters)}):`"),))
     cases = spec.cases + (() if seed is None else tuple(spec.drawn(np.random.default_rng([seed, 12]))))
-    outcomes: list[Outcome] = []
+    outcomes: list[TrialOutcome] = []
     findings: dict[str, Finding] = {}
     for given, got in zip(cases, _replies(answer, spec, cases, engine), strict=True):
         finding = _finding(spec, given, got)
-        outcomes.append(Outcome(_words(spec, given), _shown(got) + ("" if finding else _printed(spec, given)), finding is None))
+        outcomes.append(TrialOutcome(_words(spec, given), _shown(got) + ("" if finding else _printed(spec, given)), finding is None))
         if finding:
             findings.setdefault(finding.kind, finding)
     return Verdict(spec.title, not findings, tuple(findings.values()), tuple(outcomes), shown=len(spec.cases))

@@ -44,7 +44,7 @@ def _words(match):
     return f"{times} {kinds[0]}{'s' * (times > 1)}" if len(kinds) == 1 else f"{times} times ({', '.join(kinds)})"
 
 
-def barriers_per_tile(tiles: int) -> Callable[[simt.Report, int], Reading]:
+def barriers_per_tile(tiles: int) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads the barriers of a warp for each of its tiles along K, of which the gate's input has `tiles`."""
     def read(report, work):
         lines = Counter(line for kind, line in steps(report) if kind == BARRIER)
@@ -53,7 +53,7 @@ def barriers_per_tile(tiles: int) -> Callable[[simt.Report, int], Reading]:
     return read
 
 
-def loads_in_the_open(report: simt.Report, work: int) -> Reading:
+def loads_in_the_open(report: simt.Report, work: float) -> Reading:
     """Read the share of a warp's loads from global memory that no work hides.
 
     A load is hidden when the warp reads shared memory before it needs what it loads: before its next store to shared memory, or its next

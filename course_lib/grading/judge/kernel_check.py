@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.check import reports
 from course_lib.check.case import Case
 from course_lib.check.finding import Finding
-from course_lib.check.trials import Outcome, Trials
+from course_lib.check.trials import TrialOutcome, Trials
 from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.loops_spec import LoopsSpec
@@ -69,7 +69,7 @@ class Run:
         self.tile = {name: written_values(source)[name] for name in spec.tile}
         self.cases = spec.cases(self.tile) + (() if seed is None else _drawn(spec, self.tile, seed))
         self.trials = Trials(spec.operation, self._launch, self.tile, self.lines, self.seed)
-        self.gates: list[Outcome] = []
+        self.gates: list[TrialOutcome] = []
         self.values: dict[str, float] = {}
 
     def verdict(self) -> Verdict:
@@ -97,12 +97,12 @@ class Run:
         for gate in self.spec.gates:
             limit = f"at most {gate.limit:.4f} passes, {gate.achievable:.4f} is achievable"
             if report is None:
-                self.gates.append(Outcome(gate.name, f"not read: the results come first ({limit})", None))
+                self.gates.append(TrialOutcome(gate.name, f"not read: the results come first ({limit})", None))
                 continue
             reading = gate.read(report, self.spec.operation.work(case))
             self.values[gate.name] = reading.value
             passed = reading.value <= gate.limit
-            self.gates.append(Outcome(gate.name, f"{reading.value:.4f} ({reading.words}, {case}); {limit}", passed))
+            self.gates.append(TrialOutcome(gate.name, f"{reading.value:.4f} ({reading.words}, {case}); {limit}", passed))
             if not passed:
                 self.trials.note(_of_gate(gate, reading, report, self.lines))
 

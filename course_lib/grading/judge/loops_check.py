@@ -148,7 +148,7 @@ def stored_shapes(trial: Any) -> tuple[tuple[int, int, int], ...]:
     """Return (rows, cols, leading dimension) of A, B and C as they are stored."""
     found = []
     for name, buffer in zip(MATRICES, (trial.A, trial.B, trial.C), strict=True):
-        rows, cols = trial.view(name, buffer).shape[::-1 if name in trial.turned else 1]
+        rows, cols = trial.view(name, buffer).shape[::-1 if name in trial.transposed else 1]
         found.append((rows, cols, cols + trial.case.pad))
     return tuple(found)
 

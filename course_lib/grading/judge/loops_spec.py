@@ -8,7 +8,8 @@ import numpy as np
 
 from course_lib.check.case import Case
 from course_lib.check.loops import Loops
-from course_lib.grading.judge.spec import Gate, Reading, Tile
+from course_lib.check.operation import Tile
+from course_lib.grading.judge.spec import Gate, Reading
 from course_lib.model.cache_lines import MATRICES, CacheShape
 
 if TYPE_CHECKING:                     # it imports this module
@@ -52,7 +53,7 @@ class LoopsSpec:
         return "\n".join([f"{self.title} (loops `{self.entry}`)", *(f"  {gate}" for gate in self.gates), counted])
 
 
-def lines_per_work(run: "LoopsRun", work: int) -> Reading:
+def lines_per_work(run: "LoopsRun", work: float) -> Reading:
     """Read the cache lines that loops fetch for each multiply-add; a gate's `read`."""
     fetched = run.count.fetched
     words = ", ".join(f"{name} {fetched[name]}" for name in MATRICES)

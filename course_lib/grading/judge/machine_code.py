@@ -30,7 +30,7 @@ def counts_of(report: simt.Report) -> dict[tuple[int, str], float]:
     return counted
 
 
-def per_multiply_add(report: simt.Report, work: int) -> Reading:
+def per_multiply_add(report: simt.Report, work: float) -> Reading:
     """Read how many machine instructions of loops a warp executes for each of its multiply-adds; of the report, `sass`, `lines`, `level`.
 
     Loops alone, with all that is in them (loads of the tiles, barriers, the loop along K): what comes once in a kernel would count
@@ -42,7 +42,7 @@ def per_multiply_add(report: simt.Report, work: int) -> Reading:
     return Reading(instructions / multiply_adds, f"{instructions:.0f} / {multiply_adds:.0f} of warps", found.per_line(looped=bool(looped)))
 
 
-def local_bytes(report: simt.Report, work: int) -> Reading:
+def local_bytes(report: simt.Report, work: float) -> Reading:
     """Read how many bytes of a thread lie in local memory: spilled registers, and arrays indexed by what only the run knows.
 
     Of the report, `resources` is read.
@@ -51,12 +51,12 @@ def local_bytes(report: simt.Report, work: int) -> Reading:
     return Reading(float(taken.local_bytes), f"{taken.registers} registers a thread")
 
 
-def registers(report: simt.Report, work: int) -> Reading:
+def registers(report: simt.Report, work: float) -> Reading:
     """Read how many registers a thread takes; of the report, `resources` is read."""
     return Reading(float(report.resources.registers), "as the compiler allots them")
 
 
-def per_warp(what: str, kinds: Sequence[str] = ("load",)) -> Callable[[simt.Report, int], Reading]:
+def per_warp(what: str, kinds: Sequence[str] = ("load",)) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads a count of accesses for each multiply-add of a warp; `what` and each of `kinds` as in `counter_name`."""
     names = [counter_name(what, kind) for kind in kinds]
 

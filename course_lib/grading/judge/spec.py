@@ -9,44 +9,21 @@ import numpy as np
 
 from course_lib import simt
 from course_lib.check.case import LARGEST_TILE, Case
+from course_lib.check.operation import Operation, Tile
 from course_lib.kernels.kernel import ceil_div
 
 SECTORS_LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 SECTORS_STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
 REQUESTS_LOADED = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 REQUESTS_STORED = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"
-Tile = Mapping[str, int]                 # what the text sets by `#define` -> its value
 
 
 class Input(Protocol):
-    """One input of an operation: `check.case.Case` for matrices, `check.mxv.Batch` for vectors. As a text it says its sizes."""
+    """One input of an operation: `check.case.Case` for matrices, `check.mxv.VectorsCase` for vectors. As a text it says its sizes."""
 
     @property
     def name(self) -> str:
         """Return what the input is for, in words."""
-
-
-class Operation(Protocol):
-    """What a kernel computes, as in `course_lib.check.sgemm`; its inputs and trials are its own.
-
-    A trial may have `constants`, name -> values for the kernel's `__constant__` variables, as in `course_lib.check.mxv`.
-    """
-
-    @property
-    def signature(self) -> str:
-        """Return the kernel's parameters as C text."""
-
-    def work(self, case: Any) -> int:
-        """Return what gates divide by, such as the multiply-adds."""
-
-    def trial(self, case: Any, seed: int = 0) -> Any:
-        """Return one launch's arrays."""
-
-    def judge(self, trial: Any) -> Any:
-        """Return what is wrong with a result, or None."""
-
-    def guess(self, trial: Any, wrong: Any, tile: Tile, again: Callable) -> str:
-        """Return which mistake would give it, or ""."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +67,7 @@ class Gate:
     """
 
     name: str
-    read: Callable[[Any, int], Reading] = field(repr=False)
+    read: Callable[[Any, float], Reading] = field(repr=False)
     limit: float
     starter: float | None
     achievable: float
@@ -112,12 +89,12 @@ def conflicts_by_line(report: simt.Report, wavefronts: Sequence[str]) -> dict[in
     return by_line(report, [name.replace("data_pipe_lsu_wavefronts", "data_bank_conflicts_pipe_lsu") for name in wavefronts])
 
 
-def per_work(counter: str) -> Callable[[simt.Report, int], Reading]:
+def per_work(counter: str) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads a counter (Nsight Compute's name) divided by the work, for example by the multiply-adds."""
     return lambda report, work: _reading(report, counter, work)
 
 
-def per_count(counter: str, other: str) -> Callable[[simt.Report, int], Reading]:
+def per_count(counter: str, other: str) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads a counter divided by another, for example sectors by requests; 0 when the other is 0."""
     return lambda report, work: _reading(report, counter, report.counters[other])
 
@@ -136,6 +113,9 @@ class Spec:
     ----------
     entry
         The name that the kernel must have.
+    operation
+        What is computed. Its trials may have `constants`, name -> values for the kernel's `__constant__` variables, as in
+        `course_lib.check.mxv`.
     tile
         The numbers that the kernel's text sets with `#define`; they decide launch and inputs.
     grid, block

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from course_lib.check.finding import Finding, finding_html
-from course_lib.check.trials import Outcome
+from course_lib.check.trials import TrialOutcome
 from course_lib.errors import CourseError
 
 MARKS = {True: "✓", False: "✗", None: "–"}
@@ -35,8 +35,8 @@ class Verdict:
     title: str
     passed: bool
     findings: tuple[Finding, ...]
-    cases: tuple[Outcome, ...] = ()
-    gates: tuple[Outcome, ...] = ()
+    cases: tuple[TrialOutcome, ...] = ()
+    gates: tuple[TrialOutcome, ...] = ()
     values: dict[str, float] = field(default_factory=dict)
     shown: int = 0
 

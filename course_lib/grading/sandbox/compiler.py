@@ -4,12 +4,11 @@ import ctypes
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import BinaryIO, Protocol
 
 from course_lib.errors import CourseError
-from course_lib.toolchain import CompileError, nvrtc
+from course_lib.toolchain import Compiled, CompileError, nvrtc
 from course_lib.toolchain.headers import include_directories
 from course_lib.toolchain.request import Request
 
@@ -18,7 +17,13 @@ NEW_USER_NAMESPACE = 0x10000000      # CLONE_NEWUSER of Linux
 _WARM_UP = 'extern "C" __global__ void warm_up(float* x, const char** day) { *x = sinf(*x); *day = __TIME__; }'
 
 
-def start_compiler(headers: str, *inherited: BinaryIO) -> Callable[[Request], Any]:
+class Answer(Protocol):
+    """Compile as `nvrtc.answer` does."""
+
+    def __call__(self, request: Request) -> Compiled: ...
+
+
+def start_compiler(headers: str, *inherited: BinaryIO) -> Answer:
     """Fork the process that compiles; return a function for `nvrtc.answer`."""
     here, there = multiprocessing.Pipe()
     if os.fork() == 0:

@@ -76,7 +76,7 @@ def machine_code(source: str, name: str) -> dict:
 
 def taken(source: str, name: str) -> dict:
     """Return kernel -> the fields of its `Resources`."""
-    found = resources(compile_cuda(source, name=name).cubin)
+    found = resources(compile_cuda(source, name=name))
     return {"kernels": {entry: dataclasses.asdict(one) for entry, one in found.items()}}
 
 

@@ -3,14 +3,15 @@
 import functools
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from course_lib import kernels
-from course_lib.lessons.any_size.pictures import block_map, blocks_seen, describe_blocks, tile_of, way
+from course_lib.kernels import Kernel
+from course_lib.lessons.any_size.pictures import BlockSeen, block_map, blocks_seen, describe_blocks, path_of, tile_of
 from course_lib.plots import every_warp, style
-from course_lib.run import run
+from course_lib.run import RunResult, run
 from course_lib.toolchain import guard_loops
 from course_lib.widgets.compute import inputs
 from course_lib.widgets.explore import Control, Explore
@@ -27,34 +28,33 @@ class Guarded:
 
     Attributes
     ----------
-    result : RunResult
+    result
         With counters.
-    blocks : tuple of BlockSeen
     """
 
-    result: Any = field(repr=False)
-    blocks: tuple = field(repr=False)
+    result: RunResult = field(repr=False)
+    blocks: tuple[BlockSeen, ...] = field(repr=False)
 
     @property
-    def multiply_adds(self):
+    def multiply_adds(self) -> float:
         """Return the multiply-adds executed for each that the product needs; 1 when no thread works in vain."""
         r = self.result
-        return r.counters[FFMA] / (r.M * r.N * r.K)
+        return self._counters[FFMA] / (r.M * r.N * r.K)
 
     @property
-    def instructions(self):
+    def instructions(self) -> float:
         """Return PTX instructions of a thread for each multiply-add that the product needs."""
         r = self.result
-        return 32 * r.counters[EXECUTED] / (r.M * r.N * r.K)
+        return 32 * self._counters[EXECUTED] / (r.M * r.N * r.K)
+
+    @property
+    def _counters(self) -> dict[str, int]:
+        assert self.result.counters is not None            # `guarded` runs on the simulator, which counts
+        return self.result.counters
 
 
-def traced_run(kernel, M, N, K, **parameters):
-    """Run a kernel on the simulator with every warp traced; A and B are all ones.
-
-    Returns
-    -------
-    RunResult
-    """
+def traced_run(kernel: str | Kernel, M: int, N: int, K: int, **parameters: int) -> RunResult:
+    """Run a kernel on the simulator with every warp traced; A and B are all ones."""
     A, B = np.ones((M, K), np.float32), np.ones((K, N), np.float32)
     plan = run(kernel, A, B, backend="sim", **parameters)
     return run(kernel, A, B, backend="sim", trace=every_warp(plan.grid, plan.block), **parameters)
@@ -69,14 +69,10 @@ def _whole(name):
 
 
 @functools.lru_cache(maxsize=64)
-def guarded(name, M, N, K):
+def guarded(name: str, M: int, N: int, K: int) -> Guarded:
     """Run one of `VERSIONS`, or a kernel of their families by its name, and look at every block.
 
     What is traced has fewer columns of A, with the same rest beside the last whole tile: more of them only repeat the loop.
-
-    Returns
-    -------
-    Guarded
 
     Raises
     ------
@@ -93,12 +89,12 @@ def guarded(name, M, N, K):
     return Guarded(run(name, A, B, backend="sim"), blocks_seen(short, _whole(name)))
 
 
-def guard_facts(found):
+def guard_facts(found: Guarded) -> dict[str, str]:
     """Return what the table shows of a launch, as a mapping of label to text."""
-    r, ways = found.result, Counter(way(b) for b in found.blocks)
+    r, paths = found.result, Counter(path_of(b) for b in found.blocks)
     idle = 1 - sum(b.rows * b.cols for b in found.blocks) / sum(b.tile_rows * b.tile_cols for b in found.blocks)
     names = ("fast", "guarded") if r.kernel.entry == "gemm_outputs" else ("I", "II", "III", "IV", "V", "VI")
-    shown = {"blocks": f"{len(found.blocks)}"} | {f"blocks {name}": f"{ways[name]}" for name in names}
+    shown = {"blocks": f"{len(found.blocks)}"} | {f"blocks {name}": f"{paths[name]}" for name in names}
     shown |= {"tiles outside C": f"{idle:.0%}", "FFMA executed / needed": f"{found.multiply_adds:.2f}",
               "PTX / multiply-add": f"{found.instructions:.2f}", "sectors a load request": f"{r.sectors_per_request():.2f}",
               "registers a thread": f"{r.resources.registers}"}
@@ -106,20 +102,15 @@ def guard_facts(found):
                     for name, turn in guard_loops(r.kernel, **r.parameters).items()}
 
 
-def guard_picture(found):
+def guard_picture(found: Guarded) -> tuple[Axes, str]:
     """Draw the blocks of a launch over C; return (Axes, alternative text)."""
     r = found.result
     ax = block_map(found.blocks, r.M, r.N, style.axes(width=5.7, height=4.2))
     return ax, describe_blocks(found.blocks, r.M, r.N)
 
 
-def guard_sliders(version="method 5, v1", M=150, N=40, K=40):
-    """Put controls on the version of the guard and on the three sizes.
-
-    Returns
-    -------
-    Explore
-    """
+def guard_sliders(version: str = "method 5, v1", M: int = 150, N: int = 40, K: int = 40) -> Explore:
+    """Put controls on the version of the guard and on the three sizes."""
     controls = (Control("guard", "who tests what", tuple(VERSIONS), version), Control("M", "rows of A and C", ROWS, M),
                 Control("N", "columns of B and C", COLS, N), Control("K", "columns of A, rows of B", DEPTHS, K))
     return Explore(controls, guarded, facts=guard_facts, picture=guard_picture, doing="running and looking at every block",

@@ -1,14 +1,19 @@
-"""Blocks at the edges of C: which take which way through a kernel, and what a thread without a row reads. All from a traced launch."""
+"""Blocks at the edges of C: which take which path through a kernel, and what a thread without a row reads. All from a traced launch."""
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
 from course_lib.errors import CourseError
+from course_lib.kernels import Kernel
 from course_lib.plots import style
+from course_lib.run import RunResult
 from course_lib.run.traces import array_of, elements, is_barrier, is_load, is_store, name_of
+from course_lib.simt.report import TraceRecord
 
 CATEGORIES = {"whole": style.SKY, "columns cut": style.ORANGE, "rows cut": style.GREEN, "corner": style.VERMILION}
 ALL = 0xFFFFFFFF                # lanes
@@ -21,16 +26,17 @@ class BlockSeen:
 
     Attributes
     ----------
-    block : (x, y)
-    first_row, first_col, tile_rows, tile_cols : int
+    block
+        x and y.
+    first_row, first_col, tile_rows, tile_cols
         Its tile of C.
-    rows, cols : int
+    rows, cols
         Of C that it stores.
-    tested : bool
+    tested
         Whether its loop over whole tiles tested the indices of B (Wang's: of A and B).
-    tail : bool
+    tail
         Whether the last columns of A had a loop of their own.
-    masked : bool
+    masked
         Whether a load of A was made by some lanes of a warp only.
     """
 
@@ -46,13 +52,13 @@ class BlockSeen:
     masked: bool
 
     @property
-    def category(self):
+    def category(self) -> str:
         """Return Chien's category, by what the block stores."""
         cut = self.rows < self.tile_rows, self.cols < self.tile_cols
         return {(False, False): "whole", (False, True): "columns cut", (True, False): "rows cut", (True, True): "corner"}[cut]
 
     @property
-    def case(self):
+    def case(self) -> str:
         """Return which of Chien's six cases the code took: I to VI.
 
         >>> BlockSeen((0, 0), 0, 0, 64, 16, 64, 9, True, True, False).case
@@ -65,7 +71,7 @@ class BlockSeen:
         return "III" if self.masked else "I"
 
 
-def tile_of(kernel, parameters):
+def tile_of(kernel: Kernel, parameters: Mapping[str, int]) -> tuple[int, int, int]:
     """Return (rows of C, columns of C, columns of A) of one tile.
 
     Raises
@@ -86,14 +92,14 @@ def tile_of(kernel, parameters):
     return int(np.prod(rows)), cols, depth
 
 
-def blocks_seen(result, whole):
+def blocks_seen(result: RunResult, whole: RunResult) -> tuple[BlockSeen, ...]:
     """Find in a traced launch what each block did.
 
     Parameters
     ----------
-    result : RunResult
+    result
         Every warp traced, of Chien's methods (without a gap) or Wang's `gemm_outputs`; K at least a tile.
-    whole : RunResult
+    whole
         The same kernel on whole tiles only, traced: where a block's source lines do not tell, its instructions are compared with these.
 
     Returns
@@ -116,7 +122,7 @@ def blocks_seen(result, whole):
 
 
 def _tested(result, records, whole):
-    """Tell whether a block's loop over tiles tested indices: by the line of its second barrier, or by the way to the first one."""
+    """Tell whether a block's loop over tiles tested indices: by the line of its second barrier, or by the path to the first one."""
     lines = result.kernel.source.splitlines()
     own = next((i for i, line in enumerate(lines) if "load(k0, cut)" in line), None)
     if own is None or result.parameters["SEL"]:
@@ -147,14 +153,15 @@ def _stored(result, records):
     return found
 
 
-def rows_read(result, block):
+def rows_read(result: RunResult, block: tuple[int, int]) -> dict[int, int | None]:
     """Return what each thread of a block reads of A in its first load: the row, counted in the memory of A's first column, or None.
 
     Parameters
     ----------
-    result : RunResult
+    result
         Every warp traced, of one of Chien's methods with one vector.
-    block : (x, y)
+    block
+        x and y.
 
     Returns
     -------
@@ -165,7 +172,7 @@ def rows_read(result, block):
         raise CourseError(f"{result.kernel.name}: the first load of A is known of Chien's methods with one vector",
                           kernel=result.kernel.name)
     A, read = array_of(result, "A"), dict.fromkeys(range(result.block[0]))
-    first = {}
+    first: dict[int, TraceRecord] = {}
     for r in result.trace:
         if r.block[:2] == tuple(block) and r.space == "global" and is_load(r) and name_of(result, r) == "A":
             first.setdefault(r.warp, r)
@@ -176,17 +183,15 @@ def rows_read(result, block):
 
 
 @style.styled
-def block_map(seen, M, N, ax=None, *, title=None):
-    """Draw C and the blocks over it, coloured by category; in each its case, or the way it took, and its instructions.
+def block_map(seen: Sequence[BlockSeen], M: int, N: int, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw C and the blocks over it, coloured by category; in each its case, or the path it took, and its instructions.
 
     Parameters
     ----------
-    seen : sequence of BlockSeen
+    seen
         From `blocks_seen`.
-    M, N : int
+    M, N
         Rows and columns of C.
-    ax : Axes, optional
-    title : str, optional
 
     Returns
     -------
@@ -196,11 +201,11 @@ def block_map(seen, M, N, ax=None, *, title=None):
     ax = style.axes(ax, width=7.4, height=4.8)
     rows, cols = (max(getattr(b, f"first_{k}") + getattr(b, f"tile_{k}s") for b in seen) for k in ("row", "col"))
     small = len({b.first_col for b in seen}) > 6 or len({b.first_row for b in seen}) > 6
-    across = 0.5 if small or max(len(way(b)) for b in seen) > 3 else 0.3            # away from the lines of C, where the word is short
+    across = 0.5 if small or max(len(path_of(b)) for b in seen) > 3 else 0.3            # away from the lines of C, where the word is short
     for b in seen:
         colour = CATEGORIES[b.category]
         ax.add_patch(Rectangle((b.first_col, b.first_row), b.tile_cols, b.tile_rows, facecolor=colour, edgecolor="white", linewidth=3))
-        ax.text(b.first_col + b.tile_cols * across, b.first_row + b.tile_rows * 0.22, way(b), ha="center", va="center", zorder=5,
+        ax.text(b.first_col + b.tile_cols * across, b.first_row + b.tile_rows * 0.22, path_of(b), ha="center", va="center", zorder=5,
                 fontsize=11 if small else 15, fontweight="bold", color=style.text_on(colour),
                 bbox={"facecolor": colour, "edgecolor": "none", "pad": 2})
     ax.add_patch(Rectangle((0, 0), N, M, fill=False, edgecolor=style.INK, linewidth=3, zorder=6))    # over the words' boxes
@@ -212,10 +217,10 @@ def block_map(seen, M, N, ax=None, *, title=None):
     return ax
 
 
-def way(block):
-    """Return the word for the way that a block took: a case of Chien's, or "fast" and "guarded" for square tiles of Wang's.
+def path_of(block: BlockSeen) -> str:
+    """Return the word for the path that a block took: a case of Chien's, or "fast" and "guarded" for square tiles of Wang's.
 
-    >>> way(BlockSeen((0, 0), 0, 0, 64, 64, 64, 64, True, False, False))
+    >>> path_of(BlockSeen((0, 0), 0, 0, 64, 64, 64, 64, True, False, False))
     'guarded'
     """
     if block.tile_cols >= 32:
@@ -223,26 +228,27 @@ def way(block):
     return block.case
 
 
-def describe_blocks(seen, M, N):
+def describe_blocks(seen: Sequence[BlockSeen], M: int, N: int) -> str:
     """Say in words what `block_map` draws."""
     tile = f"{seen[0].tile_rows} × {seen[0].tile_cols}"
-    counts, ways = Counter(b.category for b in seen), Counter(way(b) for b in seen)
+    counts, paths = Counter(b.category for b in seen), Counter(path_of(b) for b in seen)
     said = ", ".join(f"{counts[name]} {name}" for name in CATEGORIES if counts[name])
     return (f"C of {M} × {N} under {len(seen)} blocks of {tile}: {said}. Ways: "
-            + ", ".join(f"{name} {count}" for name, count in sorted(ways.items())) + ".")
+            + ", ".join(f"{name} {count}" for name, count in sorted(paths.items())) + ".")
 
 
 @style.styled
-def draw_rows_read(reads, M, first_row, ax=None, *, title=None):
+def draw_rows_read(reads: Mapping[str, Mapping[int, int | None]], M: int, first_row: int, ax: Axes | None = None, *,
+                   title: str | None = None) -> Axes:
     """Draw, for several versions, which row of A each thread of a block reads.
 
     Parameters
     ----------
-    reads : mapping of name to dict
-        From `rows_read`.
-    M : int
+    reads
+        By version, from `rows_read`.
+    M
         Rows of A.
-    first_row : int
+    first_row
         Of the block.
 
     Returns
@@ -263,7 +269,7 @@ def draw_rows_read(reads, M, first_row, ax=None, *, title=None):
     return ax
 
 
-def describe_rows_read(reads, M):
+def describe_rows_read(reads: Mapping[str, Mapping[int, int | None]], M: int) -> str:
     """Say in words what `draw_rows_read` draws.
 
     >>> describe_rows_read({"v1": {0: 4, 1: None}, "v3": {0: 4, 1: 4}}, 5)

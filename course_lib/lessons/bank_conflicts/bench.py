@@ -1,6 +1,7 @@
 """The bank bench: sliders for padding and tile; in one view the source with its wavefronts, the banks, the machine code, the time."""
 
 import html
+from collections.abc import Mapping, Sequence
 
 import ipywidgets
 
@@ -22,7 +23,7 @@ from course_lib.model.old_banks import OLD_BANKS
 from course_lib.plots import render
 from course_lib.run import choose_backend, offer
 from course_lib.widgets.compute import alert
-from course_lib.widgets.engine import Engine
+from course_lib.widgets.engine import Engine, Position
 from course_lib.widgets.static import StaticBox
 
 LOOK = "<style>.wbw-banks th{padding:1px 10px}</style>"
@@ -31,7 +32,8 @@ LOOK = "<style>.wbw-banks th{padding:1px 10px}</style>"
 class BankBench(StaticBox):
     """Sliders and four panes; made by `bank_bench`."""
 
-    def __init__(self, names, pads, tiles, start, N, sizes):
+    def __init__(self, names: tuple[str, ...], pads: tuple[int, ...], tiles: tuple[int, ...], start: Mapping[str, int], N: int,
+                 sizes: tuple[int, ...]) -> None:
         self.pad = _slider("PAD", pads, start["PAD"], "PAD: words added to each row of the tile")
         self.tile = _slider("TILE", tiles, start["TILE"], "TILE: rows and columns of the tile")
         self.size = _slider("N", sizes, N, "N: rows and columns of the matrices")
@@ -58,7 +60,7 @@ class BankBench(StaticBox):
                           self.status, self.listing, ipywidgets.HBox([self.image, right], layout=wrap | {"min_height": "300px"})])
         self._watch_views()
 
-    def position(self):
+    def position(self) -> Position:
         """Return (kernel, N, TILE, PAD or None, loads or stores): what is asked for now."""
         pad = self.pad.value if self._padded(self.kernel.value) else None
         return self.kernel.value, self.size.value, self.tile.value, pad, self.load.value
@@ -82,7 +84,7 @@ class BankBench(StaticBox):
             self.status.value = _status(f"compiling and running {self.describe(self.position())} …")
         self.engine.request(self.position())
 
-    def describe(self, position):
+    def describe(self, position: Position) -> str:
         """Say a position in words: "transpose, N = 128, TILE = 32, PAD = 1"."""
         name, N, tile, pad, _ = position
         return f"{name}, N = {N}, TILE = {tile}" + (f", PAD = {pad}" if pad is not None else "")
@@ -119,8 +121,9 @@ class BankBench(StaticBox):
         if not bars and mine is None:
             return f"No recorded time of {told}.", ()
         bars += (mine,) if mine else ()
+        where = label or (mine.label if mine else "")
         missing = "" if any(bar.now for bar in bars) else f"; PAD = {parameters.get('PAD')} is not recorded"
-        return f"{told}, {label or mine.label}{missing}", bars
+        return f"{told}, {where}{missing}", bars
 
     def _neighbours(self, position):
         """Return what to compute ahead: every padding, the nearest first; then one move of tile, loads or stores, kernel."""
@@ -168,16 +171,16 @@ class BankBench(StaticBox):
             return
         self.code.value, self.times.value, self._times = outcome.value
 
-    def close(self):
+    def close(self) -> None:
         """Close the widget and stop its threads."""
         for engine in (self.engine, self.drawings, self.machine):
             engine.close()
         super().close()
 
-    def static_html(self):
+    def static_html(self) -> str:
         return "".join(part.value for part in (self.status, self.listing, self.code, self.times)).replace(LOOK, "")
 
-    def static_text(self):
+    def static_text(self) -> str:
         view = self.engine.now(self.position())
         if view.error is not None:
             return str(view.error)
@@ -208,22 +211,18 @@ def _status(text, large=False):
     return f'<div role="status" aria-live="polite" style="{size}">{html.escape(text)}</div>'
 
 
-def bank_bench(*names, pads=range(9), tiles=(8, 16, 32), start=None, N=128, sizes=(64, 128, 256, 512)):
-    """Put sliders for padding and tile on kernels that turn a tile in shared memory.
+def bank_bench(*names: str, pads: Sequence[int] = range(9), tiles: Sequence[int] = (8, 16, 32), start: Mapping[str, int] | None = None,
+               N: int = 128, sizes: Sequence[int] = (64, 128, 256, 512)) -> BankBench:
+    """Put sliders for padding and tile on kernels that transpose a tile in shared memory.
 
     Parameters
     ----------
-    *names : str
+    *names
         Of the catalog, to choose between; with a parameter TILE, and PAD or not.
-    pads, tiles, sizes : sequence of int
+    pads, tiles, sizes
         What the sliders offer.
-    start : mapping, optional
+    start
         Where TILE and PAD begin; default 32 and 0.
-    N : int
-
-    Returns
-    -------
-    BankBench
 
     Raises
     ------

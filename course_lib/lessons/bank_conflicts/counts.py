@@ -63,12 +63,12 @@ def padded_or_swizzled() -> Table:
         result = transposed(TILE, PAD)
         name = f"{TILE} × {TILE}, " + ("swizzled" if PAD is None else f"PAD = {PAD}")
         rows.append((name, f"{each(result):g}", f"{each(result, 'store'):g}", f"{result.resources.static_shared_bytes:,}",
-                     f"{1e6 * recorded(TILE, PAD).median_s:.1f}"))
+                     f"{1e6 * recorded_transposition(TILE, PAD).seconds:.1f}"))
     header = ("tile", "wavefronts per load", "per store", "shared bytes per block", "recorded, µs")
     return Table(header, rows, f"Wavefronts simulated, {N} × {N} matrix; time for {N_TIMED} × {N_TIMED}, {data.load('padding').label}")
 
 
-def recorded(TILE: int, PAD: int | None) -> data.Record:
+def recorded_transposition(TILE: int, PAD: int | None) -> data.Record:
     """Return the recorded time of a transposition of a 4096 × 4096 matrix."""
     name, parameters = ("transpose_swizzled", {}) if PAD is None else ("transpose", {"PAD": PAD})
     record, = data.load("padding").find(name, N_TIMED, parameters={"TILE": TILE, "ROWS": 8} | parameters)

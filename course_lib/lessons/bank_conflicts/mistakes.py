@@ -1,4 +1,4 @@
-"""Two ways to pad wrongly, made of the reader's own kernel."""
+"""Two mistakes in padding, made of the reader's own kernel."""
 
 import re
 
@@ -23,7 +23,7 @@ def more_rows(text: str) -> str:
     """
     found = DECLARED.search(bare(text))
     padded = found and PADDED.fullmatch(found["words"].strip())
-    if not padded:
+    if not found or not padded:
         raise not_found("tile[TILE][TILE + PAD]")
     changed = f"[{found['rows'].strip()} + PAD][{(padded['words'] or padded['after']).strip()}]"
     return text[:found.end("tile")] + changed + text[found.end("words") + 1:]
@@ -44,7 +44,7 @@ def by_hand(text: str) -> str:
     found = DECLARED.search(without)
     name = found["tile"] if found else "tile"
     reads = list(re.finditer(rf"\b{name}\s*\[([^][]+)\]\s*\[([^][]+)\](?!\s*=[^=])", without[found.end():] if found else ""))
-    if not reads:
+    if not found or not reads:
         raise not_found("tile[…][…]")
     for read in reversed(reads):
         row, column = (index if re.fullmatch(r"[\w.]+", index) else f"({index})" for index in map(str.strip, read.groups()))

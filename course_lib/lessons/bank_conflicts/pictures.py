@@ -1,6 +1,7 @@
 """What the sliders show: the words that one warp wants of the tile, over the 32 banks."""
 
-from typing import Any
+
+from matplotlib.axes import Axes
 
 from course_lib.plots import bank_map, describe_banks, requests, style
 from course_lib.run import LaunchResult
@@ -9,12 +10,12 @@ from course_lib.widgets.live_pictures import retraced
 WIDTH, HEIGHT = 6.6, 4.2          # inches: sliders and picture fit into 600 pixels
 
 
-def loads(result: LaunchResult) -> tuple[Any, str]:
+def loads(result: LaunchResult) -> tuple[Axes, str]:
     """Draw a warp's first load from the tile of a launch; return (Axes, alternative text)."""
     return _drawn(result, load=True)
 
 
-def stores(result: LaunchResult) -> tuple[Any, str]:
+def stores(result: LaunchResult) -> tuple[Axes, str]:
     """Draw a warp's first store to the tile of a launch; return (Axes, alternative text)."""
     return _drawn(result, load=False)
 

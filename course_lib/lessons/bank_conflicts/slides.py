@@ -6,10 +6,11 @@ from course_lib.lessons.bank_conflicts.counts import N_TIMED
 from course_lib.model import kepler_wavefronts
 from course_lib.plots import Table, bank_counts, requests
 from course_lib.run import run
+from course_lib.simt.report import TraceRecord
 from course_lib.widgets.compute import inputs
 
 
-def column_read():
+def column_read() -> TraceRecord:
     """Return a warp's load of a column of the product's unpadded 16 × 16 tile, as a program asks for it: 32 bits per lane."""
     A, B, _ = inputs(16, 16, 16)
     traced = run("sgemm_padded", A, B, backend="sim", TILE=16, PAD=0, trace=[((0, 0, 0), 0)])
@@ -30,7 +31,7 @@ def sixteen_banks() -> Table:
 def slides() -> Table:
     """Return what the slides measured on a GTX 690 beside what was recorded here."""
     before, after = LEE_GPU.column("Coalescing"), LEE_GPU.column("Bank Conflict")
-    ours = {(record.kernel, record.N): 1e3 * record.median_s for record in data.load("lee").records}
+    ours = {(record.kernel, record.N): 1e3 * record.seconds for record in data.load("lee").records}
     rows = [(N, before[N], after[N], f"{before[N] / after[N]:.2f}", f"{ours['sgemm_coalesced', N]:.3g}", f"{ours['sgemm_padded', N]:.3g}",
              f"{ours['sgemm_coalesced', N] / ours['sgemm_padded', N]:.2f}") for N in before if N <= N_TIMED]
     header = ("N", "slides: Coalescing, s", "slides: Bank Conflict, s", "slides: faster", "H200: coalesced, ms", "H200: padded, ms",

@@ -3,14 +3,14 @@
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.data import Record
-from course_lib.lessons.bank_conflicts.counts import N, each, multiplied, per_multiply_add, recorded, transposed
+from course_lib.lessons.bank_conflicts.counts import N, each, multiplied, per_multiply_add, recorded_transposition, transposed
 from course_lib.plots import Picture, Table, render, style
 
 N_TIMED, N_PROFILED, TILE, TILE_OF_PRODUCT = 4096, 1024, 32, 16
 PADS = (0, 8, 4, 2, 1)
 
 
-def product(PAD: int) -> Record:
+def recorded_product(PAD: int) -> Record:
     """Return the recorded time of the padded product of 4096 × 4096 matrices, with tiles of 16 × 16."""
     record, = data.load("padding").find("sgemm_padded", N_TIMED, parameters={"TILE": TILE_OF_PRODUCT, "PAD": PAD})
     return record
@@ -34,14 +34,14 @@ def one_per_cycle(fronts: float) -> float:
 @style.styled
 def product_bars() -> Picture:
     """Draw the recorded time of the product by padding: the time of its wavefronts, and behind it the rest."""
-    ax, places = style.axes(width=9.0, height=3.9), range(len(PADS))
-    least, taken = ([1e3 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: product(PAD).median_s))
+    ax, rows_at = style.axes(width=9.0, height=3.9), range(len(PADS))
+    least, taken = ([1e3 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: recorded_product(PAD).seconds))
     rest = [whole - part for whole, part in zip(taken, least, strict=True)]
-    ax.barh(places, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
-    ax.barh(places, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
-    for place, whole, part in zip(places, taken, rest, strict=True):
+    ax.barh(rows_at, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
+    ax.barh(rows_at, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
+    for place, whole, part in zip(rows_at, taken, rest, strict=True):
         ax.text(whole + 0.3, place, f"{whole:.1f} ms, orange: {part:.1f}", va="center", fontsize=13)
-    ax.set_yticks(places, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
+    ax.set_yticks(rows_at, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
@@ -55,7 +55,7 @@ def product_times() -> Table:
     """Return, by padding, the product's loads and wavefronts, the time that these need at one per cycle, and the recorded time."""
     rows = []
     for PAD in PADS:
-        result, least, taken = multiplied(TILE_OF_PRODUCT, PAD), product_wavefronts(PAD), product(PAD).median_s
+        result, least, taken = multiplied(TILE_OF_PRODUCT, PAD), product_wavefronts(PAD), recorded_product(PAD).seconds
         rows.append((PAD, f"{per_multiply_add(result, 'shared instructions'):g}", f"{per_multiply_add(result):g}",
                      f"{product_fronts(PAD):.2f}", *(f"{1e3 * seconds:.1f}" for seconds in (least, taken, taken - least))))
     header = ("PAD", "loads", "their wavefronts", "all wavefronts", "their time, modelled, ms", "recorded, ms", "rest, ms")
@@ -87,19 +87,20 @@ def transposition_times() -> Table:
     rows = []
     for PAD in (0, 16, 8, 4, 2, 1):
         fronts = sum(each(transposed(TILE, PAD), kind) for kind in ("load", "store"))
-        rows.append((f"PAD = {PAD}", f"{fronts:g}", f"{1e6 * wavefronts_alone(PAD):.0f}", f"{1e6 * recorded(TILE, PAD).median_s:.1f}"))
+        taken = recorded_transposition(TILE, PAD).seconds
+        rows.append((f"PAD = {PAD}", f"{fronts:g}", f"{1e6 * wavefronts_alone(PAD):.0f}", f"{1e6 * taken:.1f}"))
     copy = data.load("copy").find("copy", N_TIMED)[0]
-    rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.median_s:.1f}"))
+    rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.seconds:.1f}"))
     header = ("", "wavefronts per 32 elements", "their time, modelled, µs", "recorded, µs")
     return Table(header, rows, f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}")
 
 
 def product_scoreboard() -> Table:
     """Return the product without and with padding: wavefronts per multiply-add of a warp, time, and percent of the library's speed."""
-    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].median_s
+    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
     rows = []
     for name, PAD in (("coalesced (lesson 05), which is PAD = 0", 0), ("padded, PAD = 1", 1)):
-        taken = product(PAD).median_s
+        taken = recorded_product(PAD).seconds
         rows.append((name, f"{product_fronts(PAD):.2f}", f"{1e3 * taken:.1f}", f"{library / taken:.1%}"))
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "shared wavefronts per multiply-add of a warp", "ms", "speed, % of cuBLAS")

@@ -1,25 +1,30 @@
 """A choice by size: every kernel's speed as a thin line, what is chosen as a thick one above them."""
 
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+
 from course_lib.plots import style
 
 THIN = "#B8B8B8"
 
 
 @style.styled
-def chosen_speeds(lines, chosen, others=None, ax=None, *, label="", title=None):
+def chosen_speeds(lines: Sequence[Mapping[int, float]], chosen: Mapping[int, float],
+                  others: Mapping[str, Mapping[int, float]] | None = None, ax: Axes | None = None, *, label: str = "",
+                  title: str | None = None) -> Axes:
     """Draw the speeds of many kernels, and of what is chosen among them; sizes stand side by side, however far apart they are.
 
     Parameters
     ----------
-    lines : sequence of {N: GFLOP/s}
-        What there is to choose from; a point at sizes that only one has.
-    chosen : {N: GFLOP/s}
-    others : mapping of name to {N: GFLOP/s}, optional
-        Drawn in colours of their own; up to six.
-    ax : Axes, optional
-    label : str
+    lines
+        {N: GFLOP/s} of what there is to choose from; a point at sizes that only one has.
+    chosen
+        {N: GFLOP/s}.
+    others
+        By name, {N: GFLOP/s}: drawn in colours of their own; up to six.
+    label
         Where the figures are from.
-    title : str, optional
 
     Returns
     -------
@@ -54,7 +59,8 @@ def chosen_speeds(lines, chosen, others=None, ax=None, *, label="", title=None):
     return ax
 
 
-def describe_choice(chosen, others=None, at=None):
+def describe_choice(chosen: Mapping[int, float], others: Mapping[str, Mapping[int, float]] | None = None,
+                    at: Sequence[int] | None = None) -> str:
     """Return the alternative text of `chosen_speeds`: the speeds at some sizes, default the first and the last.
 
     >>> describe_choice({64: 3.0, 65: 2.0}, {"cuBLAS": {64: 4.0, 65: 3.5}})

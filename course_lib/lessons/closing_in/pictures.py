@@ -1,14 +1,17 @@
 """The pictures beside lesson 15's sliders: each takes a result, returns (Axes, alternative text)."""
 
+from matplotlib.axes import Axes
+
+from course_lib.kernels import Kernel
 from course_lib.lessons.closing_in.overlap import describe_overlap, overlap, overlap_rows
 from course_lib.lessons.closing_in.warp_tile import describe_warp_tiles, warp_tile, warp_tiles
 from course_lib.plots import style
-from course_lib.run import resolve, run
+from course_lib.run import RunResult, resolve, run
 from course_lib.widgets.compute import inputs
 from course_lib.widgets.pictures import BESIDE
 
 
-def one_warp(kernel, depth=1, **parameters):
+def one_warp(kernel: str | Kernel, depth: int = 1, **parameters: int) -> RunResult:
     """Run one block of a product with tiles BM, BN, BK on `depth` tiles along K, its first warp traced.
 
     Returns
@@ -19,19 +22,19 @@ def one_warp(kernel, depth=1, **parameters):
     >>> one_warp("sgemm_vectorized", BM=32, BN=32, TM=4, TN=4).grid
     (1, 1, 1)
     """
-    kernel = resolve(kernel)
-    p = kernel.check(**parameters)
+    resolved = resolve(kernel)
+    p = resolved.check(**parameters)
     A, B, _ = inputs(p["BM"], p["BN"], depth * p["BK"])
-    return run(kernel, A, B, backend="sim", trace=[((0, 0, 0), 0)], **parameters)
+    return run(resolved, A, B, backend="sim", trace=[((0, 0, 0), 0)], **parameters)
 
 
-def warp_picture(result):
+def warp_picture(result: RunResult) -> tuple[Axes, str]:
     """Draw which part of its block's tile of C a warp computes, with the kernel and the tile of `result`."""
     tile = warp_tile(one_warp(result.kernel, **result.parameters))
-    return warp_tiles([tile], style.axes(**BESIDE)), describe_warp_tiles([tile])
+    return warp_tiles([tile], style.axes(None, **BESIDE)), describe_warp_tiles([tile])
 
 
-def overlap_picture(result):
+def overlap_picture(result: RunResult) -> tuple[Axes, str]:
     """Draw when four tiles are on their way and when they are multiplied, with the kernel and the tile of `result`."""
     found = overlap(one_warp(result.kernel, 4, **result.parameters))
-    return overlap_rows([found], style.axes(**BESIDE)), describe_overlap([found])
+    return overlap_rows([found], style.axes(None, **BESIDE)), describe_overlap([found])

@@ -1,8 +1,10 @@
-"""A search for the fastest tiles, step by step: every candidate at its place, and its bound against its time."""
+"""A search for the fastest tiles, step by step: every candidate in its cell, and its bound against its time."""
 
 import itertools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -11,6 +13,10 @@ from matplotlib.patches import Patch
 
 from course_lib.plots import style
 from course_lib.widgets import player
+from course_lib.widgets.steps import Player
+
+if TYPE_CHECKING:
+    from course_lib.bench.search import Search
 
 SHADES = OPEN, DISCARDED, PRUNED, SLOW, FAST = "white", "#555555", "#D9D9D9", "#DCEBF5", style.BLUE
 NOW, BEST = style.ORANGE, style.VERMILION
@@ -18,13 +24,12 @@ MICRO = 1e6
 
 
 @style.styled
-def search_step(found, index):
+def search_step(found: "Search", index: int) -> Axes:
     """Draw one step of a search.
 
     Parameters
     ----------
-    found : course_lib.bench.search.Search
-    index : int
+    index
         Of its steps.
 
     Returns
@@ -38,7 +43,7 @@ def search_step(found, index):
     ((12, 12), 'Step 1 of')
     """
     step = found.steps[index]
-    figure = Figure(figsize=(10.8, 5.6), dpi=style.DPI)     # places by hand: to find a layout takes longer than the drawing
+    figure = Figure(figsize=(10.8, 5.6), dpi=style.DPI)     # positions by hand: to find a layout takes longer than the drawing
     FigureCanvasAgg(figure)
     left, right = (figure.add_axes(place) for place in ((0.115, 0.235, 0.44, 0.66), (0.65, 0.235, 0.34, 0.66)))
     _cells(left, found, step)
@@ -121,7 +126,7 @@ def _points(ax, found, step):
 
 
 def _legend(ax, never):
-    dot = {"marker": "o", "linestyle": "none"}
+    dot: dict[str, Any] = {"marker": "o", "linestyle": "none"}
     shown = [Patch(color=DISCARDED, label="breaks a rule"), Patch(color=PRUNED, label="pruned: cannot win"),
              Patch(color=SLOW, label="tried"), Line2D([], [], color=NOW, markeredgecolor=style.INK, label="tried now", **dot),
              Line2D([], [], color=BEST, markeredgecolor=style.INK, label="the best so far", **dot)]
@@ -130,7 +135,7 @@ def _legend(ax, never):
     ax.figure.legend(handles=shown, loc="lower center", ncols=len(shown), fontsize=10, columnspacing=1.2, handletextpad=0.4)
 
 
-def describe_search(found, index):
+def describe_search(found: "Search", index: int) -> str:
     """Return the alternative text of `search_step`.
 
     >>> from course_lib.bench.search import search
@@ -147,12 +152,12 @@ def describe_search(found, index):
             f"{counts[0]} discarded, {counts[1]} pruned, {counts[2]} tried.{best}")
 
 
-def search_player(found, *, start=0):
+def search_player(found: "Search", *, start: int = 0) -> Player:
     """Play the steps of a search for the fastest tiles.
 
     Parameters
     ----------
-    found : Search
+    found
         From `bench.search.search`.
     """
     return player(len(found.steps), lambda i: search_step(found, i), lambda i: describe_search(found, i), start=start)

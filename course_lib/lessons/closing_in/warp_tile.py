@@ -1,18 +1,21 @@
 """Which part of C one warp of a block computes, and which rows of A and columns of B that makes it read: taken from a trace."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch, Rectangle
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
+from course_lib.run import RunResult
 from course_lib.run.traces import array_of, elements, is_store, requests
 
 SHARED = ("As", "Bs")
 MINE, FIRST, NEEDED = style.SKY, style.BLUE, style.ORANGE
-GAP, STRIP, LEGEND = 0.16, 0.06, 0.5       # between two blocks, the width of a strip beside one, room: as shares of the block's side
+GAP, STRIP, LEGEND = 0.16, 0.06, 0.5       # between two blocks, a strip beside one, space for the legend: shares of the block's side
 
 
 @dataclass(frozen=True)
@@ -21,46 +24,46 @@ class WarpTile:
 
     Attributes
     ----------
-    name : str
+    name
         Of the kernel.
-    shape : (rows, columns)
-        Of the block's tile.
-    outputs : tuple of (row, column)
-        Elements of C that the warp stores.
-    one : tuple of (row, column)
+    shape
+        Rows and columns of the block's tile.
+    outputs
+        (row, column) of the elements of C that the warp stores.
+    one
         Those of them that lane 0 stores.
-    words : int
+    words
         Distinct words of shared memory that the warp reads for each k.
-    wavefronts : float
+    wavefronts
         That its loads from shared memory take for each k: the launch's counter, shared out among its warps.
     """
 
     name: str
-    shape: tuple
-    outputs: tuple
-    one: tuple
+    shape: tuple[int, int]
+    outputs: tuple[tuple[int, int], ...]
+    one: tuple[tuple[int, int], ...]
     words: int
     wavefronts: float
 
     @property
-    def rows(self):
+    def rows(self) -> tuple[int, ...]:
         """Return the rows of C, thus of A, that the warp needs."""
         return tuple(sorted({row for row, _ in self.outputs}))
 
     @property
-    def cols(self):
+    def cols(self) -> tuple[int, ...]:
         """Return the columns of C, thus of B, that the warp needs."""
         return tuple(sorted({col for _, col in self.outputs}))
 
 
-def warp_tile(result, warp=0):
+def warp_tile(result: RunResult, warp: int = 0) -> WarpTile:
     """Find one warp's part of its block's tile.
 
     Parameters
     ----------
-    result : RunResult
-        Of a product that keeps its tiles in `As` and `Bs`; one block that covers C, one tile along K, this warp traced.
-    warp : int
+    result
+        Of a product that has its tiles in `As` and `Bs`; one block that covers C, one tile along K, this warp traced.
+    warp
         Its number in the block.
 
     Raises
@@ -83,14 +86,8 @@ def warp_tile(result, warp=0):
 
 
 @style.styled
-def warp_tiles(tiles, ax=None, *, title=None):
+def warp_tiles(tiles: Sequence[WarpTile], ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw blocks' tiles of C side by side: one warp's elements, lane 0's, and the rows of A and columns of B that they need.
-
-    Parameters
-    ----------
-    tiles : sequence of WarpTile
-    ax : Axes, optional
-    title : str, optional
 
     Returns
     -------
@@ -138,7 +135,7 @@ def _runs(index):
     >>> _runs((0, 1, 2, 8, 9))
     [(0, 2), (8, 9)]
     """
-    runs = []
+    runs: list[tuple[int, int]] = []
     for i in index:
         if runs and runs[-1][1] == i - 1:
             runs[-1] = runs[-1][0], i
@@ -147,7 +144,7 @@ def _runs(index):
     return runs
 
 
-def describe_warp_tiles(tiles):
+def describe_warp_tiles(tiles: Iterable[WarpTile]) -> str:
     """Return the alternative text of `warp_tiles`."""
     return " ".join(
         f"{t.name}: warp 0 computes {len(t.outputs)} of the block's {t.shape[0]} × {t.shape[1]} elements of C, from {len(t.rows)} rows "

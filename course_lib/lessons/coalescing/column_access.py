@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.lessons.coalescing.transfers import describe_transfers, transfers
@@ -27,12 +29,12 @@ class ColumnAccess:
     column: int
 
     @property
-    def addresses(self):
+    def addresses(self) -> NDArray[np.int64]:
         """Return the byte address of each lane."""
         return FLOAT * (self.lda * self.column + np.arange(WARP))
 
 
-def column_facts(access):
+def column_facts(access: ColumnAccess) -> dict[str, str]:
     """Return what the table shows, as a mapping of label to text; all of it is computed, nothing runs.
 
     The average is that of the wanted share over all columns, as Chien takes it.
@@ -55,19 +57,14 @@ def column_facts(access):
     }
 
 
-def column_picture(access):
+def column_picture(access: ColumnAccess) -> tuple[Axes, str]:
     """Draw what the access moves on CC 1.3 and today; return (Axes, alternative text)."""
     title = f"lda = {access.lda}, column {access.column}"
     return transfers(access.addresses, style.axes(width=5.6, height=3.8), title=title), f"{title}. {describe_transfers(access.addresses)}"
 
 
-def column_sliders(lda=72, column=1):
-    """Put sliders on the leading dimension and the column.
-
-    Returns
-    -------
-    Explore
-    """
+def column_sliders(lda: int = 72, column: int = 1) -> Explore:
+    """Put sliders on the leading dimension and the column."""
     controls = (Control("lda", "floats from one column to the next", LEADING, lda),
                 Control("column", "which column the warp reads", tuple(range(WARP)), column))
     return Explore(controls, ColumnAccess, facts=column_facts, picture=column_picture, doing="computing", done="computed")

@@ -1,5 +1,7 @@
 """Copies and products recorded on a real GPU that differ in one thing each: what the L2 fetches, what is under way, line 29 alone."""
 
+from typing import Any
+
 from course_lib import data
 from course_lib.plots import Picture, Table, render, style
 
@@ -14,7 +16,7 @@ def label() -> str:
     return data.readings("coalescing").label.replace("recorded", "Recorded", 1)
 
 
-def us(**values) -> float:
+def us(**values: Any) -> float:
     """Return the recorded time of the one row with these values, in microseconds."""
     row, = (r for r in data.readings("coalescing").find(**values) if "median_s" in r)
     return 1e6 * row["median_s"]
@@ -91,7 +93,7 @@ def under_way() -> Table:
     for size in UNDER_WAY:
         together = [f"{loads_us(VEC, size // (4 * VEC)):.0f}" if 1 <= size // (4 * VEC) <= (8 if VEC == 1 else 4) else ""
                     for VEC in (1, 2, 4)]
-        alone = f"{loads_us(1, size // 4, 0):.0f}" if 8 <= size <= 32 else ""
+        alone = f"{loads_us(1, size // 4, together=False):.0f}" if 8 <= size <= 32 else ""
         rows.append((size, *together, alone))
     header = ("bytes per thread", "loads of 1 float", "of 2 floats", "of 4 floats", "of 1 float, each stored before the next")
     return Table(header, rows, "µs of a copy of 2²⁶ floats, stride 1. All loads of a thread come before its first store, except in the "

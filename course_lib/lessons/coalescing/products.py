@@ -25,7 +25,7 @@ def counted(kernel: str, **more: int) -> RunResult:
     return evaluate(kernel, N_COUNTED, SQUARE.get(kernel, {"TILE": T}) | more, backend="sim")
 
 
-def recorded(kernel: str, N: int = N_TIMED) -> Record:
+def recorded_product(kernel: str, N: int = N_TIMED) -> Record:
     """Return a recorded time of a kernel with tiles, or blocks, of 16 × 16."""
     found = data.load("lee").find(kernel, N) or data.load("ladder").find(kernel, N)
     return found[0]
@@ -87,7 +87,7 @@ def product_ms(variant: str) -> float:
 
 def library_ms() -> float:
     """Return the recorded time of cuBLAS at N = 4096 in milliseconds."""
-    return 1e3 * data.load("ladder").find("cuBLAS", N_TIMED)[0].median_s
+    return 1e3 * data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
 
 
 def line_29_ms() -> float:
@@ -134,7 +134,7 @@ def slides() -> Table:
     """Return the times on Lee's slides beside ours."""
     tiling, coalescing = LEE_GPU.column("Tiling"), LEE_GPU.column("Coalescing")
     ours = (UNCOALESCED, "sgemm_coalesced", "sgemm_padded")
-    rows = [(n, f"{tiling[n]:.2f}", f"{coalescing[n]:.2f}", *(f"{1e3 * recorded(kernel, n).median_s:.3g}" for kernel in ours))
+    rows = [(n, f"{tiling[n]:.2f}", f"{coalescing[n]:.2f}", *(f"{1e3 * recorded_product(kernel, n).seconds:.3g}" for kernel in ours))
             for n in SIZES]
     header = ("N", "slides: Tiling, s", "slides: Coalescing, s", "kernel 1, ms", "kernel 4, ms", "kernel 3, ms")
     return Table(header, rows, f"Slides: GTX 690. Kernels of the lesson: {label()}")

@@ -1,7 +1,9 @@
 """Picture of what one request moves: transactions of each half-warp as on CC 1.3, and today's sectors, over the bytes it wants."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
 
 from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.model.coalescing import sectors
@@ -13,13 +15,13 @@ SEGMENT = 128                       # bytes: the largest transaction of CC 1.3
 ROWS = ("CC 1.3:\nlanes 0–15", "CC 1.3:\nlanes 16–31", "today:\nlanes 0–31")
 
 
-def moved_boxes(addresses):
+def moved_boxes(addresses: NDArray[np.int64]) -> tuple[tuple[tuple[int, int], ...], ...]:
     """Return what each row of the picture moves: three tuples of (first byte, bytes).
 
     Parameters
     ----------
-    addresses : (32,) int array
-        Byte address of a float, per lane.
+    addresses
+        (32,): byte address of a float, per lane.
 
     >>> [len(row) for row in moved_boxes(16 + 4 * np.arange(32))]
     [1, 2, 5]
@@ -30,19 +32,13 @@ def moved_boxes(addresses):
 
 
 @style.styled
-def transfers(addresses, ax=None, *, title=None):
+def transfers(addresses: NDArray[np.int64], ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw a request for floats: a box for each transfer, dark where its bytes are wanted.
 
     Parameters
     ----------
-    addresses : (32,) int array
-        Byte address of a float, per lane, increasing.
-    ax : Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    Axes
+    addresses
+        (32,): byte address of a float, per lane, increasing.
     """
     addresses = np.asarray(addresses)
     ax = style.axes(ax, width=6.4, height=4.0)
@@ -65,7 +61,7 @@ def transfers(addresses, ax=None, *, title=None):
     return ax
 
 
-def describe_transfers(addresses):
+def describe_transfers(addresses: NDArray[np.int64]) -> str:
     """Return the alternative text of `transfers`.
 
     >>> describe_transfers(16 + 4 * np.arange(32))

@@ -15,7 +15,7 @@ NAMES = {"gemm_ijk": "three loops, ijk", "gemm_ikj": "three loops, ikj", "gemm_v
 
 
 def recording() -> data.Readings:
-    """Return what tools/record_cpu.py has recorded."""
+    """Return what `python -m tools record cpu` has recorded."""
     return data.readings("cpu_roof")
 
 

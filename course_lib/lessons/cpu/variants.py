@@ -1,4 +1,4 @@
-"""The six loops of the lesson, written out with blocks of any size: what tools/record_cpu.py times, one change at a time."""
+"""The six loops of the lesson, written out with blocks of any size: what `python -m tools record cpu` times, one change at a time."""
 
 TINY, SMALL, LARGE = 48, 256, 1024        # rows and columns of the matrices that are timed
 PADDED = LARGE + 16                       # elements from one row to the next, where that is not LARGE

@@ -14,25 +14,26 @@ COUNTS: dict[str, Callable[..., int]] = {"sectors": sectors_per_step, "lines": l
 MARKS = {"naive": (style.BLUE, "o", 11), "swapped": (style.ORANGE, "s", 5)}
 
 
-def recorded(kernel: str, N: int) -> dict[tuple[int, int], float]:
+def seconds_by_block(kernel: str, N: int) -> dict[tuple[int, int], float]:
     """Return the recorded seconds of the naive or the swapped kernel by its block (bx, by).
 
-    >>> round(1e3 * recorded("naive", 2048)[32, 8], 2)
+    >>> round(1e3 * seconds_by_block("naive", 2048)[32, 8], 2)
     2.59
     """
-    return {(r.parameters["bx"], r.parameters["by"]): r.median_s for r in data.load(RECORDING).find(KERNELS[kernel], N)}
+    return {(r.parameters["bx"], r.parameters["by"]): r.seconds for r in data.load(RECORDING).find(KERNELS[kernel], N)}
 
 
 def by_rows(N: int) -> list[tuple[int, float]]:
     """Return (rows of C that a warp covers, clock cycles per step) of both kernels with each shape of block."""
     return sorted((warp_in_c(kernel, *block)[0], cycles_per_step(taken, N))
-                  for kernel in KERNELS for block, taken in recorded(kernel, N).items())
+                  for kernel in KERNELS for block, taken in seconds_by_block(kernel, N).items())
 
 
 def by_count(unit: str) -> dict[str, list[tuple[int, float]]]:
     """Return (sectors or lines per step, recorded milliseconds at N = 4096) of each kernel's nine blocks."""
     count = COUNTS[unit]
-    return {kernel: [(count(kernel, *block), 1e3 * taken) for block, taken in recorded(kernel, N_TIMED).items()] for kernel in KERNELS}
+    return {kernel: [(count(kernel, *block), 1e3 * taken) for block, taken in seconds_by_block(kernel, N_TIMED).items()]
+            for kernel in KERNELS}
 
 
 def times_as_long(block: tuple[int, int], other: tuple[int, int]) -> float:
@@ -41,7 +42,7 @@ def times_as_long(block: tuple[int, int], other: tuple[int, int]) -> float:
     >>> times_as_long((8, 32), (32, 8))
     1.7
     """
-    found = recorded("naive", N_TIMED)
+    found = seconds_by_block("naive", N_TIMED)
     return round(found[block] / found[other], 1)
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from course_lib.check import Report
+from course_lib.check import CheckReport
 from course_lib.check.case import all_cases
 from course_lib.errors import CourseError
 from course_lib.plots import Table
@@ -88,6 +88,6 @@ def inputs() -> Table:
     return Table(("", "input", "M", "N", "K", "rows"), rows, "The inputs: C has M rows and N columns")
 
 
-def right_inputs(report: Report) -> int:
+def right_inputs(report: CheckReport) -> int:
     """Return on how many inputs a check found a kernel right."""
     return sum(outcome.passed is True for outcome in report.inputs)

@@ -1,5 +1,6 @@
 """The plan of a launch: blocks over C, and one block with its threads and warps."""
 
+from matplotlib.axes import Axes
 from matplotlib.patches import ConnectionPatch, Rectangle
 
 from course_lib.plots import render, style
@@ -29,7 +30,7 @@ def plan() -> Picture:
     return render(ax, ALT)
 
 
-def draw_grid(ax):
+def draw_grid(ax: Axes) -> None:
     """Draw C, its blocks, and the element that the marked thread computes."""
     for y in range(ROWS // T):
         for x in range(COLUMNS // T):
@@ -43,7 +44,7 @@ def draw_grid(ax):
     ax.text(0, ROWS + 1.5, words, fontsize=12.5, va="top")
 
 
-def draw_block(ax):
+def draw_block(ax: Axes) -> None:
     """Draw one block's threads: a band for each warp, and the marked thread."""
     for warp in range(T * T // WARP):
         high = WARP // T * SIZE

@@ -1,6 +1,7 @@
 """The naive kernel at sizes that are a multiple of 32, and at others: recorded clock cycles per step of the loop."""
 
 from course_lib import data
+from course_lib.data import Record
 from course_lib.lessons.first_kernel.times import GHZ, cycles_per_step
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
@@ -9,7 +10,7 @@ KERNEL = "sgemm_thread"            # the same lines as sgemm_naive, recorded at 
 SMALLEST = 1300                    # below, a step takes longer at all recorded sizes but one, and it is not known why
 
 
-def records():
+def records() -> list[Record]:
     """Return the recordings of the naive kernel from N = 1300 on, in blocks of 16 × 16."""
     return sorted((r for r in data.load("wang").find(KERNEL) if r.N >= SMALLEST), key=lambda r: r.N)
 
@@ -21,14 +22,14 @@ def recorded_ms(N: int) -> float:
     (3.17, 2.62)
     """
     (record,) = (r for r in records() if r.N == N)
-    return float(f"{1e3 * record.median_s:.3g}")
+    return float(f"{1e3 * record.seconds:.3g}")
 
 
 @style.styled
 def odd_sizes() -> Picture:
-    """Draw clock cycles per step against N, sizes that are a multiple of 32 apart from the others."""
+    """Draw clock cycles per step against N, sizes that are a multiple of 32 in one colour, the others in another."""
     ax, found = style.axes(width=9.0, height=4.0), records()
-    cycles = {r.N: cycles_per_step(r.median_s, r.N) for r in found}
+    cycles = {r.N: cycles_per_step(r.seconds, r.N) for r in found}
     groups = ("N a multiple of 32", style.BLUE, "s", lambda N: N % 32 == 0), ("any other N", style.ORANGE, "o", lambda N: N % 32 != 0)
     for name, colour, marker, belongs in groups:
         chosen = [N for N in cycles if belongs(N)]

@@ -13,7 +13,7 @@ CPU, INITIAL = (0.06, 0.64, 7.17, 156.19, 1311.08), (0.13, 0.13, 0.19, 0.45, 3.6
 
 def seconds(kernel: str, size: int = N_TIMED) -> float:
     """Return the recorded time of the naive or the swapped kernel in blocks of 16 × 16, or of cuBLAS."""
-    return data.load("ladder").find(KERNELS.get(kernel, kernel), size)[0].median_s
+    return data.load("ladder").find(KERNELS.get(kernel, kernel), size)[0].seconds
 
 
 def label() -> str:

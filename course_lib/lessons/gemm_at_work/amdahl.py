@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
+
 from course_lib.model import amdahl
 from course_lib.plots import style
 from course_lib.widgets.explore import Control, Explore
@@ -22,7 +24,7 @@ class Gain:
     limit: float
 
 
-def gain(percent, factor):
+def gain(percent: int, factor: float) -> Gain:
     """Return the Gain of an iteration.
 
     >>> gain(50, 2.0).speedup, gain(75, 3.0)
@@ -32,7 +34,7 @@ def gain(percent, factor):
     return Gain(percent, factor, amdahl(share, factor), amdahl(share, math.inf))
 
 
-def gain_facts(found):
+def gain_facts(found: Gain) -> dict[str, str]:
     """Return what the table shows, as a mapping of label to text; an iteration takes 100 ms before."""
     rest = 100 - found.percent
     return {"before: products + rest": f"{found.percent} ms + {rest} ms", "after": f"{found.percent / found.factor:.1f} ms + {rest} ms",
@@ -41,7 +43,7 @@ def gain_facts(found):
 
 
 @style.styled
-def gain_curve(found):
+def gain_curve(found: Gain) -> tuple[Axes, str]:
     """Draw the iteration's gain over the factor, for this share and for three others; return (Axes, alternative text)."""
     ax = style.axes(width=7.0, height=4.2)
     xs = [MOST ** (i / (DRAWN - 1)) for i in range(DRAWN)]
@@ -65,13 +67,8 @@ def gain_curve(found):
                 f"as quick, an iteration becomes {found.speedup:.2f} times as quick, {found.limit:.2f} times if they took no time.")
 
 
-def amdahl_sliders(percent=67, factor=8.0):
-    """Put controls on the share and the factor.
-
-    Returns
-    -------
-    Explore
-    """
+def amdahl_sliders(percent: int = 67, factor: float = 8.0) -> Explore:
+    """Put controls on the share and the factor."""
     controls = (Control("share", "percent of an iteration's time that its products take", tuple((f"{s} %", s) for s in SHARES), percent),
                 Control("factor", "how much faster the products become", tuple((f"× {f:g}", f) for f in FACTORS), factor))
     return Explore(controls, gain, facts=gain_facts, picture=gain_curve, doing="computing", done="computed")

@@ -1,17 +1,23 @@
 """Training runs as pictures: the loss step by step, iterations a second as bars, and what a step costs as a table."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
 from course_lib.run.table import Table
+from course_lib.training import StepCost
 
 SMOOTH = 10         # steps that a drawn loss is the mean of
 DASHES = ("-", "--", ":", "-.")
 
 
-def smooth(losses, steps=SMOOTH):
+def smooth(losses: Sequence[float], steps: int = SMOOTH) -> NDArray[np.float64]:
     """Return the means of the last `steps` losses; the first of them are means of fewer.
 
     >>> smooth([4.0, 2.0, 3.0], steps=2).tolist()
@@ -24,22 +30,17 @@ def smooth(losses, steps=SMOOTH):
 
 
 @style.styled
-def losses(runs, ax=None, *, title=None, note=None):
+def losses(runs: Mapping[str, Sequence[float]], ax: Axes | None = None, *, title: str | None = None, note: str | None = None) -> Axes:
     """Draw the loss of each run over its steps, each point the mean of ten steps.
 
     Runs that agree lie on each other: each is drawn thinner than the one before and with other dashes, so that all are seen.
 
     Parameters
     ----------
-    runs : mapping of label to sequence of number
-        The losses of every step.
-    ax : Axes, optional
-    title, note : str, optional
+    runs
+        By label, the losses of every step.
+    title, note
         `note` is a line of small type below the axis.
-
-    Returns
-    -------
-    Axes
     """
     _some(runs)
     ax = style.axes(ax, width=9.0, height=4.8)
@@ -54,7 +55,7 @@ def losses(runs, ax=None, *, title=None, note=None):
     return ax
 
 
-def describe_losses(runs, note=None, digits=None):
+def describe_losses(runs: Mapping[str, Sequence[float]], note: str | None = None, digits: int | None = None) -> str:
     """Return the alternative text of `losses`: where each begins and ends, and how far they lie apart.
 
     `digits` are those to which the runs were written down: one unit in the last of them is no distance.
@@ -71,16 +72,16 @@ def describe_losses(runs, note=None, digits=None):
 
 
 @style.styled
-def iterations(rows, *, title=None, note=None, width=9.0, height=4.6):
-    """Draw iterations a second as bars: a panel for each network and batch, from 0, and in it a bar for each way to multiply.
+def iterations(rows: Iterable[Mapping[str, Any]], *, title: str | None = None, note: str | None = None, width: float = 9.0,
+               height: float = 4.6) -> Axes:
+    """Draw iterations a second as bars: a panel for each network and batch, from 0, and in it a bar for each method of multiplying.
 
     Parameters
     ----------
-    rows : iterable of dict
+    rows
         Speeds of a recording (`readings("training").find(what="speed", graph=True)`), or of your own:
         products, hidden, batch, per_s, low, high, and backend where both kinds are among them.
-    title, note : str, optional
-    width, height : float
+    width, height
         Inches.
 
     Returns
@@ -109,8 +110,8 @@ def iterations(rows, *, title=None, note=None, width=9.0, height=4.6):
     return panels[0]
 
 
-def iterations_table(rows, caption=""):
-    """Return the numbers of `iterations`: a row for each network and batch, a column for each way to multiply."""
+def iterations_table(rows: Iterable[Mapping[str, Any]], caption: str = "") -> Table:
+    """Return the numbers of `iterations`: a row for each network and batch, a column for each method of multiplying."""
     groups, names, values = _grouped(rows)
     lines = [(f"{hidden} hidden, batch of {batch}",
               *(f"{values[(hidden, batch), name]['per_s']:,.0f}" if ((hidden, batch), name) in values else "" for name in names))
@@ -118,7 +119,7 @@ def iterations_table(rows, caption=""):
     return Table(("iterations a second", *names), lines, caption)
 
 
-def describe_iterations(rows, note=None):
+def describe_iterations(rows: Iterable[Mapping[str, Any]], note: str | None = None) -> str:
     """Return the alternative text of `iterations`."""
     groups, names, values = _grouped(rows)
     words = [f"with {hidden} hidden neurons and batches of {batch} "
@@ -149,7 +150,7 @@ def _some(found):
         raise CourseError("there is no training run to show")
 
 
-def step_table(costs):
+def step_table(costs: Sequence[StepCost]) -> Table:
     """Return a table of one step's products: kernels and global sectors of each, a pair of columns for each `StepCost`."""
     header = ["product"] + [f"{cost.products}: {what}" for cost in costs for what in ("kernels", "sectors")]
     found = [cost.rows() for cost in costs]

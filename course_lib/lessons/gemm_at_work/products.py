@@ -1,8 +1,12 @@
-"""The products of a training step, drawn to one scale: which operand is turned, and how its rows lie in memory."""
+"""The products of a training step, drawn to one scale: which operand is transposed, and how its rows lie in memory."""
 
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib.plots import style
+from course_lib.training import Gemm
 
 COLOURS = {"X": style.SKY, "W1": style.ORANGE, "W2": style.ORANGE, "H": style.GREEN, "Y": style.GREEN, "G": style.VERMILION,
            "D": style.VERMILION}
@@ -12,15 +16,13 @@ COLUMNS = (2, 3)        # products forward, and backward
 
 
 @style.styled
-def product_boxes(gemms, ax=None, *, title=None):
-    """Draw each product as op(A) × op(B) = C; stripes are rows as they lie in memory, so a turned operand's stand upright.
+def product_boxes(gemms: Sequence[Gemm], ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw each product as op(A) × op(B) = C; stripes are rows as they lie in memory, so a transposed operand's stand upright.
 
     Parameters
     ----------
-    gemms : sequence of Gemm
+    gemms
         The five products of a step, from `training.gemms`.
-    ax : Axes, optional
-    title : str, optional
 
     Returns
     -------
@@ -51,8 +53,8 @@ def _product(ax, g, x, y, gap, longest):
     ax.text(x, y - 0.27 * longest, f"M, N, K = {g.M}, {g.N}, {g.K}", fontsize=12, va="top")
     at = x
     made = (f"gradient of {p.result}", style.VERMILION) if p.updates else (p.result, COLOURS[p.result])
-    operands = ((name + "ᵀ" * turned, COLOURS[name]) for name, turned in zip((p.A, p.B), p.turned, strict=True))
-    boxes = zip((*operands, made), (*p.turned, False), ((g.M, g.K), (g.K, g.N), (g.M, g.N)), strict=True)
+    operands = ((name + "ᵀ" * turned, COLOURS[name]) for name, turned in zip((p.A, p.B), p.transposed, strict=True))
+    boxes = zip((*operands, made), (*p.transposed, False), ((g.M, g.K), (g.K, g.N), (g.M, g.N)), strict=True)
     for place, ((name, colour), turned, (rows, cols)) in enumerate(boxes):
         _box(ax, name, colour, turned, rows, cols, at, y, longest)
         at += cols + gap
@@ -80,7 +82,7 @@ def _key(ax, y, gap):
         ax.text((7 + 3.1 * place) * gap, y, f"■ {text}", fontsize=12, color=colour, va="center", weight="bold")
 
 
-def describe_products(gemms):
+def describe_products(gemms: Sequence[Gemm]) -> str:
     """Return the alternative text of `product_boxes`."""
     return ("Five products drawn to one scale, a turned operand with upright stripes: "
             + "; ".join(f"{g.product.text} ({g.product.letters}; M, N, K = {g.M}, {g.N}, {g.K})" for g in gemms) + ".")

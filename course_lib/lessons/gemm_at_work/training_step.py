@@ -2,10 +2,13 @@
 
 import functools
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
+
 from course_lib.plots import style
-from course_lib.training import KINDS, Setting, gemms, step_cost
+from course_lib.training import KINDS, Gemm, Setting, gemms, step_cost
 from course_lib.widgets.explore import Control, Explore
 
 COLOURS = {"transpose": style.ORANGE, "sgemm_multiply": style.BLUE, "matrix_sum": style.VERMILION, "sgemm_op": style.GREEN,
@@ -17,54 +20,50 @@ HIDDEN, BATCH = (32, 64, 128, 256, 512), (16, 32, 64, 128, 256)
 class StepView:
     """One step: its Gemms, and for each of them the sectors of each kernel's name; "at least" for a library, which nobody simulates."""
 
-    way: str
+    kind: str
     setting: Setting
-    gemms: tuple
-    sectors: tuple
+    gemms: tuple[Gemm, ...]
+    sectors: tuple[Mapping[str, float], ...]
     kernels: int
 
     @property
-    def counted(self):
+    def counted(self) -> bool:
         """Return whether the sectors were counted; else they are the least there can be."""
-        return self.way != "library"
+        return self.kind != "library"
 
     @property
-    def totals(self):
+    def totals(self) -> tuple[float, ...]:
         """Return the sectors of each product."""
         return tuple(sum(found.values()) for found in self.sectors)
 
 
 @functools.lru_cache(maxsize=128)
-def view_step(way, hidden, batch):
+def view_step(kind: str, hidden: int, batch: int) -> StepView:
     """Run one step's products on the simulator and add up what each kernel asks of the memory.
 
     Parameters
     ----------
-    way : "separate", "fused" or "library"
-    hidden, batch : int
+    kind
+        "separate", "fused" or "library".
 
-    Returns
-    -------
-    StepView
-
-    >>> separate, library = (view_step(way, 32, 16) for way in ("separate", "library"))
+    >>> separate, library = (view_step(kind, 32, 16) for kind in ("separate", "library"))
     >>> separate.kernels, library.kernels, sum(library.totals) < sum(separate.totals)
     (16, 5, True)
     """
     setting = Setting(hidden, batch)
     products = gemms(setting)
-    if way == "library":
-        return StepView(way, setting, products, tuple({"at least": g.least_sectors} for g in products), len(products))
-    cost, found = step_cost(way, setting), []
+    if kind == "library":
+        return StepView(kind, setting, products, tuple({"at least": g.least_sectors} for g in products), len(products))
+    cost, found = step_cost(kind, setting), []
     for _, results in cost.launches:
-        names = Counter()
+        names: Counter[str] = Counter()
         for r in results:
             names[r.kernel.name] += r.count("sectors", "load") + r.count("sectors", "store")
         found.append(dict(names))
-    return StepView(way, setting, products, tuple(found), cost.kernels)
+    return StepView(kind, setting, products, tuple(found), cost.kernels)
 
 
-def step_facts(view):
+def step_facts(view: StepView) -> dict[str, str]:
     """Return what the table shows of a step, as a mapping of label to text."""
     work, moved = sum(g.multiply_adds for g in view.gemms), sum(view.totals)
     least = sum(g.least_sectors for g in view.gemms)
@@ -80,8 +79,8 @@ def _share(part, whole):
     return f"{100 * part / whole:.0f} %"
 
 
-def widest(gemms):
-    """Return about how many sectors the largest product takes when separate; all ways have one axis, so that their bars compare.
+def widest(gemms: Sequence[Gemm]) -> float:
+    """Return about how many sectors the largest product takes when separate; all kinds have one axis, so that their bars compare.
 
     Tiles of 16 × 16 load M N K / 8 floats, the transpositions and the sum move each matrix about twice more.
 
@@ -91,14 +90,14 @@ def widest(gemms):
     return max(g.multiply_adds / 64 + 2 * g.least_sectors for g in gemms)
 
 
-def step_bars(view):
+def step_bars(view: StepView) -> tuple[Axes, str]:
     """Draw the sectors of each product, cut by kernel, with its share of all; return (Axes, alternative text)."""
     ax = _bars(view)
     moved = sum(view.totals)
     said = "; ".join(f"{g.product.text}: " + ", ".join(f"{name} {count:,}" for name, count in found.items()) + f" ({_share(total, moved)})"
                      for g, found, total in zip(view.gemms, view.sectors, view.totals, strict=True))
     how = "counted" if view.counted else "at least, modelled"
-    return ax, f"Sectors of one step, {view.way}, {view.setting.hidden} hidden, batch of {view.setting.batch}, {how}. {said}."
+    return ax, f"Sectors of one step, {view.kind}, {view.setting.hidden} hidden, batch of {view.setting.batch}, {how}. {said}."
 
 
 @style.styled
@@ -124,18 +123,13 @@ def _bars(view):
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.locator_params(axis="x", nbins=5)
     ax.set(xlabel="global sectors, " + ("simulated" if view.counted else "at least, modelled"))
-    ax.set_title(f"{view.way}: {moved:,} sectors, {view.kernels} kernels" if view.counted else f"library: {moved:,} sectors at least")
+    ax.set_title(f"{view.kind}: {moved:,} sectors, {view.kernels} kernels" if view.counted else f"library: {moved:,} sectors at least")
     ax.legend(fontsize=11, loc="lower center", bbox_to_anchor=(0.44, 1.1), ncols=4, columnspacing=1.0, handlelength=1.2, markerscale=0.55)
     return ax
 
 
-def step_sliders(way="separate", hidden=128, batch=64):
-    """Put controls on who multiplies and on the sizes.
-
-    Returns
-    -------
-    Explore
-    """
+def step_sliders(way: str = "separate", hidden: int = 128, batch: int = 64) -> Explore:
+    """Put controls on who multiplies and on the sizes."""
     controls = (Control("way", "who multiplies", KINDS, way), Control("hidden", "neurons of the hidden layer", HIDDEN, hidden),
                 Control("batch", "pictures of a step", BATCH, batch))
     return Explore(controls, view_step, facts=step_facts, picture=step_bars, doing="running a step on the simulator", done="counted")

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from matplotlib.figure import Figure
+
 from course_lib.arch import DEVICES, KIB, Device, device
 from course_lib.lessons.how_fast.occupancy import describe_stairs, next_steps, occupancy_stairs
 from course_lib.model import occupancy
@@ -24,7 +26,7 @@ class Fit:
     taken: Occupancy
 
 
-def fit(name, threads, registers, shared_kib):
+def fit(name: str, threads: int, registers: int, shared_kib: int) -> Fit:
     """Work out what fits on an SM.
 
     Raises
@@ -39,7 +41,7 @@ def fit(name, threads, registers, shared_kib):
     return Fit(on, threads, registers, shared_kib * KIB, occupancy(on, threads, registers, shared_kib * KIB))
 
 
-def fit_facts(found):
+def fit_facts(found: Fit) -> dict[str, str]:
     """Return what the table shows of a Fit, as a mapping of label to text."""
     taken, limits = found.taken, found.on.limits
     rows = {"multiprocessor of": found.on.name}
@@ -50,19 +52,14 @@ def fit_facts(found):
                    "more would fit from": ", ".join(f"{value} {name}" for name, value in steps.items()) or "–"}
 
 
-def fit_picture(found):
+def fit_picture(found: Fit) -> tuple[Figure, str]:
     """Draw the staircases of a Fit; return (Figure, alternative text)."""
     asked = (found.on, found.threads, found.registers, found.shared_bytes)
     return occupancy_stairs(*asked), describe_stairs(*asked)
 
 
-def occupancy_sliders(on="H200", threads=256, registers=64, shared_kib=8):
-    """Put controls on a block's needs and on the device.
-
-    Returns
-    -------
-    Explore
-    """
+def occupancy_sliders(on: str = "H200", threads: int = 256, registers: int = 64, shared_kib: int = 8) -> Explore:
+    """Put controls on a block's needs and on the device."""
     controls = (Control("device", "whose multiprocessor it is", tuple(DEVICES), on),
                 Control("threads", "threads of a block", THREADS, threads),
                 Control("registers", "registers of a thread", REGISTERS, registers),

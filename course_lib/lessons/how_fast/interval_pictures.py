@@ -1,5 +1,7 @@
 """Interval analysis in two panels: one thread's interval on a time line for several N, and the threads that an SM then needs."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -7,24 +9,26 @@ from matplotlib.patches import Patch
 
 from course_lib.plots import style
 
+Span = tuple[str, int, int]           # what a thread does, from which cycle to which
+
 COLOURS = {"loads": style.ORANGE, "waits": "#CFCFCF", "multiply-adds": style.BLUE, "stores": style.GREEN}
 
 
 @style.styled
-def draw_intervals(lines, chosen, threads, resident, *, title):
+def draw_intervals(lines: Mapping[int, Sequence[Span]], chosen: int, threads: Mapping[str, Mapping[int, float]], resident: int, *,
+                   title: str) -> Figure:
     """Draw time lines, one N in full colour, and the threads needed over N.
 
     Parameters
     ----------
-    lines : dict of int to list of (what, start, end)
+    lines
         By N, from `model.interval.spans`.
-    chosen : int
+    chosen
         The N that is meant.
-    threads : dict of str to dict of int to float
+    threads
         By what is to be saturated, then by N: threads of an SM.
-    resident : int
+    resident
         The most threads that an SM holds.
-    title : str
 
     Returns
     -------
@@ -81,7 +85,7 @@ def _threads(ax, threads, chosen, resident):
     ax.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2, fontsize=11, columnspacing=1)
 
 
-def describe_intervals(lines, chosen, threads, resident):
+def describe_intervals(lines: Mapping[int, Sequence[Span]], chosen: int, threads: Mapping[str, Mapping[int, float]], resident: int) -> str:
     """Return the alternative text of `draw_intervals`.
 
     >>> describe_intervals({16: [("loads", 0, 32), ("waits", 32, 400), ("multiply-adds", 400, 656), ("stores", 656, 672)]}, 16,

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from matplotlib.figure import Figure
+
 from course_lib.arch import Device, device
-from course_lib.lessons.how_fast.interval_pictures import describe_intervals, draw_intervals
+from course_lib.lessons.how_fast.interval_pictures import Span, describe_intervals, draw_intervals
 from course_lib.model import interval
 from course_lib.model.interval import Interval
 from course_lib.widgets.explore import Control, Explore
@@ -15,7 +17,7 @@ DEVICES = ("Quadro M2200", "GTX 1080", "H200")
 
 
 @dataclass(frozen=True)
-class Analysis:
+class IntervalAnalysis:
     """An interval analysis at M = N: `now` at N itself; time lines by N; threads of an SM by what is to be saturated, then by N."""
 
     kernel: str
@@ -23,11 +25,11 @@ class Analysis:
     miss: int
     on: Device
     now: Interval
-    lines: dict
-    threads: dict
+    lines: dict[int, list[Span]]
+    threads: dict[str, dict[int, float]]
 
 
-def interval_of(kernel, N, miss):
+def interval_of(kernel: str, N: int, miss: int) -> Interval:
     """Return the Interval of a kernel for an N × N matrix; the L2 answers in half of `miss`.
 
     >>> interval_of("K0", 16, 400).latency, interval_of("mxv_o_lbuf", 16, 400).latency
@@ -42,12 +44,8 @@ def _line(kernel, N, miss):
     return interval.spans(program, miss=miss, hit=miss // 2)
 
 
-def analyse(kernel, N, miss, name):
+def analyse(kernel: str, N: int, miss: int, name: str) -> IntervalAnalysis:
     """Carry out the analysis for one device of the table.
-
-    Returns
-    -------
-    Analysis
 
     >>> found = analyse("K0", 16, 400, "GTX 1080")
     >>> {what: round(by_n[16]) for what, by_n in found.threads.items()}
@@ -58,10 +56,10 @@ def analyse(kernel, N, miss, name):
     known = {n: interval_of(kernel, n, miss) for n in CURVE}
     threads = {"for bandwidth": {n: i.threads_for_bandwidth(rate) for n, i in known.items()},
                "for issue": {n: i.threads_for_issue() for n, i in known.items()}}
-    return Analysis(kernel, N, miss, on, known[N], {n: _line(kernel, n, miss) for n in SIZES}, threads)
+    return IntervalAnalysis(kernel, N, miss, on, known[N], {n: _line(kernel, n, miss) for n in SIZES}, threads)
 
 
-def interval_facts(found):
+def interval_facts(found: IntervalAnalysis) -> dict[str, str]:
     """Return what the table shows, as a mapping of label to text."""
     now = found.now
     return {"L, cycles of an interval": f"{now.latency:,g}", "d, bytes off the chip": f"{now.offchip_bytes:g}",
@@ -71,20 +69,15 @@ def interval_facts(found):
             "Q: threads of an SM for issue": f"{found.threads['for issue'][found.N]:,.1f}"}
 
 
-def interval_picture(found):
-    """Draw an Analysis; return (Figure, alternative text)."""
+def interval_picture(found: IntervalAnalysis) -> tuple[Figure, str]:
+    """Draw an analysis; return (Figure, alternative text)."""
     asked = (found.lines, found.N, found.threads, found.on.threads_per_sm)
     title = f"{found.kernel}, {KERNELS[found.kernel]}: {found.now.latency:,g} cycles at M = N = {found.N}"
     return draw_intervals(*asked, title=title), describe_intervals(*asked)
 
 
-def interval_sliders(kernel="K0", N=16, miss=interval.MISS, on="GTX 1080"):
-    """Put controls on the kernel, on N = M, on the latency of memory and on the device.
-
-    Returns
-    -------
-    Explore
-    """
+def interval_sliders(kernel: str = "K0", N: int = 16, miss: int = interval.MISS, on: str = "GTX 1080") -> Explore:
+    """Put controls on the kernel, on N = M, on the latency of memory and on the device."""
     controls = (Control("kernel", "whose loop over vectors is analysed", tuple(KERNELS), kernel),
                 Control("N", "rows and columns of the matrix", SIZES, N),
                 Control("L_M", "cycles of a load that misses the L2; a hit takes half", (100, 200, 400, 600, 700), miss),

@@ -1,23 +1,29 @@
-"""What limits a kernel, in three panels: the roofs, the room on a multiprocessor, what is under way there."""
+"""What limits a kernel, in three panels: the roofs, the warps that fit on a multiprocessor, what is under way there."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from course_lib.plots import style
-from course_lib.run import limits_of
+from course_lib.run import RunResult, limits_of
 from course_lib.widgets.live_pictures import draw_roofs
+
+if TYPE_CHECKING:
+    from course_lib.run import LaunchLimits
 
 
 @style.styled
-def draw_limits(found, roofs):
+def draw_limits(found: "LaunchLimits", roofs: Callable[[Axes], None]) -> Figure:
     """Draw a figure of three panels: roofline; warps on a multiprocessor by resource; work under way, needed and there.
 
     Parameters
     ----------
-    found : course_lib.run.Limits
-    roofs : callable(Axes) -> None
+    roofs
         Draws the roofline and its point.
 
     Returns
@@ -25,7 +31,7 @@ def draw_limits(found, roofs):
     Figure
         Its Axes in the order of the panels.
     """
-    figure = Figure(figsize=(10.3, 4.1), dpi=style.DPI)      # places by hand: to find a layout takes longer than all the drawing
+    figure = Figure(figsize=(10.3, 4.1), dpi=style.DPI)      # positions by hand: to find a layout takes longer than all the drawing
     FigureCanvasAgg(figure)
     figure.subplots_adjust(left=0.09, right=0.975, bottom=0.32, top=0.88, wspace=0.55)
     first, second, third = figure.subplots(1, 3, width_ratios=(1.15, 1, 1))
@@ -75,7 +81,7 @@ def _under_way(ax, found):
               bbox_to_anchor=(0.4, -0.3))
 
 
-def describe_limits(found):
+def describe_limits(found: "LaunchLimits") -> str:
     """Return the alternative text of the second and third panel of `draw_limits`."""
     room = ", ".join(f"{name} {warps}" for name, warps in found.room.items())
     pairs = (("global loads", found.loads), ("multiply-adds", found.multiply_adds))
@@ -84,7 +90,7 @@ def describe_limits(found):
             f"Warp instructions under way: {said}.")
 
 
-def limits_picture(result):
+def limits_picture(result: RunResult) -> tuple[Figure, str]:
     """Draw what limits a product, side by side: its point under the L1's roof and the peak, the room for warps, what is under way."""
     found, said = limits_of(result), []
 

@@ -3,14 +3,14 @@
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from course_lib.arch import KIB, WARP
+from course_lib.arch import KIB, WARP, Device
 from course_lib.model import occupancy
 from course_lib.plots import style
 
 PANELS = ("threads a block", "registers a thread", "shared KiB a block")
 
 
-def stairs(on, threads, registers, shared_bytes):
+def stairs(on: Device, threads: int, registers: int, shared_bytes: int) -> dict[str, list[tuple[int, int]]]:
     """Return, for each of the three inputs, how many warps fit while it alone changes.
 
     Returns
@@ -31,13 +31,12 @@ def stairs(on, threads, registers, shared_bytes):
 
 
 @style.styled
-def occupancy_stairs(on, threads, registers, shared_bytes):
+def occupancy_stairs(on: Device, threads: int, registers: int, shared_bytes: int) -> Figure:
     """Draw three staircases: the warps that fit over each input, the point where the kernel stands on all of them.
 
     Parameters
     ----------
-    on : Device
-    threads, registers, shared_bytes : int
+    threads, registers, shared_bytes
         As for `model.occupancy`; what it refuses is refused here.
 
     Returns
@@ -49,10 +48,10 @@ def occupancy_stairs(on, threads, registers, shared_bytes):
     figure = Figure(figsize=(10.6, 3.3), dpi=style.DPI)
     FigureCanvasAgg(figure)
     figure.subplots_adjust(left=0.07, right=0.985, bottom=0.2, top=0.82, wspace=0.18)
-    places = dict(zip(PANELS, (threads, registers, shared_bytes / KIB), strict=True))
+    stands = dict(zip(PANELS, (threads, registers, shared_bytes / KIB), strict=True))
     for ax, (name, found) in zip(figure.subplots(1, 3, sharey=True), stairs(on, threads, registers, shared_bytes).items(), strict=True):
         ax.step(*zip(*found, strict=True), where="post", color=style.BLUE)
-        ax.plot([places[name]], [now.warps], marker="o", markersize=11, color=style.VERMILION, markeredgecolor=style.INK, zorder=3)
+        ax.plot([stands[name]], [now.warps], marker="o", markersize=11, color=style.VERMILION, markeredgecolor=style.INK, zorder=3)
         ax.axhline(on.limits.warps, color=style.GREY, linestyle="--", linewidth=1.5)
         ax.set(xlabel=name, ylim=(0, 1.08 * on.limits.warps), xlim=(0, 1.04 * found[-1][0]))
         ax.set_yticks(range(0, on.limits.warps + 1, on.limits.warps // 4))
@@ -63,7 +62,7 @@ def occupancy_stairs(on, threads, registers, shared_bytes):
     return figure
 
 
-def describe_stairs(on, threads, registers, shared_bytes):
+def describe_stairs(on: Device, threads: int, registers: int, shared_bytes: int) -> str:
     """Return the alternative text of `occupancy_stairs`: where the point stands, and the next step up in each panel.
 
     >>> from course_lib.arch import device
@@ -78,7 +77,7 @@ registers a thread 48 down.'
             + (f"More warps fit: {', '.join(ups)}." if ups else "Taking less of one thing alone lets no more warps fit."))
 
 
-def next_steps(on, threads, registers, shared_bytes):
+def next_steps(on: Device, threads: int, registers: int, shared_bytes: int) -> dict[str, int]:
     """Return the most registers, and the most shared KiB, at which more warps fit when it alone is less; by `PANELS`, if there are any.
 
     >>> from course_lib.arch import device

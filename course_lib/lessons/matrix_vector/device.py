@@ -4,16 +4,16 @@ from course_lib.arch import CONSTANT_BYTES, DEFAULT_DEVICE, KIB, Device, device
 from course_lib.model import balance
 
 
-def homework_report(which=DEFAULT_DEVICE, memory_bytes=None, number=0):
+def homework_report(which: str | Device = DEFAULT_DEVICE, memory_bytes: int | None = None, number: int = 0) -> str:
     """Write what a GPU has as Koppelman's homework does, line for line.
 
     Parameters
     ----------
-    which : str or Device
+    which
         A name of the device table, an entry of it, or what `course_lib.gpu.live_device` returns.
-    memory_bytes : int, optional
+    memory_bytes
         Of the device memory, which the table does not hold.
-    number : int
+    number
         Of the GPU in its machine.
 
     Returns

@@ -10,14 +10,13 @@ from course_lib.run.table import Table
 HEADER = ("kernel", "shared", "const", "local", "registers", "max threads", "threads", "warps an SM", "limited by")
 
 
-def kernel_resources(*names, on=DEFAULT_DEVICE, **parameters):
+def kernel_resources(*names: str, on: str | Device = DEFAULT_DEVICE, **parameters: int) -> Table:
     """Set side by side what kernels of the catalog take, compiled for one device.
 
     Parameters
     ----------
-    *names : str
+    *names
         Kernels of the catalog; default all that multiply matrices and that the device can run.
-    on : str or Device
     **parameters
         Tile sizes and the like; each kernel takes those that it has, and keeps its defaults for the rest.
 

@@ -1,6 +1,9 @@
 """Koppelman's tables of a small matrix times many vectors beside recorded ones, and pictures of what his bars show."""
 
 import textwrap
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
 
 from course_lib import data, kernels
 from course_lib.arch import WARP, device
@@ -8,34 +11,35 @@ from course_lib.data import documents
 from course_lib.lessons.matrix_vector.kernel_table import kernel_resources
 from course_lib.model import matvec
 from course_lib.plots import style
+from course_lib.run import VectorsResult
 from course_lib.run.table import Table
 
 THEIRS, OURS = device("Quadro M2200"), device("H200")      # his, and the one that was recorded
 
 
-def family():
+def family() -> tuple[str, ...]:
     """Return the names of the eight kernels, in the homework's order."""
     return tuple(name for name, kernel in kernels.ALL.items() if kernel.kind == "vectors")
 
 
-def recorded_rates(what="gb_s"):
+def recorded_rates(what: str = "gb_s") -> dict[str, dict[int, float]]:
     """Return kernel -> {warps a block: GB/s} of the recorded sweep: 2^20 vectors, M = N = 16, a block for each multiprocessor.
 
     >>> sorted(recorded_rates()["mxv_vls"])
     [4, 8, 12, 16, 20, 24, 28, 32]
     """
-    found = {}
+    found: dict[str, dict[int, float]] = {}
     for record in data.load("mxv").records:
         found.setdefault(record.kernel, {})[record.parameters["threads"] // WARP] = getattr(record, what)
     return found
 
 
-def launch_table(warps=32):
+def launch_table(warps: int = 32) -> Table:
     """Set Koppelman's launch table beside the same columns from an H200.
 
     Parameters
     ----------
-    warps : int
+    warps
         Of a block on the H200; his blocks have 32.
 
     Returns
@@ -51,20 +55,15 @@ def launch_table(warps=32):
         us, gf, rate, per_fma, used = printed[name]
         record = next(r for r in times.find(name) if r.parameters["threads"] == WARP * warps)
         columns = matvec.counted_columns(*counted.find(kernel=name, warps=warps))
-        seconds = record.median_s
+        seconds = record.seconds
         rows.append((name, f"{us:,}", f"{1e6 * seconds:.1f}", f"{float(gf):.1f}", f"{matvec.gigafmas(seconds):,.0f}", f"{float(rate):.1f}",
                      f"{matvec.gigabytes(seconds):,.0f}", per_fma, f"{columns['I/F']:.2f}", used, f"{columns['load efficiency']:.1%}"))
     return Table(("kernel", "µs: K", "H200", "GF: K", "H200", "GB/s: K", "H200", "I/F: K", "H200", "loads used: K", "H200"), rows,
                  f"K: {documents.KOPPELMAN_LAUNCH.device}, 8 blocks of 32 warps; H200: 132 blocks of {warps} warps, {times.label}")
 
 
-def resource_table(threads=1024):
-    """Set Koppelman's resource table beside the same columns for an H200, at so many threads a block.
-
-    Returns
-    -------
-    Table
-    """
+def resource_table(threads: int = 1024) -> Table:
+    """Set Koppelman's resource table beside the same columns for an H200, at so many threads a block."""
     mine = {row[0]: row for row in kernel_resources(*family(), on=OURS, threads=threads).rows}
     rows = []
     for name, *printed in documents.KOPPELMAN_RESOURCES.rows:
@@ -74,7 +73,7 @@ def resource_table(threads=1024):
     return Table(header, rows, f"K: {documents.KOPPELMAN_RESOURCES.device}. H200: compiled for {threads} threads; occupancy modelled")
 
 
-def star_table(kernel="mxv_o_per_thd"):
+def star_table(kernel: str = "mxv_o_per_thd") -> Table:
     """Write the warp sweep of a kernel as Koppelman does, a bar of stars each: 40 stars are the whole bandwidth.
 
     Returns
@@ -92,7 +91,7 @@ def star_table(kernel="mxv_o_per_thd"):
     return Table(header, rows, f"{kernel}; K: {documents.KOPPELMAN_SWEEP.device}; H200: {data.load('mxv').label}")
 
 
-def surpluses():
+def surpluses() -> dict[int, tuple[float, float]]:
     """Return what Koppelman's "p mode" leaves unexplained: warps -> GB/s read from the L2 beyond 8 times the input, from DRAM beyond once.
 
     >>> {warps: [round(rate, 1) for rate in both] for warps, both in surpluses().items()}[4]
@@ -102,13 +101,8 @@ def surpluses():
             for warps, _, us, _, l2, _, dram, *_ in documents.KOPPELMAN_COUNTED.rows}
 
 
-def p_mode_table():
-    """Set Koppelman's "p mode" in multiples of the input, with what is read beyond 8 times and beyond once.
-
-    Returns
-    -------
-    Table
-    """
+def p_mode_table() -> Table:
+    """Set Koppelman's "p mode" in multiples of the input, with what is read beyond 8 times and beyond once."""
     rows, extra = [], surpluses()
     for warps, _, us, _, l2, l2_written, dram, dram_written, _ in documents.KOPPELMAN_COUNTED.rows:
         times = (f"{matvec.times_ideal(rate, us * 1e-6):.1f}" for rate in (l2, dram))
@@ -118,7 +112,7 @@ def p_mode_table():
                  f"{documents.KOPPELMAN_COUNTED.place}, {documents.KOPPELMAN_COUNTED.device}, as K counted it")
 
 
-def counted_table(kernel):
+def counted_table(kernel: str) -> Table:
     """Set what Nsight Compute counted of a kernel on the H200 in the columns of Koppelman's "p mode", a row for each number of warps.
 
     Returns
@@ -137,17 +131,19 @@ def counted_table(kernel):
 
 
 @style.styled
-def warp_bars(rates, bandwidth, printed=None, *, note="", width=12.6, height=6.6):
+def warp_bars(rates: Mapping[str, Mapping[int, float]], bandwidth: float, printed: Mapping[str, Mapping[int, float]] | None = None, *,
+              note: str = "", width: float = 12.6, height: float = 6.6) -> Axes:
     """Draw a warp sweep: a panel for each kernel, a bar for each number of warps, full length at the device's bandwidth.
 
     Parameters
     ----------
-    rates : mapping of kernel to {warps: GB/s}
-    bandwidth : float
+    rates
+        By kernel, {warps: GB/s}.
+    bandwidth
         GB/s.
-    printed : mapping of kernel to {warps: share}, optional
-        Of another device, 0 to 1: hollow bars over the others.
-    note : str
+    printed
+        By kernel, {warps: share}, of another device, 0 to 1: hollow bars over the others.
+    note
         Below: where the numbers are from.
 
     Returns
@@ -162,15 +158,15 @@ def warp_bars(rates, bandwidth, printed=None, *, note="", width=12.6, height=6.6
     grid = figure.subplots(-(-len(rates) // columns), columns, squeeze=False, sharex=True).ravel()
     for ax, (name, line) in zip(grid, rates.items(), strict=False):
         warps = sorted(line)
-        places = range(len(warps))
-        ax.barh(places, [1] * len(warps), color=style.PALE, height=0.8)
-        ax.barh(places, [line[w] / bandwidth for w in warps], color=style.BLUE, height=0.8)
-        for place, w in zip(places, warps, strict=True):
-            if w in (printed or {}).get(name, {}):
-                ax.barh(place, printed[name][w], height=0.8, facecolor="none", edgecolor=style.VERMILION, linewidth=2)
+        at = range(len(warps))
+        ax.barh(at, [1] * len(warps), color=style.PALE, height=0.8)
+        ax.barh(at, [line[w] / bandwidth for w in warps], color=style.BLUE, height=0.8)
+        for place, w in zip(at, warps, strict=True):
+            if w in (theirs := (printed or {}).get(name, {})):
+                ax.barh(place, theirs[w], height=0.8, facecolor="none", edgecolor=style.VERMILION, linewidth=2)
         best = _best(line)
         ax.text(1, warps.index(best), f"{line[best] / bandwidth:.0%}", ha="right", va="center", fontsize=12)
-        ax.set_yticks(places, warps, fontsize=11)
+        ax.set_yticks(at, warps, fontsize=11)
         ax.invert_yaxis()
         ax.set(xlim=(0, 1.02), title=name)
         ax.title.set_fontsize(13)
@@ -191,7 +187,7 @@ def _best(line):
     return best if line[best] > 1.02 * line[last] else last
 
 
-def describe_warp_bars(rates, bandwidth):
+def describe_warp_bars(rates: Mapping[str, Mapping[int, float]], bandwidth: float) -> str:
     """Return the alternative text of `warp_bars`: each kernel's ends and its best.
 
     >>> describe_warp_bars({"k": {4: 10.0, 8: 30.0, 12: 20.0}}, 100)
@@ -205,7 +201,7 @@ def describe_warp_bars(rates, bandwidth):
     return f"Share of the bandwidth by warps a block: {'; '.join(words)}."
 
 
-def shares(result):
+def shares(result: VectorsResult) -> dict[str, float]:
     """Return what is used of what is moved: label -> share, 0 to 1, of a `VectorsResult`.
 
     Of load and of store requests, as counted; and of the device's bandwidth: measured on a GPU, else as recorded for 2^20 vectors,
@@ -226,19 +222,19 @@ def _wrapped(label):
 
 
 @style.styled
-def share_bars(found, ax=None, *, title=None):
+def share_bars(found: Mapping[str, float], ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw shares as bars in a frame that is full at 100 %.
 
     >>> [text.get_text() for text in share_bars({"loads": 0.125}).texts]
     ['12.5 %']
     """
     ax = style.axes(ax, width=6.4, height=1.2 + 0.8 * len(found))
-    places = range(len(found))
-    ax.barh(places, [1] * len(found), color=style.PALE, height=0.6)
-    ax.barh(places, [min(share, 1) for share in found.values()], color=[style.CYCLE[i] for i in places], height=0.6)
+    at = range(len(found))
+    ax.barh(at, [1] * len(found), color=style.PALE, height=0.6)
+    ax.barh(at, [min(share, 1) for share in found.values()], color=[style.CYCLE[i] for i in at], height=0.6)
     for place, share in enumerate(found.values()):
         ax.text(1.02, place, f"{100 * share:.3g} %", va="center", fontsize=13)
-    ax.set_yticks(places, list(found), fontsize=12)
+    ax.set_yticks(at, list(found), fontsize=12)
     ax.invert_yaxis()
     ax.set(xlim=(0, 1.2), title=title or "")
     ax.set_xticks(())
@@ -247,7 +243,7 @@ def share_bars(found, ax=None, *, title=None):
     return ax
 
 
-def describe_shares(found):
+def describe_shares(found: Mapping[str, float]) -> str:
     """Return the alternative text of `share_bars`.
 
     >>> describe_shares({"loads": 0.125, "of the\\nstores": 1})
@@ -256,7 +252,7 @@ def describe_shares(found):
     return "Used: " + ", ".join(f"{label} {100 * share:.3g} %".replace("\n", " ") for label, share in found.items()) + "."
 
 
-def used_picture(result):
+def used_picture(result: VectorsResult) -> tuple[Axes, str]:
     """Draw what is used of what a launch on many vectors moves: of loads, of stores, and of the bandwidth where it is known."""
     found = shares(result)
     ax = share_bars(found, style.axes(width=5.6, height=1.2 + 0.85 * len(found)), title=result.kernel.name)

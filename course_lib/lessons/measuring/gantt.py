@@ -1,8 +1,12 @@
 """Gantt pictures of warps: who issues, who waits, and what the clock of a GPU saw."""
 
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from course_lib.errors import CourseError
+from course_lib.model import Timeline
 from course_lib.plots import style
 
 MOST_ROWS = 64
@@ -10,18 +14,17 @@ GAP = "#BFDDF0"
 
 
 @style.styled
-def gantt(timeline, ax=None, *, names=None, title=None, until=None):
+def gantt(timeline: Timeline, ax: Axes | None = None, *, names: Sequence[str] | None = None, title: str | None = None,
+          until: float | None = None) -> Axes:
     """Draw a row for each warp: its issues in full colour, the wait for each result pale; below, what the scheduler does.
 
     Parameters
     ----------
-    timeline : course_lib.model.Timeline
+    timeline
         From `course_lib.model.timeline`.
-    ax : Axes, optional
-    names : sequence of str, optional
+    names
         What the steps are; steps of one name share a colour. Default: all one kind.
-    title : str, optional
-    until : float, optional
+    until
         The last cycle drawn; default all.
 
     Returns
@@ -64,7 +67,7 @@ def gantt(timeline, ax=None, *, names=None, title=None, until=None):
     return ax
 
 
-def describe_gantt(timeline, *, names=None, busy=None):
+def describe_gantt(timeline: Timeline, *, names: Sequence[str] | None = None, busy: float | None = None) -> str:
     """Return the alternative text of `gantt`; with `busy`, 0 to 1, that share of a long time instead of the cycles drawn.
 
     >>> from course_lib.model import timeline
@@ -86,23 +89,19 @@ the scheduler issues in 36 of 84 cycles and waits twice, 24 cycles at the longes
 
 
 @style.styled
-def clocks(bars, ax=None, *, unit="cycles", label="", title=None):
+def clocks(bars: Sequence[Sequence[int]], ax: Axes | None = None, *, unit: str = "cycles", label: str = "",
+           title: str | None = None) -> Axes:
     """Draw what the clocks of a microbenchmark said: a bar for each warp from its first reading to its second.
 
     Parameters
     ----------
-    bars : sequence of (warp, begin, end)
+    bars
+        (warp, begin, end):
         `MicroResult.gantt()`, or "gantt" of a row of `course_lib.data.readings("micro")`.
-    ax : Axes, optional
-    unit : str
+    unit
         Of the clock: `MicroResult.clock`.
-    label : str
+    label
         Where the figures are from: `Readings.label`.
-    title : str, optional
-
-    Returns
-    -------
-    Axes
 
     >>> len(clocks([(0, 0, 552), (1, 39, 559)]).patches)
     2
@@ -120,7 +119,7 @@ def clocks(bars, ax=None, *, unit="cycles", label="", title=None):
     return ax
 
 
-def describe_clocks(bars, *, unit="cycles", label=""):
+def describe_clocks(bars: Sequence[Sequence[int]], *, unit: str = "cycles", label: str = "") -> str:
     """Return the alternative text of `clocks`.
 
     >>> describe_clocks([(0, 0, 552), (1, 39, 559)], label="recorded on a GPU")

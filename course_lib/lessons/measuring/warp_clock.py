@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
+
 from course_lib.arch import WARP
 from course_lib.lessons.measuring.gantt import describe_gantt, gantt
 from course_lib.model import Timeline
 from course_lib.plots import style
 from course_lib.run import choose_backend
-from course_lib.run.clocked import pipes
+from course_lib.run.clocked import Pipe, pipes
 from course_lib.widgets.explore import Control, Explore
 
 WARPS = (1, 2, 4, 6, 8, 12, 16, 24, 32)
@@ -33,24 +35,20 @@ class Turns:
     here: str
 
     @property
-    def cycles(self):
+    def cycles(self) -> float:
         """Return what is compared with a measurement: cycles of a round among many, or until all results of the first are there."""
         if self.once:
             return max(issue.done for issue in self.timeline.issues if issue.step < self.independent)
         return self.timeline.round_cycles
 
     @property
-    def busy(self):
+    def busy(self) -> float:
         """Return the share of a long time in which something is issued: a round's issues, by how long a round takes."""
         return min(1.0, self.timeline.warps * self.independent * self.issue / self.timeline.round_cycles)
 
 
-def who_issues(name, warps, independent):
+def who_issues(name: str, warps: int, independent: int) -> Turns:
     """Work out the timeline of one pipe, and look up what was measured.
-
-    Returns
-    -------
-    Turns
 
     >>> turns = who_issues("FMA, 2 registers", 16, 1)
     >>> turns.timeline.warps, turns.cycles, turns.timeline.hidden
@@ -62,7 +60,7 @@ def who_issues(name, warps, independent):
                  pipe.once, known, pipe.source, run_here(pipe, warps, independent))
 
 
-def run_here(pipe, warps, independent):
+def run_here(pipe: Pipe, warps: int, independent: int) -> str:
     """Run the position's kernel and say what its clocks said: cycles on a GPU, instructions on the simulator.
 
     >>> run_here(pipes()["FMA, shared operand"], 2, 1) if choose_backend() == "sim" else "2.0 instructions"
@@ -79,7 +77,7 @@ def run_here(pipe, warps, independent):
     return f"{cycles:.1f} cycles"
 
 
-def turn_facts(turns):
+def turn_facts(turns: Turns) -> dict[str, str]:
     """Return what the table shows, as a mapping of label to text."""
     what = "first round" if turns.once else "round"
     return {"warps of the scheduler" if turns.shares > 1 else "warps": str(turns.timeline.warps),
@@ -91,27 +89,23 @@ def turn_facts(turns):
             "busy issuing": f"{100 * turns.busy:.0f} %"}
 
 
-def turn_picture(turns):
+def turn_picture(turns: Turns) -> tuple[Axes, str]:
     """Draw the first cycles of the timeline; return (Axes, alternative text)."""
     line, rows = turns.timeline, turns.timeline.warps + 1
     ax = style.axes(width=6.2, height=min(2.1 + 0.36 * rows, 6.4))
     hidden = "never idle" if line.hidden else f"busy {100 * turns.busy:.0f} % of the time"
     gantt(line, ax, title=f"{turns.name}: {hidden}",
           until=min(line.cycles, max(4 * turns.latency, 3 * line.warps * turns.issue)))
-    ax.get_legend().remove()
+    if legend := ax.get_legend():
+        legend.remove()
     names = [f"warp {w}" if rows < MANY or w % 4 == 0 else "" for w in range(line.warps)]
     ax.set_yticks(range(rows), [*names, "issued"])
     ax.set_xlabel("cycles, modelled; dark: issued, pale: waits" + ", hatched: idle" * (not line.hidden))
     return ax, describe_gantt(line, busy=turns.busy)
 
 
-def warp_sliders(name="FMA, 2 registers", warps=4, independent=1):
-    """Put controls on the instruction, on the warps and on their independent instructions.
-
-    Returns
-    -------
-    Explore
-    """
+def warp_sliders(name: str = "FMA, 2 registers", warps: int = 4, independent: int = 1) -> Explore:
+    """Put controls on the instruction, on the warps and on their independent instructions."""
     controls = (Control("instruction", "what all warps execute", tuple(pipes()), name),
                 Control("warps", "on a multiprocessor", WARPS, warps),
                 Control("ILP", "independent instructions of a warp, which do not wait for each other", INDEPENDENT, independent))

@@ -2,7 +2,7 @@
 
 from course_lib import data
 from course_lib.lessons.register_blocking.experiments import N_TIMED, speeds_by_warps
-from course_lib.lessons.register_blocking.times import RUNGS, least, recorded
+from course_lib.lessons.register_blocking.times import RUNGS, least, recorded_rung
 from course_lib.model.rounds import SCHEDULERS, rounds
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
@@ -37,12 +37,12 @@ def started() -> dict[int, tuple[float, float]]:
 
     The recording counts a cycle as one of the GPU's highest clock.
     """
-    found = {}
+    found: dict[int, tuple[float, float]] = {}
     for TM, TN, kernel, tile in RUNGS:
         if TM == TN:
             warps = footprint(kernel, **tile).occupancy.warps // SCHEDULERS
             modelled = rounds(warps, TM + TN, TM * TN, start=640, cycles=CYCLES).multiply_adds
-            found[TM * TN] = modelled, CYCLES * least(kernel, tile)["fma"] / recorded(kernel, tile).median_s
+            found[TM * TN] = modelled, CYCLES * least(kernel, tile)["fma"] / recorded_rung(kernel, tile).seconds
     return found
 
 

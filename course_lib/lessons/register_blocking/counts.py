@@ -38,9 +38,9 @@ def words_read_by(kernel: str, **tile: int) -> float:
 
     Parameters
     ----------
-    kernel : str
+    kernel
         CUDA text of the reader's, with `#define`s for its tile; or a name of the catalog.
-    **tile : int
+    **tile
         BM, BN, BK and so on, where the text does not set them.
     """
     described = UserKernel.from_source(kernel) if is_source(kernel) else get(kernel)

@@ -16,7 +16,7 @@ PAIR = ("sgemm_block", "sgemm_ilp")
 EXECUTED = "smsp__inst_executed.sum"
 
 
-def recorded(kernel: str, parameters: dict[str, int] | None = None) -> Record:
+def recorded_time(kernel: str, parameters: dict[str, int] | None = None) -> Record:
     """Return the recorded time of a kernel at N = 4096, with its defaults or with these parameters."""
     for name in ("padding",) if parameters else ("ladder", "wang"):
         for record in data.load(name).find(kernel, N_TIMED):
@@ -38,8 +38,8 @@ def fewer_wavefronts() -> Table:
         factors = second.count("sectors") / first.count("sectors"), second.counters[EXECUTED] / first.counters[EXECUTED]
         rows.append(_row(f"lesson 06's kernel, PAD {pads[0]} → {pads[1]}", padded(pads[0]), padded(pads[1]), factors))
     first, second = (data.readings("traffic").find(kernel=kernel, N=N_PROFILED)[0] for kernel in PAIR)
-    factors = tuple(second[what] / first[what] for what in ("l1_sectors_read", "instructions"))
-    rows.append(_row("outputs per thread, 1 → 4 in a column", *((kernel, {}) for kernel in PAIR), factors))
+    factors = second["l1_sectors_read"] / first["l1_sectors_read"], second["instructions"] / first["instructions"]
+    rows.append(_row("outputs per thread, 1 → 4 in a column", (PAIR[0], {}), (PAIR[1], {}), factors))
     header = ("what is changed", "warps per multiprocessor", "load sectors", "instructions", "wavefronts", "time",
               "ms more, from the wavefronts alone", "ms more, recorded")
     return Table(header, rows, f"First how many times as much, then how many ms more. Times at N = {N_TIMED}: {data.load('wang').label}. "
@@ -56,7 +56,7 @@ def _row(name: str, before: tuple[str, dict[str, int]], after: tuple[str, dict[s
     both = (before, after)
     alone = [milliseconds(wavefronts(evaluate(*at_counted(kernel), backend="sim"))) for kernel in both]
     warps = [footprint(kernel, **tile).occupancy.warps for kernel, tile in both]
-    times = [1e3 * recorded(kernel, tile).median_s for kernel, tile in both]
+    times = [1e3 * recorded_time(kernel, tile).seconds for kernel, tile in both]
     changes = (*factors, alone[1] / alone[0], times[1] / times[0])
     return (name, f"{warps[0]} → {warps[1]}", *(f"×\N{NO-BREAK SPACE}{factor:.2f}" for factor in changes),
             f"{alone[1] - alone[0]:+.1f}".replace("-", "−"), f"{times[1] - times[0]:+.1f}".replace("-", "−"))

@@ -27,8 +27,8 @@ def joined(BM: int, BN: int, BK: int, TM: int, TN: int) -> tuple[tuple[int, int]
     lines = kernel.source.splitlines()
     loads = Counter((lines[i.line - 1].strip()[0], i.bits // 32) for i in code if i.base == "LDS")
     lanes = np.arange(WARP)
-    places = {"a": 4 * BK * (lanes // (BN // TN)), "b": 4 * (lanes % (BN // TN))}
-    waves = sum(number * shared_wavefronts(places[what], width=4 * words) for (what, words), number in loads.items())
+    offsets = {"a": 4 * BK * (lanes // (BN // TN)), "b": 4 * (lanes % (BN // TN))}
+    waves = sum(number * shared_wavefronts(offsets[what], width=4 * words) for (what, words), number in loads.items())
     steps = sum(number * words for (what, words), number in loads.items() if what == "a") / TM
     width = dict(loads.keys())
     return (width["a"], width["b"]), waves / steps / (TM * TN)

@@ -1,8 +1,11 @@
 """What one thread computes and reads: in the kernel that the reader is to write, and in a running kernel with a square of outputs."""
 
+from matplotlib.axes import Axes
+
 from course_lib.plots import describe_share, render, style, thread_share_picture
 from course_lib.plots.picture import Picture
 from course_lib.plots.registers import Share
+from course_lib.run import RunResult
 from course_lib.widgets.pictures import one_thread
 
 BM, BN, TM = 64, 64, 8         # of the kernel that the reader writes
@@ -30,7 +33,7 @@ def thread_share() -> Picture:
     return render(ax, told)
 
 
-def share_picture(result):
+def share_picture(result: RunResult) -> tuple[Axes, str]:
     """Draw the outputs of one thread, and what it reads, with the kernel and the tile of `result`."""
     share = one_thread(result.kernel, **result.parameters)
     return thread_share_picture(share, style.axes(width=5.6, height=3.7)), describe_share(share)

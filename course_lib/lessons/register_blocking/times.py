@@ -21,7 +21,7 @@ RUNGS = ((1, 1, *TILED),
          (8, 8, "sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8}))
 
 
-def recorded(kernel: str, tile: dict[str, int]) -> Record:
+def recorded_rung(kernel: str, tile: dict[str, int]) -> Record:
     """Return the recorded time at N = 4096."""
     recording = {"sgemm_tiled": "lee", "sgemm_1d_tile": "ladder"}.get(kernel, "tuned")
     return next(r for r in data.load(recording).find(kernel, N_TIMED) if r.parameters == tile)
@@ -29,7 +29,7 @@ def recorded(kernel: str, tile: dict[str, int]) -> Record:
 
 def library() -> float:
     """Return the library's seconds at N = 4096."""
-    return data.load("ladder").find("cuBLAS", N_TIMED)[0].median_s
+    return data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
 
 
 def names() -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def scoreboard() -> Table:
     """Return the ladder so far: tile, words, wavefronts, warps, time, and speed in percent of the library's."""
     best, rows = library(), []
     for name, (TM, TN, kernel, tile) in zip(names(), RUNGS, strict=True):
-        seconds, warps = recorded(kernel, tile).median_s, footprint(kernel, **tile).occupancy
+        seconds, warps = recorded_rung(kernel, tile).seconds, footprint(kernel, **tile).occupancy
         waves = wavefronts(evaluate(kernel, N_COUNTED, tile, backend="sim"))
         shape = f"{tile['BM']} × {tile['BN']}, BK = {tile['BK']}".replace(" ", "\N{NO-BREAK SPACE}")
         rows.append((name, shape, f"{float(words_per_multiply_add(TM, TN)):.3f}", f"{waves:.3f}",
@@ -72,7 +72,7 @@ def limits() -> Table:
     """Return the recorded time of each rung beside the least that three parts of the GPU need for their share."""
     rows = []
     for name, (_, _, kernel, tile) in zip(names(), RUNGS, strict=True):
-        needed, seconds = least(kernel, tile), recorded(kernel, tile).median_s
+        needed, seconds = least(kernel, tile), recorded_rung(kernel, tile).seconds
         rows.append((name, f"{1e3 * seconds:.1f}", *(f"{1e3 * needed[what]:.1f}" for what in needed)))
     header = ("kernel", "recorded, ms", "shared memory alone, ms", "issuing instructions alone, ms", "multiply-adds alone, ms")
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices: {data.load('tuned').label}, and the least that each part needs, "

@@ -2,7 +2,7 @@
 
 from course_lib import data
 from course_lib.lessons.register_blocking.counts import wavefronts
-from course_lib.lessons.register_blocking.experiments import N_COUNTED, N_TIMED, recorded
+from course_lib.lessons.register_blocking.experiments import N_COUNTED, N_TIMED, recorded_time
 from course_lib.plots import Table
 from course_lib.run import footprint
 from course_lib.widgets.compute import evaluate
@@ -14,7 +14,7 @@ def their_kernels() -> Table:
     """Return a table of the three float32 kernels that take their step from one output to 16, on an H200."""
     rows = []
     for kernel, outputs, shape in STEPS:
-        record, taken = recorded(kernel), footprint(kernel)
+        record, taken = recorded_time(kernel), footprint(kernel)
         waves = wavefronts(evaluate(kernel, N_COUNTED, record.parameters, backend="sim"))
         rows.append((kernel, f"{outputs} ({shape})", f"{waves:.3f}", taken.resources.registers, taken.occupancy.warps,
                      f"{record.gflops:,.0f}"))

@@ -7,7 +7,7 @@ from course_lib.kernels import get
 from course_lib.plots import Table
 
 
-def recorded(kernel: str) -> Record:
+def recorded_product(kernel: str) -> Record:
     """Return the recorded time of a kernel for matrices of 4096 × 4096."""
     record, = data.load("ladder").find(kernel, N)
     return record
@@ -15,9 +15,9 @@ def recorded(kernel: str) -> Record:
 
 def climb() -> Table:
     """Return a table of every kernel of the race: lesson, time of one product, speed in percent of the library's."""
-    library, rows = recorded(LIBRARY).median_s, []
+    library, rows = recorded_product(LIBRARY).seconds, []
     for kernel, name in NAMES.items():
-        seconds = recorded(kernel).median_s
+        seconds = recorded_product(kernel).seconds
         lesson = "" if kernel == LIBRARY else get(kernel).lesson[:2]
         rows.append((name, lesson, f"{1e3 * seconds:.1f}", f"{100 * library / seconds:.0f}"))
     header = ("kernel", "lesson", "ms per product", "speed, % of cuBLAS")

@@ -4,7 +4,7 @@ from course_lib import data, gpu, simt, toolchain
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, N
-from course_lib.lessons.start.climb import recorded
+from course_lib.lessons.start.climb import recorded_product
 from course_lib.plots import Table
 from course_lib.run import LaunchResult
 
@@ -23,7 +23,7 @@ def least_s() -> float:
 
 def faster(seconds: float) -> float:
     """Return how many times as fast as a product that takes `seconds` the library's was, to three digits."""
-    return float(f"{seconds / recorded(LIBRARY).median_s:.3g}")
+    return float(f"{seconds / recorded_product(LIBRARY).seconds:.3g}")
 
 
 def beside(seconds: float) -> Table:
@@ -38,8 +38,8 @@ def beside(seconds: float) -> Table:
         raise CourseError(f"a product that takes {seconds} seconds: run the cell that measures it again")
     label, limit = data.load("ladder").label, f"modelled for {GPU}"
     rows = ((f"{1e3 * seconds:,.1f}", "NumPy, on this computer", f"measured on {toolchain.cpu_name()}"),
-            (f"{1e3 * recorded('sgemm_naive').median_s:,.1f}", "the naive kernel, on a GPU", label),
-            (f"{1e3 * recorded(LIBRARY).median_s:,.2f}", "cuBLAS, on the same GPU", label),
+            (f"{1e3 * recorded_product('sgemm_naive').seconds:,.1f}", "the naive kernel, on a GPU", label),
+            (f"{1e3 * recorded_product(LIBRARY).seconds:,.2f}", "cuBLAS, on the same GPU", label),
             (f"{1e3 * least_s():,.2f}", "the multiplications and additions alone, at least", limit))
     return Table(("ms", "one product", "label"), rows, f"{N} × {N} matrices of float32")
 

@@ -1,13 +1,13 @@
 """Two pictures: which thread takes which number of an array, and how many products fit into one second."""
 
-from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from course_lib import data
 from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, SIDE
-from course_lib.lessons.start.climb import recorded
+from course_lib.lessons.start.climb import recorded_product
 from course_lib.plots import show
 from course_lib.plots.style import BLUE, GREEN, INK, PALE, SKY, VERMILION, axes, styled
 
@@ -16,7 +16,7 @@ LANES = (VERMILION, BLUE)             # the naive kernel and the library, in the
 
 
 @styled
-def draw_threads(threads: int, numbers: int = NUMBERS, ax: Any = None) -> Any:
+def draw_threads(threads: int, numbers: int = NUMBERS, ax: Axes | None = None) -> Axes:
     """Draw a row of threads above a row of numbers, with an arrow from each thread to the number that it takes; return the Axes."""
     ax = axes(ax, width=max(6.0, 0.62 * threads + 1.4), height=1.9)
     for i in range(max(threads, numbers)):
@@ -65,12 +65,12 @@ def per_second(seconds: float) -> str:
 
 
 @styled
-def draw_second(seconds: float, ax: Any = None) -> Any:
+def draw_second(seconds: float, ax: Axes | None = None) -> Axes:
     """Draw a square of cells for this computer, the naive kernel and the library: each cell a product in one second; return the Axes."""
     ax = axes(ax, width=8.6, height=3.9)
     gpu = f"recorded on {data.load('ladder').device}"
-    lanes = ((seconds, "NumPy", "measured on this computer", GREEN), (recorded("sgemm_naive").median_s, "naive", gpu, LANES[0]),
-             (recorded(LIBRARY).median_s, LIBRARY, gpu, LANES[1]))
+    lanes = ((seconds, "NumPy", "measured on this computer", GREEN), (recorded_product("sgemm_naive").seconds, "naive", gpu, LANES[0]),
+             (recorded_product(LIBRARY).seconds, LIBRARY, gpu, LANES[1]))
     for place, (each, name, label, colour) in enumerate(lanes):
         left, many = 1.34 * SIDE * place, 1 / each
         ax.add_patch(Rectangle((left, -SIDE), SIDE, SIDE, facecolor=PALE, linewidth=0))
@@ -93,7 +93,7 @@ def describe_second(seconds: float) -> str:
     >>> describe_second(0.64).partition("one second: ")[2]
     '1.6 by NumPy on this computer, 39 by the naive kernel and 371 by cuBLAS on a GPU.'
     """
-    naive, library = (per_second(recorded(kernel).median_s) for kernel in ("sgemm_naive", LIBRARY))
+    naive, library = (per_second(recorded_product(kernel).seconds) for kernel in ("sgemm_naive", LIBRARY))
     return (f"Three squares of {SIDE} by {SIDE} cells. Each filled cell is a product that is finished in one second: "
             f"{per_second(seconds)} by NumPy on this computer, {naive} by the naive kernel and {library} by {LIBRARY} on a GPU.")
 

@@ -1,10 +1,12 @@
 """What a product costs beside its multiply-adds, on tensor cores or without: instructions, shared memory."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from course_lib.arch import TENSOR, UNITS, WARP, device
 from course_lib.errors import CourseError
 from course_lib.model.bound import SHARED_WAVEFRONTS
+from course_lib.run import RunResult
 from course_lib.run.table import Table
 from course_lib.toolchain import tensor_step, whole_step
 
@@ -19,15 +21,15 @@ class Costs:
 
     Attributes
     ----------
-    kernel, numbers : str
+    kernel, numbers
         Its name; what it multiplies.
-    each : float
+    each
         Multiply-adds of the product, for each lane, that one FFMA or one matrix instruction does.
-    instructions : float
+    instructions
         Machine instructions of a warp in a step along K.
-    wavefronts : float
+    wavefronts
         Of shared loads and stores.
-    cycles : float
+    cycles
         That shared memory needs for these wavefronts while the multiply-adds take one cycle, both at their best: above 1 it is the limit.
     """
 
@@ -39,12 +41,12 @@ class Costs:
     cycles: float
 
 
-def costs_of(result):
+def costs_of(result: RunResult) -> Costs:
     """Work out the Costs of a product.
 
     Parameters
     ----------
-    result : RunResult
+    result
         With counters, float32; sizes that the tile divides, as edges are counted with the rest.
 
     Raises
@@ -86,7 +88,7 @@ def _rate(kernel, on):
     return TENSOR[on.cc][kernel.inputs != "tf32"] / WARP / PRODUCTS.get(kernel.inputs, 1)
 
 
-def costs_table(costs, label=""):
+def costs_table(costs: Iterable[Costs], label: str = "") -> Table:
     """Return Costs as a table, a row for each kernel."""
     rows = [(c.kernel, c.numbers, f"{c.each:.3g}", f"{c.instructions:.2f}", f"{c.wavefronts:.4f}", f"{c.cycles:.2f}") for c in costs]
     return Table(("kernel", "multiplies", "multiply-adds a lane / instruction", "instructions / 32 multiply-adds",

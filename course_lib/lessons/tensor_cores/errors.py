@@ -1,12 +1,17 @@
 """How far a kernel's C is from the exact one, over the number of terms of a sum, and what its format allows."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
+from course_lib.kernels import Kernel
 from course_lib.plots import style
-from course_lib.run import max_error, resolve, run
+from course_lib.run import RunResult, max_error, resolve, run
 from course_lib.run.accuracy import limit, magnitude, reference, tolerance
 from course_lib.widgets.compute import inputs
 
@@ -25,11 +30,11 @@ class Errors:
     """
 
     kernel: str
-    errors: dict
-    bounds: dict
+    errors: dict[int, float]
+    bounds: dict[int, float]
 
 
-def matrices_of(kind, K, seed=16):
+def matrices_of(kind: str, K: int, seed: int = 16) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return A (16, K) and B (K, 16), float32, of a kind of `KINDS`.
 
     Raises
@@ -54,20 +59,15 @@ def matrices_of(kind, K, seed=16):
     return matrix(SIDE, K), matrix(K, SIDE)
 
 
-def errors_by_depth(names, kind=KINDS[0], depths=DEPTHS):
+def errors_by_depth(names: Iterable[str | Kernel], kind: str = KINDS[0], depths: Iterable[int] = DEPTHS) -> tuple[Errors, ...]:
     """Run kernels on matrices of growing depth, on the simulator, and hold C to the product in float64.
 
     Parameters
     ----------
-    names : sequence of str or Kernel
-    kind : str
+    kind
         Of `KINDS`.
-    depths : sequence of int
+    depths
         K.
-
-    Returns
-    -------
-    tuple of Errors
 
     >>> found, = errors_by_depth(["sgemm_bf16"], depths=(16,))
     >>> 0 < found.errors[16] < found.bounds[16]
@@ -83,7 +83,7 @@ def _errors_of(kernel, made):
     return Errors(kernel.name, errors, {K: limit(A, kernel.inputs) for K, (A, _) in made.items()})
 
 
-def relative_errors(result, A, B):
+def relative_errors(result: RunResult, A: NDArray[np.float32], B: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the error of each element of a result's C, with its sign, relative to the sum of the absolute values of its terms.
 
     >>> from types import SimpleNamespace
@@ -93,7 +93,7 @@ def relative_errors(result, A, B):
     return (np.asarray(result.C, np.float64) - reference(A, B)) / magnitude(A, B)
 
 
-def describe_errors(found):
+def describe_errors(found: Iterable[Errors]) -> str:
     """Return what `draw_errors` shows, in words."""
     words = []
     for e in found:
@@ -104,14 +104,8 @@ def describe_errors(found):
 
 
 @style.styled
-def draw_errors(found, ax=None, *, title=None):
+def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw errors over K, markers and a line for each kernel, and its bound dashed in the same colour; both axes are logarithmic.
-
-    Parameters
-    ----------
-    found : sequence of Errors
-    ax : Axes, optional
-    title : str, optional
 
     Returns
     -------
@@ -119,11 +113,13 @@ def draw_errors(found, ax=None, *, title=None):
         With two lines for each kernel: the errors, then the bounds.
     """
     ax = style.axes(ax, width=7.7, height=4.8)
+    drawn: list[tuple[float, Artist]] = []
     for i, e in enumerate(found):
         xs, colour = sorted(e.errors), style.CYCLE[i]
-        # an error of 0 has no place on this axis: the line leaves it out
-        ax.plot(xs, [e.errors[K] or np.nan for K in xs], marker=style.marker(i), color=colour, markeredgecolor=style.INK,
-                markeredgewidth=0.6, label=e.kernel)
+        # an error of 0 has no point on this axis: the line leaves it out
+        line, = ax.plot(xs, [e.errors[K] or np.nan for K in xs], marker=style.marker(i), color=colour, markeredgecolor=style.INK,
+                        markeredgewidth=0.6, label=e.kernel)
+        drawn.append((-(e.errors[xs[-1]] or np.nan), line))
         ax.plot(xs, [e.bounds[K] for K in xs], linestyle="--", color=colour, linewidth=1.6)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
@@ -132,24 +128,21 @@ def draw_errors(found, ax=None, *, title=None):
     ax.minorticks_off()
     ax.grid(axis="y")
     ax.set(ylim=(1e-9, 3e-2), xlabel="K: terms of each sum", ylabel="largest error / Σ |a| |b|", title=title or "")
-    lines = [line for line in ax.lines if not line.get_label().startswith("_")]
     ax.plot([], [], linestyle="--", color=style.GREY, linewidth=1.6, label="bound, derived")
-    style.legend_beside(ax, [*sorted(lines, key=lambda line: -line.get_ydata()[-1]), ax.lines[-1]])
+    style.legend_beside(ax, [*(line for _, line in sorted(drawn, key=lambda pair: pair[0])), ax.lines[-1]])
     return ax
 
 
 @style.styled
-def draw_spread(errors, bounds, ax=None, *, title=None):
+def draw_spread(errors: NDArray[np.float64], bounds: Mapping[str, float], ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw how many elements of C have which relative error, on a logarithmic axis that stays where it is, and the bounds beside them.
 
     Parameters
     ----------
-    errors : array
+    errors
         Not negative, relative to the sum of the absolute values of all terms; smaller ones than 2**-34 are counted there.
-    bounds : mapping of label to number
-        Drawn as vertical lines.
-    ax : Axes, optional
-    title : str, optional
+    bounds
+        By label, drawn as vertical lines.
 
     Returns
     -------
@@ -158,7 +151,8 @@ def draw_spread(errors, bounds, ax=None, *, title=None):
     """
     ax = style.axes(ax, width=7.0, height=4.2)
     edges = 2.0 ** np.arange(-34, -5.5, 0.5)
-    ax.hist(np.clip(errors, edges[0], edges[-1]).ravel(), bins=edges, weights=np.full(errors.size, 100 / errors.size), color=style.BLUE)
+    ax.hist(np.clip(errors, edges[0], edges[-1]).ravel(), bins=edges.tolist(),
+            weights=np.full(errors.size, 100 / errors.size), color=style.BLUE)
     for (label, bound), colour, line in zip(bounds.items(), (style.VERMILION, style.INK), ("--", "-"), strict=False):
         ax.axvline(bound, color=colour, linestyle=line, linewidth=2, label=f"{label}: {bound:.1e}")
     ax.set_xscale("log", base=2)
@@ -170,7 +164,7 @@ def draw_spread(errors, bounds, ax=None, *, title=None):
 FORMATS = {"tf32": "TF32", "bf16": "bfloat16", "bf16x3": "split"}       # by `Kernel.inputs`
 
 
-def error_picture(result):
+def error_picture(result: RunResult) -> tuple[Axes, str]:
     """Draw how far the elements of C are from the product in float64, with what float32 and the kernel's own numbers allow."""
     A, B, _ = inputs(result.M, result.N, result.K, result.kernel.dtype)
     errors = np.abs(relative_errors(result, A, B))

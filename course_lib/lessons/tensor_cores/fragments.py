@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib.errors import CourseError
@@ -23,33 +24,33 @@ class LaneShare:
 
     Attributes
     ----------
-    instruction : str
+    instruction
         A name of `INSTRUCTIONS`.
-    shape : (m, n, k)
-    lane : int
-    places : mapping of "A", "B", "C" to tuples of (row, column)
-        In the order of the lane's elements.
-    registers : mapping of "A", "B", "C" to int
-        32-bit registers that this takes.
-    sources : tuple of int
+    shape
+        m, n, k.
+    elements
+        By matrix, (row, column) in the order of the lane's elements.
+    registers
+        By matrix, the 32-bit registers that this takes.
+    sources
         Lanes that hold the row of A or the column of B of any of its elements of C.
     """
 
     instruction: str
-    shape: tuple
+    shape: tuple[int, int, int]
     lane: int
-    places: dict
-    registers: dict
-    sources: tuple
+    elements: dict[str, tuple[tuple[int, int], ...]]
+    registers: dict[str, int]
+    sources: tuple[int, ...]
 
     @property
-    def multiply_adds(self):
+    def multiply_adds(self) -> int:
         """Return the multiply-adds of the whole warp."""
         m, n, k = self.shape
         return m * n * k
 
 
-def lane_share(instruction, lane):
+def lane_share(instruction: str, lane: int) -> LaneShare:
     """Return what a lane holds of the matrices of an instruction.
 
     Raises
@@ -57,7 +58,7 @@ def lane_share(instruction, lane):
     CourseError
         For an unknown instruction, or a lane that is none.
 
-    >>> lane_share("mma 16×8×8, TF32", 5).places
+    >>> lane_share("mma 16×8×8, TF32", 5).elements
     {'A': ((1, 1), (9, 1), (1, 5), (9, 5)), 'B': ((1, 1), (5, 1)), 'C': ((1, 2), (1, 3), (9, 2), (9, 3))}
     """
     if instruction not in INSTRUCTIONS:
@@ -66,33 +67,28 @@ def lane_share(instruction, lane):
         raise CourseError(f"a warp has the lanes 0 to {LANES - 1}, and no lane {lane}", lane=lane)
     shape, kind, wmma = INSTRUCTIONS[instruction]
     found = dict(zip("ABC", operands(shape, kind, "f32", "f32", wmma), strict=False))
-    places = {name: part.places[lane] for name, part in found.items()}
-    rows, cols = {row for row, _ in places["C"]}, {col for _, col in places["C"]}
+    elements = {name: part.places[lane] for name, part in found.items()}
+    rows, cols = {row for row, _ in elements["C"]}, {col for _, col in elements["C"]}
     sources = tuple(n for n in range(LANES) if any(row in rows for row, _ in found["A"].places[n])
                     or any(col in cols for _, col in found["B"].places[n]))
-    return LaneShare(instruction, shape, lane, places, {name: part.registers for name, part in found.items()}, sources)
+    return LaneShare(instruction, shape, lane, elements, {name: part.registers for name, part in found.items()}, sources)
 
 
-def describe_lane(share):
+def describe_lane(share: LaneShare) -> str:
     """Return what `draw_lane` shows, in words.
 
     >>> describe_lane(lane_share("mma 16×8×8, TF32", 5))[:62]
     'mma 16×8×8, TF32: lane 5 holds of A (1, 1), (9, 1), (1, 5), (9'
     """
-    held = "; ".join(f"of {name} {', '.join(map(str, places))}" for name, places in share.places.items())
+    held = "; ".join(f"of {name} {', '.join(map(str, elements))}" for name, elements in share.elements.items())
     m, n, k = share.shape
     return (f"{share.instruction}: lane {share.lane} holds {held}. A is {m} × {k}, B {k} × {n}, C {m} × {n}. The rows of A and columns "
             f"of B that its elements of C are made of lie in {len(share.sources)} lanes.")
 
 
 @style.styled
-def draw_lane(share, ax=None):
+def draw_lane(share: LaneShare, ax: Axes | None = None) -> Axes:
     """Draw A, B and C as on paper, every element with its lane's number; one lane's are dark, what its C needs is pale.
-
-    Parameters
-    ----------
-    share : LaneShare
-    ax : Axes, optional
 
     Returns
     -------
@@ -104,7 +100,7 @@ def draw_lane(share, ax=None):
     cell = min(0.24, 7.2 / (top + m + 2))                    # inches
     ax = style.axes(ax, width=cell * (left + n + 1), height=cell * (top + m + 2))
     owner = _owners(share.instruction)
-    rows, cols = {row for row, _ in share.places["C"]}, {col for _, col in share.places["C"]}
+    rows, cols = {row for row, _ in share.elements["C"]}, {col for _, col in share.elements["C"]}
     for name, (height, width), (x0, y0) in (("A", (m, k), (0, top)), ("B", (k, n), (left, 0)), ("C", (m, n), (left, top))):
         for row in range(height):
             for col in range(width):

@@ -1,5 +1,6 @@
 """Lesson 04's charts: the tile that the sliders choose beside 16 × 16, and the scoreboard as bars."""
 
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib.lessons.tiling.times import label, rungs
@@ -12,19 +13,16 @@ REFERENCE = 16
 
 
 @style.styled
-def tile_and_loads(result: RunResult):
+def tile_and_loads(result: RunResult) -> tuple[Axes, str]:
     """Draw a tile of C to scale beside one of 16 × 16, with what it loads along its edges, and the sectors per multiply-add of both.
 
-    Returns
-    -------
-    (Axes, str)
-        As a picture of `live` does: the drawing, and what it shows in words.
+    As a picture of `live` does, it returns the drawing, and what it shows in words.
     """
     BM, BN, N = result.parameters["BM"], result.parameters["BN"], result.N
     now = result.count("sectors") / (result.M * N * result.K)
     naive = evaluate("sgemm_naive", N, {"bx": 16, "by": 16}, backend="sim").count("sectors") / N**3
     values = {"naive": naive, "16 × 16": _sixteen(N), f"{BM} × {BN}, now": now, "formula, now": (1 / BM + 1 / BN) / 8}
-    figure = style.axes(width=5.9, height=4.1).figure
+    figure = style.figure_of(style.axes(width=5.9, height=4.1))
     figure.clear()
     tiles, ax = figure.subplots(2, 1, height_ratios=(1.25, 1))
     bars(values, ax, unit=f"load sectors per multiply-add, {result.counters_label}")
@@ -58,7 +56,7 @@ def _tile(ax, left, BM, BN, name):
 def score_bars() -> Picture:
     """Draw the scoreboard: what each kernel loads, and how fast it is."""
     rows = rungs()
-    figure = style.axes(width=9.4, height=3.0).figure
+    figure = style.figure_of(style.axes(width=9.4, height=3.0))
     figure.clear()
     left, right = figure.subplots(1, 2)
     bars({name: count for name, count, *_ in rows if count}, left, unit="load sectors per multiply-add", note="simulated")

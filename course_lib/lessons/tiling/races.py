@@ -50,9 +50,9 @@ def race(result: RunResult, A: Any, B: Any) -> Table:
 
     Parameters
     ----------
-    result : RunResult
+    result
         Of `run(…, racecheck=True)`.
-    A, B : arrays
+    A, B
         What was multiplied.
 
     Raises

@@ -13,7 +13,7 @@ INITIAL, TILING = (0.13, 0.13, 0.19, 0.45, 3.60), (0.11, 0.11, 0.15, 0.41, 3.50)
 TERMS = {"shared": "shared memory", "issue": "issuing instructions", "fma": "multiply-adds", "DRAM": "DRAM"}
 
 
-def recorded(kernel: str, T: int, N: int) -> Record:
+def recorded_product(kernel: str, T: int, N: int) -> Record:
     """Return a recorded time of a kernel with tiles, or blocks, of T × T."""
     both = data.load("lee").find(kernel, N) if T == 16 else ()
     return (both or data.load("ladder").find(kernel, N))[0]
@@ -26,11 +26,12 @@ def label() -> str:
 
 def rungs() -> list[tuple[str, float | None, float, float]]:
     """Return the ladder so far: name, sectors per multiply-add (None for the library), seconds, speed as a share of the library's."""
-    library = recorded("cuBLAS", 0, N_TIMED).median_s
-    ours = (("naive, blocks of 16 × 16", naive(), recorded("sgemm_naive", 16, N_TIMED)),
-            ("tiled, 16 × 16", tiled(16, 16, 16), recorded("sgemm_tiled", 16, N_TIMED)),
-            ("tiled, 32 × 32", tiled(32, 32, 32), recorded("sgemm_tiled", 32, N_TIMED)))
-    found = [(name, counted.count("sectors") / N_COUNTED**3, record.median_s, library / record.median_s) for name, counted, record in ours]
+    library = recorded_product("cuBLAS", 0, N_TIMED).seconds
+    ours = (("naive, blocks of 16 × 16", naive(), recorded_product("sgemm_naive", 16, N_TIMED)),
+            ("tiled, 16 × 16", tiled(16, 16, 16), recorded_product("sgemm_tiled", 16, N_TIMED)),
+            ("tiled, 32 × 32", tiled(32, 32, 32), recorded_product("sgemm_tiled", 32, N_TIMED)))
+    found: list[tuple[str, float | None, float, float]] = [
+        (name, counted.count("sectors") / N_COUNTED**3, record.seconds, library / record.seconds) for name, counted, record in ours]
     return [*found, ("NVIDIA's library, cuBLAS", None, library, 1.0)]
 
 
@@ -47,7 +48,7 @@ def limits() -> Table:
     rows = []
     for T in (16, 32):
         least = bound_of(evaluate("sgemm_tiled", N_MODELLED, {"BM": T, "BN": T, "BK": T}, backend="sim")).terms
-        taken = recorded("sgemm_tiled", T, N_MODELLED).median_s
+        taken = recorded_product("sgemm_tiled", T, N_MODELLED).seconds
         rows.append((f"tiled, {T} × {T}", *(f"{1e6 * seconds:.0f}" for seconds in (taken, *(least[term] for term in TERMS)))))
     header = ("kernel", "recorded, µs", *(f"{name} alone, µs" for name in TERMS.values()))
     return Table(header, rows, f"{N_MODELLED} × {N_MODELLED} matrices: {label()}, and the least that each part needs, modelled for H200")
@@ -75,4 +76,4 @@ def slides() -> Table:
 
 def gain(kernel: str, T: int, n: int) -> str:
     """Return how many times faster a kernel with tiles of T × T was than the naive one in blocks of 16 × 16."""
-    return f"{recorded('sgemm_naive', 16, n).median_s / recorded(kernel, T, n).median_s:.2f}"
+    return f"{recorded_product('sgemm_naive', 16, n).seconds / recorded_product(kernel, T, n).seconds:.2f}"

@@ -12,8 +12,8 @@ ALT = ("Above, a matrix B with 4 rows of 8 numbers. Below, the same numbers as t
        "numbers, each of them on another line.")
 
 
-def _cells(ax, x, y, places, colour):
-    for column, row in places:
+def _cells(ax, x, y, cells, colour):
+    for column, row in cells:
         ax.add_patch(Rectangle((x + column, y + row), 1, 1, facecolor=colour, edgecolor="none"))
 
 
@@ -24,9 +24,9 @@ def layout() -> Picture:
     row = [(column, ROW) for column in range(COLUMNS)]
     column = [(COLUMN, row) for row in range(ROWS)]
     left = (ROWS * COLUMNS - COLUMNS) / 2 * 0.62
-    for places, colour in ((row, style.SKY), (column, style.ORANGE)):
-        _cells(ax, left, 0, places, colour)
-        _cells(ax, 0, 7.2, [(r * COLUMNS + c, 0) for c, r in places], colour)
+    for cells, colour in ((row, style.SKY), (column, style.ORANGE)):
+        _cells(ax, left, 0, cells, colour)
+        _cells(ax, 0, 7.2, [(r * COLUMNS + c, 0) for c, r in cells], colour)
     for r in range(ROWS):
         for c in range(COLUMNS):
             ax.add_patch(Rectangle((left + c, r), 1, 1, fill=False, edgecolor=style.GREY, linewidth=0.8))

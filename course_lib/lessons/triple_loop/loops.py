@@ -19,6 +19,7 @@ from course_lib.plots import Table
 LINES = 16                            # of the cache, as in the picture
 SIZES = ((32, 32, 32), (16, 48, 32), (17, 16, 16), (16, 33, 16), (16, 16, 17), (1, 1, 1), (1, 17, 37), (17, 1, 3), (37, 53, 29))
 SIDE = 32                             # of the matrices on which `check` counts, as in the picture
+OPERATION = Loops()
 SQUARE, OBLONG = 24, (24, 16, 40)     # M, N, K of the tests of a swapped index
 
 
@@ -48,7 +49,7 @@ class Checked:
 def _spec(name: str, lines: int = LINES) -> LoopsSpec:
     """Return the specification of loops for C = A B."""
     cases = tuple(Case("square" if len(set(sizes)) == 1 else "oblong", *sizes) for sizes in SIZES)
-    return LoopsSpec("01", "write", name, name, Loops(), lambda tile: cases, lambda tile: cases[0], CacheShape(LINE_BYTES * lines),
+    return LoopsSpec("01", "write", name, name, OPERATION, lambda tile: cases, lambda tile: cases[0], CacheShape(LINE_BYTES * lines),
                      drawn=lambda tile, rng: ())
 
 
@@ -67,7 +68,7 @@ def check(text: str) -> Checked:
 
     Parameters
     ----------
-    text : str
+    text
         Of a cell `%%c NAME`: loops that add A B to a C of zeros.
     """
     name = name_of(text)
@@ -94,10 +95,9 @@ def count(text: str, N: int, lines: int = LINES) -> Count:
 
     Parameters
     ----------
-    text : str
-    N : int
+    N
         Up to 64: the simulator runs every multiply-add.
-    lines : int
+    lines
         How many lines the cache holds; the one used longest ago goes first.
 
     Raises
@@ -111,7 +111,7 @@ def count(text: str, N: int, lines: int = LINES) -> Count:
     findings = text_findings(text, spec, Here())
     if findings:
         raise CourseError(str(findings[0]))
-    return run_loops(plain(text), spec.operation.trial(Case("", N, N, N)), spec, Here()).count
+    return run_loops(plain(text), OPERATION.trial(Case("", N, N, N)), spec, Here()).count
 
 
 def _of_order(order: str, N: int, lines: int) -> list[int]:
@@ -150,12 +150,13 @@ def _outcome(text, sizes, change):
     findings = text_findings(text, spec, Here())
     if findings:
         return str(findings[0])
-    trial = spec.operation.trial(Case("", *sizes))
+    trial = OPERATION.trial(Case("", *sizes))
     if change is not None:
         trial = dataclasses.replace(trial, B=np.ascontiguousarray(change(trial.view("B", trial.B))).ravel())
     try:
         run_loops(plain(text), trial, spec, Here())
     except CourseError as error:
-        return f"line {error.line}: {error}"
-    wrong = spec.operation.judge(trial)
+        line = error.facts.get("line")
+        return f"line {line}: {error}" if line else str(error)
+    wrong = OPERATION.judge(trial)
     return "right" if wrong is None else f"{int(wrong.mask.sum())} of {wrong.mask.size} elements of C are wrong"

@@ -80,9 +80,9 @@ def in_sets(rows: int, distance: int) -> np.ndarray:
 
     Parameters
     ----------
-    rows : int
+    rows
         Lines of the column.
-    distance : int
+    distance
         Bytes from one of its elements to the next.
 
     >>> in_sets(512, 2048)[[0, 1, 32]].tolist(), in_sets(512, 2112).tolist() == [8] * 64

@@ -7,7 +7,7 @@ from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
 from course_lib.explorables.orders import FLOAT, LINE_BYTES
 from course_lib.lessons.triple_loop.pictures import Panel, times_picture
-from course_lib.lessons.triple_loop.turns import SIZES, SMALL, TIMED, Size, Spread, in_turns, prepared
+from course_lib.lessons.triple_loop.turns import SIZES, SMALL, TIMED, RoundTimes, Size, in_turns, prepared
 from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import Picture, Table
@@ -29,7 +29,7 @@ def gflops(N: int, seconds: float) -> float:
     return 2 * N**3 / seconds / 1e9
 
 
-def _most(*spreads: Spread) -> str:
+def _most(*spreads: RoundTimes) -> str:
     """Return by how much the slowest round of any program was above its fastest."""
     return max(spreads, key=lambda spread: spread.worst / spread.best).percent
 
@@ -85,7 +85,7 @@ def six() -> Table:
     """Time plain Python and, where there is a C compiler, the six orders in C, in turns, at N = 120 and N = 128."""
     A, B, _ = inputs(SMALL[0].M, SMALL[0].N, SMALL[0].K)
     python = SMALL[0].flops / run_cpu("python_ijk", A, B, budget_s=BUDGET_S).time.low_s / 1e9
-    rows = [("python_ijk", f"{python:.3f}", "", "")]
+    rows: list[tuple[str, ...]] = [("python_ijk", f"{python:.3f}", "", "")]
     if not no_compiler():
         names = [f"gemm_{order}" for order in INNERMOST]
         found = in_turns([prepared(name, size) for size in SMALL for name in names], rounds=ROUNDS, budget_s=BUDGET_S)
@@ -97,7 +97,7 @@ def six() -> Table:
 
 
 def row(order: str, size: Size) -> dict[str, Any]:
-    """Return what tools/record_orders.py recorded of an order."""
+    """Return what `python -m tools record orders` recorded of an order."""
     found, = data.readings("cpu_orders").find(what="program", kernel=f"gemm_{order}", M=size.M, N=size.N, K=size.K, ldb=size.ldb)
     return found
 
@@ -107,9 +107,9 @@ def speed(order: str, size: Size) -> float:
     return size.flops / row(order, size)["best_s"] / 1e9
 
 
-def recorded(kernel: str, N: int, name: str = "lee_cpu") -> float:
+def recorded_s(kernel: str, N: int, name: str = "lee_cpu") -> float:
     """Return the recorded seconds of a program."""
-    return data.load(name).find(kernel, N)[0].median_s
+    return data.load(name).find(kernel, N)[0].seconds
 
 
 def worked_out(order: str, N: int = COUNTED) -> float:
@@ -137,7 +137,7 @@ def scoreboard() -> Table:
         rows.append((f"seconds, {here.device}", f"{size.ldb:,}", *(f"{value:.3f}" for value in times), f"{times[0] / times[1]:.1f}"))
     speeds = [f"{speed(order, plain):.2f}" for order in ("ijk", "ikj")]
     rows.append((f"GFLOP/s, {here.device}", f"{plain.ldb:,}", *speeds, ""))
-    seconds = [recorded(f"gemm_{order}", COUNTED, "cpu_steps") for order in ("ijk", "ikj")]
+    seconds = [recorded_s(f"gemm_{order}", COUNTED, "cpu_steps") for order in ("ijk", "ikj")]
     rows.append((f"seconds, {first.device}", f"{plain.ldb:,}", *(f"{value:.3f}" for value in seconds), f"{seconds[0] / seconds[1]:.1f}"))
     header = (f"{COUNTED:,} × {COUNTED:,} matrices", "floats from one row of B to the next", "ijk", "ikj", "ijk : ikj")
     rounds = row("ijk", plain)["rounds"]
@@ -160,7 +160,7 @@ def fits() -> Table:
 def slides() -> Table:
     """Return the slides' times of the triple loop beside ours, how they grow, and how many lines of a column fit into the second cache."""
     theirs = LEE_CPU.column("CPU")
-    ours = {record.N: record.median_s for record in data.load("lee_cpu").find("gemm_ijk")}
+    ours = {record.N: record.seconds for record in data.load("lee_cpu").find("gemm_ijk")}
     grown, caches = [lee.growth(times) for times in (theirs, ours)], [CacheShape(size * 2**20, ways=16) for size in (2, 8)]
     rows = []
     for N in theirs:

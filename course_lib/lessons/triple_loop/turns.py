@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib import toolchain
 from course_lib.errors import CourseError
@@ -41,8 +42,8 @@ class Size:
         """Return the floating-point operations of a product, 2MNK."""
         return 2 * self.M * self.N * self.K
 
-    def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return A and B with random numbers, and room for C; each begins with a cache line."""
+    def matrices(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        """Return A and B with random numbers, and space for C; each begins with a cache line."""
         return (_aligned(self.M, self.K, self.K, 1), _aligned(self.K, self.N, self.ldb, 2), _aligned(self.M, self.N, self.N, 3))
 
 
@@ -53,7 +54,7 @@ SMALL = (Size.square(120), Size.square(128))
 
 
 @dataclass(frozen=True)
-class Spread:
+class RoundTimes:
     """The seconds of a program in each round."""
 
     rounds: tuple[float, ...]
@@ -77,27 +78,26 @@ class Spread:
     def percent(self) -> str:
         """Return by how much the slowest round was above the fastest.
 
-        >>> Spread((2.0, 2.5, 2.1)).percent
+        >>> RoundTimes((2.0, 2.5, 2.1)).percent
         '25 %'
         """
         return f"{100 * (self.worst / self.best - 1):.0f} %"
 
 
-def _aligned(rows: int, cols: int, ld: int, seed: int) -> np.ndarray:
+def _aligned(rows: int, cols: int, ld: int, seed: int) -> NDArray[np.float32]:
     data = np.random.default_rng(seed).random(rows * ld + LINE // 4, dtype=np.float32) - np.float32(0.5)
     begin = -data.ctypes.data % LINE // 4
     return data[begin:begin + rows * ld].reshape(rows, ld)[:, :cols]
 
 
-def prepared(program: str, size: Size, matrices: Sequence[np.ndarray] | None = None) -> Callable[[], None]:
+def prepared(program: str, size: Size, matrices: Sequence[NDArray[np.float32]] | None = None) -> Callable[[], None]:
     """Compile a program, try it, and return a call without arguments that computes C.
 
     Parameters
     ----------
-    program : str
+    program
         A name of the catalog, or loops of the reader's, which run in a process of their own first.
-    size : Size
-    matrices : three arrays, optional
+    matrices
         A, B and C of that size; default new ones.
 
     Raises
@@ -115,24 +115,22 @@ def prepared(program: str, size: Size, matrices: Sequence[np.ndarray] | None = N
     return toolchain.gemm_call(build_cpu(kernel), kernel.entry, A, B, C)
 
 
-def in_turns(calls: Sequence[Callable[[], None]], *, rounds: int, budget_s: float, clock: Callable[[], float] = CLOCK) -> list[Spread]:
+def in_turns(calls: Sequence[Callable[[], None]], *, rounds: int, budget_s: float, clock: Callable[[], float] = CLOCK) -> list[RoundTimes]:
     """Time calls one after another, round after round; of each round the fastest sample counts.
 
     Parameters
     ----------
-    calls : sequence of callables
-    rounds : int
-    budget_s : float
+    budget_s
         About how long a call is measured in a round.
-    clock : callable
+    clock
         Seconds.
 
     Returns
     -------
-    list of Spread
+    list of RoundTimes
         In the order of the calls.
     """
     launches = [launches_for(call, clock) for call in calls]
     taken = [[fastest(call, budget_s=budget_s, launches=many, clock=clock) for call, many in zip(calls, launches, strict=True)]
              for _ in range(rounds)]
-    return [Spread(times) for times in zip(*taken, strict=True)]
+    return [RoundTimes(times) for times in zip(*taken, strict=True)]

@@ -1,6 +1,6 @@
 """An experiment for a GPU: `sgemm_unrolled` with instructions, or with wavefronts of shared memory, that nobody needs.
 
-`tools/record_ballast.py` runs it; the rows of an H200 are the readings `ballast`, and `charts` draws them.
+`python -m tools record ballast` runs it; the rows of an H200 are the readings `ballast`, and `charts` draws them.
 """
 
 from collections.abc import Iterator

@@ -1,11 +1,14 @@
 """The time of `ballast.cu` beside its instructions, as recorded on an H200, and the least that both limits allow."""
 
+from matplotlib.axes import Axes
+
 from course_lib import data
 from course_lib.errors import CourseError
 from course_lib.lessons.unrolling.counts import FACTORS, KERNEL, TILE
 from course_lib.lessons.unrolling.experiments import ISSUED_PER_CYCLE, N_TIMED, SERVED_PER_CYCLE, least, wavefronts
 from course_lib.plots import describe_steps, render, step_bars, style
 from course_lib.plots.picture import Picture
+from course_lib.run import LaunchResult
 from course_lib.toolchain import whole_step
 
 LIMITS = (((1, 2), "UNROLL = 1 and 2", ":"), ((4, 8, 16), "UNROLL = 4, 8 and 16", "--"))      # those with the same wavefronts
@@ -41,7 +44,7 @@ def added_instructions() -> Picture:
     return render(ax, "Recorded time over instructions per multiply-add: level, then all lines rise together. " + ". ".join(told) + ".")
 
 
-def unroll_picture(result):
+def unroll_picture(result: LaunchResult) -> tuple[Axes, str]:
     """Draw the machine instructions of a step along K for every UNROLL that the kernel's sliders offer; the one that ran is marked."""
     kernel, values = result.kernel, dict(result.parameters)
     if "UNROLL" not in values:

@@ -71,7 +71,7 @@ def beside(kernel: str, name: str = "your kernel") -> Table:
 
     Parameters
     ----------
-    kernel : str
+    kernel
         CUDA text of a product with tiles of 16 × 16, one thread per element of C.
     """
     own = [i.text for i in linked_code(kernel).sass]

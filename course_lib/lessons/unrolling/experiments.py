@@ -18,14 +18,14 @@ BEFORE = "#666b70"                                # a grey that white letters ca
 ISSUED_PER_CYCLE, SERVED_PER_CYCLE = 4, 1         # instructions of warps, and wavefronts of shared memory, of an SM; CC 9.0
 
 
-def recorded(factor: int, N: int = N_TIMED) -> Record:
+def recorded_unrolled(factor: int, N: int = N_TIMED) -> Record:
     """Return the recorded time of the course's kernel with tiles of 16 × 16."""
     return data.load("unrolling").find(KERNEL, N, parameters={"TILE": TILE, "UNROLL": factor})[0]
 
 
 def recorded_ms(factor: int) -> float:
-    """Return the recorded milliseconds of `recorded`, with one decimal."""
-    return round(1e3 * recorded(factor).median_s, 1)
+    """Return the recorded milliseconds of `recorded_unrolled`, with one decimal."""
+    return round(1e3 * recorded_unrolled(factor).seconds, 1)
 
 
 def tiled() -> Record:
@@ -47,9 +47,9 @@ def wavefronts(kernel: str, **parameters: int) -> float:
 
 def scoreboard() -> Table:
     """Return, without a pragma and for every UNROLL, both counts, the recorded time and the speed in percent of the library's."""
-    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].median_s
-    tried = [("no pragma (lesson 04)", whole_step(TILED, **SQUARE), wavefronts(TILED, **SQUARE), tiled().median_s)]
-    tried += [(f"UNROLL = {factor}", step(factor), wavefronts(KERNEL, TILE=TILE, UNROLL=factor), recorded(factor).median_s)
+    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
+    tried = [("no pragma (lesson 04)", whole_step(TILED, **SQUARE), wavefronts(TILED, **SQUARE), tiled().seconds)]
+    tried += [(f"UNROLL = {factor}", step(factor), wavefronts(KERNEL, TILE=TILE, UNROLL=factor), recorded_unrolled(factor).seconds)
               for factor in FACTORS]
     rows = [(name, two_decimals(taken.per_multiply_add), f"{waves:g}", f"{1e3 * seconds:.1f}", f"{library / seconds:.1%}")
             for name, taken, waves, seconds in tried]
@@ -73,7 +73,7 @@ class Measured:
 def unrolled(factor: int) -> Measured:
     """Return the course's kernel with both counts and its recorded time."""
     waves = wavefronts(KERNEL, TILE=TILE, UNROLL=factor)
-    return Measured(f"UNROLL = {factor}", step(factor).per_multiply_add, waves, 1e3 * recorded(factor).median_s)
+    return Measured(f"UNROLL = {factor}", step(factor).per_multiply_add, waves, 1e3 * recorded_unrolled(factor).seconds)
 
 
 def conflicting(ways: int, factor: int = 16) -> Measured:
@@ -124,7 +124,7 @@ def limits() -> Table:
     for factor in FACTORS:
         waves = wavefronts(KERNEL, TILE=TILE, UNROLL=factor)
         parts = (least(step(factor).per_multiply_add, ISSUED_PER_CYCLE), least(waves, SERVED_PER_CYCLE))
-        rows.append((f"UNROLL = {factor}", *(f"{1e3 * seconds:.1f}" for seconds in (recorded(factor).median_s, *parts))))
+        rows.append((f"UNROLL = {factor}", *(f"{1e3 * seconds:.1f}" for seconds in (recorded_unrolled(factor).seconds, *parts))))
     header = (KERNEL, "recorded, ms", "issuing instructions alone, ms", "shared memory alone, ms")
     caption = f"{N_TIMED} × {N_TIMED} matrices: {data.load('unrolling').label}, and the least that each part needs, modelled for H200"
     return Table(header, rows, caption)

@@ -1,11 +1,12 @@
 """The rest of a loop that was unrolled by hand: what is lost without it."""
 
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.run import matches, run
 
 
-def first_columns(kernel: str, A: Any, B: Any, factor: int = 4) -> str:
+def first_columns(kernel: str, A: NDArray[np.float32], B: NDArray[np.float32], factor: int = 4) -> str:
     """Say whether a kernel's product is right, or that of only so many columns of A and rows of B as `factor` divides."""
     K = A.shape[1]
     C, whole = run(kernel, A, B).C, K - K % factor

@@ -20,7 +20,8 @@ ALT = ("Three boxes from left to right. CUDA C, what you write: the line acc += 
 def of_line(code: LinkedCode) -> tuple[list[str], list[str]]:
     """Return the PTX and the SASS that became of the line of the multiply-add."""
     line = next(n for n, text in enumerate(code.source, 1) if LINE in text)
-    return tuple([" ".join(c.text.split()) for c in lines if c.line == line] for lines in (code.ptx, code.sass))
+    ptx, sass = ([" ".join(c.text.split()) for c in lines if c.line == line] for lines in (code.ptx, code.sass))
+    return ptx, sass
 
 
 @style.styled
@@ -58,7 +59,10 @@ def shared_load(text: str) -> SharedLoad:
     >>> shared_load("LDS.64 R4, [R18+-0x8]").offset, shared_load("ld.shared.f32 %f18, [%r45+-8];").offset
     (-8, -8)
     """
-    base, offset = re.search(r"\[([^+\]]+)(?:\+([^\]]+))?\]", text).groups()
+    address = re.search(r"\[([^+\]]+)(?:\+([^\]]+))?\]", text)
+    if address is None:
+        raise ValueError(f"no load from shared memory: {text}")
+    base, offset = address.groups()
     bits = re.match(r"LDS\.(64|128)", text)
     return SharedLoad(text, base, int(offset or "0", 0), int(bits[1]) // 32 if bits else 1)
 
@@ -66,7 +70,7 @@ def shared_load(text: str) -> SharedLoad:
 def by_array(lines: list[str]) -> dict[str, list[SharedLoad]]:
     """Return the loads of `As`, whose words are neighbours, and of `Bs`, whose words are a row apart; each by its offsets."""
     loads = [shared_load(text) for text in lines if not text.lower().startswith(("fma", "ffma"))]
-    bases = {load.base: [] for load in loads}
+    bases: dict[str, list[SharedLoad]] = {load.base: [] for load in loads}
     for load in sorted(loads, key=lambda load: load.offset):
         bases[load.base].append(load)
     near, far = sorted(bases.values(), key=lambda found: found[-1].offset - found[0].offset)
@@ -80,8 +84,8 @@ def two_texts(factor: int = 4) -> Table:
     for array, index in (("As", "[ty][k{}]"), ("Bs", "[k{}][tx]")):
         for k, load in enumerate(before[array]):
             found = next(new for new in after[array] if new.offset <= load.offset < new.offset + 4 * new.words)
-            kept = found.text if found.offset == load.offset else "  (comes with the line above)"
-            rows.append((array + index.format(f" + {k}" if k else ""), load.text, kept))
+            became = found.text if found.offset == load.offset else "  (comes with the line above)"
+            rows.append((array + index.format(f" + {k}" if k else ""), load.text, became))
     adds = [[text for text in lines if text.lower().startswith(("fma", "ffma"))] for lines in (ptx, sass)]
     rows += [("multiply-add", *both) for both in zip(*adds, strict=True)]
     caption = f"Line 34 of {KERNEL} with UNROLL = {factor}: {len(ptx)} instructions of PTX, {len(sass)} of SASS"

@@ -1,7 +1,9 @@
 """The figures of Chien's "Hand-Tuned SGEMM on GT200 GPU": hardware, instructions, bandwidth, machine code."""
 
 import struct
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +23,7 @@ def _row(place, what, printed, exact, function, **more):
     return Figure("C", place, what, printed, exact, f"model.{function}", **more)
 
 
-def rows():
+def rows() -> Iterator[Figure]:
     """Yield the Figures."""
     yield from _boards()
     yield from _shares_of_the_peak()
@@ -33,13 +35,13 @@ def rows():
 
 def _boards():
     for name, (core, memory, bits) in BOARDS.items():
-        dual, single, double, rate, channels = TABLE_1[name]
+        with_dual, without, in_double, rate, channels = TABLE_1[name]
         values = gt200.peaks(240, core)
-        wrong = {} if name != "Tesla C1060" else {"how": ROUTE, "route": gt200.peaks(240, 1296)[0],
+        wrong: dict[str, Any] = {} if name != "Tesla C1060" else {"how": ROUTE, "route": gt200.peaks(240, 1296)[0],
                                                   "remark": "933 belongs to 1.296 GHz; the table's 1.3 GHz gives 936"}
-        yield _row("Table 1", f"{name}: SP peak with dual issue, GFLOP/s", dual, values[0], "gt200.peaks", **wrong)
-        yield _row("Table 1", f"{name}: SP without dual issue, GFLOP/s", single, values[1], "gt200.peaks")
-        yield _row("Table 1", f"{name}: DP, GFLOP/s", double, values[2], "gt200.peaks")
+        yield _row("Table 1", f"{name}: SP peak with dual issue, GFLOP/s", with_dual, values[0], "gt200.peaks", **wrong)
+        yield _row("Table 1", f"{name}: SP without dual issue, GFLOP/s", without, values[1], "gt200.peaks")
+        yield _row("Table 1", f"{name}: DP, GFLOP/s", in_double, values[2], "gt200.peaks")
         yield _row("Table 1", f"{name}: memory bandwidth, GB/s", rate, gt200.memory_bandwidth(memory, bits), "gt200.memory_bandwidth")
         yield _row("Table 1", f"{name}: channels of 64 bits", channels, bits // 64, "gt200.memory_bandwidth")
         yield _row("Table 1", f"{name}: streaming processors", "240", device(name).sms * device(name).cores_per_sm, "gt200.peaks")
@@ -117,10 +119,10 @@ def _bandwidth():
         for half, sizes in enumerate(halves):
             mine = [t.size for t in found if t.half == half]
             place, which = f"Figure {44 + column}", f"column {column}, half-warp {half}"
-            for number, (size, exact) in enumerate(zip(sizes.split(), mine, strict=True), 1):
-                yield _row(place, f"{which}: bytes of transaction {number}", size, exact, "transactions")
-            share = Fraction(64, sum(mine))
-            yield _row(place, f"{which}: effective bandwidth", "50%" if share < 1 else "100%", share, "transactions")
+            for number, (size, moved) in enumerate(zip(sizes.split(), mine, strict=True), 1):
+                yield _row(place, f"{which}: bytes of transaction {number}", size, moved, "transactions")
+            useful = Fraction(64, sum(mine))
+            yield _row(place, f"{which}: effective bandwidth", "50%" if useful < 1 else "100%", useful, "transactions")
     yield _row("4.4.1", "effective bandwidth with lda = 64 + 8", "5/6", effective_bandwidth(72), "effective_bandwidth")
     yield _row("4.4.1", "the same as a decimal", "0.833", effective_bandwidth(72), "effective_bandwidth")
     yield _row("4.4.2", "effective bandwidth with lda = 64 + 4", "0.7024", effective_bandwidth(68), "effective_bandwidth")
@@ -142,7 +144,7 @@ def _machine_code():
     yield _row("2.1", "elements of B a thread loads, \"526/64\"", "4", Fraction(16 * 16, 64), "gt200.METHODS",
                remark="526 is a slip for 256")
     for n, cublas, volkov, ratio in documents.CHIEN_4.rows:
-        more = {}
+        more: dict[str, Any] = {}
         if n in (256, 1024):
             more = {"low": (cublas - 0.005) / (volkov + 0.005), "high": (cublas + 0.005) / (volkov - 0.005), "how": INPUTS,
                     "remark": "the speeds are printed with two decimals"}

@@ -1,5 +1,6 @@
 """The figures of Chien's methods: cost model, resources, transfers, guards."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from course_lib.arch import device
@@ -24,7 +25,7 @@ def _row(place, what, printed, exact, function, **more):
     return Figure("C", place, what, printed, exact, f"model.{function}", **more)
 
 
-def rows():
+def rows() -> Iterator[Figure]:
     """Yield the Figures."""
     yield from _costs()
     yield from _threads()

@@ -1,5 +1,6 @@
 """The figures of Koppelman's homework on `vtx-xform-size`, Quadro M2200."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from course_lib.arch import device
@@ -28,7 +29,7 @@ def _timed(place, what, printed, us, rate, function):
                 remark="the time is printed in whole microseconds")
 
 
-def rows():
+def rows() -> Iterator[Figure]:
     """Yield the Figures."""
     yield from _device()
     yield from _resources()

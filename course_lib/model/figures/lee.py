@@ -1,5 +1,7 @@
 """The figures of Lee's slides, GTX 690."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from course_lib.arch import device
@@ -17,7 +19,7 @@ def _row(place, what, printed, exact, function, **more):
     return Figure("L", place, what, printed, exact, f"model.{function}", **more)
 
 
-def rows():
+def rows() -> Iterator[Figure]:
     """Yield the Figures."""
     for first, second, name, printed in ((LEFT, RIGHT, "AB", "4 4 10 8"), (RIGHT, LEFT, "BA", "2 4 7 10")):
         for at, (text, exact) in enumerate(zip(printed.split(), (first @ second).ravel().tolist(), strict=True)):

@@ -1,5 +1,7 @@
 """The figures of Wang and Jin's report, one GPU of a Tesla K80, float64."""
 
+from collections.abc import Iterator
+
 from course_lib.arch import device
 from course_lib.data import documents
 from course_lib.model.figures import ABOUT, CUT, ROUTE, Figure
@@ -13,7 +15,7 @@ def _row(place, what, printed, exact, function, **more):
     return Figure("W", place, what, printed, exact, f"model.{function}", **more)
 
 
-def rows():
+def rows() -> Iterator[Figure]:
     """Yield the Figures."""
     yield from _shape()
     yield from _speed_ups()

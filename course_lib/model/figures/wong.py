@@ -1,5 +1,6 @@
 """The figures of Wong's report, SGEMM in Caffe."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,7 @@ def _row(place, what, printed, exact, function, **more):
     return Figure("N", place, what, printed, exact, f"model.{function}", **more)
 
 
-def rows():
+def rows() -> Iterator[Figure]:
     """Yield the Figures."""
     rates, lanes = documents.WONG_RATES.column("iterations a second"), np.arange(32)
     yield _row("A", "iterations a second from 6.59977 s for 100", "15.1521", 100 / 6.59977, "speedup.saved_ms", how=INPUTS,

@@ -116,9 +116,9 @@ class Arguments:
         """Return a variable's initial value, addresses of other variables filled in."""
         init = bytearray(variable.init or b"")
         for offset, name, addend in variable.pointers:
-            if name not in self.program.places:
+            if name not in self.program.addresses:
                 raise LaunchError(f"The initial value of {variable.name} names {name!r}, which is no variable or function of the source.")
-            space, at = self.program.places[name]
+            space, at = self.program.addresses[name]
             address = at + addend + (abi.CONST_WINDOW if space == "const" else 0)
             init[offset:offset + 8] = address.to_bytes(8, "little")
         return bytes(init)

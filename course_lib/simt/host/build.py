@@ -18,7 +18,7 @@ from course_lib.simt.errors import CompileError, LaunchError
 from course_lib.simt.host.slim import slim
 from course_lib.simt.isa import special
 from course_lib.simt.isa.special import SPECIAL
-from course_lib.simt.passes.pipeline import prepare
+from course_lib.simt.passes.pipeline import build_program
 from course_lib.simt.ptx import parser
 from course_lib.simt.runtime import abi
 
@@ -123,12 +123,12 @@ class Kernel:
 
     def translate(self):
         """Return what a launch needs of the Program, the object of its masked code, and the forms of its accesses."""
-        program = self.prepared = prepare(parser.parse(self.ptx), self.entry)
+        program = self.prepared = build_program(parser.parse(self.ptx), self.entry)
         code = native.compile_ir(reference.lower(program), level=0, passes=False)
         return slim(program), code, sorted(access.forms(program))
 
     def translate_fast(self, racecheck):
-        self.prepared = self.prepared or prepare(parser.parse(self.ptx), self.entry)
+        self.prepared = self.prepared or build_program(parser.parse(self.ptx), self.entry)
         return variant.translate(self.prepared, self.block, racecheck)
 
     def fast(self, racecheck):

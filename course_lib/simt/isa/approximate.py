@@ -3,9 +3,13 @@
 The values at infinities, zeros, subnormals and NaN are those of the tables in "PTX ISA", Floating-Point Instructions.
 """
 
+from collections.abc import Sequence
+
 from course_lib.simt.isa import convert
+from course_lib.simt.isa.protocols import Results, Writer
 from course_lib.simt.isa.rounding import directed
 from course_lib.simt.isa.table import floating, kind, mode_of, op, same
+from course_lib.simt.ptx.ir import Instruction
 
 FORMS = {
     "Floating point": (
@@ -18,12 +22,12 @@ UNARY = {"sqrt": "sqrt", "ex2": "exp2", "lg2": "log2", "sin": "sin", "cos": "cos
 
 
 @op(*UNARY, "rcp", "rsqrt", signature=same(1))
-def emit_unary(code, ins, s):
+def emit_unary(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     name = ins.opcode[0]
     if kind(ins) == "f64" and {"approx", "ftz"} <= set(ins.opcode):
         return (gross(code, name, s[0]),)
 
-    def compute(t, v):
+    def compute(t: str, v: Sequence[str]) -> str:
         mode, one = mode_of(ins), code.const(t, "1.0")
         if name == "rcp":
             return directed(code, "fdiv", mode, t, (one, v[0])) if mode else code.binary("fdiv", t, one, v[0])
@@ -35,7 +39,7 @@ def emit_unary(code, ins, s):
     return floating(code, ins, s, compute)
 
 
-def turns(code, name, base, value):
+def turns(code: Writer, name: str, base: str, value: str) -> str:
     """sin or cos of a number of whole turns; infinity gives NaN."""
     fraction = code.binary("fsub", base, value, code.call("roundeven", base, value))
     angle = code.binary("fmul", "double", code.cast("fpext", base, fraction, "double"), code.const("double", "0x401921FB54442D18"))
@@ -46,7 +50,7 @@ def turns(code, name, base, value):
     return code.select(small, base, code.call("copysign", base, fraction, value), found)
 
 
-def gross(code, name, bits):
+def gross(code: Writer, name: str, bits: str) -> str:
     """`rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: the upper 32 bits of the operand give the upper 32 of the result."""
     upper = code.const("i64", 0xFFFFFFFF << 32)
     value = code.cast("bitcast", "i64", code.binary("and", "i64", bits, upper), "double")

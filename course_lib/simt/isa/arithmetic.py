@@ -4,7 +4,10 @@ Rules of rounding, NaN and shifts are those of the "PTX ISA" manual, sections "I
 "Data Movement and Conversion Instructions". `bits.py` holds the instructions on bits.
 """
 
+from collections.abc import Sequence
+
 from course_lib.simt.isa import convert, halves
+from course_lib.simt.isa.protocols import Emit, Results, Signature, Writer
 from course_lib.simt.isa.rounding import directed
 from course_lib.simt.isa.spelling import INT, ROUND
 from course_lib.simt.isa.table import (
@@ -18,12 +21,12 @@ from course_lib.simt.isa.table import (
     kind,
     mode_of,
     op,
-    product,
     same,
     signed,
+    wide_product,
     wide_type,
 )
-from course_lib.simt.ptx.ir import Vec
+from course_lib.simt.ptx.ir import Instruction, Vec
 
 FORMS = {
     "Integer arithmetic": (
@@ -57,7 +60,7 @@ FORMS = {
 }
 
 
-def rounded(code, ins, operation, base, values):
+def with_rounding(code: Writer, ins: Instruction, operation: str, base: str, values: Sequence[str]) -> str:
     """Apply an arithmetic operation (`fadd`, `sqrt`, `fma`, …) with the rounding that the instruction names."""
     mode = mode_of(ins)
     if mode:
@@ -65,10 +68,10 @@ def rounded(code, ins, operation, base, values):
     return code.binary(operation, base, *values) if operation[0] == "f" and operation != "fma" else code.call(operation, base, *values)
 
 
-def emit_binary(integer, real):
-    def emit(code, ins, s):
+def emit_binary(integer: str, real: str) -> Emit:
+    def emit(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
         if is_float(kind(ins)):
-            return floating(code, ins, s, lambda t, v: rounded(code, ins, real, t, v))
+            return floating(code, ins, s, lambda t, v: with_rounding(code, ins, real, t, v))
         if "sat" in ins.opcode:
             return (code.call("sadd.sat" if integer == "add" else "ssub.sat", "i32", *s),)
         return (code.binary(integer, ir_type(kind(ins)), *s),)
@@ -79,23 +82,23 @@ op("add", signature=same(2))(emit_binary("add", "fadd"))
 op("sub", signature=same(2))(emit_binary("sub", "fsub"))
 
 
-def multiply_signature(ins):
+def multiply_signature(ins: Instruction) -> Signature:
     t = ir_type(kind(ins))
     return ((wide_type(ins),) if "wide" in ins.opcode else (t,)), (t, t)
 
 
 @op("mul", signature=multiply_signature)
-def emit_mul(code, ins, s):
+def emit_mul(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     if is_float(kind(ins)):
-        return floating(code, ins, s, lambda t, v: rounded(code, ins, "fmul", t, v))
+        return floating(code, ins, s, lambda t, v: with_rounding(code, ins, "fmul", t, v))
     if "wide" in ins.opcode:
-        return (product(code, ins, *s),)
+        return (wide_product(code, ins, *s),)
     if "hi" in ins.opcode:
-        return (high(code, ins, product(code, ins, *s)),)
+        return (high(code, ins, wide_product(code, ins, *s)),)
     return (code.binary("mul", ir_type(kind(ins)), *s),)
 
 
-def mad_signature(ins):
+def mad_signature(ins: Instruction) -> Signature:
     if ins.opcode[0] == "fma" or is_float(kind(ins)):
         return same(3)(ins)
     dst, (a, b) = multiply_signature(ins)
@@ -103,11 +106,11 @@ def mad_signature(ins):
 
 
 @op("mad", "fma", signature=mad_signature)
-def emit_mad(code, ins, s):
+def emit_mad(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     if kind(ins) in halves.KINDS:
         return (halves.fused(code, ins, kind(ins), s),)
     if is_float(kind(ins)):
-        return floating(code, ins, s, lambda t, v: rounded(code, ins, "fma", t, v))
+        return floating(code, ins, s, lambda t, v: with_rounding(code, ins, "fma", t, v))
     dst = mad_signature(ins)[0][0]
     first = emit_mul(code, ins, s[:2])[0]
     if "sat" in ins.opcode:
@@ -116,12 +119,12 @@ def emit_mad(code, ins, s):
 
 
 @op("mul24", "mad24", signature=lambda ins: same(2 if ins.opcode[0] == "mul24" else 3)(ins))
-def emit_mul24(code, ins, s):
+def emit_mul24(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     shift = "ashr" if signed(ins) else "lshr"
     eight = code.const("i32", 8)
     a, b = (code.binary(shift, "i32", code.binary("shl", "i32", v, eight), eight) for v in s[:2])
     if "hi" in ins.opcode:
-        full = product(code, ins, a, b)
+        full = wide_product(code, ins, a, b)
         low = code.cast("trunc", "i64", code.binary("lshr", "i64", full, code.const("i64", 16)), "i32")
     else:
         low = code.binary("mul", "i32", a, b)
@@ -130,9 +133,9 @@ def emit_mul24(code, ins, s):
     return (code.binary("add", "i32", low, s[2]) if len(s) == 3 else low,)
 
 
-def divided(code, ins, base, values):
+def divided(code: Writer, ins: Instruction, base: str, values: Sequence[str]) -> str:
     """a / b; `div.approx` of a finite number by one beyond 2**126 is zero, as the manual says, and of infinity NaN."""
-    found = rounded(code, ins, "fdiv", base, values)
+    found = with_rounding(code, ins, "fdiv", base, values)
     if "approx" not in ins.opcode:
         return found
     size = code.call("fabs", base, values[1])
@@ -143,7 +146,7 @@ def divided(code, ins, base, values):
 
 
 @op("div", "rem", signature=same(2))
-def emit_div(code, ins, s):
+def emit_div(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     if is_float(kind(ins)):
         return floating(code, ins, s, lambda t, v: divided(code, ins, t, v))
     t = ir_type(kind(ins))
@@ -164,7 +167,7 @@ def emit_div(code, ins, s):
 
 
 @op("min", "max", signature=lambda ins: same(3 if kind(ins) == "f32" and len(ins.operands) == 4 else 2)(ins))
-def emit_minmax(code, ins, s):
+def emit_minmax(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     which, t = ins.opcode[0], ir_type(kind(ins))
     if not is_float(kind(ins)):
         found = code.call(("s" if signed(ins) else "u") + which, t, *s)
@@ -175,7 +178,7 @@ def emit_minmax(code, ins, s):
         given = [code.binary("and", t, v, code.const(t, top - 1)) for v in s]
     intrinsic = which + ("imum" if "NaN" in ins.opcode else "imumnum")
 
-    def fold(base, v):
+    def fold(base: str, v: Sequence[str]) -> str:
         result = v[0]
         for other in v[1:]:
             result = code.call(intrinsic, base, result, other)
@@ -189,7 +192,7 @@ def emit_minmax(code, ins, s):
 
 
 @op("abs", "neg", signature=same(1))
-def emit_sign(code, ins, s):
+def emit_sign(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     t = ir_type(kind(ins))
     if is_float(kind(ins)):
         if "ftz" in ins.opcode and kind(ins) == "f16":
@@ -207,12 +210,9 @@ def emit_sign(code, ins, s):
     return (code.select(code.compare("icmp slt", t, s[0], code.const(t, 0)), t, negative, s[0]),)
 
 
-def mov_signature(ins):
+def mov_signature(ins: Instruction) -> Signature:
     t = ir_type(kind(ins))
     dst, src = ins.operands
-    parts = max(len(o.items) if isinstance(o, Vec) else 1 for o in (dst, src))
-    if parts > 1 and (t not in ("i32", "i64", "i128") or parts not in (2, 4)) or isinstance(dst, Vec) and isinstance(src, Vec):
-        raise ValueError("no such parts")
     if isinstance(src, Vec):
         return (t,), (f"i{int(t[1:]) // len(src.items)}",) * len(src.items)
     if isinstance(dst, Vec):
@@ -221,7 +221,7 @@ def mov_signature(ins):
 
 
 @op("mov", "cvta", signature=mov_signature)
-def emit_mov(code, ins, s):
+def emit_mov(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     dst_types, src_types = mov_signature(ins)
     t = ir_type(kind(ins))
     if len(src_types) > 1:
@@ -240,7 +240,7 @@ def emit_mov(code, ins, s):
     return (s[0],)
 
 
-def convert_signature(ins):
+def convert_signature(ins: Instruction) -> Signature:
     if ins.opcode[1] == "pack":
         return ("i32",), ("i32",) * (3 if ins.opcode[-1] == "b32" else 2)
     target, source = ins.opcode[-2:]
@@ -248,17 +248,17 @@ def convert_signature(ins):
 
 
 @op("cvt", signature=convert_signature, whole=True)
-def emit_cvt(code, ins, s):
+def emit_cvt(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     return (convert.emit(code, ins, s),)
 
 
 @op("copysign", signature=same(2))
-def emit_copysign(code, ins, s):
+def emit_copysign(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     return floating(code, ins, s, lambda t, v: code.call("copysign", t, v[1], v[0]))
 
 
 @op("testp", signature=lambda ins: (("i1",), (ir_type(kind(ins)),)))
-def emit_testp(code, ins, s):
+def emit_testp(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     tests = {"finite": 0x1F8, "infinite": 0x204, "number": 0x3FC, "notanumber": 0x3,
              "normal": 0x168, "subnormal": 0x90}
     base = FLOATS[kind(ins)]

@@ -1,8 +1,11 @@
 """`cp.async`: copies from global to shared memory that arrive when a wait says so, as the records that `runtime/async.cuh` reads."""
 
-from course_lib.simt.isa.tensor import NONE, STORE, Tensor, address, malformed
-from course_lib.simt.isa.warp import refuse
-from course_lib.simt.ptx.ir import Imm, Kind, Reg
+from typing import Any
+
+from course_lib.simt.isa.protocols import Placed
+from course_lib.simt.isa.tensor import STORE, Tensor, address, malformed
+from course_lib.simt.isa.warp import NONE, refuse
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Operand, Reg
 from course_lib.simt.runtime import abi
 
 FORMS = {
@@ -16,12 +19,12 @@ HINTS = ("L2__64B", "L2__128B", "L2__256B")
 COMMIT, WAIT_GROUP, WAIT_ALL = range(3)
 
 
-def knows(ins):
+def knows(ins: Instruction) -> bool:
     """Say whether an instruction is one of this module's; bulk copies and those that signal an mbarrier are not."""
     return ins.kind is Kind.COPY
 
 
-def describe(program, ins, number):
+def describe(program: Placed, ins: Instruction, number: int) -> Tensor:
     """Return the Tensor (function, record, access) of a cp.async instruction.
 
     Raises
@@ -40,7 +43,7 @@ def describe(program, ins, number):
     return copy(program, ins, number)
 
 
-def copy(program, ins, number):
+def copy(program: Placed, ins: Instruction, number: int) -> Tensor:
     words, operands = list(ins.opcode), list(ins.operands)
     hints = words[5:]
     if words[2] not in ("ca", "cg") or words[3:4] not in (["shared"], ["shared__cta"]) or words[4:5] != ["global"]:
@@ -66,7 +69,7 @@ def copy(program, ins, number):
     return Tensor("copy_async", record, access)
 
 
-def smaller(program, ins, operand, record):
+def smaller(program: Placed, ins: Instruction, operand: Operand, record: Any) -> None:
     """The fourth operand: how many bytes to read (the others become 0), or a predicate that says to read none."""
     if isinstance(operand, Imm) and not operand.float_bytes and 0 <= operand.value <= record.bytes:
         record.from_size = operand.value

@@ -1,7 +1,12 @@
 """Barriers of a block and of a warp, and memory fences: their operands as the record that the runtime reads."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.ptx.ir import Imm, Kind, Reg
+from course_lib.simt.isa.protocols import Numbered, Placed
+from course_lib.simt.isa.warp import NONE
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, at_line
 from course_lib.simt.runtime import abi
 
 SCOPE = "cta|cluster|gpu|sys"
@@ -20,12 +25,11 @@ FORMS = {
     ),
 }
 
-NONE = 0xFFFFFFFF
 REDUCTIONS = ("popc", "and", "or")
 PARTS = {"bar", "barrier", "cta", "sync", "red", "arrive", "aligned", "popc", "and", "or", "u32", "pred"}
 
 
-def knows(ins):
+def knows(ins: Instruction) -> bool:
     """Say whether the simulator knows this form of bar, barrier, membar, fence or nanosleep."""
     if ins.kind is Kind.FENCE:
         return True  # lanes see memory in the order of their instructions; coverage.py knows the forms
@@ -37,25 +41,25 @@ def knows(ins):
         return False
     if "red" in ins.opcode:
         popc = "popc" in ins.opcode and ins.opcode[-1] == "u32"
-        return (popc or {"and", "or"} & set(ins.opcode) and ins.opcode[-1] == "pred") and len(ins.operands) in (3, 4)
+        return (popc or bool({"and", "or"} & set(ins.opcode)) and ins.opcode[-1] == "pred") and len(ins.operands) in (3, 4)
     return len(ins.operands) == 2 or len(ins.operands) == 1 and "sync" in ins.opcode
 
 
-def constants(ins):
+def constants(ins: Instruction) -> Iterator[tuple[Imm, str]]:
     """Yield the literal operands of barriers that need a slot: the mask of a warp's barrier."""
     if ins.kind is Kind.WARP_BARRIER:
         yield from ((o, "i32") for o in ins.operands if isinstance(o, Imm))
 
 
-def barrier(program, ins, number):
+def barrier(program: Placed, ins: Instruction, number: int) -> Any:
     """Return the Bar record of a barrier of the block."""
     slots, operands = program.slots, list(ins.operands)
     record = abi.Bar(number=number, id_slot=NONE, count_slot=NONE, result=NONE, arrive="arrive" in ins.opcode)
     if "red" in ins.opcode:
         result, predicate = operands.pop(0), operands.pop()
         if not isinstance(predicate, Reg):
-            line = f"line {ins.line}: " if ins.line else ""
-            raise UnsupportedInstruction(f"{line}the simulator does not know {ins.name} of a constant.", opcode=ins.name, line=ins.line)
+            raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know {ins.name} of a constant.", opcode=ins.name,
+                                         line=ins.line)
         record.reduce = 1 + REDUCTIONS.index(next(p for p in ins.opcode if p in REDUCTIONS))
         record.result = slots[result.name][0] if result.name != "_" else NONE
         record.predicate, record.negated = slots[predicate.name][0], predicate.negated
@@ -69,7 +73,7 @@ def barrier(program, ins, number):
     return record
 
 
-def records(program):
+def records(program: Numbered) -> dict[int, Any]:
     """Return instruction number -> Bar of all barriers of a program."""
     return {block.first + i: barrier(program, ins, block.first + i) for block in program.blocks
             for i, ins in enumerate(block.instructions) if ins.kind in (Kind.BARRIER, Kind.ARRIVAL)}

@@ -1,8 +1,11 @@
 """Instructions on bits: logic, shifts, counts, bit fields, bytes ("PTX ISA", Logic and Shift, Integer Arithmetic)."""
 
+from collections.abc import Sequence
+
+from course_lib.simt.isa.protocols import Results, Signature, Writer
 from course_lib.simt.isa.spelling import INT
 from course_lib.simt.isa.table import ir_type, kind, op, same, signed
-from course_lib.simt.ptx.ir import type_bytes
+from course_lib.simt.ptx.ir import Instruction, type_bytes
 
 FORMS = {
     "Logic, shifts, bits and bytes": (
@@ -14,12 +17,14 @@ FORMS = {
     ),
 }
 
-for name in ("and", "or", "xor"):
-    op(name, signature=same(2))(lambda code, ins, s, how=name: (code.binary(how, ir_type(kind(ins)), *s),))
+
+@op("and", "or", "xor", signature=same(2))
+def emit_logic(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
+    return (code.binary(ins.opcode[0], ir_type(kind(ins)), *s),)
 
 
 @op("not", "cnot", signature=same(1))
-def emit_not(code, ins, s):
+def emit_not(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     t = ir_type(kind(ins))
     if ins.opcode[0] == "not":
         return (code.binary("xor", t, s[0], code.const(t, -1 if t != "i1" else "true")),)
@@ -28,7 +33,7 @@ def emit_not(code, ins, s):
 
 
 @op("shl", "shr", signature=lambda ins: ((ir_type(kind(ins)),), (ir_type(kind(ins)), "i32")))
-def emit_shift(code, ins, s):
+def emit_shift(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     t = ir_type(kind(ins))
     bits = int(t[1:])
     arithmetic = ins.opcode[0] == "shr" and signed(ins)
@@ -43,7 +48,7 @@ def emit_shift(code, ins, s):
 
 
 @op("shf", signature=same(3))
-def emit_funnel(code, ins, s):
+def emit_funnel(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     low, upper, amount = s
     if "clamp" in ins.opcode:
         amount = code.call("umin", "i32", amount, code.const("i32", 32))
@@ -59,7 +64,7 @@ def emit_funnel(code, ins, s):
 
 
 @op("lop3", signature=lambda ins: (("i32",), ("i32",) * 3 + ("imm",)))
-def emit_lop3(code, ins, s):
+def emit_lop3(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     table, result = int(s[3]), code.const("i32", 0)
     inverted = [code.binary("xor", "i32", v, code.const("i32", -1)) for v in s[:3]]
     for row in range(8):
@@ -70,12 +75,12 @@ def emit_lop3(code, ins, s):
     return (result,)
 
 
-def count_signature(ins):
+def count_signature(ins: Instruction) -> Signature:
     return ("i32",), (ir_type(kind(ins)),)
 
 
 @op("popc", "clz", "bfind", signature=count_signature)
-def emit_count(code, ins, s):
+def emit_count(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     t, bits = ir_type(kind(ins)), type_bytes(kind(ins)) * 8
     false = ("i1", "false")
     if ins.opcode[0] == "popc":
@@ -92,12 +97,12 @@ def emit_count(code, ins, s):
 
 
 @op("brev", signature=same(1))
-def emit_brev(code, ins, s):
+def emit_brev(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     return (code.call("bitreverse", ir_type(kind(ins)), s[0]),)
 
 
 @op("bfe", signature=lambda ins: ((ir_type(kind(ins)),), (ir_type(kind(ins)), "i32", "i32")))
-def emit_bfe(code, ins, s):
+def emit_bfe(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     """Done in 128 bits, so that no shift is out of range."""
     t, bits, w = ir_type(kind(ins)), type_bytes(kind(ins)) * 8, "i128"
     byte = code.const("i32", 255)
@@ -116,7 +121,7 @@ def emit_bfe(code, ins, s):
 
 
 @op("bfi", signature=lambda ins: ((ir_type(kind(ins)),), (ir_type(kind(ins)),) * 2 + ("i32", "i32")))
-def emit_bfi(code, ins, s):
+def emit_bfi(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     t, w = ir_type(kind(ins)), "i128"
     bits = int(t[1:])
     byte, limit = code.const("i32", 255), code.const("i32", bits)
@@ -126,13 +131,13 @@ def emit_bfi(code, ins, s):
     one = code.const(w, 1)
     ones = code.binary("sub", w, code.binary("shl", w, one, length), one)
     mask = code.binary("shl", w, ones, start)
-    kept = code.binary("and", w, under, code.binary("xor", w, mask, code.const(w, -1)))
+    rest = code.binary("and", w, under, code.binary("xor", w, mask, code.const(w, -1)))
     put = code.binary("and", w, code.binary("shl", w, value, start), mask)
-    return (code.cast("trunc", w, code.binary("or", w, kept, put), t),)
+    return (code.cast("trunc", w, code.binary("or", w, rest, put), t),)
 
 
 @op("prmt", signature=lambda ins: (("i32",), ("i32",) * 3))
-def emit_prmt(code, ins, s):
+def emit_prmt(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     both = code.cast("zext", "i32", s[0], "i64")
     upper = code.binary("shl", "i64", code.cast("zext", "i32", s[1], "i64"), code.const("i64", 32))
     both, result = code.binary("or", "i64", both, upper), code.const("i32", 0)
@@ -151,7 +156,7 @@ def emit_prmt(code, ins, s):
 
 
 @op("sad", signature=same(3))
-def emit_sad(code, ins, s):
+def emit_sad(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     t = ir_type(kind(ins))
     if signed(ins):
         distance = code.binary("sub", t, code.call("smax", t, *s[:2]), code.call("smin", t, *s[:2]))

@@ -1,8 +1,12 @@
 """Comparisons and choices: setp, set, selp, slct ("PTX ISA", Comparison and Selection Instructions, also for half precision)."""
 
+from collections.abc import Sequence
+
 from course_lib.simt.isa import convert, halves
+from course_lib.simt.isa.protocols import Results, Signature, Writer
 from course_lib.simt.isa.spelling import FLOAT_ORDER, INT, JOIN, ORDER
 from course_lib.simt.isa.table import FLOATS, as_float, ir_type, is_float, kind, op
+from course_lib.simt.ptx.ir import Instruction
 
 FORMS = {
     "Comparison and selection": (
@@ -30,7 +34,7 @@ FLOAT_COMPARES = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt
 ONE = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
 
 
-def compare(code, ins, relation, type_name, a, b):
+def compare(code: Writer, ins: Instruction, relation: str, type_name: str, a: str, b: str) -> str:
     if is_float(type_name):
         t = FLOATS[type_name]
         if type_name in halves.KINDS:
@@ -47,7 +51,7 @@ def compare(code, ins, relation, type_name, a, b):
     return code.compare(f"icmp {how}", ir_type(type_name), a, b)
 
 
-def setp_signature(ins):
+def setp_signature(ins: Instruction) -> Signature:
     combined = any(part in ("and", "or", "xor") for part in ins.opcode)
     n = len(ins.operands) - 2 - combined
     t = ir_type(kind(ins))
@@ -55,7 +59,7 @@ def setp_signature(ins):
 
 
 @op("setp", signature=setp_signature, whole=True)
-def emit_setp(code, ins, s):
+def emit_setp(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     how = next((p for p in ins.opcode if p in ("and", "or", "xor")), None)
     dst = setp_signature(ins)[0]
     if kind(ins).endswith("x2"):  # one result for each half
@@ -69,13 +73,13 @@ def emit_setp(code, ins, s):
     return tuple(results)
 
 
-def set_signature(ins):
+def set_signature(ins: Instruction) -> Signature:
     combined = any(p in ("and", "or", "xor") for p in ins.opcode)
     t = ir_type(kind(ins))
     return (ir_type(ins.opcode[-2]),), (t, t) + (("i1",) if combined else ())
 
 
-def halves_of(code, values):
+def halves_of(code: Writer, values: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the lower halves of 32-bit values, and the upper ones."""
     low = [code.cast("trunc", "i32", v, "i16") for v in values]
     high = [code.cast("trunc", "i32", code.binary("lshr", "i32", v, code.const("i32", 16)), "i16") for v in values]
@@ -83,7 +87,7 @@ def halves_of(code, values):
 
 
 @op("set", signature=set_signature, whole=True)
-def emit_set(code, ins, s):
+def emit_set(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     if kind(ins).endswith("x2"):
         return (set_halves(code, ins, s),)
     true = compare(code, ins, ins.opcode[1], kind(ins), s[0], s[1])
@@ -95,25 +99,24 @@ def emit_set(code, ins, s):
     return (code.select(true, t, code.const(t, one), code.const(t, 0)),)
 
 
-def set_halves(code, ins, s):
+def set_halves(code: Writer, ins: Instruction, s: Sequence[str]) -> str:
     """`set` of packed numbers: 1.0, or all ones in an integer, in each half whose comparison holds."""
     how = next((p for p in ins.opcode if p in ("and", "or", "xor")), None)
-    one, result = ONE.get(ins.opcode[-2].removesuffix("x2"), 0xFFFF), None
-    for place, parts in enumerate(halves_of(code, s[:2])):
+    one, found = ONE.get(ins.opcode[-2].removesuffix("x2"), 0xFFFF), []
+    for half, parts in enumerate(halves_of(code, s[:2])):
         true = compare(code, ins, ins.opcode[1], kind(ins)[:-2], *parts)
         true = code.binary(how, "i1", true, s[2]) if how else true
-        value = code.select(true, "i32", code.const("i32", one << 16 * place), code.const("i32", 0))
-        result = value if result is None else code.binary("or", "i32", result, value)
-    return result
+        found.append(code.select(true, "i32", code.const("i32", one << 16 * half), code.const("i32", 0)))
+    return code.binary("or", "i32", *found)
 
 
 @op("selp", signature=lambda ins: ((ir_type(kind(ins)),), (ir_type(kind(ins)),) * 2 + ("i1",)))
-def emit_selp(code, ins, s):
+def emit_selp(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     return (code.select(s[2], ir_type(kind(ins)), s[0], s[1]),)
 
 
 @op("slct", signature=lambda ins: ((ir_type(ins.opcode[-2]),), (ir_type(ins.opcode[-2]),) * 2 + ("i32",)))
-def emit_slct(code, ins, s):
+def emit_slct(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     if kind(ins) == "f32":
         value = as_float(code, "f32", s[2])
         if "ftz" in ins.opcode:

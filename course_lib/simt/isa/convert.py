@@ -1,8 +1,11 @@
 """The `cvt` instruction: integers, floats, rounding, saturation; `formats.py` rounds to the formats that CPUs lack."""
 
+from collections.abc import Sequence, Set
+
 from course_lib.simt.isa import formats, halves
+from course_lib.simt.isa.protocols import Writer
 from course_lib.simt.isa.spelling import ANY_INT, WHOLE
-from course_lib.simt.ptx.ir import type_bytes
+from course_lib.simt.ptx.ir import Instruction, type_bytes
 
 FORMS = {
     "Moves and conversions": (
@@ -31,7 +34,7 @@ QUIET_NAN = {"float": "0x7FFFFFFFE0000000", "double": "0x7FFFFFFFFFFFFFFF", "hal
 ROUND = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 
 
-def flush(code, base, value):
+def flush(code: Writer, base: str, value: str) -> str:
     """Turn subnormal numbers into zeros of the same sign (`.ftz`)."""
     size = code.call("fabs", base, value)
     tiny = code.compare("fcmp olt", base, size, code.const(base, SMALLEST_NORMAL[base]))
@@ -39,28 +42,26 @@ def flush(code, base, value):
     return code.select(tiny, base, zero, value)
 
 
-def saturate(code, base, value):
+def saturate(code: Writer, base: str, value: str) -> str:
     """Clamp to [0, 1]; NaN becomes 0 (`.sat`)."""
     low = code.call("maximumnum", base, value, code.const(base, "0.0"))
     return code.call("minimumnum", base, low, code.const(base, "1.0"))
 
 
-def canonical_nan(code, base, value):
+def canonical_nan(code: Writer, base: str, value: str) -> str:
     """Replace any NaN by the one that the hardware returns."""
     nan = code.compare("fcmp uno", base, value, value)
     return code.select(nan, base, code.const(base, QUIET_NAN[base]), value)
 
 
-def emit(code, ins, sources):
-    """Return the bits of `cvt` applied to `sources`; NotImplementedError for a form that is not covered."""
+def emit(code: Writer, ins: Instruction, sources: Sequence[str]) -> str:
+    """Return the bits of `cvt` applied to `sources`."""
     target, source = ins.opcode[-2:]
     modes = set(ins.opcode[1:-2])
     if ins.opcode[1] == "pack":
         return packed_integers(code, ins, sources)
     if target.endswith("x2"):
         return formats.pair(code, target, source, modes, sources)
-    if len(sources) != 1:
-        raise NotImplementedError
     value = sources[0]
     if source in FLOATS:
         if target in FLOATS or target == "tf32":
@@ -71,15 +72,15 @@ def emit(code, ins, sources):
     return integer_to_integer(code, target, source, modes, value)
 
 
-def as_float(code, type_name, value):
+def as_float(code: Writer, type_name: str, value: str) -> str:
     return code.op(f"bitcast {code.ty(bits(type_name))} {value} to {code.ty(FLOATS[type_name])}")
 
 
-def bits(type_name):
+def bits(type_name: str) -> str:
     return f"i{8 * type_bytes(type_name)}"
 
 
-def integer_to_integer(code, target, source, modes, value):
+def integer_to_integer(code: Writer, target: str, source: str, modes: Set[str], value: str) -> str:
     if "sat" in modes:
         value = clamp(code, target, source, value)
     size, wanted = type_bytes(source), type_bytes(target)
@@ -88,7 +89,7 @@ def integer_to_integer(code, target, source, modes, value):
     return code.cast("trunc", bits(source), value, bits(target))
 
 
-def clamp(code, target, source, value):
+def clamp(code: Writer, target: str, source: str, value: str) -> str:
     """Limit an integer to the range of the target type."""
     n, t = 8 * type_bytes(target), bits(source)
     low, top = (-(1 << (n - 1)), (1 << (n - 1)) - 1) if target[0] == "s" else (0, (1 << n) - 1)
@@ -102,7 +103,7 @@ def clamp(code, target, source, value):
     return value
 
 
-def float_to_integer(code, target, source, modes, value):
+def float_to_integer(code: Writer, target: str, source: str, modes: Set[str], value: str) -> str:
     base = FLOATS[source]
     if source in halves.KINDS:
         value, base = halves.widen(code, source, value), "float"
@@ -123,7 +124,7 @@ def float_to_integer(code, target, source, modes, value):
     return found
 
 
-def packed_integers(code, ins, sources):
+def packed_integers(code: Writer, ins: Instruction, sources: Sequence[str]) -> str:
     """`cvt.pack.sat`: a and b limited to a short type, b at the bottom, a above it, the third source above both."""
     third = len(sources) == 3
     kind = ins.opcode[3]
@@ -137,7 +138,7 @@ def packed_integers(code, ins, sources):
     return result
 
 
-def integer_to_float(code, target, source, modes, value):
+def integer_to_float(code: Writer, target: str, source: str, modes: Set[str], value: str) -> str:
     how, wide = ("sitofp" if source[0] == "s" else "uitofp"), bits(source)
     mode = formats.mode_of(modes)
     if target in halves.KINDS:
@@ -151,7 +152,7 @@ def integer_to_float(code, target, source, modes, value):
     return code.cast("bitcast", base, found, bits(target))
 
 
-def float_to_float(code, target, source, modes, value):
+def float_to_float(code: Writer, target: str, source: str, modes: Set[str], value: str) -> str:
     whole = next((m for m in modes if m in ROUND), None)
     if source in halves.KINDS and target == source:
         return same_half(code, target, modes, whole, value)
@@ -176,7 +177,7 @@ def float_to_float(code, target, source, modes, value):
     return code.cast("bitcast", base, wide, bits(target))
 
 
-def same_half(code, name, modes, whole, value):
+def same_half(code: Writer, name: str, modes: Set[str], whole: str | None, value: str) -> str:
     """`cvt` from f16 or bf16 to itself: to an integral value, or a copy; `.ftz` and `.sat` apply."""
     if whole:
         value = halves.narrow(code, name, code.call(ROUND[whole], "float", halves.widen(code, name, value)))

@@ -1,9 +1,9 @@
 """Which PTX the simulator covers: every opcode with its types and modifiers, and what is refused. The code obeys this table.
 
 A row is `(pattern, operands)`, written as in NVIDIA's "PTX ISA" manual: `[.sat]` may stand there or not, `(u32|s32)` is one of
-these. An instruction whose opcode has rows and whose form fits none of them is refused by name (`check`), so nothing runs that is
+these. An instruction whose opcode has rows and whose form fits none of them is refused by name (`check_form`), so nothing runs that is
 not listed. `tests/simt/test_coverage.py` translates and runs each form that is listed, and looks for opcodes without a row;
-`tools/ptx_coverage.py` writes `docs/ptx-coverage.md`.
+`python -m tools page ptx-coverage` writes `docs/ptx-coverage.md`.
 
 To add an opcode: put a row into the `FORMS` of the module of its section, and its meaning below it (`table.op`). Operands: `d`, `p`,
 `q` results, `a` … `e` sources, `imm` a literal, anything else as it is written. The test makes an instruction of a form by itself
@@ -13,6 +13,8 @@ To add an opcode: put a row into the `FORMS` of the module of its section, and i
 import functools
 import itertools
 import re
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.isa import (
@@ -33,6 +35,7 @@ from course_lib.simt.isa import (
     tensor,
     warp,
 )
+from course_lib.simt.ptx.ir import Instruction, at_line
 
 MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
            async_copies)
@@ -52,17 +55,18 @@ REFUSED = (
 )
 
 
-def opcodes_of(pattern):
+def opcodes_of(pattern: str) -> list[str]:
     """Return the opcodes of a row.
 
     >>> opcodes_of("add[.sat].s32"), opcodes_of("v(min|max)(2|4).u32")
     (['add'], ['vmin2', 'vmin4', 'vmax2', 'vmax4'])
     """
-    parts = re.findall(r"\w+|\([\w|]+\)", re.match(r"(?:\w|\([\w|]+\))+", pattern).group())
+    opcode = re.match(r"(?:\w|\([\w|]+\))*", pattern)
+    parts = re.findall(r"\w+|\([\w|]+\)", opcode[0] if opcode else "")
     return ["".join(choice) for choice in itertools.product(*(p.strip("()").split("|") for p in parts))]
 
 
-def forms_of(pattern):
+def forms_of(pattern: str) -> Iterator[str]:
     """Yield the forms that a row stands for (loads and stores: half a million).
 
     >>> list(forms_of("add[.sat].(s32|u32)"))
@@ -71,9 +75,9 @@ def forms_of(pattern):
     return written(parsed(iter(pattern)))
 
 
-def parsed(letters):
+def parsed(letters: Iterator[str]) -> list[list[Any]]:
     """Return a pattern (an iterator over its letters) up to its closing bracket as alternatives: lists of letters and alternatives."""
-    found = [[]]
+    found: list[list[Any]] = [[]]
     for letter in letters:
         if letter in "([":
             found[-1].append(([[]] if letter == "[" else []) + parsed(letters))
@@ -86,16 +90,16 @@ def parsed(letters):
     return found
 
 
-def written(alternatives):
+def written(alternatives: Iterable[Iterable[Any]]) -> Iterator[str]:
     for parts in alternatives:
         choices = [(part,) if isinstance(part, str) else list(written(part)) for part in parts]
         yield from map("".join, itertools.product(*choices))
 
 
 @functools.cache
-def rows():
+def rows() -> dict[str, list[tuple[re.Pattern[str], str]]]:
     """Return {opcode: [(compiled pattern, shape of the operands) of each of its rows]}."""
-    found = {}
+    found: dict[str, list[tuple[re.Pattern[str], str]]] = {}
     for pattern, shape in itertools.chain(*SECTIONS.values()):
         expression = re.compile(as_expression(pattern))
         for opcode in opcodes_of(pattern):
@@ -103,7 +107,7 @@ def rows():
     return found
 
 
-def as_expression(pattern):
+def as_expression(pattern: str) -> str:
     """Return a row's pattern as a regular expression.
 
     >>> bool(re.fullmatch(as_expression("add[.sat].(s32|u32)"), "add.u32"))
@@ -112,7 +116,7 @@ def as_expression(pattern):
     return pattern.replace(".", r"\.").replace("(", "(?:").replace("[", "(?:").replace("]", ")?")
 
 
-def check(ins):
+def check_form(ins: Instruction) -> None:
     """Refuse an instruction whose form is not in the table, or whose operands are not those of its row.
 
     Raises
@@ -123,7 +127,7 @@ def check(ins):
         Says which operands the form takes.
     """
     written = ins.name.replace("__", "::")
-    line = f"line {ins.line}: " if ins.line else ""
+    line = at_line(ins)
     if not covers(written):
         raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}.", opcode=written, line=ins.line)
     shapes = shapes_of(written)
@@ -134,7 +138,7 @@ def check(ins):
 
 
 @functools.lru_cache(maxsize=4096)
-def covers(written):
+def covers(written: str) -> bool:
     """Say whether a form such as `add.sat.s32` is in the table.
 
     Opcodes without a row are not judged; `pipeline.refuse_unknown` refuses them.
@@ -143,7 +147,7 @@ def covers(written):
 
 
 @functools.lru_cache(maxsize=4096)
-def shapes_of(written):
+def shapes_of(written: str) -> list[str]:
     """Return the shapes of the operands that a form may have, from its rows.
 
     >>> shapes_of("add.s32"), shapes_of("mov.b64")
@@ -152,7 +156,7 @@ def shapes_of(written):
     return [shape for expression, shape in rows().get(written.partition(".")[0], ()) if expression.fullmatch(written)]
 
 
-def reason(opcode):
+def reason(opcode: str) -> str:
     """Return why an opcode is refused, as a part of a sentence; empty when it is not known at all."""
     for names, why in REFUSED:
         if opcode in names.split():
@@ -160,6 +164,6 @@ def reason(opcode):
     return ""
 
 
-def refused():
+def refused() -> dict[str, str]:
     """Return {opcode: reason} of the opcodes that are known and refused."""
     return {name: why for names, why in REFUSED for name in names.split()}

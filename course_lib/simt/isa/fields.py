@@ -3,9 +3,13 @@
 Sources: the pseudo-code in "PTX ISA", Integer Arithmetic Instructions, Data Movement (prmt) and Video Instructions.
 """
 
+from collections.abc import Sequence
+
 from course_lib.simt.isa.bits import emit_lop3
+from course_lib.simt.isa.protocols import Results, Writer
 from course_lib.simt.isa.spelling import ORDER
 from course_lib.simt.isa.table import op, same, signed
+from course_lib.simt.ptx.ir import Instruction
 
 FORMS = {
     "Integer arithmetic": (
@@ -31,42 +35,42 @@ PERMUTATIONS = {  # mode -> the source byte of each byte of the result, for c = 
 class _Words:
     """Shorthand for 32-bit lanes."""
 
-    def __init__(self, code):
+    def __init__(self, code: Writer) -> None:
         self.code = code
 
-    def const(self, value):
+    def const(self, value: int) -> str:
         return self.code.const("i32", value)
 
-    def do(self, how, a, b):
+    def do(self, how: str, a: int | str, b: int | str) -> str:
         a, b = (self.const(v) if isinstance(v, int) else v for v in (a, b))
         return self.code.binary(how, "i32", a, b)
 
-    def test(self, how, a, b):
+    def test(self, how: str, a: int | str, b: int | str) -> str:
         a, b = (self.const(v) if isinstance(v, int) else v for v in (a, b))
         return self.code.compare(f"icmp {how}", "i32", a, b)
 
-    def choose(self, test, a, b):
+    def choose(self, test: str, a: int | str, b: int | str) -> str:
         a, b = (self.const(v) if isinstance(v, int) else v for v in (a, b))
         return self.code.select(test, "i32", a, b)
 
-    def field(self, value, start, bits, sign):
+    def field(self, value: str, start: int, bits: int, sign: bool) -> str:
         """Return `bits` bits of a word from bit `start`, extended by their sign or by zeros."""
         left = self.do("shl", value, 32 - bits - start) if start + bits < 32 else value
         return self.do("ashr" if sign else "lshr", left, 32 - bits)
 
 
-def emit_permute(code, ins, s):
+def emit_permute(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     both = code.cast("zext", "i32", s[0], "i64")
     both = code.binary("or", "i64", both, code.binary("shl", "i64", code.cast("zext", "i32", s[1], "i64"), code.const("i64", 32)))
-    w, result = _Words(code), None
+    w, result = _Words(code), ""
     which = w.do("and", s[2], 3)
     for c in range(4):
-        value = None
+        value = ""
         for i, source in enumerate(PERMUTATIONS[ins.opcode[0][5:]](c)):
             byte = code.cast("trunc", "i64", code.binary("lshr", "i64", both, code.const("i64", 8 * source)), "i32")
             byte = w.do("shl", w.do("and", byte, 255), 8 * i)
-            value = byte if value is None else w.do("or", value, byte)
-        result = value if result is None else w.choose(w.test("eq", which, c), value, result)
+            value = w.do("or", value, byte) if value else byte
+        result = w.choose(w.test("eq", which, c), value, result) if result else value
     return (result,)
 
 
@@ -74,14 +78,14 @@ op(*(f"prmt.{mode}" for mode in PERMUTATIONS), signature=same(3))(emit_permute)
 
 
 @op("lop3.or", "lop3.and", signature=lambda ins: (("i32", "i1"), ("i32",) * 3 + ("imm", "i1")))
-def emit_lop3_test(code, ins, s):
+def emit_lop3_test(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     """The second result says whether the first is not zero, joined with a predicate."""
     value = emit_lop3(code, ins, s[:4])[0]
     return value, code.binary(ins.opcode[0][5:], "i1", _Words(code).test("ne", value, 0), s[4])
 
 
 @op("bmsk", signature=same(2))
-def emit_mask(code, ins, s):
+def emit_mask(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     w = _Words(code)
     a, b = (w.do("and", v, 31) for v in s)
     total = w.do("add", a, b)
@@ -97,7 +101,7 @@ def emit_mask(code, ins, s):
 
 
 @op("szext", signature=same(2))
-def emit_extend(code, ins, s):
+def emit_extend(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     w = _Words(code)
     n = w.do("and", s[1], 31)
     all_of_it = w.test("ugt", s[1], 31) if "clamp" in ins.opcode else code.const("i1", "false")
@@ -107,7 +111,7 @@ def emit_extend(code, ins, s):
 
 
 @op("fns", signature=same(3))
-def emit_find(code, ins, s):
+def emit_find(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     """The position of the n-th bit that is set, from `base` upwards (n > 0) or downwards (n < 0); n = 0 asks for `base` itself."""
     w = _Words(code)
     mask, base, n = s
@@ -130,7 +134,7 @@ def emit_find(code, ins, s):
 
 
 @op("dp4a", "dp2a", signature=same(3))
-def emit_dot(code, ins, s):
+def emit_dot(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     """c plus the products of four bytes with four bytes, or of two halves with the lower or upper two bytes."""
     w, total = _Words(code), s[2]
     left, right = (t[0] == "s" for t in ins.opcode[-2:])
@@ -142,20 +146,21 @@ def emit_dot(code, ins, s):
     return (total,)
 
 
+VIDEO = tuple(f"v{name}{n}" for name in ("add", "sub", "avrg", "absdiff", "min", "max", "set") for n in (2, 4))
 COMPARES = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 
 
-def video_types(ins):
+def video_types(ins: Instruction) -> list[str]:
     """Return the three types of a packed video instruction (`vset` has two: its result is unsigned)."""
     types = [p for p in ins.opcode[1:] if p in ("s32", "u32")]
     return types if len(types) == 3 else ["u32", *types]
 
 
-def emit_video(code, ins, s):
+def emit_video(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     """Two or four narrow operations on the parts of words; `.sat` limits each, `.add` adds all to the third source."""
     w, n = _Words(code), int(ins.opcode[0][-1])
     bits, name, (to, left, right) = 32 // n, ins.opcode[0][1:-1], video_types(ins)
-    result = s[2] if "add" in ins.opcode else None
+    result = s[2] if "add" in ins.opcode else ""
     for i in range(n):
         a, b = w.field(s[0], bits * i, bits, left[0] == "s"), w.field(s[1], bits * i, bits, right[0] == "s")
         value = video_part(w, name, ins, a, b)
@@ -166,11 +171,11 @@ def emit_video(code, ins, s):
             result = w.do("add", result, value)
         else:
             value = w.do("shl", w.do("and", value, (1 << bits) - 1), bits * i)
-            result = value if result is None else w.do("or", result, value)
+            result = w.do("or", result, value) if result else value
     return (result,)
 
 
-def video_part(w, name, ins, a, b):
+def video_part(w: _Words, name: str, ins: Instruction, a: str, b: str) -> str:
     if name in ("add", "sub"):
         return w.do(name, a, b)
     if name in ("min", "max"):
@@ -184,4 +189,4 @@ def video_part(w, name, ins, a, b):
     return w.code.cast("zext", "i1", w.test(compare if compare in ("eq", "ne") else "s" + compare, a, b), "i32")
 
 
-op(*(f"v{name}{n}" for name in ("add", "sub", "avrg", "absdiff", "min", "max", "set") for n in (2, 4)), signature=same(3))(emit_video)
+op(*VIDEO, signature=same(3))(emit_video)

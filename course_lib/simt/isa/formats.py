@@ -4,18 +4,21 @@ Done on bits: a double holds every source exactly (64-bit integers are made odd 
 Sources: "PTX ISA", `cvt`; "OCP 8-bit Floating Point Specification" for E4M3 and E5M2.
 """
 
+from collections.abc import Container, Sequence, Set
+
 from course_lib.simt.isa import halves
+from course_lib.simt.isa.protocols import Writer
 
 MODES = ("rz", "rm", "rp", "rna")
 EIGHT = {"e4m3x2": (4, 3), "e5m2x2": (5, 2)}
 
 
-def mode_of(modes):
+def mode_of(modes: Container[str]) -> str:
     """Return the rounding among the modifiers, `rn` when there is none."""
     return next((m for m in MODES if m in modes), "rn")
 
 
-def shrink(code, value, exponent, fraction, mode, modes):
+def shrink(code: Writer, value: str, exponent: int, fraction: int, mode: str, modes: Set[str]) -> str:
     """Round a double to a float of `exponent` and `fraction` bits; return its bits in the smallest integer that holds them.
 
     `modes` may hold `satfinite` (the largest number instead of infinity) and `relu` (0 instead of a negative number).
@@ -24,7 +27,7 @@ def shrink(code, value, exponent, fraction, mode, modes):
     bits = code.cast("bitcast", "double", value, "i64")
     size = code.binary("and", "i64", bits, code.const("i64", (1 << 63) - 1))
     negative = code.compare("icmp slt", "i64", bits, code.const("i64", 0))
-    q = rounded(code, size, negative, exponent, fraction, mode)
+    q = round_magnitude(code, size, negative, exponent, fraction, mode)
     infinity = ((1 << exponent) - 1) << fraction
     all_set = (1 << exponent + fraction) - 1
     most = all_set - 1 if (exponent, fraction) == (4, 3) else infinity - 1
@@ -41,14 +44,14 @@ def shrink(code, value, exponent, fraction, mode, modes):
     return code.cast("trunc", "i64", q, f"i{max(8, 1 << (exponent + fraction).bit_length())}")
 
 
-def sign_for(code, negative, mode):
+def sign_for(code: Writer, negative: str, mode: str) -> str:
     """Return whether `mode` (rm, rp) rounds away from zero."""
     return negative if mode == "rm" else code.binary("xor", "i1", negative, code.const("i1", "true"))
 
 
-def rounded(code, size, negative, exponent, fraction, mode):
+def round_magnitude(code: Writer, size: str, negative: str, exponent: int, fraction: int, mode: str) -> str:
     """Return exponent and fraction fields of the magnitude, rounded, the exponent possibly too large."""
-    def const(v):
+    def const(v: int) -> str:
         return code.const("i64", v)
 
     least = 1023 - ((1 << exponent - 1) - 1)  # so much smaller is the target's exponent field
@@ -76,7 +79,7 @@ def rounded(code, size, negative, exponent, fraction, mode):
     return code.binary("add", "i64", q, code.cast("zext", "i1", up, "i64"))
 
 
-def from_integer(code, source, value, mode, base):
+def from_integer(code: Writer, source: str, value: str, mode: str, base: str) -> str:
     """Round an integer of PTX type `source` to a float or double; `mode` is rz, rm, rp or `odd` (the last bit set when inexact)."""
     value = code.cast("sext" if source[0] == "s" else "zext", f"i{source[1:]}", value, "i64")
     negative = code.compare("icmp slt", "i64", value, code.const("i64", 0)) if source[0] == "s" else code.const("i1", "false")
@@ -84,10 +87,10 @@ def from_integer(code, source, value, mode, base):
     size = code.select(negative, "i64", minus, value)
     zeros = code.call("ctlz", "i64", size, extra=(("i1", "false"),))
     drop = code.call("usub.sat", "i64", code.const("i64", 64 - (53 if base == "double" else 24)), zeros)
-    kept = code.binary("shl", "i64", code.binary("lshr", "i64", size, drop), drop)
+    truncated = code.binary("shl", "i64", code.binary("lshr", "i64", size, drop), drop)
     t = "i64" if base == "double" else "i32"
-    found = code.cast("bitcast", base, code.cast("uitofp", "i64", kept, base), t)
-    inexact = code.compare("icmp ne", "i64", kept, size)
+    found = code.cast("bitcast", base, code.cast("uitofp", "i64", truncated, base), t)
+    inexact = code.compare("icmp ne", "i64", truncated, size)
     if mode == "odd":
         found = code.binary("or", t, found, code.cast("zext", "i1", inexact, t))
     elif mode != "rz":
@@ -97,8 +100,8 @@ def from_integer(code, source, value, mode, base):
     return code.cast("bitcast", t, code.select(negative, t, signed, found), base)
 
 
-def short(code, target, base, value, modes):
-    """Return the bits of a float or double rounded to f16, bf16 or tf32 (kept in the upper bits of 32)."""
+def short(code: Writer, target: str, base: str, value: str, modes: Set[str]) -> str:
+    """Return the bits of a float or double rounded to f16, bf16 or tf32 (in the upper bits of 32)."""
     mode = mode_of(modes)
     if target != "tf32" and base == "float" and mode == "rn" and not {"satfinite", "relu"} & modes:
         return halves.limit(code, target, halves.narrow(code, target, value), modes)
@@ -110,7 +113,7 @@ def short(code, target, base, value, modes):
     return code.select(nan, "i32", code.const("i32", 0x7FFFFFFF), code.binary("shl", "i32", bits, code.const("i32", 13)))
 
 
-def pair(code, target, source, modes, sources):
+def pair(code: Writer, target: str, source: str, modes: Set[str], sources: Sequence[str]) -> str:
     """`cvt` to two packed numbers; of two sources the first becomes the upper one."""
     if source in EIGHT:
         return code_of_pair(code, [from_eight(code, source, half(code, sources[0], i, "i16"), modes) for i in (0, 1)])
@@ -120,26 +123,24 @@ def pair(code, target, source, modes, sources):
     else:
         values = [code.op(f"bitcast {code.ty('i32')} {s} to {code.ty('float')}") for s in reversed(sources)]
     if target not in EIGHT:
-        if "ftz" in modes:
-            raise NotImplementedError
         return code_of_pair(code, [short(code, target[:-2], "float", v, modes) for v in values])
     wide = [code.cast("fpext", "float", v, "double") for v in values]
     return code_of_pair(code, [shrink(code, v, *EIGHT[target], "rn", modes) for v in wide], 8)
 
 
-def half(code, value, i, whole):
+def half(code: Writer, value: str, i: int, whole: str) -> str:
     """Return the lower (i = 0) or upper half of an integer."""
     bits = int(whole[1:]) // 2
     return code.cast("trunc", whole, code.binary("lshr", whole, value, code.const(whole, bits * i)), f"i{bits}")
 
 
-def code_of_pair(code, parts, bits=16):
+def code_of_pair(code: Writer, parts: Sequence[str], bits: int = 16) -> str:
     """Pack two integers, the lower first."""
     low, high = (code.cast("zext", f"i{bits}", p, f"i{2 * bits}") for p in parts)
     return code.binary("or", f"i{2 * bits}", low, code.binary("shl", f"i{2 * bits}", high, code.const(f"i{2 * bits}", bits)))
 
 
-def from_eight(code, source, byte, modes):
+def from_eight(code: Writer, source: str, byte: str, modes: Set[str]) -> str:
     """Return the half-precision bits of an 8-bit float; exact."""
     exponent, fraction = EIGHT[source]
     wide = code.cast("zext", "i8", byte, "i16")

@@ -1,8 +1,13 @@
-"""Half precision (`f16`) and bfloat16 (`bf16`): computed in single precision, kept as 16 bits.
+"""Half precision (`f16`) and bfloat16 (`bf16`): computed in single precision, stored as 16 bits.
 
 A float holds products and sums of two such numbers precisely enough that rounding twice is rounding once (24 bits against
 2 * 11 + 2). A fused multiply-add needs more: `fused`. NaN results are the one with all bits set but the sign's, as hardware's are.
 """
+
+from collections.abc import Sequence, Set
+
+from course_lib.simt.isa.protocols import Writer
+from course_lib.simt.ptx.ir import Instruction
 
 FORMS = {
     "Half precision and bfloat16": (
@@ -19,7 +24,7 @@ KINDS = {"f16": (5, 10), "bf16": (8, 7)}  # bits of exponent and fraction
 CANONICAL = 0x7FFF
 
 
-def widen(code, name, bits):
+def widen(code: Writer, name: str, bits: str) -> str:
     """Return 16 bits of either kind as a float; exact."""
     if name == "f16":
         return code.cast("fpext", "half", as_half(code, bits), "float")
@@ -27,11 +32,11 @@ def widen(code, name, bits):
     return code.cast("bitcast", "i32", wide, "float")
 
 
-def as_half(code, bits):
+def as_half(code: Writer, bits: str) -> str:
     return code.op(f"bitcast {code.ty('i16')} {bits} to {code.ty('half')}")
 
 
-def narrow(code, name, value):
+def narrow(code: Writer, name: str, value: str) -> str:
     """Return the 16 bits of a float rounded to nearest even; NaN becomes the canonical one."""
     nan = code.compare("fcmp uno", "float", value, value)
     if name == "f16":
@@ -44,24 +49,24 @@ def narrow(code, name, value):
     return code.cast("trunc", "i32", code.select(nan, "i32", code.const("i32", CANONICAL), top), "i16")
 
 
-def read(code, ins, name, bits):
+def read(code: Writer, ins: Instruction, name: str, bits: str) -> str:
     """Return a source as a float, subnormal numbers flushed where the instruction says `.ftz`."""
     return widen(code, name, flush(code, name, bits) if "ftz" in ins.opcode else bits)
 
 
-def flush(code, name, bits):
+def flush(code: Writer, name: str, bits: str) -> str:
     """Turn subnormal numbers, given as bits, into zeros of the same sign."""
     size = code.binary("and", "i16", bits, code.const("i16", 0x7FFF))
     tiny = code.compare("icmp ult", "i16", size, code.const("i16", 1 << KINDS[name][1]))
     return code.select(tiny, "i16", code.binary("and", "i16", bits, code.const("i16", -0x8000)), bits)
 
 
-def finish(code, ins, name, bits):
+def finish(code: Writer, ins: Instruction, name: str, bits: str) -> str:
     """Apply the modifiers of an instruction to the bits of its result."""
     return limit(code, name, flush(code, name, bits) if "ftz" in ins.opcode else bits, set(ins.opcode))
 
 
-def limit(code, name, bits, modes):
+def limit(code: Writer, name: str, bits: str, modes: Set[str]) -> str:
     """Apply `.sat` ([0, 1], NaN to 0) and `.relu` (negative to 0, NaN to the canonical one) to bits."""
     if not {"sat", "relu"} & modes:
         return bits
@@ -75,7 +80,7 @@ def limit(code, name, bits, modes):
     return code.select(nan, "i16", zero if "sat" in modes else code.const("i16", CANONICAL), bits)
 
 
-def fused(code, ins, name, sources):
+def fused(code: Writer, ins: Instruction, name: str, sources: Sequence[str]) -> str:
     """a * b + c, rounded once: exact product and sum in double, made odd, then rounded twice."""
     a, b, c = (code.cast("fpext", "float", read(code, ins, name, v), "double") for v in sources)
     p = code.binary("fmul", "double", a, b)
@@ -87,7 +92,7 @@ def fused(code, ins, name, sources):
     return finish(code, ins, name, narrow(code, name, odd))
 
 
-def odd_double(code, value, error):
+def odd_double(code: Writer, value: str, error: str) -> str:
     """Round `value + error`, both doubles, to a double so that a second rounding cannot go wrong: inexact sums get an odd last bit."""
     bits = code.cast("bitcast", "double", value, "i64")
     zero = code.const("double", "0.0")
@@ -99,7 +104,7 @@ def odd_double(code, value, error):
     return code.cast("bitcast", "i64", code.select(inexact, "i64", code.binary("or", "i64", toward, one), bits), "double")
 
 
-def odd_float(code, value):
+def odd_float(code: Writer, value: str) -> str:
     """Round a double to a float in the same way."""
     short = code.cast("fptrunc", "double", value, "float")
     back = code.cast("fpext", "float", short, "double")

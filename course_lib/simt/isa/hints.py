@@ -1,9 +1,13 @@
 """Instructions that change no value here: prefetches, cache policies; and `isspacep`, which asks where an address lies.
 
-They are executed and counted all the same; `normal.py` takes their operands away.
+They are executed and counted all the same; `passes/normalise.py` takes their operands away.
 """
 
+from collections.abc import Sequence
+
+from course_lib.simt.isa.protocols import Results, Writer
 from course_lib.simt.isa.table import op
+from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
 
 FORMS = {
@@ -23,18 +27,18 @@ ENDS = {"shared": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW), "local": (abi.LOCAL_WIN
 
 
 @op(*NOTHING, signature=lambda ins: ((), ()), whole=True)
-def emit_nothing(code, ins, s):
+def emit_nothing(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     return ()
 
 
 @op("createpolicy", signature=lambda ins: (("i64",), ()))
-def emit_policy(code, ins, s):
+def emit_policy(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     return (code.const("i64", 0),)
 
 
 @op("isspacep", signature=lambda ins: (("i1",), ("i64",)), whole=True)
-def emit_space(code, ins, s):
-    def inside(low, end):
+def emit_space(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
+    def inside(low: int, end: int) -> str:
         return code.compare("icmp ult", "i64", code.binary("sub", "i64", s[0], code.const("i64", low)), code.const("i64", end - low))
 
     space = ins.opcode[1].partition("__")[0]

@@ -7,9 +7,8 @@ import functools
 import re
 from collections.abc import Iterator
 
-from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Reg, Sym, Vec
+from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Operand, Reg, Sym, Vec
 
-Operand = Reg | Imm | Sym | Mem | Vec
 ELSEWHERE = ("label", "a, list of labels", "[(results),] function[, (parameters)]")     # branches and calls: verify.py knows what they name
 RESULTS = "dpq"
 

@@ -3,14 +3,18 @@
 Importing this module fills the table (`table.OPS`): each of the modules below registers the instructions of one section of the manual.
 """
 
+from collections.abc import Sequence
+
 from course_lib.simt.isa import approximate, arithmetic, bits, carry, compare, fields, hints
+from course_lib.simt.isa.protocols import Results, Writer
 from course_lib.simt.isa.table import OPS, ir_type
+from course_lib.simt.ptx.ir import Instruction
 
 SECTIONS = (arithmetic, approximate, bits, carry, compare, fields, hints)
 
 
-def compute(code, ins, sources):
-    """Emit one arithmetic instruction, whose form `coverage.check` has found in the table; return its results."""
+def compute(code: Writer, ins: Instruction, sources: Sequence[str]) -> Results:
+    """Emit one arithmetic instruction, whose form `coverage.check_form` has found in the table; return its results."""
     return OPS[ins.opcode[0]][1](code, ins, sources)
 
 

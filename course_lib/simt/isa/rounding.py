@@ -5,13 +5,16 @@ functions, `strictfp`, and never inlined (LLVM's "Constrained Floating-Point Int
 """
 
 import re
+from collections.abc import Sequence
+
+from course_lib.simt.isa.protocols import Writer
 
 MODES = {"rz": 0, "rp": 2, "rm": 3}  # PTX's name -> the number that llvm.set.rounding takes; 1 is to nearest even
 OPERATIONS = {"fadd": 2, "fsub": 2, "fmul": 2, "fdiv": 2, "sqrt": 1, "fma": 3}
 CALL = re.compile(r"@simt\.(\w+)\.(\w+)\.((?:v(\d+))?(f32|f64))\(")
 
 
-def directed(code, operation, mode, base, values):
+def directed(code: Writer, operation: str, mode: str, base: str, values: Sequence[str]) -> str:
     """Call one of OPERATIONS on float lanes, rounded by `mode` (one of MODES)."""
     letter = {"float": "f32", "double": "f64"}[base]
     suffix = f"v{code.lanes}{letter}" if code.lanes else letter
@@ -19,7 +22,7 @@ def directed(code, operation, mode, base, values):
     return code.op(f"call {ty} @simt.{operation}.{mode}.{suffix}({', '.join(f'{ty} {v}' for v in values)})")
 
 
-def definitions(text):
+def definitions(text: str) -> str:
     """Return the functions that a piece of LLVM's text calls through `directed`, and what they need declared."""
     found = {}
     for operation, mode, suffix, lanes, letter in CALL.findall(text):
@@ -33,7 +36,7 @@ def definitions(text):
     return "\n".join(found.values())
 
 
-def definition(operation, mode, suffix, ty):
+def definition(operation: str, mode: str, suffix: str, ty: str) -> str:
     names = [f"%a{i}" for i in range(OPERATIONS[operation])]
     given = ", ".join(f"{ty} {n}" for n in names)
     return "\n".join([

@@ -1,6 +1,7 @@
 """Special registers: their names and widths, and what they hold in each lane of a warp."""
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +26,12 @@ REASONS = {"%envreg": ": the driver sets it. If this is grid.sync() of cooperati
 RESERVED = 1024  # bytes of shared memory that the system keeps for itself in every block (CC 8.0 and later)
 
 
-def kind(name):
+def kind(name: str) -> str:
     """Return the LLVM type of a special register."""
     return "i64" if name in WIDE else "i1" if name == "%is_explicit_cluster" else "i32"
 
 
-def values(warp, block, grid):
+def values(warp: int, block: tuple[int, int, int], grid: tuple[int, int, int]) -> dict[str, Any]:
     """Return name -> value or (32,) array of the special registers of a warp; ghost lanes repeat lane 0.
 
     `%smid` is 0 of 1: blocks run one after another on one multiprocessor, as far as a kernel can tell.
@@ -53,7 +54,7 @@ def values(warp, block, grid):
     return found
 
 
-def sizes(static_bytes, dynamic_bytes):
+def sizes(static_bytes: int, dynamic_bytes: int) -> dict[str, int]:
     """Return the special registers about shared memory, for a block with these bytes of it."""
     total = static_bytes + dynamic_bytes
     return {"%dynamic_smem_size": dynamic_bytes, "%total_smem_size": total, "%aggr_smem_size": total + RESERVED}

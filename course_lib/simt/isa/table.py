@@ -8,17 +8,19 @@ instructions reinterpret them. `OPS[opcode]` is a pair of functions:
 """
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from course_lib.simt.isa import convert, halves, rounding
-from course_lib.simt.ptx.ir import type_bytes
+from course_lib.simt.isa.protocols import Emit, Results, Signature, Writer
+from course_lib.simt.ptx.ir import Instruction, type_bytes
 
 FLOATS = convert.FLOATS
-OPS = {}
+OPS: dict[str, tuple[Callable[[Instruction], Signature], Emit]] = {}
 
 
 @cache
-def ir_type(name):
+def ir_type(name: str) -> str:
     """Return the LLVM integer type that holds a PTX type.
 
     >>> [ir_type(t) for t in ("pred", "s32", "f64", "b16")]
@@ -27,46 +29,46 @@ def ir_type(name):
     return "i1" if name == "pred" else f"i{8 * type_bytes(name)}"
 
 
-def kind(ins):
+def kind(ins: Instruction) -> str:
     """Return the instruction's type: the last part of its opcode."""
     return ins.opcode[-1]
 
 
-def same(n):
+def same(n: int) -> Callable[[Instruction], Signature]:
     """Signature: `n` sources and one destination, all of the instruction's type."""
     return lambda ins: ((ir_type(kind(ins)),), (ir_type(kind(ins)),) * n)
 
 
-def op(*names, signature, whole=False):
+def op(*names: str, signature: Callable[[Instruction], Signature], whole: bool = False) -> Callable[[Emit], Emit]:
     """Register an emitter under each opcode in `names`; `whole`: it takes packed types (`f16x2`) itself."""
-    def register(emit):
+    def register(emit: Emit) -> Emit:
         for name in names:
             OPS[name] = (signature, emit if whole else packed(emit))
         return emit
     return register
 
 
-def is_float(type_name):
+def is_float(type_name: str) -> bool:
     return type_name in FLOATS
 
 
-def as_float(code, type_name, value):
+def as_float(code: Writer, type_name: str, value: str) -> str:
     base = FLOATS[type_name]
     if value.startswith("splat") or not value.startswith("%"):
         return code.op(f"bitcast {code.ty(ir_type(type_name))} {value} to {code.ty(base)}")
     return code.cast("bitcast", ir_type(type_name), value, base)
 
 
-def as_bits(code, type_name, value):
+def as_bits(code: Writer, type_name: str, value: str) -> str:
     return code.cast("bitcast", FLOATS[type_name], value, ir_type(type_name))
 
 
-def mode_of(ins):
+def mode_of(ins: Instruction) -> str | None:
     """Return the directed rounding that an instruction asks for, or None for the nearest even."""
     return next((part for part in ins.opcode if part in rounding.MODES), None)
 
 
-def floating(code, ins, sources, compute):
+def floating(code: Writer, ins: Instruction, sources: Sequence[str], compute: Callable[[str, Sequence[str]], str]) -> Results:
     """Run `compute(lane type, float values) -> float value` between two reinterpretations.
 
     Half precision is computed in single precision, which is wide enough for one correctly rounded operation.
@@ -87,9 +89,9 @@ def floating(code, ins, sources, compute):
     return (as_bits(code, name, result),)
 
 
-def packed(emit):
+def packed(emit: Emit) -> Emit:
     """Wrap an emitter: `f16x2`, `bf16x2`, `s16x2`, `u16x2` are two operations on halves of 32 bits."""
-    def both(code, ins, sources):
+    def both(code: Writer, ins: Instruction, sources: Sequence[str]) -> Results:
         name = kind(ins)
         if not name.endswith("x2"):
             return emit(code, ins, sources)
@@ -103,23 +105,23 @@ def packed(emit):
     return both
 
 
-def signed(ins):
+def signed(ins: Instruction) -> bool:
     """Say whether an integer instruction is a signed one."""
     return kind(ins).startswith("s")
 
 
-def wide_type(ins):
+def wide_type(ins: Instruction) -> str:
     return f"i{16 * type_bytes(kind(ins))}"
 
 
-def product(code, ins, a, b):
+def wide_product(code: Writer, ins: Instruction, a: str, b: str) -> str:
     """The double-width product of two integers."""
     t, wide = ir_type(kind(ins)), wide_type(ins)
     how = "sext" if signed(ins) else "zext"
     return code.binary("mul", wide, code.cast(how, t, a, wide), code.cast(how, t, b, wide))
 
 
-def high(code, ins, value):
+def high(code: Writer, ins: Instruction, value: str) -> str:
     t, wide = ir_type(kind(ins)), wide_type(ins)
     shifted = code.binary("lshr", wide, value, code.const(wide, int(t[1:])))
     return code.cast("trunc", wide, shifted, t)

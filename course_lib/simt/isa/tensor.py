@@ -5,16 +5,20 @@ says where in memory. Every form that is not listed here is refused by name.
 
 How `wmma.load` and `wmma.store` are counted follows the SASS that ptxas 13.5 writes for sm_90: of shared memory, when the space is
 known at compile time, A and B come by `LDSM`; otherwise neighbours in a lane are one access where the layout lets them lie side by
-side, 16-bit elements are turned between registers (`MOVM`) where it does not, and other elements are fetched one by one.
+side, 16-bit elements are transposed between registers (`MOVM`) where it does not, and other elements are fetched one by one.
 """
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.isa import fragments
-from course_lib.simt.isa.warp import refuse
-from course_lib.simt.ptx.ir import Imm, Kind, Mem, Reg, Vec
+from course_lib.simt.isa.fragments import Fragment
+from course_lib.simt.isa.protocols import Placed
+from course_lib.simt.isa.warp import NONE, refuse
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Operand, Reg, Vec, at_line
 from course_lib.simt.runtime import abi
 
 WHERE = "[.global|.shared|.shared::cta]"
@@ -40,10 +44,9 @@ FORMS = {
 }
 
 KINDS = ("f16", "bf16", "tf32", "f64", "s8", "u8")
-LOAD, STORE = 0, 1  # layout.Access.kind
+LOAD, STORE = 0, 1  # abi.Access.kind
 BLOCKED, LDMATRIX, STMATRIX, MOVMATRIX = range(4)
-VECTORS, TURNED, SINGLES, ROWS = range(4)
-NONE = 0xFFFFFFFF
+VECTORS, TRANSPOSED, SINGLES, ROWS = range(4)
 MOST_ALIGNED = 16  # bytes: the manual wants rows to start at multiples of a fragment's size, CUDA's guide at multiples of 16 bytes
 HALVES = (("f16", "f16", "f16"), ("f16", "f32", "f32"))
 MMA = {  # shape -> the (factor, C, D) types that mma.sync takes here
@@ -54,30 +57,31 @@ MMA = {  # shape -> the (factor, C, D) types that mma.sync takes here
     "m16n8k32": (("i8", "s32", "s32"),),
     "m8n8k16": (("i8", "s32", "s32"),),
 }
-WIDE = (*(("f16", c, d) for c in ("f16", "f32") for d in ("f16", "f32")), ("bf16", "f32", "f32"), ("i8", "s32", "s32"))
-WMMA = {"m16n16k16": WIDE, "m32n8k16": WIDE, "m8n32k16": WIDE, "m16n16k8": (("tf32", "f32", "f32"),), "m8n8k4": (("f64",) * 3,)}
+WIDE_TYPES = (*(("f16", c, d) for c in ("f16", "f32") for d in ("f16", "f32")), ("bf16", "f32", "f32"), ("i8", "s32", "s32"))
+WMMA = {**dict.fromkeys(("m16n16k16", "m32n8k16", "m8n32k16"), WIDE_TYPES), "m16n16k8": (("tf32", "f32", "f32"),),
+        "m8n8k4": (("f64",) * 3,)}
 FUSED = {"f16": 16, "bf16": 16, "tf32": 8}  # products that one step of an H200's tensor core adds up
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """What lanes.py hands to the runtime: its function, the records, and the Fragments whose maps go with them."""
+    """What the reference generator's code passes to the runtime: its function, the records, and the Fragments whose maps go with them."""
 
     function: str
-    record: object
-    access: object = None
-    maps: tuple = ()
+    record: Any
+    access: Any = None
+    maps: tuple[Fragment, ...] = ()
     pipe: str = ""  # tensor pipe that executes it: hmma, dmma, imma
     machine_instructions: int = 0  # there, for one of PTX
 
 
-def knows(ins):
+def knows(ins: Instruction) -> bool:
     """Say whether an instruction is one of this module's."""
     return ins.kind is Kind.MATRIX
 
 
-def describe(program, ins, number):
-    """Return the Tensor of an instruction; its Access, if it has one, is kept in the Program too.
+def describe(program: Placed, ins: Instruction, number: int) -> Tensor:
+    """Return the Tensor of an instruction.
 
     Raises
     ------
@@ -85,10 +89,10 @@ def describe(program, ins, number):
         A form that is not covered; operands that do not fit the form.
     """
     if ins.opcode[0] == "mma":
-        return product(program, ins, number)
+        return describe_product(program, ins, number)
     if ins.opcode[0] == "wmma":
         if ins.opcode[1] == "mma":
-            return product(program, ins, number)
+            return describe_product(program, ins, number)
         if ins.opcode[1] in ("load", "store"):
             return wmma_access(program, ins, number)
         raise refuse(ins)
@@ -96,7 +100,7 @@ def describe(program, ins, number):
 
 
 # -- products --------------------------------------------------------------------------------------
-def product(program, ins, number):
+def describe_product(program: Placed, ins: Instruction, number: int) -> Tensor:
     wmma = ins.opcode[0] == "wmma"
     shape_name, layouts, types, saturate = product_form(ins, wmma)
     kind, c, d = types[1], types[3], types[0]
@@ -115,7 +119,7 @@ def product(program, ins, number):
         record.split = 4  # ptxas makes two HMMA.1684 of it, one after the other
     if len(ins.operands) != 4:
         raise malformed(ins, "it takes D, A, B and C")
-    for name, operand, part, _of in zip("dabc", ins.operands, (parts[3], *parts[:3]), (d, kind, types[2], c)):
+    for name, operand, part in zip("dabc", ins.operands, (parts[3], *parts[:3])):
         getattr(record, name)[:part.registers] = registers(program, ins, operand, part)
     record.a_registers, record.b_registers, record.c_registers, record.d_registers = (p.distinct for p in parts)
     pipe = {"f64": "dmma", "s8": "imma", "u8": "imma"}.get(kind, "hmma")
@@ -123,7 +127,7 @@ def product(program, ins, number):
     return Tensor("multiply", record, maps=parts[:3], pipe=pipe, machine_instructions=steps)
 
 
-def product_form(ins, wmma):
+def product_form(ins: Instruction, wmma: bool) -> tuple[str, tuple[str, ...], list[str], bool]:
     """Return (shape, (layout of A, of B), [D, A, B, C types], satfinite) as an opcode spells them."""
     words = list(ins.opcode[2 if wmma else 1:])
     if words[:2] != ["sync", "aligned"]:
@@ -143,7 +147,7 @@ def product_form(ins, wmma):
     return shape, layouts, types, saturate
 
 
-def numbers(shape):
+def numbers(shape: str) -> tuple[int, int, int]:
     """Return the (m, n, k) of a shape such as `m16n8k16`."""
     m, rest = shape[1:].split("n")
     n, k = rest.split("k")
@@ -151,26 +155,26 @@ def numbers(shape):
 
 
 # -- operands --------------------------------------------------------------------------------------
-def malformed(ins, why):
-    return PtxSyntaxError(f"{f'line {ins.line}: ' if ins.line else ''}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
+def malformed(ins: Instruction, why: str) -> PtxSyntaxError:
+    return PtxSyntaxError(f"{at_line(ins)}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
 
 
-def registers(program, ins, operand, part):
+def registers(program: Placed, ins: Instruction, operand: Operand, part: Fragment) -> list[int]:
     """Return the byte offsets of an operand's registers, which must be as many and as wide as the Fragment says."""
     items = operand.items if isinstance(operand, Vec) else (operand,)
     return slots(program, ins, items, part.registers, part.register_bytes)
 
 
-def slots(program, ins, items, count, size):
+def slots(program: Placed, ins: Instruction, items: Sequence[Operand], count: int, size: int) -> list[int]:
     if len(items) != count or not all(isinstance(item, Reg) and item.name in program.slots and not item.negated for item in items):
         raise malformed(ins, f"{count} registers are wanted, {len(items)} operands stand there")
-    found = [program.slots[item.name] for item in items]
+    found = [program.slots[item.name] for item in items if isinstance(item, Reg)]
     if any(t != f"i{8 * size}" for _, t in found):
         raise malformed(ins, f"registers of {8 * size} bits are wanted")
     return [at for at, _ in found]
 
 
-def address(program, ins, operand, access):
+def address(program: Placed, ins: Instruction, operand: Operand, access: Any) -> None:
     """Fill in where an access finds its address."""
     if not isinstance(operand, Mem):
         raise malformed(ins, "the address stands in brackets")
@@ -182,14 +186,14 @@ def address(program, ins, operand, access):
         access.address_bytes, access.has_address = int(t[1:]) // 8, 1
 
 
-def space_of(ins):
+def space_of(ins: Instruction) -> str:
     """Return the state space that an opcode names: `generic` when it names none."""
     words = [word.split("__")[0] for word in ins.opcode]
     return next((w for w in words if w in ("global", "shared")), "generic")
 
 
 # -- memory ----------------------------------------------------------------------------------------
-def wmma_access(program, ins, number):
+def wmma_access(program: Placed, ins: Instruction, number: int) -> Tensor:
     """`wmma.load.{a,b,c}.sync.aligned.layout.shape{.space}.type` and `wmma.store.d…`."""
     words, store = ins.opcode, ins.opcode[1] == "store"
     which, order, shape, kind = words[2], words[5] if len(words) > 7 else "", words[6] if len(words) > 7 else "", words[-1]
@@ -216,7 +220,7 @@ def wmma_access(program, ins, number):
     return Tensor("access_tile", tile, access, (part,))
 
 
-def wmma_part(ins, which, shape, kind):
+def wmma_part(ins: Instruction, which: str, shape: str, kind: str) -> Fragment:
     """Return the Fragment that a wmma.load or wmma.store moves."""
     forms = WMMA.get(shape, ())
     for factor, c, d in forms:
@@ -227,17 +231,18 @@ def wmma_part(ins, which, shape, kind):
     raise refuse(ins)
 
 
-def pieces(part, order, size, by_rows):
+def pieces(part: Fragment, order: str, size: int, by_rows: bool) -> tuple[int, int]:
     """Return how the assembler splits the access into instructions, and bytes per lane of each."""
     side_by_side = (order == "row") == part.along_rows
     if by_rows and (side_by_side or size == 2):
         return ROWS, 16
     if side_by_side:
         return VECTORS, size * part.neighbours
-    return (TURNED, 4) if size == 2 else (SINGLES, size)
+    return (TRANSPOSED, 4) if size == 2 else (SINGLES, size)
 
 
-def stride(program, ins, operand, tile, shape, which, order):
+def stride(program: Placed, ins: Instruction, operand: Operand | None, tile: Any, shape: tuple[int, int, int], which: str,
+           order: str) -> None:
     """Fill in the elements between two rows (or columns); without an operand the matrix is dense."""
     m, n, k = shape
     rows, columns = {"a": (m, k), "b": (k, n)}.get(which, (m, n))
@@ -250,7 +255,7 @@ def stride(program, ins, operand, tile, shape, which, order):
         tile.stride = slots(program, ins, (operand,), 1, 4)[0]
 
 
-def matrices(program, ins, number):
+def matrices(program: Placed, ins: Instruction, number: int) -> Tensor:
     """`ldmatrix`, `stmatrix` and `movmatrix`: 8x8 matrices of 16-bit elements, a row of 16 bytes at each address."""
     words = ins.opcode
     if words[0] == "movmatrix":
@@ -276,10 +281,10 @@ def matrices(program, ins, number):
     return Tensor("access_tile", tile, access, (fragments.accumulator(8, 8, "f16"),))
 
 
-def map_bytes(part):
+def map_bytes(part: Fragment) -> bytes:
     """Return a Fragment as the bytes of the runtime's Map."""
     table = abi.Map(count=part.elements)
-    for lane, places in enumerate(part.places):
-        for e, (row, column) in enumerate(places):
+    for lane, positions in enumerate(part.positions):
+        for e, (row, column) in enumerate(positions):
             table.row[lane * fragments.MOST + e], table.column[lane * fragments.MOST + e] = row, column
     return ctypes.string_at(ctypes.addressof(table), ctypes.sizeof(table))

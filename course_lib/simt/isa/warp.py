@@ -1,7 +1,11 @@
 """Atomics and instructions between lanes: their operands as the records that the runtime reads."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.ptx.ir import Imm, Kind, Reg, type_bytes
+from course_lib.simt.isa.protocols import Placed, Signature
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, at_line, type_bytes
 from course_lib.simt.runtime import abi
 
 FORMS = {
@@ -19,12 +23,11 @@ VOTES = ("all", "any", "uni", "ballot")
 KINDS = ("shfl", "vote", "match", "redux", "activemask")
 
 
-def refuse(ins):
-    line = f"line {ins.line}: " if ins.line else ""
-    return UnsupportedInstruction(f"{line}the simulator does not know the form {ins.name}.", opcode=ins.name, line=ins.line)
+def refuse(ins: Instruction) -> UnsupportedInstruction:
+    return UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the form {ins.name}.", opcode=ins.name, line=ins.line)
 
 
-def constants(ins):
+def constants(ins: Instruction) -> Iterator[tuple[Imm, str]]:
     """Yield (Imm, LLVM type) for each literal operand that needs a slot of its own."""
     if ins.kind is Kind.ATOMIC:
         t = f"i{8 * type_bytes(ins.opcode[-1])}"
@@ -34,7 +37,7 @@ def constants(ins):
         yield from ((o, t) for o, t in zip(ins.operands, results + sources) if isinstance(o, Imm))
 
 
-def signature(ins):
+def signature(ins: Instruction) -> Signature:
     """Return (LLVM types of the results, of the sources but for an address) of an atomic or an instruction between lanes."""
     name, kind = ins.opcode[0], ins.opcode[-1]
     if ins.kind is Kind.ATOMIC:
@@ -49,12 +52,12 @@ def signature(ins):
     return ("i32",), ("i32",) * 2 if name == "redux" else ()
 
 
-def slot(program, operand, t):
+def slot(program: Placed, operand: Reg | Imm, t: str) -> int:
     """Return the byte offset of an operand in the register file."""
     return program.slots[operand.name if isinstance(operand, Reg) else f"#{t}:{operand.value}"][0]
 
 
-def atomic(program, ins, access):
+def atomic(program: Placed, ins: Instruction, access: Any) -> Any:
     """Complete the Access of an atom or red instruction."""
     kind, change = ins.opcode[-1], next((p for p in ins.opcode if p in CHANGES), None)
     number = {"u": 0, "b": 0, "s": 1, "f": 2}.get(kind[0])
@@ -69,7 +72,7 @@ def atomic(program, ins, access):
     return access
 
 
-def cross(program, ins, number):
+def cross(program: Placed, ins: Instruction, number: int) -> Any:
     """Return the Cross record of a shuffle, vote, match, reduction or activemask."""
     name, record = ins.opcode[0], abi.Cross(number=number, predicate=NONE, bytes=4)
     record.kind, record.mask = KINDS.index(name), NONE

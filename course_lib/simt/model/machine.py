@@ -10,31 +10,31 @@ This is the definition, not the implementation. Nothing here is fast; each rule 
 Values are Python integers, the bits of registers. What `arithmetic.py` leaves open (which NaN) is settled here as GPUs do.
 """
 
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
 import numpy as np
 
 from course_lib.simt.model.arithmetic import evaluate
+from course_lib.simt.model.program import Code, Runnable
 from course_lib.simt.model.softfloat import FORMATS, NAN
-from course_lib.simt.model.types import Pair, cut, signed, width
-from course_lib.simt.ptx.ir import Imm, Kind, Reg, Vec
+from course_lib.simt.model.types import Halves, Result, Undefined, cut, signed, width
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, Vec
 
 LANES, SECTOR, BANKS = 32, 32, 32
-FIRST_ARRAY, APART = 1 << 40, 1 << 40     # device addresses of the arrays, so far apart that no overrun reaches the next
+FIRST_ARRAY, SPACING = 1 << 40, 1 << 40     # device addresses of the arrays, so far apart that no overrun reaches the next
 SHARED = 0x1000000                        # where shared memory begins among generic addresses
 AXES = "xyz"
 
 
-class Undefined(Exception):
-    """The model does not define what was asked of it, or the kernel does what has no defined meaning."""
-
-
-def run(program, grid, block, args):
+def run(program: Runnable, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any]) -> dict[str, int]:
     """Run a launch.
 
     Parameters
     ----------
-    program : passes.pipeline.Program
-    grid, block : (x, y, z)
-    args : list
+    grid, block
+        (x, y, z)
+    args
         NumPy arrays, which are changed in place, and NumPy scalars.
 
     Returns
@@ -58,13 +58,13 @@ def run(program, grid, block, args):
     return counts.numbers
 
 
-def parameters(program, args):
+def parameters(program: Runnable, args: Sequence[Any]) -> bytearray:
     """Return the bytes of the parameters: an array is its address, a scalar itself."""
     data, number = bytearray(max(program.constant_bytes, 8)), 0
     for arg, (_, offset, nbytes, _) in zip(args, program.params, strict=True):
         raw = arg.tobytes()
         if isinstance(arg, np.ndarray):
-            raw, number = (FIRST_ARRAY + number * APART).to_bytes(8, "little"), number + 1
+            raw, number = (FIRST_ARRAY + number * SPACING).to_bytes(8, "little"), number + 1
         data[offset:offset + nbytes] = raw
     return data
 
@@ -72,25 +72,25 @@ def parameters(program, args):
 class Memory:
     """The spaces of memory; `shared` is the present block's."""
 
-    def __init__(self, arrays, constants):
+    def __init__(self, arrays: Sequence[bytearray], constants: bytearray) -> None:
         self.arrays, self.constants, self.shared = arrays, constants, bytearray()
 
-    def at(self, space, address, nbytes):
+    def at(self, space: str, address: int, nbytes: int) -> tuple[bytearray, int]:
         """Return (the bytes that hold an address, where it lies in them)."""
         if space == "global":
-            number, offset = divmod(address - FIRST_ARRAY, APART)
-            data = self.arrays[number] if 0 <= number < len(self.arrays) else b""
+            number, offset = divmod(address - FIRST_ARRAY, SPACING)
+            data = self.arrays[number] if 0 <= number < len(self.arrays) else bytearray()
         else:
             data, offset = {"shared": self.shared, "param": self.constants, "const": self.constants}[space], address
         if not 0 <= offset <= len(data) - nbytes or offset % nbytes:
             raise Undefined(f"{nbytes} bytes at {address:#x} in {space} memory")
         return data, offset
 
-    def load(self, space, address, nbytes):
+    def load(self, space: str, address: int, nbytes: int) -> int:
         data, offset = self.at(space, address, nbytes)
         return int.from_bytes(data[offset:offset + nbytes], "little")
 
-    def store(self, space, address, nbytes, value):
+    def store(self, space: str, address: int, nbytes: int, value: int) -> None:
         data, offset = self.at(space, address, nbytes)
         data[offset:offset + nbytes] = cut(value, 8 * nbytes).to_bytes(nbytes, "little")
 
@@ -98,15 +98,15 @@ class Memory:
 class Counts:
     """The counters of a launch."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         names = [f"{what} {how}" for what in ("requests", "sectors", "wavefronts", "conflicts") for how in ("ld", "st")]
-        self.numbers = dict.fromkeys(["executed", "threads", *names], 0)
+        self.numbers: dict[str, int] = dict.fromkeys(["executed", "threads", *names], 0)
 
-    def instruction(self, lanes):
+    def instruction(self, lanes: int) -> None:
         self.numbers["executed"] += 1
         self.numbers["threads"] += lanes
 
-    def access(self, space, store, addresses, nbytes):
+    def access(self, space: str, store: bool, addresses: Mapping[int, int], nbytes: int) -> None:
         """Count one access of a warp; `addresses`: lane -> address."""
         how = "st" if store else "ld"
         if space == "global":
@@ -118,7 +118,7 @@ class Counts:
             self.numbers[f"conflicts {how}"] += waves - phases
 
 
-def sectors(addresses, nbytes):
+def sectors(addresses: Mapping[int, int], nbytes: int) -> int:
     """Return how many sectors an access touches.
 
     >>> sectors({lane: 4 * lane for lane in range(32)}, 4), sectors({lane: 32 * lane for lane in range(32)}, 4)
@@ -127,7 +127,7 @@ def sectors(addresses, nbytes):
     return len({(address + byte) // SECTOR for address in addresses.values() for byte in (0, nbytes - 1)})
 
 
-def wavefronts(addresses, nbytes, store):
+def wavefronts(addresses: Mapping[int, int], nbytes: int, store: bool) -> tuple[int, int]:
     """Return (wavefronts, phases): 4 bytes per lane are served in one phase, 8 in two, 16 in four.
 
     A phase takes as many wavefronts as the busiest bank has different words. Two phases of a load become one when neighbours
@@ -138,7 +138,7 @@ def wavefronts(addresses, nbytes, store):
     """
     lanes_at_once = {8: 16, 16: 8}.get(nbytes, LANES)
 
-    def same(distance):
+    def same(distance: int) -> bool:
         return all(addresses.get(lane ^ distance, address) == address for lane, address in addresses.items())
 
     if not store and nbytes > 4 and (same(1) or same(2)):
@@ -153,7 +153,8 @@ def wavefronts(addresses, nbytes, store):
     return waves, phases
 
 
-def run_block(program, memory, counts, place, grid, block):
+def run_block(program: Runnable, memory: Memory, counts: Counts, place: tuple[int, int, int], grid: tuple[int, int, int],
+              block: tuple[int, int, int]) -> None:
     """Run the warps of one block from barrier to barrier."""
     memory.shared = bytearray(program.shared_bytes)
     threads = [(x, y, z) for z, y, x in np.ndindex(*reversed(block))]
@@ -166,7 +167,7 @@ def run_block(program, memory, counts, place, grid, block):
             warp.pass_barrier()
 
 
-def special(thread, place, grid, block, lane):
+def special(thread: Sequence[int], place: Sequence[int], grid: Sequence[int], block: Sequence[int], lane: int) -> dict[str, int]:
     """Return name -> value of the special registers of one thread."""
     found = {"%laneid": lane, "%warpsize": LANES}
     for axis, *values in zip(AXES, thread, place, block, grid):
@@ -177,28 +178,28 @@ def special(thread, place, grid, block, lane):
 class Warp:
     """A warp: the registers of each lane, and the lanes that wait at each block of code."""
 
-    def __init__(self, program, memory, counts, registers):
+    def __init__(self, program: Runnable, memory: Memory, counts: Counts, registers: list[dict[str, int]]) -> None:
         self.program, self.memory, self.counts, self.registers = program, memory, counts, registers
         self.waiting = {program.entry_block: set(range(len(registers)))}
-        self.at_barrier = {}
+        self.at_barrier: dict[int, set[int]] = {}
 
-    def run(self):
+    def run(self) -> None:
         """Run until all lanes have ended or wait at a barrier."""
         while self.waiting:
             index = min(self.waiting)
             self.run_code(self.program.blocks[index], self.waiting.pop(index))
 
-    def pass_barrier(self):
+    def pass_barrier(self) -> None:
         """Let the lanes go on that wait at a barrier."""
         if len(self.at_barrier) > 1:
             raise Undefined("lanes of one warp wait at different barriers")
         self.waiting, self.at_barrier = self.at_barrier, {}
 
-    def go(self, index, lanes):
+    def go(self, index: int, lanes: Set[int]) -> None:
         if lanes:
             self.waiting.setdefault(index, set()).update(lanes)
 
-    def run_code(self, block, lanes):
+    def run_code(self, block: Code, lanes: Set[int]) -> None:
         for number, ins in enumerate(block.instructions, block.first):
             active = lanes if ins.guard is None else {lane for lane in lanes if self.value(lane, ins.guard)}
             leaves = ins.kind in (Kind.BRANCH, Kind.RETURN, Kind.BARRIER)
@@ -206,39 +207,42 @@ class Warp:
                 self.counts.instruction(len(lanes if leaves else active))
             if ins.kind is Kind.BRANCH:
                 self.go(block.successors[0], active)
-                return self.go(block.successors[-1], lanes - active)
+                self.go(block.successors[-1], lanes - active)
+                return
             if ins.kind is Kind.BARRIER:
                 self.at_barrier.setdefault(block.successors[0], set()).update(active)
-                return self.go(block.successors[0], lanes - active)
+                self.go(block.successors[0], lanes - active)
+                return
             if ins.kind is Kind.RETURN:
                 lanes = lanes - active
                 continue
             if active:
                 self.execute(ins, number, active)
-        self.go(block.successors[0] if block.successors else None, lanes)
+        if block.successors:
+            self.go(block.successors[0], lanes)
 
-    def execute(self, ins, number, lanes):
+    def execute(self, ins: Instruction, number: int, lanes: Set[int]) -> None:
         """Carry out an instruction for some lanes; all of them read before one of them writes."""
         if ins.kind in (Kind.LOAD, Kind.STORE):
-            return self.access(ins, number, lanes)
+            self.access(ins, number, lanes)
+            return
         if ins.kind is Kind.FENCE:
-            return None
+            return
         if ins.kind is not Kind.COMPUTE:
             raise Undefined(f"the model has no {ins.name}")
         for lane in lanes:
             given = [cut(self.value(lane, o), operand_width(ins, i)) for i, o in enumerate(ins.inputs)]
             for register, value in zip(ins.destinations, results(ins, given)):
                 self.assign(lane, register, value, ins.opcode[-2] if ins.opcode[0] == "cvt" else "u64")
-        return None
 
-    def access(self, ins, number, lanes):
+    def access(self, ins: Instruction, number: int, lanes: Set[int]) -> None:
         """Load or store `ins.data`, and count it as the assembler joins it with its neighbours (`fuse.py`)."""
         store, nbytes = ins.kind is Kind.STORE, width(ins.opcode[-1]) // 8
         space = next((part for part in ins.opcode if part in ("global", "shared", "param", "const")), None)
         if space is None or space == "const":
             raise Undefined(f"the model has no {ins.name}")
         base = ins.address.base
-        addresses = {lane: ins.address.offset + (self.value(lane, base) if base else 0) for lane in sorted(lanes)}
+        addresses = {lane: ins.address.offset + (self.value(lane, base) if isinstance(base, Reg) else 0) for lane in sorted(lanes)}
         for lane, address in addresses.items():
             for i, item in enumerate(ins.data):
                 if store:
@@ -250,7 +254,7 @@ class Warp:
         if joined != 1:                                   # 1: another access carries it out
             self.counts.access(space, store, addresses, joined or nbytes * len(ins.data))
 
-    def value(self, lane, operand):
+    def value(self, lane: int, operand: Reg | Imm) -> int:
         """Return an operand's bits in one lane."""
         if isinstance(operand, Imm):
             return operand.value
@@ -258,14 +262,14 @@ class Warp:
             self.registers[lane][operand.name] = 0        # a register that nobody wrote holds anything; here 0
         return self.registers[lane][operand.name] ^ operand.negated
 
-    def assign(self, lane, register, value, kind):
+    def assign(self, lane: int, register: Reg | Imm, value: int, kind: str) -> None:
         """Write a result; into a wider register a signed one is extended by its sign."""
         if isinstance(register, Reg) and register.name != "_":
             slot = int(self.program.slots[register.name][1][1:])
             self.registers[lane][register.name] = cut(signed(value, kind) if kind[0] == "s" else value, slot)
 
 
-def operand_width(ins, i):
+def operand_width(ins: Instruction, i: int) -> int:
     """Return the bits of source `i` that an instruction reads."""
     name, kind = ins.opcode[0], ins.opcode[-1]
     if name in ("shl", "shr", "bfe", "bfi") and i >= (2 if name == "bfi" else 1):
@@ -276,29 +280,28 @@ def operand_width(ins, i):
         return 1
     if name in ("slct", "shf", "prmt") or "popc" in ins.opcode:
         return 32 if i == 2 or name != "slct" else width(ins.opcode[-2])
+    if name == "isspacep":
+        return 64
     if isinstance(ins.operands[-1], Vec):
         return width(kind) // len(ins.operands[-1].items)
     return width(kind)
 
 
-def results(ins, given):
+def results(ins: Instruction, given: Sequence[int]) -> list[int]:
     """Return the bits of the results of a computing instruction."""
     if ins.opcode[0] == "mov" and isinstance(ins.operands[0], Vec):
         bits = width(ins.opcode[-1]) // len(ins.operands[0].items)
         return [cut(given[0] >> i * bits, bits) for i in range(len(ins.operands[0].items))]
-    try:
-        return [settled(value, ins) for value in evaluate(ins.name, given)]
-    except (KeyError, TypeError) as error:
-        raise Undefined(f"the model has no {ins.name}") from error
+    return [settled(value, ins) for value in evaluate(ins.name, given)]
 
 
-def settled(value, ins):
+def settled(value: Result, ins: Instruction) -> int:
     """Choose among what the manual allows: the NaN that GPUs write, and the smallest of several numbers."""
     kind = ins.opcode[-2] if ins.opcode[0] == "cvt" else ins.opcode[-1]
-    if isinstance(value, Pair):
+    if isinstance(value, Halves):
         low, high = (settled(half, ins) for half in value.halves)
         return high << 16 | low
-    if value is NAN or value == NAN:
+    if value is NAN:
         bits = FORMATS[kind.removesuffix("x2")].width
         return (1 << bits - 1) - 1
     return min(value) if isinstance(value, frozenset) else value

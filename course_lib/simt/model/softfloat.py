@@ -4,37 +4,53 @@ A number travels as the bits of its format. Unpacked it is (sign, m, e) with val
 Rounding happens once, in `pack`. NaN results are the one object NAN: which NaN it is, is left open.
 """
 
+import enum
 from dataclasses import dataclass
 from math import isqrt
+from typing import Final, Literal, TypeAlias, overload
 
-NAN, INF = "nan", "inf"
+
+class Special(enum.Enum):
+    """What stands where a number cannot."""
+
+    NAN = "nan"
+    INF = "inf"
+
+
+NAN: Final = Special.NAN
+INF: Final = Special.INF
+Bits: TypeAlias = int | Literal[Special.NAN]
+Number: TypeAlias = tuple[int, int | Literal[Special.INF], int]
+Unpacked: TypeAlias = Number | Literal[Special.NAN]
 
 
 @dataclass(frozen=True)
-class Format:
+class FloatFormat:
+    """The fields of a format."""
+
     exponent: int  # bits
     fraction: int  # bits
     beyond: int = 0  # bits of the first magnitude that is no number, where it is not the usual infinity
 
     @property
-    def width(self):
+    def width(self) -> int:
         return 1 + self.exponent + self.fraction
 
     @property
-    def least(self):
+    def least(self) -> int:
         """Exponent of the smallest normal number."""
         return 2 - (1 << (self.exponent - 1))
 
     @property
-    def infinity(self):
+    def infinity(self) -> int:
         return self.beyond or ((1 << self.exponent) - 1) << self.fraction
 
 
-FORMATS = {"f16": Format(5, 10), "bf16": Format(8, 7), "f32": Format(8, 23), "f64": Format(11, 52),
-           "tf32": Format(8, 10), "e5m2": Format(5, 2), "e4m3": Format(4, 3, 0x7F)}
+FORMATS = {"f16": FloatFormat(5, 10), "bf16": FloatFormat(8, 7), "f32": FloatFormat(8, 23), "f64": FloatFormat(11, 52),
+           "tf32": FloatFormat(8, 10), "e5m2": FloatFormat(5, 2), "e4m3": FloatFormat(4, 3, 0x7F)}
 
 
-def unpack(name, bits):
+def unpack(name: str, bits: int) -> Unpacked:
     f = FORMATS[name]
     sign, rest = bits >> (f.width - 1), bits & ((1 << (f.width - 1)) - 1)
     if rest > f.infinity:
@@ -47,22 +63,26 @@ def unpack(name, bits):
     return sign, fraction | 1 << f.fraction, f.least + field - 1 - f.fraction
 
 
-def away(mode, sign, n, rest, half):
+def away(mode: str, sign: int, n: int, rest: int, half: int) -> bool:
     """Say whether rounding n (with `rest` dropped, `half` being one half) goes up in magnitude."""
     if mode == "rn":
-        return rest > half or rest == half and n & 1
+        return rest > half or rest == half and bool(n & 1)
     if mode == "rna":
         return rest >= half
     return rest > 0 and mode == ("rm" if sign else "rp")
 
 
-def pack(name, value, mode="rn"):
+@overload
+def pack(name: str, value: Number, mode: str = "rn") -> int: ...
+@overload
+def pack(name: str, value: Unpacked, mode: str = "rn") -> Bits: ...
+def pack(name: str, value: Unpacked, mode: str = "rn") -> Bits:
     """Round to the format; NAN stays NAN."""
-    if value == NAN:
+    if value is NAN:
         return NAN
     f, (sign, m, e) = FORMATS[name], value
     top = sign << (f.width - 1)
-    if m == INF:
+    if m is INF:
         return top | f.infinity
     if m == 0:
         return top
@@ -80,118 +100,125 @@ def pack(name, value, mode="rn"):
     return top | bits
 
 
-def total(a, b, mode):
+def total(a: Unpacked, b: Unpacked, mode: str) -> Unpacked:
     """The exact sum of two unpacked numbers."""
-    if NAN in (a, b):
+    if a is NAN or b is NAN:
         return NAN
-    if INF in (a[1], b[1]):
-        if a[1] == b[1] and a[0] != b[0]:
-            return NAN
-        return a if a[1] == INF else b
-    e = min(a[2], b[2])
-    m = sum((-1) ** s * (m << (x - e)) for s, m, x in (a, b))
-    if m == 0:
-        zeros = a[1] == 0 and b[1] == 0 and a[0] == b[0]
-        return (a[0] if zeros else int(mode == "rm")), 0, 0
-    return int(m < 0), abs(m), e
+    (s, m, x), (t, n, y) = a, b
+    if m is INF or n is INF:
+        return NAN if m is n and s != t else a if m is INF else b
+    e = min(x, y)
+    exact = (-1) ** s * (m << x - e) + (-1) ** t * (n << y - e)
+    if exact == 0:
+        zeros = m == 0 and n == 0 and s == t
+        return (s if zeros else int(mode == "rm")), 0, 0
+    return int(exact < 0), abs(exact), e
 
 
-def product(a, b):
-    if NAN in (a, b):
+def exact_product(a: Unpacked, b: Unpacked) -> Unpacked:
+    if a is NAN or b is NAN:
         return NAN
-    sign = a[0] ^ b[0]
-    if INF in (a[1], b[1]):
-        return NAN if 0 in (a[1], b[1]) else (sign, INF, 0)
-    return sign, a[1] * b[1], a[2] + b[2]
+    (s, m, x), (t, n, y) = a, b
+    if m is INF or n is INF:
+        return NAN if 0 in (m, n) else (s ^ t, INF, 0)
+    return s ^ t, m * n, x + y
 
 
-def add(name, a, b, mode="rn"):
+def add(name: str, a: int, b: int, mode: str = "rn") -> Bits:
     return pack(name, total(unpack(name, a), unpack(name, b), mode), mode)
 
 
-def negate(name, a):
+def negate(name: str, a: int) -> int:
     return a ^ 1 << (FORMATS[name].width - 1)
 
 
-def mul(name, a, b, mode="rn"):
-    return pack(name, product(unpack(name, a), unpack(name, b)), mode)
+def mul(name: str, a: int, b: int, mode: str = "rn") -> Bits:
+    return pack(name, exact_product(unpack(name, a), unpack(name, b)), mode)
 
 
-def fma(name, a, b, c, mode="rn"):
-    return pack(name, total(product(unpack(name, a), unpack(name, b)), unpack(name, c), mode), mode)
+def fma(name: str, a: int, b: int, c: int, mode: str = "rn") -> Bits:
+    return pack(name, total(exact_product(unpack(name, a), unpack(name, b)), unpack(name, c), mode), mode)
 
 
-def div(name, a, b, mode="rn"):
-    a, b = unpack(name, a), unpack(name, b)
-    if NAN in (a, b):
+def div(name: str, a: int, b: int, mode: str = "rn") -> Bits:
+    dividend, divisor = unpack(name, a), unpack(name, b)
+    if dividend is NAN or divisor is NAN:
         return NAN
-    sign = a[0] ^ b[0]
-    if a[1] == b[1] and a[1] in (0, INF):
+    (s, m, x), (t, n, y) = dividend, divisor
+    if m == n and m in (0, INF):
         return NAN
-    if a[1] == INF or b[1] == 0:
-        return pack(name, (sign, INF, 0))
-    if b[1] == INF or a[1] == 0:
-        return pack(name, (sign, 0, 0))
-    quotient, rest = divmod(a[1] << 130, b[1])
-    return pack(name, (sign, quotient << 1 | (rest > 0), a[2] - b[2] - 131), mode)
+    if m is INF or n == 0:
+        return pack(name, (s ^ t, INF, 0))
+    if n is INF or m == 0:
+        return pack(name, (s ^ t, 0, 0))
+    quotient, rest = divmod(m << 130, n)
+    return pack(name, (s ^ t, quotient << 1 | (rest > 0), x - y - 131), mode)
 
 
-def sqrt(name, a, mode="rn"):
-    a = unpack(name, a)
-    if a == NAN or a[1] == 0:
-        return pack(name, a)
-    if a[0]:
+def sqrt(name: str, a: int, mode: str = "rn") -> Bits:
+    value = unpack(name, a)
+    if value is NAN or value[1] == 0:
+        return pack(name, value)
+    sign, m, e = value
+    if sign:
         return NAN
-    if a[1] == INF:
-        return pack(name, a)
-    m, e = (a[1], a[2]) if a[2] % 2 == 0 else (a[1] << 1, a[2] - 1)
+    if m is INF:
+        return pack(name, value)
+    m, e = (m, e) if e % 2 == 0 else (m << 1, e - 1)
     root = isqrt(m << 140)
     return pack(name, (0, root << 1 | (root * root != m << 140), e // 2 - 71), mode)
 
 
-def integral(value, mode):
+def integral(value: tuple[int, int, int], mode: str) -> tuple[int, int]:
     """Round an unpacked finite number to an integer: (sign, integer)."""
     sign, m, e = value
     if e >= 0:
         return sign, m << e
     n = m >> -e
-    return sign, n + bool(away(mode, sign, n, m - (n << -e), 1 << (-e - 1)))
+    return sign, n + away(mode, sign, n, m - (n << -e), 1 << (-e - 1))
 
 
-def convert(target, source, bits, mode="rn"):
+def convert(target: str, source: str, bits: int, mode: str = "rn") -> Bits:
     return pack(target, unpack(source, bits), mode)
 
 
-def from_integer(target, value, mode="rn"):
+def from_integer(target: str, value: int, mode: str = "rn") -> int:
     return pack(target, (int(value < 0), abs(value), 0), mode)
 
 
-def subnormal(name, bits):
+def subnormal(name: str, bits: int) -> bool:
     f = FORMATS[name]
     return 0 < bits & ((1 << (f.width - 1)) - 1) < 1 << f.fraction
 
 
-def flush(name, bits):
+@overload
+def flush(name: str, bits: int) -> int: ...
+@overload
+def flush(name: str, bits: Bits) -> Bits: ...
+def flush(name: str, bits: Bits) -> Bits:
     """Return a zero of the same sign for a subnormal number."""
-    if bits == NAN or not subnormal(name, bits):
+    if bits is NAN or not subnormal(name, bits):
         return bits
     return bits & 1 << (FORMATS[name].width - 1)
 
 
-def is_nan(name, bits):
+def is_nan(name: str, bits: int) -> bool:
     f = FORMATS[name]
     return bits & ((1 << (f.width - 1)) - 1) > f.infinity
 
 
-def key(name, bits):
+def key(name: str, bits: int) -> int:
     """Order of the numbers of a format, -0 just below +0; not for NaN."""
     half = 1 << (FORMATS[name].width - 1)
     return bits if bits < half else half - bits - 1
 
 
-def compare(name, a, b):
+def compare(name: str, a: int, b: int) -> int | None:
     """Return -1, 0, 1, or None when one is NaN."""
-    if is_nan(name, a) or is_nan(name, b):
-        return None
+    return None if is_nan(name, a) or is_nan(name, b) else order(name, a, b)
+
+
+def order(name: str, a: int, b: int) -> int:
+    """Return -1, 0 or 1 for two numbers, of which none is NaN."""
     x, y = (0 if v == 1 << (FORMATS[name].width - 1) else key(name, v) for v in (a, b))
     return (x > y) - (x < y)

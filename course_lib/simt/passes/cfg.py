@@ -1,14 +1,16 @@
 """Basic blocks, the order in which a divergent warp visits them, and which registers are alive where."""
 
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.isa.special import CLOCKS
-from course_lib.simt.ptx.ir import ACCESSES, Imm, Instruction, Kind, Reg, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, Function, Imm, Instruction, Kind, Reg, at_line, type_bytes
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
 REFERENCE_ONLY = frozenset({Kind.EXCHANGE, Kind.ATOMIC, Kind.MATRIX, Kind.COPY, Kind.CALL, Kind.INDEXED_BRANCH, Kind.TRAP, Kind.SLEEP,
-                            Kind.ARRIVAL, Kind.WARP_BARRIER})  # what code for whole warps leaves to the code for any lanes
+                            Kind.ARRIVAL, Kind.WARP_BARRIER})  # what the uniform generator leaves to the reference generator
 
 
 @dataclass
@@ -17,35 +19,31 @@ class Block:
 
     index: int
     first: int
-    instructions: list = field(default_factory=list)
-    successors: list = field(default_factory=list)
-    live_in: frozenset = frozenset()
-    head: bool = True  # False: fast code only gets here from the block before
-    fast: bool = True  # False: holds an instruction that only masked code can run
+    instructions: list[Instruction] = field(default_factory=list)
+    successors: list[int] = field(default_factory=list)
+    live_in: frozenset[str] = frozenset()
+    head: bool = True  # False: the uniform generator's code only gets here from the block before
+    uniform: bool = True  # False: holds an instruction that only the reference generator translates
     loop: bool = False  # part of a loop
     loop_head: int | None = None  # the block where the innermost loop around this one begins
     polls: bool = False  # may go round a loop until another thread has changed memory
 
     @property
-    def last(self):
+    def last(self) -> Instruction | None:
         """The instruction that leaves the block, or None when it falls through."""
         if self.instructions and self.instructions[-1].opcode[0] in ENDS:
             return self.instructions[-1]
         return None
 
 
-def build(function, first=0):
-    """Split a function into blocks, in an order that makes lanes of a warp meet again early.
+def build(function: Function, first: int = 0) -> list[Block]:
+    """Split a function into blocks, in an order that makes the lanes of a warp reconverge early.
 
-    The order is a weak topological one (Bourdoncle): every block comes before its successors except on the way back to
+    The order is a weak topological one (Bourdoncle): every block comes before its successors except on the edge back to
     a loop's head, and the blocks of a loop are neighbours. A warp that always runs its lowest waiting block therefore
     finishes a loop with all lanes before any lane goes on behind it.
 
     `first` is the number of the function's first instruction.
-
-    Returns
-    -------
-    list of Block
     """
     blocks, labels = split(function, first)
     for block in blocks:
@@ -54,25 +52,25 @@ def build(function, first=0):
     for head, members in sorted(loops.items(), key=lambda item: -len(item[1])):
         for index in members:
             blocks[index].loop, blocks[index].loop_head = True, head
-    place = {old: new for new, old in enumerate(order)}
+    position = {old: new for new, old in enumerate(order)}
     ordered = [blocks[old] for old in order]
     for new, block in enumerate(ordered):
         block.index = new
-        block.successors = [place[s] for s in block.successors]
-        block.loop_head = place.get(block.loop_head)
+        block.successors = [position[s] for s in block.successors]
+        block.loop_head = None if block.loop_head is None else position.get(block.loop_head)
         block.polls = (block.loop or not function.kernel) and any(looks(ins) for ins in block.instructions)
-        block.fast = block.fast and not block.polls
+        block.uniform = block.uniform and not block.polls
     liveness(ordered)
     return ordered
 
 
-def looks(ins):
+def looks(ins: Instruction) -> bool:
     """Say whether an instruction reads memory in the expectation that other threads change it."""
     return ins.opcode[0] == "atom" or ins.kind is Kind.LOAD and bool({"volatile", "relaxed", "acquire", "mmio"} & set(ins.opcode))
 
 
-def can_be_fast(ins):
-    """Say whether fast code knows an instruction: no guards but on branches, no local or generic memory."""
+def can_be_uniform(ins: Instruction) -> bool:
+    """Say whether the uniform generator knows an instruction: no guards but on branches, no local or generic memory."""
     if ins.guard is not None:
         return ins.kind is Kind.BRANCH
     if any(isinstance(o, Reg) and o.name in CLOCKS for o in ins.operands):
@@ -90,8 +88,8 @@ def can_be_fast(ins):
     return "func" not in ins.opcode
 
 
-def may_leave(ins, bases):
-    """Say whether fast code may have to stop just before `ins`; `bases` are address registers checked already."""
+def may_leave(ins: Instruction, bases: set[str]) -> bool:
+    """Say whether the uniform generator's code may have to stop just before `ins`; `bases` are address registers checked already."""
     if ins.kind in ACCESSES:
         base = ins.address.base
         if base is None or base.name in bases or "param" in ins.opcode or "const" in ins.opcode:
@@ -101,28 +99,31 @@ def may_leave(ins, bases):
     return widens(ins)
 
 
-def widens(ins):
+def widens(ins: Instruction) -> bool:
     """Say whether an instruction makes a 64-bit integer from 32-bit ones."""
     if ins.opcode[0] == "cvt":
         return ins.opcode[-2] in ("s64", "u64") and ins.opcode[-1] in ("s32", "u32")
     return "wide" in ins.opcode and ins.opcode[-1] in ("s32", "u32")
 
 
-def split(function, first=0):
-    blocks, labels, pending, current = [], {}, [], None
-    number, bases = first, set()
+def split(function: Function, first: int = 0) -> tuple[list[Block], dict[str, int]]:
+    blocks: list[Block] = []
+    labels: dict[str, int] = {}
+    pending: list[str] = []
+    current: Block | None = None
+    bases: set[str] = set()
+    number = first
     for item in function.body:
         if not isinstance(item, Instruction):
             pending.append(item)
             current = None
             continue
-        head = current is None
-        fast = can_be_fast(item)
-        head = head or fast != current.fast
+        uniform = can_be_uniform(item)
+        head = current is None or uniform != current.uniform
         if head:
             bases = set()
-        if may_leave(item, bases) or head:
-            current = Block(len(blocks), number, head=head, fast=fast)
+        if may_leave(item, bases) or current is None or head:
+            current = Block(len(blocks), number, head=head, uniform=uniform)
             blocks.append(current)
             labels.update(dict.fromkeys(pending, current.index))
             pending = []
@@ -138,40 +139,43 @@ def split(function, first=0):
     return blocks, labels
 
 
-def falls_through(block):
+def falls_through(block: Block) -> bool:
     """Say whether lanes may go on from a block to the one behind it."""
     return block.last is None or block.last.kind is Kind.CALL or block.last.guard is not None
 
 
-def successors(block, function, labels):
+def successors(block: Block, function: Function, labels: Mapping[str, int]) -> list[int]:
     after, last = [block.index + 1] if falls_through(block) else [], block.last
-    names = []
-    if last is not None and last.kind is Kind.BRANCH:
-        names = [getattr(last.operands[0], "name", None)]
-    elif last is not None and last.kind is Kind.INDEXED_BRANCH:
-        names = function.directives.get(last.operands[1].name, (None,))
+    if last is None or last.kind not in (Kind.BRANCH, Kind.INDEXED_BRANCH):
+        return after
+    names = (last.operands[0].name,) if last.kind is Kind.BRANCH else function.directives[last.operands[1].name]
     for name in names:
         if name not in labels:
-            raise PtxSyntaxError(f"A branch goes to {name!r}, which is no label of this function.")
+            raise PtxSyntaxError(f"{at_line(last)}{last.name} goes to {name!r}, which is no label of this function.", line=last.line,
+                                 opcode=last.name)
     return [labels[name] for name in names] + after
 
 
-def weak_topological_order(blocks):
+def weak_topological_order(blocks: Sequence[Block]) -> tuple[list[int], dict[int, list[int]]]:
     """Return (block indices in Bourdoncle's order, loop head -> indices in the loop); unreachable blocks are left out."""
-    number, stack, order, loops = {}, [], [], {}
+    number: dict[int, float] = {}  # infinite: done
+    stack: list[int] = []
+    order: list[list[int]] = []
+    loops: dict[int, list[int]] = {}
     counter = [0]
 
-    def component(vertex):
-        part = []
+    def component(vertex: int) -> list[int]:
+        part: list[list[int]] = []
         for target in blocks[vertex].successors:
             if number.get(target, 0) == 0:
                 visit(target, part)
         return [vertex] + flatten(part)
 
-    def visit(vertex, partition):
+    def visit(vertex: int, partition: list[list[int]]) -> float:
         stack.append(vertex)
         counter[0] += 1
-        head = number[vertex] = counter[0]
+        head: float = counter[0]
+        number[vertex] = head
         loop = False
         for target in reversed(blocks[vertex].successors):
             least = visit(target, partition) if number.get(target, 0) == 0 else number[target]
@@ -190,10 +194,9 @@ def weak_topological_order(blocks):
                 partition.insert(0, [vertex])
         return head
 
-    def flatten(parts):
+    def flatten(parts: list[list[int]]) -> list[int]:
         return [v for part in parts for v in part]
 
-    import sys
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 20 * len(blocks) + 1000))
     try:
@@ -203,18 +206,19 @@ def weak_topological_order(blocks):
     return flatten(order), loops
 
 
-def liveness(blocks):
+def liveness(blocks: Sequence[Block]) -> None:
     """Set `live_in` of every block: the registers whose value may still be read."""
     reads, writes = [], []
     for block in blocks:
-        read, written = set(), set()
+        read: set[str] = set()
+        written: set[str] = set()
         for ins in block.instructions:
             read |= {r.name for r in ins.sources} - written
             if ins.guard is None:
                 written |= {r.name for r in ins.destinations}
         reads.append(read)
         writes.append(written)
-    live = [set() for _ in blocks]
+    live: list[set[str]] = [set() for _ in blocks]
     changed = True
     while changed:
         changed = False

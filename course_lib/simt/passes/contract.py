@@ -11,14 +11,15 @@ Source: PTX ISA, "add" and "mul"; `ptxas` 13.5 as seen in SASS; results held to 
 """
 
 import dataclasses
+from collections.abc import Collection, Mapping, Sequence
 
-from course_lib.simt.ptx.ir import Imm, Instruction, Reg
+from course_lib.simt.ptx.ir import Function, Imm, Instruction, Reg
 
 TYPES = ("f32", "f64", "f16", "f16x2", "bf16", "bf16x2")
 SUMS = ("add", "sub")
 
 
-def contract(function):
+def contract(function: Function) -> Function:
     """Return a function with its products and sums fused; registers for signs are added to its table."""
     body = [i for i in function.body if isinstance(i, Instruction)]
     products = find_products(body)
@@ -27,10 +28,11 @@ def contract(function):
     uses = find_uses(body, products)
     candidates = {name for name in products if uses[name] and all(fits(products[name], use, name) for use in uses[name])}
     fused = {name for name in candidates if all(first_choice(name, use, candidates, uses) for use in uses[name])}
-    new = []
+    new: list[Instruction | str] = []
     for item in function.body:
         if isinstance(item, Instruction):
-            if item.opcode[0] == "mul" and result(item) in fused and products.get(result(item)) is item:
+            made = result(item)
+            if item.opcode[0] == "mul" and made is not None and made in fused and products[made] is item:
                 continue
             name = next((o.name for o in item.operands[1:3] if isinstance(o, Reg) and o.name in fused), None) \
                 if item.opcode[0] in SUMS and item.opcode[-1] in TYPES else None
@@ -40,28 +42,28 @@ def contract(function):
     return dataclasses.replace(function, body=new)
 
 
-def result(ins):
+def result(ins: Instruction) -> str | None:
     return ins.operands[0].name if ins.operands and isinstance(ins.operands[0], Reg) else None
 
 
-def plain(ins):
+def plain(ins: Instruction) -> bool:
     """Say whether an instruction names no rounding and is not guarded."""
     return ins.guard is None and ins.opcode[-1] in TYPES and set(ins.opcode[1:-1]) <= {"ftz", "sat"}
 
 
-def find_products(body):
+def find_products(body: Sequence[Instruction]) -> dict[str, Instruction]:
     """Return {register: its mul}, where the register and the factors have one definition each."""
-    written = {}
+    written: dict[str, int] = {}
     for ins in body:
         for register in ins.destinations:
             written[register.name] = written.get(register.name, 0) + 1
-    return {result(ins): ins for ins in body
-            if ins.opcode[0] == "mul" and plain(ins) and "sat" not in ins.opcode and written[result(ins)] == 1
+    return {name: ins for ins in body if (name := result(ins)) is not None
+            and ins.opcode[0] == "mul" and plain(ins) and "sat" not in ins.opcode and written.get(name) == 1
             and all(isinstance(o, Imm) or isinstance(o, Reg) and written.get(o.name, 1) == 1 for o in ins.operands[1:])}
 
 
-def find_uses(body, products):
-    uses = {name: [] for name in products}
+def find_uses(body: Sequence[Instruction], products: Collection[str]) -> dict[str, list[Instruction]]:
+    uses: dict[str, list[Instruction]] = {name: [] for name in products}
     for ins in body:
         for register in ins.sources:
             if register.name in uses:
@@ -69,23 +71,23 @@ def find_uses(body, products):
     return uses
 
 
-def fits(product, use, name):
+def fits(product: Instruction, use: Instruction, name: str) -> bool:
     """Say whether a use is a sum of the product and something else."""
     return (use.opcode[0] in SUMS and plain(use) and use.opcode[-1] == product.opcode[-1]
             and ("ftz" in use.opcode) == ("ftz" in product.opcode)
             and sum(isinstance(o, Reg) and o.name == name for o in use.operands[1:]) == 1)
 
 
-def first_choice(name, use, candidates, uses):
+def first_choice(name: str, use: Instruction, candidates: Collection[str], uses: Mapping[str, Sequence[Instruction]]) -> bool:
     """Say whether a sum fuses this product and not the other one."""
     names = [o.name if isinstance(o, Reg) else None for o in use.operands[1:]]
     other = names[1 - names.index(name)]
-    if other not in candidates or other == name:
+    if other is None or other not in candidates or other == name:
         return True
     return (len(uses[name]), names.index(name)) < (len(uses[other]), names.index(other))
 
 
-def fuse(ins, product, name, function):
+def fuse(ins: Instruction, product: Instruction, name: str, function: Function) -> list[Instruction]:
     """Return the instructions that carry out a sum and its product."""
     target, left, right = ins.operands
     kind = ins.opcode[-1]
@@ -95,9 +97,9 @@ def fuse(ins, product, name, function):
     signs = []
     if ins.opcode[0] == "sub":
         negative = addend if first else a
-        turned = Reg(f"%_minus.{len(function.registers)}")
-        function.registers[turned.name] = f"b{8 * {'f32': 4, 'f64': 8, 'f16': 2, 'bf16': 2}.get(kind, 4)}"
-        signs = [Instruction(("neg", kind), (turned, negative), None, ins.line)]
-        addend, a = (turned, a) if first else (addend, turned)
+        negation = Reg(f"%_minus.{len(function.registers)}")
+        function.registers[negation.name] = f"b{8 * {'f32': 4, 'f64': 8, 'f16': 2, 'bf16': 2}.get(kind, 4)}"
+        signs = [Instruction(("neg", kind), (negation, negative), None, ins.line)]
+        addend, a = (negation, a) if first else (addend, negation)
     words = tuple(w for w in ins.opcode[1:-1])
     return [*signs, Instruction(("fma", "rn", *words, kind), (target, a, b, addend), None, ins.line)]

@@ -1,8 +1,11 @@
-"""Where everything lies: an address for each variable, a place for each register; no symbol is left in an operand."""
+"""Where everything lies: an address for each variable, an offset for each register; no symbol is left in an operand."""
 
 import dataclasses
 import re
 import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,37 +15,57 @@ from course_lib.simt.isa.memory import constant_slot
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import SPECIAL, kind
 from course_lib.simt.passes import calls
-from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Reg, Sym, Vec
+from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Mem, Module, Operand, Reg, Sym, Variable, Vec, at_line, type_bytes
 from course_lib.simt.runtime import abi
 
 WINDOWS = {"shared": abi.SHARED_WINDOW, "local": abi.LOCAL_WINDOW, "const": abi.CONST_WINDOW}
-PARAM_BYTES = 4352  # room for parameters at the start of constant memory
+PARAM_BYTES = 4352  # for parameters, at the start of constant memory
 ALIGN = 64
+Addresses: TypeAlias = dict[str, tuple[str, int]]  # variable -> (space, address)
 
 
-def place_variables(module, linked):
-    """Give each variable an offset in its space; constants come behind the room for parameters."""
-    places, shared, constants = {}, [], {}
+@dataclass
+class Variables:
+    """Where the variables and parameters of a kernel lie."""
+
+    addresses: Addresses
+    sizes: dict[str, int]  # space -> bytes
+    shared: list[tuple[str, int, int]]  # name, offset, bytes
+    constants: dict[str, tuple[str, int, Variable]]  # of `__constant__` and `__device__` variables: (space, offset, variable)
+    params: list[tuple[str, int, int, str]]  # name, offset, bytes, type of the elements
+
+
+def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variables:
+    """Give each variable an offset in its space, and each parameter of the kernel; constants come behind the parameters."""
+    addresses: Addresses = {}
+    shared: list[tuple[str, int, int]] = []
+    constants: dict[str, tuple[str, int, Variable]] = {}
     sizes = {"shared": 0, "const": PARAM_BYTES, "global": 0}
-    used = set().union(*(referenced(f) for f in linked.functions.values()))
+    used: set[str] = set().union(*(referenced(f) for f in linked.functions.values()))
     inner = [v for f in linked.functions.values() for v in f.variables.values()]
     for name, callee in linked.callees.items():
-        places[name] = ("code", calls.FUNCTIONS_AT + 16 * callee.number)
+        addresses[name] = ("code", calls.FUNCTIONS_AT + 16 * callee.number)
     for variable in [*module.variables.values(), *inner]:
         space = variable.space
         if space not in sizes or space == "shared" and variable.name not in used:
             continue
-        at = -(-sizes[space] // variable.align) * variable.align
-        places[variable.name] = (space, at + (abi.GLOBAL_VARIABLES if space == "global" else 0))
+        at = calls.align(sizes[space], variable.align)
+        addresses[variable.name] = (space, at + (abi.GLOBAL_VARIABLES if space == "global" else 0))
         if space == "shared":
             shared.append((plain_name(variable.name), at, variable.nbytes))
         if space in ("const", "global"):
             constants[variable.name] = (space, at, variable)
         sizes[space] = at + variable.nbytes
-    return places, sizes, shared, constants
+    params, offset = [], 0
+    for p in module.functions[entry].params:
+        offset = calls.align(offset, p.align)
+        params.append((p.name, offset, p.nbytes, p.kind if p.nbytes == type_bytes(p.kind) else "b8"))
+        addresses[p.name] = ("param", offset)
+        offset += p.nbytes
+    return Variables(addresses, sizes, shared, constants, params)
 
 
-def plain_name(mangled):
+def plain_name(mangled: str) -> str:
     """Return the name that the source gives a `__shared__` variable.
 
     >>> [plain_name(n) for n in ("_ZZ11sgemm_tiledE2As", "_ZZ1fPfE4tile_0", "buffer")]
@@ -52,8 +75,8 @@ def plain_name(mangled):
     return found.group(2)[:int(found.group(1))] if found else mangled
 
 
-def referenced(function):
-    names = set()
+def referenced(function: Function) -> set[str]:
+    names: set[str] = set()
     for ins in function.body:
         if isinstance(ins, Instruction):
             for operand in ins.operands:
@@ -63,11 +86,11 @@ def referenced(function):
     return names
 
 
-def rewrite(ins, places):
+def rewrite(ins: Instruction, addresses: Mapping[str, tuple[str, int]]) -> Instruction:
     """Replace variable names by addresses and `cvta` by arithmetic."""
     if ins.kind in (Kind.BRANCH, Kind.CALL, Kind.INDEXED_BRANCH):
         return ins
-    operands = tuple(literal(resolve(o, places, ins), ins.opcode[-1]) for o in ins.operands)
+    operands = tuple(literal(resolve(o, addresses, ins), ins.opcode[-1]) for o in ins.operands)
     opcode = ins.opcode
     if opcode[0] == "cvta":
         kind, space = opcode[-1], opcode[-2]
@@ -78,12 +101,12 @@ def rewrite(ins, places):
     return dataclasses.replace(ins, opcode=opcode, operands=operands)
 
 
-def sink(ins, function):
+def sink(ins: Instruction, function: Function) -> Instruction:
     """Replace `_`, a result that nobody wants, by a register that nobody reads."""
     name = ins.opcode[0]
     if name not in OPS and ins.kind not in (Kind.LOAD, Kind.EXCHANGE) or not any(o == Reg("_") for o in results_of(ins)):
         return ins
-    types = OPS[name][0](ins)[0] if name in OPS else warp.signature(ins)[0] if ins.kind is Kind.EXCHANGE else [ir_type(ins.opcode[-1])] * 4
+    types = OPS[name][0](ins)[0] if name in OPS else warp.signature(ins)[0] if ins.kind is Kind.EXCHANGE else (ir_type(ins.opcode[-1]),) * 4
     fresh = []
     for operand, t in zip(results_of(ins), types):
         name = f"%_sink.{t}"
@@ -94,7 +117,7 @@ def sink(ins, function):
     return dataclasses.replace(ins, operands=(*fresh, *ins.operands[len(fresh):]))
 
 
-def results_of(ins):
+def results_of(ins: Instruction) -> Sequence[Operand]:
     """Return the result operands as written, `_` among them."""
     if not ins.operands:
         return ()
@@ -103,7 +126,7 @@ def results_of(ins):
     return ins.operands[0].items if isinstance(ins.operands[0], Vec) else ins.operands[:1]
 
 
-def literal(operand, kind):
+def literal(operand: Operand, kind: str) -> Operand:
     """Give a decimal floating-point literal the bits of the instruction's type."""
     if isinstance(operand, Vec):
         return Vec(tuple(literal(item, kind) for item in operand.items))
@@ -112,41 +135,43 @@ def literal(operand, kind):
     return operand
 
 
-def float_bits(double_bits):
+def float_bits(double_bits: int) -> int:
     """Return the bits of a double rounded to single precision."""
     value, = struct.unpack("<d", double_bits.to_bytes(8, "little"))
     return int.from_bytes(np.float32(value).tobytes(), "little")
 
 
-def resolve(operand, places, ins):
+def resolve(operand: Operand, addresses: Mapping[str, tuple[str, int]], ins: Instruction) -> Operand:
     if isinstance(operand, Sym):
-        if operand.name not in places:
-            raise UnsupportedInstruction(
-                f"{at_line(ins)}{ins.name} uses {operand.name!r}, which the simulator cannot place.", opcode=ins.name, line=ins.line)
-        space, at = places[operand.name]
+        space, at = address_of(operand.name, addresses, ins)
         return Imm(at + operand.offset if space != "param" else at + operand.offset + WINDOWS["const"])
-    if isinstance(operand, Mem) and isinstance(operand.base, Sym):
-        return Mem(None, resolve(Sym(operand.base.name), {**places, operand.base.name: ("x", places[operand.base.name][1])}
-                                 if operand.base.name in places else places, ins).value + operand.offset)
+    if isinstance(operand, Mem) and isinstance(operand.base, Sym):    # `ld.param` counts from the first parameter
+        return Mem(None, address_of(operand.base.name, addresses, ins)[1] + operand.offset)
     return operand
 
 
-def at_line(ins):
-    return f"line {ins.line}: " if ins.line else ""
+def address_of(name: str, addresses: Mapping[str, tuple[str, int]], ins: Instruction) -> tuple[str, int]:
+    """Return (space, address) of a variable or function."""
+    if name not in addresses:
+        raise UnsupportedInstruction(f"{at_line(ins)}{ins.name} uses {name!r}, which the simulator cannot place.", opcode=ins.name,
+                                     line=ins.line)
+    return addresses[name]
 
 
-def place_registers(function, body, calls_something):
-    slots, offset = {}, 0
-    if calls_something:
+def place_registers(function: Function, body: Iterable[Instruction], has_calls: bool) -> tuple[dict[str, tuple[int, str]], int]:
+    """Return ({register, or constant that is stored: (offset, LLVM type)}, bytes of a warp's register file)."""
+    slots: dict[str, tuple[int, str]] = {}
+    offset = 0
+    if has_calls:
         slots[calls.FRAME.name], offset = (0, "i64"), 8 * abi.LANES
     for ins in body:
         for item, t in (*warp.constants(ins), *barriers.constants(ins)):
             slots[f"#{t}:{item.value}"] = (offset, t)
             offset += ALIGN * 4
         if ins.kind is Kind.STORE:
-            for item in ins.data:
-                if isinstance(item, Imm):
-                    slots[constant_slot(item, ins)] = (offset, ir_type(ins.opcode[-1]))
+            for stored in ins.data:
+                if isinstance(stored, Imm):
+                    slots[constant_slot(stored, ins)] = (offset, ir_type(ins.opcode[-1]))
                     offset += ALIGN * 4
         for register in ins.destinations + ins.sources:
             name = register.name

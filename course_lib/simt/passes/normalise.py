@@ -9,25 +9,26 @@
 import dataclasses
 
 from course_lib.simt.isa import carry, hints
-from course_lib.simt.ptx.ir import Instruction, Reg, Vec
+from course_lib.simt.isa.fields import VIDEO
+from course_lib.simt.ptx.ir import Function, Instruction, Reg, Vec
 
 TYPES = ("s32", "u32")
 SPACES = {"shared__cta": "shared", "shared__cluster": "shared", "param__entry": "param", "param__func": "param"}
 
 
-def normalise(function):
+def normalise(function: Function) -> Function:
     """Return a function whose instructions have the normal form."""
     body = [_normal(item, function) if isinstance(item, Instruction) else item for item in function.body]
     return dataclasses.replace(function, body=body)
 
 
-def _normal(ins, function):
+def _normal(ins: Instruction, function: Function) -> Instruction:
     name, opcode, operands = ins.opcode[0], ins.opcode, ins.operands
     if name in ("min", "max") and opcode[-1] == "relu":
         opcode = (*opcode[:1], "relu", *opcode[1:-1])
     elif name in VIDEO:
         opcode = (name, *(p for p in opcode[1:] if p not in TYPES), *(p for p in opcode[1:] if p in TYPES))
-    elif name in ("addc", "subc", "madc") or name in ("add", "sub", "mad") and "cc" in opcode:
+    elif carry.uses_flag(ins):
         return _with_carry(ins, function)
     elif name == "lop3" and opcode[1] in ("or", "and"):
         opcode = (f"lop3.{opcode[1]}", *opcode[2:])
@@ -43,10 +44,7 @@ def _normal(ins, function):
     return ins if (opcode, operands) == (ins.opcode, ins.operands) else dataclasses.replace(ins, opcode=opcode, operands=operands)
 
 
-VIDEO = tuple(f"v{name}{n}" for name in ("add", "sub", "avrg", "absdiff", "min", "max", "set") for n in (2, 4))
-
-
-def _with_carry(ins, function):
+def _with_carry(ins: Instruction, function: Function) -> Instruction:
     """Write the carry flag out as an operand; the opcode's name takes `.cc` and `.lo` in: `mad.lo.cc`."""
     parts = [p for p in ins.opcode[1:-1] if p in ("lo", "hi")] + [p for p in ins.opcode[1:-1] if p == "cc"]
     name = ".".join([ins.opcode[0], *parts])

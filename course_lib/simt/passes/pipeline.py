@@ -1,21 +1,28 @@
 """From a parsed PTX entry to a `Program`: addresses fixed, registers placed, memory instructions described.
 
-After `prepare`, no symbol is left in an operand: shared, local and constant variables and parameters have become byte
-offsets in their space, and `cvta` an addition of the space's window.
+`build_program` is the list of the passes. After them no symbol is left in an operand: shared, local and constant variables and
+parameters have become byte offsets in their space, and `cvta` an addition of the space's window.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
-from course_lib.simt.isa import barriers, coverage
+from course_lib.simt.isa import barriers, carry, coverage
 from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL
-from course_lib.simt.passes import bodies, calls, cfg, fuse, normalise, verify
+from course_lib.simt.isa.tensor import Tensor
+from course_lib.simt.passes import bodies, calls, cfg, fuse, layout
+from course_lib.simt.passes.calls import Linked
+from course_lib.simt.passes.cfg import Block
 from course_lib.simt.passes.contract import contract
-from course_lib.simt.passes.layout import at_line, place_registers, place_variables, rewrite, sink
-from course_lib.simt.ptx.ir import BARRIERS, Instruction, Kind, type_bytes
+from course_lib.simt.passes.layout import Variables, place_variables
+from course_lib.simt.passes.normalise import normalise
+from course_lib.simt.passes.verify import verify
+from course_lib.simt.ptx.ir import BARRIERS, Function, Instruction, Kind, Module, Variable, at_line
 
 
 @dataclass
@@ -27,93 +34,120 @@ class Program:
     """
 
     entry: str
-    instructions: list
-    blocks: list
-    slots: dict
+    instructions: list[Instruction]
+    blocks: list[Block]
+    slots: dict[str, tuple[int, str]]
     register_bytes: int
-    params: list  # (name, offset, nbytes, kind)
-    shared: list  # SharedVariable-like (name, offset, nbytes)
+    params: list[tuple[str, int, int, str]]  # name, offset, bytes, type of the elements
+    shared: list[tuple[str, int, int]]  # name, offset, bytes
     shared_bytes: int
     local_bytes: int
-    constants: dict  # name -> (space, offset, Variable) of `__constant__` and `__device__` variables
-    places: dict  # variable name -> (space, address)
+    constants: dict[str, tuple[str, int, Variable]]  # of `__constant__` and `__device__` variables: (space, offset, variable)
+    addresses: dict[str, tuple[str, int]]  # variable -> (space, address)
     constant_bytes: int
-    accesses: dict = field(default_factory=dict)  # instruction number -> layout.Access
-    crossings: dict = field(default_factory=dict)  # instruction number -> layout.Cross
-    tensors: dict = field(default_factory=dict)  # instruction number -> tensor.Tensor
-    barriers: dict = field(default_factory=dict)  # instruction number -> layout.Bar
-    max_threads: int = 1024
-    entry_block: int = 0
-    linked: calls.Linked = None
-    calls: tuple = ()  # layout.Call, layout.Callee, (offset, bytes) pairs, instruction number -> index of its Call
+    max_threads: int
+    entry_block: int
+    linked: Linked
+    accesses: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Access
+    crossings: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Cross
+    tensors: dict[int, Tensor] = field(default_factory=dict)  # instruction number -> Tensor
+    barriers: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Bar
+    calls: bodies.CallTables = bodies.CallTables([], [], [], {})
 
-    def atomics(self):
-        """Say whether blocks may meet in memory: then they run one after another, so that results repeat."""
+    def atomics(self) -> bool:
+        """Say whether blocks may touch the same memory: then they run one after another, so that results repeat."""
         return any(i.kind is Kind.ATOMIC and "shared" not in i.opcode for i in self.instructions)
 
 
-def prepare(module, entry, split=None):
-    """Build the Program of the kernel `entry`.
+def build_program(module: Module, entry: str) -> Program:
+    """Build the Program of the kernel `entry`: all passes, in their order.
 
     Raises
     ------
     LaunchError
         No such kernel; the message lists those there are.
-    UnsupportedInstruction
-        An opcode that the simulator does not know, with its source line.
+    UnsupportedInstruction, PtxSyntaxError
+        What the simulator does not know, and what is not PTX, with its source line.
     """
+    linked = link(module, entry)
+    check_forms(linked)
+    normalise_bodies(linked)
+    verify_bodies(linked)
+    variables = place_variables(module, linked, entry)
+    rewritten = rewrite_bodies(linked, variables)
+    code = join(linked, rewritten)
+    slots, register_bytes = place_registers(linked, rewritten, code)
+    program = Program(
+        entry, code.instructions, code.blocks, slots, register_bytes, variables.params, variables.shared, variables.sizes["shared"],
+        linked.frames[entry], variables.constants, variables.addresses, variables.sizes["const"], most_threads(module.functions[entry]),
+        code.entry_block, linked)
+    describe(program)
+    fuse_accesses(program)
+    return program
+
+
+def link(module: Module, entry: str) -> Linked:
+    """Find a kernel and all that it calls, and lay out their frames."""
     kernels = [f.name for f in module.functions.values() if f.kernel]
     if entry not in kernels:
         known = ", ".join(kernels) or "none"
         raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
-    linked = calls.link(module, entry)
-    for name, function in linked.functions.items():
+    return calls.link(module, entry)
+
+
+def check_forms(linked: Linked) -> None:
+    """Refuse instructions that the table of forms does not list."""
+    for function in linked.functions.values():
         for ins in function.body:
             if isinstance(ins, Instruction):
                 refuse_unknown(ins)
-                coverage.check(ins)
-        linked.functions[name] = normalise.normalise(function)
-        verify.check(linked.functions[name], SPECIAL)
-    function = module.functions[entry]
-    places, sizes, shared, constants = place_variables(module, linked)
-    params, offset = [], 0
-    for p in function.params:
-        offset = -(-offset // p.align) * p.align
-        params.append((p.name, offset, p.nbytes, p.kind if p.nbytes == type_bytes(p.kind) else "b8"))
-        places[p.name] = ("param", offset)
-        offset += p.nbytes
-    parts = {name: body_of(linked, name, places) for name in linked.functions}
-    blocks, instructions, entry_block = join(linked, parts)
-    registers = dataclasses.replace(parts[entry], registers={k: v for part in parts.values() for k, v in part.registers.items()})
-    registers.registers[calls.FRAME.name] = "b64"
-    slots, register_bytes = place_registers(registers, instructions, linked.calls)
-    program = Program(entry, instructions, blocks, slots, register_bytes, params, shared, sizes["shared"], linked.frames[entry],
-                      constants, places, sizes["const"], max_threads=most_threads(function), entry_block=entry_block, linked=linked)
-    program.barriers = barriers.records(program)
-    program.calls = bodies.tables(linked, blocks, slots)
-    for block in blocks:
-        for i, ins in enumerate(block.instructions):
-            describe_one(program, ins, block.first + i)
-    for number, size in fuse.plan(program).items():
-        program.accesses[number].tag = size
-    return program
+                coverage.check_form(ins)
 
 
-def body_of(linked, name, places):
-    """Return a function with its instructions rewritten: registers renamed, no symbol left in an operand."""
-    function = bodies.rename(linked, name, SPECIAL)
-    body = [sink(rewrite(bodies.in_frame(i, linked.places[name], function.kernel), places), function)
-            if isinstance(i, Instruction) else i for i in function.body]
-    return contract(dataclasses.replace(function, body=body))
+def normalise_bodies(linked: Linked) -> None:
+    """Bring the variants of an instruction into one form."""
+    linked.functions = {name: normalise(function) for name, function in linked.functions.items()}
 
 
-def join(linked, parts):
-    """Return (blocks, instructions, index of the kernel's first block); blocks of callees come before those of callers.
+def verify_bodies(linked: Linked) -> None:
+    """Refuse operands, types and widths that are not PTX."""
+    for function in linked.functions.values():
+        verify(function, SPECIAL)
+
+
+def rewrite_bodies(linked: Linked, variables: Variables) -> dict[str, Function]:
+    """Make registers distinct and variables addresses, and fuse products with sums as the assembler does."""
+    rewritten = {}
+    for name in linked.functions:
+        function = bodies.rename(linked, name, SPECIAL)
+        body = [rewrite(ins, linked, name, variables, function) if isinstance(ins, Instruction) else ins for ins in function.body]
+        rewritten[name] = contract(dataclasses.replace(function, body=body))
+    return rewritten
+
+
+def rewrite(ins: Instruction, linked: Linked, name: str, variables: Variables, function: Function) -> Instruction:
+    """Return an instruction of the function `name` without symbols, and with a register for each result that nobody wants."""
+    framed = bodies.in_frame(ins, linked.offsets[name], function.kernel)
+    return layout.sink(layout.rewrite(framed, variables.addresses), function)
+
+
+class Joined(NamedTuple):
+    """The code of a kernel and all that it calls: blocks of callees come before those of callers.
 
     So lanes inside a function run before the lanes that wait behind its call, and all go on together.
     """
-    instructions, built, blocks = [], {}, []
-    for name, function in parts.items():
+
+    blocks: list[Block]
+    instructions: list[Instruction]
+    entry_block: int  # where the kernel begins
+
+
+def join(linked: Linked, rewritten: Mapping[str, Function]) -> Joined:
+    """Cut the bodies into blocks and put them one after another."""
+    instructions: list[Instruction] = []
+    built: dict[str, list[Block]] = {}
+    blocks: list[Block] = []
+    for name, function in rewritten.items():
         built[name] = cfg.build(function, len(instructions))
         instructions += [i for i in function.body if isinstance(i, Instruction)]
         instructions.append(Instruction(("ret",), (), None, 0))  # cfg.split ends a text with it that does not end by itself
@@ -126,10 +160,32 @@ def join(linked, parts):
         blocks += built[name]
         if name in linked.callees:
             linked.callees[name].block = first
-    return blocks, instructions, len(blocks) - len(built[linked.order[-1]])
+    return Joined(blocks, instructions, len(blocks) - len(built[linked.order[-1]]))
 
 
-def most_threads(function):
+def place_registers(linked: Linked, rewritten: Mapping[str, Function], code: Joined) -> tuple[dict[str, tuple[int, str]], int]:
+    """Give every register an offset in a warp's register file; return also the bytes of that."""
+    declared = {name: kind for function in rewritten.values() for name, kind in function.registers.items()}
+    kernel = dataclasses.replace(rewritten[linked.order[-1]], registers={**declared, calls.FRAME.name: "b64"})
+    return layout.place_registers(kernel, code.instructions, linked.has_calls)
+
+
+def describe(program: Program) -> None:
+    """Write the records that the runtime reads: of barriers, calls, memory accesses, exchanges and matrix instructions."""
+    program.barriers = barriers.records(program)
+    program.calls = bodies.tables(program.linked, program.blocks, program.slots)
+    for block in program.blocks:
+        for i, ins in enumerate(block.instructions):
+            describe_one(program, ins, block.first + i)
+
+
+def fuse_accesses(program: Program) -> None:
+    """Note which loads and stores the assembler joins into wider ones."""
+    for number, size in fuse.plan(program.instructions, program.blocks).items():
+        program.accesses[number].tag = size
+
+
+def most_threads(function: Function) -> int:
     """Return how many threads a block may have by the kernel's own declaration."""
     limit = 1
     for n in function.directives.get("maxntid") or function.directives.get("reqntid") or (1024,):
@@ -137,8 +193,9 @@ def most_threads(function):
     return limit
 
 
-def refuse_unknown(ins):
-    known = ins.kind is not Kind.COMPUTE or ins.opcode[0] in (*OPS, "addc", "subc", "madc")
+def refuse_unknown(ins: Instruction) -> None:
+    """Refuse an opcode or a special register that the simulator does not know."""
+    known = ins.kind is not Kind.COMPUTE or ins.opcode[0] in OPS or carry.uses_flag(ins)
     if ins.kind in (*BARRIERS, Kind.FENCE, Kind.SLEEP):
         known = barriers.knows(ins)
     strange = [r.name for r in ins.sources if REFUSED.fullmatch(r.name)] if known else []

@@ -1,20 +1,22 @@
 """Refuse what is not PTX before anything is translated: operands, types and widths of every instruction."""
 
 import re
+from collections.abc import Collection
+from typing import NoReturn
 
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.isa import hints, warp
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import ALIASES
 from course_lib.simt.isa.special import kind as special_kind
-from course_lib.simt.ptx.ir import ACCESSES, BARRIERS, Imm, Instruction, Kind, Mem, Reg, Sym, Vec, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, BARRIERS, Function, Imm, Instruction, Kind, Mem, Operand, Reg, Sym, Vec, at_line, type_bytes
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
 PACKED = re.compile(TYPES.pattern + "|[us][24]")
 UNTYPED = ("isspacep", *hints.NOTHING)
 
 
-def check(function, special):
+def verify(function: Function, special: Collection[str]) -> None:
     """Check the body of a kernel or function.
 
     Raises
@@ -32,7 +34,7 @@ def check(function, special):
             verifier.instruction(item)
 
 
-def line_after(function, label):
+def line_after(function: Function, label: str) -> int:
     """Return the source line of the instruction behind the last place of a label (or the one before)."""
     at = len(function.body) - 1 - function.body[::-1].index(label)
     near = [i.line for i in function.body[at:] + function.body[at::-1] if isinstance(i, Instruction)]
@@ -40,16 +42,16 @@ def line_after(function, label):
 
 
 class _Verifier:
-    def __init__(self, function, special, labels):
+    def __init__(self, function: Function, special: Collection[str], labels: Collection[str]) -> None:
         self.function, self.special, self.labels = function, special, labels
         self.given = {p.name: p.nbytes for p in function.params if function.kernel}  # cannot be written
         variables = [*function.params, *function.returns, *(v for v in function.variables.values() if v.space == "param")]
         self.param_bytes = {p.name: p.nbytes for p in variables}
 
-    def fail(self, ins, why):
-        raise PtxSyntaxError(f"{f'line {ins.line}: ' if ins.line else ''}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
+    def fail(self, ins: Instruction, why: str) -> NoReturn:
+        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
 
-    def instruction(self, ins):
+    def instruction(self, ins: Instruction) -> None:
         name = ins.opcode[0]
         types = TYPES if ins.opcode[:2] != ("cvt", "pack") else PACKED
         strange = next((part for part in ins.opcode[1:] if re.fullmatch(r"[busf]\d+", part) and not types.fullmatch(part)), None)
@@ -68,8 +70,9 @@ class _Verifier:
         elif ins.kind in (Kind.EXCHANGE, Kind.ATOMIC):
             self.exchange(ins)
         elif ins.kind is Kind.INDEXED_BRANCH:
-            index, targets = ins.operands
-            if self.register(ins, index) != "i32" or targets.name not in self.function.directives:
+            index, targets = ins.operands if len(ins.operands) == 2 else (None, None)
+            if not isinstance(index, Reg) or self.register(ins, index) != "i32" or not isinstance(targets, Sym) \
+                    or targets.name not in self.function.directives:
                 self.fail(ins, "it takes an index register and the label of a .branchtargets list")
         elif ins.kind is Kind.CALL:
             target = next((o for o in ins.operands if not isinstance(o, Vec)), None)
@@ -78,11 +81,12 @@ class _Verifier:
             if not isinstance(target, (Sym, Reg)) or isinstance(target, Reg) and self.register(ins, target) != "i64":
                 self.fail(ins, "it takes the name of a function or a 64-bit register")
         elif ins.kind is Kind.BRANCH:
-            target = ins.operands[0]
-            if len(ins.operands) != 1 or not isinstance(target, Sym) or target.name not in self.labels:
-                self.fail(ins, f"{getattr(target, 'name', target)!r} is no label of this function")
+            if len(ins.operands) != 1 or not isinstance(ins.operands[0], Sym):
+                self.fail(ins, "it takes the label to go to")
+            if ins.operands[0].name not in self.labels:
+                self.fail(ins, f"{ins.operands[0].name!r} is no label of this function")
 
-    def register(self, ins, operand):
+    def register(self, ins: Instruction, operand: Reg) -> str:
         """Return the LLVM type of a register operand."""
         if operand.name in self.special or operand.name in ALIASES:
             return special_kind(operand.name)
@@ -96,7 +100,7 @@ class _Verifier:
             self.fail(ins, f"only a predicate can be negated, not {operand.name}")
         return t
 
-    def arithmetic(self, ins):
+    def arithmetic(self, ins: Instruction) -> None:
         kind = "b64" if ins.opcode[0] in UNTYPED else ins.opcode[-1]
         if not TYPES.fullmatch(kind) or ins.opcode[0] == "cvt" and not TYPES.fullmatch(ins.opcode[-2]):
             self.fail(ins, f"there is no type .{kind if not TYPES.fullmatch(kind) else ins.opcode[-2]}")
@@ -104,7 +108,7 @@ class _Verifier:
         count = len(results) if ins.opcode[0] == "setp" else 1
         targets = list(ins.operands[:count])
         if len(targets) == 1 and isinstance(targets[0], Vec):
-            targets = targets[0].items
+            targets = [*targets[0].items]
         given = ins.inputs if ins.opcode[0] != "cvta" else ins.operands[1:]
         if len(targets) != len(results) or len(given) != len(wanted):
             self.fail(ins, f"it takes {len(results)} result{'s' * (len(results) > 1)} and {len(wanted)} operands")
@@ -119,7 +123,7 @@ class _Verifier:
         for operand, t in zip(given, wanted):
             self.source(ins, operand, t, wider, kind)
 
-    def barrier(self, ins):
+    def barrier(self, ins: Instruction) -> None:
         given = list(ins.operands)
         if "red" in ins.opcode:
             result, predicate = given.pop(0), given.pop()
@@ -133,7 +137,7 @@ class _Verifier:
             if not literal and not (isinstance(operand, Reg) and self.register(ins, operand) == "i32"):
                 self.fail(ins, "the barrier, the threads and the mask are 32-bit registers or literals")
 
-    def exchange(self, ins):
+    def exchange(self, ins: Instruction) -> None:
         """An atomic, or an instruction between lanes."""
         results, wanted = warp.signature(ins)
         operands = list(ins.operands)
@@ -154,7 +158,7 @@ class _Verifier:
                 self.fail(ins, "an operand must be a register, or a literal where no predicate is wanted")
             self.source(ins, operand, t, False, ins.opcode[-1])
 
-    def source(self, ins, operand, t, wider, kind):
+    def source(self, ins: Instruction, operand: Operand, t: str, wider: bool, kind: str) -> None:
         if isinstance(operand, Reg):
             self.fits(ins, operand, t, wider)
         elif isinstance(operand, Imm):
@@ -165,14 +169,14 @@ class _Verifier:
         elif t == "imm" or not isinstance(operand, Sym):
             self.fail(ins, "an operand must be a register, a literal or the name of a variable")
 
-    def fits(self, ins, operand, t, wider):
+    def fits(self, ins: Instruction, operand: Reg, t: str, wider: bool) -> None:
         have = self.register(ins, operand)
         if operand.name in self.special and have == "i32" and t == "i16":  # the lower half, as PTX allows
             return
         if t == "imm" or (have == "i1") != (t == "i1") or (int(have[1:]) < int(t[1:]) if wider else have != t):
             self.fail(ins, f"the register {operand.name} has {have[1:]} bits, {t[1:] if t != 'imm' else 'a literal'} is wanted")
 
-    def memory(self, ins):
+    def memory(self, ins: Instruction) -> None:
         store = ins.kind is Kind.STORE
         kind = ins.opcode[-1]
         if len(ins.operands) != 2 or not TYPES.fullmatch(kind) or kind in ("pred", "b128"):
@@ -193,7 +197,7 @@ class _Verifier:
                 self.fail(ins, "data must be registers")
         self.address(ins, where, kind, count)
 
-    def address(self, ins, where, kind, count):
+    def address(self, ins: Instruction, where: Mem, kind: str, count: int) -> None:
         if isinstance(where.base, Reg):
             have = self.register(ins, where.base)
             if have != "i64" and not (have == "i32" and {"shared", "local", "const"} & set(ins.opcode)):

@@ -1,9 +1,10 @@
 """The pieces of a PTX module: instructions, operands, variables, functions."""
 
 import enum
-import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import Any, TypeAlias
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
@@ -44,7 +45,7 @@ BARRIERS = frozenset({Kind.BARRIER, Kind.ARRIVAL, Kind.WARP_BARRIER})
 
 
 @cache
-def type_bytes(type_name):
+def type_bytes(type_name: str) -> int:
     """Return the size in bytes of a PTX type such as `f32`, `u16`, `b128` or `pred`.
 
     >>> [type_bytes(t) for t in ("u8", "f16x2", "bf16", "f64", "b128", "pred")]
@@ -54,7 +55,7 @@ def type_bytes(type_name):
         return ODD_SIZES[type_name]
     if type_name.endswith("x2"):
         return 2 * type_bytes(type_name[:-2])
-    return SIZES[re.search(r"\d+$", type_name).group()]
+    return SIZES[type_name.lstrip("abcdefghijklmnopqrstuvwxyz")]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Sym:
 class Mem:
     """An address operand `[base + offset]`; the base is a Reg, a Sym or None for an absolute address."""
 
-    base: object
+    base: Reg | Sym | None
     offset: int = 0
 
 
@@ -93,7 +94,10 @@ class Mem:
 class Vec:
     """A braced operand `{%f1, %f2}`."""
 
-    items: tuple
+    items: tuple[Any, ...]
+
+
+Operand: TypeAlias = Reg | Imm | Sym | Mem | Vec
 
 
 @dataclass(frozen=True)
@@ -101,21 +105,22 @@ class Instruction:
     """One PTX instruction.
 
     `opcode` is split at its dots, `operands` come destination first, `guard` is the Reg of `@%p` or None, `line` is the
-    line in the main source file (0: unknown).
+    line in the main source file (0: unknown). Which of the `Operand`s stands where depends on the form, which `isa/coverage.py`
+    checks: types say `Any` here, so that nobody behind that check has to ask again. A call's last operand becomes a `passes.calls.Site`.
     """
 
-    opcode: tuple
-    operands: tuple
+    opcode: tuple[str, ...]
+    operands: tuple[Any, ...]
     guard: Reg | None
     line: int
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The opcode as written."""
         return ".".join(self.opcode)
 
     @cached_property
-    def kind(self):
+    def kind(self) -> Kind:
         """The Kind of the instruction."""
         if self.opcode[0] in ("bar", "barrier"):
             return Kind.WARP_BARRIER if "warp" in self.opcode else Kind.ARRIVAL if "arrive" in self.opcode else Kind.BARRIER
@@ -124,17 +129,17 @@ class Instruction:
         return KINDS.get(self.opcode[0], Kind.COMPUTE)
 
     @property
-    def address(self):
+    def address(self) -> Mem:
         """The address operand of a load, store or atomic."""
         return self.operands[int(self.kind is not Kind.STORE and self.opcode[0] != "red")]
 
     @property
-    def data(self):
+    def data(self) -> tuple[Reg | Imm, ...]:
         """The data operands of a load or store, braces opened."""
         return tuple(opened((self.operands[int(self.kind is Kind.STORE)],)))
 
     @cached_property
-    def results(self):
+    def results(self) -> int:
         """How many operands are results."""
         name, count = self.opcode[0], len(self.operands)
         if name in WITHOUT_RESULT:
@@ -146,23 +151,28 @@ class Instruction:
         return int(count > 0 and self.opcode[:2] != ("wmma", "store"))
 
     @cached_property
-    def destinations(self):
+    def destinations(self) -> tuple[Reg, ...]:
         """The registers that it writes; `_`, a result that nobody wants, is none."""
         return tuple(o for o in opened(self.operands[:self.results]) if isinstance(o, Reg) and o.name != "_")
 
     @cached_property
-    def inputs(self):
+    def inputs(self) -> tuple[Any, ...]:
         """The operands that are no results, braces opened, in order."""
         return tuple(opened(self.operands[self.results:]))
 
     @cached_property
-    def sources(self):
+    def sources(self) -> tuple[Reg, ...]:
         """The registers that it reads, its guard included."""
         read = [o.base if isinstance(o, Mem) else o for o in self.inputs]
         return (*(o for o in read if isinstance(o, Reg)), *([self.guard] if self.guard else []))
 
 
-def opened(operands):
+def at_line(ins: Instruction) -> str:
+    """Return how a message about an instruction begins: with its source line, when that is known."""
+    return f"line {ins.line}: " if ins.line else ""
+
+
+def opened(operands: Iterable[Any]) -> Iterator[Any]:
     """Yield operands, those in braces one by one."""
     for operand in operands:
         yield from operand.items if isinstance(operand, Vec) else (operand,)
@@ -177,7 +187,7 @@ class Variable:
     align: int
     nbytes: int
     init: bytes | None = None
-    pointers: tuple = ()  # (byte offset, symbol, addend) of addresses inside the initial value
+    pointers: tuple[tuple[int, str, int], ...] = ()  # (byte offset, symbol, addend) of addresses inside the initial value
     kind: str = ""  # of its elements, as PTX writes it: "f32"
 
 
@@ -187,16 +197,16 @@ class Function:
 
     name: str
     kernel: bool
-    params: list = field(default_factory=list)
-    returns: list = field(default_factory=list)
-    registers: dict = field(default_factory=dict)  # name -> type, ranges expanded on lookup
-    ranges: list = field(default_factory=list)  # (prefix, type)
-    variables: dict = field(default_factory=dict)
-    body: list = field(default_factory=list)  # Instruction, or str for a label
-    directives: dict = field(default_factory=dict)
+    params: list[Variable] = field(default_factory=list)
+    returns: list[Variable] = field(default_factory=list)
+    registers: dict[str, str] = field(default_factory=dict)  # name -> type, ranges expanded on lookup
+    ranges: list[tuple[str, str]] = field(default_factory=list)  # (prefix, type)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    body: list[Instruction | str] = field(default_factory=list)  # a str is a label
+    directives: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     defined: bool = False
 
-    def register_type(self, name):
+    def register_type(self, name: str) -> str | None:
         """Return the declared type (`b32`, `pred`, …) of a register, or None when it was never declared."""
         if name in self.registers:
             return self.registers[name]
@@ -211,7 +221,7 @@ class Function:
 class Module:
     """A whole PTX file: functions and module-level variables by name."""
 
-    functions: dict = field(default_factory=dict)
-    variables: dict = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
     version: str = ""
     target: str = ""

@@ -2,8 +2,9 @@
 
 import re
 import struct
+from collections.abc import Iterator
 
-from course_lib.simt.ptx.ir import Imm, Mem, Reg, Sym, Variable, Vec, type_bytes
+from course_lib.simt.ptx.ir import Imm, Mem, Operand, Reg, Sym, Variable, Vec, type_bytes
 from course_lib.simt.ptx.tokens import Tokens, number
 
 MOST_BYTES = 1 << 30  # of a variable with initial values
@@ -12,12 +13,12 @@ MOST_BYTES = 1 << 30  # of a variable with initial values
 class Operands(Tokens):
     """The part of the parser that knows the names in scope."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.renamed = {}  # registers of inner scopes: name as written -> name of its own
-        self.variables = {}  # the same for variables whose name was taken
+        self.renamed: dict[str, str] = {}  # registers of inner scopes: name as written -> name of its own
+        self.variables: dict[str, str] = {}  # the same for variables whose name was taken
 
-    def operand(self):
+    def operand(self) -> Operand:
         kind, word = self.kinds[self.at], self.peek()
         if word == "[":
             return self.address()
@@ -40,18 +41,18 @@ class Operands(Tokens):
             return self.named(word)
         return Sym(self.variables.get(word, word), self.offset())
 
-    def named(self, word, negated=False):
+    def named(self, word: str, negated: bool = False) -> Reg:
         """Return the register of that name in the current scope."""
         return Reg(self.renamed.get(word, word), negated)
 
-    def offset(self):
+    def offset(self) -> int:
         total = 0
         while self.peek() in ("+", "-"):
             sign = 1 if self.take() == "+" else -1
             total += sign * self.integer()
         return total
 
-    def address(self):
+    def address(self) -> Mem | Vec:
         self.take("[")
         kind, word = self.kinds[self.at], self.peek()
         if kind == "number" or word == "-":
@@ -66,11 +67,11 @@ class Operands(Tokens):
         self.take("]")
         return Vec((found, *more)) if more else found
 
-    def literal(self):
+    def literal(self) -> Imm:
         negative = self.accept("-")
         kind, word = self.kinds[self.at], self.take()
         if kind not in ("float", "number"):
-            raise self.error(f"expected a number, found {word!r}", self.places[self.at - 1])
+            raise self.error(f"expected a number, found {word!r}", self.offsets[self.at - 1])
         if kind == "float":
             size = 4 if word[1] in "fF" else 8
             bits = int(word[2:], 16) ^ ((1 << (8 * size - 1)) if negative else 0)
@@ -81,13 +82,13 @@ class Operands(Tokens):
         try:
             value = number(word)
         except ValueError:
-            raise self.error(f"{word!r} is no number", self.places[self.at - 1]) from None
+            raise self.error(f"{word!r} is no number", self.offsets[self.at - 1]) from None
         if value > 1 << 63 if negative else value >= 1 << 64:
-            raise self.error(f"{word} does not fit into 64 bits", self.places[self.at - 1])
+            raise self.error(f"{word} does not fit into 64 bits", self.offsets[self.at - 1])
         return Imm(-value if negative else value)
 
-    def variable(self, space):
-        """The rest of a declaration after its space: `.align 4 .b8 name[1024] = {…};`."""
+    def variable(self, space: str) -> Variable:
+        """Read the rest of a declaration after its space: `.align 4 .b8 name[1024] = {…};`."""
         align, kind, parts = None, None, 1
         while True:
             word = self.take()
@@ -103,13 +104,15 @@ class Operands(Tokens):
             elif not word.startswith("."):
                 break
             elif word not in (".attribute", ".managed", ".unified"):
-                raise self.error(f"unknown attribute {word!r}", self.places[self.at - 1])
+                raise self.error(f"unknown attribute {word!r}", self.offsets[self.at - 1])
         if kind is None:
-            raise self.error(f"variable {word!r} has no type", self.places[self.at - 1])
+            raise self.error(f"variable {word!r} has no type", self.offsets[self.at - 1])
         if align is not None and (align < 1 or align & (align - 1)):
             raise self.error(f"the alignment {align} is no power of two")
         size = type_bytes(kind) * parts
-        nbytes, init, pointers = size, None, ()
+        nbytes = size
+        init: bytes | None = None
+        pointers: tuple[tuple[int, str, int], ...] = ()
         while self.accept("["):
             length = 0 if self.peek() == "]" else self.integer()
             if length < 0:
@@ -122,7 +125,7 @@ class Operands(Tokens):
             self.take(";")
         return Variable(word, space, align or size, nbytes, init, pointers, kind)
 
-    def initial(self, kind, nbytes):
+    def initial(self, kind: str, nbytes: int) -> tuple[bytes, tuple[tuple[int, str, int], ...]]:
         size, data, pointers = type_bytes(kind), b"", []
         for item in self.initial_items():
             if not isinstance(item, Imm | Sym):
@@ -139,7 +142,7 @@ class Operands(Tokens):
             raise self.error(f"{len(data)} bytes of initial values for {nbytes} bytes")
         return data.ljust(nbytes, b"\0"), tuple(pointers)
 
-    def initial_items(self):
+    def initial_items(self) -> Iterator[Operand]:
         if not self.accept("{"):
             yield self.operand()
             return

@@ -1,29 +1,20 @@
 """Read PTX text into functions, instructions and variables; nothing is interpreted here.
 
 The grammar is the one of NVIDIA's "PTX ISA" manual, as far as compilers and careful people write it. An instruction
-keeps its opcode split at the dots (`ld.global.v2.f32` -> `("ld", "global", "v2", "f32")`), so that the lowering can
-look at the parts, and the source line that the last `.loc` directive named.
+has its opcode split at the dots (`ld.global.v2.f32` -> `("ld", "global", "v2", "f32")`), so that passes can look
+at the parts, and the source line that the last `.loc` directive named.
 """
 
 import dataclasses
 
-from course_lib.simt.ptx.ir import Function, Instruction, Module, Sym
+from course_lib.simt.ptx.ir import Function, Instruction, Module, Reg, Sym, Variable
 from course_lib.simt.ptx.operands import Operands
 
 DEEPEST = 200  # nested braces
 
 
-def parse(text):
-    """Parse PTX text.
-
-    Parameters
-    ----------
-    text : str
-        A complete PTX module.
-
-    Returns
-    -------
-    Module
+def parse(text: str) -> Module:
+    """Parse the text of a complete PTX module.
 
     Raises
     ------
@@ -36,15 +27,15 @@ def parse(text):
 class _Parser(Operands):
     """Recursive descent over the tokens."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         super().__init__(text)
         self.line = 0
-        self.main_file = None
+        self.main_file: int | None = None
         self.scopes = 0
         self.module = Module()
 
     # -- module level ------------------------------------------------------------------------------
-    def module_items(self):
+    def module_items(self) -> Module:
         while self.kinds[self.at] != "end":
             word = self.take()
             if word == ".version":
@@ -63,10 +54,10 @@ class _Parser(Operands):
                 variable = self.variable(word[1:])
                 self.module.variables[variable.name] = variable
             elif not self.debug_directive(word):
-                raise self.error(f"unknown directive {word!r}", self.places[self.at - 1])
+                raise self.error(f"unknown directive {word!r}", self.offsets[self.at - 1])
         return self.module
 
-    def debug_directive(self, word):
+    def debug_directive(self, word: str) -> bool:
         """Consume a directive that may stand anywhere; say whether it was one."""
         if word == ".loc":
             self.location()
@@ -86,7 +77,7 @@ class _Parser(Operands):
             return False
         return True
 
-    def location(self):
+    def location(self) -> None:
         """`.loc file line column [, function_name label, inlined_at file line column]`: keep a line of file 1."""
         number, line, _ = self.integer(), self.integer(), self.integer()
         outer = None
@@ -104,7 +95,7 @@ class _Parser(Operands):
             self.line = line
 
     # -- functions ---------------------------------------------------------------------------------
-    def function(self, kernel):
+    def function(self, kernel: bool) -> None:
         returns = self.parameters() if self.peek() == "(" else []
         function = Function(self.take(), kernel, returns=returns)
         if self.peek() == "(":
@@ -117,7 +108,7 @@ class _Parser(Operands):
                     values.append(self.integer())
                 function.directives[word[1:]] = tuple(values)
             elif word not in (".noreturn", ".blocksareclusters", ".explicitcluster") and not self.debug_directive(word):
-                raise self.error(f"unknown directive {word!r}", self.places[self.at - 1])
+                raise self.error(f"unknown directive {word!r}", self.offsets[self.at - 1])
         known = self.module.functions.get(function.name)
         if self.accept("{"):
             function.defined = True
@@ -128,7 +119,7 @@ class _Parser(Operands):
         if function.defined or known is None:
             self.module.functions[function.name] = function
 
-    def parameters(self):
+    def parameters(self) -> list[Variable]:
         self.take("(")
         found = []
         while not self.accept(")"):
@@ -137,8 +128,8 @@ class _Parser(Operands):
             self.accept(",")
         return found
 
-    def scope(self, function, depth=0):
-        """Statements up to the closing brace. Names declared in an inner scope get its number, so that they stay apart."""
+    def scope(self, function: Function, depth: int = 0) -> None:
+        """Statements up to the closing brace. Names declared in an inner scope get its number, so that they stay distinct."""
         if depth > DEEPEST:
             raise self.error("braces are nested too deeply")
         self.scopes += 1
@@ -169,13 +160,13 @@ class _Parser(Operands):
                 else:
                     function.body.append(word)
             elif not self.debug_directive(word):
-                raise self.error(f"unknown directive {word!r}", self.places[self.at - 1])
+                raise self.error(f"unknown directive {word!r}", self.offsets[self.at - 1])
         self.renamed, self.variables = outer
         if depth:
             self.own_labels(function, first, number)
 
     @staticmethod
-    def own_labels(function, first, number):
+    def own_labels(function: Function, first: int, number: int) -> None:
         """Give the labels of a closed inner scope, and the branches to them from inside, names of their own."""
         body = function.body
         labels = {item for item in body[first:] if isinstance(item, str) and "@" not in item}
@@ -183,10 +174,10 @@ class _Parser(Operands):
             item = body[at]
             if isinstance(item, str):
                 body[at] = f"{item}@{number}" if item in labels else item
-            elif item.opcode[0] == "bra" and isinstance(item.operands[0], Sym) and item.operands[0].name in labels:
-                body[at] = dataclasses.replace(item, operands=(Sym(f"{item.operands[0].name}@{number}"),))
+            elif item.opcode[0] == "bra" and item.operands and isinstance(item.operands[0], Sym) and item.operands[0].name in labels:
+                body[at] = dataclasses.replace(item, operands=(Sym(f"{item.operands[0].name}@{number}"), *item.operands[1:]))
 
-    def prototype(self, function, label):
+    def prototype(self, function: Function, label: str) -> None:
         kind = self.take()
         if kind == ".branchtargets":
             labels = [self.take()]
@@ -197,10 +188,10 @@ class _Parser(Operands):
         else:
             self.skip_to(";")
 
-    def registers(self, function, scope=None):
+    def registers(self, function: Function, scope: int | None = None) -> None:
         kind = self.take()[1:]
         if kind in ("v2", "v4"):
-            raise self.error("vector registers are not supported", self.places[self.at - 1])
+            raise self.error("vector registers are not supported", self.offsets[self.at - 1])
         while True:
             name = self.take()
             if self.accept("<"):
@@ -215,8 +206,8 @@ class _Parser(Operands):
                 break
         self.take(";")
 
-    def instruction(self, function, word):
-        guard = None
+    def instruction(self, function: Function, word: str) -> None:
+        guard: Reg | None = None
         if word == "@":
             negated = self.accept("!")
             guard = self.named(self.take(), negated)

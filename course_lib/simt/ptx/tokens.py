@@ -18,35 +18,37 @@ TOKEN = re.compile(
 class Tokens:
     """The tokens of a text; `self.at` is the next one. Comments and spaces are left out."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.kinds, self.words, self.places = [], [], []
-        place = 0
-        while place < len(text):
-            found = TOKEN.match(text, place)
+        self.kinds: list[str] = []
+        self.words: list[str] = []
+        self.offsets: list[int] = []
+        offset = 0
+        while offset < len(text):
+            found = TOKEN.match(text, offset)
             if not found:
-                raise self.error(f"unreadable character {text[place]!r}", place)
+                raise self.error(f"unreadable character {text[offset]!r}", offset)
             if found.lastgroup != "space":
-                self.kinds.append(found.lastgroup)
+                self.kinds.append(found.lastgroup or "")
                 self.words.append(found.group())
-                self.places.append(place)
-            place = found.end()
+                self.offsets.append(offset)
+            offset = found.end()
         self.kinds.append("end")
         self.words.append("")
-        self.places.append(len(text))
+        self.offsets.append(len(text))
         self.at = 0
 
-    def error(self, message, place=None):
-        """Return a PtxSyntaxError for the current token, or for a place in the text."""
-        place = self.places[self.at] if place is None else place
-        line = self.text.count("\n", 0, place) + 1
+    def error(self, message: str, offset: int | None = None) -> PtxSyntaxError:
+        """Return a PtxSyntaxError for the current token, or for an offset into the text."""
+        offset = self.offsets[self.at] if offset is None else offset
+        line = self.text.count("\n", 0, offset) + 1
         return PtxSyntaxError(f"PTX line {line}: {message}.", line=line)
 
-    def peek(self):
+    def peek(self) -> str:
         """Return the next token."""
         return self.words[self.at]
 
-    def take(self, expected=None):
+    def take(self, expected: str | None = None) -> str:
         """Return the next token and step over it; it must be `expected` when that is given."""
         word = self.words[self.at]
         if self.kinds[self.at] == "end":
@@ -56,14 +58,14 @@ class Tokens:
         self.at += 1
         return word
 
-    def accept(self, word):
+    def accept(self, word: str) -> bool:
         """Step over the next token if it is `word`; say whether it was."""
         if self.words[self.at] == word:
             self.at += 1
             return True
         return False
 
-    def integer(self):
+    def integer(self) -> int:
         """Step over an integer, with its sign; return its value."""
         sign = -1 if self.accept("-") else 1
         word = self.take()
@@ -72,13 +74,13 @@ class Tokens:
         except ValueError:
             raise self.error(f"expected an integer, found {word!r}") from None
 
-    def skip_to(self, mark):
+    def skip_to(self, mark: str) -> None:
         """Step over everything up to and including `mark`."""
         while self.take() != mark:
             pass
 
 
-def number(word):
+def number(word: str) -> int:
     """Return the value of an integer literal: decimal, 0x…, 0b… or octal with a leading 0."""
     digits = word.rstrip("U")
     octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import required
 
 from course_lib import kernels, simt
 from course_lib.errors import CourseError
@@ -20,6 +19,7 @@ from course_lib.grading.sandbox import bubblewrap, replies, sandboxed, wire
 from course_lib.grading.sandbox.process import SandboxProcess
 from course_lib.grading.sandbox.sandboxed import Sandboxed
 from course_lib.toolchain import CompileError, disk, sass
+from tools import required
 
 ROOT = Path(__file__).parents[3]
 pytestmark = required.bubblewrap

@@ -1,7 +1,7 @@
 // turned_twice.cu -- turns the tile of A when it is filled, and again when it is read
 //
 // Part             main
-// Must fail for    wrong: Each tile of A is used turned over
+// Must fail for    wrong: Each tile of A is used transposed
 #define BM 16
 #define BN 16
 #define BK 16

@@ -1,7 +1,7 @@
 // at_row_major.cu -- declares A's fragment row_major, though its tile is stored column by column
 //
 // Part             main-b
-// Must fail for    wrong: Each 16 × 16 of A is used turned over
+// Must fail for    wrong: Each 16 × 16 of A is used transposed
 #include <mma.h>
 using namespace nvcuda;
 #define BM 32

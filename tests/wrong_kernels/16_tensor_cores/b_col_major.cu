@@ -1,7 +1,7 @@
 // b_col_major.cu -- declares B's fragment col_major, though its tile is stored row by row
 //
 // Part             main
-// Must fail for    wrong: Each 16 × 16 of B is used turned over
+// Must fail for    wrong: Each 16 × 16 of B is used transposed
 #include <mma.h>
 using namespace nvcuda;
 #define BM 32

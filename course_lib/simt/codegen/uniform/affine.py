@@ -107,7 +107,7 @@ class Analysis:
         targets = ins.destinations
         if not targets:
             return []
-        if not cfg.can_be_fast(ins):
+        if not cfg.can_be_uniform(ins):
             return [VECTOR] * len(targets)
         if ins.kind is Kind.LOAD:
             base = ins.operands[1].base

@@ -48,12 +48,12 @@ class Fast(Registers):
         chains, by_index = {}, {b.index: b for b in self.program.blocks}
         large = len(self.program.blocks) > regions.LARGE
         for block in self.program.blocks:
-            if not (block.head and block.fast) or large and not block.loop:
+            if not (block.head and block.uniform) or large and not block.loop:
                 continue
             chain = [block]
             while chain[-1].last is None and chain[-1].instructions[-1].kind is not Kind.BARRIER:
                 following = by_index[chain[-1].successors[0]]
-                if following.head or not following.fast:
+                if following.head or not following.uniform:
                     break
                 chain.append(following)
             chains[block.index] = chain

@@ -28,7 +28,7 @@ def find(program):
     """
     found = {}
     for block in program.blocks if len(program.blocks) <= LARGE else ():
-        if block.fast and block.last is not None and block.last.kind is Kind.BRANCH and block.last.guard is not None:
+        if block.uniform and block.last is not None and block.last.kind is Kind.BRANCH and block.last.guard is not None:
             region = between(program, block)
             if region is not None:
                 found[block.index] = region
@@ -53,7 +53,7 @@ def between(program, start):
 
 def simple(block):
     """Say whether fast code can run a block for some lanes: no barrier, no end of threads."""
-    return block.fast and bool(block.successors) and not any(i.kind is Kind.BARRIER for i in block.instructions) \
+    return block.uniform and bool(block.successors) and not any(i.kind is Kind.BARRIER for i in block.instructions) \
         and (block.last is None or block.last.kind is Kind.BRANCH)
 
 

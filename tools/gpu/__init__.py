@@ -1,0 +1,1 @@
+"""Check what only a real GPU can show"""

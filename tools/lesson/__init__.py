@@ -1,0 +1,1 @@
+"""Run a lesson, look at it, move its sliders"""

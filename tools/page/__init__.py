@@ -1,0 +1,1 @@
+"""Write the pages of docs/ that are computed"""

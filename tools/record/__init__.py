@@ -1,0 +1,1 @@
+"""Measure and count, for the data that lessons and tests read"""

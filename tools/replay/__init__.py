@@ -1,0 +1,1 @@
+"""Replay what Binder and Colab do"""
