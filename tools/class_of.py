@@ -189,7 +189,7 @@ def table(classroom: Classroom, exercise: str, members: Sequence[Any], measured:
 
 def graded_before(classroom: Classroom) -> int:
     """Return how many results an earlier run, interrupted, had already."""
-    found = re.search(r"^(\d+) results are kept", (classroom.root / "grade.log").read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(r"^(\d+) results are stored", (classroom.root / "grade.log").read_text(encoding="utf-8"), re.MULTILINE)
     return int(found[1]) if found else 0
 
 

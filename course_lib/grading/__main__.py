@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib.errors import CourseError, require
@@ -18,7 +19,7 @@ from course_lib.grading.classroom.release import demand_target, release, tracked
 from course_lib.grading.sandbox.sandboxed import SECONDS
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
@@ -27,7 +28,7 @@ def main(arguments=None):
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nstopped; what was finished is kept, and the same command goes on from there", file=sys.stderr)
+        print("\nstopped; what was finished is stored, and the same command goes on from there", file=sys.stderr)
         return 130
 
 

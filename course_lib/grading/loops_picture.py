@@ -8,9 +8,10 @@ from course_lib.check.case import Case
 from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Here
 from course_lib.grading.judge.loops_check import plain, run_loops, text_findings
-from course_lib.model.cache_lines import LineCounter
+from course_lib.grading.judge.loops_spec import LoopsSpec
+from course_lib.model.cache_lines import CacheShape, LineCounter
 from course_lib.plots import cache_lines, describe_lines, line_window, show
-from course_lib.plots.cache import INDEXED
+from course_lib.plots.cache import INDEXED, Window
 
 
 @dataclass(frozen=True)
@@ -19,21 +20,20 @@ class _Traced:
 
     trace: np.ndarray
     C: np.ndarray
-    cache: object
-    shapes: tuple
+    cache: CacheShape
+    shapes: tuple[tuple[int, int, int], ...]
 
 
-def show_lines(answer, spec, accesses=144, last=48, N=32):
+def show_lines(answer: str, spec: LoopsSpec, accesses: int = 144, last: int = 48, N: int = 32) -> None:
     """Draw A, B and C after some accesses of loops, or say why there is nothing to draw.
 
     Parameters
     ----------
-    answer : str
+    answer
         The loops, right or wrong.
-    spec : LoopsSpec
-    accesses, last : int
+    accesses, last
         Through A(i, k), B(k, j), C(i, j), until now; and how many of them, the last ones, are looked at.
-    N : int
+    N
         Rows and columns of all matrices.
     """
     try:
@@ -47,7 +47,7 @@ def show_lines(answer, spec, accesses=144, last=48, N=32):
     show(cache_lines(window, title=title, indexed=INDEXED | {"A": A, "B": B}), f"Loops {spec.entry}. {describe_lines(window)}")
 
 
-def lines_window(answer, spec, accesses=144, last=48, N=32):
+def lines_window(answer: str, spec: LoopsSpec, accesses: int = 144, last: int = 48, N: int = 32) -> Window:
     """Return the `Window` that `show_lines` draws; at the end of the loops when they have fewer accesses.
 
     Raises

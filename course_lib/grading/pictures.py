@@ -7,15 +7,19 @@ not end the notebook twice.
 from collections import defaultdict
 from dataclasses import fields
 from types import SimpleNamespace
+from typing import Any, cast
 
 from course_lib import simt
 from course_lib.check.case import Case
 from course_lib.check.conflicts import joined_accesses
 from course_lib.check.counters import grouped
+from course_lib.check.sgemm import Sgemm
 from course_lib.errors import CourseError
-from course_lib.grading.judge.spec import REQUESTS_LOADED, REQUESTS_STORED, SECTORS_LOADED, SECTORS_STORED, tile_problem
+from course_lib.grading.judge.spec import REQUESTS_LOADED, REQUESTS_STORED, SECTORS_LOADED, SECTORS_STORED, Spec, tile_problem
 from course_lib.kernels.user import written_values
 from course_lib.plots import (
+    Picture,
+    Table,
     bank_counts,
     bank_map,
     describe_banks,
@@ -34,21 +38,21 @@ from course_lib.run.traces import Owners, is_load, name_of
 NUMBERS = {2: "two", 4: "four"}          # how many loads the compiler may make one of
 
 
-def worst_request(answer, spec, *, load=True):
+def worst_request(answer: str, spec: Spec, *, load: bool = True) -> Picture | str:
     """Draw one request of the source line with the most sectors per request: lanes over sectors.
 
     Parameters
     ----------
-    answer : str
-        CUDA C, as `%%cuda` keeps it.
-    spec : Spec
+    answer
+        CUDA C, as `%%cuda` stores it.
+    spec
         Its input for counters is run.
-    load : bool
+    load
         Loads, or stores.
 
     Returns
     -------
-    plots.Picture, or str
+    Picture or str
         A sentence when the kernel does not run, or has no such access.
     """
     traced = _traced(answer, spec, spec.gate_case, lambda grid, block: [((0, 0, 0), 0)])
@@ -57,25 +61,24 @@ def worst_request(answer, spec, *, load=True):
     each = {line: count for line, count in per_line(traced, load).items() if requests(traced, line=line, load=load)}
     if not each:
         return f"The first warp of {spec.entry} has no global {'load' if load else 'store'} to draw."
-    line = max(each, key=each.get)
+    line = max(each, key=lambda number: each[number])
     request = max(requests(traced, line=line, load=load), key=lambda record: len(set(record.addresses // 32)))
     about = f"{'load' if load else 'store'} of {name_of(traced, request)}"
     title = f"line {line}, {about}: {answer.splitlines()[line - 1].strip()}"
     return render(lane_sectors(request, title=title if len(title) <= 80 else f"{title[:79]}…"), f"{about}. {describe_sectors(request)}")
 
 
-def counted_lines(answer, spec):
+def counted_lines(answer: str, spec: Spec) -> Table | str:
     """Return the source as a table, with the requests and the sectors per request of each line on the input for counters.
 
     Parameters
     ----------
-    answer : str
-        CUDA C, as `%%cuda` keeps it.
-    spec : Spec
+    answer
+        CUDA C, as `%%cuda` stores it.
 
     Returns
     -------
-    plots.Table, or str
+    Table or str
         A sentence when the kernel does not run.
     """
     report = _traced(answer, spec, spec.gate_case, lambda grid, block: ())
@@ -85,25 +88,25 @@ def counted_lines(answer, spec):
     return source_listing(answer, report.lines, columns=("global requests", "sectors / request"), caption=caption)
 
 
-def per_line(report, load=True):
+def per_line(report: simt.Report, load: bool = True) -> dict[int, float]:
     """Return the sectors per request of every source line that loads (or stores): line -> number."""
     sectors, asked = (SECTORS_LOADED, REQUESTS_LOADED) if load else (SECTORS_STORED, REQUESTS_STORED)
     return {line: values[sectors] / values[asked] for line, values in report.lines.items() if values.get(asked)}
 
 
-def worst_banks(answer, spec):
+def worst_banks(answer: str, spec: Spec) -> Picture | str:
     """Draw the access to shared memory that takes most wavefronts, in the first block: its words over the 32 banks.
 
     Parameters
     ----------
-    answer : str
-        CUDA C, as `%%cuda` keeps it.
-    spec : Spec
+    answer
+        CUDA C, as `%%cuda` stores it.
+    spec
         Its input for counters is run.
 
     Returns
     -------
-    plots.Picture, or str
+    Picture or str
         A sentence when the kernel does not run, or has no such access.
     """
     traced = _traced(answer, spec, spec.gate_case, lambda grid, block: every_warp((1, 1), block))
@@ -120,12 +123,12 @@ def worst_banks(answer, spec):
     return render(bank_map(worst, title=title), f"{joined.capitalize()}. {describe_banks(worst)}")
 
 
-def worst_access(report):
+def worst_access(report: simt.Report) -> simt.TraceRecord | None:
     """Return the traced access to shared memory that takes most wavefronts, loads before stores; None when there is none.
 
     Loads that the compiler joins into a wider one are one access, as in the counters.
     """
-    lines = defaultdict(dict)
+    lines: dict[tuple[int, str], dict[str, list[simt.TraceRecord]]] = defaultdict(dict)
     for (line, kind, array, _, space), found in grouped(report).items():
         if space == "shared":
             lines[line, kind].setdefault(array, []).extend(record for record, _ in found)
@@ -141,21 +144,21 @@ def _moment(record):
     return record.block, record.warp, record.step, record.line, record.operation
 
 
-def who_writes(answer, spec, M=32, N=64):
+def who_writes(answer: str, spec: Spec, M: int = 32, N: int = 64) -> Picture | str:
     """Draw which warp of which block writes each element of an M × N matrix C.
 
     Parameters
     ----------
-    answer : str
-        CUDA C, as `%%cuda` keeps it.
-    spec : Spec
+    answer
+        CUDA C, as `%%cuda` stores it.
+    spec
         Of an operation with a C of M × N elements.
-    M, N : int
+    M, N
         Rows and columns.
 
     Returns
     -------
-    plots.Picture, or str
+    Picture or str
         A sentence when the kernel does not run.
     """
     traced = _traced(answer, spec, lambda tile: Case("picture", M, N, max(M, N)), every_warp)
@@ -168,12 +171,13 @@ def who_writes(answer, spec, M=32, N=64):
                   f"C of {M} × {N} elements and who writes each: {missing}; {int(who.warp.max()) + 1} warps a block.")
 
 
-def owners_in(traced, spec, M, N):
+def owners_in(traced: simt.Report, spec: Spec, M: int, N: int) -> Owners:
     """Return the `Owners` of an M × N matrix C, also where it is stored column by column."""
-    turned = "C" in spec.operation.transposed
-    rows, cols = (N, M) if turned else (M, N)
-    who = owners(SimpleNamespace(trace=traced.trace, arrays=traced.arrays, M=rows, N=cols))
-    return Owners(*(getattr(who, field.name).T for field in fields(who))) if turned else who
+    transposed = "C" in cast(Sgemm, spec.operation).transposed
+    rows, cols = (N, M) if transposed else (M, N)
+    result: Any = SimpleNamespace(trace=traced.trace, arrays=traced.arrays, M=rows, N=cols)       # all that is read of a RunResult
+    who = owners(result)
+    return Owners(*(getattr(who, field.name).T for field in fields(who))) if transposed else who
 
 
 def _tile(answer, spec):

@@ -7,17 +7,18 @@ import pkgutil
 
 from course_lib.errors import CourseError
 from course_lib.grading import exercises
+from course_lib.grading.judge.checks import AnySpec
 
 
 @functools.cache
-def all_parts():
+def all_parts() -> dict[tuple[str, str], AnySpec]:
     """Return the specs of all exercises, in order: (exercise, part) -> spec."""
     modules = sorted(module.name for module in pkgutil.iter_modules(exercises.__path__))
     specs = (spec for name in modules for spec in importlib.import_module(f"{exercises.__name__}.{name}").PARTS)
     return {(spec.exercise, spec.part): spec for spec in specs}
 
 
-def part(exercise, name):
+def part(exercise: str, name: str) -> AnySpec:
     """Return the spec of one part of an exercise.
 
     Raises

@@ -1,12 +1,14 @@
 """What a check speaks of, to look at: a kernel's lines and loops with what they cost, on the input on which the gates are read."""
 
 from itertools import groupby
+from typing import cast
 
 from course_lib import simt
+from course_lib.check.sgemm import Sgemm
 from course_lib.errors import CourseError
 from course_lib.grading.judge.in_order import between_barriers
 from course_lib.grading.judge.machine_code import FFMA, counts_of
-from course_lib.grading.judge.spec import tile_problem
+from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.kernels.user import written_values
 from course_lib.model.number_formats import FORMATS
 from course_lib.plots import Table, source_listing
@@ -14,14 +16,13 @@ from course_lib.run import accuracy
 from course_lib.toolchain import executed, loops, purposes
 
 
-def line_table(answer, spec):
-    """List the source lines of a kernel with the machine instructions that loops execute in each, for a multiply-add of a warp.
+def line_table(answer: str, spec: Spec) -> Table:
+    """List the source lines of a kernel with the machine instructions that loops execute in each, per multiply-add of a warp.
 
     Parameters
     ----------
-    answer : str
+    answer
         CUDA C text; it may be wrong: then the table says why there is nothing to count.
-    spec : Spec
 
     Returns
     -------
@@ -41,7 +42,7 @@ def line_table(answer, spec):
                  mono=(2,), marked=() if most is None else (most,))
 
 
-def loop_table(answer, spec):
+def loop_table(answer: str, spec: Spec) -> Table:
     """List the machine code of the loop in which most multiply-adds are executed, and what each instruction is there for.
 
     Parameters, returns
@@ -61,7 +62,7 @@ def loop_table(answer, spec):
                  marked=[n for n, row in enumerate(rows) if row[2] == "multiply-add"])
 
 
-def shared_table(answer, spec):
+def shared_table(answer: str, spec: Spec) -> Table:
     """List the source of a kernel with the accesses to shared memory of each line: instructions, wavefronts, conflicts.
 
     Parameters, returns
@@ -78,7 +79,7 @@ def shared_table(answer, spec):
                           f"{report.resources.local_bytes} bytes in local memory")
 
 
-def error_table(answer, spec):
+def error_table(answer: str, spec: Spec) -> Table:
     """Compare the largest error of a kernel for C = alpha A B + beta C with the bounds of float32, TF32 and bfloat16.
 
     Parameters, returns
@@ -88,7 +89,7 @@ def error_table(answer, spec):
     if trial is None:
         return why
     A, B, before, C = trial.matrices()
-    case, asked = trial.case, spec.operation.inputs
+    case, asked = trial.case, cast(Sgemm, spec.operation).inputs
     found = accuracy.max_error(C, A, B, before, alpha=case.alpha, beta=case.beta, inputs=asked)
     names = {name: name if form.dropped else "" for name, form in FORMATS.items()}
     rows = [(spec.entry, f"{found:.1e}"), *((f"bound of {FORMATS[name].name}", f"{accuracy.limit(A, inputs):.1e}")
@@ -97,7 +98,7 @@ def error_table(answer, spec):
                  marked=(1 + list(names.values()).index(asked),))
 
 
-def order_table(answer, spec):
+def order_table(answer: str, spec: Spec) -> Table:
     """List what one warp of a kernel does from barrier to barrier, in its own order.
 
     Parameters, returns

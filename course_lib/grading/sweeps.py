@@ -2,31 +2,33 @@
 
 import math
 import numbers
+from collections.abc import Callable, Mapping
 
 from course_lib.arch import WARP
+from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.model import ThreadSweep
-from course_lib.plots import describe_sweeps, render, thread_sweeps
+from course_lib.plots import Picture, describe_sweeps, render, thread_sweeps
 
 WORD = 4                     # bytes of a thread's load, where the sweep is one over threads
 
 
-def sweep_picture(spec, names, answer=None, *, label=""):
+def sweep_picture(spec: FunctionSpec, names: Mapping[str, int], answer: Callable | None = None, *, label: str = "") -> Picture | str:
     """Draw sweeps of a part's shown inputs, and what a function reads from them.
 
     Parameters
     ----------
-    spec : FunctionSpec
+    spec
         Its inputs are (steps, warps or threads, cycles of a block).
-    names : mapping of str to int
+    names
         What a sweep is called, and which input it is.
-    answer : callable, optional
+    answer
         (steps, warps, cycles) -> (operations per cycle, knee in warps), or (steps, threads, cycles) -> (bytes per cycle, knee in threads).
-    label : str
+    label
         Where the points are from.
 
     Returns
     -------
-    plots.Picture, or str
+    Picture or str
         A sentence when the answer does not return two positive numbers.
     """
     in_threads = spec.parameters[1] == "threads"
@@ -48,7 +50,7 @@ def _pair(answer, given):
     """Return two positive numbers that a function returned, or None."""
     try:
         pair = tuple(answer(*given))
-        fine = len(pair) == 2 and all(isinstance(one, numbers.Real) and 0 < one < math.inf for one in pair)
+        fine = len(pair) == 2 and all(isinstance(one, numbers.Real) and 0 < float(one) < math.inf for one in pair)
     except Exception:                    # whatever is wrong with it, the check says so
         return None
     return pair if fine else None

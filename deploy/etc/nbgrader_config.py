@@ -1,4 +1,4 @@
-"""nbgrader on the servers of a hub: which course, where the exchange is, and who hands in."""
+"""nbgrader on the servers of a hub: which course, where the exchange is, and who submits."""
 
 import os
 

@@ -13,12 +13,12 @@ EXERCISE = "50_two_rows"
 TILE = {"BM": 16, "BN": 32, "BK": 16}         # what a block computes; BK is for the sizes of the inputs alone
 
 
-def requests(rows):
+def requests(rows: int) -> float:
     """Return load requests per multiply-add: for one k, one to A for each row, one to B, and 32 multiply-adds a row."""
     return (rows + 1) / (32 * rows)
 
 
-def mistake(arguments, got):
+def mistake(arguments: tuple[int], got: float) -> str:
     """Name the mistake behind a wrong number."""
     rows, = arguments
     return "That is for a warp that loads B again for each row" if rows > 1 and got == 2 / 32 else ""

@@ -113,7 +113,7 @@ def test_all_is_kept_and_an_interrupted_run_goes_on(classroom, judged):
     points, lines = run(classroom, executor=again)
     assert points == {"ada": 10, "bob": 10, "cyd": 10}
     assert sorted(again.asked + kept) == ["ada", "bob", "cyd"]
-    assert f"{len(kept)} results are kept" in "\n".join(lines)
+    assert f"{len(kept)} results are stored" in "\n".join(lines)
 
 
 def test_a_changed_submission_seed_or_limit_is_graded_anew(classroom, judged):

@@ -105,7 +105,7 @@ def test_links_swollen_and_broken_archives_are_refused(classroom, tmp_path):
     assert sorted(os.listdir(classroom.folder / "submitted")) == ["bob", "cyd"]
 
 
-def test_the_newest_counts_and_strangers_are_named(classroom, tmp_path):
+def test_the_newest_counts_and_unknown_students_are_named(classroom, tmp_path):
     (classroom.folder / "roster.csv").write_text("student,name\nada,Ada\n", encoding="utf-8")
     (tmp_path / "class.zip").write_bytes(archive(**{
         "ada_2030-11-21T10:00:00+01:00_04_tiling.ipynb": b"new", "ada_2030-11-20T10:00:00Z_04_tiling.ipynb": b"old",

@@ -7,7 +7,7 @@ import pytest
 from hostile_notebook import PARTS, RIGHT
 
 from course_lib.grading import check
-from course_lib.grading.judge.function_spec import Printed
+from course_lib.grading.judge.function_spec import PrintedValue
 
 SPEC = PARTS[0]
 
@@ -55,7 +55,7 @@ ANY = """class Any(float):
 
 """
 ONE = dataclasses.replace(SPEC, cases=((16, 16, 16, 16), (32, 16, 16, 16)),
-                          also=lambda M, *rest: Printed(510, "X prints 510", 0.5) if M == 16 else None)
+                          also=lambda M, *rest: PrintedValue(510, "X prints 510", 0.5) if M == 16 else None)
 
 
 @pytest.mark.parametrize(("first", "second", "passes"), [
@@ -77,6 +77,6 @@ def test_nothing_else_counts_because_a_document_prints_something(value):
 
 
 def test_a_number_that_the_document_does_not_print_must_be_exact():
-    spec = dataclasses.replace(ONE, expected=lambda M, *rest: (M, 1), also=lambda *given: Printed((None, 7), "X prints 7"))
+    spec = dataclasses.replace(ONE, expected=lambda M, *rest: (M, 1), also=lambda *given: PrintedValue((None, 7), "X prints 7"))
     for value, passes in (("M, 1", True), ("M, 7", True), ("7, 7", False), ("M, None", False), ("M, 7, 7", False), ("7", False)):
         assert check(f"def loads(M, *rest): return {value}", spec).passed == passes

@@ -18,7 +18,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.__main__ import main
 from course_lib.grading.classroom import workers
 from course_lib.grading.classroom.folders import Classroom
-from course_lib.grading.classroom.grade import Job, grade, grade_one
+from course_lib.grading.classroom.grade import GradingJob, grade, grade_one
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.toolchain import disk
 from tools import required
@@ -36,7 +36,7 @@ def with_line(old, new):
     return SOLVED.replace(old, new, 1)
 
 
-# what is handed in -> the points it must get of 10: 2 for the first part, 6 for the second, 2 for the third
+# what is submitted -> the points it must get of 10: 2 for the first part, 6 for the second, 2 for the third
 CLASS = {
     "honest_1": (SOLVED, 10), "honest_2": (SOLVED.replace(b"k0", b"first"), 10),
     "starter": (RELEASED, 0),
@@ -80,7 +80,7 @@ def facts(**changed):
     (facts(library="b"), "worker tcp://far:1 has another version of the course's library"),
     (facts(versions={"Python": "3.11.1", "numpy": "2.1"}), r"has numpy 2\.1, and here it is 2\.0"),
     (facts(versions={"Python": "3.11.1"}), "has numpy None"),
-    (facts(problem="bubblewrap is missing"), "cannot lock submissions up: bubblewrap is missing"),
+    (facts(problem="bubblewrap is missing"), "has no sandbox for submissions: bubblewrap is missing"),
     (ModuleNotFoundError("No module named 'course_lib'"), "cannot load the course's library")])
 def test_a_worker_that_would_grade_differently_is_refused_in_a_sentence(worker, words):
     with pytest.raises(CourseError, match=words):
@@ -104,7 +104,7 @@ def test_nobody_at_the_address_is_said_in_a_sentence(monkeypatch, classroom, cap
 
 
 def job(**changed):
-    return dataclasses.replace(Job("ada", EXERCISE, b"no notebook", "", RELEASED, 1, "", 60, unsafe=True), **changed)
+    return dataclasses.replace(GradingJob("ada", EXERCISE, b"no notebook", "", RELEASED, 1, "", 60, unsafe=True), **changed)
 
 
 @pytest.mark.slow
@@ -114,17 +114,17 @@ def test_a_job_of_another_library_is_not_graded():
     with pytest.raises(CourseError, match="another version of the course's library"):
         grade_one(job(library="another"))
     with pytest.raises(CourseError, match="another version of the course's library"):
-        workers.apart(grade_one, job(library="another"))
+        workers.isolated(grade_one, job(library="another"))
     assert job().key != job(library="another").key
 
 
 @pytest.mark.slow
 def test_what_ends_its_process_is_an_exception_here():
     with pytest.raises(RuntimeError, match="ended with status 7"):
-        workers.apart(os._exit, 7)
+        workers.isolated(os._exit, 7)
     with pytest.raises(RuntimeError, match="ValueError: .*'x'"):
-        workers.apart(int, "x")
-    assert workers.apart(print, "printed, and no part of the answer") is None
+        workers.isolated(int, "x")
+    assert workers.isolated(print, "printed, and no part of the answer") is None
 
 
 @pytest.mark.slow

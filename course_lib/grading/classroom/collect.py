@@ -1,9 +1,11 @@
 """Put submissions where grading finds them, from whatever a learning platform gives: zip files, folders, notebooks.
 
 Nothing is unpacked by the names in an archive: each notebook is read, its student and exercise are found from its path, and it is
-written to one place. A path that tries to leave its archive, a link, an encrypted or swollen file is refused by name.
+written to one file. A path that tries to leave its archive, a link, an encrypted or swollen file is refused by name.
 """
 
+import contextlib
+import functools
 import io
 import os
 import pwd
@@ -11,13 +13,14 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from course_lib.errors import CourseError
 from course_lib.grading.classroom import plain, times
-from course_lib.grading.classroom.folders import SECRET, check_name, write
+from course_lib.grading.classroom.folders import SECRET, Classroom, check_name, write
 from course_lib.grading.classroom.normalise import MOST_BYTES
 from course_lib.grading.classroom.plain import Content
 from course_lib.grading.registry import all_parts
@@ -39,7 +42,7 @@ _FORMS = tuple(re.compile(form, re.IGNORECASE) for form in (
 
 @dataclass(frozen=True)
 class Found:
-    """A notebook that was handed in: where it was, when, and how to read its `Content`; `refused` says why it is not taken."""
+    """A notebook that was submitted: where it was, when, and how to read its `Content`; `refused` says why it is not taken."""
 
     path: str
     time: datetime
@@ -47,15 +50,14 @@ class Found:
     refused: str = ""
 
 
-def collect(classroom, source, exercise=None):
+def collect(classroom: Classroom, source: Path, exercise: str | None = None) -> Iterator[str]:
     """Copy the newest submission of every student into `grading/submitted/`.
 
     Parameters
     ----------
-    classroom : Classroom
-    source : Path
+    source
         A folder, a zip file or a notebook.
-    exercise : str, optional
+    exercise
         For paths that do not name one.
 
     Yields
@@ -65,7 +67,7 @@ def collect(classroom, source, exercise=None):
     """
     demand_source(source)
     names = _names(classroom.roster())
-    newest = {}
+    newest: dict[tuple[str, str], tuple[datetime, Content, str]] = {}
     for found in _all(source, times.zone_of(classroom)):
         try:
             if found.refused:
@@ -82,7 +84,7 @@ def collect(classroom, source, exercise=None):
         yield _put(classroom, student, which, time, content, path)
 
 
-def demand_source(source):
+def demand_source(source: Path) -> None:
     """Raise `CourseError` when there is nothing to collect from."""
     if not source.exists():
         raise CourseError(f"there is no {source}: give the folder with what the learning platform gave you")
@@ -112,16 +114,16 @@ def _all(source, zone):
             continue
         time = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(microsecond=0)
         if path.is_symlink() or not path.is_file():
-            yield Found(name, time, bytes, "it is a link or no plain file")
+            yield _refused(name, time, "it is a link or no plain file")
         elif path.suffix.lower() == ".zip":
             try:
                 with plain.opened(source, path) as (file, _):
                     yield from _in_archive(file, name, zone, os.fstat(file.fileno()).st_uid)
             except CourseError as error:
-                yield Found(name, time, bytes, str(error))
+                yield _refused(name, time, str(error))
         else:
             size = path.stat().st_size
-            yield Found(name, times.stamp(path) or time, lambda path=path: plain.read(source, path, MOST_BYTES, SECRET),
+            yield Found(name, times.stamp(path) or time, functools.partial(plain.read, source, path, MOST_BYTES, SECRET),
                         "" if size <= MOST_BYTES else _too_large(size))
 
 
@@ -131,10 +133,10 @@ def _in_archive(file, name, zone, owner, depth=0):
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError) as error:
-        yield Found(name, now, bytes, f"it is no zip file ({error})")
+        yield _refused(name, now, f"it is no zip file ({error})")
         return
     if len(archive.infolist()) > MOST_MEMBERS:
-        yield Found(name, now, bytes, f"it holds {len(archive.infolist())} files")
+        yield _refused(name, now, f"it holds {len(archive.infolist())} files")
         return
     for info in archive.infolist():
         path = f"{name}/{info.filename}"
@@ -144,20 +146,28 @@ def _in_archive(file, name, zone, owner, depth=0):
         refused = _trick(info)
         if ending.endswith(".zip") and not refused:
             if depth:
-                yield Found(path, now, bytes, "it is a zip file in a zip file in a zip file")
+                yield _refused(path, now, "it is a zip file in a zip file in a zip file")
             else:
                 yield from _nested(archive, info, path, zone, owner)
             continue
-        yield Found(path, times.of_member(info, zone), lambda info=info: Content(_member(archive, info), owner), refused)
+        yield Found(path, times.of_member(info, zone), functools.partial(_content, archive, info, owner), refused)
 
 
 def _nested(archive, info, path, zone, owner):
     try:
         data = _member(archive, info)
     except (CourseError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-        yield Found(path, datetime.now(UTC), bytes, str(error))
+        yield _refused(path, datetime.now(UTC), str(error))
         return
     yield from _in_archive(io.BytesIO(data), path, zone, owner, depth=1)
+
+
+def _refused(path, time, why):
+    return Found(path, time, lambda: Content(b""), why)
+
+
+def _content(archive, info, owner):
+    return Content(_member(archive, info), owner)
 
 
 def _trick(info):
@@ -186,7 +196,7 @@ def _member(archive, info):
 
 
 def _is_litter(name):
-    """Tell whether a file is none that anybody handed in: what macOS and Jupyter leave beside files."""
+    """Tell whether a file is none that anybody submitted: what macOS and Jupyter leave beside files."""
     return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in re.split(r"[/\\]", name))
 
 
@@ -219,13 +229,18 @@ def _demand_owner(path, exercise, student, owner, names):
     form = re.compile(_FORMS[0].pattern.replace("EXERCISE", re.escape(exercise)), re.IGNORECASE)
     if owner in (None, os.getuid()) or not any(map(form.fullmatch, path.split("/"))):
         return
-    try:
-        name = pwd.getpwuid(owner).pw_name
-        if _student(name, names) == student:
+    name = _account(owner)
+    with contextlib.suppress(CourseError):           # a name that nobody on the roster has
+        if name is not None and _student(name, names) == student:
             return
-    except (KeyError, CourseError):
-        name = f"user {owner}"
-    raise CourseError(f"it says that it is of {student}, and it belongs to {name}")
+    raise CourseError(f"it says that it is of {student}, and it belongs to {name or f'user {owner}'}")
+
+
+def _account(owner):
+    try:
+        return pwd.getpwuid(owner).pw_name
+    except KeyError:
+        return None
 
 
 def _called(parts, exercise):
@@ -255,7 +270,7 @@ def _student(called, names):
 
 def _names(roster):
     """Return what students may be called -> id."""
-    found = {}
+    found: dict[str, str] = {}
     for student in roster.values():
         for called in (student.name, student.platform, student.student):
             found |= {_key(called): student.student} if called else {}

@@ -8,6 +8,7 @@ nbgrader itself copies and sets permissions. Its database and its autograder are
 """
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
@@ -16,25 +17,23 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment, ExchangeRelease
 from traitlets.config import Config
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom.folders import SECRET, demand_exchange, write
+from course_lib.grading.classroom.folders import SECRET, Classroom, demand_exchange, write
 
 COURSE = "warp-by-warp"              # as in nbgrader_config.py
 
 
-def hand_out(classroom, exercise, root):
+def hand_out(classroom: Classroom, exercise: str, root: str | Path) -> Path:
     """Put an exercise of the class's variant where students can fetch it; one that is there already is replaced.
 
     Parameters
     ----------
-    classroom : Classroom
-    exercise : str
-    root : path
+    root
         The exchange; it must be there.
 
     Returns
     -------
     Path
-        Where it lies.
+        The exercise's folder in the exchange.
 
     Raises
     ------
@@ -50,13 +49,13 @@ def hand_out(classroom, exercise, root):
     return Path(root, COURSE, "outbound", exercise)
 
 
-def hand_back(classroom, exercise, root):
+def hand_back(classroom: Classroom, exercise: str, root: str | Path) -> Iterator[str]:
     """Put every page of feedback where its student can fetch it.
 
     Parameters
     ----------
-    classroom, exercise, root
-        As for `hand_out`.
+    root
+        The exchange; it must be there.
 
     Yields
     ------

@@ -1,11 +1,14 @@
 """A page for each student: marks, what the check says, the answer that was graded. One HTML file that loads nothing."""
 
 import json
+from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom.folders import write
+from course_lib.grading.classroom.folders import Classroom, write
 from course_lib.grading.classroom.grades import late
+from course_lib.grading.classroom.results import Result
 
 _STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222;
        background: #fff }
@@ -14,13 +17,8 @@ td, th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top }
 .note { border-left: 4px solid #888; padding-left: .8rem }"""
 
 
-def feedback(classroom, exercise):
-    """Write the page of every student who has a result.
-
-    Yields
-    ------
-    Path
-        Each page.
+def feedback(classroom: Classroom, exercise: str) -> Iterator[Path]:
+    """Write the page of every student who has a result; yield each page.
 
     Raises
     ------
@@ -37,7 +35,7 @@ def feedback(classroom, exercise):
         yield path
 
 
-def page(result, lateness=""):
+def page(result: Result, lateness: str = "") -> str:
     """Return a result as an HTML page; everything that a student wrote is escaped.
 
     >>> "<script>" in page({"student": "<script>", "exercise": "04", "points": 1, "maximum": 2, "problem": "", "notes": [], "parts": []})

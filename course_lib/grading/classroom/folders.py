@@ -1,6 +1,6 @@
 """Where a class's files are: submissions, results, feedback, the roster, the seed and the deadlines, all in `grading/`.
 
-    grading/roster.csv      student,name,platform   (who should hand in; `platform` is what a learning platform calls them)
+    grading/roster.csv      student,name,platform   (who should submit; `platform` is what a learning platform calls them)
     grading/class.toml      the class's variant, when exercises are due, and what being late costs
     grading/seed            drawn once; whoever has it knows the drawn inputs
     grading/submitted/STUDENT/EXERCISE/EXERCISE.ipynb, timestamp.txt, submission_secret.txt
@@ -18,6 +18,7 @@ import tomllib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.grading.classroom import variants
@@ -45,55 +46,55 @@ class Classroom:
     root: Path
 
     @property
-    def folder(self):
+    def folder(self) -> Path:
         """Return `grading/`, made when it is not there, readable for its owner alone."""
         folder = self.root / "grading"
         if not folder.exists():
             folder.mkdir(mode=0o700)
         return folder
 
-    def demand_repository(self):
+    def demand_repository(self) -> None:
         """Raise `CourseError` unless the root is the course's repository, with its worked solutions."""
         if not (self.root / "solutions").is_dir():
             raise CourseError(f"{self.root} is not the course's repository, as it has no folder solutions/: run this in a clone of the "
                               "course, or name one with --root")
 
-    def submission(self, student, exercise):
+    def submission(self, student: str, exercise: str) -> Path:
         """Return where a student's notebook is."""
         return self.folder / "submitted" / student / exercise / f"{exercise}.ipynb"
 
-    def result(self, student, exercise):
-        """Return where a result is kept."""
+    def result(self, student: str, exercise: str) -> Path:
+        """Return where a result is stored."""
         return self.folder / "results" / student / f"{exercise}.json"
 
-    def feedback(self, student, exercise):
+    def feedback(self, student: str, exercise: str) -> Path:
         """Return where a student's page is."""
         return self.folder / "feedback" / student / f"{exercise}.html"
 
     @property
-    def variant(self):
+    def variant(self) -> str:
         """Return the variant of the exercises that this class gets."""
         return variants.of_class(self.rules(), self.root)
 
-    def released(self, exercise):
+    def released(self, exercise: str) -> bytes:
         """Return the bytes of the notebook that students got: of the class's variant where the exercise has it."""
         variant = self.variant
         if variant == variants.FIRST or not variants.has(self.solved(exercise), variant):
             return read_notebook(self.root / "exercises", exercise)
         return _generated(self.root, variant, exercise, self.solved(exercise))
 
-    def solved(self, exercise):
+    def solved(self, exercise: str) -> bytes:
         """Return the bytes of the instructor's own, which answers all variants."""
         return read_notebook(self.root / "solutions", exercise)
 
-    def submitted(self, exercise):
-        """Return the students who handed something in, sorted; a link is nobody's submission."""
+    def submitted(self, exercise: str) -> list[str]:
+        """Return the students who submitted something, sorted; a link is nobody's submission."""
         folder = self.folder / "submitted"
-        names = (path.name for path in folder.glob("*") if path.is_dir() and not path.is_symlink()) if folder.exists() else ()
+        names = [path.name for path in folder.glob("*") if path.is_dir() and not path.is_symlink()] if folder.exists() else []
         return sorted(name for name in names if name != CANARY and os.path.lexists(self.submission(name, exercise).parent))
 
-    def roster(self):
-        """Return the students who should hand in, by id; empty without a roster.
+    def roster(self) -> dict[str, Student]:
+        """Return the students who should submit, by id; empty without a roster.
 
         Raises
         ------
@@ -112,7 +113,7 @@ class Classroom:
             check_name(student.student)
         return {student.student: student for student in found}
 
-    def rules(self):
+    def rules(self) -> dict[str, Any]:
         """Return class.toml as a dict; {} when it is not there."""
         path = self.root / "grading" / "class.toml"
         try:
@@ -120,14 +121,14 @@ class Classroom:
         except tomllib.TOMLDecodeError as error:
             raise CourseError(f"grading/class.toml cannot be read: {error}") from error
 
-    def due(self, exercise):
+    def due(self, exercise: str) -> datetime | None:
         """Return when an exercise is due, or None."""
         due = self.rules().get("due", {}).get(exercise)
         if due is not None and not (isinstance(due, datetime) and due.tzinfo):
             raise CourseError(f"grading/class.toml: {exercise} in [due] must be a time with its zone, such as 2030-11-20T23:59:00+01:00")
         return due
 
-    def seed(self):
+    def seed(self) -> int:
         """Return the number that draws the hidden inputs; made at the first call."""
         path = self.folder / "seed"
         if not path.exists():
@@ -144,7 +145,7 @@ def _generated(root, variant, exercise, solved):
         return read_notebook(Path(folder), exercise)
 
 
-def check_name(name):
+def check_name(name: str) -> None:
     """Raise `CourseError` when a name cannot be a student's folder.
 
     >>> check_name("../ada")
@@ -155,7 +156,7 @@ def check_name(name):
         raise CourseError(f"{name!r} cannot be a student's id: letters, digits and . _ @ + - only, and not {CANARY!r}")
 
 
-def read_notebook(folder, exercise):
+def read_notebook(folder: Path, exercise: str) -> bytes:
     """Return the bytes of FOLDER/EXERCISE/EXERCISE.ipynb of an exercise that can be graded.
 
     Raises
@@ -170,13 +171,13 @@ def read_notebook(folder, exercise):
     return path.read_bytes()
 
 
-def demand_exchange(root):
+def demand_exchange(root: str | Path) -> None:
     """Raise `CourseError` when there is no such folder."""
     if not Path(root).is_dir():
         raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
 
 
-def write(path, text):
+def write(path: Path, text: str) -> None:
     """Write a file in one step: it is there as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")

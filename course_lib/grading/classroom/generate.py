@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib.errors import CourseError, require
@@ -24,18 +25,18 @@ _REASON = re.compile(r"\s*[\w.]*(Error|Exception): |.*error processing assignmen
 SHOWN = 60         # lines of a difference
 
 
-def generate(root, target, variant=FIRST, exercise="*"):
+def generate(root: str | Path, target: str | Path, variant: str = FIRST, exercise: str = "*") -> None:
     """Generate every exercise of a repository, or one, into `target`, which is created.
 
     Parameters
     ----------
-    root : Path
+    root
         The repository: `solutions/` and `nbgrader_config.py`.
-    target : Path
+    target
         Gets `<lesson>/<lesson>.ipynb`, and the files that go with it.
-    variant : str
-        Whose cells are kept; an exercise that has no such variant is generated as variant a.
-    exercise : str
+    variant
+        Whose cells stay; an exercise that has no such variant is generated as variant a.
+    exercise
         Its name; default: all.
 
     Raises
@@ -60,14 +61,8 @@ def generate(root, target, variant=FIRST, exercise="*"):
         shutil.copytree(made, target, dirs_exist_ok=True)
 
 
-def replace(root):
-    """Generate into `exercises/`, which then holds exactly what was generated.
-
-    Returns
-    -------
-    list of str
-        What changed, as `differences` tells it.
-    """
+def replace(root: str | Path) -> list[str]:
+    """Generate into `exercises/`, which then holds exactly what was generated; return what changed, as `differences` tells it."""
     released = Path(root) / "exercises"
     with tempfile.TemporaryDirectory(prefix="exercises-") as folder:
         fresh = Path(folder) / "exercises"
@@ -79,7 +74,7 @@ def replace(root):
     return changed
 
 
-def drift(root):
+def drift(root: str | Path) -> list[str]:
     """Return how `exercises/` differs from what `solutions/` gives now; empty when it does not."""
     with tempfile.TemporaryDirectory(prefix="exercises-") as folder:
         fresh = Path(folder) / "exercises"
@@ -87,7 +82,7 @@ def drift(root):
         return differences(Path(root) / "exercises", fresh)
 
 
-def differences(old, new):
+def differences(old: Path, new: Path) -> list[str]:
     """Compare two folders byte by byte.
 
     Returns
@@ -113,8 +108,8 @@ def _files(folder):
 
 
 def _difference(name, old, new):
-    texts = [path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (old, new)]
-    lines = list(difflib.unified_diff(*texts, f"exercises/{name}", f"generated/{name}", n=2, lineterm=""))
+    before, after = (path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (old, new))
+    lines = list(difflib.unified_diff(before, after, f"exercises/{name}", f"generated/{name}", n=2, lineterm=""))
     more = [f"… {len(lines) - SHOWN} more lines"] if len(lines) > SHOWN else []
     return "\n".join(lines[:SHOWN] + more) or f"{name}: only the line ends differ"
 
@@ -141,7 +136,7 @@ def _run_nbgrader(course, variant):
         raise CourseError("nbgrader cannot generate the exercises:\n" + "\n".join(reasons), log=done.stdout)
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m course_lib.grading.classroom.generate", description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when exercises/ is out of date")

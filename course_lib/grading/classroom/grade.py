@@ -1,4 +1,4 @@
-"""Grade a class: the instructor's own submission first, then every student's, each in a sandbox, with results kept one by one.
+"""Grade a class: the instructor's own submission first, then every student's, each in a sandbox, with results stored one by one.
 
 A result stays as long as its submission, the exercise, the seed and the library are the same: interrupted, the command goes on
 where it was.
@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import stat
+from collections.abc import Callable
 from concurrent import futures
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,16 +21,24 @@ from tqdm import tqdm
 
 from course_lib.errors import CourseError
 from course_lib.grading.classroom import judging, workers
-from course_lib.grading.classroom.folders import CANARY, write
-from course_lib.grading.classroom.normalise import MOST_BYTES, Answers, answers, questions
+from course_lib.grading.classroom.folders import CANARY, Classroom, write
+from course_lib.grading.classroom.normalise import MOST_BYTES, SubmittedAnswers, answers, questions
+from course_lib.grading.classroom.results import PartResult, Result
 from course_lib.grading.classroom.variants import mismatch
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sandbox.sandboxed import SECONDS
 from course_lib.toolchain import disk
 
 
+@functools.cache
+def library_hash() -> str:
+    """Return a hash of the library's files and of the versions that a verdict depends on."""
+    files = sorted(path for pattern in ("*.py", "*.cuh") for path in bubblewrap.LIBRARY.rglob(pattern))
+    return hashlib.sha256(b"\0".join([repr(workers.versions()).encode(), *(path.read_bytes() for path in files)])).hexdigest()
+
+
 @dataclass(frozen=True)
-class Job:
+class GradingJob:
     """All that grading one submission needs: bytes and numbers, so that any process on any machine can do it."""
 
     student: str
@@ -45,41 +54,33 @@ class Job:
     library: str = field(default_factory=lambda: library_hash())
 
     @property
-    def key(self):
+    def key(self) -> str:
         """Return a hash of everything that the result depends on."""
         parts = (self.exercise, self.problem, self.seed, self.seconds, self.unsafe, self.library)
         return hashlib.sha256(b"\0".join((self.data, self.released, repr(parts).encode()))).hexdigest()
 
 
-@functools.cache
-def library_hash():
-    """Return a hash of the library's files and of the versions that a verdict depends on."""
-    files = sorted(path for pattern in ("*.py", "*.cuh") for path in bubblewrap.LIBRARY.rglob(pattern))
-    return hashlib.sha256(b"\0".join([repr(workers.versions()).encode(), *(path.read_bytes() for path in files)])).hexdigest()
-
-
-def grade(classroom, exercise, *, executor=None, unsafe=False, seconds=SECONDS, show=print, quiet=False):
+def grade(classroom: Classroom, exercise: str, *, executor: futures.Executor | None = None, unsafe: bool = False, seconds: float = SECONDS,
+          show: Callable[[str], None] = print, quiet: bool = False) -> dict[str, Result]:
     """Grade every submission of an exercise.
 
     Parameters
     ----------
-    classroom : Classroom
-    exercise : str
-    executor : concurrent.futures.Executor, optional
+    executor
         Where to work; default: a pool of as many processes as there are CPU cores.
-    unsafe : bool
+    unsafe
         Do without a sandbox where there is none.
-    seconds : float
+    seconds
         Limit for each part of a submission.
-    show : callable
+    show
         Gets a line for each student.
-    quiet : bool
+    quiet
         No progress bar.
 
     Returns
     -------
     dict
-        Student -> result, those kept from before included.
+        Student -> result, those stored before included.
 
     Raises
     ------
@@ -91,10 +92,10 @@ def grade(classroom, exercise, *, executor=None, unsafe=False, seconds=SECONDS, 
                              cache=_cache(classroom), seconds=seconds, unsafe=unsafe)
     _demand_full_marks(make(CANARY, data=classroom.solved(exercise), fills_cache=True), show)
     jobs = {student: make(student) for student in classroom.submitted(exercise)}
-    results = {student: kept for student, job in jobs.items() if (kept := _kept(classroom, job))}
+    results = {student: stored for student, job in jobs.items() if (stored := _stored(classroom, job))}
     waiting = [job for student, job in jobs.items() if student not in results]
     if results:
-        show(f"{len(results)} results are kept from before, {len(waiting)} submissions to grade")
+        show(f"{len(results)} results are stored already, {len(waiting)} submissions to grade")
     pool = futures.ProcessPoolExecutor(os.cpu_count()) if executor is None else contextlib.nullcontext(executor)
     with pool as working, contextlib.ExitStack() as stack, tqdm(total=len(waiting), unit="submission", disable=quiet or None) as bar:
         done = stack.enter_context(contextlib.closing(_graded(waiting, working, own=executor is None)))
@@ -107,7 +108,7 @@ def grade(classroom, exercise, *, executor=None, unsafe=False, seconds=SECONDS, 
     return results
 
 
-def line(result):
+def line(result: Result) -> str:
     """Return what is printed for a student.
 
     >>> line({"student": "ada", "points": 2, "maximum": 10, "problem": "", "parts": [{"part": "tile", "points": 0, "kind": "gate"}]})
@@ -117,18 +118,8 @@ def line(result):
     return f"{result['student']}: {result['points']:g} of {result['maximum']:g}{f' ({words})' if words else ''}"
 
 
-def grade_one(job):
+def grade_one(job: GradingJob) -> Result:
     """Grade one submission.
-
-    Parameters
-    ----------
-    job : Job
-
-    Returns
-    -------
-    dict
-        student, exercise, key, points, maximum, problem ("" or why nothing could be graded), notes, and parts: for each
-        part, points, maximum, passed, kind, told, html, text.
 
     Raises
     ------
@@ -139,7 +130,7 @@ def grade_one(job):
         raise CourseError(f"{platform.node()} has another version of the course's library, or of what it computes with: "
                           "bring it to the commit and the constraints.txt of the machine where `make grade` runs")
     asked = questions(job.released)
-    found, problem = Answers({}, {}), job.problem
+    found, problem = SubmittedAnswers({}, {}), job.problem
     if not problem:
         try:
             found = answers(job.data, asked)
@@ -148,15 +139,16 @@ def grade_one(job):
     judged = {} if not found.texts else judging.judge(
         found.texts, job.exercise, seed=job.seed, cache=Path(job.cache), fills_cache=job.fills_cache,
         seconds=job.seconds, unsafe=job.unsafe)
-    parts = []
+    parts: list[PartResult] = []
     for question in asked:
         told = problem or found.missing.get(question.part, "")
         result = judged.get(question.part) or {"passed": False, "kind": "missing", "told": told, "html": ""}
         parts.append({"part": question.part, "name": question.name, "maximum": question.points, "text": found.texts.get(question.part, ""),
                       "points": question.points if result["passed"] else 0, **result})
+    notes = ("" if problem else mismatch(job.data, job.released), *found.notes)
     return {"student": job.student, "exercise": job.exercise, "key": job.key, "graded": datetime.now(UTC).isoformat(timespec="seconds"),
             "points": sum(part["points"] for part in parts), "maximum": sum(part["maximum"] for part in parts),
-            "problem": problem, "notes": [*filter(None, [not problem and mismatch(job.data, job.released)]), *found.notes], "parts": parts}
+            "problem": problem, "notes": [note for note in notes if note], "parts": parts}
 
 
 def _graded(jobs, pool, own):
@@ -199,7 +191,7 @@ def _demand_full_marks(job, show):
     show(f"the instructor's own solution: {result['points']:g} of {result['maximum']:g}")
 
 
-def _kept(classroom, job):
+def _stored(classroom, job):
     """Return an earlier result that still holds, or None."""
     try:
         result = json.loads(classroom.result(job.student, job.exercise).read_text(encoding="utf-8"))
@@ -215,7 +207,7 @@ def _job(classroom, exercise, student, data=None, **facts):
             data = _read(classroom.submission(student, exercise))
         except (OSError, CourseError) as error:
             data, problem = b"", _why(error, exercise)
-    return Job(student, exercise, data, problem, **facts)
+    return GradingJob(student, exercise, data, problem, **facts)
 
 
 def _read(path):
@@ -233,7 +225,7 @@ def _why(error, exercise):
     if isinstance(error, CourseError):
         return str(error)
     if isinstance(error, FileNotFoundError):
-        return f"there is no {exercise}.ipynb in what was handed in: keep the name that the exercise has"
+        return f"there is no {exercise}.ipynb in this submission: keep the name that the exercise has"
     return f"the submission is a link or cannot be read ({error.strerror})"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom.folders import Student, write
+from course_lib.grading.classroom.folders import Classroom, Student, write
 from course_lib.grading.classroom.normalise import answers, questions
 from course_lib.grading.classroom.similar import similar
 
@@ -25,7 +25,7 @@ class Late:
     words: str = ""
 
 
-def late(classroom, student, exercise):
+def late(classroom: Classroom, student: str, exercise: str) -> Late:
     """Return how late a submission is, and what that costs by grading/class.toml.
 
     The file has, for example,
@@ -63,7 +63,7 @@ def _cost(hours, rules):
     return hours, factor, f"{hours:.1f} hours late: {100 * factor:g} % of the points count."
 
 
-def grades(classroom, exercise):
+def grades(classroom: Classroom, exercise: str) -> list[str]:
     """Write `grading/grades_EXERCISE.csv` and `grading/similar_EXERCISE.csv`.
 
     Returns

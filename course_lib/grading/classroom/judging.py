@@ -10,9 +10,12 @@ import dataclasses
 import signal
 import threading
 import time
+from collections.abc import Mapping
+from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.grading.judge.checks import check
+from course_lib.grading.classroom.results import Judgement
+from course_lib.grading.judge.checks import AnySpec, check
 from course_lib.grading.registry import part
 from course_lib.grading.sandbox.process import NoSandbox
 from course_lib.grading.sandbox.replies import Ended
@@ -22,15 +25,15 @@ LONGEST = 20_000                     # characters of one verdict
 MARGIN = 30                          # seconds, for what the grader itself does with an answer's text and numbers
 
 
-def judge(answers, exercise, *, seed, cache=None, fills_cache=False, seconds=SECONDS, unsafe=False):
+def judge(answers: Mapping[str, str], exercise: str, *, seed: int, cache: str | Path | None = None, fills_cache: bool = False,
+          seconds: float = SECONDS, unsafe: bool = False) -> dict[str, Judgement]:
     """Check the answers of one submission; one that hangs or breaks the sandbox costs the others nothing.
 
     Parameters
     ----------
-    answers : dict
+    answers
         Part -> text.
-    exercise : str
-    seed : int
+    seed
         Draws other numbers and further inputs; it stays in this process.
     cache, fills_cache, seconds, unsafe
         As `course_lib.grading.sandbox.sandboxed.Sandboxed` takes them.
@@ -38,7 +41,7 @@ def judge(answers, exercise, *, seed, cache=None, fills_cache=False, seconds=SEC
     Returns
     -------
     dict
-        Part -> dict: passed (bool), kind (of the first finding, or ""), told (str) and html (str) for the student.
+        Part -> judgement.
 
     Raises
     ------
@@ -52,7 +55,7 @@ def judge(answers, exercise, *, seed, cache=None, fills_cache=False, seconds=SEC
         raise CourseError(str(error)) from None
 
 
-def judged(text, spec, seed, engine):
+def judged(text: str, spec: AnySpec, seed: int, engine: Sandboxed) -> Judgement:
     """Check one answer.
 
     Numbers and sizes that the seed draws stay secret. An answer that passes with them has passed every input that everyone sees, and
@@ -103,7 +106,7 @@ def _alarm(seconds):
         signal.setitimer(signal.ITIMER_REAL, max(before - (time.monotonic() - started), 0.001) if before else 0)
 
 
-def _told(passed, kind, text, html=""):
+def _told(passed: bool, kind: str, text: str, html: str = "") -> Judgement:
     def cut(words):
         return words if len(words) <= LONGEST else f"{words[:LONGEST]} …"
 

@@ -6,6 +6,7 @@ student does to them changes a mark.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from course_lib import magic
@@ -26,33 +27,33 @@ class Question:
     starter: str
 
     @property
-    def language(self):
+    def language(self) -> str:
         """Return "cuda" or "c", by the cell's first line, or "python"."""
         return _language(self.starter)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Return what the kernel, the loops or the function are called."""
         if self.language == "python":
-            return _DEFINES.search(self.starter)[1]
+            return _DEFINES.findall(self.starter)[0]
         return magic.from_cell(self.starter)[0]
 
 
 @dataclass(frozen=True)
-class Answers:
+class SubmittedAnswers:
     """What was found: part -> text of the answer, and part -> sentence for its author where there is none; notes on what was repaired."""
 
-    texts: dict
-    missing: dict
+    texts: dict[str, str]
+    missing: dict[str, str]
     notes: tuple[str, ...] = ()
 
 
-def questions(released):
+def questions(released: bytes) -> tuple[Question, ...]:
     """Return the parts of an exercise, in order.
 
     Parameters
     ----------
-    released : bytes
+    released
         The notebook that students got; an answer cell `tile-answer` belongs to a check `tile-check`, which has the points.
 
     Raises
@@ -72,18 +73,13 @@ def questions(released):
     return tuple(found)
 
 
-def answers(data, asked):
+def answers(data: bytes, asked: Sequence[Question]) -> SubmittedAnswers:
     """Find the answers in a submitted notebook.
 
     Parameters
     ----------
-    data : bytes
-        The file as it was handed in.
-    asked : sequence of Question
-
-    Returns
-    -------
-    Answers
+    data
+        The file as it was submitted.
 
     Raises
     ------
@@ -98,23 +94,23 @@ def answers(data, asked):
             notes += remarks
         except CourseError as error:
             missing[question.part] = str(error)
-    return Answers(texts, missing, tuple(notes))
+    return SubmittedAnswers(texts, missing, tuple(notes))
 
 
 def _cells(data):
     """Return the code cells as (metadata, text), and notes."""
     if len(data) > MOST_BYTES:
         raise CourseError(f"the notebook has {len(data) >> 20} MB, at most {MOST_BYTES >> 20} are read: choose "
-                          "'Clear Outputs of All Cells' and hand it in again")
+                          "'Clear Outputs of All Cells' and submit it again")
     text, notes = _decoded(data)
     try:
         nb = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise CourseError(f"the file is no notebook: it cannot be read as JSON ({str(error)[:100]}). "
-                          "Open it in JupyterLab, save it and hand in that file") from None
+                          "Open it in JupyterLab, save it and submit that file") from None
     cells = nb.get("cells") if isinstance(nb, dict) else None
     if not isinstance(cells, list):
-        raise CourseError("the file is no notebook of format 4: it has no list of cells. Hand in the .ipynb file that you worked in")
+        raise CourseError("the file is no notebook of format 4: it has no list of cells. Submit the .ipynb file that you worked in")
     code = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
     return [(cell.get("metadata"), _text(cell)) for cell in code], notes
 

@@ -1,4 +1,4 @@
-"""Read what strangers left in a folder: plain files in plain folders only, and whose they are.
+"""Read other people's files from a folder: plain files in plain folders only, and whose they are.
 
 Between a look and a read a file could become a link to one of the instructor's, so every step opens by what is already open.
 """
@@ -6,7 +6,10 @@ Between a look and a read a file could become a link to one of the instructor's,
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
 
 from course_lib.errors import CourseError
 
@@ -21,14 +24,14 @@ class Content:
 
 
 @contextlib.contextmanager
-def opened(folder, path):
+def opened(folder: Path, path: Path) -> Iterator[tuple[BinaryIO, int]]:
     """Open a plain file below a folder, without following a link on the way.
 
     Parameters
     ----------
-    folder : Path
+    folder
         Trusted; it may itself be a link.
-    path : Path
+    path
         Below `folder`, or `folder` itself when that is the file.
 
     Yields
@@ -52,7 +55,7 @@ def opened(folder, path):
         yield stack.enter_context(open(inside, "rb", closefd=False)), number
 
 
-def read(folder, path, most, beside=""):
+def read(folder: Path, path: Path, most: int, beside: str = "") -> Content:
     """Return the `Content` of a plain file, at most so many bytes and one more; `beside` names a small text in the same folder."""
     with opened(folder, path) as (file, number):
         return Content(file.read(most + 1), os.fstat(file.fileno()).st_uid, _beside(number, beside) if beside else "")

@@ -13,6 +13,7 @@ because a CUDA cell lives in a Python notebook.
 """
 
 import re
+from typing import Any
 
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 from traitlets import Unicode
@@ -20,14 +21,14 @@ from traitlets import Unicode
 from course_lib.grading.classroom.variants import FIRST, chosen
 
 INSTRUCTOR = "instructor"      # the tag of cells that students do not get
-KEPT_METADATA = ("deletable", "editable", "nbgrader", "tags")
+NEEDED_METADATA = ("deletable", "editable", "nbgrader", "tags")
 _REGION = re.compile(r"(?P<indent>\s*)(?P<mark>//|#+) ?(?P<word>BEGIN SOLUTION|STARTER|END SOLUTION)\s*")
 
 
 class DropInstructorCells(NbGraderPreprocessor):
     """Remove the cells tagged `instructor`: explanations of the solution, notes on what students get wrong."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: Any, resources: dict) -> tuple[Any, dict]:
         """Return the notebook without these cells."""
         nb.cells = [cell for cell in nb.cells if INSTRUCTOR not in cell.metadata.get("tags", [])]
         return nb, resources
@@ -38,7 +39,7 @@ class DropOtherVariants(NbGraderPreprocessor):
 
     variant = Unicode(FIRST, help="The variant that this class gets.").tag(config=True)
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: Any, resources: dict) -> tuple[Any, dict]:
         """Return the notebook with the cells of its variant, and those that all get."""
         nb.cells = chosen(nb.cells, self.variant)
         return nb, resources
@@ -57,17 +58,17 @@ class ClearCudaSolutions(ClearSolutions):
 class StripMetadata(NbGraderPreprocessor):
     """Remove metadata that changes from one save to the next, so that generation gives the same bytes every time."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: Any, resources: dict) -> tuple[Any, dict]:
         """Return the notebook with only the metadata that students and nbgrader need."""
         kernel = nb.metadata.get("kernelspec", {})
         nb.metadata = type(nb.metadata)(kernelspec=kernel, language_info={"name": kernel.get("language", "python")})
         for cell in nb.cells:
-            for name in set(cell.metadata) - set(KEPT_METADATA):
+            for name in set(cell.metadata) - set(NEEDED_METADATA):
                 del cell.metadata[name]
         return nb, resources
 
 
-def clear_regions(text):
+def clear_regions(text: str) -> tuple[str, bool]:
     r"""Replace every solution region of a cell by its starter.
 
     Returns
@@ -86,17 +87,19 @@ def clear_regions(text):
       c
     d
     """
-    kept, mark, starter = [], None, False
+    lines: list[str] = []
+    mark: str | None = None
+    starter = False
     for line in text.split("\n"):
         region = _REGION.fullmatch(line)
-        word = region["word"] if region else None
-        if word is None and ("BEGIN SOLUTION" in line or "END SOLUTION" in line):
+        indent, begins, word = region.group("indent", "mark", "word") if region else ("", "", "")
+        if not word and ("BEGIN SOLUTION" in line or "END SOLUTION" in line):
             raise RuntimeError(f"the line `{line.strip()}` must hold nothing but the comment")
         if word == "BEGIN SOLUTION":
             if mark:
                 raise RuntimeError("a solution region begins inside another")
-            mark, starter = region["mark"], False
-            kept.append(f"{region['indent']}{mark} YOUR CODE HERE")
+            mark, starter = begins, False
+            lines.append(f"{indent}{mark} YOUR CODE HERE")
         elif word and not mark:
             raise RuntimeError(f"{word} stands outside a solution region")
         elif word == "STARTER":
@@ -104,12 +107,12 @@ def clear_regions(text):
         elif word == "END SOLUTION":
             mark = None
         elif mark is None:
-            kept.append(line)
+            lines.append(line)
         elif starter:
-            kept.append(_uncomment(line, mark))
+            lines.append(_uncomment(line, mark))
     if mark:
         raise RuntimeError("a solution region has no END SOLUTION")
-    return "\n".join(kept), "\n".join(kept) != text
+    return "\n".join(lines), "\n".join(lines) != text
 
 
 def _uncomment(line, mark):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import tempfile
 import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from course_lib.errors import CourseError
@@ -18,15 +19,14 @@ ARCHIVE = "build/precompiled.zip"        # by `make precompiled`; a bundle witho
 _WHEN = (2000, 1, 1, 0, 0, 0)        # the same files give the same bytes
 
 
-def release(root, target, variant=FIRST):
+def release(root: Path, target: Path, variant: str = FIRST) -> list[str]:
     """Write the students' bundle as a zip file.
 
     Parameters
     ----------
-    root : Path
+    root
         The repository; what git tracks in it is packed, as it is on disk now.
-    target : Path
-    variant : str
+    variant
         Of the exercises.
 
     Returns
@@ -53,14 +53,14 @@ def release(root, target, variant=FIRST):
     return list(files)
 
 
-def demand_target(target):
+def demand_target(target: Path) -> None:
     """Raise `CourseError` when a bundle cannot be written there."""
     there = next(path for path in target.absolute().parents if path.exists())
     if target.is_dir() or not there.is_dir() or not os.access(target if target.exists() else there, os.W_OK):
         raise CourseError(f"{target} cannot be written: name a zip file in a folder that is yours, such as build/warp-by-warp.zip")
 
 
-def contents(root, variant=FIRST):
+def contents(root: Path, variant: str = FIRST) -> dict[str, bytes]:
     """Return what a bundle holds: name -> bytes, sorted by name. The exercises are those of the variant."""
     files = {name: (root / name).read_bytes() for name in bundled(tracked(root))}
     if variant != FIRST:
@@ -76,7 +76,7 @@ def _exercises(root, variant):
         return {f"exercises/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
 
-def tracked(root):
+def tracked(root: str | Path) -> list[str]:
     """Return the files that git tracks and that are there, as sorted names."""
     try:
         done = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=False)
@@ -88,7 +88,7 @@ def tracked(root):
     return sorted(name for name in names if name and (Path(root) / name).is_file() and not (Path(root) / name).is_symlink())
 
 
-def bundled(names):
+def bundled(names: Iterable[str]) -> list[str]:
     """Return those of a repository's files that students get.
 
     >>> bundled(["Makefile", "grading/seed", "notebooks/a.ipynb", "solutions/x/x.ipynb", "tests/t.py"])
@@ -97,7 +97,7 @@ def bundled(names):
     return [name for name in names if name.split("/")[0] in TAKEN]
 
 
-def leak(files):
+def leak(files: Mapping[str, bytes]) -> str | None:
     """Return why a bundle (name -> bytes) must not be given away, or None: a notebook in it still has a solution or a hidden test."""
     for name, data in files.items():
         if name.endswith(".ipynb") and name.startswith("exercises/"):

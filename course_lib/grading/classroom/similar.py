@@ -8,6 +8,10 @@ exercise leads to them. The idea of comparing short passages is that of Schleime
 import itertools
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from course_lib.grading.classroom.normalise import Question
+from course_lib.grading.classroom.results import Result
 
 PASSAGE = 9
 ENOUGH = 12           # unusual passages; fewer tell nothing
@@ -15,15 +19,14 @@ ALIKE = 0.5
 _WORD = re.compile(r"//[^\n]*|/\*.*?\*/|\w+|[^\w\s]", re.DOTALL)
 
 
-def similar(results, asked, solved):
+def similar(results: Mapping[str, Result], asked: Sequence[Question], solved: Mapping[str, str]) -> list[tuple[str, str, str, float, int]]:
     """Compare all kernels of an exercise with each other.
 
     Parameters
     ----------
-    results : dict
-        Student -> result, as `grade.grade_one` returns it.
-    asked : sequence of Question
-    solved : dict
+    results
+        Student -> result.
+    solved
         Part -> the instructor's kernel.
 
     Returns
@@ -31,7 +34,7 @@ def similar(results, asked, solved):
     list of tuple
         (part, student, other, share of the smaller one's unusual passages that both have, how many those are), the most alike first.
     """
-    found = []
+    found: list[tuple[str, str, str, float, int]] = []
     for question in asked:
         texts = {student: part["text"] for student, result in results.items()
                  for part in result["parts"] if part["part"] == question.part and part["text"].strip()}
@@ -39,7 +42,7 @@ def similar(results, asked, solved):
     return sorted(found, key=lambda row: (-row[3], -row[4], row[:3]))
 
 
-def passages(text):
+def passages(text: str) -> set[tuple[str, ...]]:
     """Return the passages of a kernel.
 
     >>> len(passages("float x = A[row * lda + k];"))

@@ -5,14 +5,18 @@
 
 import json
 import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
 from course_lib.errors import CourseError
 
 FIRST = "a"
 _TAG = "variant-"
+Cell = TypeVar("Cell", bound=Mapping[str, Any])
 
 
-def marks(cell):
+def marks(cell: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the variants that a cell is marked for; () when all get it.
 
     >>> marks({"metadata": {"tags": ["instructor", "variant-b"]}}), marks({"metadata": {}})
@@ -24,12 +28,12 @@ def marks(cell):
     return tuple(tag.removeprefix(_TAG) for tag in tags if isinstance(tag, str) and tag.startswith(_TAG))
 
 
-def variants_of(cells):
+def variants_of(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the variants that some cell is marked for, sorted."""
     return sorted({variant for cell in cells for variant in marks(cell)})
 
 
-def chosen(cells, variant):
+def chosen(cells: Iterable[Cell], variant: str) -> list[Cell]:
     """Return the cells that a class with this variant gets; variant a's where the exercise has no such variant.
 
     >>> cells = [{"metadata": {"tags": ["variant-a"]}, "id": 1}, {"metadata": {"tags": ["variant-b"]}, "id": 2}, {"metadata": {}, "id": 3}]
@@ -41,25 +45,25 @@ def chosen(cells, variant):
     return [cell for cell in cells if not marks(cell) or variant in marks(cell)]
 
 
-def has(data, variant):
+def has(data: bytes, variant: str) -> bool:
     """Return whether a notebook, as bytes, has cells of a variant."""
     return variant in variants_of(json.loads(data)["cells"])
 
 
-def known(root):
+def known(root: Path) -> list[str]:
     """Return the variants that the exercises of a repository have, sorted."""
     notebooks = (json.loads(path.read_bytes()) for path in sorted(root.glob("solutions/*/*.ipynb")))
     return sorted({FIRST}.union(*(variants_of(nb["cells"]) for nb in notebooks)))
 
 
-def of_class(rules, root):
+def of_class(rules: Mapping[str, Any], root: Path) -> str:
     """Return the variant that a class has.
 
     Parameters
     ----------
-    rules : dict
+    rules
         What `grading/class.toml` says.
-    root : Path
+    root
         The repository.
 
     Raises
@@ -77,19 +81,20 @@ def of_class(rules, root):
     return variant
 
 
-def mismatch(data, released):
+def mismatch(data: bytes, released: bytes) -> str:
     """Return a note for the author of a submission that is another variant than the class's, or "".
 
     Parameters
     ----------
-    data, released : bytes
-        The notebook that was handed in, and the one that the class got.
+    data, released
+        The notebook that was submitted, and the one that the class got.
     """
     try:
-        cells = json.loads(data)["cells"]
-        found = variants_of(cell for cell in cells if isinstance(cell, dict))
-    except (ValueError, TypeError, KeyError, RecursionError):
+        nb = json.loads(data)
+    except (ValueError, RecursionError):
         return ""                        # whoever reads the answers says what is wrong with it
+    cells = nb.get("cells") if isinstance(nb, dict) else None
+    found = variants_of(cell for cell in cells if isinstance(cell, dict)) if isinstance(cells, list) else []
     wanted = variants_of(json.loads(released)["cells"])
     others = [variant for variant in found if re.fullmatch(r"\w{1,12}", variant)][:3]
     if not wanted or not others or set(wanted) & set(found):

@@ -1,6 +1,6 @@
 """Grade on the workers of a Dask cluster: each must have this library, the same versions and a sandbox, or nothing is graded.
 
-A worker only hands a submission on, to a process made for it: time can be limited there, and nothing of it stays behind.
+A worker only passes a submission on, to a process made for it: time can be limited there, and nothing of it stays behind.
 """
 
 import contextlib
@@ -10,8 +10,10 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
 from importlib.metadata import version
+from typing import Any, TypedDict
 
 from course_lib.errors import CourseError
 from course_lib.grading.sandbox import bubblewrap
@@ -21,7 +23,15 @@ PACKAGES = ("numpy", "llvmlite", "scipy")          # what a verdict is computed 
 SECONDS = 20                                       # for the scheduler to answer
 
 
-def versions():
+class Facts(TypedDict):
+    """What must be the same wherever one class is graded, and why there is no sandbox (or None)."""
+
+    versions: dict[str, str]
+    library: str
+    problem: str | None
+
+
+def versions() -> dict[str, str]:
     """Return what a verdict depends on besides the library: name -> version.
 
     >>> sorted(versions())
@@ -31,14 +41,14 @@ def versions():
 
 
 @contextlib.contextmanager
-def dask(address, *, unsafe=False):
+def dask(address: str, *, unsafe: bool = False) -> Iterator[futures.Executor]:
     """Connect to a Dask scheduler whose workers can all grade.
 
     Parameters
     ----------
-    address : str
+    address
         Such as "tcp://127.0.0.1:8786".
-    unsafe : bool
+    unsafe
         Take workers without a sandbox too.
 
     Yields
@@ -53,10 +63,10 @@ def dask(address, *, unsafe=False):
     demand_address(address)
     with _connected(address) as client:
         demand_equal(facts(), client.run(facts, on_error="return"), unsafe)
-        yield Handed(client.get_executor(pure=False))          # otherwise a second try would be the first one's answer
+        yield IsolatingExecutor(client.get_executor(pure=False))          # otherwise a second try would be the first one's answer
 
 
-def demand_address(address):
+def demand_address(address: str) -> None:
     """Raise `CourseError` when this cannot be a scheduler's address; it would be tried for a long time.
 
     >>> demand_address("localhost:8786")
@@ -73,7 +83,7 @@ def _connected(address):
         import distributed
     except ModuleNotFoundError:
         raise CourseError("grading on a Dask cluster needs `pip install -c constraints.txt distributed`") from None
-    if address.startswith("tls") and not distributed.Security().tls_client_cert:
+    if address.startswith("tls") and not distributed.Security().tls_client_cert:  # type: ignore[attr-defined]  # it sets this from a table
         raise CourseError(f"{address} wants a certificate: name yours in Dask's configuration (distributed.comm.tls.client)")
     try:
         return distributed.Client(address, timeout=SECONDS, set_as_default=False)
@@ -81,34 +91,32 @@ def _connected(address):
         raise CourseError(f"no Dask scheduler answers at {address} ({error}): start one with `dask scheduler --host 127.0.0.1`") from None
 
 
-class Handed(futures.Executor):
+class IsolatingExecutor(futures.Executor):
     """Have what is submitted done in a process of its own, wherever another executor works."""
 
-    def __init__(self, executor):
+    def __init__(self, executor: futures.Executor):
         self.executor = executor
 
-    def submit(self, work, job):
+    def submit(self, work: Callable, /, *jobs: Any, **options: Any) -> futures.Future:
         """Return a future of `work(job)`."""
-        return self.executor.submit(apart, work, job)
+        return self.executor.submit(isolated, work, *jobs, **options)
 
 
-def facts():
-    """Return what must be the same wherever one class is graded, and why there is no sandbox (or None)."""
+def facts() -> Facts:
+    """Return the facts of this process."""
     from course_lib.grading.classroom.grade import library_hash
 
     return {"versions": versions(), "library": library_hash(), "problem": bubblewrap.problem()}
 
 
-def demand_equal(here, there, unsafe=False):
+def demand_equal(here: Facts, there: Mapping[str, Facts | BaseException], unsafe: bool = False) -> None:
     """Raise `CourseError` unless there are workers, and all of them would grade as this process does.
 
     Parameters
     ----------
-    here : dict
-        From `facts`.
-    there : dict
-        Worker -> its `facts`, or the exception that came instead.
-    unsafe : bool
+    there
+        Worker -> its facts, or the exception that came instead.
+    unsafe
         A sandbox may be missing.
 
     >>> demand_equal({}, {})
@@ -132,14 +140,14 @@ def _why_not(here, found, unsafe):
             return f"has {name} {found['versions'].get(name)}, and here it is {wanted}: install what constraints.txt names"
     if found["library"] != here["library"]:
         return "has another version of the course's library: bring it to the commit that is here, and start the worker anew"
-    return f"cannot lock submissions up: {found['problem']}" if found["problem"] and not unsafe else None
+    return f"has no sandbox for submissions: {found['problem']}" if found["problem"] and not unsafe else None
 
 
-def apart(work, job):
+def isolated(work: Callable, job: Any) -> Any:
     """Return `work(job)`, done by a process of its own.
 
     >>> from operator import neg
-    >>> apart(neg, 3)
+    >>> isolated(neg, 3)
     -3
     """
     folders = [str(bubblewrap.LIBRARY.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -154,7 +162,7 @@ def apart(work, job):
     return result
 
 
-def main():
+def main() -> None:
     """Do what stdin says, and write what came of it to what stdout was; whatever is printed goes to stderr."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -162,8 +170,8 @@ def main():
     try:
         told = pickle.dumps((work(job), None))
     except Exception as error:
-        kept = type(error) is CourseError          # others may not survive the journey
-        told = pickle.dumps((None, error if kept else RuntimeError(f"{type(error).__name__}: {error}")))
+        plain = type(error) is CourseError         # others may not survive the journey
+        told = pickle.dumps((None, error if plain else RuntimeError(f"{type(error).__name__}: {error}")))
     with out:
         out.write(told)
 

@@ -25,17 +25,17 @@ from course_lib.model.cache_lines import CacheShape
 
 EXERCISE = "01_triple_loop"
 CACHE, SMALL_CACHE = CacheShape(4096), CacheShape(2048)
-_INDICES = {"A": "ik", "B": "kj", "C": "ij"}
+_INDICES = {"A": ("i", "k"), "B": ("k", "j"), "C": ("i", "j")}
 
 
-def lines_of_order(order, per_line):
+def lines_of_order(order: str, per_line: int) -> float:
     """Return the lines that one turn of the innermost loop fetches, when the cache holds one line of each matrix.
 
     >>> lines_of_order("ijk", 16)
     1.0625
     """
     inner = order[-1]
-    down, along = (sum(indices[place] == inner for indices in _INDICES.values()) for place in (0, 1))
+    down, along = (sum(indices[axis] == inner for indices in _INDICES.values()) for axis in (0, 1))
     return down + along / per_line
 
 
@@ -43,11 +43,11 @@ def _guess(given, got):
     order, per_line = given
     inner = order[-1]
     for name, (row, col) in _INDICES.items():
-        kept, along = lines_of_order(order, per_line), 1 / per_line
+        right, along = lines_of_order(order, per_line), 1 / per_line
         share = 1 if row == inner else along if col == inner else 0
         others = {"fetches nothing": 0, "walks along a row": along, "walks down a column": 1}
         for words, other in others.items():
-            if other != share and isinstance(got, (int, float)) and abs(got - (kept - share + other)) < 1e-9:
+            if other != share and isinstance(got, (int, float)) and abs(got - (right - share + other)) < 1e-9:
                 return f"It is what comes out when {name}({row}, {col}) {words} as {inner} counts up"
     return f"The innermost loop of {order!r} is {inner}: which of A(i, k), B(k, j), C(i, j) have {inner} in them, and in which place?"
 
@@ -56,8 +56,9 @@ def _drawn(rng):
     return [(str(rng.choice(ORDERS)), int(per_line)) for per_line in rng.integers(2, 100, 4)]
 
 
-def _loops(part, title, entry, sizes, cache, gate, turned=""):
-    return LoopsSpec(EXERCISE, part, title, entry, Loops(turned), loop_cases, lambda tile: Case("counters", *sizes), cache, (gate,))
+def _loops(part, title, entry, sizes, cache, gate, transposed=""):
+    return LoopsSpec(EXERCISE, part, title, entry, Loops(transposed), loop_cases, lambda tile: Case("counters", *sizes), cache,
+                     (gate,))
 
 
 def _gate(limit, starter, achievable, advice):
@@ -71,8 +72,8 @@ PARTS = (
     _loops("stream", "Part 2: the order that streams rows", "streams", (32, 128, 64), CACHE,
            _gate(0.09, 1 + 1 / 2048 + 1 / 1024, 1 / 16 + 1 / 2048 + 1 / 1024, "Which loop walks along the rows of B and C?")),
     _loops("stream-b", "Part 2: the order that streams rows, A Bᵀ", "streams_bt", (32, 128, 64), CACHE,
-           _gate(0.09, 1 + 1 / 16 + 1 / 2048, 1 / 16 + 1 / 2048 + 1 / 1024, "Which loop walks along the rows of A and B?"), turned="B"),
+           _gate(0.09, 1 + 1 / 16 + 1 / 2048, 1 / 16 + 1 / 2048 + 1 / 1024, "Which loop walks along the rows of A and B?"), transposed="B"),
     _loops("strip", "Part 3: when no order will do", "strips", (64, 48, 40), SMALL_CACHE,
            _gate(0.13, 1 + 1 / 16 + 1 / 640, 1 / 16 + 1 / 256 + 1 / 640,
-                 "No order of three loops helps: cut one of them into strips as long as a cache line"), turned="AB"),
+                 "No order of three loops helps: cut one of them into strips as long as a cache line"), transposed="AB"),
 )

@@ -25,7 +25,7 @@ CACHE = CacheShape(4096)
 PER_LINE = 16
 
 
-def lines_of_block(BI, BJ, K):
+def lines_of_block(BI: int, BJ: int, K: int) -> float:
     """Return the lines per multiply-add of loops that keep a block of C, BI × BJ, in the cache for all k.
 
     >>> round(lines_of_block(16, 16, 96), 4)
@@ -52,8 +52,9 @@ def _drawn(rng):
     return [(int(rng.integers(4, 90)), 16 * int(rng.integers(1, 7)), int(rng.integers(8, 2000))) for _ in range(4)]
 
 
-def _loops(part, title, entry, gate, turned=""):
-    return LoopsSpec(EXERCISE, part, title, entry, Loops(turned), loop_cases, lambda tile: Case("counters", 48, 64, 96), CACHE, (gate,))
+def _loops(part, title, entry, gate, transposed=""):
+    return LoopsSpec(EXERCISE, part, title, entry, Loops(transposed), loop_cases, lambda tile: Case("counters", 48, 64, 96), CACHE,
+                     (gate,))
 
 
 def _gate(limit, achievable, advice, starter=1 / 16 + 1 / 1024 + 1 / 1536):
@@ -65,9 +66,9 @@ PARTS = (
     FunctionSpec(EXERCISE, "predict", "Part 1: what a block costs", "lines_per_multiply_add", ("BI", "BJ", "K"),
                  ((16, 16, 96), (16, 16, 1000), (16, 32, 96), (32, 16, 96), (8, 64, 96), (24, 48, 500)), _drawn, lines_of_block,
                  tolerance=1e-9, guess=_guess),
-    _loops("block", "Part 2: block the loops of A Bᵀ", "blocked_bt", _gate(0.01, lines_of_block(16, 16, 96), FITS), turned="B"),
+    _loops("block", "Part 2: block the loops of A Bᵀ", "blocked_bt", _gate(0.01, lines_of_block(16, 16, 96), FITS), transposed="B"),
     _loops("block-b", "Part 2: block the loops of Aᵀ B", "blocked_at",
-           _gate(0.01, lines_of_block(16, 16, 96), FITS, 1 / 16 + 1 / 1024 + 1 / 768), turned="A"),
+           _gate(0.01, lines_of_block(16, 16, 96), FITS, 1 / 16 + 1 / 1024 + 1 / 768), transposed="A"),
     _loops("rectangle", "Part 3: a better block than the square", "rectangle",
            _gate(0.0075, lines_of_block(16, 32, 96),
                  "What must stay is the block of C, and what one k brings of A and B: make the block of C larger")),

@@ -9,11 +9,14 @@ a warp of a single lane has two sectors for one multiply-add.
 """
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from course_lib.check.case import Case, all_cases, gate_case
+from course_lib.check.operation import Tile
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
@@ -23,7 +26,7 @@ EXERCISE = "03_first_kernel"
 SHORT, LONG = 16, 32        # a block of 16 × 16 threads covers 16 × 32 elements, 32 along x
 
 
-def element_of(block_x, block_y, warp, lane, bx, by):
+def element_of(block_x: int, block_y: int, warp: int, lane: int, bx: int, by: int) -> tuple[int, int]:
     """Return (row, col) of a thread, by counting the threads of the block in the order of the hardware: x first, then y.
 
     >>> element_of(0, 0, 0, 19, 16, 16)
@@ -43,7 +46,7 @@ def _element_mistake(given, got):
     known = (
         ((block_y * by, block_x * bx), "That is the block's first element, lane 0 of warp 0: where in it is lane {lane} of warp {warp}?"),
         ((col, row), "That is (col, row): the row comes first, and it comes from y"),
-        ((row - block_y * by, col - block_x * bx), "That is its place in its block: the blocks before it are missing"),
+        ((row - block_y * by, col - block_x * bx), "That is its position in its block: the blocks before it are missing"),
         (element_of(block_x, block_y, 0, lane, bx, by), "That is lane {lane} of warp 0: each warp before "
                                                               "warp {warp} has 32 threads"),
         (element_of(block_y, block_x, warp, lane, bx, by), "block_x and block_y are exchanged: x counts along a row of C"),
@@ -64,10 +67,11 @@ def _some_threads(rng):
         yield int(rng.integers(0, 9)), int(rng.integers(0, 9)), thread // 32, thread % 32, bx, by
 
 
-def two_element_cases(across):
-    """Return inputs that add one demand after another, for blocks that cover 16 × 32 elements (across: 32 × 16)."""
+def two_element_cases(transposed: bool) -> tuple[Case, ...]:
+    """Return inputs that add one demand after another, for blocks that cover 16 × 32 elements (transposed: 32 × 16)."""
     def case(name, short, long, K, *factors):
-        return Case(name, *((long, short) if across else (short, long)), K, *factors)
+        M, N = (long, short) if transposed else (short, long)
+        return Case(name, M, N, K, *factors)
 
     return (
         case("one whole block", 16, 32, 32),
@@ -91,15 +95,15 @@ def _drawn(tile, rng):
     """Draw sizes up to three blocks along each axis."""
     for number in range(3):
         alpha, beta = (float(np.float32(x)) for x in rng.uniform(-2, 2, 2))
-        sizes = (int(rng.integers(1, 3 * LONG + 2)) for _ in range(3))
-        yield Case(f"drawn input {number + 1}", *sizes, alpha, beta if number else 0.0, int(rng.integers(0, 7)))
+        M, N, K = (int(rng.integers(1, 3 * LONG + 2)) for _ in range(3))
+        yield Case(f"drawn input {number + 1}", M, N, K, alpha, beta if number else 0.0, int(rng.integers(0, 7)))
 
 
 @dataclass(frozen=True)
 class TwoElements(Sgemm):
     """SGEMM, whose wrong results are also compared with what a kernel for one block, or for square matrices, would give."""
 
-    def guess(self, trial, wrong, tile, again):
+    def guess(self, trial: Any, wrong: Any, tile: Tile, again: Callable) -> str:
         """Return which mistake would give this result; see `Sgemm.guess`."""
         found = _square_only(trial) or super().guess(trial, wrong, dict(zip(("BM", "BN"), _covered(self), strict=True)), again)
         return f"{found}. {where}" if (where := _unwritten(self, trial)) else found
@@ -128,19 +132,19 @@ def _unwritten(operation, trial):
 
 def _square_only(trial):
     """Say that N (or M) stands where K or a leading dimension belongs, when that gives the result."""
-    case, turned = trial.case, bool(trial.transposed)
+    case, transposed = trial.case, bool(trial.transposed)
     if case.pad or len({case.M, case.N, case.K}) < 3:
         return ""
     A, B, before, C = (m.astype(np.float64) for m in trial.matrices())
-    size, name, other = (case.M, "M", "columns of B") if turned else (case.N, "N", "rows of A")
-    lines = case.N if turned else case.M
-    flat = trial.B if turned else trial.A
-    apart = [(A, B, "")]
+    size, name, other = (case.M, "M", "columns of B") if transposed else (case.N, "N", "rows of A")
+    lines = case.N if transposed else case.M
+    flat = trial.B if transposed else trial.A
+    taken_as = [(A, B, "")]
     if (lines - 1) * size + case.K <= len(flat):
         taken = np.lib.stride_tricks.as_strided(flat, (lines, case.K), (4 * size, 4)).astype(np.float64)
-        apart.append((A, taken.T, f"The {other} are taken {name} elements apart, and begin ldb apart") if turned else
-                     (taken, B, f"The {other} are taken {name} elements apart, and begin lda apart"))
-    for left, right, says in apart:
+        taken_as.append((A, taken.T, f"The {other} are taken {name} elements apart, and begin ldb apart") if transposed else
+                        (taken, B, f"The {other} are taken {name} elements apart, and begin lda apart"))
+    for left, right, says in taken_as:
         for terms in {case.K, min(size, case.K)}:
             short = f"The sum stops at k = {name} = {terms} and has K = {case.K} terms" if terms < case.K else ""
             result = case.alpha * left[:, :terms] @ right[:terms] + (case.beta * before if case.beta else 0)
@@ -150,16 +154,16 @@ def _square_only(trial):
 
 
 def _lanes_cases(tile):
-    return all_cases(tile | {"BK": 16})
+    return all_cases({**tile, "BK": 16})
 
 
 SECTORS = Gate("load sectors per multiply-add", per_work(SECTORS_LOADED), limit=0.07, starter=3 / 32, achievable=2 / 32,
                advice="Count the sectors of A and of B for one step, and divide by the lanes at work: which shape of a warp has fewest?")
 
 
-def _two(part, entry, turned, grid):
-    return Spec(EXERCISE, part, "Part 2: two elements a thread, any M, N and K", entry, TwoElements(turned), (), grid=grid,
-                block=lambda tile: (SHORT, SHORT, 1), cases=lambda tile: two_element_cases(turned),
+def _two(part, entry, transposed, grid):
+    return Spec(EXERCISE, part, "Part 2: two elements a thread, any M, N and K", entry, TwoElements(transposed), (), grid=grid,
+                block=lambda tile: (SHORT, SHORT, 1), cases=lambda tile: two_element_cases(bool(transposed)),
                 gate_case=lambda tile: Case("counters", 64, 64, 64),
                 drawn=_drawn)
 
@@ -172,6 +176,6 @@ PARTS = (
     _two("main", "two_columns", "", lambda case, tile: (ceil_div(case.N, LONG), ceil_div(case.M, SHORT), 1)),
     _two("main-b", "two_rows", "ABC", lambda case, tile: (ceil_div(case.M, LONG), ceil_div(case.N, SHORT), 1)),
     Spec(EXERCISE, "lanes", "Part 3: the shape with the fewest sectors", "lanes", Sgemm("A"), ("BM", "BN"), grid=tile_grid,
-         block=lambda tile: (tile["BM"] * tile["BN"], 1, 1), cases=_lanes_cases, gate_case=lambda tile: gate_case(tile | {"BK": 16}),
+         block=lambda tile: (tile["BM"] * tile["BN"], 1, 1), cases=_lanes_cases, gate_case=lambda tile: gate_case({**tile, "BK": 16}),
          gates=(SECTORS,)),
 )

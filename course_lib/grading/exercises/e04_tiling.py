@@ -18,8 +18,8 @@ NAME = "global sectors loaded per multiply-add"
 REUSE = "Load each element of a tile once into shared memory, and read it there for every multiply-add"
 
 
-def _part(part, title, entry, tile, block, cases, gate, turned=""):
-    return Spec("04_tiling", part, title, entry, Sgemm(turned), tile, grid=tile_grid, block=block, cases=cases,
+def _part(part, title, entry, tile, block, cases, gate, transposed=""):
+    return Spec("04_tiling", part, title, entry, Sgemm(transposed), tile, grid=tile_grid, block=block, cases=cases,
                 gate_case=gate_case, gates=(gate,))
 
 
@@ -31,7 +31,7 @@ PARTS = (
           Gate(NAME, per_work(SECTORS_LOADED), limit=0.02, starter=0.125, achievable=2 / (8 * 16), advice=REUSE)),
     _part("tile-b", "Part 2: tile AᵀB for any size", "tiled_at", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), all_cases,
           Gate(NAME, per_work(SECTORS_LOADED), limit=0.02, starter=3 / 32, achievable=2 / (8 * 16),
-               advice=f"{REUSE}; neighbouring lanes shall load neighbours, in A's tile too"), turned="A"),
+               advice=f"{REUSE}; neighbouring lanes shall load neighbours, in A's tile too"), transposed="A"),
     _part("wide", "Part 3: a tile larger than the block", "wide", ("BM", "BN", "BK", "BX", "BY"),
           lambda t: (t["BX"], t["BY"], 1), all_cases,
           Gate(NAME, per_work(SECTORS_LOADED), limit=0.006, starter=0.125, achievable=2 / (8 * 64),

@@ -30,7 +30,7 @@ TILE = ("BM", "BN", "BK")
 LANES = np.arange(32)
 
 
-def sectors_of(stride, offset):
+def sectors_of(stride: int, offset: int) -> int:
     """Return the sectors of a request whose lane l loads the float at offset + stride · l, by looking at every lane.
 
     >>> [sectors_of(1, 0), sectors_of(1, 1), sectors_of(2, 0), sectors_of(9, 5)]

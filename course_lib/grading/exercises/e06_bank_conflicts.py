@@ -13,6 +13,7 @@ from math import gcd
 
 import numpy as np
 
+from course_lib import simt
 from course_lib.arch import BANKS, WARP
 from course_lib.check import in_place, row_sums
 from course_lib.check.in_place import InPlace
@@ -29,13 +30,13 @@ TILES = 4             # in the input of the gates
 SWAPPED = 17.9375     # sectors per 32 elements of 2 × 2 tiles, of which two lie on the diagonal, as the plain kernel swaps them
 
 
-def wavefronts_per_work(report, work):
+def wavefronts_per_work(report: simt.Report, work: float) -> Reading:
     """Return the wavefronts of all accesses to shared memory, for each piece of work."""
     count = sum(report.counters[name] for name in WAVEFRONTS)
     return Reading(count / work, f"{count} / {work}", by_line(report, WAVEFRONTS), conflicts_by_line(report, WAVEFRONTS))
 
 
-def bytes_per_element(report, work):
+def bytes_per_element(report: simt.Report, work: float) -> Reading:
     """Return a block's bytes of shared memory for each element of a tile."""
     size = sum(variable.nbytes for variable in report.shared)
     return Reading(TILES * size / (PER * work), f"{size} bytes a block")
@@ -77,7 +78,7 @@ def _guess(given, got):
     words = {row_length * lane for lane in range(lanes)}
     banks = {word % BANKS for word in words}
     if row_length == 0 and got == lanes:
-        return "All lanes want one word here: it is read once and handed to all of them"
+        return "All lanes want one word here: it is read once and sent to all of them"
     if got == _expected(*given) - 1:
         return "An access without conflicts takes 1 wavefront, not 0: count wavefronts, not conflicts"
     if got == len(banks):

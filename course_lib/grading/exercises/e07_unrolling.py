@@ -24,12 +24,12 @@ def _steps(tile):
     return Case("counters", tile["BM"], tile["BN"], 16 * tile["BK"])
 
 
-def _part(part, title, entry, gate, turned="", more=()):
-    return Spec("07_unrolling", part, title, entry, Sgemm(turned), ("BM", "BN", "BK", *more), grid=tile_grid,
+def _part(part, title, entry, gate, transposed="", more=()):
+    return Spec("07_unrolling", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", *more), grid=tile_grid,
                 block=lambda t: (t["BN"], t["BM"] // t.get("TM", 1), 1), cases=all_cases, gate_case=_steps, gates=(gate,))
 
 
-def predicted(unroll, BK, loads, loop, once):
+def predicted(unroll: int, BK: int, loads: float, loop: int, once: int) -> float:
     """Return the instructions per multiply-add of a step along K, the loop over the tile unrolled unroll times.
 
     >>> predicted(unroll=1, BK=16, loads=2, loop=5, once=31), predicted(unroll=16, BK=16, loads=1.25, loop=5, once=24)

@@ -36,8 +36,8 @@ ALONG = "Let neighbouring lanes load neighbours of a row of A, as the starter do
 KNOWN = "An array stays in registers when the compiler knows each index: the loops over it must be unrolled to their ends"
 
 
-def _part(part, title, entry, gates, turned=""):
-    return Spec("08_register_blocking", part, title, entry, Sgemm(turned), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
+def _part(part, title, entry, gates, transposed=""):
+    return Spec("08_register_blocking", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
                 block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases, gate_case=counters_case, gates=gates)
 
 
@@ -50,7 +50,7 @@ def _guess(given, got):
     TM, TN = given
     mistakes = {
         "That is the words for one k; TM · TN multiply-adds share them": TM + TN,
-        "That is upside down: words for a multiply-add, not multiply-adds for a word": TM * TN / (TM + TN),
+        "That is upside down: words per multiply-add, not multiply-adds per word": TM * TN / (TM + TN),
         "A thread reads TM words of A's tile and TN of B's, not one for each output": 2.0,
         "The words are read once each: TM + TN, not TM · TN": 1.0,
     }

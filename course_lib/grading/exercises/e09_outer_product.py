@@ -18,6 +18,7 @@ Variant b exchanges the roles, row-major matrices with rows of B in registers: t
 
 from dataclasses import replace
 
+from course_lib import simt
 from course_lib.check.case import Case, all_cases
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
@@ -31,7 +32,7 @@ EXERCISE = "09_outer_product"
 MOST = 8              # vectors that inputs grow with; no thread has registers for the sums of more
 
 
-def words_read(report, work):
+def words_read(report: simt.Report, work: float) -> Reading:
     """Read the shared loads of a warp for each of its multiply-adds, and shuffles, which bring words of other threads instead."""
     loads = per_warp("shared instructions")(report, work)
     if all(instruction.base != "SHFL" for instruction in report.sass):
@@ -40,13 +41,13 @@ def words_read(report, work):
     return Reading(loads.value + 32 * shuffles / work, f"{loads.words}, and {shuffles:.0f} shuffles", loads.shares)
 
 
-def words_fetched(report, work):
-    """Read how many words global memory hands out, in whole sectors of 8, for each multiply-add."""
+def words_fetched(report: simt.Report, work: float) -> Reading:
+    """Read how many words global memory delivers, in whole sectors of 8, for each multiply-add."""
     sectors = per_work(SECTORS_LOADED)(report, work)
     return Reading(8 * sectors.value, f"8 × {sectors.words}", sectors.shares)
 
 
-def _gates(shared, fetched, taken):
+def _gates(shared: tuple[float, float, float], fetched: tuple[float, float, float], taken: tuple[float, float, float]) -> tuple[Gate, ...]:
     """Return the gates; each argument is (limit, starter, achievable)."""
     return (
         Gate("shared loads per multiply-add of a warp", words_read, *shared,
@@ -86,12 +87,12 @@ def _cases(size):
 
 def _drawn(size, rng):
     for number in range(3):
-        sizes = [int(rng.integers(1, 2 * size[name] + 2)) for name in ("BM", "BN", "BK")]
+        M, N, K = (int(rng.integers(1, 2 * size[name] + 2)) for name in ("BM", "BN", "BK"))
         alpha, beta = (float(x) for x in rng.uniform(-2, 2, 2).astype("float32"))
-        yield Case(f"drawn input {number + 1}", *sizes, alpha, beta if number else 0.0, int(rng.integers(0, 7)))
+        yield Case(f"drawn input {number + 1}", M, N, K, alpha, beta if number else 0.0, int(rng.integers(0, 7)))
 
 
-def costs(threads, vectors, columns):
+def costs(threads: int, vectors: int, columns: int) -> tuple[int, float, float]:
     """Return a thread's sums, and the words of shared and of global memory for each multiply-add.
 
     >>> costs(128, 2, 24)
@@ -113,7 +114,7 @@ def _guess(given, got):
          "sums: each vector has its own set of sums": columns},
         {"shared: a word of b, once in a register, serves the multiply-adds of all rows of a thread": 1.0,
          "shared: those are the words for one k, which all multiply-adds of the thread for it share": columns,
-         "shared: that is upside down: words for a multiply-add, not multiply-adds for a word": vectors,
+         "shared: that is upside down: words per multiply-add, not multiply-adds per word": vectors,
          "shared: A does not come from shared memory": 1 / vectors + 1 / columns},
         {"loaded: the tile of B is loaded too, by the block together": 1 / columns,
          "loaded: the elements of A are loaded too, by each thread for itself": once,

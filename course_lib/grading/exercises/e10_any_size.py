@@ -9,14 +9,14 @@ other make (pointers, a loop that ends at K) need up to 3.49 and 3.60. A row or 
 starter has 4.6756, 225 to 257 instructions a tile, as each multiply-add loads B anew. With the rest of K behind the loop there are 108 a
 tile, 92 without addresses and loop, and 79 for the rest: 2 · (16 · 108 + 79) / 1832.9 = 1.9717. With columns tested, 2.12.
 
-A test at a load costs little: with all at the loads it is 2.78. What tells it from a clamp is which branches part a warp in PTX, where a
+A test at a load costs little: with all at the loads it is 2.78. What tells it from a clamp is which branches diverge in PTX, where a
 test is a branch: in the starter 931 of rows that exist (7 · 133), 18 of A (in 16 tiles the warp that has row 7, both in the last), 7
 stores: 956. Tested at each load of B, 133 + 18 + 7 = 158. Clamped, 7 stores and the 2 of the last tile: 9, or 0.0049; stored column by
 column 931 + 34 + 7 = 972 and 8. The limit of 0.01 is 18.3, less than one row test of A a tile (25).
 
 Where two loops stand on the same source lines (a template's), counters do not say which of them ran, and the shorter one is counted. A
-block's fast path that was not taken looks like 1.98 so; but its branches part warps. In part 3 PTX instructions, counted as they run,
-tell: 2.97 peeled, 3.22 or more where one loop has both ways, 3.9 with k tested at each load. A row asked for at each
+block's fast path that was not taken looks like 1.98 so; but its branches diverge. In part 3 PTX instructions, counted as they run,
+tell: 2.97 peeled, 3.22 or more where one loop has both branches, 3.9 with k tested at each load. A row asked for at each
 multiply-add is seen even in the twin of a clamped loop (3.7551): the loads of A's tile, now one by one, are counted, and tell which ran.
 """
 
@@ -31,7 +31,7 @@ TILE = {"BM": 8, "BN": 64, "BK": 8}            # what a block computes, whatever
 CUT = Case("counters", TILE["BM"] - 1, TILE["BN"] - 1, 16 * TILE["BK"] + 5)
 NEEDED = CUT.M * CUT.N * CUT.K / 32
 DIVERGENT = "smsp__sass_branch_targets_threads_divergent.sum"
-MACHINE, PARTED, PTX = (f"{what} per multiply-add" for what in ("machine instructions", "branches that part a warp", "PTX instructions"))
+MACHINE, DIVERGED, PTX = (f"{what} per multiply-add" for what in ("machine instructions", "divergent branches", "PTX instructions"))
 CLAMP = "Send a thread without a row or a column to one that exists, once, before the loop: nobody stores its sums"
 PEEL = "Go through the whole tiles without asking for k, and do what is left of K behind that loop"
 
@@ -46,12 +46,12 @@ def _counted(counter):
     return read
 
 
-def _part(part, title, entry, gates, turned=""):
-    return Spec(EXERCISE, part, title, entry, Sgemm(turned), ("BM", "BN", "BK"), grid=lambda case, tile: tile_grid(case, TILE),
+def _part(part, title, entry, gates, transposed=""):
+    return Spec(EXERCISE, part, title, entry, Sgemm(transposed), ("BM", "BN", "BK"), grid=lambda case, tile: tile_grid(case, TILE),
                 block=lambda tile: (TILE["BN"], 1, 1), cases=lambda tile: all_cases(TILE), gate_case=lambda tile: CUT, gates=gates)
 
 
-def predicted(M, N, K, BM, BN, BK):
+def predicted(M: int, N: int, K: int, BM: int, BN: int, BK: int) -> tuple[int, float]:
     """Return how many blocks take the fast path, and the share of multiply-adds that no element of C needs.
 
     >>> predicted(96, 64, 32, 64, 64, 16), predicted(64, 64, 24, 64, 64, 16)
@@ -94,10 +94,10 @@ PARTS = (
                  _drawn, predicted, tolerance=1e-9, guess=_guess),
     _part("main", "Part 2: clamp once", "clamped", (
         Gate(MACHINE, per_multiply_add, 3.6, 8570 / NEEDED, 34 * 147 / NEEDED, CLAMP),
-        Gate(PARTED, _counted(DIVERGENT), 0.01, 956 / NEEDED, 9 / NEEDED, CLAMP))),
+        Gate(DIVERGED, _counted(DIVERGENT), 0.01, 956 / NEEDED, 9 / NEEDED, CLAMP))),
     _part("main-b", "Part 2: clamp once (A stored column by column)", "clamped_at", (
         Gate(MACHINE, per_multiply_add, 3.7, 8570 / NEEDED, 34 * 155 / NEEDED, CLAMP),
-        Gate(PARTED, _counted(DIVERGENT), 0.01, 972 / NEEDED, 8 / NEEDED, CLAMP)), "A"),
+        Gate(DIVERGED, _counted(DIVERGENT), 0.01, 972 / NEEDED, 8 / NEEDED, CLAMP)), "A"),
     _part("peeled", "Part 3: the rest of K", "peeled", (
         Gate(MACHINE, per_multiply_add, 2.1, 8570 / NEEDED, 2 * (16 * 108 + 79) / NEEDED, PEEL),
         Gate(PTX, _counted(INSTRUCTIONS), 3.15, 13024 / NEEDED, 5436 / NEEDED, PEEL))),

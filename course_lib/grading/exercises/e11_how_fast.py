@@ -19,7 +19,7 @@ from fractions import Fraction
 from math import ceil, floor, isclose
 
 from course_lib.arch import KIB, WARP, device
-from course_lib.grading.judge.function_spec import FunctionSpec, Printed
+from course_lib.grading.judge.function_spec import FunctionSpec, PrintedValue
 from course_lib.model import interval, occupancy, operations_per_element
 from course_lib.model.figures import figures
 
@@ -64,7 +64,7 @@ def _q_printed(gflops, gb_s, element_bytes, TA, TB):
     if what is None:
         return None
     figure = next(figure for figure in figures("W") if figure.what == what)
-    return Printed((float(figure.value), None), f"Wang and Jin print {figure.printed}: {figure.remark}", float(figure.unit) / 2)
+    return PrintedValue((float(figure.value), None), f"Wang and Jin print {figure.printed}: {figure.remark}", float(figure.unit) / 2)
 
 
 def _q_mistakes(gflops, gb_s, element_bytes, TA, TB, needed, counted):
@@ -99,7 +99,7 @@ def _k0_printed(M, N, miss, rate, threads):
     if not (N >= interval.ARITHMETIC and N / 2 <= miss < 2 * N):
         return None
     cycles = interval.loaded_first(M, N, miss).latency
-    return Printed(_of_k0(cycles, M, N, rate, threads),
+    return PrintedValue(_of_k0(cycles, M, N, rate, threads),
                    f"Koppelman's formula has L = {cycles:,}, as if all {N} loads were issued within {miss} cycles")
 
 
@@ -131,7 +131,7 @@ def _order(M, N, miss, hit, rate):
 
 
 def _issue_mistakes(cycles, fp, memory):
-    """Return wrong ways to Q, for a thread with so many multiply-adds, and loads and stores."""
+    """Return wrong derivations of Q, for a thread with so many multiply-adds, and loads and stores."""
     return {
         "Q takes loads and stores as fast as multiply-adds: they are 64 a cycle, not 128": cycles / ((fp + memory) / 128),
         "The rates 128 and 64 are exchanged: 128 multiply-adds a cycle, 64 loads and stores": cycles / (fp / 64 + memory / 128),

@@ -14,6 +14,8 @@ throughput are known, because the functions below make their readings. Tolerance
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,32 +28,36 @@ EXERCISE = "12_measuring"
 STEPS = 256
 WARPS = (1, 2, 4, 6, 8, 12, 16, 24, 32)
 LENGTHS = ((32, 64, 128), (64, 128, 256), (32, 64, 128, 256))
+Chain = tuple[int, int, int]                     # steps, start, end
+Record = tuple[int, int, float]                  # warps, chains, cycles of a round
+Sweep = tuple[int, Sequence[int], Sequence[float]]
 WORD = 4                     # bytes that a thread loads in a step
 
 
-def chain_clocks(latency, lengths, overhead, late, start=1000):
+def chain_clocks(latency: float, lengths: Sequence[int], overhead: int, late: Sequence[int], start: int = 1000) -> tuple[Chain, ...]:
     """Return (steps, start, end) of chains on a machine: `overhead` cycles more than their steps, and `late` ones, a number each.
 
     >>> chain_clocks(10, (16, 64), 30, (0, 1))
     ((16, 1000, 1190), (64, 1690, 2361))
     """
-    found = []
+    found: list[Chain] = []
     for steps, after in zip(lengths, late, strict=True):
         found.append((steps, start, start + round(latency * steps) + overhead + after))
         start = found[-1][2] + 500
     return tuple(found)
 
 
-def sweep_cycles(latency, per_warp, overhead, late, cold=1.0, warps=WARPS):
+def sweep_cycles(latency: float, per_warp: float, overhead: int, late: Sequence[int], cold: float = 1.0,
+                 warps: Sequence[int] = WARPS) -> tuple[int, ...]:
     """Return the cycles of a block for each number of warps on a machine; the first reading is `cold` times as long as it should be.
 
     Parameters
     ----------
-    latency, per_warp : float
+    latency, per_warp
         Of an instruction, and of a further warp's instruction, in cycles.
-    overhead : int
+    overhead
         Cycles of the readings themselves.
-    late : sequence of int
+    late
         Cycles by which each reading comes too late.
 
     >>> sweep_cycles(20, 2, 4, (0, 1, 0), 1.5, (1, 4, 16))
@@ -61,7 +67,7 @@ def sweep_cycles(latency, per_warp, overhead, late, cold=1.0, warps=WARPS):
     return (round(cold * each[0]), *(round(cycles) for cycles in each[1:]))
 
 
-def least_round(latency, throughput, warps, chains):
+def least_round(latency: float, throughput: float, warps: int, chains: int) -> float:
     """Return the fewest cycles in which each of the warps can do a step of all of its chains: Little's law.
 
     >>> least_round(4, 128, 4, 4), least_round(4, 128, 12, 4), least_round(4, 128, 1, 2)
@@ -70,25 +76,25 @@ def least_round(latency, throughput, warps, chains):
     return max(latency, WARP * warps * chains / throughput)
 
 
-def from_chains(chains):
+def from_chains(chains: Sequence[Chain]) -> float:
     """Return the latency: what the longest chain takes more than the shortest, for each step more."""
     (few, *short), (many, *long) = min(chains), max(chains)
     return ((long[1] - long[0]) - (short[1] - short[0])) / (many - few)
 
 
-def from_warps(steps, warps, cycles):
+def from_warps(steps: int, warps: Sequence[float], cycles: Sequence[float]) -> tuple[float, float]:
     """Return operations per cycle with the most warps, and latency × throughput in warps; the latency is the shortest reading's."""
     rate = WARP * warps[-1] * steps / cycles[-1]
     return rate, min(cycles) / steps * rate / WARP
 
 
-def from_threads(steps, threads, cycles):
+def from_threads(steps: int, threads: Sequence[int], cycles: Sequence[float]) -> tuple[float, float]:
     """Return the same as bytes per cycle, and in threads."""
     rate, knee = from_warps(steps, [n / WARP for n in threads], cycles)
     return WORD * rate, WARP * knee
 
 
-def false_one(latency, throughput, records):
+def false_one(latency: float, throughput: float, records: Sequence[Record]) -> int:
     """Return the position of the record that falls shortest of what its round takes at least."""
     claims = [least_round(latency, throughput, warps, chains) / cycles for warps, chains, cycles in records]
     return claims.index(max(claims))
@@ -152,7 +158,7 @@ def _knee_mistake(steps, warps, cycles, got):
     ))
 
 
-def _sweep_mistake(sweep, got, other_rates=(), other_knees=()):
+def _sweep_mistake(sweep: Sweep, got: Any, other_rates: Sequence = (), other_knees: Sequence = ()) -> str:
     """Name the mistake behind a wrong (operations per cycle, knee in warps); `other_…`: mistakes of the unit, (words, value)."""
     right, knee = from_warps(*sweep)
     if math.isclose(got[0], right, rel_tol=SWEEP_TOLERANCE):
@@ -203,7 +209,7 @@ def _drawn_chains(rng):
         yield (chain_clocks(latency, lengths, overhead, rng.integers(0, 2, len(lengths)).tolist(), int(rng.integers(1000, 10**6))),)
 
 
-def machine(rng, fastest=0.25):
+def machine(rng: np.random.Generator, fastest: float = 0.25) -> tuple[float, float]:
     """Draw (latency, cycles a warp) of a machine: knee between 5 and 18 warps, latency 4 cycles or more."""
     per_warp = fastest * 2 ** int(rng.integers(0, 5))
     return round(4 * per_warp * rng.uniform(max(5.0, 4 / per_warp), 18)) / 4, per_warp
@@ -242,7 +248,7 @@ def _record(rng, latency, throughput):
     return warps, chains, math.ceil(1000 * rng.uniform(1.0, 1.25) * least_round(latency, throughput, warps, chains)) / 1000
 
 
-def recorded_sweep(name, **wanted):
+def recorded_sweep(name: str, **wanted: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return (warps, cycles of 256 steps) as recorded on the H200, for whole warps."""
     cycles = recorded_cycles(name, **wanted)
     return tuple(threads // WARP for threads in cycles if threads >= WARP), tuple(round(STEPS * cycles[n]) for n in cycles if n >= WARP)

@@ -16,12 +16,14 @@ accesses take 1 when a word is left out after every 32 words, and not after ever
 of its own. The limit of 4.5 lies below 5: one way with a conflict, the other without.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
-from course_lib import model
+from course_lib import model, simt
 from course_lib.check.mxv import Mxv, all_cases, drawn, gate_case, vector_grid
-from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.exercises.e06_bank_conflicts import wavefronts_per_work
+from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work
 
 EXERCISE = "13_matrix_vector"
@@ -29,7 +31,7 @@ LANES = np.arange(32)
 LEAST = 4.0              # sectors of 32 components
 
 
-def sectors_of(N, chunk, k):
+def sectors_of(N: int, chunk: int, k: int) -> int:
     """Return the sectors of a request in which `chunk` lanes share a vector of N floats, by looking at every lane.
 
     >>> [sectors_of(16, chunk, 0) for chunk in (1, 2, 4, 8, 16)]
@@ -69,8 +71,8 @@ def _some_requests(rng):
         yield N, chunk, int(rng.integers(0, N - chunk + 1))
 
 
-def sectors_per_work(counter):
-    """Return how a gate reads the sectors for 32 components; fewer than their bytes need means that they went another way."""
+def sectors_per_work(counter: str) -> Callable[[simt.Report, float], Reading]:
+    """Return how a gate reads the sectors for 32 components; fewer than their bytes need means that some moved by atomics."""
     plain = per_work(counter)
 
     def read(report, work):
@@ -91,11 +93,11 @@ def _stores(starter):
 LOADS = Gate("global sectors loaded per 32 components", sectors_per_work(SECTORS_LOADED), limit=4.5, starter=32.0, achievable=4.0,
              advice="Neighbouring lanes shall load neighbouring floats of in: bring the block's vectors into shared memory first")
 FRONTS = Gate("shared wavefronts per 32 components", wavefronts_per_work, limit=4.5, starter=0.0, achievable=4.0,
-              advice="Look at both ways of using rows: 32 lanes go down a column, and 32 lanes go along two rows. Where are their banks?")
+              advice="Look at both uses of rows: 32 lanes go down a column, and 32 lanes go along two rows. Where are their banks?")
 
 
-def _part(part, title, entry, gates, apart=""):
-    return Spec(EXERCISE, part, title, entry, Mxv(apart), ("THREADS",), grid=vector_grid, block=lambda tile: (tile["THREADS"], 1, 1),
+def _part(part, title, entry, gates, by_component=""):
+    return Spec(EXERCISE, part, title, entry, Mxv(by_component), ("THREADS",), grid=vector_grid, block=lambda tile: (tile["THREADS"], 1, 1),
                 cases=all_cases, gate_case=gate_case, gates=gates, drawn=drawn)
 
 
@@ -105,6 +107,6 @@ PARTS = (
                         (12, 4, 6), (20, 16, 3), (5, 4, 1), (33, 32, 1), (40, 32, 8)),
                  drawn=_some_requests, expected=sectors_of, guess=_mistake),
     _part("main", "Part 2: vectors side by side", "mxv_sh", (LOADS, _stores(32.0))),
-    _part("main-b", "Part 2: results component after component", "mxv_apart", (LOADS, _stores(4.0)), apart="out"),
+    _part("main-b", "Part 2: results component after component", "mxv_apart", (LOADS, _stores(4.0)), by_component="out"),
     _part("free", "Part 3: no lane waits", "mxv_free", (LOADS, _stores(32.0), FRONTS)),
 )

@@ -14,6 +14,7 @@ is stored: 3 · 128 / 32768 = 0.0117. The starter asks H at each multiply-add, w
 1/32 + 256 / 32768 = 0.0391.
 """
 
+from course_lib import simt
 from course_lib.check.layer import TILE, Back, Layer, LayerCase, batches, drawn, forward_batches, leaky
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work, tile_grid
@@ -24,7 +25,7 @@ ATOMICS = ("ATOM", "ATOMG", "RED", "REDG")
 ONCE = 1 / 8           # sectors of an element of C
 
 
-def stored(report, work):
+def stored(report: simt.Report, work: float) -> Reading:
     """Read the sectors stored for each element of C, an atomic counting as another store of C; of the report, `sass` is read too."""
     reading = per_work(SECTORS_STORED)(report, work)
     atomics = sum(instruction.base in ATOMICS for instruction in report.sass)
@@ -41,7 +42,7 @@ MASKED = Gate("global sectors loaded per multiply-add", per_work(SECTORS_LOADED)
               advice="Ask H once for each element of A's tile, when the tile is filled")
 
 
-def passes(M, N, rows):
+def passes(M: int, N: int, rows: int) -> tuple[int, int]:
     """Return what is loaded and stored after the sums, by separate kernels and by a fused one, sector by sector of each warp.
 
     >>> passes(64, 64, 4)
@@ -89,7 +90,7 @@ PARTS = (
     FunctionSpec(EXERCISE, "passes", "Part 1: count the passes", "passes", ("M", "N", "rows"),
                  ((64, 64, 4), (64, 64, 1), (32, 8, 4), (40, 96, 8), (8, 10, 4), (64, 50, 2), (1, 1, 1)), _sizes, passes, guess=_guess),
     _part("main", "Part 2: fuse bias and ReLU", "layer", Layer(), forward_batches(), SHORT, (LOADED, STORED)),
-    _part("main-b", "Part 2: fuse bias and leaky ReLU", "leaky_layer", Layer(leaky=True), leaky(forward_batches()), *leaky([SHORT]),
+    _part("main-b", "Part 2: fuse bias and leaky ReLU", "leaky_layer", Layer(leaky=True), leaky(forward_batches()), leaky([SHORT])[0],
           (LOADED, STORED), lambda tile, rng: leaky(drawn(tile, rng))),
     _part("back", "Part 3: mask on the way back", "back", Back("B"), batches(), DEEP, (MASKED,)),
 )

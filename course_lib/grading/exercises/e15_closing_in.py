@@ -22,6 +22,7 @@ last of two has 15 / 8. All loads of the starter are stored at once; with two bu
 of the two has 9 / 16.
 """
 
+from course_lib import simt
 from course_lib.check.case import Case, all_cases
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
@@ -47,13 +48,13 @@ ONE = "With two buffers nobody overwrites what others still read: the barrier af
 UNDER = "Load the next tile before the products, into registers, and store it to the other buffer after them"
 
 
-def shared_bytes(report, work):
+def shared_bytes(report: simt.Report, work: float) -> Reading:
     """Read how many bytes of shared memory a block takes; of the report, `resources` is read."""
     size = report.resources.static_shared_bytes
     return Reading(float(size), f"{size // 4} floats")
 
 
-def stored(report, work):
+def stored(report: simt.Report, work: float) -> Reading:
     """Read the wavefronts that store to shared memory, by stores and by asynchronous copies, for each multiply-add of a warp."""
     count = sum(report.counters[name] for name in STORES)
     return Reading(32 * count / work, f"{count} / {work // 32} of warps", by_line(report, STORES), conflicts_by_line(report, STORES))
@@ -77,8 +78,8 @@ ORDER = (Gate("barriers of a warp per tile along K", barriers_per_tile(TILES), 1
          Gate("global loads that no work hides, of all", loads_in_the_open, 0.3, 1.0, 0.125, UNDER))
 
 
-def _part(part, title, entry, gates, turned="", gate_case=counters_case, trace=()):
-    return Spec(EXERCISE, part, title, entry, Sgemm(turned), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
+def _part(part, title, entry, gates, transposed="", gate_case=counters_case, trace=()):
+    return Spec(EXERCISE, part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
                 block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases, gate_case=gate_case, gates=gates, trace=trace)
 
 

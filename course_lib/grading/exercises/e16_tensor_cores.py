@@ -5,7 +5,7 @@ The gate counts arithmetic instructions of a warp for 2048 multiply-adds of the 
 2048 / 128 = 16 elements, half an instruction of a warp. So the starters take 64.5 and the bfloat16 kernel 1 + 0.5. In TF32 `wmma` needs 4
 matrix instructions (16 × 8 × 4 each) and `mma` 2, at best 2.5. Two warps with the same tile: 2.5.
 
-The split takes 6 matrix instructions. A number is taken apart by two subtractions: (BM + BN) · BK numbers of the tiles for BM · BN · BK
+The split takes 6 matrix instructions. A number is split by two subtractions: (BM + BN) · BK numbers of the tiles for BM · BN · BK
 multiply-adds, 2 · (32 + 32) / (32 · 32) = 1/8 with 32 × 32, which is 8 of 64. Each element of C gets a sum of 16 terms added, 1/16, or 4.
 6 + 8 + 4 + 0.5 = 18.5; all nine products make 21.5. Six products and larger tiles cost less.
 
@@ -14,6 +14,7 @@ A multiply-add that no tensor core did counts as one FFMA of a lane, whatever to
 
 import math
 
+from course_lib import simt
 from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
@@ -29,7 +30,7 @@ WMMA = "Let a warp multiply 16 × 16 by 16 × 16 with wmma::mma_sync, each tile 
 SPLIT = "Six products of parts on tensor cores do: small ones first, and nothing of the product itself by the lanes"
 
 
-def arithmetic(report, work):
+def arithmetic(report: simt.Report, work: float) -> Reading:
     """Read the arithmetic instructions of a warp for 2048 multiply-adds, on tensor cores and by lanes."""
     count = report.counters
     lanes = max(sum(count[name] for name in OF_LANES), work - PRODUCTS * count[MATRIX]) / 32
@@ -49,7 +50,7 @@ def _part(part, title, entry, operation, gate):
                 gate_case=lambda tile: Case("counters", 2 * tile["BM"], 2 * tile["BN"], 128), gates=(gate,))
 
 
-def bound(bits, K):
+def bound(bits: int, K: int) -> float:
     """Return by how much of Σ |a| |b| a sum of K products may be off: both factors rounded to `bits` bits, K - 1 additions in float32.
 
     >>> round(bound(8, 1) * 2**8, 3), round(bound(24, 3) * 2**24, 3)
@@ -72,7 +73,7 @@ def _guess(given, got):
         "A sum of K terms takes K - 1 additions: the first term is added to nothing": 2 * v + K * U,
         "Each addition rounds its sum, too: K - 1 times, by up to 2^-24": 2 * v,
         "Every term is off by the same share of itself, so their sum is, too: only the additions grow with K": 2 * v * K + sums,
-        "The sums are kept in float32, whatever the factors are rounded to": 2 * v + (K - 1) * v,
+        "The sums stay in float32, whatever the factors are rounded to": 2 * v + (K - 1) * v,
         "Shares of an error add up when numbers are multiplied, (1 + v)(1 + v) is about 1 + 2 v": v * v + sums,
     }
     return next((says for says, value in mistakes.items() if abs(got - value) <= 0.001 * value), "") if isinstance(got, int | float) else ""

@@ -3,24 +3,28 @@
 import math
 import numbers
 import traceback
+from collections.abc import Callable
 
 import numpy as np
 
 from course_lib.check.finding import Finding
 from course_lib.check.trials import TrialOutcome
+from course_lib.grading.judge.engine import Engine
+from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.grading.sandbox.replies import Ended, Raised
 
 _ALONE = ". Only the answer's own cell is graded: import and define there what it needs"
 
 
-def check_function(answer, spec, seed, engine):
+def check_function(answer: str | Callable, spec: FunctionSpec, seed: int | None, engine: Engine) -> Verdict:
     """Return the verdict on a function; see `course_lib.grading.check`."""
     if not callable(answer) and not isinstance(answer, str):
         return Verdict(spec.title, False, (Finding("entry", f"{spec.entry} must be a function, `def {spec.entry}"
                                                             f"({', '.join(spec.parameters)}):`"),))
     cases = spec.cases + (() if seed is None else tuple(spec.drawn(np.random.default_rng([seed, 12]))))
-    outcomes, findings = [], {}
+    outcomes: list[TrialOutcome] = []
+    findings: dict[str, Finding] = {}
     for given, got in zip(cases, _replies(answer, spec, cases, engine), strict=True):
         finding = _finding(spec, given, got)
         outcomes.append(TrialOutcome(_words(spec, given), _shown(got) + ("" if finding else _printed(spec, given)), finding is None))
@@ -92,7 +96,7 @@ def _guess(spec, given, got):
     """Return what the spec guesses; it reckons with what the answer returned, which may be NaN, infinite or out of all proportion."""
     try:
         return spec.guess(given, got)
-    except (ArithmeticError, ValueError, TypeError):
+    except (ArithmeticError, ValueError):
         return ""
 
 

@@ -1,24 +1,29 @@
 """What a Python function of an exercise must return."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Numbers = float | tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedValue:
     """What a document prints for its own inputs where the exact value is another; both count as right.
 
     Attributes
     ----------
-    value : number or tuple
+    value
         Of the form that `expected` returns; None in place of a number that the document does not print.
-    says : str
+    says
         Who prints what, and how it comes out.
-    within : float
+    within
         Half a unit of the last printed digit; 0 where the value is as exact as `tolerance` asks.
     """
 
-    value: float | tuple
+    value: float | tuple[float | None, ...]
     says: str
     within: float = 0.0
 
@@ -29,23 +34,22 @@ class FunctionSpec:
 
     Attributes
     ----------
-    exercise, part, title : str
-    entry : str
+    entry
         The name that the function must have.
-    parameters : tuple of str
+    parameters
         Their names, as the statement has them.
-    cases : tuple of tuple
+    cases
         Arguments that everyone sees, from plain to hard.
-    drawn : callable
-        A NumPy generator -> further tuples of arguments, for grading.
-    expected : callable
-        Arguments -> the right number, or a tuple of numbers. Trusted code, which shares nothing with the answer.
-    tolerance : float
+    drawn
+        Further tuples of arguments, for grading.
+    expected
+        Arguments -> the right number or numbers. Trusted code, which shares nothing with the answer.
+    tolerance
         Relative; 0 for whole numbers, which must be met.
-    guess : callable
+    guess
         (arguments, what came) -> which mistake would give it, or "".
-    also : callable
-        Arguments -> `Printed`, or None for inputs of which no document prints another value.
+    also
+        Arguments -> `PrintedValue`, or None for inputs of which no document prints another value.
     """
 
     exercise: str
@@ -54,11 +58,11 @@ class FunctionSpec:
     entry: str
     parameters: tuple[str, ...]
     cases: tuple[tuple, ...] = field(repr=False)
-    drawn: Callable = field(repr=False)
-    expected: Callable = field(repr=False)
+    drawn: Callable[[np.random.Generator], Iterable[tuple]] = field(repr=False)
+    expected: Callable[..., Numbers] = field(repr=False)
     tolerance: float = 0.0
-    guess: Callable = field(default=lambda arguments, got: "", repr=False)
-    also: Callable = field(default=lambda *arguments: None, repr=False)
+    guess: Callable[[tuple, Any], str] = field(default=lambda arguments, got: "", repr=False)
+    also: Callable[..., PrintedValue | None] = field(default=lambda *arguments: None, repr=False)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.title} (function `{self.entry}({', '.join(self.parameters)})`)"

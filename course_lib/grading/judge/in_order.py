@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
+from course_lib import simt
 from course_lib.grading.judge.spec import Reading
 from course_lib.run.traces import is_barrier, is_load, is_store
 
@@ -11,7 +13,7 @@ _LETTERS = {LOAD: "L", COPY: "C", READ: "R", WRITE: "W", BARRIER: "B"}
 _RUN = re.compile(r"(\w)\1+|(\w\w)\2+|\w")       # one kind again and again, two that take turns, or a single one
 
 
-def steps(report):
+def steps(report: simt.Report) -> list[tuple[str, int]]:
     """Return what the traced warp did, in its order: (kind, source line); stores to global memory are left out.
 
     A copy is a `cp.async`, from global to shared memory without a register.
@@ -29,7 +31,7 @@ def _kind(record):
     return kinds.get((record.space, True), "")
 
 
-def between_barriers(report):
+def between_barriers(report: simt.Report) -> list[str]:
     """Return for each stretch from one barrier to the next what the warp did, in words: "16 global loads, 32 shared reads"."""
     spans = "".join(_LETTERS[kind] for kind, _ in steps(report)).split(_LETTERS[BARRIER])
     return [", ".join(_words(match) for match in _RUN.finditer(span)) for span in spans if span]
@@ -42,7 +44,7 @@ def _words(match):
     return f"{times} {kinds[0]}{'s' * (times > 1)}" if len(kinds) == 1 else f"{times} times ({', '.join(kinds)})"
 
 
-def barriers_per_tile(tiles):
+def barriers_per_tile(tiles: int) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads the barriers of a warp for each of its tiles along K, of which the gate's input has `tiles`."""
     def read(report, work):
         lines = Counter(line for kind, line in steps(report) if kind == BARRIER)
@@ -51,13 +53,15 @@ def barriers_per_tile(tiles):
     return read
 
 
-def loads_in_the_open(report, work):
+def loads_in_the_open(report: simt.Report, work: float) -> Reading:
     """Read the share of a warp's loads from global memory that no work hides.
 
     A load is hidden when the warp reads shared memory before it needs what it loads: before its next store to shared memory, or its next
     barrier. An asynchronous copy needs no store, so for that only the barrier counts.
     """
-    asked, waiting, lines = 0, [], Counter()
+    asked = 0
+    waiting: list[tuple[str, int]] = []
+    lines: Counter[int] = Counter()
     for kind, line in steps(report):
         if kind in (LOAD, COPY):
             asked += 1

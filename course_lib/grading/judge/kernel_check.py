@@ -1,6 +1,7 @@
 """Check a kernel: compile, run on every input, judge results, hazards and counters."""
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,9 @@ from course_lib.check.case import Case
 from course_lib.check.finding import Finding
 from course_lib.check.trials import TrialOutcome, Trials
 from course_lib.errors import CourseError
-from course_lib.grading.judge.spec import tile_problem
+from course_lib.grading.judge.engine import Engine
+from course_lib.grading.judge.loops_spec import LoopsSpec
+from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.kernels.user import written_values
 from course_lib.toolchain import CompileError
@@ -18,7 +21,7 @@ _PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]{0,10000})\)")
 _PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
 
 
-def check_kernel(source, spec, seed, engine):
+def check_kernel(source: str, spec: Spec, seed: int | None, engine: Engine) -> Verdict:
     """Return the verdict on a kernel; see `course_lib.grading.check`."""
     title = spec.title
     try:
@@ -58,16 +61,18 @@ def _bits(parameter):
 class Run:
     """The launches of one check, and what they showed."""
 
-    def __init__(self, source, spec, seed, engine):
+    def __init__(self, source: str, spec: Spec | LoopsSpec, seed: int | None, engine: Engine):
         self.engine = engine
-        self.source, self.spec, self.seed = source, spec, 0 if seed is None else seed
+        self.source, self.seed = source, 0 if seed is None else seed
+        self.spec: Any = spec            # a subclass narrows what its launches need of it
         self.lines = source.splitlines()
         self.tile = {name: written_values(source)[name] for name in spec.tile}
         self.cases = spec.cases(self.tile) + (() if seed is None else _drawn(spec, self.tile, seed))
         self.trials = Trials(spec.operation, self._launch, self.tile, self.lines, self.seed)
-        self.gates, self.values = [], {}
+        self.gates: list[TrialOutcome] = []
+        self.values: dict[str, float] = {}
 
-    def verdict(self):
+    def verdict(self) -> Verdict:
         """Run all and return the verdict."""
         self._read_gates(run=self.trials.run(self.cases))
         findings = tuple(self.trials.findings.values())       # in the order of the inputs, from plain to hard
@@ -111,10 +116,10 @@ def _drawn(spec, tile, seed):
     whole = all(case.M % size["BM"] == 0 for case in spec.cases(tile))
     cases = []
     for number in range(3):
-        sizes = [int(rng.integers(1, 4) * size[name] if whole else rng.integers(1, 3 * size[name] + 2))
-                 for name in ("BM", "BN", "BK")]
+        M, N, K = (int(rng.integers(1, 4) * size[name] if whole else rng.integers(1, 3 * size[name] + 2))
+                   for name in ("BM", "BN", "BK"))
         alpha, beta = (float(np.float32(x)) for x in rng.uniform(-2, 2, 2))
-        cases.append(Case(f"drawn input {number + 1}", *sizes, alpha, beta if number else 0.0, int(rng.integers(0, 7))))
+        cases.append(Case(f"drawn input {number + 1}", M, N, K, alpha, beta if number else 0.0, int(rng.integers(0, 7))))
     return tuple(cases)
 
 

@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from course_lib.check import reports
 from course_lib.check.finding import Finding
 from course_lib.errors import CourseError
 from course_lib.grading.judge import loops_text
+from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.kernel_check import Run
+from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.model.cache_lines import MATRICES, CacheShape, fetches, first_lines
 from course_lib.toolchain import CompileError
@@ -18,7 +21,7 @@ from course_lib.toolchain import CompileError
 ITEMSIZE = 4                 # float
 MOST_ACCESSES = 8            # for each multiply-add, and some more
 MOST_STEPS = 400             # instructions for each multiply-add; the orders of the triple loop take some 35
-_STRANGE = "What the loops are said to have reached is nothing that loops reach."      # an engine is not to be believed
+_STRANGE = "What the loops are said to have reached is nothing that loops reach."      # what an engine returns is not trusted
 _INDEX, _MANY = 1, 2         # why loops were ended, as loops.cuh writes it
 
 
@@ -28,15 +31,15 @@ class Count:
 
     Attributes
     ----------
-    fetched, accesses : dict
+    fetched, accesses
         For "A", "B", "C": lines fetched, and accesses.
-    by_line : dict
+    by_line
         Line of the text -> lines of the cache that it fetched.
     """
 
-    fetched: dict
-    accesses: dict
-    by_line: dict
+    fetched: dict[str, int]
+    accesses: dict[str, int]
+    by_line: dict[int, int]
 
 
 @dataclass(frozen=True)
@@ -45,36 +48,35 @@ class LoopsRun:
 
     Attributes
     ----------
-    shapes : tuple of (rows, cols, leading dimension)
-        Of A, B and C as they are stored.
-    cache : CacheShape
+    shapes
+        (rows, columns, leading dimension) of A, B and C as they are stored.
     """
 
     source_lines: np.ndarray
     matrices: np.ndarray
     rows: np.ndarray
     cols: np.ndarray
-    shapes: tuple
+    shapes: tuple[tuple[int, int, int], ...]
     cache: CacheShape
-    hazards: tuple = field(default=(), init=False)          # one thread has none
+    hazards: tuple[simt.Hazard, ...] = field(default=(), init=False)          # one thread has none
 
     @functools.cached_property
-    def cache_line(self):
+    def cache_line(self) -> np.ndarray:
         """Return the number of the line that each access needs; those of A come first, then B's, then C's."""
         first, ld = first_lines(self.shapes, ITEMSIZE, self.cache.line), [shape[2] for shape in self.shapes]
         return np.array(first)[self.matrices] + (self.rows * np.array(ld)[self.matrices] + self.cols) * ITEMSIZE // self.cache.line
 
     @functools.cached_property
-    def count(self):
+    def count(self) -> Count:
         """Return the `Count`."""
         missed = fetches(self.matrices, self.cache_line, self.cache)
-        per_matrix = [np.bincount(found, minlength=len(MATRICES)).tolist() for found in (self.matrices[missed], self.matrices)]
+        fetched, accesses = (np.bincount(found, minlength=len(MATRICES)).tolist() for found in (self.matrices[missed], self.matrices))
         lines, counts = np.unique(self.source_lines[missed], return_counts=True)
-        return Count(*(dict(zip(MATRICES, found, strict=True)) for found in per_matrix),
+        return Count(dict(zip(MATRICES, fetched, strict=True)), dict(zip(MATRICES, accesses, strict=True)),
                      dict(zip(lines.tolist(), counts.tolist(), strict=True)))
 
 
-def check_loops(source, spec, seed, engine):
+def check_loops(source: str, spec: LoopsSpec, seed: int | None, engine: Engine) -> Verdict:
     """Return the verdict on loops; see `course_lib.grading.check`."""
     findings = text_findings(source, spec, engine)
     if findings:
@@ -82,7 +84,7 @@ def check_loops(source, spec, seed, engine):
     return _Run(plain(source), spec, seed, engine).verdict()
 
 
-def plain(source):
+def plain(source: str) -> str:
     r"""Return a text with \n at the end of each line.
 
     >>> plain("a\r\nb")
@@ -91,7 +93,7 @@ def plain(source):
     return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def text_findings(source, spec, engine):
+def text_findings(source: str, spec: LoopsSpec, engine: Engine) -> list[Finding]:
     """Return findings on a text that is not taken or does not compile."""
     text = plain(source)
     refused = loops_text.problem(text)
@@ -115,27 +117,15 @@ def _in_text(finding, lines):
 class _Run(Run):
     """The runs of one check."""
 
-    def _launch(self, trial, racecheck=False):
+    def _launch(self, trial, racecheck=False, trace=()):
         return run_loops(self.source, trial, self.spec, self.engine)
 
     def _counted(self, case):
         return self.trials.right_report(case)
 
 
-def run_loops(source, trial, spec, engine):
+def run_loops(source: str, trial: Any, spec: LoopsSpec, engine: Engine) -> LoopsRun:
     """Run loops on one input, whose C is changed in place.
-
-    Parameters
-    ----------
-    source : str
-    trial : Trial
-    spec : LoopsSpec
-    engine : object
-        As `course_lib.grading.judge.engine.Here`.
-
-    Returns
-    -------
-    LoopsRun
 
     Raises
     ------
@@ -143,18 +133,18 @@ def run_loops(source, trial, spec, engine):
         `OutOfBounds` for an index outside a matrix, `StepBudgetExceeded` for loops that do not end.
     """
     work, shapes = spec.operation.work(trial.case), stored_shapes(trial)
-    room = MOST_ACCESSES * work + 1000
-    log, end = np.zeros(room, np.uint64), np.zeros(6, np.int32)
+    capacity = MOST_ACCESSES * work + 1000
+    log, end = np.zeros(capacity, np.uint64), np.zeros(6, np.int32)
     sizes = np.array([rows for rows, _, _ in shapes] + [cols for _, cols, _ in shapes], np.int32)
-    engine.launch(loops_text.kernel(source), loops_text.ENTRY, 1, 1, [*trial.args, sizes, log, np.int32(room), end],
+    engine.launch(loops_text.kernel(source), loops_text.ENTRY, 1, 1, [*trial.args, sizes, log, np.int32(capacity), end],
                   max_steps=MOST_STEPS * work + 100_000)
     _explain(end, shapes, work)
-    if not 0 <= end[5] <= room:
+    if not 0 <= end[5] <= capacity:
         raise simt.LaunchError(_STRANGE)
     return _decoded(log[:end[5]], shapes, spec.cache)
 
 
-def stored_shapes(trial):
+def stored_shapes(trial: Any) -> tuple[tuple[int, int, int], ...]:
     """Return (rows, cols, leading dimension) of A, B and C as they are stored."""
     found = []
     for name, buffer in zip(MATRICES, (trial.A, trial.B, trial.C), strict=True):
@@ -177,11 +167,11 @@ def _explain(end, shapes, work):
 
 
 def _decoded(log, shapes, cache):
-    """Take the entries of the log apart."""
+    """Decode the entries of the log."""
     matrices = (log >> np.uint64(32) & np.uint64(3)).astype(int)
     if (matrices >= len(MATRICES)).any():
         raise simt.LaunchError(_STRANGE)
-    places, (rows, cols, ld) = (log & np.uint64(0xFFFFFFFF)).astype(int), np.array(shapes).T[:, matrices]
-    if not ((places // ld < rows) & (places % ld < cols)).all():
+    offsets, (rows, cols, ld) = (log & np.uint64(0xFFFFFFFF)).astype(int), np.array(shapes).T[:, matrices]
+    if not ((offsets // ld < rows) & (offsets % ld < cols)).all():
         raise simt.LaunchError(_STRANGE)
-    return LoopsRun((log >> np.uint64(34)).astype(int), matrices, places // ld, places % ld, shapes, cache)
+    return LoopsRun((log >> np.uint64(34)).astype(int), matrices, offsets // ld, offsets % ld, shapes, cache)

@@ -1,11 +1,19 @@
 """What loops for the CPU must do: an operation, inputs, and how many cache lines they may fetch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from course_lib.check.case import Case
+from course_lib.check.loops import Loops
+from course_lib.check.operation import Tile
 from course_lib.grading.judge.spec import Gate, Reading
 from course_lib.model.cache_lines import MATRICES, CacheShape
+
+if TYPE_CHECKING:                     # it imports this module
+    from course_lib.grading.judge.loops_check import LoopsRun
 
 LINES = "cache lines fetched per multiply-add"
 
@@ -16,47 +24,43 @@ class LoopsSpec:
 
     Attributes
     ----------
-    exercise, part, title : str
-    entry : str
+    entry
         What the answer's cell is called, `%%c NAME`.
-    operation : object
-        What is computed, as `course_lib.check.loops.Loops`.
-    cases : callable
-        tile, which is {} -> inputs, from plain to hard.
-    gate_case : callable
+    cases
+        The tile, which is {} -> inputs, from plain to hard.
+    gate_case
         {} -> the input on which lines are counted.
-    cache : CacheShape
+    cache
         The cache that they are counted in.
-    gates : tuple of Gate
-    drawn : callable
-        ({}, NumPy generator) -> further inputs for grading.
+    drawn
+        ({}, generator) -> further inputs for grading.
     """
 
     exercise: str
     part: str
     title: str
     entry: str
-    operation: object = field(repr=False)
-    cases: Callable = field(repr=False)
-    gate_case: Callable = field(repr=False)
+    operation: Loops = field(repr=False)
+    cases: Callable[[Tile], tuple[Case, ...]] = field(repr=False)
+    gate_case: Callable[[Tile], Case] = field(repr=False)
     cache: CacheShape
     gates: tuple[Gate, ...] = ()
-    drawn: Callable = field(default=lambda tile, rng: drawn_sizes(rng), repr=False)
-    tile = ()                       # no number of the text decides how it is launched
+    drawn: Callable[[Tile, np.random.Generator], Iterable[Case]] = field(default=lambda tile, rng: drawn_sizes(rng), repr=False)
+    tile: ClassVar[tuple[str, ...]] = ()            # no number of the text decides how it is launched
 
-    def __str__(self):
+    def __str__(self) -> str:
         counted = f"  counted for {self.gate_case({})}; {self.cache}"
         return "\n".join([f"{self.title} (loops `{self.entry}`)", *(f"  {gate}" for gate in self.gates), counted])
 
 
-def lines_per_work(run, work):
+def lines_per_work(run: "LoopsRun", work: float) -> Reading:
     """Read the cache lines that loops fetch for each multiply-add; a gate's `read`."""
     fetched = run.count.fetched
     words = ", ".join(f"{name} {fetched[name]}" for name in MATRICES)
     return Reading(sum(fetched.values()) / work, f"lines of {words} / {work} multiply-adds", run.count.by_line)
 
 
-def loop_cases(tile=None):
+def loop_cases(tile: Tile | None = None) -> tuple[Case, ...]:
     """Return inputs whose sizes are no friends of any block: whole lines of 16 floats, one more, one less, primes, rows and columns."""
     return (
         Case("square", 32, 32, 32),             # where swapped and transposed show for what they are
@@ -76,7 +80,7 @@ def loop_cases(tile=None):
     )
 
 
-def drawn_sizes(rng, most=70):
+def drawn_sizes(rng: np.random.Generator, most: int = 70) -> tuple[Case, ...]:
     """Return three inputs of sizes that only the generator's seed knows."""
     cases = []
     for number in range(3):

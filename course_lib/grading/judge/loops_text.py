@@ -37,18 +37,13 @@ _SAID = {
 }
 
 
-def problem(text):
-    """Return a finding on what has no place in loops, or None.
+def problem(text: str) -> Finding | None:
+    """Return a finding of kind "entry", with its line, on what does not belong in loops, or None.
 
     Parameters
     ----------
-    text : str
+    text
         The answer, with lines ending in \\n.
-
-    Returns
-    -------
-    Finding or None
-        Of kind "entry", with its line.
 
     >>> problem("for (int i = 0; i < M; ++i)\\n    C(i, 0) += alpha * A(i, 0) * B(0, 0);")
     >>> problem("float sum[4];").message.split(":")[0]
@@ -67,7 +62,7 @@ def problem(text):
     return None
 
 
-def kernel(text):
+def kernel(text: str) -> str:
     """Return the CUDA C text of a kernel of one thread that runs the loops; its lines from LOOPS on have the answer's numbers."""
     return _frame().replace("\nLOOPS\n", f"\n{text}\n", 1)
 
@@ -154,7 +149,8 @@ def _braces(tokens):
 
 def _order(tokens):
     """Say where a * is no multiplication, or a value is called."""
-    heads, open_ = {}, []               # place of a `)` -> place of its `(`
+    heads: dict[int, int] = {}          # index of a `)` -> index of its `(`
+    open_: list[int] = []
     for at, (token, line) in enumerate(tokens):
         before = tokens[at - 1][0] if at else ";"
         after = tokens[at + 1][0] if at + 1 < len(tokens) else ";"

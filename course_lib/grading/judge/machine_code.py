@@ -1,5 +1,8 @@
 """Gates that read machine code: instructions per multiply-add as the hardware executes them, and bytes in local memory."""
 
+from collections.abc import Callable, Sequence
+
+from course_lib import simt
 from course_lib.grading.judge.spec import Reading, by_line, conflicts_by_line
 from course_lib.run import counter_name
 from course_lib.toolchain import executed
@@ -10,7 +13,7 @@ _COUNTERS = {"LDG": counter_name("requests", "load"), "STG": counter_name("reque
              "LDS": counter_name("shared instructions", "load"), "STS": counter_name("shared instructions", "store")}
 
 
-def counts_of(report):
+def counts_of(report: simt.Report) -> dict[tuple[int, str], float]:
     """Return how often warps executed what `toolchain.executed` wants to know: (line, opcode) -> times, as far as it is the hardware's.
 
     >>> from types import SimpleNamespace
@@ -19,7 +22,7 @@ def counts_of(report):
     {(7, 'FFMA'): 2.0, (7, 'BAR'): 9}
     """
     sure = {opcode: name for opcode, name in _COUNTERS.items() if report.level[name] == "hardware"}
-    counted = {}
+    counted: dict[tuple[int, str], float] = {}
     for line, counts in report.lines.items():
         counted[line, "FFMA"] = counts.get(FFMA, 0) / 32
         counted[line, "BAR"] = counts.get(INSTRUCTIONS, 0)           # meant for a line that has nothing but a barrier
@@ -27,7 +30,7 @@ def counts_of(report):
     return counted
 
 
-def per_multiply_add(report, work):
+def per_multiply_add(report: simt.Report, work: float) -> Reading:
     """Read how many machine instructions of loops a warp executes for each of its multiply-adds; of the report, `sass`, `lines`, `level`.
 
     Loops alone, with all that is in them (loads of the tiles, barriers, the loop along K): what comes once in a kernel would count
@@ -39,7 +42,7 @@ def per_multiply_add(report, work):
     return Reading(instructions / multiply_adds, f"{instructions:.0f} / {multiply_adds:.0f} of warps", found.per_line(looped=bool(looped)))
 
 
-def local_bytes(report, work):
+def local_bytes(report: simt.Report, work: float) -> Reading:
     """Read how many bytes of a thread lie in local memory: spilled registers, and arrays indexed by what only the run knows.
 
     Of the report, `resources` is read.
@@ -48,12 +51,12 @@ def local_bytes(report, work):
     return Reading(float(taken.local_bytes), f"{taken.registers} registers a thread")
 
 
-def registers(report, work):
+def registers(report: simt.Report, work: float) -> Reading:
     """Read how many registers a thread takes; of the report, `resources` is read."""
     return Reading(float(report.resources.registers), "as the compiler allots them")
 
 
-def per_warp(what, kinds=("load",)):
+def per_warp(what: str, kinds: Sequence[str] = ("load",)) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads a count of accesses for each multiply-add of a warp; `what` and each of `kinds` as in `counter_name`."""
     names = [counter_name(what, kind) for kind in kinds]
 

@@ -1,16 +1,29 @@
 """What a kernel of an exercise must be and do: its name and arguments, its launch, its inputs, its gates."""
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+import numpy as np
+
+from course_lib import simt
 from course_lib.check.case import LARGEST_TILE, Case
+from course_lib.check.operation import Operation, Tile
 from course_lib.kernels.kernel import ceil_div
 
 SECTORS_LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 SECTORS_STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
 REQUESTS_LOADED = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 REQUESTS_STORED = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"
+
+
+class Input(Protocol):
+    """One input of an operation: `check.case.Case` for matrices, `check.mxv.VectorsCase` for vectors. As a text it says its sizes."""
+
+    @property
+    def name(self) -> str:
+        """Return what the input is for, in words."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +35,10 @@ class Reading:
 
     value: float
     words: str
-    shares: dict = field(default_factory=dict, repr=False)
-    conflicts: dict = field(default_factory=dict, repr=False)
+    shares: Mapping[int, float] = field(default_factory=dict, repr=False)
+    conflicts: Mapping[int, float] = field(default_factory=dict, repr=False)
 
-    def without_conflicts(self):
+    def without_conflicts(self) -> float:
         """Return what the value would be if no access had bank conflicts."""
         return self.value * (1 - sum(self.conflicts.values()) / sum(self.shares.values())) if self.conflicts else self.value
 
@@ -36,51 +49,52 @@ class Gate:
 
     Attributes
     ----------
-    name : str
+    name
         "global sectors loaded per multiply-add".
-    read : callable
-        (the simulator's report, the work of the launch) -> `Reading`; `per_work` and `per_count` make those of counters.
-    limit : float
+    read
+        (the simulator's report, or of loops their `LoopsRun`; the work of the launch) -> `Reading`. `per_work` and `per_count` make
+        those of counters.
+    limit
         The largest value that passes.
-    starter : float or None
+    starter
         Where the starter stands; None when it is not right yet.
-    achievable : float
+    achievable
         What the worked solution reaches; tests hold both to the simulator.
-    advice : str
+    advice
         What to do when the value is too high.
-    banks : str
+    banks
         What to do when it is too high for bank conflicts alone. Default: `advice`.
     """
 
     name: str
-    read: Callable = field(repr=False)
+    read: Callable[[Any, float], Reading] = field(repr=False)
     limit: float
     starter: float | None
     achievable: float
     advice: str = ""
     banks: str = ""
 
-    def __str__(self):
+    def __str__(self) -> str:
         start = "" if self.starter is None else f"the starter stands at {self.starter:.4f}, "
         return f"{self.name}: {start}{self.achievable:.4f} is achievable, at most {self.limit:.4f} passes"
 
 
-def by_line(report, names):
+def by_line(report: simt.Report, names: Sequence[str]) -> dict[int, int]:
     """Return the sum of these counters for each source line where there is any."""
     return {line: count for line, values in report.lines.items() if (count := sum(values.get(name, 0) for name in names))}
 
 
-def conflicts_by_line(report, wavefronts):
+def conflicts_by_line(report: simt.Report, wavefronts: Sequence[str]) -> dict[int, int]:
     """Return, for each source line that has any, the wavefronts that bank conflicts add to these counters of wavefronts."""
     return by_line(report, [name.replace("data_pipe_lsu_wavefronts", "data_bank_conflicts_pipe_lsu") for name in wavefronts])
 
 
-def per_work(counter):
+def per_work(counter: str) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads a counter (Nsight Compute's name) divided by the work, for example by the multiply-adds."""
     return lambda report, work: _reading(report, counter, work)
 
 
-def per_count(counter, other):
+def per_count(counter: str, other: str) -> Callable[[simt.Report, float], Reading]:
     """Return how a gate reads a counter divided by another, for example sectors by requests; 0 when the other is 0."""
     return lambda report, work: _reading(report, counter, report.counters[other])
 
@@ -97,60 +111,58 @@ class Spec:
 
     Attributes
     ----------
-    exercise, part, title : str
-    entry : str
+    entry
         The name that the kernel must have.
-    operation : object
-        What is computed: `signature`, `trial`, `judge`, `guess` and `work`, as in `course_lib.check.sgemm`. A trial may have
-        `constants`, name -> values for the kernel's `__constant__` variables, as in `course_lib.check.mxv`.
-    tile : tuple of str
+    operation
+        What is computed. Its trials may have `constants`, name -> values for the kernel's `__constant__` variables, as in
+        `course_lib.check.mxv`.
+    tile
         The numbers that the kernel's text sets with `#define`; they decide launch and inputs.
-    grid, block : callable
+    grid, block
         (case, tile) -> launch shape; tile -> threads.
-    cases : callable
+    cases
         tile -> inputs, from plain to hard.
-    gate_case : callable
+    gate_case
         tile -> the input on which counters are read.
-    gates : tuple of Gate
-    drawn : callable, optional
-        (tile, NumPy generator) -> further inputs for grading, of sizes that only the seed knows. Default: three for
+    drawn
+        (tile, generator) -> further inputs for grading, of sizes that only the seed knows. Default: three for
         C = alpha A B + beta C, of whole tiles where all of `cases` are.
-    max_steps : int
+    max_steps
         Instructions a warp may execute; the right kernels here need a few thousand.
-    trace : tuple of (block, warp)
-        Whose accesses and barriers are kept, in order, on the input of the gates.
+    trace
+        (block, warp) pairs, whose accesses and barriers are recorded, in order, on the input of the gates.
     """
 
     exercise: str
     part: str
     title: str
     entry: str
-    operation: object = field(repr=False)
+    operation: Operation = field(repr=False)
     tile: tuple[str, ...]
-    grid: Callable[[Case, Mapping[str, int]], tuple[int, ...]] = field(repr=False)
-    block: Callable[[Mapping[str, int]], tuple[int, ...]] = field(repr=False)
-    cases: Callable[[Mapping[str, int]], tuple[Case, ...]] = field(repr=False)
-    gate_case: Callable[[Mapping[str, int]], Case] = field(repr=False)
+    grid: Callable[[Any, Tile], tuple[int, ...]] = field(repr=False)
+    block: Callable[[Tile], tuple[int, ...]] = field(repr=False)
+    cases: Callable[[Tile], tuple[Input, ...]] = field(repr=False)
+    gate_case: Callable[[Tile], Input] = field(repr=False)
     gates: tuple[Gate, ...] = ()
-    drawn: Callable | None = field(default=None, repr=False)
+    drawn: Callable[[Tile, np.random.Generator], Iterable[Input]] | None = field(default=None, repr=False)
     max_steps: int = 300_000
-    trace: tuple = ()
+    trace: tuple[tuple[tuple[int, int, int], int], ...] = ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join([f"{self.title} (kernel `{self.entry}`)", *(f"  {gate}" for gate in self.gates)])
 
 
-def tile_grid(case, tile):
+def tile_grid(case: Case, tile: Tile) -> tuple[int, int, int]:
     """Return the blocks that cover C with tiles of BM × BN."""
     return (ceil_div(case.N, tile["BN"]), ceil_div(case.M, tile["BM"]), 1)
 
 
-def tile_problem(spec, values):
+def tile_problem(spec: Spec, values: Tile) -> str | None:
     """Return a sentence on what is wrong with a kernel's tile sizes, or None.
 
     Parameters
     ----------
-    values : dict
+    values
         What the text defines, as `course_lib.kernels.user.written_values` finds it.
     """
     missing = [name for name in spec.tile if name not in values]

@@ -20,16 +20,15 @@ class Verdict:
 
     Attributes
     ----------
-    title : str
+    title
         The exercise and its part.
-    passed : bool
-    findings : tuple of Finding
+    findings
         In the order in which to repair them.
-    cases, gates : tuple of TrialOutcome
+    cases, gates
         Every input, every counter gate.
-    values : dict
+    values
         Gate name -> measured value, for those that were reached.
-    shown : int
+    shown
         How many of `cases`, from the first on, are inputs that everyone sees; the others were drawn for grading.
     """
 
@@ -38,23 +37,23 @@ class Verdict:
     findings: tuple[Finding, ...]
     cases: tuple[TrialOutcome, ...] = ()
     gates: tuple[TrialOutcome, ...] = ()
-    values: dict = field(default_factory=dict)
+    values: dict[str, float] = field(default_factory=dict)
     shown: int = 0
 
-    def require(self):
+    def require(self) -> None:
         """Raise `NotPassedError` when the kernel did not pass, which is how a test cell fails."""
         if not self.passed:
             errors = [finding for finding in self.findings if finding.severity == "error"]
             text = f"{self.title}: not passed, {_count(len(errors), 'finding')}"
             raise NotPassedError(f"{text}\n\n{errors[0]}", verdict=self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"{self.title}: {self._summary()}"]
         lines += [f"  {finding}".replace("\n", "\n  ") for finding in self.findings]
         lines += [f"  {MARKS[outcome.passed]} {outcome.name}: {outcome.detail}" for outcome in self.cases + self.gates]
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         findings = "".join(finding_html(finding) for finding in self.findings)
         rows = "".join(
             f"<tr><td>{MARKS[outcome.passed]}</td><td style='text-align:left'>{escape(outcome.name)}</td>"

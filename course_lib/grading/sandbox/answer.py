@@ -1,7 +1,7 @@
-"""What runs in the sandbox for Python: define a stranger's function, call it, write what it returns as lines of JSON.
+"""What runs in the sandbox for Python: define a student's function, call it, write what it returns as lines of JSON.
 
-A program of its own, which imports nothing of the course: `python answer.py`, the task on stdin. Whatever it writes is checked by
-`replies.py`, as the function may have written it.
+A program of its own, which imports nothing of the course: `python answer.py`, the task on stdin. `replies.py` validates
+whatever it writes, as the function may have written it.
 """
 
 import json
@@ -11,13 +11,14 @@ import os
 import resource
 import sys
 import traceback
+from collections.abc import Callable
 
 LIMITS = {"RLIMIT_AS": 2 << 30, "RLIMIT_FSIZE": 1 << 20, "RLIMIT_NOFILE": 64, "RLIMIT_CORE": 0}
 MOST_WORDS = 300           # characters of an error's message, or of a value that is no number
 MOST_BITS = 1000           # of a whole number; a float has no room for more
 
 
-def main():
+def main() -> None:
     """Read the task, then answer with a line for each call."""
     task = json.loads(sys.stdin.buffer.read())
     reply = os.fdopen(os.dup(1), "w", encoding="ascii")
@@ -26,13 +27,18 @@ def main():
         os.dup2(null, number)
     for name, value in LIMITS.items():
         resource.setrlimit(getattr(resource, name), (value, value))
-    answer(task, lambda line: (reply.write(f"{json.dumps(line)}\n"), reply.flush()))
+
+    def tell(line):
+        reply.write(f"{json.dumps(line)}\n")
+        reply.flush()
+
+    answer(task, tell)
     os._exit(0)                # nothing that was left for the end runs
 
 
-def answer(task, tell):
+def answer(task: dict, tell: Callable[[dict], None]) -> None:
     """Do a task: text, name, arguments (a list for each call); `tell` each result."""
-    namespace = {"__name__": "answer", "math": math, **_numpy(task["text"])}
+    namespace: dict = {"__name__": "answer", "math": math, **_numpy(task["text"])}
     tell({"ready": 1})
     try:
         exec(compile(task["text"], "<answer>", "exec"), namespace)

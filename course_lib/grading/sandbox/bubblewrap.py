@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from course_lib.errors import CourseError
@@ -21,15 +22,15 @@ from course_lib.toolchain.nvrtc import nvrtc_version
 LIBRARY = Path(__file__).resolve().parents[2]
 HEADERS = "/headers"                 # in the sandbox; the whole world of the compiler
 GIBIBYTES = 3                        # address space of each process with kernels
-SCRATCH_BYTES = 96 << 20             # of /tmp for kernels; machine code is taken apart from a file
+SCRATCH_BYTES = 96 << 20             # of /tmp for kernels; machine code is disassembled from a file
 # The compiler's own, smaller world (`compiler.py`) needs a user namespace in that of bubblewrap.
 _PROBE = "import ctypes, sys; sys.exit(ctypes.CDLL(None).unshare(0x10000000) and 'no nested user namespace')"
 _SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache")
 
 
 @functools.cache
-def problem():
-    """Return why strangers' programs cannot be run safely on this machine, or None."""
+def problem() -> str | None:
+    """Return why untrusted programs cannot be run safely on this machine, or None."""
     if not shutil.which("bwrap"):
         return "bubblewrap is missing: install it (`sudo apt install bubblewrap`)"
     done = subprocess.run([*_walls(SCRATCH_BYTES), *_ENDS, sys.executable, "-c", _PROBE], capture_output=True, text=True, check=False)
@@ -38,21 +39,21 @@ def problem():
     return None
 
 
-def demand(unsafe):
+def demand(unsafe: bool) -> None:
     """Raise `CourseError` where there is no sandbox, unless that was asked for."""
     if not unsafe and problem():
-        raise CourseError(f"{problem()}. Nothing is graded without a sandbox, as submissions are programs of strangers; "
+        raise CourseError(f"{problem()}. Nothing is graded without a sandbox, as submissions are untrusted programs; "
                           "--unsafe does it all the same, at your own risk")
 
 
-def for_kernels(cache, fills_cache, unsafe):
+def for_kernels(cache: str | Path | None, fills_cache: bool, unsafe: bool) -> tuple[list[str], dict[str, str] | None]:
     """Return (command, environment) of the process that compiles and launches kernels.
 
     Parameters
     ----------
-    cache : path or None
+    cache
         Folder of translations that many launches share; read only unless `fills_cache`.
-    unsafe : bool
+    unsafe
         Without bubblewrap: the limits alone.
     """
     inside = [sys.executable, "-B", "-m", "course_lib.grading.sandbox.inside"]
@@ -66,7 +67,7 @@ def for_kernels(cache, fills_cache, unsafe):
     return [*command, *_variables(_environment("/course", "/cache")), *_ENDS, *inside, HEADERS, str(GIBIBYTES)], None
 
 
-def for_answers(unsafe):
+def for_answers(unsafe: bool) -> tuple[list[str], dict[str, str] | None]:
     """Return (command, environment) of the process that calls a Python function, fresh for each part."""
     here = Path(__file__).with_name("answer.py")
     inside = [sys.executable, "-B", "-P", "-s"]
@@ -76,17 +77,18 @@ def for_answers(unsafe):
     return [*command, *_variables(_environment("", "")), *_ENDS, *inside, "/answer.py"], None
 
 
-def start(command, environment, processes):
+def start(command: Sequence[str], environment: Mapping[str, str] | None, processes: bool) -> subprocess.Popen[bytes]:
     """Start a sandbox; return the process, with pipes for stdin, stdout and stderr.
 
     Parameters
     ----------
     command, environment
         From `for_kernels` or `for_answers`.
-    processes : bool
+    processes
         Whether what runs in it may make further processes.
     """
-    passed, rules = (), seccomp.program(processes)
+    passed: tuple[int, ...] = ()
+    rules = seccomp.program(processes)
     if command[0] == "bwrap" and rules:
         read, write = os.pipe()
         os.write(write, rules)

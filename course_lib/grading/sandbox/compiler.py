@@ -5,9 +5,10 @@ import multiprocessing
 import os
 import sys
 from dataclasses import replace
+from typing import BinaryIO, Protocol
 
 from course_lib.errors import CourseError
-from course_lib.toolchain import CompileError, nvrtc
+from course_lib.toolchain import Compiled, CompileError, nvrtc
 from course_lib.toolchain.headers import include_directories
 from course_lib.toolchain.request import Request
 
@@ -16,7 +17,13 @@ NEW_USER_NAMESPACE = 0x10000000      # CLONE_NEWUSER of Linux
 _WARM_UP = 'extern "C" __global__ void warm_up(float* x, const char** day) { *x = sinf(*x); *day = __TIME__; }'
 
 
-def start_compiler(headers, *inherited):
+class Answer(Protocol):
+    """Compile as `nvrtc.answer` does."""
+
+    def __call__(self, request: Request) -> Compiled: ...
+
+
+def start_compiler(headers: str, *inherited: BinaryIO) -> Answer:
     """Fork the process that compiles; return a function for `nvrtc.answer`."""
     here, there = multiprocessing.Pipe()
     if os.fork() == 0:
@@ -53,7 +60,7 @@ def _compile_for(connection, headers):
     try:
         for arch in ("sm_90", "compute_90"):
             nvrtc.compile_here(Request(_WARM_UP, "warm_up.cu", arch))
-        include_directories(nvrtc.nvrtc_version()[0])        # kept from here on: soon the wheels cannot be asked where their headers are
+        include_directories(nvrtc.nvrtc_version()[0])        # cached from here on: soon the wheels cannot be asked where their headers are
         if headers:
             _see_only(headers)
         connection.send("ready")
@@ -78,7 +85,7 @@ def _see_only(folder):
     os.chdir("/")
 
 
-def without_other_files(error, request):
+def without_other_files(error: CompileError, request: Request) -> CompileError:
     """Return a compiler's error without what it says about files other than the submitted text.
 
     >>> from course_lib.toolchain import Diagnostic

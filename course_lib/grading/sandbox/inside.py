@@ -1,4 +1,4 @@
-"""What runs in the sandbox for kernels: compile texts, launch kernels on the arrays that come, hand back raw numbers.
+"""What runs in the sandbox for kernels: compile texts, launch kernels on the arrays that come, return raw numbers.
 
 It knows neither what is right nor what is asked: one request after the other, HEADERS and GIBIBYTES on its command line.
 The answers go through a pipe that nothing else in the process holds; what a kernel or the compiler prints goes nowhere.
@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import sys
+from collections.abc import Callable
 
 from course_lib import simt
 from course_lib.errors import CourseError
@@ -25,7 +26,7 @@ MOST_INSTRUCTIONS = 50_000           # of a text's machine code, when that is as
 FACTS = ("line", "block", "thread", "address", "array", "width", "kernel", "limit", "assertion", "file", "function", "opcode")
 
 
-def main(headers, gibibytes):
+def main(headers: str, gibibytes: str) -> None:
     """Answer requests until there are no more."""
     reply = os.fdopen(os.dup(1), "wb")
     requests = os.fdopen(os.dup(0), "rb")
@@ -44,7 +45,7 @@ def main(headers, gibibytes):
         reply.flush()
 
 
-def answered(request, raw):
+def answered(request: dict, raw: bytes) -> bytes:
     """Do what was asked; return the message with the answer, or with the error."""
     try:
         arrays = wire.rebuilt(request["arrays"], raw)
@@ -59,34 +60,42 @@ def answered(request, raw):
         return wire.pack({"error": _described(error)})
 
 
-def compiled(source, name):
+def compiled(source: str, name: str) -> dict:
     """Compile a text; return its PTX and what the compiler says."""
     found = compile_cuda(source, name=name)
     return {"ptx": found.ptx, "log": found.log, "ptxas_log": found.ptxas_log}
 
 
-def machine_code(source, name):
+def machine_code(source: str, name: str) -> dict:
     """Return kernel -> its machine code, as `sass.written` writes it."""
-    functions = disassemble(compile_cuda(source, name=name).cubin)
+    functions = disassemble(_cubin(source, name))
     if sum(map(len, functions.values())) > MOST_INSTRUCTIONS:
-        raise CourseError(f"the machine code has more than {MOST_INSTRUCTIONS} instructions, which the check does not take apart")
+        raise CourseError(f"the machine code has more than {MOST_INSTRUCTIONS} instructions, more than the check reads")
     return {"kernels": {entry: written(code) for entry, code in functions.items()}}
 
 
-def taken(source, name):
+def taken(source: str, name: str) -> dict:
     """Return kernel -> the fields of its `Resources`."""
-    found = resources(compile_cuda(source, name=name).cubin)
+    found = resources(_cubin(source, name))
     return {"kernels": {entry: dataclasses.asdict(one) for entry, one in found.items()}}
 
 
-def launched(source, entry, grid, block, args, options):
+def _cubin(source, name):
+    """Return the machine code, without the compiler's log: what a launch in the grader's process has."""
+    code = compile_cuda(source, name=name).cubin
+    if not isinstance(code, bytes):
+        raise CourseError("grading needs NVIDIA's compiler")
+    return code
+
+
+def launched(source: str, entry: str, grid: int | list, block: int | list, args: list, options: dict) -> dict:
     """Launch a kernel; return what the simulator counted and found."""
     report = simt.launch(source, entry, _tuples(grid), _tuples(block), args, **{name: _tuples(value) for name, value in options.items()})
     return {
         "kernel": report.kernel, "counters": report.counters, "steps": report.steps, "ptx": report.ptx,
         "output": report.output[:MOST_OUTPUT],
         "sure": report.level.sure,
-        "predicted": [[*place, list(widths.items())] for place, widths in report.level.predicted.items()],
+        "predicted": [[*where, list(widths.items())] for where, widths in report.level.predicted.items()],
         "lines": [[line, counts] for line, counts in report.lines.items()],
         "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count]
                     for h in report.hazards],
@@ -96,7 +105,7 @@ def launched(source, entry, grid, block, args, options):
     }
 
 
-WORK = {"compile": compiled, "sass": machine_code, "resources": taken, "launch": launched}
+WORK: dict[str, Callable[..., dict]] = {"compile": compiled, "sass": machine_code, "resources": taken, "launch": launched}
 
 
 def _tuples(value):

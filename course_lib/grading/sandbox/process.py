@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import time
+from collections.abc import Callable, Sequence
 
 from course_lib.grading.sandbox import bubblewrap, replies, wire
 
@@ -13,35 +14,42 @@ STARTS = 60                 # seconds; a usual start takes less than one
 _PIECE = 1 << 20
 
 
-class Room:
+class SandboxProcess:
     """A process in a sandbox.
 
     Parameters
     ----------
     command, environment
         From `bubblewrap.for_kernels` or `for_answers`.
-    processes : bool
+    processes
         Whether it may make further processes.
     """
 
-    def __init__(self, command, environment, processes):
+    def __init__(self, command: Sequence[str], environment: dict[str, str] | None, processes: bool):
         self.process = bubblewrap.start(command, environment, processes)
-        self.input, self.output = self.process.stdin.fileno(), self.process.stdout.fileno()
+        stdin, stdout, stderr = self.process.stdin, self.process.stdout, self.process.stderr
+        if stdin is None or stdout is None or stderr is None:
+            raise AssertionError("`bubblewrap.start` makes all three pipes")
+        self.pipes, self.input, self.output = (stdin, stdout, stderr), stdin.fileno(), stdout.fileno()
         for number in (self.input, self.output):
             os.set_blocking(number, False)
             with contextlib.suppress(OSError):       # beyond what this machine allows; then it takes more turns
                 fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, _PIECE)
-        self.kept = b""          # what was read and not yet asked for
+        self.unread = b""        # what came out of the pipe and nobody has asked for yet
 
-    def close(self):
+    def close_input(self) -> None:
+        """Tell it that nothing more will be sent."""
+        self.pipes[0].close()
+
+    def close(self) -> None:
         """End all that runs in it: bubblewrap's first process takes the others with it."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+        for pipe in self.pipes:
             pipe.close()
         self.process.wait()
 
-    def expect_start(self, read):
+    def expect_start(self, read: Callable[[float], dict]) -> None:
         """Wait for the first message, by `read(deadline)`; what goes wrong before is nobody's but this machine's fault.
 
         Raises
@@ -52,15 +60,16 @@ class Room:
         try:
             first = read(time.monotonic() + STARTS)
         except replies.Ended as error:
-            os.set_blocking(self.process.stderr.fileno(), False)
-            said = (self.process.stderr.read(2000) or b"").decode(errors="replace").strip().splitlines()
+            stderr = self.pipes[2]
+            os.set_blocking(stderr.fileno(), False)
+            said = (stderr.read(2000) or b"").decode(errors="replace").strip().splitlines()
             self.close()
             raise NoSandbox(f"the sandbox does not start: {said[-1][:300] if said else error}") from None
         if first != {"ready": 1}:
             self.close()
             raise NoSandbox("the sandbox does not start: it does not say that it is ready")
 
-    def send(self, data, deadline):
+    def send(self, data: bytes, deadline: float) -> None:
         """Write bytes."""
         view = memoryview(data)
         while view:
@@ -70,31 +79,31 @@ class Room:
             except BrokenPipeError:
                 raise self._ended() from None
 
-    def read(self, count, deadline):
+    def read(self, count: int, deadline: float) -> bytes:
         """Read exactly so many bytes."""
-        pieces, have = [self.kept[:count]], len(self.kept[:count])
-        self.kept = self.kept[count:]
+        pieces, have = [self.unread[:count]], len(self.unread[:count])
+        self.unread = self.unread[count:]
         while have < count:
             piece = self._piece(min(_PIECE, count - have), deadline)
             pieces.append(piece)
             have += len(piece)
         return b"".join(pieces)
 
-    def message(self, raw, most, deadline):
+    def message(self, raw: int, most: int, deadline: float) -> tuple[dict, bytes]:
         """Read a message; return it as a dict, and the bytes behind it: none, or `raw` of them."""
         text, size = wire.HEAD.unpack(self.read(wire.HEAD.size, deadline))
-        replies.check(text, text <= most)
-        replies.check(size, size in (0, raw))
+        replies.validated(text, text <= most)
+        replies.validated(size, size in (0, raw))
         told = replies.message(self.read(text, deadline))
         return told, self.read(size, deadline)
 
-    def line(self, most, deadline):
+    def line(self, most: int, deadline: float) -> dict:
         """Read a line of JSON, of at most so many bytes."""
-        while b"\n" not in self.kept:
-            replies.check(self.kept, len(self.kept) <= most)
-            self.kept += self._piece(1 << 16, deadline)
-        line, _, self.kept = self.kept.partition(b"\n")
-        return replies.message(replies.check(line, len(line) <= most))
+        while b"\n" not in self.unread:
+            replies.validated(self.unread, len(self.unread) <= most)
+            self.unread += self._piece(1 << 16, deadline)
+        line, _, self.unread = self.unread.partition(b"\n")
+        return replies.message(replies.validated(line, len(line) <= most))
 
     def _piece(self, most, deadline):
         self._wait(self.output, select.POLLIN, deadline)

@@ -1,4 +1,4 @@
-"""Read what a sandbox says as what it is, a stranger's words: every type, length and range is looked at before anything is believed.
+"""Validate every reply of a sandbox, which is untrusted: each type, length and range is checked before anything is used.
 
 A kernel that escapes from the simulator, and any Python function, can write what it likes here. Numbers of a wrong type or range end
 the part; numbers of the right ones are compared by the grader like any others.
@@ -8,6 +8,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from course_lib.errors import CourseError
 from course_lib.simt.host.counters import NAMES
 from course_lib.simt.host.levels import Levels
 from course_lib.toolchain import Diagnostic, Resources
+from course_lib.toolchain.code_stand_in import CodeStandIn
 
+_T = TypeVar("_T")
 MOST = 1 << 62
 MOST_WORDS = 100_000         # characters of one text; the compiler quotes the reader's own lines
 MOST_BITS = 1000             # of a whole number that a function returns; a float has no room for more
@@ -38,7 +41,7 @@ class Ended(Exception):
     """
 
 
-def message(text):
+def message(text: bytes) -> dict:
     """Return a JSON text as a dict.
 
     Raises
@@ -53,11 +56,11 @@ def message(text):
         found = json.loads(text)
     except (ValueError, RecursionError, MemoryError):
         found = None
-    return check(found, isinstance(found, dict))
+    return mapping(found)
 
 
-def check(value, holds):
-    """Return a value that is what it must be.
+def validated(value: _T, holds: object) -> _T:
+    """Return a value of which something holds that must.
 
     Raises
     ------
@@ -68,27 +71,33 @@ def check(value, holds):
     return value
 
 
-def whole(value, low=0, high=MOST):
+def whole(value: Any, low: int = 0, high: int = MOST) -> int:
     """Return a whole number within a range."""
-    return check(value, type(value) is int and low <= value <= high)
+    return validated(value, type(value) is int and low <= value <= high)
 
 
-def words(value, most=MOST_WORDS):
+def words(value: Any, most: int = MOST_WORDS) -> str:
     """Return a text, cut to a length."""
-    return check(value, isinstance(value, str))[:most]
+    return validated(value, isinstance(value, str))[:most]
 
 
-def items(value, length=None, most=1_000_000):
+def items(value: Any, length: int | None = None, most: int = 1_000_000) -> list:
     """Return a list, of a length when one is given."""
-    return check(value, isinstance(value, list) and (len(value) == length if length is not None else len(value) <= most))
+    return validated(value, isinstance(value, list) and (len(value) == length if length is not None else len(value) <= most))
 
 
-def triple(value):
+def mapping(value: Any) -> dict:
+    """Return a dict."""
+    return validated(value, isinstance(value, dict))
+
+
+def triple(value: Any) -> tuple[int, int, int]:
     """Return three whole numbers as a tuple."""
-    return tuple(whole(number) for number in items(value, 3))
+    x, y, z = (whole(number) for number in items(value, 3))
+    return x, y, z
 
 
-def error(value, source="kernel.cu"):
+def error(value: Any, source: str = "kernel.cu") -> Exception:
     """Return the exception that a reply [class, words, facts, messages] tells of; of a class on the list, or `Ended`.
 
     `source` is what the text is called.
@@ -105,7 +114,7 @@ def error(value, source="kernel.cu"):
         return simt.CompileError.from_diagnostics(source, [_diagnostic(one) for one in items(messages, most=1000)], "")
     if name not in ERRORS:
         return Ended(f"the simulator fails with {name}: {text[:300]}")
-    facts = {key: _fact(fact) for key, fact in check(facts, isinstance(facts, dict)).items() if key in FACTS}
+    facts = {key: _fact(fact) for key, fact in mapping(facts).items() if key in FACTS}
     return ERRORS[name](text, **facts)
 
 
@@ -117,23 +126,22 @@ def _fact(value):
 
 def _diagnostic(one):
     line, severity, text, source_line, column = items(one, 5)
-    number, place = (value if value is None else whole(value, 0, 1 << 30) for value in (line, column))
-    return Diagnostic(number, words(severity, 20), words(text), words(source_line), place)
+    at_line, at_column = (value if value is None else whole(value, 0, 1 << 30) for value in (line, column))
+    return Diagnostic(at_line, words(severity, 20), words(text), words(source_line), at_column)
 
 
-def report(told, entry, code):
+def report(told: dict, entry: str, code: CodeStandIn) -> simt.Report:
     """Return the `simt.Report` that a reply describes.
 
     Parameters
     ----------
-    told : dict
-    entry : str
+    entry
         The kernel that was launched.
-    code : object
+    code
         Stands in for the machine code.
     """
-    counters = check(told.get("counters"), isinstance(told.get("counters"), dict))
-    check(counters, counters.keys() == set(NAMES))
+    counters = mapping(told.get("counters"))
+    validated(counters, counters.keys() == set(NAMES))
     lines = {whole(line): _counts(counts) for line, counts in (items(row, 2) for row in items(told.get("lines")))}
     return simt.Report(
         entry, _counts(counters), lines, _levels(told, entry, code), tuple(_hazard(row) for row in items(told.get("hazards"), most=10_000)),
@@ -146,21 +154,21 @@ def report(told, entry, code):
 
 
 def _counts(counts):
-    return {check(name, name in NAMES): whole(number) for name, number in check(counts, isinstance(counts, dict)).items()}
+    return {validated(name, name in NAMES): whole(number) for name, number in mapping(counts).items()}
 
 
 def _levels(told, entry, code):
     """Return what is known of the counters, which the machine code may have to confirm."""
-    predicted = {}
+    predicted: dict[tuple[int, str], Counter] = {}
     for line, opcode, widths in (items(row, 3) for row in items(told.get("predicted"), most=100_000)):
         predicted[whole(line), words(opcode, 20)] = Counter({
             width if isinstance(width, str) else whole(width): whole(count) for width, count in (items(pair, 2) for pair in items(widths))})
-    return Levels(NAMES, entry, code, predicted, check(told.get("sure"), type(told.get("sure")) is bool))
+    return Levels(NAMES, entry, code, predicted, validated(told.get("sure"), type(told.get("sure")) is bool))
 
 
 def _hazard(row):
     kind, address, first, second, one, other, block, count = items(row, 8)
-    return simt.Hazard(check(kind, kind in _HAZARDS), whole(address), whole(first), whole(second), triple(one), triple(other),
+    return simt.Hazard(validated(kind, kind in _HAZARDS), whole(address), whole(first), whole(second), triple(one), triple(other),
                        triple(block), whole(count))
 
 
@@ -171,29 +179,30 @@ def _record(row):
                             where, whole(width, high=1 << 10), space if space is None else words(space, 20))
 
 
-def machine_code(told):
+def machine_code(told: dict) -> dict[str, str]:
     """Return kernel -> its machine code as text."""
-    kernels = check(told.get("kernels"), isinstance(told.get("kernels"), dict))
+    kernels = mapping(told.get("kernels"))
     for text in kernels.values():
-        check(text, isinstance(text, str) and _SASS.fullmatch(text))
+        validated(text, isinstance(text, str) and _SASS.fullmatch(text))
         if text.count("BRA") > MOST_BRANCHES:
-            raise Ended(f"its machine code has more than {MOST_BRANCHES} branches, which the check does not take apart")
+            raise Ended(f"its machine code has more than {MOST_BRANCHES} branches, more than the check reads")
     return kernels
 
 
-def resources(told):
+def resources(told: dict) -> dict[str, dict]:
     """Return kernel -> the fields of its `Resources`."""
-    kernels = check(told.get("kernels"), isinstance(told.get("kernels"), dict))
+    kernels = mapping(told.get("kernels"))
     for fields in kernels.values():
-        check(fields, isinstance(fields, dict) and fields.keys() == RESOURCES)
-        [whole(number) for number in fields.values() if number is not None]
+        validated(fields, mapping(fields).keys() == RESOURCES)
+        for number in fields.values():
+            validated(number, number is None or whole(number) >= 0)
     return kernels
 
 
 class Shown:
     """Something that a function returned and that is no number; shows itself as what the function's process said of it."""
 
-    def __init__(self, text):
+    def __init__(self, text: str):
         self.text = text
 
     def __repr__(self):
@@ -203,12 +212,12 @@ class Shown:
 class Raised(Exception):
     """What a function raised, by the name and the words of its process; `line` is that of the answer's text."""
 
-    def __init__(self, name, text, line):
+    def __init__(self, name: str, text: str, line: int | None):
         super().__init__(text)
         self.name, self.line = name, line
 
 
-def returned(line):
+def returned(line: dict) -> float | tuple[float, ...] | Shown | Raised:
     """Return what a call gave: a number, a tuple of numbers, `Shown`, or an exception to be looked at.
 
     >>> returned({"numbers": [1, 2.5]}), returned({"other": "str: 3"}), returned({"number": [3]})
@@ -226,4 +235,4 @@ def returned(line):
 
 
 def _number(value):
-    return check(value, type(value) is float or type(value) is int and value.bit_length() <= MOST_BITS)
+    return validated(value, type(value) is float or type(value) is int and value.bit_length() <= MOST_BITS)

@@ -1,19 +1,23 @@
 """The engine of grading: what a check asks for is done in a sandbox, and numbers come back.
 
-Neither expected values nor seed, spec or verdict are handed over. One sandbox serves the kernels of a submission; each Python function
+Neither expected values nor seed, spec or verdict go in. One sandbox serves the kernels of a submission; each Python function
 gets one of its own, which knows nothing of the others. One that hangs or breaks is ended, and the next part starts anew.
 """
 
 import json
 import time
 import uuid
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
+from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.grading.sandbox import bubblewrap, replies, wire
-from course_lib.grading.sandbox.process import Room, TookTooLong
+from course_lib.grading.sandbox.process import SandboxProcess, TookTooLong
 from course_lib.toolchain import Compiled
 from course_lib.toolchain.code_stand_in import CodeStandIn
 from course_lib.toolchain.nvrtc import nvrtc_version
@@ -29,11 +33,11 @@ class Sandboxed:
 
     Parameters
     ----------
-    cache : path, optional
+    cache
         Folder of translations that many launches share; read only, unless `fills_cache`, which is for the instructor's own kernels.
-    seconds : float
+    seconds
         Limit from one `begin` to the next.
-    unsafe : bool
+    unsafe
         Do without bubblewrap, with the limits alone.
 
     Raises
@@ -48,29 +52,30 @@ class Sandboxed:
     [0.25, Raised("unsupported operand type(s) for /: 'NoneType' and 'int'")]
     """
 
-    def __init__(self, *, cache=None, fills_cache=False, seconds=SECONDS, unsafe=False):
+    def __init__(self, *, cache: str | Path | None = None, fills_cache: bool = False, seconds: float = SECONDS, unsafe: bool = False):
         bubblewrap.demand(unsafe)
         self.cache, self.fills_cache, self.seconds, self.unsafe = cache, fills_cache, seconds, unsafe
-        self.room, self.deadline = None, 0
+        self.deadline = 0.0
+        self.sandbox: SandboxProcess | None = None           # for kernels
         self.begin()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin(self):
+    def begin(self) -> None:
         """Start the clock for a part."""
         self.deadline = time.monotonic() + self.seconds
 
-    def close(self):
+    def close(self) -> None:
         """End the sandbox for kernels."""
-        if self.room:
-            self.room.close()
-        self.room = None
+        if self.sandbox:
+            self.sandbox.close()
+        self.sandbox = None
 
-    def compile(self, source, name):
+    def compile(self, source: str, name: str) -> Compiled:
         """Compile CUDA C; return a `toolchain.Compiled`, whose machine code stays in the sandbox until somebody looks into it.
 
         Raises
@@ -83,7 +88,8 @@ class Sandboxed:
 
         return self._ask("compile", {"source": source, "name": name}, read)
 
-    def launch(self, source, entry, grid, block, args, **options):
+    def launch(self, source: str, entry: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], args: Sequence,
+               **options: Any) -> simt.Report:
         """Run a kernel on the simulator, as `simt.launch`; the writable arrays in `args` are changed in place.
 
         Raises
@@ -97,7 +103,7 @@ class Sandboxed:
         code = self._code(source, "kernel.cu")
         return self._ask("launch", given, lambda told: replies.report(told, entry, code), wire.MOST_TRACE if options.get("trace") else None)
 
-    def call(self, answer, name, arguments):
+    def call(self, answer: str, name: str, arguments: Sequence[tuple]) -> Iterator[object]:
         """Call a function, which a Python text defines, once for each tuple of arguments, in a fresh process.
 
         Yields
@@ -106,17 +112,17 @@ class Sandboxed:
             What each call returned, or raised; `Ended` once when the process is no more.
         """
         task = {"text": answer, "name": name, "arguments": [list(given) for given in arguments]}
-        room = Room(*bubblewrap.for_answers(self.unsafe), processes=False)
+        sandbox = SandboxProcess(*bubblewrap.for_answers(self.unsafe), processes=False)
 
         def first(deadline):
-            room.send(json.dumps(task, default=lambda number: number.item()).encode(), deadline)
-            room.process.stdin.close()
-            return room.line(MOST_LINE, deadline)
+            sandbox.send(json.dumps(task, default=lambda number: number.item()).encode(), deadline)
+            sandbox.close_input()
+            return sandbox.line(MOST_LINE, deadline)
 
         try:
-            room.expect_start(first)
+            sandbox.expect_start(first)
             for _ in arguments:
-                line = room.line(MOST_LINE, self._soon())
+                line = sandbox.line(MOST_LINE, self._soon())
                 if "missing" in line:
                     return
                 yield replies.returned(line)
@@ -125,7 +131,7 @@ class Sandboxed:
         except replies.Ended as error:
             yield error
         finally:
-            room.close()
+            sandbox.close()
 
     def _soon(self):
         return min(time.monotonic() + ANSWER_SECONDS, self.deadline)
@@ -141,17 +147,18 @@ class Sandboxed:
 
     def _ask(self, what, given, read, most=None):
         """Have something done; return what `read` makes of the answer. What came back for arrays is in those that were given."""
-        arrays, most, name = [], most or wire.MOST_TEXT, given.get("name", "kernel.cu")
+        arrays: list[np.ndarray] = []
+        most, name = most or wire.MOST_TEXT, given.get("name", "kernel.cu")
         given = wire.encoded(given, arrays)
         request = {"do": what, "given": given, "arrays": wire.shapes(arrays), "most": most}
         writable = [array for array in arrays if array.flags.writeable]
         try:
-            room = self._open()
-            room.send(wire.pack(request, b"".join(array.tobytes() for array in arrays)), self.deadline)
-            told, raw = room.message(sum(array.nbytes for array in writable), most, self.deadline)
+            sandbox = self._open()
+            sandbox.send(wire.pack(request, b"".join(array.tobytes() for array in arrays)), self.deadline)
+            told, raw = sandbox.message(sum(array.nbytes for array in writable), most, self.deadline)
             if "error" in told:
                 raise replies.error(told["error"], name)
-            replies.check(raw, len(raw) == sum(array.nbytes for array in writable))
+            replies.validated(raw, len(raw) == sum(array.nbytes for array in writable))
             found = read(told)
         except MemoryError:
             self.close()
@@ -170,12 +177,12 @@ class Sandboxed:
 
     def _open(self):
         """Return the sandbox for kernels, a new one when there is none."""
-        if self.room is None:
-            room = Room(*bubblewrap.for_kernels(self.cache, self.fills_cache, self.unsafe), processes=True)
-            room.expect_start(lambda deadline: room.message(0, wire.MOST_TEXT, deadline)[0])
-            self.room = room
+        if self.sandbox is None:
+            sandbox = SandboxProcess(*bubblewrap.for_kernels(self.cache, self.fills_cache, self.unsafe), processes=True)
+            sandbox.expect_start(lambda deadline: sandbox.message(0, wire.MOST_TEXT, deadline)[0])
+            self.sandbox = sandbox
             self.begin()
-        return self.room
+        return self.sandbox
 
 
 @dataclass(frozen=True)
@@ -183,12 +190,12 @@ class Distant(CodeStandIn):
     """Stands in for machine code that is in the sandbox: `sass`, `loops` and `resources` have it looked into there."""
 
     key: tuple[str, str]
-    fetch: object = field(default=None, compare=False, repr=False)
+    fetch: Callable[[str, Callable[[dict], Any]], Any] = field(compare=False, repr=False)
 
-    def resources(self):
+    def resources(self) -> dict[str, dict]:
         """Return kernel -> the fields of its `Resources`."""
         return self.fetch("resources", replies.resources)
 
-    def sass(self):
+    def sass(self) -> dict[str, str]:
         """Return kernel -> its instructions as `sass.written` writes them."""
         return self.fetch("sass", replies.machine_code)

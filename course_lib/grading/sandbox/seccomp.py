@@ -29,14 +29,14 @@ _MACHINES = {
 _MAKE_PROCESSES = ("clone", "clone3", "fork", "vfork")
 
 
-def program(processes, machine=None):
+def program(processes: bool, machine: str | None = None) -> bytes | None:
     """Return the filter as bytes, 8 for each of its instructions.
 
     Parameters
     ----------
-    processes : bool
+    processes
         Whether the program may make processes.
-    machine : str, optional
+    machine
         Default: this one.
 
     Returns

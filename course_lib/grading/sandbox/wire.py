@@ -6,6 +6,8 @@ may have, and reads no other number.
 
 import json
 import struct
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,7 @@ MOST_TRACE = 64 << 20        # when a trace was asked for
 _KINDS = "biufc"
 
 
-def pack(message, raw=b""):
+def pack(message: dict, raw: bytes = b"") -> bytes:
     """Return the bytes of a message.
 
     >>> HEAD.unpack(pack({"a": 1}, b"xy")[:HEAD.size])
@@ -27,12 +29,13 @@ def pack(message, raw=b""):
     return HEAD.pack(len(text), len(raw)) + text + raw
 
 
-def encoded(value, arrays):
+def encoded(value: object, arrays: list[np.ndarray]) -> object:
     """Return a value as JSON knows it; arrays go to the list `arrays`, each once, so that two names of one array stay that.
 
     Parameters
     ----------
-    value : None, bool, number, str, NumPy scalar or array, or a list, tuple or dict of such
+    value
+        None, bool, number, str, NumPy scalar or array, or a list, tuple or dict of such
 
     Raises
     ------
@@ -48,21 +51,21 @@ def encoded(value, arrays):
     if isinstance(value, np.ndarray):
         _plain(value.dtype)
         if not value.flags.c_contiguous:
-            raise CourseError("an array with gaps cannot be handed to the sandbox: make it contiguous")
-        place = next((i for i, known in enumerate(arrays) if known is value), len(arrays))
-        if place == len(arrays):
+            raise CourseError("an array with gaps cannot be sent to the sandbox: make it contiguous")
+        index = next((i for i, known in enumerate(arrays) if known is value), len(arrays))
+        if index == len(arrays):
             arrays.append(value)
-        return {"array": place}
+        return {"array": index}
     if isinstance(value, (list, tuple)):
         return [encoded(item, arrays) for item in value]
     if isinstance(value, dict):
         return {"map": {str(name): encoded(item, arrays) for name, item in value.items()}}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise CourseError(f"a {type(value).__name__} cannot be handed to the sandbox")
+    raise CourseError(f"a {type(value).__name__} cannot be sent to the sandbox")
 
 
-def decoded(value, arrays):
+def decoded(value: Any, arrays: Sequence[np.ndarray]) -> Any:
     """Turn what `encoded` made into values again.
 
     >>> given = []
@@ -81,14 +84,15 @@ def decoded(value, arrays):
     return {name: decoded(item, arrays) for name, item in what.items()}
 
 
-def shapes(arrays):
+def shapes(arrays: Sequence[np.ndarray]) -> list[list]:
     """Return (dtype, shape, writable) of each array, for the other side to make them anew."""
     return [[array.dtype.str, list(array.shape), bool(array.flags.writeable)] for array in arrays]
 
 
-def rebuilt(described, raw):
+def rebuilt(described: Sequence[Sequence], raw: bytes) -> list[np.ndarray]:
     """Return the arrays that `shapes` describes, filled from their bytes one after the other."""
-    made, at = [], 0
+    made: list[np.ndarray] = []
+    at = 0
     for dtype, shape, writable in described:
         count = int(np.prod(shape, dtype=np.int64))
         array = np.frombuffer(raw, np.dtype(dtype), count, at).reshape(shape).copy()
@@ -100,5 +104,5 @@ def rebuilt(described, raw):
 
 def _plain(dtype):
     if dtype.kind not in _KINDS:
-        raise CourseError(f"numbers of type {dtype} cannot be handed to the sandbox")
+        raise CourseError(f"numbers of type {dtype} cannot be sent to the sandbox")
     return dtype.str

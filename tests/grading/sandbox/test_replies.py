@@ -124,7 +124,7 @@ def test_a_lie_ends_the_part_and_changes_no_array(lie, liar, engine, capfd):
     with pytest.raises(replies.Ended):
         launch(engine, array)
     assert (array == 7).all()
-    assert engine.room is None
+    assert engine.sandbox is None
     assert "unpickled" not in capfd.readouterr().out
 
 

@@ -3,6 +3,8 @@
 import dataclasses
 import math
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,12 +16,12 @@ from course_lib.errors import CourseError
 from course_lib.grading import check, part
 from course_lib.grading.judge.engine import Here
 from course_lib.grading.sandbox import bubblewrap, replies, sandboxed, wire
-from course_lib.grading.sandbox.process import Room
+from course_lib.grading.sandbox.process import SandboxProcess
 from course_lib.grading.sandbox.sandboxed import Sandboxed
 from course_lib.toolchain import CompileError, disk, sass
 from tools import required
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 pytestmark = required.bubblewrap
 TILED = kernels.get("sgemm_tiled").source.replace("__syncthreads();                       // nobody over", ";  // nobody over")
 RIGHT = ROOT / "tests/right_kernels/04_tiling/different.cu"
@@ -42,7 +44,7 @@ def _clock(engine):
 
 def alive(engine):
     """Return whether a sandbox still runs."""
-    return engine.room is not None and engine.room.process.poll() is None
+    return engine.sandbox is not None and engine.sandbox.process.poll() is None
 
 
 def sgemm_arguments():
@@ -51,6 +53,14 @@ def sgemm_arguments():
     A.flags.writeable = False
     n = np.int32(48)
     return [n, n, n, np.float32(1.5), A, n, B, n, np.float32(0.5), C, n]
+
+
+def test_the_process_for_kernels_loads_nothing_that_judges():
+    """It starts for every submission, and has no use for checks, exercises and tables."""
+    code = "import sys, course_lib.grading.sandbox.inside; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    others = ("course_lib.check", "course_lib.run", "course_lib.plots", "course_lib.grading.judge", "course_lib.grading.exercises")
+    assert [name for name in loaded if name.startswith(others)] == []
 
 
 def _plain(value):
@@ -128,8 +138,8 @@ def test_aliases_scalars_and_views_arrive_as_they_are(engine):
 def test_neither_seed_nor_verdict_nor_expected_values_are_handed_over(engine, monkeypatch):
     seed, spec = 987_654_321_012_345_678, part("04_tiling", "tile")
     sent = []
-    send = Room.send
-    monkeypatch.setattr(Room, "send", lambda self, data, deadline: (sent.append(bytes(data)), send(self, data, deadline)))
+    send = SandboxProcess.send
+    monkeypatch.setattr(SandboxProcess, "send", lambda self, data, deadline: (sent.append(bytes(data)), send(self, data, deadline)))
     judged = []
     judge = spec.operation.judge
     monkeypatch.setattr(type(spec.operation), "judge", lambda self, trial: (judged.append(trial.C.tobytes()), judge(trial))[1])
@@ -242,14 +252,14 @@ def test_nothing_goes_on_after_the_answer(engine):
 @pytest.mark.slow
 def test_what_broke_is_replaced_for_the_next_part(engine):
     engine.compile(SCALE, "scale")
-    first = engine.room.process.pid
+    first = engine.sandbox.process.pid
     with pytest.raises(replies.Ended):
         engine._ask("no such work", {}, lambda told: told)
-    assert engine.room is None
+    assert engine.sandbox is None
     x = np.ones(4, np.float32)
     engine.launch(SCALE, "scale", 1, 32, [x, np.int32(4)])
     assert x.tolist() == [2] * 4
-    assert engine.room.process.pid != first
+    assert engine.sandbox.process.pid != first
 
 
 def test_a_library_that_shows_through_is_covered(monkeypatch):

@@ -1,7 +1,7 @@
 // at_tests_at_the_loads.cu -- right, but asks for row and column at each load
 //
 // Part             main-b
-// Must fail for    gate: branches that part a warp per multiply-add: 0.0949
+// Must fail for    gate: divergent branches per multiply-add: 0.0949
 #define BM 8        // rows of C of a block: the sums of a thread
 #define BN 64       // columns of C of a block: one for each thread
 #define BK 8        // BM * BK = BN: each thread loads one element of A's tile

@@ -1,7 +1,7 @@
 // fast_path_for_whole_blocks.cu -- right, but a block that is cut tests all: two loops on the same lines
 //
 // Part             main
-// Must fail for    gate: branches that part a warp per multiply-add: 0.0862
+// Must fail for    gate: divergent branches per multiply-add: 0.0862
 #define BM 8        // rows of C of a block: the sums of a thread
 #define BN 64       // columns of C of a block: one for each thread
 #define BK 8        // BM * BK = BN: each thread loads one element of A's tile
