@@ -42,7 +42,7 @@ def _words(BM: int, BN: int) -> str:
 
 
 def _tile(ax: Axes, left: float, BM: int, BN: int, room: int) -> None:
-    """Draw one tile in a square of side 1, which has room for `room` elements: its area is the work, its edges are what is loaded of A and of B."""
+    """Draw one tile in a square whose side is `room` elements: its area is the work, its edges are loaded of A and of B."""
     wide, high = BN / room, BM / room
     ax.add_patch(Rectangle((left, 0), wide, high, facecolor=style.PALE, edgecolor=style.GREY, linewidth=1))
     ax.vlines([left + i / room for i in range(1, BN)], 0, high, color=style.GREY, linewidth=0.5)
