@@ -88,7 +88,7 @@ function drawTile(pen, view, where, name, state) {
   frame(pen, view, at, name);
 }
 function drawC(pen, view, where, state) {
-  const { scene, hues } = view, at = where.tiles.C, rounds = Math.max(...Object.values(scene.all.steps).map(({ tile }) => tile)) + 1;
+  const { scene, hues } = view, at = where.tiles.C, rounds = Math.max(...scene.all.steps.filter(({ kind }) => kind === "multiply").map(({ tile }) => tile)) + 1;
   for (let element = 0; element < SIDE * SIDE; ++element) {
     const warp = Math.floor(element / 32), box = boxOf(at, element);
     if (state.spoilt.has(element)) { fill(pen, box, hues.wrong); cross(pen, box, view.paper); }

@@ -234,6 +234,7 @@ class Stage {
 
   seek(at, smoothly = false) {
     this.playing = false;
+    if (at === 0) this.ended = false;        // Home asks the question anew
     this.goal = smoothly && !this.still.matches ? clamp(at, 0, this.scene.steps) : null;
     if (this.goal === null) this.at = clamp(this.still.matches ? Math.round(at) : at, 0, this.scene.steps);
     if (!this.frame) this.last = null;       // a picture that moves already goes on
@@ -332,21 +333,21 @@ class Stage {
     for (const [key, value] of Object.entries(this.hover?.pick ?? {})) this.set(key, value);
   }
 
-  /** Give the focus to the notebook's cell behind the picture, where the keys are JupyterLab's; return that cell, or null outside JupyterLab. */
-  release() {
-    const own = this.root.closest(".jp-Cell"), next = own?.nextElementSibling, cell = next?.matches(".jp-Cell") ? next : own;
+  /** Give the focus to the picture's cell in the notebook, or to the `next` one, where the keys are JupyterLab's; return that cell, or null outside JupyterLab. */
+  release(next = false) {
+    const own = this.root.closest(".jp-Cell"), after = next ? own?.nextElementSibling : null, cell = after?.matches(".jp-Cell") ? after : own;
     if (cell && !cell.hasAttribute("tabindex")) cell.tabIndex = -1;
     cell?.focus({ preventScroll: true });
     return cell;
   }
 
-  /** Escape leaves the full screen, and otherwise the picture; Shift+Enter runs the next cell. Return whether the key was one of these. */
+  /** Escape leaves the full screen, or else the picture, and selects its cell; Shift+Enter runs the next cell, so that the picture stays as it is. Return whether the key was one of these. */
   leaves(event) {
     const runs = event.key === "Enter" && event.shiftKey, full = document.fullscreenElement || this.root.classList.contains("wbw-fixed");
     if (!runs && event.key !== "Escape" || !full && !this.root.closest(".jp-Cell")) return false;
     this.gone = full && runs;                // JupyterLab has gone on by the time that the screen is left
     const { key, code, keyCode, shiftKey } = event, go = () => {
-      const cell = this.release();
+      const cell = this.release(runs);
       if (runs) cell?.dispatchEvent(new KeyboardEvent("keydown", { key, code, keyCode, shiftKey, bubbles: true, cancelable: true }));
     };
     if (runs && document.fullscreenElement) document.addEventListener("fullscreenchange", () => setTimeout(go, 50), { once: true });
@@ -398,6 +399,7 @@ class Stage {
   }
 
   projector(on) {
+    if (on === this.root.classList.contains("wbw-full")) return;         // it was another picture
     this.root.classList.toggle("wbw-full", on);
     this.fills.lastChild.textContent = on ? "Leave" : "Full screen";
     put(this.fills, "title", `${on ? "Leave full screen" : "Full screen"} (key: f)`);

@@ -40,8 +40,54 @@ def test_the_harness_sees_what_happens(tmp_path):
         assert "square 16" in after
 
 
-@pytest.mark.parametrize("leave", ["Escape", "f", "Shift+Enter", ""])
-def test_whoever_leaves_a_picture_runs_the_next_cell_and_not_the_picture_again(tmp_path, leave):
+ACTIVE = "window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+
+
+def leave_full_screen(page, canvas, how):
+    """Fill the screen with a picture and leave it by a key, or by the button."""
+    canvas.click(position={"x": 5, "y": 5})
+    page.keyboard.press("f")
+    page.locator(".wbw-projector").wait_for()
+    if how == "Escape" and page.evaluate("document.fullscreenElement !== null"):
+        page.evaluate("document.exitFullscreen()")                 # what Escape does in a window that somebody looks at
+    elif how == "button":
+        page.locator(".wbw-projector button", has_text="Leave").click()
+    else:
+        page.keyboard.press(how)
+    page.wait_for_function("!document.querySelector('.wbw-full') && !document.fullscreenElement")
+    page.wait_for_timeout(100)
+
+
+def prompts(page, highest):
+    """Wait until a cell has been run as the `highest` one, and return all prompts."""
+    found = page.locator(".jp-CodeCell .jp-InputPrompt")
+    page.wait_for_function(f"[...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some(p => p.textContent.includes('{highest}'))")
+    return [re.sub(r"\D", "", text) for text in found.all_inner_texts()]
+
+
+def test_whoever_leaves_the_full_screen_is_at_the_pictures_own_cell(tmp_path):
+    """Twice in each of two pictures, so that each has been used when the other is left."""
+    from tools.browser import open_lesson
+
+    one = "from course_lib.lessons import tiling\ntiling.side_by_side()"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (one, "'between'", one, "'last'")]),
+                   tmp_path / "tiny.ipynb")
+    with open_lesson(tmp_path / "tiny.ipynb", height=1200) as lesson:
+        assert lesson.run_all() == []
+        page, pictures = lesson.page, lesson.page.locator(".wbw canvas")
+        for how in ("Escape", "f", "button"):
+            for picture, cell in ((0, 0), (1, 2), (0, 0)):
+                leave_full_screen(page, pictures.nth(picture), how)
+                assert page.evaluate(ACTIVE) == cell, (how, picture)
+                assert page.evaluate(f"{ACTIVE.replace('.activeCellIndex', '.mode')}") == "command"
+        leave_full_screen(page, pictures.nth(0), "Escape")
+        page.keyboard.press("Shift+Enter")
+        assert prompts(page, 5) == ["5", "2", "3", "4"], "at its cell, Shift+Enter runs the picture again, as in any cell"
+        assert page.evaluate(ACTIVE) == 1
+
+
+@pytest.mark.parametrize("leave", ["f", "Shift+Enter", ""])
+def test_shift_enter_in_a_picture_runs_the_next_cell_and_not_the_picture_again(tmp_path, leave):
     """`leave`: the key that leaves the full screen; "": it was never entered."""
     from tools.browser import open_lesson
 
@@ -51,20 +97,13 @@ def test_whoever_leaves_a_picture_runs_the_next_cell_and_not_the_picture_again(t
     with open_lesson(tmp_path / "tiny.ipynb", height=1200) as lesson:
         assert lesson.run_all() == []
         page, canvas = lesson.page, lesson.page.locator(".wbw canvas")
-        canvas.click(position={"x": 5, "y": 5})
         if leave:
-            page.keyboard.press("f")
-            page.locator(".wbw-projector").wait_for()
-            if leave == "Escape" and page.evaluate("document.fullscreenElement !== null"):
-                page.evaluate("document.exitFullscreen()")         # what Escape does in a window that somebody looks at
-            else:
-                page.keyboard.press(leave)
-            page.locator(".wbw:not(.wbw-projector)").wait_for()
+            leave_full_screen(page, canvas, leave)
+        else:
+            canvas.click(position={"x": 5, "y": 5})
         if leave != "Shift+Enter":
             page.keyboard.press("Shift+Enter")
-        prompts = page.locator(".jp-CodeCell .jp-InputPrompt")
-        page.wait_for_function("[...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some(p => p.textContent.includes('4'))")
-        assert [re.sub(r"\D", "", text) for text in prompts.all_inner_texts()] == ["1", "4", "3"]
+        assert prompts(page, 4) == ["1", "4", "3"]
 
 
 def test_lesson_04_runs_and_its_tile_slider_moves_the_counter():

@@ -53,8 +53,8 @@ def tile_sizes() -> Table:
     rows = []
     for BM, BN, BK in TILES:
         found = tiled(BM, BN, BK)
-        rows.append((f"{BM} × {BN}", BK, f"{found.count('sectors') / N**3:.6f}", f"{float(sectors_per_multiply_add(BM, BN)):.6f}",
-                     BM * BN, f"{found.resources.static_shared_bytes:,}"))
+        rows.append((f"{BM} × {BN}", BK, f"{found.count('sectors') / N**3:.4f}", f"{float(sectors_per_multiply_add(BM, BN)):.4f}",
+                     f"{BM * BN:,}", f"{found.resources.static_shared_bytes:,}"))
     header = ("tile of C, BM × BN", "BK", "sectors per multiply-add, simulated", "(1/BM + 1/BN) / 8", "threads per block",
               "shared bytes per block")
     return Table(header, rows, f"sgemm_tiled, {N} × {N} matrices")

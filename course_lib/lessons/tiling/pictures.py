@@ -14,25 +14,23 @@ REFERENCE = 16
 
 @style.styled
 def tile_and_loads(result: RunResult) -> tuple[Axes, str]:
-    """Draw a tile of C to scale beside one of 16 × 16, with what it loads along its edges, and the sectors per multiply-add of both.
+    """Draw a tile of C beside one of 16 × 16 on one scale, with what it loads along its edges, and the sectors per multiply-add of both.
 
     As a picture of `live` does, it returns the drawing, and what it shows in words.
     """
     BM, BN, N = result.parameters["BM"], result.parameters["BN"], result.N
     now = result.count("sectors") / (result.M * N * result.K)
-    naive = evaluate("sgemm_naive", N, {"bx": 16, "by": 16}, backend="sim").count("sectors") / N**3
-    values = {"naive": naive, "16 × 16": _sixteen(N), f"{BM} × {BN}, now": now, "formula, now": (1 / BM + 1 / BN) / 8}
-    figure = style.figure_of(style.axes(width=5.9, height=4.1))
-    figure.clear()
-    tiles, ax = figure.subplots(2, 1, height_ratios=(1.25, 1))
-    bars(values, ax, unit=f"load sectors per multiply-add, {result.counters_label}")
-    for left, rows, columns, name in ((0, REFERENCE, REFERENCE, "to compare"), (120, BM, BN, "now")):
-        _tile(tiles, left, rows, columns, name)
-    tiles.set(xlim=(-8, 225), ylim=(88, -14), aspect="equal")
-    tiles.axis("off")
+    ax = style.axes(width=6.6, height=3.9)
+    room, gap = max(REFERENCE, BM, BN), 0.45
+    for place, rows, columns, name, sectors in ((0, REFERENCE, REFERENCE, "to compare", _sixteen(N)), (1, BM, BN, "now", now)):
+        _tile(ax, place * (1 + gap), rows, columns, room)
+        ax.text(place * (1 + gap), -0.07, f"{rows} × {columns}, {name}", fontsize=14, va="bottom", weight="bold")
+        ax.text(place * (1 + gap), 1.06, f"area {rows * columns:,}: multiply-adds\nedges {rows} + {columns} = {rows + columns}: loads\n"
+                                         f"{sectors:.4f} sectors per multiply-add", fontsize=12, va="top", linespacing=1.4)
+    ax.set(xlim=(-0.04, 2 * (1 + gap)), ylim=(1.5, -0.24), aspect="equal")
+    ax.axis("off")
     return ax, (f"Tiles of C to scale. {REFERENCE} × {REFERENCE}: {_words(REFERENCE, REFERENCE)}. Now {BM} × {BN}: {_words(BM, BN)}. "
-                f"Load sectors per multiply-add at N = {N}: naive kernel {naive:.4f}, tiles of 16 × 16 {_sixteen(N):.4f}, "
-                f"tiles of {BM} × {BN} {now:.4f}, formula {values['formula, now']:.4f}.")
+                f"Load sectors per multiply-add at N = {N}: tiles of 16 × 16 {_sixteen(N):.4f}, tiles of {BM} × {BN} {now:.4f}.")
 
 
 def _sixteen(N: int) -> float:
@@ -43,13 +41,14 @@ def _words(BM: int, BN: int) -> str:
     return f"area {BM * BN:,} multiply-adds for each k, edges {BM} + {BN} = {BM + BN} loads"
 
 
-def _tile(ax, left, BM, BN, name):
-    """Draw one tile: its area is the work, its left edge what is loaded of A, its upper edge what is loaded of B."""
-    ax.add_patch(Rectangle((left, 0), BN, BM, facecolor=style.PALE, edgecolor=style.GREY, linewidth=1))
-    ax.plot([left, left], [0, BM], color=style.BLUE, linewidth=5, solid_capstyle="butt")
-    ax.plot([left, left + BN], [0, 0], color=style.VERMILION, linewidth=5, solid_capstyle="butt")
-    ax.text(left, -4, f"{BM} × {BN}, {name}", fontsize=13, va="bottom", weight="bold")
-    ax.text(left, BM + 3, f"area {BM * BN:,}: multiply-adds\nedges {BM} + {BN} = {BM + BN}: loads", fontsize=11, va="top")
+def _tile(ax: Axes, left: float, BM: int, BN: int, room: int) -> None:
+    """Draw one tile in a square whose side is `room` elements: its area is the work, its edges are loaded of A and of B."""
+    wide, high = BN / room, BM / room
+    ax.add_patch(Rectangle((left, 0), wide, high, facecolor=style.PALE, edgecolor=style.GREY, linewidth=1))
+    ax.vlines([left + i / room for i in range(1, BN)], 0, high, color=style.GREY, linewidth=0.5)
+    ax.hlines([i / room for i in range(1, BM)], left, left + wide, color=style.GREY, linewidth=0.5)
+    ax.plot([left, left], [0, high], color=style.BLUE, linewidth=7, solid_capstyle="butt")
+    ax.plot([left, left + wide], [0, 0], color=style.VERMILION, linewidth=7, solid_capstyle="butt")
 
 
 @style.styled

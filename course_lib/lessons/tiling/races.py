@@ -1,6 +1,7 @@
 """A kernel that lacks a barrier: which two lines race, and whether the answer shows it."""
 
 import re
+from math import isqrt
 from typing import Any
 
 from course_lib.errors import CourseError
@@ -38,10 +39,11 @@ def with_tile(text: str, T: int) -> str:
 
 
 def element(result: RunResult, address: int) -> str:
-    """Name the shared array that a byte offset lies in, and the word of it, such as "word 3 of As"."""
+    """Name the element at a byte offset of a square shared tile, such as "As[0][3]"; of any other array, "word 3 of As"."""
     for variable in result.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:
-            return f"word {(address - variable.offset) // 4} of {variable.name.rpartition('.')[2]}"
+            name, word, side = variable.name.rpartition(".")[2], (address - variable.offset) // 4, isqrt(variable.nbytes // 4)
+            return f"{name}[{word // side}][{word % side}]" if 4 * side**2 == variable.nbytes else f"word {word} of {name}"
     return f"byte {address} of shared memory"
 
 
