@@ -90,6 +90,10 @@ class CompileError(CourseError):
         What the text is called.
     """
 
+    diagnostics: tuple[Diagnostic, ...]
+    log: str
+    name: str
+
     @classmethod
     def from_diagnostics(cls, name: str, diagnostics: Sequence[Diagnostic], log: str, **facts: Any) -> "CompileError":
         """Make the exception whose message shows the first errors; `facts` become attributes too."""
