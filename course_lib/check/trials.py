@@ -132,6 +132,6 @@ def storing(report: Report, element: int, block: Extent, array: str = "C") -> St
             here = (record.addresses >= 0) & (record.addresses <= wanted) & (wanted < record.addresses + record.width)
             for lane in np.flatnonzero(here):
                 number = 32 * record.warp + int(lane)
-                x, y, _ = block
-                found = Store(record.line, tuple(record.block), (number % x, number // x % y, number // x // y))
+                (x, y, _), (bx, by, bz) = block, record.block
+                found = Store(record.line, (bx, by, bz), (number % x, number // x % y, number // x // y))
     return found

@@ -67,7 +67,7 @@ def traced(kernel: str, tile: int, pad: int | None, warps: tuple[int, ...]) -> L
     """Run a kernel on one tile in the simulator, and trace these warps."""
     matrix = np.arange(tile * tile, dtype=np.float32).reshape(tile, tile)
     parameters = {"TILE": tile} | ({} if pad is None else {"PAD": pad})
-    options = {"backend": "sim", "trace": [((0, 0, 0), warp) for warp in warps], **parameters}
+    options: dict[str, Any] = {"backend": "sim", "trace": [((0, 0, 0), warp) for warp in warps], **parameters}
     return run(kernel, matrix, matrix, **options) if kernel.startswith("sgemm") else run_transpose(kernel, matrix, **options)
 
 
@@ -119,7 +119,7 @@ def state_of(kernel: str, tile: int, pad: int | None) -> BankState:
     result = traced(kernel, tile, pad, (WARP_OF[tile],))
     array = ARRAYS[kernel]
     base = next(v.offset for v in result.shared if v.name == array) // BANK_BYTES
-    shape = {"array": array, "base": base, "rows": tile, "pitch": tile + (pad or 0), "swizzled": pad is None}
+    shape: dict[str, Any] = {"array": array, "base": base, "rows": tile, "pitch": tile + (pad or 0), "swizzled": pad is None}
     accesses = {kind: access_of(result, shape, kind) for kind in KINDS}
     return BankState(**shape, lines=source_lines(kernel, array, accesses), accesses=accesses)
 

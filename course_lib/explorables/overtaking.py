@@ -30,7 +30,8 @@ def matrices() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
 
 def traced(text: str, **sizes: int) -> RunResult:
     """Run one block of 16 × 16 threads in the simulator, and trace all its warps."""
-    return run(text, *matrices(), backend="sim", trace=every_warp((1, 1), (T, T)), **sizes)
+    options: dict[str, Any] = {"trace": every_warp((1, 1), (T, T)), **sizes}
+    return run(text, *matrices(), backend="sim", **options)
 
 
 def wrong_elements(result: RunResult) -> list[int]:

@@ -31,7 +31,7 @@ def lane(kernel: str) -> dict[str, Any]:
     watched, = data.readings("filling").find(kernel=kernel)
     parts = [round(WHOLE * us / watched["watched_us"]) for us in watched["filled_us"]]
     lesson = "" if kernel == LIBRARY else get(kernel).lesson[:2]
-    return {"kernel": kernel, "name": NAMES[kernel], "lesson": lesson, "ms": 1e3 * timed.median_s,
+    return {"kernel": kernel, "name": NAMES[kernel], "lesson": lesson, "ms": 1e3 * timed.seconds,
             "begins": "top" if parts[SIDE - 1] < parts[-SIDE] else "left",        # is the top right corner before the bottom left one?
             "fills": "".join(DIGITS[part // 64] + DIGITS[part % 64] for part in parts)}
 

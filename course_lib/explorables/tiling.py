@@ -14,7 +14,10 @@ from course_lib.run.traces import array_of, every_warp, is_barrier, is_load, nam
 from course_lib.simt.report import TraceRecord
 
 TILE, DEPTH = 16, 32                  # C has one tile of 16 × 16; A and B are 32 deep, so that the tile slides once
-LAUNCHES = {"naive": ("sgemm_naive", {"bx": TILE, "by": TILE}), "tiled": ("sgemm_tiled", {"BM": TILE, "BN": TILE, "BK": TILE})}
+LAUNCHES: dict[str, tuple[str, dict[str, Any]]] = {
+    "naive": ("sgemm_naive", {"bx": TILE, "by": TILE}),
+    "tiled": ("sgemm_tiled", {"BM": TILE, "BN": TILE, "BK": TILE}),
+}
 SHAPES = {"A": (TILE, DEPTH), "B": (DEPTH, TILE), "C": (TILE, TILE), "As": (TILE, TILE), "Bs": (TILE, TILE)}
 
 

@@ -84,6 +84,7 @@ def kind_of(opcode: str, fma: str, inside: bool) -> str:
 def state_of(unroll: int) -> UnrollState:
     """Compile one position, and say what a warp executes in one step along K."""
     step = whole_step(KERNEL, TILE=TILE, UNROLL=unroll)
+    assert step is not None                          # the kernel has tiles, of known depth
     inside = {i.offset for i in step.inner.instructions} if step.rolled else set()
     code = tuple(LoopInstruction(i.text.replace(".reuse", ""), i.line, kind_of(i.base, step.fma, i.offset in inside), SHORT.get(p, p))
                  for i, p in zip(step.outer.instructions, purposes(step.outer), strict=True))

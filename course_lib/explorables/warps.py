@@ -30,7 +30,8 @@ def tile_of(side: int) -> dict[str, int]:
 @functools.cache
 def fits(side: int) -> int:
     """Return how many warps each scheduler of an H200 holds when a thread computes side × side outputs."""
-    return footprint(KERNEL, **tile_of(side)).occupancy.warps // SCHEDULERS
+    tile: dict[str, Any] = tile_of(side)
+    return footprint(KERNEL, **tile).occupancy.warps // SCHEDULERS
 
 
 def at(side: int, warps: int) -> Rounds:

@@ -215,7 +215,7 @@ def l1_wavefronts(addresses: ArrayLike, width: int = 4) -> int:
     return int(np.bincount(words % BANKS, minlength=BANKS).max()) if words.size else 0
 
 
-def product_sectors(rows: int, cols: int, M: int, N: int, K: int, element_bytes: int = 4) -> tuple[float, float]:
+def product_sectors(rows: float, cols: float, M: int, N: int, K: int, element_bytes: int = 4) -> tuple[float, float]:
     """Return (block_sectors, launch_sectors) of C = A B with tiles of rows × cols of C, beta 0: analytic.
 
     A block touches its rows of A, its columns of B and its tile of C once, whatever it does in between; a launch each matrix.

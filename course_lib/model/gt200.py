@@ -93,7 +93,7 @@ METHODS = {method.name: method for method in (
 )}
 
 
-def cycles_per_thread(instructions: int, active_threads: int, latency: int = MEMORY_LATENCY) -> Fraction:
+def cycles_per_thread(instructions: int, active_threads: int, latency: float = MEMORY_LATENCY) -> Fraction:
     """Return what one thread pays for a load or store: its share of the latency, and its instructions' issue (3.1).
 
     >>> round(float(cycles_per_thread(1, 512)), 2), round(float(cycles_per_thread(2, 512)), 2)
@@ -103,7 +103,7 @@ def cycles_per_thread(instructions: int, active_threads: int, latency: int = MEM
     return Fraction(latency) / active + Fraction(MOV * instructions, WARP)
 
 
-def cycles_per_multiply_add(method: Method | str, active_threads: int, latency: int = MEMORY_LATENCY) -> dict[str, Fraction]:
+def cycles_per_multiply_add(method: Method | str, active_threads: int, latency: float = MEMORY_LATENCY) -> dict[str, Fraction]:
     """Return what one multiply-add costs a thread in his model, part by part, as Fractions of cycles (3.1).
 
     Parameters
@@ -135,8 +135,8 @@ def cycles_per_multiply_add(method: Method | str, active_threads: int, latency: 
     return {"waiting for loads": waiting, "issuing loads": issuing, "multiply-adds": Fraction(method.cycles_per_mad()) / WARP}
 
 
-def predicted_gflops(method: Method | str, active_threads: int, clock_ghz: float = CLOCK_GHZ, sms: int = SMS, latency: int = MEMORY_LATENCY,
-                     *, overlap: bool = False) -> float:
+def predicted_gflops(method: Method | str, active_threads: int, clock_ghz: float = CLOCK_GHZ, sms: int = SMS,
+                     latency: float = MEMORY_LATENCY, *, overlap: bool = False) -> float:
     """Return the GFLOP/s that his model predicts for large square matrices (3.1, Example 1).
 
     Parameters

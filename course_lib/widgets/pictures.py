@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,8 +21,9 @@ BESIDE = {"width": 5.2, "height": 3.9}     # the same, beside a wider table
 def who_writes(kernel: str | Kernel, M: int = 32, N: int = 32, **parameters: int) -> Owners:
     """Run a kernel on a small problem, trace every warp, and return who writes each element of C."""
     A, B, _ = inputs(M, N, 1)
-    plan = run(kernel, A, B, backend="sim", **parameters)
-    traced = run(kernel, A, B, backend="sim", trace=every_warp(plan.grid, plan.block), **parameters)
+    options: dict[str, Any] = {"backend": "sim", **parameters}
+    plan = run(kernel, A, B, **options)
+    traced = run(kernel, A, B, trace=every_warp(plan.grid, plan.block), **options)
     return owners(traced)
 
 
@@ -84,6 +86,7 @@ def one_thread(kernel: str | Kernel, **parameters: int) -> Share:
     p = resolved.check(**parameters)
     M, N, K = (p[name] for name in (("BM", "BN", "BK") if "BM" in p else ("TA", "TB", "TW")))
     A, B, _ = inputs(M, N, K)
-    traced = run(resolved, A, B, backend="sim", trace=[((0, 0, 0), 0)], **parameters)
+    options: dict[str, Any] = {"trace": [((0, 0, 0), 0)], **parameters}
+    traced = run(resolved, A, B, backend="sim", **options)
     names = {variable.name for variable in traced.shared}
     return thread_share(traced, (min(3, traced.block[0] - 1), 0), ("As", "Bs") if "As" in names else ("a", "b"))

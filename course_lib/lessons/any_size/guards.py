@@ -3,6 +3,7 @@
 import functools
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -56,8 +57,9 @@ class Guarded:
 def traced_run(kernel: str | Kernel, M: int, N: int, K: int, **parameters: int) -> RunResult:
     """Run a kernel on the simulator with every warp traced; A and B are all ones."""
     A, B = np.ones((M, K), np.float32), np.ones((K, N), np.float32)
-    plan = run(kernel, A, B, backend="sim", **parameters)
-    return run(kernel, A, B, backend="sim", trace=every_warp(plan.grid, plan.block), **parameters)
+    options: dict[str, Any] = {"backend": "sim", **parameters}
+    plan = run(kernel, A, B, **options)
+    return run(kernel, A, B, trace=every_warp(plan.grid, plan.block), **options)
 
 
 @functools.lru_cache(maxsize=16)
@@ -92,6 +94,7 @@ def guarded(name: str, M: int, N: int, K: int) -> Guarded:
 def guard_facts(found: Guarded) -> dict[str, str]:
     """Return what the table shows of a launch, as a mapping of label to text."""
     r, paths = found.result, Counter(path_of(b) for b in found.blocks)
+    parameters: dict[str, Any] = r.parameters
     idle = 1 - sum(b.rows * b.cols for b in found.blocks) / sum(b.tile_rows * b.tile_cols for b in found.blocks)
     names = ("fast", "guarded") if r.kernel.entry == "gemm_outputs" else ("I", "II", "III", "IV", "V", "VI")
     shown = {"blocks": f"{len(found.blocks)}"} | {f"blocks {name}": f"{paths[name]}" for name in names}
@@ -99,7 +102,7 @@ def guard_facts(found: Guarded) -> dict[str, str]:
               "PTX / multiply-add": f"{found.instructions:.2f}", "sectors a load request": f"{r.sectors_per_request():.2f}",
               "registers a thread": f"{r.resources.registers}"}
     return shown | {f"SASS / multiply-add: {name}": f"{turn.per_multiply_add:.2f}"
-                    for name, turn in guard_loops(r.kernel, **r.parameters).items()}
+                    for name, turn in guard_loops(r.kernel, **parameters).items()}
 
 
 def guard_picture(found: Guarded) -> tuple[Axes, str]:

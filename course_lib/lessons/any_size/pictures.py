@@ -116,7 +116,7 @@ def blocks_seen(result: RunResult, whole: RunResult) -> tuple[BlockSeen, ...]:
         down, across = block[:2] if result.kernel.layout == "column" else block[1::-1]
         stored = _stored(result, records)
         seen.append(BlockSeen(
-            block[:2], down * rows, across * cols, rows, cols, len({i for i, _ in stored}), len({j for _, j in stored}),
+            (block[0], block[1]), down * rows, across * cols, rows, cols, len({i for i, _ in stored}), len({j for _, j in stored}),
             _tested(result, records, whole), len(_barriers(records)) % 2 == 1, _masked(result, records)))
     return tuple(seen)
 

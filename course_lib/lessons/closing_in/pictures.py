@@ -1,5 +1,7 @@
 """The pictures beside lesson 15's sliders: each takes a result, returns (Axes, alternative text)."""
 
+from typing import Any
+
 from matplotlib.axes import Axes
 
 from course_lib.kernels import Kernel
@@ -25,7 +27,8 @@ def one_warp(kernel: str | Kernel, depth: int = 1, **parameters: int) -> RunResu
     resolved = resolve(kernel)
     p = resolved.check(**parameters)
     A, B, _ = inputs(p["BM"], p["BN"], depth * p["BK"])
-    return run(resolved, A, B, backend="sim", trace=[((0, 0, 0), 0)], **parameters)
+    options: dict[str, Any] = {"trace": [((0, 0, 0), 0)], **parameters}
+    return run(resolved, A, B, backend="sim", **options)
 
 
 def warp_picture(result: RunResult) -> tuple[Axes, str]:

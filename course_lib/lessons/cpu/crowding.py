@@ -1,7 +1,10 @@
 """The sets of the first cache: which lines of a block of B want the same one, and what that does to the count and to the time."""
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.patches import Rectangle
 
@@ -27,7 +30,7 @@ def first_cache() -> CacheShape:
     return CacheShape(found["kib"] * 1024, ways=found["ways"])
 
 
-def wanted(block: int, apart: int, cache: CacheShape) -> Counter:
+def wanted(block: int, apart: int, cache: CacheShape) -> Counter[int]:
     """Return how many lines of a block of B want each set; a row begins `apart` floats after the one before.
 
     >>> wanted(16, 1024, CacheShape(48 * 1024, ways=12))
@@ -42,7 +45,8 @@ def sets(block: int = 16) -> Picture:
     """Draw the sets of the first cache, and the lines of a block of B in those that they want: rows of 1024 floats above, of 1040 below."""
     cache = first_cache()
     ax = style.axes(width=8.4, height=4.4)
-    figure = ax.figure
+    figure = ax.get_figure(root=True)
+    assert figure is not None
     ax.remove()
     said = []
     for ax, apart in zip(figure.subplots(2, 1), (LARGE, PADDED), strict=True):
@@ -55,7 +59,8 @@ def sets(block: int = 16) -> Picture:
     return render(figure, f"{about}. {'; '.join(said)}.")
 
 
-def _draw(ax, found: Counter, cache: CacheShape) -> None:
+def _draw(ax: Axes, found: Counter[int], cache: CacheShape) -> None:
+    assert cache.ways is not None                    # as recorded
     ways, last = cache.ways, cache.sets - 1
     out = [(s, p) for s, many in found.items() for p in range(ways, many)]
     _boxes(ax, [(s, p) for s in range(cache.sets) for p in range(ways)], facecolor="none", edgecolor=style.GREY, linewidth=0.5)
@@ -69,8 +74,8 @@ def _draw(ax, found: Counter, cache: CacheShape) -> None:
     ax.tick_params(length=0)
 
 
-def _boxes(ax, places, **look) -> None:
-    ax.add_collection(PatchCollection([Rectangle(place, 1, 1) for place in places], **look))
+def _boxes(ax: Axes, corners: Iterable[tuple[float, float]], **look: Any) -> None:
+    ax.add_collection(PatchCollection([Rectangle(corner, 1, 1) for corner in corners], **look))
 
 
 def _many(count: int) -> str:

@@ -1,5 +1,7 @@
 """The same on the reader's own machine: programs measured, and refused where they are faster than a roof that was measured too low."""
 
+from collections.abc import Callable, Sequence
+
 from course_lib.errors import CourseError
 from course_lib.lessons.cpu.roofline import cpu_roofline, describe_cpu_roofline
 from course_lib.lessons.cpu.thread_scaling import intensity, measure_programs
@@ -13,7 +15,8 @@ COUNTED = ("gemm_ijk", "gemm_ikj", "gemm_blocked")
 TRIES = 4
 
 
-def under_a_roof(N: int, programs=PROGRAMS, measure_peak=cpu_peak, measure=measure_programs) -> tuple[CpuPeak, list[CpuResult]]:
+def under_a_roof(N: int, programs: Sequence[str] = PROGRAMS, measure_peak: Callable[[], CpuPeak] = cpu_peak,
+                 measure: Callable[..., list[CpuResult]] = measure_programs) -> tuple[CpuPeak, list[CpuResult]]:
     """Measure the roofs, then programs; as long as one of them is faster than the peak, measure the roofs again.
 
     Raises
@@ -45,7 +48,7 @@ def measured(N: int = 512) -> Table | None:
         print(error)
         return None
     rows = [(r.kernel.name, f"{1e3 * r.time.median_s:,.1f} ms", f"{r.gflops:.1f} GFLOP/s", f"{r.gflops / roofs.gflops:.1%}")
-            for r in results]
+            for r in results if r.time]
     caption = f"{N} × {N} matrices, one thread, median; the peak, the fastest sample, is {roofs.gflops:.0f} GFLOP/s; all {roofs.label}"
     return Table(("program", "time", "speed", "% of the peak"), rows, caption)
 

@@ -1,6 +1,7 @@
 """Loops in blocks: whether the reader's are right, and how many cache lines they fetch; counted, and from the formula."""
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,13 +12,14 @@ from course_lib.grading import check as judge
 from course_lib.grading.judge.engine import Here
 from course_lib.grading.judge.loops_check import run_loops
 from course_lib.grading.judge.loops_spec import LoopsSpec
-from course_lib.model.cache_lines import MATRICES, CacheShape, blocked_steps, count_steps, loop_steps
+from course_lib.model.cache_lines import MATRICES, CacheShape, Steps, blocked_steps, count_steps, loop_steps
 from course_lib.plots import Table
 from course_lib.unwritten import is_unwritten, missing
 
 N, CACHE = 128, 4096                    # of the prediction: rows and columns, bytes of the cache
 BLOCKS = (4, 8, 16, 32, 64)
 FLOATS_PER_LINE, FLOAT = 16, 4
+OPERATION = Loops()
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Lines:
 
     N: int
     cache: CacheShape
-    fetched: dict
+    fetched: dict[str, int]
 
     @property
     def total(self) -> int:
@@ -39,14 +41,14 @@ class Lines:
         return self.total / self.N**3
 
 
-def whole_blocks(tile=None):
+def whole_blocks(tile: Mapping[str, int] | None = None) -> tuple[Case, ...]:
     """Return inputs whose sizes blocks of 1, 2, 4, 8 or 16 divide: the lesson leaves the ends of a matrix to the exercise."""
     return (Case("square", 32, 32, 32), Case("wide", 16, 48, 32), Case("high", 48, 32, 64), Case("padded rows", 32, 16, 48, pad=5))
 
 
 def spec_of(case: Case, cache: int) -> LoopsSpec:
     """Return what `check` and `count` want of loops."""
-    return LoopsSpec("02_cpu", "lesson", "Your loops", "loops", Loops(), whole_blocks, lambda tile: case, CacheShape(cache))
+    return LoopsSpec("02_cpu", "lesson", "Your loops", "loops", OPERATION, whole_blocks, lambda tile: case, CacheShape(cache))
 
 
 def check(loops: str) -> Verdict:
@@ -54,7 +56,7 @@ def check(loops: str) -> Verdict:
 
     Parameters
     ----------
-    loops : str
+    loops
         What `%%c` has made of a cell: loops with A(i, k), B(k, j), C(i, j), which add to a C that is full of zeros.
 
     Raises
@@ -77,7 +79,7 @@ def count(loops: str, N: int = N, cache: int = CACHE) -> Lines:
     """
     case = Case("counted", N, N, N)
     spec = spec_of(case, cache)
-    return Lines(N, spec.cache, run_loops(loops, spec.operation.trial(case), spec, Here()).count.fetched)
+    return Lines(N, spec.cache, run_loops(loops, OPERATION.trial(case), spec, Here()).count.fetched)
 
 
 @functools.cache
@@ -92,7 +94,7 @@ def count_blocks(block: int, N: int = N, cache: int = CACHE) -> Lines:
     return _counted(blocked_steps(N, N, N, block, block, block), N, cache)
 
 
-def _counted(steps, N, cache):
+def _counted(steps: Steps, N: int, cache: int) -> Lines:
     fetched = count_steps(steps, [(N, N, N)] * 3, FLOAT, CacheShape(cache))
     return Lines(N, CacheShape(cache), dict(zip(MATRICES, fetched, strict=True)))
 

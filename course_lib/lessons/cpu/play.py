@@ -1,5 +1,7 @@
 """The controls of lesson 02: the size of a block and of the cache, counted on the course's own loops in blocks."""
 
+from matplotlib.axes import Axes
+
 from course_lib.lessons.cpu.loops import CACHE, FLOAT, Lines, N, count_blocks, count_order, lines_per_multiply_add
 from course_lib.plots import bars, style
 from course_lib.widgets.explore import Control, Explore
@@ -21,7 +23,7 @@ def facts(position: tuple[int, Lines]) -> dict[str, str]:
             "one block, bytes": f"{FLOAT * block * block:,}", "cache, bytes": f"{lines.cache.size:,}"}
 
 
-def picture(position: tuple[int, Lines]):
+def picture(position: tuple[int, Lines]) -> tuple[Axes, str]:
     """Draw the lines per multiply-add of a position beside those without blocks; return (Axes, alternative text)."""
     block, lines = position
     kib = lines.cache.size // 1024

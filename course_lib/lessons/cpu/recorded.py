@@ -19,7 +19,7 @@ def recording() -> data.Readings:
     return data.readings("cpu_roof")
 
 
-def row(kernel: str, N: int = N, ld: int = 0, parameters: dict | None = None) -> dict[str, Any]:
+def row(kernel: str, N: int = N, ld: int = 0, parameters: dict[str, int] | None = None) -> dict[str, Any]:
     """Return the recorded row of a program; `ld`: elements from one row to the next, N unless told otherwise."""
     return next(iter(recording().find(what="program", kernel=kernel, N=N, ld=ld or N, parameters=parameters or {})))
 
@@ -61,7 +61,7 @@ def peak() -> CpuPeak:
     """Return the recorded roofs."""
     found = recording()
     by_vector = {r["vector"]: r["gflops"] for r in found.find(what="peak")}
-    vector = max(by_vector, key=by_vector.get)
+    vector = max(by_vector, key=by_vector.__getitem__)
     read = {r["kib"]: r["gb_s"] for r in found.find(what="read")}
     return CpuPeak("float32", 1, by_vector[vector], vector, read, found.label, by_vector)
 
@@ -88,8 +88,9 @@ def read_rates() -> Picture:
 
 def ms(found: dict[str, Any]) -> tuple[str, str, str]:
     """Return the best, the median and the worst of a row in milliseconds, as texts."""
-    best, median, worst = (1e3 * found[f"{name}_s"] for name in ("best", "median", "worst"))
-    return tuple(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (best, median, worst))
+    values = (1e3 * found[f"{name}_s"] for name in ("best", "median", "worst"))
+    best, median, worst = (f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in values)
+    return best, median, worst
 
 
 def gain() -> float:
@@ -97,7 +98,7 @@ def gain() -> float:
     return round(row("gemm_ikj")["median_s"] / row(SIX, parameters=YOURS)["median_s"], 2)
 
 
-def said(parameters: dict) -> str:
+def said(parameters: dict[str, int]) -> str:
     """Say which block a row is about.
 
     >>> said({"BI": 256, "BJ": 64, "BK": 16})
@@ -106,7 +107,7 @@ def said(parameters: dict) -> str:
     return f"{parameters['BI']} × {parameters['BJ']}, {parameters['BK']} at a time"
 
 
-def blocks_timed() -> list[dict]:
+def blocks_timed() -> list[dict[str, int]]:
     """Return the blocks that were timed without further changes."""
     return [YOURS | {"BI": b, "BJ": b, "BK": b} for b in SQUARES] + ROWS_OF_B
 

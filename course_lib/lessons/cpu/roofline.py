@@ -1,27 +1,27 @@
 """The roofline of a CPU: a slanted roof for each working set that was measured, the flat one of its arithmetic, programs."""
 
+from collections.abc import Mapping
+
 import numpy as np
+from matplotlib.axes import Axes
 
 from course_lib.errors import CourseError
 from course_lib.plots import style
+from course_lib.run import CpuPeak
+
+Points = Mapping[str, tuple[float, float]]           # programs: label -> (operations a byte, GFLOP/s)
 
 
 @style.styled
-def cpu_roofline(peak, points=None, ax=None, *, title=None):
+def cpu_roofline(peak: CpuPeak, points: Points | None = None, ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw what reading and arithmetic allow, on logarithmic axes.
 
     Parameters
     ----------
-    peak : CpuPeak
+    peak
         From `cpu_peak`.
-    points : mapping of label to (operations a byte, GFLOP/s), optional
+    points
         Programs.
-    ax : Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    Axes
 
     Raises
     ------
@@ -56,7 +56,7 @@ def cpu_roofline(peak, points=None, ax=None, *, title=None):
     return ax
 
 
-def describe_cpu_roofline(peak, points=None):
+def describe_cpu_roofline(peak: CpuPeak, points: Points | None = None) -> str:
     """Return the alternative text of `cpu_roofline`.
 
     >>> from course_lib.run import CpuPeak
@@ -68,5 +68,5 @@ def describe_cpu_roofline(peak, points=None):
     return f"Roofline: {peak.gflops:,.0f} GFLOP/s at most; reading gives {' and '.join(rates)}.{''.join(said)}"
 
 
-def _size(kib):
+def _size(kib: int) -> str:
     return f"{kib} KiB" if kib < 1024 else f"{kib // 1024} MiB"

@@ -2,43 +2,46 @@
 
 import functools
 import threading
+from collections.abc import Callable, Iterable
+from typing import Any
 
+from matplotlib.axes import Axes
+
+from course_lib.data import Recording
 from course_lib.errors import CourseError
 from course_lib.kernels import cpu_kernel
 from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import bars, lines, style
-from course_lib.run import count_lines, run_cpu
+from course_lib.run import CpuResult, count_lines, run_cpu
 from course_lib.toolchain import cpu_count
 from course_lib.widgets.compute import inputs
 from course_lib.widgets.explore import Control, Explore
 
 THREADED = ("gemm_pthreads", "gemm_openmp", "gemm_packed", "blas")
+Measure = Callable[[str, int, int], CpuResult]       # program, threads, N
+Pair = tuple[CpuResult, CpuResult]                   # of a program with one thread, and with several
 _measuring = threading.Lock()       # two measurements at once would spoil each other
 
 
-def measure_programs(names, N, budget_s=0.2, **parameters):
+def measure_programs(names: Iterable[str], N: int, budget_s: float = 0.2, **parameters: int) -> list[CpuResult]:
     """Run programs on N × N matrices and measure them; one that cannot be built here is left out, and a line says why.
 
     Parameters
     ----------
-    names : sequence of str
-    N : int
-    budget_s : float
+    budget_s
         About how long for each.
-    **parameters : int
+    **parameters
         Passed to those that take them, such as `threads`.
-
-    Returns
-    -------
-    list of CpuResult
     """
     A, B, _ = inputs(N, N, N)
-    results, missing = [], {}
+    results: list[CpuResult] = []
+    missing: dict[str, list[str]] = {}
     for name in names:
         known = {p.name for p in cpu_kernel(name).parameters}
+        taken: dict[str, Any] = {k: v for k, v in parameters.items() if k in known}
         try:
             with _measuring:
-                results.append(run_cpu(name, A, B, budget_s=budget_s, **{k: v for k, v in parameters.items() if k in known}))
+                results.append(run_cpu(name, A, B, budget_s=budget_s, **taken))
         except CourseError as error:
             missing.setdefault(str(error), []).append(name)
     for reason, left_out in missing.items():
@@ -46,43 +49,41 @@ def measure_programs(names, N, budget_s=0.2, **parameters):
     return results
 
 
-def intensity(name, N, **parameters):
+def intensity(name: str, N: int, **parameters: int) -> float:
     """Return a program's operations per byte of the cache lines that it fetches into 32 KiB of 8 ways, as first caches are.
 
     >>> 0.4 < intensity("gemm_ikj", 96) < 0.6
     True
     """
     A, B, _ = inputs(N, N, N)
-    counted = count_lines(name, A, B, cache=CacheShape(32 * 1024, ways=8), **parameters)
+    options: dict[str, Any] = {"cache": CacheShape(32 * 1024, ways=8), **parameters}
+    counted = count_lines(name, A, B, **options)
     return 2 / (counted.per_multiply_add * counted.cache.line)
 
 
-def speed(name, threads, N, budget_s=0.1):
-    """Measure a program with so many threads, nothing else being measured at the same time; return a CpuResult."""
+def speed(name: str, threads: int, N: int, budget_s: float = 0.1) -> CpuResult:
+    """Measure a program with so many threads, nothing else being measured at the same time."""
     A, B, _ = inputs(N, N, N)
     with _measuring:
         return run_cpu(name, A, B, threads=threads, budget_s=budget_s)
 
 
-def compare_threads(measure=speed):
-    """Return a function (name, threads, N) -> (result with one thread, result with so many); one thread is measured once.
-
-    Parameters
-    ----------
-    measure : callable(name, threads, N) -> CpuResult
-    """
+def compare_threads(measure: Measure = speed) -> Callable[[str, int, int], Pair]:
+    """Return a function (name, threads, N) -> (result with one thread, result with so many); one thread is measured once."""
     alone = functools.lru_cache(maxsize=32)(lambda name, N: measure(name, 1, N))
 
-    def compare(name, threads, N):
+    def compare(name: str, threads: int, N: int) -> Pair:
         one = alone(name, N)
         return one, one if threads == 1 else measure(name, threads, N)
 
     return compare
 
 
-def thread_facts(pair):
+def thread_facts(pair: Pair) -> dict[str, str]:
     """Return what the table shows of a program with one thread and with several."""
     one, many = pair
+    assert one.time is not None                          # both were measured
+    assert many.time is not None
     ratio = one.time.median_s / many.time.median_s
     return {"threads": str(many.threads), "CPUs of this machine": str(cpu_count()),
             "time": f"{1e3 * many.time.median_s:.3g} ms",
@@ -91,7 +92,7 @@ def thread_facts(pair):
             "times as fast as 1 thread": f"{ratio:.2f}", "efficiency": f"{100 * ratio / (many.threads or 1):.0f} %"}
 
 
-def thread_bars(pair):
+def thread_bars(pair: Pair) -> tuple[Axes, str]:
     """Draw the speed with one thread, with several, and with that many times the first; return (Axes, alternative text)."""
     one, many = pair
     count = many.threads or 1
@@ -102,13 +103,9 @@ def thread_bars(pair):
     return ax, f"GFLOP/s of {many.kernel.name} at N = {many.N}, {many.label}: {said}."
 
 
-def thread_sliders(name="gemm_pthreads", threads=1, N=256, *, sizes=(128, 256, 384, 512), measure=speed):
-    """Put controls on the program, the number of threads and N; each move is measured.
-
-    Returns
-    -------
-    Explore
-    """
+def thread_sliders(name: str = "gemm_pthreads", threads: int = 1, N: int = 256, *, sizes: Iterable[int] = (128, 256, 384, 512),
+                   measure: Measure = speed) -> Explore:
+    """Put controls on the program, the number of threads and N; each move is measured."""
     controls = (Control("program", "what computes", THREADED, name),
                 Control("threads", "how many compute at once", (1, 2, 4, 8, 16), threads),
                 Control("N", "rows and columns of A, B and C", tuple(sizes), N))
@@ -116,14 +113,12 @@ def thread_sliders(name="gemm_pthreads", threads=1, N=256, *, sizes=(128, 256, 3
                    done="measured on this CPU", ahead=False)
 
 
-def recorded_gains(recording, names=THREADED, time="median_s"):
+def recorded_gains(recording: Recording, names: Iterable[str] = THREADED, time: str = "median_s") -> dict[str, dict[int, float]]:
     """Return name -> {threads: how many times as fast as one thread}, of recorded times.
 
     Parameters
     ----------
-    recording : Recording
-    names : sequence of str
-    time : str
+    time
         "low_s" or "high_s" for the ends of the middle half of the times; one thread always takes its median.
 
     >>> from course_lib.data import load
@@ -132,11 +127,11 @@ def recorded_gains(recording, names=THREADED, time="median_s"):
     True
     """
     found = {name: {r.parameters["threads"]: r for r in recording.find(name)} for name in names}
-    return {name: {count: by_count[1].median_s / getattr(by_count[count], time) for count in sorted(by_count)}
+    return {name: {count: by_count[1].seconds / getattr(by_count[count], time) for count in sorted(by_count)}
             for name, by_count in found.items()}
 
 
-def gains_picture(recording, names=THREADED):
+def gains_picture(recording: Recording, names: Iterable[str] = THREADED) -> tuple[Axes, str]:
     """Draw recorded gains and their middle halves, beside as many times as there are threads; return (Axes, alternative text)."""
     gains, least, most = (recorded_gains(recording, names, time) for time in ("median_s", "high_s", "low_s"))
     counts, label = list(next(iter(gains.values()))), f"N = {recording.records[0].N}, {recording.label}"

@@ -8,6 +8,7 @@ from course_lib.plots.picture import Picture
 from course_lib.run import run_cpu
 from course_lib.toolchain import no_compiler
 from course_lib.widgets.compute import inputs
+from course_lib.widgets.explore import Explore
 
 NAMES = {"gemm_pthreads": "POSIX threads, ikj", "gemm_openmp": "OpenMP, ikj", "gemm_packed": "POSIX threads, copied blocks",
          "blas": "NumPy's library"}
@@ -31,7 +32,7 @@ def serial_shares() -> Table:
     return Table(header, rows, f"Times as fast as one thread, and the share s: N = 1024, {recording.label}")
 
 
-def thread_sliders():
+def thread_sliders() -> Explore | None:
     """Put controls on the program, the number of threads and N; each move is measured on this machine."""
     if missing := no_compiler():
         print(f"Skipped, because this measures C programs: {missing}.")

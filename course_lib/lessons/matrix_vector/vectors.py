@@ -207,12 +207,13 @@ def shares(result: VectorsResult) -> dict[str, float]:
     Of load and of store requests, as counted; and of the device's bandwidth: measured on a GPU, else as recorded for 2^20 vectors,
     where this kernel was recorded with this matrix and block.
     """
-    found = {"used of what\nloads move": result.load_utilisation, "used of what\nstores move": result.store_utilisation}
+    counted = {"used of what\nloads move": result.load_utilisation, "used of what\nstores move": result.store_utilisation}
+    found = {label: share for label, share in counted.items() if share is not None}
     if result.gb_s:
         return found | {_wrapped(f"used bandwidth, {result.label}"): result.gb_s / device(result.device).bandwidth_gb_s}
     recording = data.load("mxv")
     for record in recording.find(result.kernel.name):
-        if record.parameters == result.parameters:
+        if record.parameters == result.parameters and record.gb_s:
             found[_wrapped(f"used bandwidth, 2²⁰ vectors, {recording.label}")] = record.gb_s / OURS.bandwidth_gb_s
     return found
 

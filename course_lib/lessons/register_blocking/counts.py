@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 from course_lib.kernels import UserKernel, get
 from course_lib.kernels.user import is_source
@@ -46,7 +47,8 @@ def words_read_by(kernel: str, **tile: int) -> float:
     described = UserKernel.from_source(kernel) if is_source(kernel) else get(kernel)
     p = described.check(**tile)
     A, B, _ = inputs(p["BM"], p["BN"], p["BK"])
-    result = run(described, A, B, backend="sim", trace=every_warp((1, 1), described.block(**p)), **tile)
+    options: dict[str, Any] = {"trace": every_warp((1, 1), described.block(**p)), **tile}
+    result = run(described, A, B, backend="sim", **options)
     return words_read(result) / math.prod((p["BM"], p["BN"], p["BK"]))
 
 
@@ -60,7 +62,7 @@ def shapes() -> Table:
     """Return a table of what a thread with TM × TN outputs reads per multiply-add, and of what that takes of a multiprocessor."""
     rows = []
     for TM, TN in SHAPES:
-        tile = tile_of(TM, TN)
+        tile: dict[str, Any] = tile_of(TM, TN)
         found, taken = evaluate(KERNEL, N, tile, backend="sim"), footprint(KERNEL, **tile)
         name = f"{TM} × {TN}".replace(" ", "\N{NO-BREAK SPACE}")
         rows.append((name, TM * TN, f"{float(words_per_multiply_add(TM, TN)):.4f}", f"{words_read_by(KERNEL, **tile):.4f}",

@@ -1,5 +1,7 @@
 """Experiments recorded on an H200 that change one thing: the wavefronts of shared memory, or the warps of a multiprocessor."""
 
+from typing import Any
+
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.data import Record
@@ -52,7 +54,7 @@ def at_counted(kernel: tuple[str, dict[str, int]]) -> tuple[str, int, dict[str, 
     return kernel[0], N_COUNTED, kernel[1]
 
 
-def _row(name: str, before: tuple[str, dict[str, int]], after: tuple[str, dict[str, int]], factors: tuple[float, float]) -> tuple[str, ...]:
+def _row(name: str, before: tuple[str, dict[str, Any]], after: tuple[str, dict[str, Any]], factors: tuple[float, float]) -> tuple[str, ...]:
     both = (before, after)
     alone = [milliseconds(wavefronts(evaluate(*at_counted(kernel), backend="sim"))) for kernel in both]
     warps = [footprint(kernel, **tile).occupancy.warps for kernel, tile in both]
@@ -77,6 +79,7 @@ def speeds_by_warps(n: int = N_TIMED) -> dict[int, dict[int, float]]:
     """
     found: dict[int, dict[int, float]] = {}
     for record in sorted(data.load("outputs").find(KERNEL, n), key=lambda r: (r.parameters["TM"], -r.dynamic_shared)):
+        assert record.gflops is not None             # it was timed
         found.setdefault(record.parameters["TM"] * record.parameters["TN"], {}).setdefault(crowd(record)[0], record.gflops)
     return found
 
@@ -92,7 +95,8 @@ def speed_with(outputs: int, warps: int) -> float:
 
 def crowd(record: Record) -> tuple[int, int]:
     """Return the warps of a multiprocessor with this recording's blocks, and the bytes of shared memory that these blocks take."""
-    taken = footprint(record.kernel, **record.parameters)
+    parameters: dict[str, Any] = record.parameters
+    taken = footprint(record.kernel, **parameters)
     shared = record.dynamic_shared + taken.resources.static_shared_bytes
     fits = occupancy(DEFAULT_DEVICE, taken.threads, taken.resources.registers, shared)
     return fits.warps, shared * fits.blocks

@@ -25,7 +25,8 @@ def joined(BM: int, BN: int, BK: int, TM: int, TN: int) -> tuple[tuple[int, int]
     kernel = get(KERNEL)
     code = sass(compile_cuda(kernel.source, name=kernel.file_name, defines={"BM": BM, "BN": BN, "BK": BK, "TM": TM, "TN": TN}))
     lines = kernel.source.splitlines()
-    loads = Counter((lines[i.line - 1].strip()[0], i.bits // 32) for i in code if i.base == "LDS")
+    loads = Counter((lines[i.line - 1].strip()[0], i.bits // 32) for i in code
+                    if i.base == "LDS" and i.line is not None and i.bits is not None)
     lanes = np.arange(WARP)
     offsets = {"a": 4 * BK * (lanes // (BN // TN)), "b": 4 * (lanes % (BN // TN))}
     waves = sum(number * shared_wavefronts(offsets[what], width=4 * words) for (what, words), number in loads.items())

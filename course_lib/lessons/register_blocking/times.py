@@ -1,6 +1,7 @@
 """What the kernels of lesson 08 take: recorded times, and the least time that shared memory, issue and arithmetic need."""
 
 import re
+from typing import Any
 
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE
@@ -13,12 +14,14 @@ from course_lib.run.bound import work_of
 from course_lib.widgets.compute import evaluate
 
 N_TIMED, N_COUNTED = 4096, 256
-TILED = ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
-RUNGS = ((1, 1, *TILED),
-         (8, 1, "sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}),
-         (2, 2, "sgemm_2d_tile", {"BM": 32, "BN": 32, "BK": 32, "TM": 2, "TN": 2}),
-         (4, 4, "sgemm_2d_tile", {"BM": 64, "BN": 64, "BK": 16, "TM": 4, "TN": 4}),
-         (8, 8, "sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8}))
+TILED: tuple[str, dict[str, int]] = ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
+RUNGS: tuple[tuple[int, int, str, dict[str, Any]], ...] = (
+    (1, 1, *TILED),
+    (8, 1, "sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}),
+    (2, 2, "sgemm_2d_tile", {"BM": 32, "BN": 32, "BK": 32, "TM": 2, "TN": 2}),
+    (4, 4, "sgemm_2d_tile", {"BM": 64, "BN": 64, "BK": 16, "TM": 4, "TN": 4}),
+    (8, 8, "sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8}),
+)
 
 
 def recorded_rung(kernel: str, tile: dict[str, int]) -> Record:

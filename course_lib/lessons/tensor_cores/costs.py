@@ -75,7 +75,10 @@ def _step(result):
     """Return the machine instructions of a step along K for each 32 multiply-adds of the product."""
     kernel = result.kernel
     if not kernel.inputs:
-        return whole_step(kernel, **result.parameters).per_multiply_add
+        found = whole_step(kernel, **result.parameters)
+        if found is None:
+            raise CourseError(f"{kernel.name} has no loop along K over whole tiles", kernel=kernel.name)
+        return found.per_multiply_add
     return tensor_step(kernel, **result.parameters).per_multiply_add * PRODUCTS.get(kernel.inputs, 1)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -78,7 +79,7 @@ def errors_by_depth(names: Iterable[str | Kernel], kind: str = KINDS[0], depths:
 
 
 def _errors_of(kernel, made):
-    tile = TILE if kernel.inputs else {}
+    tile: dict[str, Any] = TILE if kernel.inputs else {}
     errors = {K: max_error(run(kernel, A, B, backend="sim", **tile).C, A, B, inputs=kernel.inputs) for K, (A, B) in made.items()}
     return Errors(kernel.name, errors, {K: limit(A, kernel.inputs) for K, (A, _) in made.items()})
 

@@ -159,4 +159,6 @@ def _outcome(text, sizes, change):
         line = error.facts.get("line")
         return f"line {line}: {error}" if line else str(error)
     wrong = OPERATION.judge(trial)
+    if isinstance(wrong, str):
+        return wrong
     return "right" if wrong is None else f"{int(wrong.mask.sum())} of {wrong.mask.size} elements of C are wrong"

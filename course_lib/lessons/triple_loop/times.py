@@ -84,7 +84,9 @@ def words(size: Size) -> str:
 def six() -> Table:
     """Time plain Python and, where there is a C compiler, the six orders in C, in turns, at N = 120 and N = 128."""
     A, B, _ = inputs(SMALL[0].M, SMALL[0].N, SMALL[0].K)
-    python = SMALL[0].flops / run_cpu("python_ijk", A, B, budget_s=BUDGET_S).time.low_s / 1e9
+    timing = run_cpu("python_ijk", A, B, budget_s=BUDGET_S).time
+    assert timing is not None                        # `run_cpu` measures unless told not to
+    python = SMALL[0].flops / timing.low_s / 1e9
     rows: list[tuple[str, ...]] = [("python_ijk", f"{python:.3f}", "", "")]
     if not no_compiler():
         names = [f"gemm_{order}" for order in INNERMOST]

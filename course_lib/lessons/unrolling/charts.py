@@ -1,5 +1,7 @@
 """The time of `ballast.cu` beside its instructions, as recorded on an H200, and the least that both limits allow."""
 
+from typing import Any
+
 from matplotlib.axes import Axes
 
 from course_lib import data
@@ -9,7 +11,7 @@ from course_lib.lessons.unrolling.experiments import ISSUED_PER_CYCLE, N_TIMED, 
 from course_lib.plots import describe_steps, render, step_bars, style
 from course_lib.plots.picture import Picture
 from course_lib.run import LaunchResult
-from course_lib.toolchain import whole_step
+from course_lib.toolchain import WholeStep, whole_step
 
 LIMITS = (((1, 2), "UNROLL = 1 and 2", ":"), ((4, 8, 16), "UNROLL = 4, 8 and 16", "--"))      # those with the same wavefronts
 
@@ -46,12 +48,18 @@ def added_instructions() -> Picture:
 
 def unroll_picture(result: LaunchResult) -> tuple[Axes, str]:
     """Draw the machine instructions of a step along K for every UNROLL that the kernel's sliders offer; the one that ran is marked."""
-    kernel, values = result.kernel, dict(result.parameters)
+    kernel = result.kernel
+    values: dict[str, Any] = dict(result.parameters)
     if "UNROLL" not in values:
         raise CourseError(f"{kernel.name} has no parameter UNROLL", kernel=kernel.name)
     offered = {*next(p.choices for p in kernel.parameters if p.name == "UNROLL"), values["UNROLL"]}
     possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
-    steps = {f"UNROLL = {u}": whole_step(kernel, **values | {"UNROLL": u}) for u in possible}
+    steps: dict[str, WholeStep] = {}
+    for u in possible:
+        found = whole_step(kernel, **values | {"UNROLL": u})
+        if found is None:
+            raise CourseError(f"{kernel.name} has no loop along K over whole tiles", kernel=kernel.name)
+        steps[f"UNROLL = {u}"] = found
     chosen = f"UNROLL = {values['UNROLL']}"
     ax = step_bars(steps, style.axes(width=5.6, height=3.2), chosen=chosen)                  # fits beside the table
     ax.set(xlim=(0, 13), xticks=range(0, 13, 2))                                             # the same for every position of the sliders
