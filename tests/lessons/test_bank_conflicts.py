@@ -258,6 +258,8 @@ def test_the_prose_says_what_was_recorded():
         assert said in PROSE, said
     coalesced, padded = (data.load("lee").find(name, 4096)[0].median_s for name in ("sgemm_coalesced", "sgemm_padded"))
     assert f"Lesson 05 gives {1e3 * coalesced:.1f} and {1e3 * padded:.1f} ms" in PROSE
+    unpadded = data.load("lee").find("sgemm_tiled", 4096)[0].median_s
+    assert f"and {1e3 * unpadded:.1f} ms for lesson 04's tiled kernel" in PROSE
     assert f"on the H200 a factor of {coalesced / padded:.2f}" in PROSE
     assert [row[3] for row in bank_conflicts.product_scoreboard().rows] == ["5.8%", "14.6%", "100.0%"]
 
