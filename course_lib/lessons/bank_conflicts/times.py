@@ -38,7 +38,7 @@ def product_bars() -> Picture:
     least, taken = ([1e3 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: recorded_product(PAD).seconds))
     rest = [whole - part for whole, part in zip(taken, least, strict=True)]
     ax.barh(rows_at, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
-    ax.barh(rows_at, rest, left=least, color=style.ORANGE, height=0.68, label="the rest of the recorded time")
+    ax.barh(rows_at, rest, left=least, color=style.VERMILION, height=0.68, label="the rest of the recorded time")
     for place, whole, part in zip(rows_at, taken, rest, strict=True):
         ax.text(whole + 0.3, place, f"{whole:.1f} ms, orange: {part:.1f}", va="center", fontsize=13)
     ax.set_yticks(rows_at, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
