@@ -105,7 +105,7 @@ function drawRows(pen, view, where, side) {
   const { text, at } = view, { rows, slot, cell, x } = where, inset = Math.min(1.5, 0.12 * slot), every = slot < 0.92 * text ? 2 : 1;
   for (let i = 0; i < view.scene.states.most; ++i) {
     const y = rows.y + i * slot, line = side.lines[i];
-    if (line && i % every === 0) write(pen, view, `warp ${i}`, x + where.label - 0.5 * text, y + slot / 2 + 0.32 * text, { size: 0.96, align: "right" });
+    if (line && at > 0 && i % every === 0) write(pen, view, `warp ${i}`, x + where.label - 0.5 * text, y + slot / 2 + 0.32 * text, { size: 0.96, align: "right" });
     for (const [letter, from, to] of line ?? []) {
       const end = Math.min(to, at);
       if (end <= from) break;
@@ -114,7 +114,7 @@ function drawRows(pen, view, where, side) {
       pen.fillRect(rows.x + from * cell, y + thin, (end - from) * cell, slot - 2 * thin);
     }
   }
-  const full = { ...rows, h: side.runs * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
+  const full = { ...rows, h: (at > 0 ? side.runs : side.fits) * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
   box(pen, view, full);
   if (at <= 0) drawRound(pen, view, where, side);
   if (side.fits < view.scene.states.most) {

@@ -34,11 +34,10 @@ def test_as_many_warps_fit_as_the_compiled_kernel_leaves_registers_for():
 
 def test_nothing_is_left_of_the_beginnings_queue():
     for side in SIDES:
-        for warps in range(2, fits(side) + 1):
+        for warps in range(4 if side == 1 else 2, fits(side) + 1):              # with fewer, a round is no part of 160 cycles
             seen, later = (rounds(warps, 2 * side, side * side, start=start, cycles=CYCLES) for start in (START, 4 * START))
             busy, long = (CYCLES - some.shared.count(".") for some in (seen, later))
-            assert abs(busy - long) <= 4, (side, warps)
-            assert abs(busy - 4 * 2 / side * seen.multiply_adds) <= 4, "as many loads as the multiply-adds need"
+            assert busy == long == 4 * 2 / side * seen.multiply_adds, "as many loads as the multiply-adds need"
 
 
 COUNTED = """(m, {states, positions, ats}) => positions.map(([side, warps]) => {
