@@ -10,7 +10,6 @@ from course_lib.plots.picture import Picture
 from course_lib.run import footprint
 
 
-
 @style.styled
 def warps_and_outputs() -> Picture:
     """Draw the speed of one kernel over its warps, a line for each number of outputs: its blocks ask for shared memory that nobody uses."""

@@ -57,9 +57,10 @@ def one_or_four() -> Table:
     (_, *first), (_, *second) = rows
     said = [(name, warps, f"{sectors:.4f}", f"{waves:.3f}", f"{time:.1f}") for name, warps, sectors, waves, time in rows]
     said.append(("second, in times the first", *(f"{b / a:.2f}" for a, b in zip(first, second, strict=True))))
-    header = ("kernel", "warps per multiprocessor", "load sectors per multiply-add", "wavefronts, loads and stores, per multiply-add of a warp", "ms")
-    return Table(header, said, f"Tiles of 32 × 32; N = {N_TIMED}, {data.load('wang').label}; sectors and wavefronts simulated at N = {N_COUNTED}, "
-                 "warps modelled for H200")
+    header = ("kernel", "warps per multiprocessor", "load sectors per multiply-add",
+              "wavefronts, loads and stores, per multiply-add of a warp", "ms")
+    return Table(header, said, f"Tiles of 32 × 32; N = {N_TIMED}, {data.load('wang').label}; sectors and wavefronts simulated at "
+                 f"N = {N_COUNTED}, warps modelled for H200")
 
 
 def at_counted(kernel: tuple[str, dict[str, int]]) -> tuple[str, int, dict[str, int]]:
