@@ -3,10 +3,10 @@
 import { clamp, explorable, plural } from "./stage.js";
 
 const SIDES = ["left", "right"], NAMES = { left: "Left", right: "Right" };
-const LETTERS = { L: "issues a load", M: "issues a multiply-add", w: "waits for its words", r: "ready, but another warp issues" };
-const HUES = { light: { L: "#0072b2", M: "#f0a000", w: "#d2d2d2", r: "#8f8f8f", other: "#a6d3ee" },
-  dark: { L: "#56b4e9", M: "#ffd24d", w: "#484848", r: "#868686", other: "#1f567a" } };
-const EPS = 1e-6;
+const LETTERS = { L: "issues a load", M: "issues a multiply-add", q: "queues for shared memory", w: "waits for its words", r: "ready, but another warp issues" };
+const HUES = { light: { L: "#0072b2", M: "#f0a000", q: "#d9a8c8", w: "#d2d2d2", r: "#8f8f8f", other: "#a6d3ee" },
+  dark: { L: "#56b4e9", M: "#ffd24d", q: "#8a4a72", w: "#484848", r: "#868686", other: "#1f567a" } };
+const EPS = 1e-6, THIN = { q: 0.28, w: 0.36, r: 0.28 };            // who waits is thin, who issues is tall: readable without colour
 
 const wanted = (values, side) => ({ outputs: values[`${side}Side`], warps: values[`${side}Warps`] });
 /** How many warps run on a side: those that are wanted, or as many as the registers allow. */
@@ -49,7 +49,7 @@ export function sceneOf(values, states) {
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 54), height / (narrow ? 52 : 26));
-  const foot = (narrow ? 3.4 : 1.7) * text, gap = 2.2 * text, high = (height - foot - (narrow ? text : 0)) / (narrow ? 2 : 1), wide = narrow ? width : (width - gap) / 2;
+  const foot = (narrow ? 3.4 : 2.4) * text, gap = 2.2 * text, high = (height - foot - (narrow ? text : 0)) / (narrow ? 2 : 1), wide = narrow ? width : (width - gap) / 2;
   const label = (narrow ? 4.4 : 6.6) * text, head = 4.1 * text, strip = 1.25 * text;
   const panels = SIDES.map((side, i) => {
     const x = narrow ? 0 : i * (wide + gap), y = narrow ? i * (high + text) : 0;
@@ -86,22 +86,37 @@ function drawHead(pen, view, where, side) {
   write(pen, view, ` ${now.adds === 1 ? "multiply-add" : "multiply-adds"} started in ${plural(Math.floor(at + EPS), "cycle")}`, x + number + 0.3 * text, y + 3.3 * text, { weight: 600, most: wide - number - text });
 }
 
+/** Before the first cycle: what a round is, for a warp that has the multiprocessor to itself. */
+function drawRound(pen, view, where, side) {
+  const { text } = view, { rows, cell } = where, loads = 2 * side.outputs, { latency } = view.scene.states, y = rows.y + 2.4 * text;
+  const parts = [["L", loads], ["w", latency - 1], ["M", side.outputs ** 2]];
+  write(pen, view, "one round of one warp, if it were alone:", rows.x + 0.6 * text, y - 0.7 * text, { most: rows.w - text });
+  let from = rows.x + 0.6 * text;
+  for (const [letter, cycles] of parts) {
+    const thin = (THIN[letter] ?? 0) * 1.3 * text;
+    pen.fillStyle = view.hues[letter];
+    pen.fillRect(from, y + thin, cycles * cell, 1.3 * text - 2 * thin);
+    from += cycles * cell;
+  }
+}
+
 /** One row per warp that a scheduler can hold: what it did until now, or why there is none. */
 function drawRows(pen, view, where, side) {
   const { text, at } = view, { rows, slot, cell, x } = where, inset = Math.min(1.5, 0.12 * slot), every = slot < 0.92 * text ? 2 : 1;
   for (let i = 0; i < view.scene.states.most; ++i) {
     const y = rows.y + i * slot, line = side.lines[i];
-    if (line && i % every === 0) write(pen, view, `warp ${i}`, x + where.label - 0.5 * text, y + slot / 2 + 0.32 * text, { size: 0.96, align: "right" });
+    if (line && at > 0 && i % every === 0) write(pen, view, `warp ${i}`, x + where.label - 0.5 * text, y + slot / 2 + 0.32 * text, { size: 0.96, align: "right" });
     for (const [letter, from, to] of line ?? []) {
       const end = Math.min(to, at);
       if (end <= from) break;
       pen.fillStyle = view.hues[letter];
-      const thin = letter === "w" || letter === "r" ? 0.28 * slot : inset;         // who waits is thin, who issues is tall: readable without colour
+      const thin = letter in THIN ? THIN[letter] * slot : inset;
       pen.fillRect(rows.x + from * cell, y + thin, (end - from) * cell, slot - 2 * thin);
     }
   }
-  const full = { ...rows, h: side.runs * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
+  const full = { ...rows, h: (at > 0 ? side.runs : side.fits) * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
   box(pen, view, full);
+  if (at <= 0) drawRound(pen, view, where, side);
   if (side.fits < view.scene.states.most) {
     hatch(pen, view, no);
     note(pen, view, "no registers left for more warps", no.x + no.w / 2, no.y + no.h / 2 + 0.35 * text);
@@ -135,6 +150,8 @@ function drawStrips(pen, view, where, side) {
     if (!hues[letter]) return;
     pen.fillStyle = hues[letter];
     pen.fillRect(strip.x + from * cell, strip.y, (Math.min(to, at) - from) * cell, strip.h);
+    pen.fillStyle = view.paper;
+    for (let i = from; cell > 3 && i < to; ++i) pen.fillRect(strip.x + i * cell - 0.5, strip.y, 1, strip.h);        // so that cycles can be counted
   });
   mark(adds, side.adds, { M: view.hues.M });
   mark(shared, side.shared, { o: view.hues.L, x: view.hues.other });
@@ -145,10 +162,10 @@ function drawStrips(pen, view, where, side) {
 }
 
 function drawLegend(pen, view, y) {
-  const { text, narrow, width } = view, items = [["M", "issues a multiply-add"], ["L", "issues a load"], ["w", "waits for words"], ["r", "ready, not its turn"], ["other", "load of another scheduler"]];
-  const step = width / (narrow ? 2 : 5);
+  const { text, narrow, width } = view, items = [["M", "issues a multiply-add"], ["L", "issues a load"], ["q", "queues for shared memory"], ["w", "waits for words on their way"], ["r", "ready, not its turn"], ["other", "load of another scheduler"]];
+  const step = width / (narrow ? 2 : 3);
   items.forEach(([hue, words], i) => {
-    const x = narrow ? (i % 2) * step : i * step, top = y + (narrow ? Math.floor(i / 2) * 1.15 : 0.4) * text, thin = hue === "w" || hue === "r" ? 0.22 * text : 0;
+    const many = narrow ? 2 : 3, x = (i % many) * step, top = y + Math.floor(i / many) * 1.15 * text, thin = (THIN[hue] ?? 0) * 0.9 * text;
     pen.fillStyle = view.hues[hue];
     pen.fillRect(x, top + thin, 1.1 * text, 0.9 * text - 2 * thin);
     write(pen, view, words, x + 1.5 * text, top + 0.82 * text, { size: 0.96, most: step - 2 * text });
@@ -182,7 +199,7 @@ export function says(view, step) {
 }
 const when = (view, step) => (step <= 0 ? "before the first cycle" : `cycle ${step} of ${view.scene.steps}`);
 export function describes(view, step) {
-  if (step <= 0) return says(view, step);
+  if (step <= 0) return `${says(view, step)} The picture shows one round of one warp, if it were alone: it issues its loads, waits ${view.scene.states.latency} cycles for the last word, and issues its multiply-adds.`;
   const kinds = SIDES.map(name => {
     const lines = view.scene.sides[name].seen.warps.map(line => line[step - 1]), many = Object.keys(LETTERS).map(letter => [lines.filter(l => l === letter).length, LETTERS[letter]]);
     return `${NAMES[name]}, in cycle ${step}: ${many.filter(([n]) => n).map(([n, words]) => `${plural(n, "warp")} ${words}`).join(", ")}.`;

@@ -13,7 +13,7 @@ from course_lib.run import footprint
 
 SIDES = (1, 2, 4, 8)                # a thread computes so many rows and columns of C
 CYCLES = 160                        # on show: a whole number of periods for every position that is full
-START = 640                         # cycles before those, in which the warps have fallen into their rhythm
+START = 1280                        # cycles before those: the queue of the beginning is gone, and the warps are in their rhythm
 MOST = DEFAULT_DEVICE.limits.warps // SCHEDULERS
 KERNEL = "sgemm_2d_tile"
 
@@ -43,7 +43,7 @@ def at(side: int, warps: int) -> Rounds:
 def states() -> dict[str, Any]:
     """Return what happens at every position, as JSON takes it: some 40 runs of the model, and four kernels compiled."""
     found = {f"{side}|{warps}": at(side, warps) for side in SIDES for warps in range(1, fits(side) + 1)}
-    return {"most": MOST, "cycles": CYCLES, "fits": {str(side): fits(side) for side in SIDES},
+    return {"most": MOST, "cycles": CYCLES, "latency": LATENCY, "fits": {str(side): fits(side) for side in SIDES},
             "at": {key: {"warps": list(seen.warps), "shared": seen.shared} for key, seen in found.items()}}
 
 

@@ -7,7 +7,7 @@ from course_lib.model.inputs import whole
 
 SCHEDULERS = 4                 # of a multiprocessor
 LATENCY = 23                   # cycles from a load's turn in shared memory to its word; recorded on an H200 as 23.1 (data/micro.json)
-LOAD, ADD, WAITS, READY = "LMwr"
+LOAD, ADD, WAITS, QUEUES, READY = "LMwqr"
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Rounds:
     Attributes
     ----------
     warps
-        For each warp of the scheduler a letter per cycle: L issues a load, M issues a multiply-add, w waits for words, r is ready while
-        another warp issues.
+        For each warp of the scheduler a letter per cycle: L issues a load, M issues a multiply-add, q queues for shared memory (it has a
+        load that is not served yet), w waits for words that are on their way, r is ready while another warp issues.
     shared
         For each cycle the number of the scheduler whose load shared memory serves, or a point. This scheduler is 0.
     """
@@ -80,7 +80,8 @@ def rounds(warps: int, loads: int, adds: int, *, start: int = 0, cycles: int = 1
     loads, adds
         Of a warp in a round: TM + TN and TM * TN for a thread that computes TM * TN outputs.
     start, cycles
-        What is reported: so many cycles from this one on.
+        What is reported: so many cycles from this one on. In cycle 0 all warps begin at once and fill the queue of shared memory; give them
+        time to empty it (with 4 warps of 16 loads each and 64 multiply-adds, some 700 cycles).
     latency
         Cycles from a load's turn in shared memory to its word.
 
@@ -89,7 +90,7 @@ def rounds(warps: int, loads: int, adds: int, *, start: int = 0, cycles: int = 1
     InputError, a ValueError
         For figures that are not positive.
 
-    >>> [rounds(*what, start=640, cycles=160).multiply_adds for what in ((16, 2, 1), (4, 16, 64))]
+    >>> [rounds(*what, start=1280, cycles=160).multiply_adds for what in ((16, 2, 1), (4, 16, 64))]
     [20, 128]
     """
     for name, value in {"warps": warps, "loads": loads, "adds": adds, "cycles": cycles, "latency": latency}.items():
@@ -128,4 +129,6 @@ def _chosen(group: list[_Warp], last: _Warp | None, now: int) -> _Warp | None:
 def _letter(warp: _Warp, issuing: _Warp | None, now: int) -> str:
     """Say what a warp does in this cycle."""
     state = warp.state(now)
-    return state if state == WAITS or warp is issuing else READY
+    if state == WAITS:
+        return WAITS if warp.arrived == warp.loads else QUEUES
+    return state if warp is issuing else READY

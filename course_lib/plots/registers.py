@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.patches import Rectangle
 
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
@@ -12,6 +13,7 @@ from course_lib.plots import style
 from course_lib.run import LaunchResult, RunResult
 from course_lib.run.traces import array_of, elements, is_load, is_store
 
+TILE = "#D2D2D2"               # grey that stands apart from white paper, and from black when a dark theme swaps light and dark
 OWNED, NEEDED = 1.0, 0.4       # shades of an element that the thread computes, and of one that uses the same rows or columns
 
 
@@ -114,8 +116,10 @@ def thread_share_picture(share: Share, ax: Axes | None = None, *, title: str | N
     for row, col in share.outputs:
         image[row + at, col + at] = OWNED
     ax = style.axes(ax, width=5.9, height=5.6)
-    colours = LinearSegmentedColormap.from_list("", [style.PALE, "#BFDDF0", style.BLUE])
+    colours = LinearSegmentedColormap.from_list("", [TILE, "#9CCBEA", style.BLUE])
     ax.imshow(image, cmap=colours, vmin=0, vmax=1, interpolation="nearest")
+    for x, y, across, down in ((at, at, share.cols, share.rows), (0, at, wide, share.rows), (at, 0, share.cols, wide)):
+        ax.add_patch(Rectangle((x - 0.5, y - 0.5), across, down, fill=False, edgecolor=style.INK, linewidth=1.2, clip_on=False))
     ax.set_xticks([wide / 2, at, share.cols + at - 1], ["A", "0", str(share.cols - 1)])
     ax.set_yticks([wide / 2, at, share.rows + at - 1], ["B", "0", str(share.rows - 1)])
     ax.spines[:].set_visible(False)

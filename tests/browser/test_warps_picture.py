@@ -26,7 +26,7 @@ def test_steps_by_key_have_the_models_counters(opened):
         shown.when(f"^cycle {step} of {CYCLES}$")
         adds = [sum(line[:step].count("M") for line in seen.warps) for seen in (left, right)]
         shown.says(rf"^After {step} cycles?, the left scheduler has started {adds[0]} multiply-adds? and the right one {adds[1]}\.")
-    assert re.search(r"Left, in cycle 24: .*1[0-9] warps waits? for its words", shown.described())
+    assert re.search(r"Left, in cycle 24: .*1[0-9] warps queues? for shared memory", shown.described())
 
 
 def test_it_plays_to_the_end_and_judges_the_prediction(opened):
@@ -77,7 +77,7 @@ def test_the_pointer_tells_what_a_warp_does(opened):
     shown.press("End")
     shown.says(LAST)
     for side, down, words in (("right", 0.8, "more than 4 warps do not fit: the registers are used up"),
-                              ("left", 0.01, re.compile(r"cycle \d+, warp 0: waits for its words"))):
+                              ("left", 0.01, re.compile(r"cycle \d+, warp 0: queues for shared memory"))):
         inside = """({ layout }, view, [side, down]) => {
             const { rows } = layout(view)[side];
             return [rows.x + rows.w / 2, rows.y + down * rows.h];

@@ -32,6 +32,14 @@ def test_as_many_warps_fit_as_the_compiled_kernel_leaves_registers_for():
     assert [fits(side) for side in SIDES] == [16, 12, 8, 4]
 
 
+def test_nothing_is_left_of_the_beginnings_queue():
+    for side in SIDES:
+        for warps in range(4 if side == 1 else 2, fits(side) + 1):              # with fewer, a round is no part of 160 cycles
+            seen, later = (rounds(warps, 2 * side, side * side, start=start, cycles=CYCLES) for start in (START, 4 * START))
+            busy, long = (CYCLES - some.shared.count(".") for some in (seen, later))
+            assert busy == long == 4 * 2 / side * seen.multiply_adds, "as many loads as the multiply-adds need"
+
+
 COUNTED = """(m, {states, positions, ats}) => positions.map(([side, warps]) => {
     const scene = m.sceneOf({ leftSide: side, leftWarps: warps, rightSide: side, rightWarps: warps }, states);
     return ats.map(at => m.counted(scene.sides.left.seen, at));
@@ -59,12 +67,14 @@ def test_the_words_ask_first_and_answer_last(page):
     answer, *said, described = evaluate(page, SAYS, {"states": states(), "values": VALUES})
     assert answer == 20
     assert said[0].endswith("Predict, then play.")
-    assert not any(number in said[0] + described for number in ("20", "128", "102"))
+    assert not any(number in said[0] + described for number in ("20", "128"))
     assert "16 warps, 1 output per thread. A round is 2 loads and 1 multiply-add." in said[0]
     assert "A round is 16 loads and 64 multiply-adds." in said[0]
     assert "4 warps, 64 outputs per thread" in said[0]
     assert all(words.startswith(f"After {n} cycle") for n, words in enumerate(said[1:-1], 1))
     assert said[-1].startswith("In 160 cycles the left scheduler started 20 multiply-adds and the right one 128.")
+    assert said[-1].endswith("busy for 160 cycles on the left and for 128 on the right.")
+    assert "waits 23 cycles for the last word" in described
 
 
 KEEPS = """(m, {states, values, others}) => { const before = m.sceneOf(values, states);

@@ -15,6 +15,7 @@ from course_lib.arch import DEFAULT_DEVICE, device
 from course_lib.check import check
 from course_lib.data import documents
 from course_lib.errors import CourseError
+from course_lib.explorables.warps import START
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons import register_blocking
 from course_lib.lessons.register_blocking import charts, experiments, spills, times
@@ -94,7 +95,7 @@ def test_every_shape_reads_the_words_of_the_formula():
     assert by_shape["16 × 1"][2] * 16 == 17
     for shape, (TM, TN) in zip(by_shape, SHAPES, strict=True):
         assert by_shape[shape][3] == round(((TM + TN) if shape == "8 × 8" else (TM / 2 + TN)) / (TM * TN), 4), "a word of As costs half"
-    assert "½ + 1 = 1.5 wavefronts per multiply-add. With 4 × 4 it is (4 · ½ + 4) / 16 = 0.375" in PROSE
+    assert "½ + 1 = 1.5 wavefronts with 1 × 1 outputs, and (4 · ½ + 4) / 16 = 0.375 with 4 × 4" in PROSE
     assert by_shape["8 × 8"][4] > by_shape["4 × 4"][4] > by_shape["2 × 2"][4], "more sums, more registers"
 
 
@@ -163,20 +164,27 @@ def test_what_has_no_counters_is_said(mine):
 
 # ---- the picture ---------------------------------------------------------------------------------------------------------------------
 def test_the_picture_starts_what_the_text_says():
-    at = {(side, warps): rounds(warps, 2 * side, side * side, start=640, cycles=160).multiply_adds
+    at = {(side, warps): rounds(warps, 2 * side, side * side, start=START, cycles=160).multiply_adds
           for side, warps in ((1, 16), (1, 8), (1, 4), (1, 3), (1, 2), (2, 12), (4, 8), (8, 4))}
     assert at[1, 16] == at[1, 8] == at[1, 4] == 20
-    idle = [rounds(warps, 2, 1, start=640, cycles=160).shared.count(".") for warps in (4, 3, 2)]
-    assert idle == [0, 6, 60], "cycles in which nobody asks for a word"
-    assert f"nobody asks for a word ({at[1, 3]}), with 2 there are many ({at[1, 2]})" in PROSE
+    idle = [rounds(warps, 2, 1, start=START, cycles=160).shared.count(".") for warps in (4, 3, 2)]
+    assert idle == [0, 6, 54], "cycles in which nobody asks for a word"
+    assert f"only {at[1, 3]} multiply-adds are started. With 2 it is idle in many, and there are {at[1, 2]}." in PROSE
     assert [at[1, 16], at[2, 12], at[4, 8], at[8, 4]] == [20, 40, 80, 128]
     assert "20 in 160 cycles" in PROSE
     assert "double: 20, 40, 80. With 8 × 8 they reach 128" in PROSE
-    long = rounds(4, 16, 64, start=640, cycles=16_000)
+    right = {warps: rounds(warps, 16, 64, start=START, cycles=160) for warps in (4, 3, 2)}
+    assert "busy in only {} of the 160 cycles".format(160 - right[4].shared.count(".")) in PROSE
+    assert [not set("LM") & set(line) for line in right[4].warps] == [False, True, False, False], "warp 1 does nothing"
+    assert all(set("LM") & set(line) for line in rounds(4, 16, 64, start=START, cycles=320).warps), "in 320 cycles all do"
+    assert {seen.multiply_adds for seen in right.values()} == {128}, "with 3 and with 2 there are still 128"
+    assert f"65,536 / (32 · 128) = {65_536 // (32 * 128)} warps, or {65_536 // (32 * 128) // 4} per scheduler" in PROSE
+    assert footprint("sgemm_2d_tile", **tile_of(8, 8)).resources.registers == 128
+    long = rounds(4, 16, 64, start=START, cycles=16_000)
     assert sum(cycle != "." for cycle in long.shared) / long.cycles == pytest.approx(64 / 80, abs=0.002)
     assert 160 * 64 / 80 == 128, "of a round's 80 instructions 64 are multiply-adds"
     assert f"with 16 warps, a round of one warp takes {160 * 16 // at[1, 16]} cycles" in PROSE
-    assert "at most 12 and 8 warps fit" in PROSE
+    assert "At most 12 and 8 warps fit then" in PROSE
     assert [footprint("sgemm_2d_tile", **tile_of(n, n)).occupancy.warps // 4 for n in (2, 4, 8)] == [12, 8, 4]
 
 
@@ -210,9 +218,28 @@ def test_the_time_follows_the_wavefronts():
     assert (first[5:], second[5:]) == ([9.2, 8.2], [55.5, 55.3])
     assert third[1:] == [1.0, 0.94, 0.52, 0.50, -6.2, -8.4]
     for said in ("would take 9.2 ms more, and the kernel took 8.2 ms more", "take 55.5 ms more, and it took 55.3",
-                 "the wavefronts to 0.52 of what they were, and the time to 0.50", "explain 6.2 ms of the 8.4"):
+                 "only 0.52 of the wavefronts, and only 0.50 of the time", "explain 6.2 ms of the 8.4"):
         assert said in PROSE, said
     assert all(re.fullmatch(r"64 → 64", row[1]) for row in register_blocking.fewer_wavefronts().rows)
+
+
+def test_the_pair_in_place_is_the_third_row_of_the_optional_table():
+    pair = numbers(register_blocking.one_or_four())
+    warps, sectors, waves, time = pair[2]
+    assert (warps, sectors, waves, time) == (1.0, 1.0, 0.52, 0.5)
+    assert numbers(register_blocking.fewer_wavefronts())[2][3:5] == [waves, time]
+
+
+GAPS = re.compile(r"/\* (\d) \*/")
+
+
+def test_the_kernel_with_gaps_of_the_notes_is_the_worked_one(mine):
+    notes = (ROOT / "docs" / "lecturing" / "08_register_blocking.md").read_text(encoding="utf-8")
+    gapped, = re.findall(r"```cuda\n%%cuda column\n(.*?)```", notes, flags=re.DOTALL)
+    answers = dict(re.findall(r"^\| (\d) \| `(.*?)`", notes, flags=re.MULTILINE))
+    assert GAPS.findall(gapped) == sorted(answers) == list("1234")
+    bare = [" ".join(re.sub(r"//.*", "", text).split()) for text in (GAPS.sub(lambda gap: answers[gap[1]], gapped), mine)]
+    assert bare[0] in bare[1]
 
 
 def test_the_profiler_and_the_simulator_agree_on_the_pairs_sectors():
@@ -281,7 +308,7 @@ def test_more_outputs_need_fewer_warps():
 
 
 def test_the_picture_was_wrong_about_few_warps():
-    assert len({rounds(warps, 2, 1, start=640, cycles=160).multiply_adds for warps in (4, 16)}) == 1
+    assert len({rounds(warps, 2, 1, start=START, cycles=160).multiply_adds for warps in (4, 16)}) == 1
     large, small = (experiments.speeds_by_warps(n)[1] for n in (4096, 2048))
     assert f"keeps only {100 * large[16] / large[64]:.0f} % of its speed" in PROSE
     assert f"16 warps per multiprocessor the same code is {small[16] / large[16]:.1f} times as fast at N = 2048 as at 4096" in PROSE
@@ -370,7 +397,8 @@ def test_from_eight_rows_to_a_square_all_but_the_words_rise():
     held = experiments.speeds_by_warps()[4]
     most, few = (2e-6 * 4096**3 / held[warps] for warps in (48, 32))
     assert f"with BK = 16 the square takes {most:.1f} ms with its 48 warps" in PROSE
-    assert f"as many as 8 × 1 has, it takes {few:.1f} ms" in PROSE
+    eight = 1e3 * times.recorded_rung(kernel, tile).median_s
+    assert f"as many as 8 × 1 has, it takes {few:.1f} ms, and is slower than 8 × 1 with its {eight:.1f} ms" in PROSE
     assert footprint(kernel, **tile).occupancy.warps == 32
     assert most < 1e3 * times.recorded_rung(kernel, tile).median_s < few
     registers = [footprint(*times.RUNGS[n][2:3], **times.RUNGS[n][3]).resources.registers for n in (1, -1)]

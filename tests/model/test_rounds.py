@@ -43,7 +43,7 @@ def test_every_cycle_of_every_warp_has_a_letter_and_nobody_issues_twice():
     seen = rounds(5, 4, 4, start=100, cycles=300)
     assert {len(line) for line in seen.warps} == {seen.cycles} == {300}
     for letters in zip(*seen.warps, strict=True):
-        assert set(letters) <= set("LMwr")
+        assert set(letters) <= set("LMwqr")
         assert sum(letter in "LM" for letter in letters) <= 1
         assert "r" not in letters or any(letter in "LM" for letter in letters), "a ready warp waits only because another one issues"
 
@@ -52,8 +52,10 @@ def test_a_round_is_loads_then_a_wait_then_multiply_adds():
     line, = rounds(1, 4, 4, cycles=120).warps
     pieces = [(letter, len(list(group))) for letter, group in itertools.groupby(line)]
     before_it = 3 * SCHEDULERS             # loads that shared memory serves before this scheduler's fourth: three of each scheduler
-    assert pieces[:3] == [("L", 4), ("w", before_it + LATENCY - 4), ("M", 4)]
-    assert [letter for letter, _ in pieces[:6]] == list("LwMLwM")
+    assert pieces[:3] == [("L", 4), ("q", before_it + 1 - 4), ("w", LATENCY - 1)]
+    assert [letter for letter, _ in pieces[:8]] == list("LqwMLqwM")
+    assert pieces[3] == ("M", 4)
+    assert next(itertools.groupby(rounds(1, 1, 1, start=1, latency=5).warps[0]))[0] == "w", "served at once: no queue"
 
 
 def test_shared_memory_serves_one_load_per_cycle_and_every_scheduler_alike():

@@ -1,14 +1,13 @@
 """Pictures of recordings on an H200: the speed over the warps, and the kernels beside the model."""
 
 from course_lib import data
+from course_lib.explorables.warps import CYCLES, START
 from course_lib.lessons.register_blocking.experiments import N_TIMED, speeds_by_warps
 from course_lib.lessons.register_blocking.times import RUNGS, least, recorded_rung
 from course_lib.model.rounds import SCHEDULERS, rounds
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 from course_lib.run import footprint
-
-CYCLES = 160                   # that the picture at the top of the lesson shows
 
 
 @style.styled
@@ -41,7 +40,7 @@ def started() -> dict[int, tuple[float, float]]:
     for TM, TN, kernel, tile in RUNGS:
         if TM == TN:
             warps = footprint(kernel, **tile).occupancy.warps // SCHEDULERS
-            modelled = rounds(warps, TM + TN, TM * TN, start=640, cycles=CYCLES).multiply_adds
+            modelled = rounds(warps, TM + TN, TM * TN, start=START, cycles=CYCLES).multiply_adds
             found[TM * TN] = modelled, CYCLES * least(kernel, tile)["fma"] / recorded_rung(kernel, tile).seconds
     return found
 

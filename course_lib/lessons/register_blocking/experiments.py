@@ -49,6 +49,22 @@ def fewer_wavefronts() -> Table:
                  f"by a profiler at N = {N_PROFILED}")
 
 
+def one_or_four() -> Table:
+    """Return a table of two recorded kernels with the same tile of C: one output per thread, and a column of four."""
+    rows = []
+    for name, kernel in zip(("1 output per thread", "4 outputs in a column"), PAIR, strict=True):
+        counted, record = evaluate(*at_counted((kernel, {})), backend="sim"), recorded_time(kernel)
+        sectors = counted.count("sectors") / N_COUNTED**3
+        rows.append((name, footprint(kernel).occupancy.warps, sectors, wavefronts(counted), 1e3 * record.seconds))
+    (_, *first), (_, *second) = rows
+    said = [(name, warps, f"{sectors:.4f}", f"{waves:.3f}", f"{time:.1f}") for name, warps, sectors, waves, time in rows]
+    said.append(("second, in times the first", *(f"{b / a:.2f}" for a, b in zip(first, second, strict=True))))
+    header = ("kernel", "warps per multiprocessor", "load sectors per multiply-add",
+              "wavefronts, loads and stores, per multiply-add of a warp", "ms")
+    return Table(header, said, f"Tiles of 32 × 32; N = {N_TIMED}, {data.load('wang').label}; sectors and wavefronts simulated at "
+                 f"N = {N_COUNTED}, warps modelled for H200")
+
+
 def at_counted(kernel: tuple[str, dict[str, int]]) -> tuple[str, int, dict[str, int]]:
     """Return what `evaluate` takes to count a kernel."""
     return kernel[0], N_COUNTED, kernel[1]
@@ -113,7 +129,7 @@ def picture_beside_recording() -> Table:
         warps, rest = divmod(row["threads"], 32 * SCHEDULERS)
         if rest or not warps:
             continue
-        seen = rounds(warps, 4, 4, start=640, cycles=1600)
+        seen = rounds(warps, 4, 4, start=1280, cycles=1600)
         rows.append((warps, f"{seen.multiply_adds / seen.cycles:.1%}", f"{1 / (SCHEDULERS * row['per_warp']):.1%}"))
     header = ("warps per scheduler", "picture, 2 × 2 outputs", "microbenchmark")
     return Table(header, rows, "Cycles in which a scheduler starts a multiply-add, with one word of shared memory per multiply-add; "
