@@ -284,14 +284,15 @@ def test_the_six_orders_in_pairs_and_from_120_to_128():
             assert 2 / 3 < speed(one, size) / speed(other, size) < 3 / 2, "pairs are close together"
         assert min(speed("ikj", size), speed("kij", size)) > 2 * max(speed(order, size) for order in ORDERS if order[-1] != "j")
     small, power = turns.SMALL
-    assert f"Yet `ijk` took only {speed('ijk', small) / speed('ijk', power):.1f} times as long per multiply-add" in PROSE
+    assert f"Yet it took only {speed('ijk', small) / speed('ijk', power):.1f} times as long per multiply-add" in PROSE
     cache = CacheShape(48 * 1024, ways=12)
     lines = [count_lines("gemm_ijk", *size.matrices()[:2], cache=cache).per_multiply_add for size in turns.SMALL]
     assert round(lines[1] / lines[0]) == 16
-    assert "has to fetch 16 times as many lines for N = 128, by our count" in PROSE
+    assert "`ijk` fetches 16 times as many lines per multiply-add for N = 128" in PROSE
     assert min(128, cache.column(512)) == 96
     assert "of its 128 lines only 96 fit" in PROSE
     second, = data.readings("cpu_orders").find(what="cache", level=2)
+    assert "second-level cache can hold all three matrices, as here" in PROSE
     assert (second["kib"], 3 * 128 * 128 * 4) == (1024, 192 * 1024)
     assert 4 * turns.TIMED[0].ldb >= 4 * turns.TIMED[1].ldb >= 4096, "rows spread over no fewer pages"
 
