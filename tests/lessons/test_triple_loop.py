@@ -19,6 +19,8 @@ from course_lib.lessons import triple_loop
 from course_lib.lessons.triple_loop import pictures, times, turns
 from course_lib.magic import from_cell
 from course_lib.model.cache_lines import CacheShape, count_steps, loop_steps
+from course_lib.plots import style
+from course_lib.plots.picture import FIGURES
 from course_lib.run import count_lines
 from course_lib.run.cpu import build_cpu
 from course_lib.toolchain import CompileError
@@ -30,6 +32,7 @@ LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "01_triple_loop.ipy
 CELLS = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
 FOUND = next("".join(cell["source"]) for cell in CELLS if cell["id"] == "found")
 PROSE = " ".join(" ".join("".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown").split())
+NOTES = (LESSON.parents[1] / "docs" / "lecturing" / "01_triple_loop.md").read_text(encoding="utf-8")
 CODE = {cell["id"]: "".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "code"}
 
 
@@ -46,7 +49,7 @@ def loops(order, body="C(i, j) += A(i, k) * B(k, j);"):
 
 
 def test_the_readers_loops_are_right_and_fetch_what_the_prose_says(mine):
-    assert repr(triple_loop.check(mine)) == "mine: right on all 9 inputs. Their innermost loop walks down no column."
+    assert repr(triple_loop.check(mine)) == "mine: right on all 9 inputs. The innermost loop walks down no column."
     found = triple_loop.count(mine, N=64)
     assert found.fetched == {"A": 4096, "B": 256, "C": 16384}
     assert "C has 64 · 4 = 256 lines" in PROSE
@@ -67,7 +70,7 @@ def test_the_readers_loops_are_right_and_fetch_what_the_prose_says(mine):
     ("ijk", "they fetch 1.00 lines of B (32 × 32 matrices, 16 lines of cache): the innermost loop walks down a column of B. Choose"),
     ("jki", "fetch 1.00 lines of A and 1.00 lines of C (32 × 32 matrices, 16 lines of cache)"),
     ("kji", "the innermost loop walks down a column of A and a column of C"),
-    ("ikj", "But this is ikj, the order of the picture"), ("kij", "Their innermost loop walks down no column.")])
+    ("ikj", "But this is ikj, the order of the picture"), ("kij", "The innermost loop walks down no column.")])
 def test_right_loops_hear_whether_the_innermost_one_walks_down_a_column(order, says):
     found = triple_loop.check(loops(order))
     assert found.right == 9
@@ -127,13 +130,18 @@ def test_what_there_was_to_find_in_the_picture():
     assert counted("ijk", 40) == counted("ikj", 40)
     exact = [lines for lines in (34, 35) if total("ijk", lines) == total("ikj", lines)]
     assert exact == [35]
-    assert "40 on the slider, and 35 would do." in PROSE
+    assert "35 lines are enough. The slider goes in steps of 8, so you see it at 40." in PROSE
+    assert f"32 lines to 40: {total('ijk', 32):,} lines become {total('ijk', 40):,}, as on the right" in NOTES
+    assert total("ijk", 40) == total("ikj", 40)
 
 
 def test_the_worst_orders_get_cheap_when_two_columns_stay():
     for order, before, after in (("jki", 66560, 3136), ("kji", 65600, 2176)):
         assert [total(order, lines) for lines in (16, 64, 66, 72)] == [before, before, after, after]
         assert total(order, 65) > after
+    assert counted("ikj", 72) == [N * N // 16] * 3, "every line once"
+    assert f"`ikj`, on the right, falls from {total('ikj', 64):,} lines to {total('ikj', 72)}" in PROSE
+    assert f"B has {counted('ikj', 72)[1]} lines in all" in PROSE
     assert "`jki` falls from 66,560 lines to 3,136, and `kji` from 65,600 to 2,176" in PROSE
     assert "These 32 + 32 lines have to stay, and one or two lines of B come in between. So 66 lines are enough" in PROSE
 
@@ -176,17 +184,25 @@ def test_the_prose_says_what_was_recorded():
 def test_the_factor_is_taken_apart_as_recorded():
     padded, plain = turns.TIMED
     slow, less, fast = times.row("ijk", plain)["best_s"], times.row("ijk", padded)["best_s"], times.row("ikj", plain)["best_s"]
-    assert f"**A factor of {slow / less:.1f} is where the rows of B lie.**" in PROSE
+    padded_fast = times.row("ikj", padded)["best_s"]
+    assert f"**The distance between the rows of B is worth a factor of {slow / less:.1f}.**" in PROSE
     assert f"`ijk` takes {less:.3f} seconds instead of {slow:.3f}" in PROSE
-    assert f"**A factor of {less / fast:.1f} is left** from {less:.3f} seconds to the {fast:.3f} of `ikj`" in PROSE
-    assert f"The time of `ikj` changes by {100 * abs(times.row('ikj', padded)['best_s'] / fast - 1):.0f} %" in PROSE
+    order = f"{less / padded_fast:.1f}"
+    assert f"is worth a factor of {order}:** {less:.3f} seconds for `ijk`, and {padded_fast:.3f} for `ikj`" in PROSE
+    assert triple_loop.scoreboard().rows[2][4] == order, "as the table has it"
+    assert f"{slow / less:.1f} · {order} is {slow / padded_fast:.0f}. The rest is the {100 * (padded_fast / fast - 1):.0f} %" in PROSE
+    assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in turns.TIMED))
+    assert f"Why is the order worth {order}?" in PROSE
+    assert f"how much of the {order} is due to lines" in PROSE
+    assert f"{slow / less:.1f} for the rows of B, {order} for the order" in NOTES
+    assert f"Of the {order} that are left" in NOTES
 
 
 def test_the_lines_of_the_scoreboard_are_worked_out_and_simulated():
     lines = triple_loop.scoreboard().rows[0]
     assert f"1 + 1/16 + 1/16,384 = {lines[2]}" in PROSE
     assert f"which makes {lines[3]}" in PROSE
-    assert f"by our count `ijk` fetches {lines[4]} times as many" in PROSE
+    assert f"`ijk` fetches {lines[4]} times as many lines, but that is a count, not a time" in PROSE
     assert 16 * times.COUNTED == 16384
     N, cache = 96, CacheShape(64 * 64)                           # as 1,024 into 512 lines: a column does not fit in
     for order in ("ijk", "ikj"):
@@ -197,7 +213,7 @@ def test_the_lines_of_the_scoreboard_are_worked_out_and_simulated():
     assert (1024 * first["kib"], first["ways"]) == (64 * times.LINES, pictures.WAYS)
     assert pictures.SETS * pictures.WAYS == times.LINES
     assert "a cache of 768 lines without sets: 48 KiB, as the first-level caches of both CPUs have" in PROSE
-    assert "the first-level cache of the recorded CPU has 64 sets" in PROSE
+    assert "The first-level cache of the recorded CPU has 64 of them, numbered from 0 to 63" in PROSE
     assert "Each set holds 12 lines." in PROSE
     sweeps = (LESSON.parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
     assert "first cache 48 KiB in 12 ways" in sweeps, "our Xeon's"
@@ -213,7 +229,11 @@ def test_the_recorded_bars_bear_out_the_prose():
     assert (small.ldb, padded.ldb, plain.ldb) == (48, 528, 512)
     factors = [f"{speed('ikj', size) / speed('ijk', size):.2g}" for size in (small, padded)]
     assert f"`ikj` is {factors[0]} times as fast, although both orders fetch hardly any line" in PROSE
-    assert f"`ikj` is {factors[1]} times as fast. But more has changed" in PROSE
+    assert f"`ikj` is {factors[1]} times as fast. But compare each order" in PROSE
+    slower, faster = speed("ijk", small) / speed("ijk", padded), speed("ikj", padded) / speed("ikj", small)
+    assert f"`ijk` has become {slower:.1f} times *slower*, and `ikj` {faster:.1f} times *faster* per multiply-add" in PROSE
+    assert f"How much of the {slower:.1f} is due to lines" in PROSE
+    assert f"`ijk` gets {slower:.1f} times slower and `ikj` {faster:.1f} times faster, so the {factors[1]} is not" in NOTES
     longer = speed("ijk", padded) / speed("ijk", plain)
     assert f"by 64 bytes, and `ijk` takes {longer:.1f} times as long. `ikj` takes no longer than before." in PROSE
     assert 4 * (padded.ldb - plain.ldb) == 64
@@ -236,7 +256,11 @@ def test_a_picture_says_how_many_times_as_fast_and_why_nothing_is_measured():
 def test_a_column_falls_into_few_sets_or_into_all():
     assert sorted(pictures.in_sets(512, 2048))[-3:] == [0, 256, 256]
     assert pictures.in_sets(512, 2112).tolist() == [8] * 64
-    assert "all of them fall into two sets. In each of these, 256 lines compete, and only 12 of them fit" in PROSE
+    steps = {distance: [number * distance // 64 % 64 for number in range(4)] for distance in (2048, 2112)}
+    assert steps == {2048: [0, 32, 0, 32], 2112: [0, 33, 2, 35]}
+    assert "32 + 32 = 64, and the remainder is 0: that is set 0 again" in PROSE
+    assert "each step goes 33 sets further: 0, 33, then 66 − 64 = 2, 35, and so on" in PROSE
+    assert "the whole column falls into two sets. In each of these, 256 lines compete, and only 12 of them fit" in PROSE
     cache = CacheShape(48 * 1024, ways=pictures.WAYS)
     for distance in (2048, 2112, 4096, 4160):
         fit = sum(min(lines, pictures.WAYS) for lines in pictures.in_sets(1024, distance))
@@ -260,14 +284,15 @@ def test_the_six_orders_in_pairs_and_from_120_to_128():
             assert 2 / 3 < speed(one, size) / speed(other, size) < 3 / 2, "pairs are close together"
         assert min(speed("ikj", size), speed("kij", size)) > 2 * max(speed(order, size) for order in ORDERS if order[-1] != "j")
     small, power = turns.SMALL
-    assert f"it took only {speed('ijk', small) / speed('ijk', power):.1f} times as long per multiply-add" in PROSE
+    assert f"Yet it took only {speed('ijk', small) / speed('ijk', power):.1f} times as long per multiply-add" in PROSE
     cache = CacheShape(48 * 1024, ways=12)
     lines = [count_lines("gemm_ijk", *size.matrices()[:2], cache=cache).per_multiply_add for size in turns.SMALL]
     assert round(lines[1] / lines[0]) == 16
-    assert "`ijk` fetches 16 times as many lines as for N = 120" in PROSE
+    assert "`ijk` fetches 16 times as many lines per multiply-add for N = 128" in PROSE
     assert min(128, cache.column(512)) == 96
     assert "of its 128 lines only 96 fit" in PROSE
     second, = data.readings("cpu_orders").find(what="cache", level=2)
+    assert "second-level cache can hold all three matrices, as here" in PROSE
     assert (second["kib"], 3 * 128 * 128 * 4) == (1024, 192 * 1024)
     assert 4 * turns.TIMED[0].ldb >= 4 * turns.TIMED[1].ldb >= 4096, "rows spread over no fewer pages"
 
@@ -365,6 +390,21 @@ def test_the_slides_and_our_times_grow_as_the_prose_says():
     assert fits[512][0] == "512"
     assert fits[1024] == ("512", "1,024")
     assert int(fits[2048][1].replace(",", "")) < 2048
+
+
+def test_the_notes_say_how_many_columns_share_a_line_and_what_the_speeds_are():
+    plain = turns.TIMED[1]
+    assert '"16 columns share each line on the left.' in NOTES
+    assert times.LINE_BYTES // times.FLOAT == 16
+    slow, fast = (speed(order, plain) for order in ("ijk", "ikj"))
+    assert f"2 · 1,024³: {plain.flops / 1e9:.1f} · 10⁹ operations. In 3.91 s" in NOTES
+    assert f"and in 0.041 s that is {slow:.2f} and {fast:.0f} GFLOP/s" in NOTES
+
+
+def test_empty_sets_have_an_outline_and_full_ones_a_colour_that_a_dark_theme_makes_bright(monkeypatch):
+    monkeypatch.delenv(FIGURES, raising=False)
+    assert triple_loop.sets().data.decode().count(f"stroke: {style.GREY.lower()}") == 2 * pictures.SETS
+    assert style.text_on(pictures.CROWDED) == style.text_on(pictures.FITTING) == "white"
 
 
 def test_the_layout_has_words():

@@ -86,8 +86,8 @@ def _walks(counted: Count) -> str:
         return (f"But per multiply-add they fetch {lines} ({SIDE} × {SIDE} matrices, {LINES} lines of cache): the innermost loop walks "
                 f"down {where}. Choose another order.")
     if list(counted.fetched.values()) == _of_order("ikj", SIDE, LINES):
-        return "Their innermost loop walks down no column. But this is ikj, the order of the picture: there is another one."
-    return "Their innermost loop walks down no column."
+        return "The innermost loop walks down no column. But this is ikj, the order of the picture: there is another one."
+    return "The innermost loop walks down no column."
 
 
 def count(text: str, N: int, lines: int = LINES) -> Count:

@@ -13,6 +13,7 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 COLOURS = {"ijk": style.ORANGE, "ikj": style.BLUE, "your loops": style.GREEN}
+CROWDED, FITTING = style.VERMILION, style.BLUE      # dark on white paper, and so bright where a dark theme swaps light and dark
 SETS, WAYS, SIDE = 64, 12, 8              # of a first-level cache of 48 KiB; the sets are drawn as a square
 
 
@@ -103,9 +104,9 @@ def sets(N: int = 512, gap: int = 16) -> Picture:
         ax.set_title(f"rows of B {FLOAT * ldb:,} bytes apart:\n{fit} of the column's {N} lines fit", fontsize=14)
         for number, lines in enumerate(wanted.tolist()):
             y, x = divmod(number, SIDE)
-            colour = style.PALE if not lines else style.ORANGE if lines > WAYS else style.SKY
-            ax.add_patch(Rectangle((x, y), 0.94, 0.94, facecolor=colour, edgecolor="none"))
-            ax.text(x + 0.47, y + 0.5, lines or "", ha="center", va="center", fontsize=12)
+            colour = "white" if not lines else CROWDED if lines > WAYS else FITTING
+            ax.add_patch(Rectangle((x + 0.03, y + 0.03), 0.9, 0.9, facecolor=colour, edgecolor=style.GREY, linewidth=1.2))
+            ax.text(x + 0.48, y + 0.5, lines or "", ha="center", va="center", fontsize=12, color=style.text_on(colour))
         ax.set(xlim=(-0.1, SIDE), ylim=(SIDE, -0.1), aspect="equal")
         ax.axis("off")
         told.append(f"With rows {FLOAT * ldb:,} bytes apart, {used} sets are wanted by {wanted.max()} lines each, and {fit} lines fit.")

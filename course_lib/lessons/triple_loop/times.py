@@ -143,7 +143,7 @@ def scoreboard() -> Table:
     rows.append((f"seconds, {first.device}", f"{plain.ldb:,}", *(f"{value:.3f}" for value in seconds), f"{seconds[0] / seconds[1]:.1f}"))
     header = (f"{COUNTED:,} × {COUNTED:,} matrices", "floats from one row of B to the next", "ijk", "ikj", "ijk : ikj")
     rounds = row("ijk", plain)["rounds"]
-    timed = f"recorded on {recorded_cpu()}, {here.date} (the fastest of {rounds} rounds), and {first.label} (medians)"
+    timed = f"recorded on {recorded_cpu()}, {here.date} (the fastest of {rounds} rounds), and {first.label} (the middle one of the times)"
     return Table(header, rows, f"{timed}; lines for a cache of {LINES} lines")
 
 
