@@ -10,6 +10,7 @@ import os
 import resource
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from course_lib import simt
 from course_lib.errors import CourseError
@@ -91,11 +92,12 @@ def _cubin(source, name):
 def launched(source: str, entry: str, grid: int | list, block: int | list, args: list, options: dict) -> dict:
     """Launch a kernel; return what the simulator counted and found."""
     report = simt.launch(source, entry, _tuples(grid), _tuples(block), args, **{name: _tuples(value) for name, value in options.items()})
+    level: Any = report.level               # a `Levels`, which knows more than the Mapping that a Report promises
     return {
         "kernel": report.kernel, "counters": report.counters, "steps": report.steps, "ptx": report.ptx,
         "output": report.output[:MOST_OUTPUT],
-        "sure": report.level.sure,
-        "predicted": [[*where, list(widths.items())] for where, widths in report.level.predicted.items()],
+        "sure": level.sure,
+        "predicted": [[*where, list(widths.items())] for where, widths in level.predicted.items()],
         "lines": [[line, counts] for line, counts in report.lines.items()],
         "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count]
                     for h in report.hazards],

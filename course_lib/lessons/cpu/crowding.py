@@ -44,7 +44,7 @@ def wanted(block: int, apart: int, cache: CacheShape) -> Counter[int]:
 def sets(block: int = 16) -> Picture:
     """Draw the sets of the first cache, and the lines of a block of B in those that they want: rows of 1024 floats above, of 1040 below."""
     cache = first_cache()
-    ax = style.axes(width=8.4, height=4.4)
+    ax = style.axes(width=8.4, height=4.2)
     figure = ax.get_figure(root=True)
     assert figure is not None
     ax.remove()
@@ -52,7 +52,7 @@ def sets(block: int = 16) -> Picture:
     for ax, apart in zip(figure.subplots(2, 1), (LARGE, PADDED), strict=True):
         found = wanted(block, apart, cache)
         _draw(ax, found, cache)
-        ax.set_title(f"A row begins {apart} floats after the row before: the {block} lines want {_many(len(found))}")
+        ax.set_title(f"Rows {apart} floats apart: {block} lines want {_many(len(found))}")
         said.append(f"rows that begin {apart} floats apart: {block} lines in {_many(len(found))}")
     ax.set_xlabel("set")
     about = f"The {cache.sets} sets of the first cache with {cache.ways} places each, and the lines of a {block} × {block} block of B"
@@ -63,7 +63,8 @@ def _draw(ax: Axes, found: Counter[int], cache: CacheShape) -> None:
     assert cache.ways is not None                    # as recorded
     ways, last = cache.ways, cache.sets - 1
     out = [(s, p) for s, many in found.items() for p in range(ways, many)]
-    _boxes(ax, [(s, p) for s in range(cache.sets) for p in range(ways)], facecolor="none", edgecolor=style.GREY, linewidth=0.5)
+    ax.vlines(range(cache.sets + 1), 0, ways, color=style.GREY, linewidth=0.5)     # a path for each box is more than an SVG may have
+    ax.hlines(range(ways + 1), 0, cache.sets, color=style.GREY, linewidth=0.5)
     _boxes(ax, [(s, p) for s, many in found.items() for p in range(min(many, ways))], facecolor=style.CYCLE[4], edgecolor=style.INK)
     _boxes(ax, out, facecolor=style.CYCLE[3], edgecolor=style.INK)
     if out:

@@ -57,7 +57,8 @@ def one_or_four() -> Table:
         sectors = counted.count("sectors") / N_COUNTED**3
         rows.append((name, footprint(kernel).occupancy.warps, sectors, wavefronts(counted), 1e3 * record.seconds))
     (_, *first), (_, *second) = rows
-    said = [(name, warps, f"{sectors:.4f}", f"{waves:.3f}", f"{time:.1f}") for name, warps, sectors, waves, time in rows]
+    said: list[tuple[Any, ...]] = [
+        (name, warps, f"{sectors:.4f}", f"{waves:.3f}", f"{time:.1f}") for name, warps, sectors, waves, time in rows]
     said.append(("second, in times the first", *(f"{b / a:.2f}" for a, b in zip(first, second, strict=True))))
     header = ("kernel", "warps per multiprocessor", "load sectors per multiply-add",
               "wavefronts, loads and stores, per multiply-add of a warp", "ms")
