@@ -35,7 +35,7 @@ def plan() -> list[tuple[str, Size]]:
 
 
 def rounds_of(programs: Sequence[tuple[str, Size]], seconds: float) -> list[RoundTimes]:
-    """Time the programs in turns, one round at least, until so many seconds have gone since now; return their `RoundTimes`s."""
+    """Time the programs in turns, one round at least, until so many seconds have gone since now; return the `RoundTimes` of each."""
     end = time.perf_counter() + seconds
     matrices = {size: size.matrices() for _, size in programs}
     calls = [prepared(name, size, matrices[size]) for name, size in programs]

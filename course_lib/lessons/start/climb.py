@@ -2,6 +2,7 @@
 
 from course_lib import data
 from course_lib.data import Record
+from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, NAMES, N
 from course_lib.kernels import get
 from course_lib.plots import Table
@@ -22,3 +23,9 @@ def climb() -> Table:
         rows.append((name, lesson, f"{1e3 * seconds:.1f}", f"{100 * library / seconds:.0f}"))
     header = ("kernel", "lesson", "ms per product", "speed, % of cuBLAS")
     return Table(header, rows, f"{N} × {N} matrices, {data.load('ladder').label}")
+
+
+def demand_time(seconds: float) -> None:
+    """Raise a CourseError when the reader's time is no positive number."""
+    if not seconds > 0:
+        raise CourseError(f"a product that takes {seconds} seconds: run the cell that measures it again")

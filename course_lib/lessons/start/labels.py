@@ -4,7 +4,7 @@ from course_lib import data, gpu, simt, toolchain
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, N
-from course_lib.lessons.start.climb import recorded_product
+from course_lib.lessons.start.climb import demand_time, recorded_product
 from course_lib.plots import Table
 from course_lib.run import LaunchResult
 
@@ -34,8 +34,7 @@ def beside(seconds: float) -> Table:
     CourseError
         When `seconds` is not positive.
     """
-    if not seconds > 0:
-        raise CourseError(f"a product that takes {seconds} seconds: run the cell that measures it again")
+    demand_time(seconds)
     label, limit = data.load("ladder").label, f"modelled for {GPU}"
     rows = ((f"{1e3 * seconds:,.1f}", "NumPy, on this computer", f"measured on {toolchain.cpu_name()}"),
             (f"{1e3 * recorded_product('sgemm_naive').seconds:,.1f}", "the naive kernel, on a GPU", label),

@@ -5,9 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from course_lib import data
-from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, SIDE
-from course_lib.lessons.start.climb import recorded_product
+from course_lib.lessons.start.climb import demand_time, recorded_product
 from course_lib.plots import show
 from course_lib.plots.style import BLUE, GREEN, INK, PALE, SKY, VERMILION, axes, styled
 
@@ -106,6 +105,5 @@ def one_second(seconds: float) -> None:
     CourseError
         When `seconds` is not positive.
     """
-    if not seconds > 0:
-        raise CourseError(f"a product that takes {seconds} seconds: run the cell that measures it again")
+    demand_time(seconds)
     show(draw_second(seconds), describe_second(seconds))
