@@ -64,7 +64,7 @@ def machine(answer, spec):
 def test_of_two_loops_on_the_same_lines_the_second_gate_reads_the_one_that_ran():
     """The machine instructions of a way that was not taken may be counted: each of these passes that gate."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in files("wrong_kernels", EXERCISE)}
-    for name, key, gate in (("fast_path_for_whole_blocks", "main", e10.PARTED), ("fast_path_for_whole_k", "peeled", e10.PTX)):
+    for name, key, gate in (("fast_path_for_whole_blocks", "main", e10.DIVERGED), ("fast_path_for_whole_k", "peeled", e10.PTX)):
         spec = part(EXERCISE, key)
         values = check(texts[name], spec).values
         limits = {gate.name: gate.limit for gate in spec.gates}
