@@ -28,17 +28,13 @@ FIGURES = "COURSE_FIGURES"              # "png" where notebooks are committed: G
 
 # An SVG in an `<img>` takes the theme from the element's `color-scheme`. Full screen needs no program: the picture lies in a popover that
 # is shown in its place until its button opens it; Escape and a click beside it close it. A PNG keeps its white paper in every theme.
-STYLE = ('<style>.wbw-figure{color-scheme:light;border-radius:4px}.wbw-figure[src^="data:image/png"]{background:white}'
-         '[data-jp-theme-light="false"] .wbw-figure,.vscode-dark .wbw-figure{color-scheme:dark}'
-         ".wbw-zoom,.wbw-zoom[popover]:not(:popover-open){display:inline-block;position:relative;inset:auto;width:auto;height:auto;max-width:100%;"
-         "margin:0;padding:0;border:0;overflow:visible;background:none}"
-         ".wbw-zoom:popover-open{display:flex;position:fixed;inset:0;width:100vw;height:100vh;max-width:none;box-sizing:border-box;padding:1vmin;"
-         "border:0;background:white;align-items:center;justify-content:center}"
-         '[data-jp-theme-light="false"] .wbw-zoom:popover-open,.vscode-dark .wbw-zoom:popover-open{background:#111}'
-         ".wbw-zoom:popover-open .wbw-figure{width:100%;height:100%;object-fit:contain}"
-         ".wbw-full{position:absolute;right:2px;top:2px;width:32px;height:32px;padding:0;border:1px solid #777;border-radius:4px;"
-         "background:#fffd;color:#222;font-size:18px;line-height:1;opacity:0;cursor:pointer}"
-         ".wbw-zoom:hover .wbw-full,.wbw-full:focus-visible{opacity:1}@media (hover:none){.wbw-full{opacity:1}}</style>")
+STYLE = ("<style>.wbw-zoom{color-scheme:light}[data-jp-theme-light=false] .wbw-zoom,.vscode-dark .wbw-zoom{color-scheme:dark}"
+         ".wbw-zoom:not(:popover-open){display:inline-block;position:relative;inset:auto;max-width:100%;margin:0;padding:0;border:0;"
+         "overflow:visible;background:none}"
+         ".wbw-zoom:popover-open{display:flex;inset:0;width:100%;height:100%;box-sizing:border-box;padding:1vmin;border:0;background:Canvas}"
+         '.wbw-zoom:popover-open img{width:100%;height:100%;object-fit:contain}.wbw-figure[src^="data:image/p"]{background:#fff}'
+         ".wbw-full{position:absolute;right:2px;top:2px;font-size:18px;opacity:0}"
+         ".wbw-zoom:hover .wbw-full,.wbw-full:focus-visible{opacity:1}@media(hover:none){.wbw-full{opacity:1}}</style>")
 
 
 @dataclass(frozen=True)

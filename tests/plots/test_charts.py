@@ -74,7 +74,7 @@ def test_a_picture_has_both_themes_and_takes_the_one_of_the_page():
     assert "var(--c222222)" in text, "ink follows the theme"
     assert style.BLUE.lower() in text, "a colour that words may name does not"
     found = picture._repr_html_()
-    assert re.search(r'\[data-jp-theme-light="false"\] .wbw-figure[^{]*{color-scheme:dark}', found)
+    assert re.search(r"\[data-jp-theme-light=false\] .wbw-zoom[^{]*{color-scheme:dark}", found)
     assert "filter" not in found
     assert "max-width:100%" in found
 
