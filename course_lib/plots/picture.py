@@ -33,8 +33,8 @@ STYLE = ("<style>.wbw-zoom{color-scheme:light}[data-jp-theme-light=false] .wbw-z
          "overflow:visible;background:none}"
          ".wbw-zoom:popover-open{display:flex;inset:0;width:100%;height:100%;box-sizing:border-box;padding:1vmin;border:0;background:Canvas}"
          '.wbw-zoom:popover-open img{width:100%;height:100%;object-fit:contain}.wbw-figure[src^="data:image/p"]{background:#fff}'
-         ".wbw-full{position:absolute;right:2px;top:2px;font-size:18px;opacity:0}"
-         ".wbw-zoom:hover .wbw-full,.wbw-full:focus-visible{opacity:1}@media(hover:none){.wbw-full{opacity:1}}</style>")
+         ".wbw-enlarge{position:absolute;right:2px;top:2px;font-size:18px;opacity:0}"
+         ".wbw-zoom:hover .wbw-enlarge,.wbw-enlarge:focus-visible{opacity:1}@media(hover:none){.wbw-enlarge{opacity:1}}</style>")
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,14 @@ def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
     """Return an HTML image with the picture inside it and a button for full screen; it shrinks where there is no space for its width.
 
     >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)).partition("<img")[2])        # doctest: +NORMALIZE_WHITESPACE
-     alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button class="wbw-full"
+     alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button class="wbw-enlarge"
     popovertarget="wbw-a9993e364706" aria-label="Picture in full screen, or back" title="Full screen, or back">⛶</button></span>
     """
     name = "wbw-" + hashlib.sha1(data, usedforsecurity=False).hexdigest()[:12]
     look = f'class="wbw-figure" width="{size[0]}" style="max-width:100%"'
     image = f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
     words = 'aria-label="Picture in full screen, or back" title="Full screen, or back"'
-    return f'<span class="wbw-zoom" id="{name}" popover>{image}<button class="wbw-full" popovertarget="{name}" {words}>⛶</button></span>'
+    return f'<span class="wbw-zoom" id="{name}" popover>{image}<button class="wbw-enlarge" popovertarget="{name}" {words}>⛶</button></span>'
 
 
 def show(ax: Axes | Figure, alt: str) -> None:

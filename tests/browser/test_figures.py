@@ -27,7 +27,7 @@ def found(figure, colour):
 def full_screen(lesson, figure):
     """Open a figure by the keyboard, see it fill the window, and close it."""
     page, before = lesson.page, figure.bounding_box()
-    button = page.locator(".wbw-full").last
+    button = page.locator(".wbw-enlarge").last
     button.focus()
     page.keyboard.press("Enter")
     page.wait_for_timeout(300)
