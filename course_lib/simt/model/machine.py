@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.simt.model import atomics
 from course_lib.simt.model.arithmetic import evaluate
 from course_lib.simt.model.program import Code, Runnable
 from course_lib.simt.model.softfloat import FORMATS, NAN
 from course_lib.simt.model.types import Halves, Result, Undefined, cut, signed, width
-from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, Vec
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, Vec, opened
 
 LANES, SECTOR, BANKS = 32, 32, 32
 FIRST_ARRAY, SPACING = 1 << 40, 1 << 40     # device addresses of the arrays, so far apart that no overrun reaches the next
@@ -228,6 +229,9 @@ class Warp:
             return
         if ins.kind is Kind.FENCE:
             return
+        if ins.kind is Kind.ATOMIC:
+            self.atomic(ins, sorted(lanes))
+            return
         if ins.kind is not Kind.COMPUTE:
             raise Undefined(f"the model has no {ins.name}")
         for lane in lanes:
@@ -254,6 +258,24 @@ class Warp:
         if joined != 1:                                   # 1: another access carries it out
             self.counts.access(space, store, addresses, joined or nbytes * len(ins.data))
 
+    def atomic(self, ins: Instruction, lanes: Sequence[int]) -> None:
+        """Change memory for one lane after another; each sees what those before it left."""
+        space = next((part for part in ins.opcode if part in ("global", "shared")), None)
+        if space is None:
+            raise Undefined(f"the model has no {ins.name}")
+        count, nbytes = atomics.elements(ins), width(ins.opcode[-1]) // 8
+        for lane in lanes:
+            base = ins.address.base
+            address = ins.address.offset + (self.value(lane, base) if isinstance(base, Reg) else 0)
+            self.memory.at(space, address, count * nbytes)
+            operands = [self.value(lane, o) if isinstance(o, Reg | Imm) else 0 for o in ins.inputs[1:]]
+            for i in range(count):
+                old = self.memory.load(space, address + i * nbytes, nbytes)
+                new = atomics.changed(ins, old, operands[i::count], lambda name, given: results(plain(ins, name), given)[0])
+                self.memory.store(space, address + i * nbytes, nbytes, new)
+                if ins.results:
+                    self.assign(lane, list(opened(ins.operands[:1]))[i], old, "u64")
+
     def value(self, lane: int, operand: Reg | Imm) -> int:
         """Return an operand's bits in one lane."""
         if isinstance(operand, Imm):
@@ -267,6 +289,11 @@ class Warp:
         if isinstance(register, Reg) and register.name != "_":
             slot = int(self.program.slots[register.name][1][1:])
             self.registers[lane][register.name] = cut(signed(value, kind) if kind[0] == "s" else value, slot)
+
+
+def plain(ins: Instruction, name: str) -> Instruction:
+    """Return the instruction `name` in place of an atomic that computes the same."""
+    return Instruction(tuple(name.split(".")), (), None, ins.line)
 
 
 def operand_width(ins: Instruction, i: int) -> int:

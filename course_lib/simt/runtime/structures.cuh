@@ -24,7 +24,7 @@ enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
              BARRIER_MISUSE, STUCK_LANES };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
-enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
+enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
@@ -35,7 +35,7 @@ struct Access {                // one static memory instruction
     u32 kind, space, width, count;        // bytes per element, elements per lane
     u32 sign, line, number, address_bytes;
     i64 offset;
-    u32 address, item_bytes, item[4];     // byte offsets in the register file; item_bytes: size of a data register
+    u32 address, item_bytes, item[16];    // byte offsets in the register file; item_bytes: size of a data register
     u32 has_address, tag;                 // tag: operation of an atomic; bytes of a joined shared load, 1 if another carries it out
 };
 
