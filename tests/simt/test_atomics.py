@@ -51,7 +51,8 @@ def kernel(name, change, kind, count=1, space="global", spread=1, guard=""):
     size, sources = width(kind) // 8 * count, 2 if change == "cas" else 1
     t = f"b{width(kind)}"
     groups = [registers(kind, letter, count) for letter in "bc"[:sources]]
-    loads = [f"ld.global.{t} {r}, [%s+{g * 32 * size + i * width(kind) // 8}];" for g, names in enumerate(groups) for i, r in enumerate(names)]
+    loads = [f"ld.global.{t} {r}, [%s+{g * 32 * size + i * width(kind) // 8}];" for g, names in enumerate(groups)
+             for i, r in enumerate(names)]
     found = registers(kind, "d", count)
     if kind == "b128":
         loads = [f"ld.global.v2.b64 {{%x, %y}}, [%s+{g * 32 * size}]; mov.b128 {names[0]}, {{%x, %y}};" for g, names in enumerate(groups)]
@@ -61,7 +62,7 @@ def kernel(name, change, kind, count=1, space="global", spread=1, guard=""):
     where = "%m" if space == "global" else "%box"
     result = braces(found) + ", " if name == "atom" else ""
     into, out = ("", "") if space == "global" else (
-        f"@%first ld.global.v2.u64 {{%x, %y}}, [%m]; @%first st.shared.v2.u64 [%box], {{%x, %y}}; bar.sync 0;",
+        "@%first ld.global.v2.u64 {%x, %y}, [%m]; @%first st.shared.v2.u64 [%box], {%x, %y}; bar.sync 0;",
         "bar.sync 0; @%first ld.shared.v2.u64 {%x, %y}, [%box]; @%first st.global.v2.u64 [%m], {%x, %y};")
     place = "" if space == "global" else ".shared .align 16 .b8 box[1024];"
     more = f".reg .{t} {', '.join([*found, *itertools.chain(*groups)])};"
@@ -150,13 +151,14 @@ def test_modifiers_stand_in_any_order():
         memory = np.zeros(2, np.uint32)
         simt.launch(entry(f"ld.param.u64 %d1, [a]; atom.{'.'.join(orders[i])} %r1, [%d1], 3;"), "k", 1, 32, [memory], workers=1)
         assert memory.tolist() == [96, 0]
-    assert in_order("red.add.shared::cta.noftz.L2::cache_hint.gpu.v2.bf16x2".split(".")) == \
+    assert in_order(["red", "add", "shared::cta", "noftz", "L2::cache_hint", "gpu", "v2", "bf16x2"]) == \
         ("red", "gpu", "shared::cta", "add", "noftz", "L2::cache_hint", "v2", "bf16x2")
 
 
 @pytest.mark.parametrize("text", [
     "atom.global.min.noftz.f16 %h1, [%d1], %h2;", "atom.global.min.f32 %f1, [%d1], %f2;", "atom.global.add.f16 %h1, [%d1], %h2;",
-    "atom.shared.add.v2.f32 {%f1, %f2}, [%r1], {%f1, %f2};", "red.acquire.gpu.global.add.u32 [%d1], %r1;", "red.global.exch.b32 [%d1], %r1;",
+    "atom.shared.add.v2.f32 {%f1, %f2}, [%r1], {%f1, %f2};",
+    "red.acquire.gpu.global.add.u32 [%d1], %r1;", "red.global.exch.b32 [%d1], %r1;",
     "atom.global.exch.b16 %h1, [%d1], %h2;", "atom.global.add.v4.u32 {%r1, %r2, %r3, %r4}, [%d1], {%r1, %r2, %r3, %r4};",
     "atom.gpu.sys.global.add.u32 %r1, [%d1], %r2;", "atom.local.add.u32 %r1, [%d1], %r2;", "atom.global.add.and.b32 %r1, [%d1], %r2;"])
 def test_forms_that_do_not_exist(text):
@@ -167,7 +169,8 @@ def test_forms_that_do_not_exist(text):
 @pytest.mark.parametrize("text", [
     "atom.global.add.v4.f32 {%f1, %f2, %f3}, [%d1], {%f1, %f2, %f3, %f4};", "atom.global.add.v2.f32 {%f1, %f2}, [%d1], %f1;",
     "atom.global.add.v2.f32 %f1, [%d1], {%f1, %f2};", "red.global.add.v2.f32 [%d1], {%f1, %f2, %f3, %f4};",
-    "atom.global.add.f32 {%f1}, [%d1], {%f1, %f2};", "atom.global.add.noftz.f16 %h1, [%d1], 0x3C00;", "atom.global.exch.b128 %q1, [%d1], 5;",
+    "atom.global.add.f32 {%f1}, [%d1], {%f1, %f2};", "atom.global.add.noftz.f16 %h1, [%d1], 0x3C00;",
+    "atom.global.exch.b128 %q1, [%d1], 5;",
     "atom.global.cas.b16 %r1, [%d1], %h1, %h2;", "red.global.add.v2.f32 {%f1, %f2}, [%d1];", "atom.global.add.v2.f32 {%f1}, [%d1], {%f1};"])
 def test_operands_that_do_not_fit(text):
     with pytest.raises(simt.PtxSyntaxError):

@@ -10,7 +10,8 @@ from course_lib.simt.ptx.ir import Imm, Mem, Reg, Sym, Vec
 
 
 @pytest.mark.parametrize(("text", "operand"), [
-    ("mov.u32 %r1, WARP_SZ;", Imm(32)), ("add.s32 %r1, %r2, -WARP_SZ;", Imm(-32)), ("mov.b64 %d1, {%r1, WARP_SZ};", Vec((Reg("%r1"), Imm(32)))),
+    ("mov.u32 %r1, WARP_SZ;", Imm(32)), ("add.s32 %r1, %r2, -WARP_SZ;", Imm(-32)),
+    ("mov.b64 %d1, {%r1, WARP_SZ};", Vec((Reg("%r1"), Imm(32)))),
     ("ld.global.u32 %r1, [%d1+WARP_SZ];", Mem(Reg("%d1"), 32)), ("ld.global.u32 %r1, [name-WARP_SZ];", Mem(Sym("name"), -32)),
     ("ld.shared.u32 %r1, [WARP_SZ];", Mem(None, 32)), ("mov.u64 %d1, name+WARP_SZ;", Sym("name", 32)),
     ("shfl.sync.idx.b32 %r1, %r2, 0, 31, WARP_SZ;", Imm(32)), ("bar.sync 1, WARP_SZ;", Imm(32)),

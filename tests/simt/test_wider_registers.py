@@ -1,4 +1,4 @@
-"""Registers wider than an instruction's type: cvt, ld and st cut a source off and extend a result (PTX ISA, 9.4.1), and nothing else may."""
+"""Registers wider than an instruction's type: cvt, ld and st cut a source off and extend a result (PTX ISA, 9.4.1)."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,8 @@ def begin(start):
             "steep": f"mul.wide.u32 %x, %t, 0x9e3779b1; {far}",
             "table": "mul.wide.u32 %x, %t, 8; add.s64 %x, %x, %in; ld.global.u64 %x, [%x];",
             "same": "ld.global.u64 %x, [%in];",
-            "loop": f"cvt.u64.u32 %x, %t; {far}\nLOOP: add.s64 %x, %x, 0x8000000180000041; add.u32 %k, %k, 1; setp.lt.u32 %p, %k, 3; @%p bra LOOP;",
+            "loop": f"cvt.u64.u32 %x, %t; {far}\n"
+                    "LOOP: add.s64 %x, %x, 0x8000000180000041; add.u32 %k, %k, 1; setp.lt.u32 %p, %k, 3; @%p bra LOOP;",
             }[start]
 
 

@@ -9,7 +9,22 @@ from course_lib.simt.isa import hints, warp
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import ALIASES
 from course_lib.simt.isa.special import kind as special_kind
-from course_lib.simt.ptx.ir import ACCESSES, BARRIERS, Function, Imm, Instruction, Kind, Mem, Operand, Reg, Sym, Vec, at_line, opened, type_bytes
+from course_lib.simt.ptx.ir import (
+    ACCESSES,
+    BARRIERS,
+    Function,
+    Imm,
+    Instruction,
+    Kind,
+    Mem,
+    Operand,
+    Reg,
+    Sym,
+    Vec,
+    at_line,
+    opened,
+    type_bytes,
+)
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
 PACKED = re.compile(TYPES.pattern + "|[us][24]")
