@@ -35,7 +35,8 @@ Progress = Callable[[int, int], object]
 def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: Iterable[Any], *, defines: Mapping[str, Any] | None = None,
            dynamic_shared: SupportsIndex = 0, constants: Mapping[str, Any] | None = None, racecheck: bool = False,
            max_steps: SupportsIndex | None = None, warp_order: WarpOrder = "forward", workers: SupportsIndex | None = None,
-           arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None) -> Report:
+           arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None,
+           strict_barriers: bool = False) -> Report:
     """Run a CUDA kernel on the simulator.
 
     Parameters
@@ -68,6 +69,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
         (block, warp) of the warps to record; the block is (x, y, z) or its linear number.
     progress
         Called with (blocks done, blocks in all) now and then.
+    strict_barriers
+        Stop with `DivergentBarrier` when warps meet at barriers of one number in two lines, instead of noting it in `report.meetings`.
 
     Raises
     ------
@@ -80,6 +83,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
     run = Execution(kernel, blocks, threads, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
+    run.launch.strict_barriers = bool(strict_barriers)
     run.execute(workers, progress)
     report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
     spare.give([*run.large, *(a.host for a in run.given.memory.allocations)])

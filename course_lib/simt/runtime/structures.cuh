@@ -26,7 +26,7 @@ enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
-enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
+enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING };   // MEETING: warps met at barriers of two lines; address: its number
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
 
 struct Array { u64 lo, hi, host; u32 writable, pad; };   // device addresses [lo, hi), host address of lo
@@ -122,7 +122,7 @@ struct Launch {
     u64 shared_bytes, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, uniform_offset;
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
-    u32 racecheck, granule_shift, trace_pairs, interleaved;
+    u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, pad;
     u64 trace_pair;            // pairs (linear block, warp)
     u64 params, constants, constant_bytes, stop;
     u64 calls, callees, callee_count, call_data, stack_bytes, kernel_frame, print;   // stack_bytes 0: the kernel calls nothing
