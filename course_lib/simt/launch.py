@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError, SimtError
-from course_lib.simt.host import build, counters, faults, limits, output, results
+from course_lib.simt.host import build, counters, faults, limits, output, results, together
 from course_lib.simt.host.arguments import Arguments
 from course_lib.simt.host.memory import aligned, spare
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
@@ -104,6 +104,7 @@ class Execution:
         self.large: list[NDArray[np.uint8]] = []  # what of it may serve another launch
         self.racecheck = bool(racecheck)
         self.max_steps = MAX_STEPS if max_steps is None else min(limits.positive(max_steps, "max_steps", STEPS_WORDS), limits.LARGEST)
+        self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes)
         self.given = Arguments(kernel, args, {} if constants is None else constants)
         self.arrays = self.given.arrays
         self.trace = limits.trace_pairs(trace, grid, self.warps)
@@ -118,6 +119,8 @@ class Execution:
     # -- memory ------------------------------------------------------------------------------------
     def _array_table(self):
         entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.given.memory.allocations]
+        if self.together:
+            entries.append((abi.WORKSPACE, abi.WORKSPACE + together.BYTES, self.pin(np.zeros(together.BYTES, np.uint8)), True))
         if self.given.variables.nbytes:
             variables, at = self.given.variables, abi.GLOBAL_VARIABLES
             entries.append((at, at + variables.nbytes, variables.ctypes.data, True))
@@ -147,6 +150,7 @@ class Execution:
         special = [(number, slot) for number, slot in kernel.special_slots()]
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
+        run.together = self.together
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
         self._describe_calls(run)
@@ -184,8 +188,8 @@ class Execution:
         self.stack_offset = up(at + up(run.local_bytes, 16) * abi.LANES)
         run.warp_bytes = up(self.stack_offset + (run.stack_bytes + 8) * abi.LANES)
 
-    def _make_worker(self):
-        """Return a Worker with its own counters, shared memory and warps."""
+    def _make_worker(self, number):
+        """Return a Worker with its own counters, shared memory and warps; the `number`-th block is its own where all are resident."""
         run, arrays = self.launch, counters.empty(self.program)
         worker = abi.Worker.from_buffer(aligned(up(ctypes.sizeof(abi.Worker), 128), 128))
         ctypes.memset(ctypes.addressof(worker), 0, ctypes.sizeof(worker))
@@ -202,7 +206,7 @@ class Execution:
             worker.queues = self.pin(aligned(ctypes.sizeof(abi.Queue) * self.warps))
         hazards = (abi.Hazard * abi.MAX_HAZARDS)()
         worker.hazards = self.pin(hazards)
-        limit = TRACE_RECORDS if self.trace[1] else 0
+        limit = TRACE_RECORDS if self.trace[1] and (not self.together or number in self.trace[0][::2]) else 0
         records = np.empty(limit * ctypes.sizeof(abi.Record), np.uint8)
         worker.records, worker.record_limit = self.pin(records), limit
         warps = self._make_warps(worker)
@@ -268,9 +272,10 @@ class Execution:
         """Run all thread blocks; raise what the lowest one that fails says."""
         total = self.grid[0] * self.grid[1] * self.grid[2]
         wanted = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
-        count = 1 if self.program.atomics() else min(wanted, MOST_THREADS, total)
-        self.workers = [self._make_worker() for _ in range(count)]
-        failed = Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
+        count = total if self.together else 1 if self.program.atomics() else min(wanted, MOST_THREADS, total)
+        self.workers = [self._make_worker(number) for number in range(count)]
+        failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress) if self.together else \
+            Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
         if failed:
             number, worker = min(failed, key=lambda f: f[0])
             error = faults.explain(self, worker)

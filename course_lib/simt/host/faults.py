@@ -33,6 +33,8 @@ SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
 ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
 WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
          "another: a block may wait for an earlier one, never for a later one.")
+WAITS_TOGETHER = ("Its loop waits for memory to change, and nothing changed it. All blocks of this grid get their turns; every block must "
+                  "come to each grid.sync().")
 
 
 def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
@@ -46,7 +48,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         waits = waits_for_others(run.program, worker.fault_code_block)
         return StepBudgetExceeded(
             f"{place(facts)}: a warp has executed more than {run.max_steps:,} instructions and is still here. "
-            f"{WAITS if waits else ENDLESS}",
+            f"{(WAITS_TOGETHER if run.together else WAITS) if waits else ENDLESS}",
             max_steps=run.max_steps, waits=waits, **facts)
     if fault == Fault.STOPPED:
         return KeyboardInterrupt()

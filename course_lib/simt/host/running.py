@@ -21,6 +21,7 @@ class Running(Protocol):
     arrays: list[DeviceArray]
     shared_bytes: int
     max_steps: int
+    together: bool
     output: Output
     workers: list[Worker]
 

@@ -8,20 +8,20 @@ import numpy as np
 from course_lib.simt.runtime import abi
 
 AXES = "xyz"
+GRID_WORKSPACE = ("%envreg1", "%envreg2")  # upper and lower half of the address where the blocks of a cooperative launch meet
 SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
            "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid", "%nwarpid", "%lanemask_eq", "%lanemask_lt",
            "%lanemask_le", "%lanemask_gt", "%lanemask_ge", "%warpsize",
            "%smid", "%nsmid", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size",
            "%cluster_ctarank", "%cluster_nctarank", *(f"%cluster_{n}ctaid.{a}" for n in ("", "n") for a in AXES),
            "%is_explicit_cluster",
-           "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi")
+           "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", *GRID_WORKSPACE)
 CLOCKS = {"%clock": (4, 0), "%clock_hi": (4, 32), "%clock64": (8, 0), "%globaltimer": (8, 0),
           "%globaltimer_lo": (4, 0), "%globaltimer_hi": (4, 32)}  # bytes, first bit of the counter
 WIDE = ("%gridid", "%clock64", "%globaltimer")
 ALIASES = {f"%{n}clusterid.{a}": f"%{n}ctaid.{a}" for n in ("", "n") for a in AXES}  # every block is a cluster of its own
-REFUSED = re.compile(r"%(envreg\d+|pm\d+(_64)?|reserved_smem_\w+|current_graph_exec)")
-REASONS = {"%envreg": ": the driver sets it. If this is grid.sync() of cooperative groups: blocks run one after another here, so they "
-                      "cannot wait for each other",
+REFUSED = re.compile(r"%(envreg(?!1$|2$)\d+|pm\d+(_64)?|reserved_smem_\w+|current_graph_exec)")
+REASONS = {"%envreg": ": the driver sets it",
            "%reserved_smem": ": shared memory that the system keeps. Cooperative groups need it for tiles of more than a warp"}
 RESERVED = 1024  # bytes of shared memory that the system keeps for itself in every block (CC 8.0 and later)
 
@@ -44,6 +44,7 @@ def values(warp: int, block: tuple[int, int, int], grid: tuple[int, int, int]) -
     found = {"%laneid": lane, "%warpid": warp, "%nwarpid": -(-threads // abi.LANES), "%warpsize": abi.LANES,
              "%tid.x": linear % block[0], "%tid.y": linear // block[0] % block[1], "%tid.z": linear // (block[0] * block[1]),
              "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one,
+             "%envreg1": abi.WORKSPACE >> 32, "%envreg2": abi.WORKSPACE & 0xFFFFFFFF,
              "%smid": 0, "%nsmid": 1, "%gridid": 1, "%cluster_ctarank": 0, "%cluster_nctarank": 1}
     found["%lanemask_le"] = found["%lanemask_eq"] | found["%lanemask_lt"]
     found["%lanemask_gt"] = ~found["%lanemask_le"]

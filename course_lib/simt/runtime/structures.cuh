@@ -17,6 +17,7 @@ enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are 
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
 enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,
+                    WORKSPACE = 0x7000000000,             // of a grid whose blocks wait for each other; %envreg1 and 2 name it
                     GLOBAL_VARIABLES = 0x8000000000 };            // of generic addresses; arrays lie above, then `__device__` variables
 enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THEN_REFERENCE };   // the last: reference code goes on from there
@@ -122,7 +123,7 @@ struct Launch {
     u64 shared_bytes, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, uniform_offset;
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
-    u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, pad;
+    u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, together;   // together: all blocks are resident
     u64 trace_pair;            // pairs (linear block, warp)
     u64 params, constants, constant_bytes, stop;
     u64 calls, callees, callee_count, call_data, stack_bytes, kernel_frame, print;   // stack_bytes 0: the kernel calls nothing
@@ -135,7 +136,7 @@ struct Worker {
     u64 records, record_limit, record_count, hazards, hazard_count, sites;
     u32 fault, fault_access, fault_lane, fault_warp, fault_block[3], fault_code_block;
     u64 fault_address, block_number;
-    u32 epoch, tracing;
+    u32 epoch, turn;           // turn: of a block among others that are resident, see schedule.cuh
     u64 queues;                // one Queue a warp, when the kernel copies asynchronously
     u64 epochs, lines, notes, next_note, last_note, cells_used;   // racecheck, see hazards.cuh
     u32 floor, named;          // accesses up to epoch `floor` lie before a barrier of all warps; named: other barriers were used
