@@ -247,7 +247,8 @@ class Execution:
     def fill_warp(self, raw: NDArray[np.uint8], index: int) -> None:
         """Write a warp's special registers and constants."""
         run = self.launch
-        sizes = special.sizes(self.program.shared_bytes, self.shared_bytes - self.program.shared_bytes)
+        static, system = self.program.shared_bytes, special.reserved(self.program.slots)
+        sizes = special.sizes(static - system, self.shared_bytes - static)
         self.kernel.fill_special(raw[run.register_offset:run.uniform_offset], index, self.block, self.grid, sizes)
         if self.uniform is not None:
             self.uniform.fill(raw[run.uniform_offset:], special.values(index, self.block, self.grid))

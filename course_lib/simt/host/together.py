@@ -14,7 +14,7 @@ from course_lib.simt.errors import LaunchError
 from course_lib.simt.host.build import LoadedKernel
 from course_lib.simt.host.limits import Triple
 from course_lib.simt.host.workers import Sharing, Worker
-from course_lib.simt.isa.special import GRID_WORKSPACE
+from course_lib.simt.isa.special import GRID_WORKSPACE, reserved
 
 BYTES = 256     # of the memory where the blocks meet; the barrier of a grid is a counter at byte 4
 
@@ -31,7 +31,7 @@ def wanted(kernel: LoadedKernel, grid: Triple, threads: int, shared_bytes: int) 
         return False
     blocks, device = grid[0] * grid[1] * grid[2], arch.DEFAULT_DEVICE
     registers = toolchain.resources(kernel.cubin)[kernel.entry].registers if kernel.cubin else 0
-    most = device.sms * blocks_on_one(device.limits, registers, threads, shared_bytes)
+    most = device.sms * blocks_on_one(device.limits, registers, threads, shared_bytes - reserved(kernel.program.slots))
     if blocks > most:
         raise LaunchError(f"{kernel.entry} waits for all blocks of its grid (grid.sync()), so all {blocks:,} must be resident at once; "
                           f"the {device.name} has room for {most:,} of them. Launch fewer blocks, and let each do more in a loop.",
