@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError, SimtError
-from course_lib.simt.host import build, counters, faults, limits, output, results, together
+from course_lib.simt.host import build, counters, faults, heap, limits, output, results, together
 from course_lib.simt.host.arguments import Arguments
 from course_lib.simt.host.memory import aligned, spare
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
@@ -154,6 +154,8 @@ class Execution:
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
         self._describe_calls(run)
+        self.heap = heap.make(program, self.pin)
+        run.heap = self.pin(self.heap) if self.heap else 0
         run.polls = self.pin(np.array([b.polls for b in program.blocks], np.uint8))
         run.params = run.constants = self.pin(self.given.constants)
         run.constant_bytes = self.given.constants.nbytes
@@ -273,7 +275,7 @@ class Execution:
         """Run all thread blocks; raise what the lowest one that fails says."""
         total = self.grid[0] * self.grid[1] * self.grid[2]
         wanted = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
-        count = total if self.together else 1 if self.program.atomics() else min(wanted, MOST_THREADS, total)
+        count = total if self.together else 1 if self.program.atomics() or self.heap else min(wanted, MOST_THREADS, total)
         self.workers = [self._make_worker(number) for number in range(count)]
         failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress) if self.together else \
             Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()

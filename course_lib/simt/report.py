@@ -128,6 +128,8 @@ class Report:
     cubin: bytes | CodeStandIn = field(default=b"", repr=False)
     defines: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     meetings: tuple[BarrierMeeting, ...] = ()
+    unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
+    unfreed_bytes: int = 0
 
     @functools.cached_property
     def loops(self) -> tuple[toolchain.Loop, ...]:

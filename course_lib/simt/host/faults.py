@@ -151,9 +151,15 @@ def assertion(run: Running, worker: Any, ins: Instruction, facts: Facts) -> Asse
     return AssertionFailed(f"{place(facts)}: the assertion `{texts[0]}` of {texts[2]} is false ({texts[1]}:{values[2]}).", **facts)
 
 
+def heap_misuse(run: Running, worker: Any, ins: Instruction, facts: Facts) -> InvalidOperand:
+    """Return the error of a pointer that cannot be freed."""
+    return InvalidOperand(f"{place(facts)} frees {worker.fault_address:#x}, which malloc did not return, or which was freed before.",
+                          operation="free", value=worker.fault_address, **facts)
+
+
 CALLS: dict[int, Callable[[Running, Any, Instruction, Facts], SimtError]] = {
     Fault.STACK_OVERFLOW: stack_overflow, Fault.INVALID_TARGET: invalid_target, Fault.KERNEL_TRAP: trap,
-    Fault.ASSERTION: assertion}
+    Fault.ASSERTION: assertion, Fault.HEAP_MISUSE: heap_misuse}
 
 
 def of_tensor(fault: int, run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
@@ -225,6 +231,9 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
         size = run.program.local_bytes if space == "local" else run.program.constant_bytes
         return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {address} of {size} bytes of {space} memory.",
                            array=space, bounds=(0, size), **facts)
+    if abi.HEAP <= address < abi.WORKSPACE:
+        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at address {address:#x}, which belongs to no allocation of malloc or new: "
+                           "it lies outside of one, or in one that was freed.", array="heap", bounds=None, **facts)
     array = nearest(run, address)
     if array is None or abs(address - array.address) > 1 << 39:
         return OutOfBounds(f"{place(facts)} {verb} {width} bytes at address {address:#x}, where no array lies. Check that the "

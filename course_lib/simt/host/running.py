@@ -22,6 +22,7 @@ class Running(Protocol):
     shared_bytes: int
     max_steps: int
     together: bool
+    heap: Any
     output: Output
     workers: list[Worker]
 
