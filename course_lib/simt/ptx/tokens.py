@@ -13,6 +13,7 @@ TOKEN = re.compile(
       |(?P<mark>[{}()\[\]<>,;:@!+\-=|])""",
     re.VERBOSE | re.DOTALL,
 )
+CONSTANTS = {"WARP_SZ": "32"}  # names that the language itself gives to numbers; compilers write it for `warpSize`
 
 
 class Tokens:
@@ -29,8 +30,9 @@ class Tokens:
             if not found:
                 raise self.error(f"unreadable character {text[offset]!r}", offset)
             if found.lastgroup != "space":
-                self.kinds.append(found.lastgroup or "")
-                self.words.append(found.group())
+                constant = CONSTANTS.get(found.group())
+                self.kinds.append("number" if constant else found.lastgroup or "")
+                self.words.append(constant or found.group())
                 self.offsets.append(offset)
             offset = found.end()
         self.kinds.append("end")
