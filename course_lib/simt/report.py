@@ -63,6 +63,25 @@ class Hazard:
 
 
 @dataclass(frozen=True)
+class LostAlignment:
+    """A shared variable that does not lie where its alignment asks for it.
+
+    From compute capability 8.0 on a block's shared memory begins at byte 1,024 of its window, and the assembler aligns variables to where
+    it begins. So an address that is flipped bit by bit, to change from one buffer to another, leads elsewhere.
+    """
+
+    name: str
+    wanted: int              # bytes
+    address: int             # in the window of shared memory
+    line: int                # of its first use; 0 where that is not known
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line else ""
+        return (f"{where}{self.name} asks for an alignment of {self.wanted:,} bytes, but begins at byte {self.address:,} of shared memory: "
+                f"this GPU keeps the first {self.address % self.wanted:,} for itself. Do not flip bits of its addresses; add and subtract.")
+
+
+@dataclass(frozen=True)
 class BarrierMeeting:
     """Warps of one block that waited for each other at barriers of one number in two lines.
 
@@ -128,6 +147,7 @@ class Report:
     cubin: bytes | CodeStandIn = field(default=b"", repr=False)
     defines: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     meetings: tuple[BarrierMeeting, ...] = ()
+    lost_alignments: tuple[LostAlignment, ...] = ()
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
 

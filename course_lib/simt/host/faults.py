@@ -222,7 +222,7 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
     address, width = facts["address"], facts["width"]
     space = space_name(access, np.array([address]))
     if space == "shared":
-        size = run.shared_bytes
+        size, address = run.shared_bytes, address % (1 << 32)
         where = f"{address} of the block's {size} bytes of shared memory" if address < 1 << 31 else \
             f"{address - (1 << 32)}, in front of the block's shared memory"
         return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {where}: that is outside. Check the index against the "

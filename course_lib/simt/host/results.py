@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from course_lib.simt.host import counters, faults, levels
 from course_lib.simt.host.running import Running
-from course_lib.simt.report import BarrierMeeting, Hazard, Report, SharedVariable, TraceRecord
+from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, TraceRecord
 from course_lib.simt.runtime import abi
 
 MEETING = "meeting"
@@ -28,7 +28,7 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     unfreed = (run.heap.allocated, run.heap.bytes) if run.heap is not None else (0, 0)
     return Report(run.program.entry, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
-                  meetings(run), *unfreed)
+                  meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments), *unfreed)
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
