@@ -1,4 +1,4 @@
-"""Put a figure into a notebook so that everyone can read it: with alternative text, sharp at any size, in light and dark themes, full screen.
+"""Put a figure into a notebook so that everyone can read it: with alternative text, in light and dark themes, full screen.
 
 JupyterLab gives an image output no alternative text, whatever its metadata says; an HTML `<img>` keeps its
 `alt` in JupyterLab (trusted or not), in nbconvert's pages and in the .ipynb, so that is what `show` emits.
@@ -122,7 +122,8 @@ def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
     look = f'class="wbw-figure" width="{size[0]}" style="max-width:100%"'
     image = f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
     words = 'aria-label="Picture in full screen, or back" title="Full screen, or back"'
-    return f'<span class="wbw-zoom" id="{name}" popover>{image}<button class="wbw-enlarge" popovertarget="{name}" {words}>⛶</button></span>'
+    button = f'<button class="wbw-enlarge" popovertarget="{name}" {words}>⛶</button>'
+    return f'<span class="wbw-zoom" id="{name}" popover>{image}{button}</span>'
 
 
 def show(ax: Axes | Figure, alt: str) -> None:

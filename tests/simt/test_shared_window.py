@@ -54,7 +54,7 @@ def addresses(arch, **options):
 def test_static_arrays_begin_behind_what_the_system_keeps_and_dynamic_ones_behind_them(arch, begin):
     found, report = addresses(arch)
     assert found == [begin, begin + 32, begin + 192, (begin + 32) % 256]
-    assert [(v.name, v.offset) for v in report.shared] == [("first", 0), ("second", 32), ("behind", 192)], "offsets count from the first array"
+    assert [(v.name, v.offset) for v in report.shared] == [("first", 0), ("second", 32), ("behind", 192)], "counted from the first array"
 
 
 def test_an_alignment_that_is_lost_is_told_with_its_line():
@@ -81,7 +81,8 @@ def product(arch, flip):
 
 def test_buffers_changed_by_flipping_a_bit_are_right_where_the_alignment_is_kept():
     error, report = product("sm_75", 8192)
-    assert error < 1e-4 and report.lost_alignments == ()
+    assert error < 1e-4
+    assert report.lost_alignments == ()
 
 
 def test_the_same_kernel_is_wrong_or_out_of_bounds_on_newer_gpus_and_told_why():
@@ -114,6 +115,6 @@ def test_generic_shared_and_symbolic_accesses_find_the_same_byte():
 def test_what_lies_in_front_is_out_of_bounds_by_any_address():
     for line in ("((volatile int*)a)[t - 40] = 1", '*(volatile int*)((char*)a - 8) = 1',
                  'asm volatile("st.shared.s32 [%0], %0;" :: "r"(1016))'):
-        text = 'extern "C" __global__ void front(int t) { __shared__ int a[32]; %s; }' % line
+        text = f'extern "C" __global__ void front(int t) {{ __shared__ int a[32]; {line}; }}'
         with pytest.raises(simt.OutOfBounds, match="in front of"):
             simt.launch(text, "front", 1, 1, [np.int32(0)])
