@@ -115,7 +115,8 @@ def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
     """Return an HTML image with the picture inside it and a button for full screen; it shrinks where there is no space for its width.
 
     >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)).partition("<img")[2])        # doctest: +NORMALIZE_WHITESPACE
-     alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button class="wbw-enlarge"
+     alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button
+    class="wbw-enlarge"
     popovertarget="wbw-a9993e364706" aria-label="Picture in full screen, or back" title="Full screen, or back">⛶</button></span>
     """
     name = "wbw-" + hashlib.sha1(data, usedforsecurity=False).hexdigest()[:12]
