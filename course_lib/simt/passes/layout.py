@@ -45,11 +45,11 @@ def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variabl
     inner = [v for f in linked.functions.values() for v in f.variables.values()]
     for name, callee in linked.callees.items():
         addresses[name] = ("code", calls.FUNCTIONS_AT + 16 * callee.number)
-    for variable in [*module.variables.values(), *inner]:
+    wanted = [v for v in [*module.variables.values(), *inner] if v.space in sizes and (v.space != "shared" or v.name in used)]
+    together = max((v.align for v in wanted if is_dynamic(v)), default=1)        # all dynamic ones begin at the same place
+    for variable in sorted(wanted, key=is_dynamic):      # static before dynamic, else in their order
         space = variable.space
-        if space not in sizes or space == "shared" and variable.name not in used:
-            continue
-        at = calls.align(sizes[space], variable.align)
+        at = calls.align(sizes[space], together if is_dynamic(variable) else variable.align)
         addresses[variable.name] = (space, at + (abi.GLOBAL_VARIABLES if space == "global" else 0))
         if space == "shared":
             shared.append((plain_name(variable.name), at, variable.nbytes))
@@ -63,6 +63,11 @@ def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variabl
         addresses[p.name] = ("param", offset)
         offset += p.nbytes
     return Variables(addresses, sizes, shared, constants, params)
+
+
+def is_dynamic(variable: Variable) -> bool:
+    """Say whether a variable is `extern __shared__`: it begins behind all static ones, which the assembler pads to its alignment."""
+    return variable.space == "shared" and not variable.nbytes
 
 
 def plain_name(mangled: str) -> str:
