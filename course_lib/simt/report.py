@@ -82,7 +82,7 @@ class Hazard:
         if self.second_copies:
             return "Put __syncthreads() between the two, so that everybody has read the buffer before a copy fills it again."
         if self.kind == "WAW" and self.first_line == self.second_line:
-            return "Let one thread write, or give each an element of its own."
+            return "Let one thread write, or give each an element of its own; between two rounds of a loop, put __syncthreads()."
         if self.one_warp:
             return ("Threads of one warp need not run in step: put __syncwarp() between the two, or __syncthreads() when other warps "
                     "touch the same bytes.")

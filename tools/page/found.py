@@ -9,11 +9,11 @@ import difflib
 import textwrap
 from typing import Any
 
-from tools import ROOT, from_tests
+from tools import ROOT, ToolError, from_tests
 from tools.pages import Part, page_command
 
 PAGE = ROOT / "docs" / "found.md"
-WIDTH = 120             # of a line of the findings, in characters
+WIDTH, PROSE = 120, 140        # of a line of the findings and of the page, in characters
 NOT_YET = ("This version of the simulator lets shared memory begin at byte 0 of its window, where the kernel is right, and so it finds "
            "nothing.")
 
@@ -50,20 +50,31 @@ def difference(case: Any) -> str:
     return "\n".join(list(rows)[2:])
 
 
+def orders(names: list[str]) -> str:
+    """Return names joined to words.
+
+    >>> orders(["forward", "reverse", "interleaved"])
+    '`forward`, `reverse` and `interleaved`'
+    """
+    quoted = [f"`{name}`" for name in names]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+
 def of_answers(cases: Any, case: Any) -> str:
     """Say in which orders of the warps the kernel with the fault was right, and what the mended one does."""
     broken = {order: cases.run(case, case.source, order) for order in cases.ORDERS}
-    mended = {order: cases.run(case, case.mended, order) for order in cases.ORDERS}
-    right = [f"`{order}`" for order, outcome in broken.items() if outcome.right]
-    racing = all(outcome.fault is None for outcome in broken.values())
-    first = (f"The kernel with the fault computed the right answer in {' and '.join([', '.join(right[:-1]), right[-1]][len(right) < 2:])}, "
-             f"of the orders in which the simulator can run warps ({', '.join(f'`{order}`' for order in cases.ORDERS)}). " if racing and right
-             else "The kernel with the fault computed a wrong answer in every order of the warps. " if racing else "")
-    clean = all(outcome.found == set() and outcome.right for outcome in mended.values())
-    error = max(outcome.error for outcome in mended.values())
-    if not clean:
-        raise ValueError(f"{case.name}: the mended kernel is not clean")
-    return f"{first}Mended, it is clean in all three orders, and differs from NumPy's answer in double precision by at most {error:.1e}."
+    mended = [cases.run(case, case.mended, order) for order in cases.ORDERS]
+    if not all(outcome.found == set() and outcome.right for outcome in mended):
+        raise ToolError(f"{case.name}: the mended kernel is not clean")
+    said = []
+    if all(outcome.fault is None for outcome in broken.values()):
+        sides = [(orders([o for o, outcome in broken.items() if outcome.right is right]), right) for right in (True, False)]
+        said = [f"{'right' if right else 'wrong'} when the warps run in the order{'s' * (' and ' in names)} {names}" for names, right in sides if names]
+        said = [f"With the fault, the answer is {', and '.join(said)}."]
+    error = max(outcome.error for outcome in mended)
+    said.append("Mended, nothing is found in any of the three orders, and the answer "
+                + (f"differs from NumPy's in double precision by at most {error:.1e}." if error else "is NumPy's."))
+    return textwrap.fill(" ".join(said), PROSE, break_on_hyphens=False)
 
 
 def body(name: str) -> str:

@@ -49,8 +49,12 @@ def copies(run: Running, number: int) -> bool:
 
 
 def variable_at(run: Running, address: int) -> tuple[str, int]:
-    """Return the name of the `__shared__` variable at an offset in shared memory and the byte in it; ("", offset) where there is none."""
-    return next(((name, address - at) for name, at, nbytes in run.program.shared if at <= address < at + nbytes), ("", address))
+    """Return the name of the `__shared__` variable at an offset in shared memory and the byte in it; ("", offset) where there is none.
+
+    Dynamic ones have no size of their own and reach to the end.
+    """
+    return next(((name, address - at) for name, at, nbytes in run.program.shared if at <= address and (address < at + nbytes or not nbytes)),
+                ("", address))
 
 
 def joined(old: Hazard, new: Hazard) -> Hazard:
