@@ -128,15 +128,16 @@ INT = np.int32
 IMAGE, BATCH, BYTES = (9, 37), (3, 1, 7), 1000
 CASES = (
     Case("softmax", lambda: (3, 128, [INT(300), numbers(3, 300), zeros(3, 300)]), softmax_of,
-         [("    if (lane == 0)\n        part[warp] = sum;",
-           "    __syncthreads();                             // everybody has read the maxima\n    if (lane == 0)\n        part[warp] = sum;")],
+         [("    if (lane == 0)\n        part[warp] = sum;", "    __syncthreads();                             // everybody has read the maxima\n"
+           "    if (lane == 0)\n        part[warp] = sum;")],
          {("RAW", lines(20, 28)), ("WAR", lines(20, 28))}),
     Case("pipeline", lambda: (1, 128, [INT(9), numbers(9, 128), zeros(128)]),
          lambda args: (args[1].astype(np.float64) * args[1][:, ::-1]).sum(axis=0),
          [("#define AHEAD 4", "#define AHEAD 3")], {("RAW", lines(10, 25)), ("WAR", lines(10, 25))}),
     Case("permute", lambda: (2, 64, [INT(70), INT(np.random.default_rng(1).permutation(64)), numbers(70, 64)]),
          lambda args: args[2][:, args[1]],
-         [("        for (int k = 0; k < 16; ++k)\n            copy", "        for (int k = 0; k < 16 && round > 0; ++k)\n            copy")],
+         [("        for (int k = 0; k < 16; ++k)\n            copy",
+           "        for (int k = 0; k < 16 && round > 0; ++k)\n            copy")],
          ("OutOfBounds", 14)),
     Case("stencil", lambda: ((2, 3), (32, 4), [INT(9), INT(37), numbers(*IMAGE), zeros(*IMAGE)]), neighbours,
          [("above = x[(row - 1) * columns + col];", "above = row > 0 ? x[(row - 1) * columns + col] : 0.0f;")], ("OutOfBounds", 10)),
@@ -152,7 +153,8 @@ CASES = (
          [("thread + d];\n", "thread + d];\n        __syncwarp();                            // everybody has read\n"),
           ("+ other;\n", "+ other;\n        __syncwarp();                            // everybody has written\n")],
          {("RAW", lines(16, 17)), ("WAR", lines(16, 17))}),
-    Case("histogram", lambda: (3, 128, [INT(BYTES), np.random.default_rng(1).integers(0, 64, BYTES).astype(np.uint8), np.zeros(64, np.uint32)]),
+    Case("histogram", lambda: (3, 128, [INT(BYTES), np.random.default_rng(1).integers(0, 64, BYTES).astype(np.uint8),
+                                        np.zeros(64, np.uint32)]),
          lambda args: np.bincount(args[1], minlength=64),
          [("    for (int i =", "    if (threadIdx.x < 64)\n        here[threadIdx.x] = 0;\n"
            "    __syncthreads();                             // all counts are 0\n    for (int i =")],

@@ -150,14 +150,20 @@ extern "C" __global__ void f(const int* in, int* out) {
 @pytest.mark.parametrize(("before", "after", "words"), [
     ("", "__syncthreads();", ["begins to copy to", "The copy may still be under way: before line 9"]),
     ("", "__pipeline_wait_prior(0);", ["begins to copy to", "behind the wait stands __syncthreads()"]),
-    ("s[i] = 1; __syncthreads(); out[i] = s[63 - i];", "__pipeline_wait_prior(0); __syncthreads();", ["WAR", "begins to copy to it at line 6", "before a copy"]),
+    ("s[i] = 1; __syncthreads(); out[i] = s[63 - i];", "__pipeline_wait_prior(0); __syncthreads();",
+     ["WAR", "begins to copy to it at line 6", "before a copy"]),
 ])
 def test_a_finding_about_a_copy_says_so(before, after, words):
     report = launch(COPY % (before, after), [np.arange(64, dtype=np.int32), np.zeros(64, np.int32)], block=64, racecheck=True)
     assert any(all(word in str(h) for word in words) for h in report.hazards)
 
 
-LOCAL = 'extern "C" __global__ void f(int n, {0}* out) {{ {0} a[8]; for (int k = 0; k < 8; ++k) a[k] = k; a[n] = 1; out[0] = a[out[0] > 5]; }}'
+LOCAL = """extern "C" __global__ void f(int n, {0}* out) {{
+    {0} a[8];
+    for (int k = 0; k < 8; ++k) a[k] = k;
+    a[n] = 1;
+    out[0] = a[out[0] > 5];
+}}"""
 
 
 @pytest.mark.parametrize(("kind", "dtype"), [("float", np.float32), ("double", np.float64), ("short", np.int16)])
@@ -166,8 +172,16 @@ def test_an_index_outside_a_local_array(kind, dtype, index):
     width = np.dtype(dtype).itemsize
     error = fault(simt.OutOfBounds, LOCAL.format(kind), [np.int32(index), np.zeros(1, dtype)], block=1)
     where = "in front of" if index < 0 else "behind"
-    assert f"byte {index * width}, {where} the {8 * width} bytes of its local arrays: as elements of {width} bytes, [{index}] where 0 … 7" in str(error)
+    assert f"byte {index * width}, {where} the {8 * width} bytes of its local arrays" in str(error)
+    assert f"as elements of {width} bytes, [{index}] where 0 … 7 are there" in str(error)
     assert (error.address, error.bounds, error.array) == (index * width, (0, 8 * width), "local")
+
+
+def test_four_elements_at_once_are_counted_as_elements():
+    case = NAMED["permute"]
+    error = cases.run(case, case.source).fault
+    assert error.width == 16
+    assert "[-16] where 0 … 63 are there" in str(error)
 
 
 @pytest.mark.parametrize("index", [-1, 5])

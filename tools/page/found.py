@@ -69,7 +69,8 @@ def of_answers(cases: Any, case: Any) -> str:
     said = []
     if all(outcome.fault is None for outcome in broken.values()):
         sides = [(orders([o for o, outcome in broken.items() if outcome.right is right]), right) for right in (True, False)]
-        said = [f"{'right' if right else 'wrong'} when the warps run in the order{'s' * (' and ' in names)} {names}" for names, right in sides if names]
+        said = [f"{'right' if right else 'wrong'} when the warps run in the order{'s' * (' and ' in names)} {names}"
+                for names, right in sides if names]
         said = [f"With the fault, the answer is {', and '.join(said)}."]
     error = max(outcome.error for outcome in mended)
     said.append("Mended, nothing is found in any of the three orders, and the answer "

@@ -89,7 +89,7 @@ def page(_: str = "") -> str:
     """Return the picture, whatever it was before."""
     case: Any = from_tests("simt", "found_cases").NAMED["pipeline"]
     high = TOP + BUFFERS * HIGH + 14
-    parts = ["With the fault: 4 tiles under way and one being read, in 4 buffers", "Mended: 3 tiles under way and one being read, in 4 buffers"]
+    parts = [f"{how} tiles under way and one being read, in 4 buffers" for how in ("With the fault: 4", "Mended: 3")]
     wide = LEFT + STEPS * CELL + 8
     style = "text{font-family:sans-serif;font-size:13px}.title{font-size:15px;font-weight:bold}.head,.cell{text-anchor:middle}"
     body = [line for i, source in enumerate((case.source, case.mended)) for line in panel(parts[i], traced(source), 6 + i * high)]

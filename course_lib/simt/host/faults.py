@@ -220,7 +220,7 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
         return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {where}: that is outside. Check the index against the "
                            "array's size.", array="shared", bounds=(0, size), **facts)
     if space == "local":
-        return of_local(run.program.local_bytes, verb, facts)
+        return of_local(run.program.local_bytes, access.width, verb, facts)
     if space == "const":
         size = run.program.constant_bytes
         return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {address} of {size} bytes of {space} memory.",
@@ -234,17 +234,18 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
     below = " A negative index often comes from a row or column -1, or from a product above 2147483647, which an int does not hold."
     return OutOfBounds(
         f"{place(facts)} {verb} {array.name}[{index}], but {array.name} has {count} elements (0 … {count - 1}). Guard the "
-        f"access: in a matrix, row and column have a limit each.{below if index < 0 else ''}", array=array.name, index=index, bounds=(0, count), **facts)
+        f"access: in a matrix, row and column have a limit each.{below if index < 0 else ''}",
+        array=array.name, index=index, bounds=(0, count), **facts)
 
 
-def of_local(size: int, verb: str, facts: Facts) -> OutOfBounds:
-    """Return the error of an access outside the local memory of a thread, where its local arrays lie."""
+def of_local(size: int, each: int, verb: str, facts: Facts) -> OutOfBounds:
+    """Return the error of an access outside the local memory of a thread, where its local arrays lie; its elements have `each` bytes."""
     address, width = facts["address"], facts["width"]
     for bits in (64, 32):               # of the register that the address came from
         if 1 << bits - 1 <= address < 1 << bits:
             address -= 1 << bits
     where = "in front of" if address < 0 else "behind"
     return OutOfBounds(
-        f"{place(facts)} {verb} {width} bytes at byte {address}, {where} the {size} bytes of its local arrays: as elements of {width} bytes, "
-        f"[{address // width}] where 0 … {size // width - 1} are there. Check the index against the array's size.",
+        f"{place(facts)} {verb} {width} bytes at byte {address}, {where} the {size} bytes of its local arrays: as elements of {each} "
+        f"bytes, [{address // each}] where 0 … {size // each - 1} are there. Check the index against the array's size.",
         array="local", bounds=(0, size), **facts | {"address": address})

@@ -53,8 +53,10 @@ def variable_at(run: Running, address: int) -> tuple[str, int]:
 
     Dynamic ones have no size of their own and reach to the end.
     """
-    return next(((name, address - at) for name, at, nbytes in run.program.shared if at <= address and (address < at + nbytes or not nbytes)),
-                ("", address))
+    for name, at, nbytes in run.program.shared:
+        if at <= address and (address < at + nbytes or not nbytes):
+            return name, address - at
+    return "", address
 
 
 def joined(old: Hazard, new: Hazard) -> Hazard:
