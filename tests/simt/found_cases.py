@@ -128,7 +128,8 @@ INT = np.int32
 IMAGE, BATCH, BYTES = (9, 37), (3, 1, 7), 1000
 CASES = (
     Case("softmax", lambda: (3, 128, [INT(300), numbers(3, 300), zeros(3, 300)]), softmax_of,
-         [("    if (lane == 0)\n        part[warp] = sum;", "    __syncthreads();                             // everybody has read the maxima\n"
+         [("    if (lane == 0)\n        part[warp] = sum;",
+           "    __syncthreads();                             // everybody has read the maxima\n"
            "    if (lane == 0)\n        part[warp] = sum;")],
          {("RAW", lines(20, 28)), ("WAR", lines(20, 28))}),
     Case("pipeline", lambda: (1, 128, [INT(9), numbers(9, 128), zeros(128)]),
