@@ -368,9 +368,9 @@ def test_special_registers():
         asm volatile("mov.u64 %0, %gridid;" : "=l"(g)); out[16 * 64 + t] = g; }}
     }}"""
     out = np.full((17, 64), 99, np.uint32)
-    launch(source, [out], grid=3, block=64, dynamic_shared=24)
+    shared = launch(source, [out], grid=3, block=64, dynamic_shared=24).resources.static_shared_bytes + 24
     t = np.arange(64)
-    constant = {0: 0, 1: 1, 3: 2, 4: 24, 5: 64, 6: 64 + 1024, 7: 0, 8: 1, 9: 0, 10: 1, 11: 2, 12: 3, 15: 2, 16: 1}
+    constant = {0: 0, 1: 1, 3: 2, 4: 24, 5: shared, 6: shared + 1024, 7: 0, 8: 1, 9: 0, 10: 1, 11: 2, 12: 3, 15: 2, 16: 1}
     for row, value in constant.items():
         assert (out[row] == value).all(), row
     assert (out[2] == t // 32).all()
