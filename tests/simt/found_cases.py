@@ -1,7 +1,7 @@
 """The kernels of docs/found/: how each is launched, what the simulator must find, how it is mended, what is then right."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,6 @@ class Case:
         What to replace in the source, and by what.
     finds : set of (kind, set of lines), or (kind of error, line)
         What the simulator must say, no more and no less.
-    needs : callable() -> bool
-        Whether this simulator can find it.
     """
 
     name: str
@@ -39,7 +37,6 @@ class Case:
     answer: Callable[[list[Any]], Any]
     mend: Sequence[tuple[str, str]]
     finds: Any
-    needs: Callable[[], bool] = field(default=lambda: True)
 
     @property
     def source(self) -> str:
@@ -107,18 +104,6 @@ def neighbours(args: list[Any]) -> Any:
     return (padded[:-2] + padded[2:]) / 2
 
 
-def shared_begins_behind_what_is_reserved() -> bool:
-    """Say whether this simulator places shared memory as an H200 does, at byte 1,024 of its window."""
-    source = """extern "C" __global__ void where(unsigned* out) {
-        __shared__ __align__(16384) float tile[4096];
-        tile[threadIdx.x] = 0;
-        *out = __cvta_generic_to_shared(tile);
-    }"""
-    out = np.zeros(1, np.uint32)
-    simt.launch(source, "where", 1, 1, [out])
-    return bool(out[0] % 16384 == 1024)
-
-
 def lines(*pair: int) -> frozenset[int]:
     """Return two lines, in whatever order."""
     return frozenset(pair)
@@ -149,7 +134,7 @@ CASES = (
            "int i = k * 256 + threadIdx.x;\n            const unsigned at = (now + 4 * i) +"),
           ("threadIdx.x;\n            const unsigned at = (now + 4 * i) ^ (step % 2 * 16384);\n            float",
            "threadIdx.x;\n            const unsigned at = (now + 4 * i) + (step % 2 * 16384);\n            float")],
-         ("OutOfBounds", 13), shared_begins_behind_what_is_reserved),
+         ("OutOfBounds", 13)),
     Case("last_warp", lambda: (3, 128, [numbers(3, 128), zeros(3)]), lambda args: args[0].astype(np.float64).sum(axis=1),
          [("thread + d];\n", "thread + d];\n        __syncwarp();                            // everybody has read\n"),
           ("+ other;\n", "+ other;\n        __syncwarp();                            // everybody has written\n")],

@@ -5,17 +5,12 @@ import importlib
 import found_cases as cases
 import numpy as np
 import pytest
-from found_cases import CASES, NAMED, ORDERS, Case
+from found_cases import CASES, NAMED, ORDERS
 from launching import fault, launch
 
 from course_lib import simt
 
 ALL = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-
-
-def needed(case: Case):
-    if not case.needs():
-        pytest.skip("this simulator lets shared memory begin at byte 0")
 
 
 def pairs(found):
@@ -24,7 +19,6 @@ def pairs(found):
 
 @ALL
 def test_the_fault_is_found_and_nothing_else(case):
-    needed(case)
     assert cases.run(case, case.source).found == case.finds
     for order in ORDERS[1:]:
         assert pairs(cases.run(case, case.source, order).found) == pairs(case.finds)
@@ -46,7 +40,6 @@ def test_a_mend_is_one_to_three_lines(case):
 
 @ALL
 def test_two_workers_find_the_same(case):
-    needed(case)
     assert cases.run(case, case.source, workers=2).found == case.finds
 
 
