@@ -117,13 +117,13 @@ def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
     >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)).partition("<img")[2])        # doctest: +NORMALIZE_WHITESPACE
      alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button
     class="wbw-enlarge"
-    popovertarget="wbw-a9993e364706" aria-label="Picture in full screen, or back" title="Full screen, or back">⛶</button></span>
+    popovertarget="wbw-a9993e364706" aria-label="Picture in full screen, or back" title="Full screen, or back">⤢</button></span>
     """
     name = "wbw-" + hashlib.sha1(data, usedforsecurity=False).hexdigest()[:12]
     look = f'class="wbw-figure" width="{size[0]}" style="max-width:100%"'
     image = f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
     words = 'aria-label="Picture in full screen, or back" title="Full screen, or back"'
-    button = f'<button class="wbw-enlarge" popovertarget="{name}" {words}>⛶</button>'
+    button = f'<button class="wbw-enlarge" popovertarget="{name}" {words}>⤢</button>'
     return f'<span class="wbw-zoom" id="{name}" popover>{image}{button}</span>'
 
 
