@@ -50,6 +50,7 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_letters_on_a_coloured_area_are_read_in_both_themes(name, monkeypatch):
+    monkeypatch.delenv(picture.FIGURES, raising=False)
     drawn, svg = [], picture._svg
     monkeypatch.setattr(picture, "_svg", lambda figure: drawn.append(figure) or svg(figure))
     PICTURES[name]()
