@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.plots.picture import DARK
+from course_lib.plots.picture import STYLE, img_tag
 
 CONFIG = Path(__file__).with_name("nbval_sanitize.cfg")
 
@@ -29,7 +29,8 @@ def sanitize(text):
     ("measured on NVIDIA H200", "measured on NVIDIA L4"),
     ('<img alt="x" src="data:image/png;base64,iVBORw0KGgo=">', '<img alt="x" src="data:image/png;base64,AAAA+/">'),
     ('<img alt="x" width="9" src="data:image/png;base64,iVBORw0KGgo=">',
-     DARK + '<img alt="x" class="wbw-figure" width="8" style="max-width:100%" src="data:image/svg+xml;base64,AAAA+/">'),
+     STYLE + '<img alt="x" class="wbw-figure" width="8" style="max-width:100%" src="data:image/svg+xml;base64,AAAA+/">'),
+    ('<img alt="x" width="9" src="data:image/png;base64,iVBORw0KGgo=">', STYLE + img_tag(b"abc", "svg+xml", "x", (8, 2))),
     ("16 threads of this machine", "2 threads of this machine"),
 ])
 def test_what_the_machine_decides_is_hidden(one, other):
@@ -46,6 +47,6 @@ def test_what_a_lesson_promises_is_compared(text):
 
 
 def test_the_words_of_a_picture_are_compared():
-    one, other = (f'{DARK}<img alt="{n} sectors" src="data:image/png;base64,iVBO"> then <img alt="y" src="data:image/png;base64,A">'
+    one, other = (f'{STYLE}<img alt="{n} sectors" src="data:image/png;base64,iVBO"> then <img alt="y" src="data:image/png;base64,A">'
                   for n in (2, 8))
     assert sanitize(one) == '<img alt="2 sectors" PICTURE> then <img alt="y" PICTURE>' != sanitize(other)

@@ -128,7 +128,7 @@ class _Check:
         case = trial.case
         return simt.launch(self.source, self.kernel.entry, self._grid(case), self.kernel.block(**self.values), trial.args,
                            defines=self.kernel.defines(**self.values),
-                           racecheck=racecheck, trace=trace, max_steps=MAX_STEPS)
+                           racecheck=racecheck, trace=trace, max_steps=MAX_STEPS, strict_barriers=True)
 
     def _with_place(self, finding: Finding) -> Finding:
         """Say which thread stored a wrong element, and in which line."""

@@ -2,7 +2,7 @@
 //
 // The picture owns no time and no state. It is a function of a view: { scene, values, smooth, at, … }. `at` runs from 0 to scene.steps.
 const SETTLE_MS = 700;                       // in which a picture follows a control, where it names no time of its own (`settle`)
-const GRACE_MS = 2000;                       // after Enter in the question: a press of Play that was on its way does not pause
+const GRACE_MS = 2000;                       // after Space in the question: a press of Play that was on its way does not pause
 const NARROW = 700;                          // pixels: a telephone, or half a window
 const PROJECTED = [28 / 1080, 15, 64];       // the type on a full screen: a share of its height, so that a browser's zoom changes nothing
 const ICONS = { play: "M3 1l10 7-10 7z", pause: "M3 1h4v14H3zM9 1h4v14H9z", back: "M13 1L5 8l8 7zM2 1h2v14H2z", step: "M3 1l8 7-8 7zM12 1h2v14h-2z",
@@ -275,7 +275,7 @@ class Stage {
     const view = this.view(), step = Math.floor(this.at + 1e-6);
     const wrote = this.guess?.value.trim(), unread = wrote && document.activeElement !== this.guess && !Number.isFinite(numberOf(wrote));
     const guess = step >= this.scene.steps || unread ? wrote : "";           // what is no number is said at once, not after the last step
-    const words = this.picture.says(view, step) + (guess ? ` ${judged(guess, this.scene.answer)}` : "");
+    const words = this.picture.says(view, step) + (guess ? ` ${judged(guess, this.scene.answer)}` : this.noted && wrote ? ` You say ${wrote}. Space plays, → goes one step.` : "");
     put(this.says, "aria-live", this.playing ? "off" : "polite");
     if (this.says.textContent !== words) this.says.textContent = words;
     put(this.canvas, "aria-label", `${this.picture.title}. ${this.picture.describes(view, step)} Keys: space plays, arrows step, f fills the screen.`);
@@ -372,14 +372,15 @@ class Stage {
     this.offer(event);
     const { target, key } = event, presses = target.matches("button") && key === " ", idle = target.type === "range" || target.type === "radio" && target.checked;
     const own = target !== this.scrub && target.matches("input") && !(idle && key === " ");      // a slider and a switch that is on have no use for Space
-    const guessed = target === this.guess && (key === "Enter" || key === " ");       // whoever has written a number down wants to see it
+    const guessed = target === this.guess && (key === "Enter" || key === " ");       // Enter writes a number down; Space wants to see it, too
     if (guessed) this.canvas.focus();
+    this.noted = guessed && key === "Enter";
     if (event.ctrlKey || event.metaKey || event.altKey || !guessed && own && (key !== "f" || target === this.guess) || presses) return;
     const acts = { " ": () => this.toggle(), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), Home: () => this.seek(0),
       End: () => this.seek(this.scene.steps), f: () => this.fullScreen() };
     if (this.jumper) acts.b = () => this.jump();
     Object.assign(acts, { PageDown: acts.ArrowRight, PageUp: acts.ArrowLeft });      // what a lecturer's remote control sends
-    if (guessed) acts.Enter = acts[" "] = () => this.begin();
+    if (guessed) Object.assign(acts, { Enter: () => this.tell(), " ": () => this.begin() });
     if (!acts[key]) return;
     event.preventDefault();
     event.stopPropagation();

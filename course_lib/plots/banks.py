@@ -17,8 +17,8 @@ from course_lib.plots.lane_labels import LEGIBLE, name_lanes
 from course_lib.run.traces import is_load
 from course_lib.simt.report import TraceRecord
 
-# Up to so many different words of one bank: this colour, darker the more. A dark theme swaps light and dark: there the more, the
-# brighter. So none of a conflict's colours is pale: it would vanish on either page.
+# Up to so many different words of one bank: this colour, darker the more. None is pale: it would vanish on white paper, which a
+# picture with the darkest of them has in every theme (`themes`).
 DEGREES = {1: FETCHED, 2: "#DC7A00", 4: "#C85A00", 8: "#B04A00", 16: "#8A3200", 32: "#5F1A00"}
 WIDE = 11.0                # inches, for letters at their full size; a narrower figure gets smaller ones
 GAP = 1.5                  # banks between two half-warps

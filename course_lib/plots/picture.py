@@ -1,10 +1,11 @@
-"""Put a figure into a notebook so that everyone can read it: with alternative text, sharp at any size, in light and dark themes.
+"""Put a figure into a notebook so that everyone can read it: with alternative text, sharp at any size, in light and dark themes, full screen.
 
 JupyterLab gives an image output no alternative text, whatever its metadata says; an HTML `<img>` keeps its
 `alt` in JupyterLab (trusted or not), in nbconvert's pages and in the .ipynb, so that is what `show` emits.
 """
 
 import base64
+import hashlib
 import html
 import io
 import os
@@ -17,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from course_lib.plots import style
+from course_lib.plots import style, themes
 
 Drawn = tuple[Axes | Figure, str]       # a drawing and its alternative text
 
@@ -25,9 +26,15 @@ COLOURS = 64            # flat drawings need few colours; a palette makes the PN
 MOST_BYTES = 150_000    # of an SVG; a map of thousands of elements has more, and becomes a PNG
 FIGURES = "COURSE_FIGURES"              # "png" where notebooks are committed: GitHub shows no SVG, and a PNG is smaller
 
-# A figure is drawn for white paper and is transparent. What knows no theme gives it white; dark themes swap light and dark, not hues.
-DARK = ('<style>[data-jp-theme-light="false"] .wbw-figure,.vscode-dark .wbw-figure'
-        "{background:none!important;filter:invert(1) hue-rotate(180deg)}</style>")
+# An SVG in an `<img>` takes the theme from the element's `color-scheme`. Full screen needs no program: the picture lies in a popover that
+# is shown in its place until its button opens it; Escape and a click beside it close it. A PNG keeps its white paper in every theme.
+STYLE = ("<style>.wbw-zoom{color-scheme:light}[data-jp-theme-light=false] .wbw-zoom,.vscode-dark .wbw-zoom{color-scheme:dark}"
+         ".wbw-zoom:not(:popover-open){display:inline-block;position:relative;inset:auto;max-width:100%;margin:0;padding:0;border:0;"
+         "overflow:visible;background:none}"
+         ".wbw-zoom:popover-open{display:flex;inset:0;width:100%;height:100%;box-sizing:border-box;padding:1vmin;border:0;background:Canvas}"
+         '.wbw-zoom:popover-open img{width:100%;height:100%;object-fit:contain}.wbw-figure[src^="data:image/p"]{background:#fff}'
+         ".wbw-enlarge{position:absolute;right:2px;top:2px;font-size:18px;opacity:0}"
+         ".wbw-zoom:hover .wbw-enlarge,.wbw-enlarge:focus-visible{opacity:1}@media(hover:none){.wbw-enlarge{opacity:1}}</style>")
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Picture:
     alt: str
 
     def _repr_html_(self):
-        return DARK + img_tag(self.data, self.kind, self.alt, self.size)
+        return STYLE + img_tag(self.data, self.kind, self.alt, self.size)
 
     def __repr__(self):
         return f"[figure: {self.alt}]"
@@ -74,13 +81,13 @@ def render(ax: Axes | Figure, alt: str, *, small: bool = True) -> Picture:
 
 
 def _svg(figure):
-    """Return the figure as an SVG with a transparent background, without what only programs read; the same figure gives the same bytes."""
+    """Return the figure as an SVG that knows both themes, without what only programs read; the same figure gives the same bytes."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", buffer.getvalue(), flags=re.DOTALL)
     text = re.sub(r"\b[1-9]\d*\.\d{3,}", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), text)
     text = re.sub(r' d="[^"]*"', lambda found: re.sub(r"\s*([A-Za-z])\s*", r"\1", found[0][4:-1]).join((' d="', '"')), text)
-    return re.sub(r">\s+<", "><", re.sub(r"\s+", " ", text)).strip().encode()
+    return themes.themed(re.sub(r">\s+<", "><", re.sub(r"\s+", " ", text)).strip()).encode()
 
 
 def _png(figure, small):
@@ -105,13 +112,17 @@ def _with_palette(pixels):
 
 
 def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
-    """Return an HTML image with the picture inside it; it shrinks where there is no space for its width.
+    """Return an HTML image with the picture inside it and a button for full screen; it shrinks where there is no space for its width.
 
-    >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)))
-    <img alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%;background:white" src="data:image/png;base64,YWJj">
+    >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)).partition("<img")[2])        # doctest: +NORMALIZE_WHITESPACE
+     alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button class="wbw-enlarge"
+    popovertarget="wbw-a9993e364706" aria-label="Picture in full screen, or back" title="Full screen, or back">⛶</button></span>
     """
-    look = f'class="wbw-figure" width="{size[0]}" style="max-width:100%;background:white"'
-    return f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
+    name = "wbw-" + hashlib.sha1(data, usedforsecurity=False).hexdigest()[:12]
+    look = f'class="wbw-figure" width="{size[0]}" style="max-width:100%"'
+    image = f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
+    words = 'aria-label="Picture in full screen, or back" title="Full screen, or back"'
+    return f'<span class="wbw-zoom" id="{name}" popover>{image}<button class="wbw-enlarge" popovertarget="{name}" {words}>⛶</button></span>'
 
 
 def show(ax: Axes | Figure, alt: str) -> None:

@@ -13,7 +13,7 @@ from course_lib.plots import style
 from course_lib.run import LaunchResult, RunResult
 from course_lib.run.traces import array_of, elements, is_load, is_store
 
-TILE = "#D2D2D2"               # grey that stands apart from white paper, and from black when a dark theme swaps light and dark
+TILE = "#D2D2D2"               # grey that stands out on white paper
 OWNED, NEEDED = 1.0, 0.4       # shades of an element that the thread computes, and of one that uses the same rows or columns
 
 

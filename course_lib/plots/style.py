@@ -18,6 +18,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
+from course_lib.plots import themes
+
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PURPLE, YELLOW, INK, GREY, PALE = "#56B4E9", "#CC79A7", "#F0E442", "#222222", "#9A9A9A", "#EDEDED"
 CYCLE = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, YELLOW, GREY)
@@ -101,10 +103,13 @@ def legend_beside(ax: Axes, handles: Sequence[Artist] | None = None) -> Legend:
 
 
 def text_on(colour: str) -> str:
-    """Return black or white, whichever reads better on `colour`.
+    """Return black or white, whichever reads better on `colour`; in every theme, even where `colour` is another one there.
 
-    >>> text_on("#0072B2"), text_on("#F0E442")
-    ('white', 'black')
+    >>> text_on("#0072B2"), text_on("#F0E442"), text_on("#BFDDF0")
+    ('#fefefe', '#010101', 'black')
     """
     r, g, b = matplotlib.colors.to_rgb(colour)
-    return "black" if 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.45 else "white"
+    black = 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.45
+    if themes.flips(matplotlib.colors.to_hex(colour)):
+        return "black" if black else "white"
+    return themes.FIXED_BLACK if black else themes.FIXED_WHITE

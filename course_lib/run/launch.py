@@ -203,8 +203,8 @@ def _compiled_for(chosen: Device) -> str:
 def observed(report: simt.Report | None, racecheck: bool) -> dict[str, Any]:
     """Return the fields of a `LaunchResult` that the simulator fills."""
     if report is None:
-        return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None,
+        return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None, "meetings": (),
                 "trace": (), "arrays": (), "shared": ()}
     return {"counters": report.counters, "counters_label": "simulated", "lines": report.lines, "level": report.level,
-            "hazards": report.hazards if racecheck else None,
+            "hazards": report.hazards if racecheck else None, "meetings": report.meetings,
             "trace": report.trace, "arrays": report.arrays, "shared": report.shared}

@@ -9,7 +9,7 @@ from course_lib.gpu import Timing
 from course_lib.kernels import Kernel
 from course_lib.model.occupancy import Occupancy
 from course_lib.run.types import Array, Rows
-from course_lib.simt.report import DeviceArray, Hazard, SharedVariable, TraceRecord
+from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, SharedVariable, TraceRecord
 from course_lib.toolchain.resources import Resources
 
 OPERATIONS = {"load": "ld", "store": "st"}
@@ -57,6 +57,8 @@ class LaunchResult:
         How many of these blocks one multiprocessor of that device holds; modelled.
     hazards
         Races in shared memory; None when they were not looked for.
+    meetings
+        Barriers of two source lines at which warps of a block met, as the simulator noticed; empty on a GPU alone.
     trace, arrays, shared
         Of a traced run: its records, and the address ranges of arrays and shared variables.
     """
@@ -76,6 +78,7 @@ class LaunchResult:
     occupancy: Occupancy = field(repr=False)
     device: str
     hazards: tuple[Hazard, ...] | None = field(repr=False)
+    meetings: tuple[BarrierMeeting, ...] = field(repr=False)
     trace: tuple[TraceRecord, ...] = field(repr=False)
     arrays: tuple[DeviceArray, ...] = field(repr=False)
     shared: tuple[SharedVariable, ...] = field(repr=False)
@@ -177,6 +180,8 @@ def _launch_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
     yield from _resource_rows(r)
     if r.hazards is not None:
         yield "hazards", _hazards(r.hazards)
+    for meeting in r.meetings:
+        yield "barriers", str(meeting)
 
 
 def _counter_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:

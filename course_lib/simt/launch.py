@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError, SimtError
-from course_lib.simt.host import build, counters, faults, limits, output, results
+from course_lib.simt.host import build, counters, faults, heap, limits, output, results, together
 from course_lib.simt.host.arguments import Arguments
 from course_lib.simt.host.memory import aligned, spare
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
@@ -35,7 +35,8 @@ Progress = Callable[[int, int], object]
 def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: Iterable[Any], *, defines: Mapping[str, Any] | None = None,
            dynamic_shared: SupportsIndex = 0, constants: Mapping[str, Any] | None = None, racecheck: bool = False,
            max_steps: SupportsIndex | None = None, warp_order: WarpOrder = "forward", workers: SupportsIndex | None = None,
-           arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None) -> Report:
+           arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None,
+           strict_barriers: bool = False) -> Report:
     """Run a CUDA kernel on the simulator.
 
     Parameters
@@ -68,6 +69,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
         (block, warp) of the warps to record; the block is (x, y, z) or its linear number.
     progress
         Called with (blocks done, blocks in all) now and then.
+    strict_barriers
+        Stop with `DivergentBarrier` when warps meet at barriers of one number in two lines, instead of noting it in `report.meetings`.
 
     Raises
     ------
@@ -80,6 +83,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
     run = Execution(kernel, blocks, threads, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
+    run.launch.strict_barriers = bool(strict_barriers)
     run.execute(workers, progress)
     report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
     spare.give([*run.large, *(a.host for a in run.given.memory.allocations)])
@@ -100,6 +104,7 @@ class Execution:
         self.large: list[NDArray[np.uint8]] = []  # what of it may serve another launch
         self.racecheck = bool(racecheck)
         self.max_steps = MAX_STEPS if max_steps is None else min(limits.positive(max_steps, "max_steps", STEPS_WORDS), limits.LARGEST)
+        self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes)
         self.given = Arguments(kernel, args, {} if constants is None else constants)
         self.arrays = self.given.arrays
         self.trace = limits.trace_pairs(trace, grid, self.warps)
@@ -114,6 +119,8 @@ class Execution:
     # -- memory ------------------------------------------------------------------------------------
     def _array_table(self):
         entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.given.memory.allocations]
+        if self.together:
+            entries.append((abi.WORKSPACE, abi.WORKSPACE + together.BYTES, self.pin(np.zeros(together.BYTES, np.uint8)), True))
         if self.given.variables.nbytes:
             variables, at = self.given.variables, abi.GLOBAL_VARIABLES
             entries.append((at, at + variables.nbytes, variables.ctypes.data, True))
@@ -143,9 +150,12 @@ class Execution:
         special = [(number, slot) for number, slot in kernel.special_slots()]
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
+        run.together = self.together
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
         self._describe_calls(run)
+        self.heap = heap.make(program, self.pin)
+        run.heap = self.pin(self.heap) if self.heap else 0
         run.polls = self.pin(np.array([b.polls for b in program.blocks], np.uint8))
         run.params = run.constants = self.pin(self.given.constants)
         run.constant_bytes = self.given.constants.nbytes
@@ -180,8 +190,8 @@ class Execution:
         self.stack_offset = up(at + up(run.local_bytes, 16) * abi.LANES)
         run.warp_bytes = up(self.stack_offset + (run.stack_bytes + 8) * abi.LANES)
 
-    def _make_worker(self):
-        """Return a Worker with its own counters, shared memory and warps."""
+    def _make_worker(self, number):
+        """Return a Worker with its own counters, shared memory and warps; the `number`-th block is its own where all are resident."""
         run, arrays = self.launch, counters.empty(self.program)
         worker = abi.Worker.from_buffer(aligned(up(ctypes.sizeof(abi.Worker), 128), 128))
         ctypes.memset(ctypes.addressof(worker), 0, ctypes.sizeof(worker))
@@ -198,7 +208,7 @@ class Execution:
             worker.queues = self.pin(aligned(ctypes.sizeof(abi.Queue) * self.warps))
         hazards = (abi.Hazard * abi.MAX_HAZARDS)()
         worker.hazards = self.pin(hazards)
-        limit = TRACE_RECORDS if self.trace[1] else 0
+        limit = TRACE_RECORDS if self.trace[1] and (not self.together or number in self.trace[0][::2]) else 0
         records = np.empty(limit * ctypes.sizeof(abi.Record), np.uint8)
         worker.records, worker.record_limit = self.pin(records), limit
         warps = self._make_warps(worker)
@@ -239,7 +249,8 @@ class Execution:
     def fill_warp(self, raw: NDArray[np.uint8], index: int) -> None:
         """Write a warp's special registers and constants."""
         run = self.launch
-        sizes = special.sizes(self.program.shared_bytes, self.shared_bytes - self.program.shared_bytes)
+        static, system = self.program.shared_bytes, special.reserved(self.program.slots)
+        sizes = special.sizes(static - system, self.shared_bytes - static)
         self.kernel.fill_special(raw[run.register_offset:run.uniform_offset], index, self.block, self.grid, sizes)
         if self.uniform is not None:
             self.uniform.fill(raw[run.uniform_offset:], special.values(index, self.block, self.grid))
@@ -264,9 +275,10 @@ class Execution:
         """Run all thread blocks; raise what the lowest one that fails says."""
         total = self.grid[0] * self.grid[1] * self.grid[2]
         wanted = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
-        count = 1 if self.program.atomics() else min(wanted, MOST_THREADS, total)
-        self.workers = [self._make_worker() for _ in range(count)]
-        failed = Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
+        count = total if self.together else 1 if self.program.atomics() or self.heap else min(wanted, MOST_THREADS, total)
+        self.workers = [self._make_worker(number) for number in range(count)]
+        failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress) if self.together else \
+            Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
         if failed:
             number, worker = min(failed, key=lambda f: f[0])
             error = faults.explain(self, worker)

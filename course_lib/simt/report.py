@@ -63,6 +63,29 @@ class Hazard:
 
 
 @dataclass(frozen=True)
+class BarrierMeeting:
+    """Warps of one block that waited for each other at barriers of one number in two lines.
+
+    A GPU lets them go on, as the simulator does; the language asks every thread of a block to reach the same `__syncthreads()`.
+    One entry per pair of lines: the first example, and in `count` how many there were. `number` is the barrier's, threads are (x, y, z).
+    """
+
+    number: int
+    first_line: int
+    second_line: int
+    first_thread: Index
+    second_thread: Index
+    block: Index
+    count: int
+
+    def __str__(self) -> str:
+        times = f"{self.count} time{'s' if self.count != 1 else ''}"
+        return (f"barriers of two lines met: the warp of thread {self.first_thread} waited at line {self.first_line}, that of thread "
+                f"{self.second_thread} at line {self.second_line}, block {self.block} ({times}). GPUs count arrivals at barrier "
+                f"{self.number} wherever they come from, but CUDA asks all threads of a block to reach the same one")
+
+
+@dataclass(frozen=True)
 class TraceRecord:
     """One memory access or barrier of a traced warp.
 
@@ -104,6 +127,9 @@ class Report:
     output: str = field(default="", repr=False)  # what the kernel printed, by block, then in the order of execution
     cubin: bytes | CodeStandIn = field(default=b"", repr=False)
     defines: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    meetings: tuple[BarrierMeeting, ...] = ()
+    unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
+    unfreed_bytes: int = 0
 
     @functools.cached_property
     def loops(self) -> tuple[toolchain.Loop, ...]:

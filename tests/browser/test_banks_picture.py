@@ -158,16 +158,28 @@ def test_the_player_plays_stops_steps_and_scrubs_by_keyboard_and_mouse(opened):
     assert shown.scrub.get_attribute("aria-valuetext") == "the words wait at their banks"
 
 
-@pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_who_has_written_a_prediction_starts_the_player_by_a_key(opened, key):
+@pytest.mark.parametrize("keys", [["Enter", "Space"], ["Space"]])
+def test_who_has_written_a_prediction_starts_the_player_by_a_key(opened, keys):
     shown = opened()
     pad(shown).press("ArrowRight")
     pad(shown).press("ArrowRight")
     shown.prediction().fill("2")
-    shown.page.keyboard.press(key)
+    for key in keys:
+        shown.page.keyboard.press(key)
     shown.says(r"2 ticks.* You said 2: right\.")
     shown.page.keyboard.press("ArrowLeft")
     shown.says("Tick 1")
+
+
+def test_enter_writes_a_prediction_down_and_leaves_the_arrows_to_the_picture(opened):
+    """A lecturer types the room's vote, presses Enter and steps: the picture must not play by itself."""
+    shown = opened()
+    shown.prediction().fill("32")
+    shown.page.keyboard.press("Enter")
+    shown.says(r"You say 32\. Space plays, → goes one step\.")
+    shown.button("Play").wait_for()
+    shown.page.keyboard.press("ArrowRight")
+    shown.says("wait at their banks")
 
 
 def test_a_lecturers_keys_step_and_many_at_once_count(opened):

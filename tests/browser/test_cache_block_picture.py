@@ -40,7 +40,7 @@ def test_steps_by_key_have_the_counters_lines(opened):
 def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown = opened()
     shown.prediction().fill("4")
-    shown.page.keyboard.press("Enter")
+    shown.page.keyboard.press("Space")
     shown.says(r"^After 1,024 of 32,768")
     shown.button("Pause").click()
     shown.press("End")
@@ -48,11 +48,11 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
 
 
 @pytest.mark.parametrize("then", ["click", "Space"])
-def test_play_after_enter_in_the_question_plays_on(opened, then):
-    """The lesson says "write your prediction, press Play": whoever presses Enter in between must not pause the picture."""
+def test_play_after_space_in_the_question_plays_on(opened, then):
+    """The lesson says "write your prediction, press Play": whoever has already pressed Space must not pause the picture."""
     shown = opened()
     shown.prediction().fill("4")
-    shown.page.keyboard.press("Enter")
+    shown.page.keyboard.press("Space")
     button = shown.button("Pause")
     button.click() if then == "click" else shown.page.keyboard.press("Space")
     shown.says(r"^After 1,024 of 32,768")

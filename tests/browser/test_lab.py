@@ -191,7 +191,7 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
         lesson.page.get_by_text("SASS of line 33").wait_for()
         lesson.shots(SHOTS, "06_bank_conflicts-product", whole=False)
         lesson.page.locator(".widget-toggle-buttons button", has_text="16 banks, modelled").press("Enter")
-        lesson.page.locator('img[alt*="of 16 banks"]').nth(1).wait_for()
+        lesson.page.locator('img[alt*="of 16 banks"]').wait_for()
 
 
 @pytest.mark.exhaustive

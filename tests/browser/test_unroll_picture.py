@@ -91,7 +91,7 @@ def test_every_unroll_by_keyboard_asks_for_the_orange_rows_and_then_shows_them(o
         assert so_far(shown) == (rolled.total(), dict(rolled)), "still the boxes of UNROLL = 1"
         now = counts(states()[str(factor)])
         shown.prediction().fill(str(now["loop"] / 16))
-        shown.prediction().press("Enter")
+        shown.prediction().press("Space")
         shown.says(ENDS[factor] + r".*: right\.")
         assert so_far(shown) == (now.total(), dict(now))
         shown.rested()

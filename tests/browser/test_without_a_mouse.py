@@ -71,6 +71,8 @@ def test_the_keyboard_alone_goes_through_lesson_04():
         keys.tab_to(".wbw-ask input")
         keys.type("8")
         keys.press("Enter")
+        page.locator(".wbw-says", has_text="You say 8. Space plays").wait_for()
+        keys.press("Space")
         page.locator(".wbw-says", has_text="k = 0. Naive").wait_for()
         keys.press("End")
         page.locator(".wbw-says", has_text="You said 8: right.").wait_for()

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from course_lib import plots
+from course_lib.plots import style
 from course_lib.run import counter_name
 from course_lib.run.listing import INSTRUCTIONS
 
@@ -66,13 +67,35 @@ def test_a_picture_carries_its_words_and_is_small():
     assert len(picture.data) < 20_000
 
 
-def test_a_picture_has_no_paper_of_its_own_so_that_dark_themes_may_turn_its_colours():
+def test_a_picture_has_both_themes_and_takes_the_one_of_the_page():
     picture = plots.render(plots.bars({"a": 1, "b": 2}, unit="u"), "two bars")
-    assert not re.search(rb'fill: ?(#ffffff|white)', picture.data)
+    text = picture.data.decode()
+    assert "@media (prefers-color-scheme:dark)" in text
+    assert "var(--c222222)" in text, "ink follows the theme"
+    assert style.BLUE.lower() in text, "a colour that words may name does not"
     found = picture._repr_html_()
-    assert 'background:white' in found, "for whoever has no theme"
-    assert re.search(r'<style>\[data-jp-theme-light="false"\] .wbw-figure,.*background:none!important;filter:invert\(1\)', found)
+    assert re.search(r"\[data-jp-theme-light=false\] .wbw-zoom[^{]*{color-scheme:dark}", found)
+    assert "filter" not in found
     assert "max-width:100%" in found
+
+
+def test_a_picture_opens_in_full_screen_without_a_program():
+    found = plots.render(plots.bars({"a": 1}, unit="u"), "one bar")._repr_html_()
+    name = re.search(r'<span class="wbw-zoom" id="(wbw-\w+)" popover>', found)[1]
+    assert f'<button class="wbw-enlarge" popovertarget="{name}" aria-label=' in found
+    assert "<script" not in found
+
+
+@pytest.mark.parametrize(("colour", "why"), [("#5f1a00", "dark paper would swallow it"), (None, "pixels have no theme")])
+def test_a_picture_that_has_no_dark_colours_of_its_own_keeps_white_paper(colour, why):
+    ax = style.axes(width=3, height=2)
+    if colour:
+        ax.plot([0, 1], color=colour)
+    else:
+        ax.imshow([[0, 1], [2, 3]])
+    text = plots.render(ax, "a picture").data.decode()
+    assert "prefers-color-scheme" not in text, why
+    assert '<rect width="100%" height="100%" fill="white"/>' in text
 
 
 def test_the_same_figure_gives_the_same_bytes_and_one_of_thousands_of_parts_is_a_png():

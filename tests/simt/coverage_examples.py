@@ -183,14 +183,16 @@ def memory(form, name, parts, operands):
     if name.startswith(("prefetch", "apply")):
         return f"{form} {operands.replace('[a]', where)};"
     bits = max(width(parts[-1]), 16)
-    items = int(next((p[1:] for p in parts if p in ("v2", "v4")), 1))
+    items = int(next((p[1:] for p in parts if p in ("v2", "v4", "v8")), 1))
     if name in ("ld", "ldu", "st"):
         found = [{16: "%h{}", 32: "%r{}", 64: "%d{}"}[bits].format(i + 1) for i in range(items)]
         data = f"{{{', '.join(found)}}}" if items > 1 else found[0]
         guard = "" if "param" in where else "@%p1 "
         return f"{guard}{form} {where}, {data}{policy};" if name == "st" else f"@%p1 {form} {data}, {where}{policy};"
-    values = ", ".join([Registers.source(bits)] * (2 if "cas" in parts else 1))
-    result = f"{Registers().result(bits)}, " if name == "atom" else ""
+    found = [{16: "%h{}", 32: "%r{}", 64: "%d{}", 128: "%q{}"}[bits].format(i) for i in range(1, items + 1)]
+    data = f"{{{', '.join(found)}}}" if items > 1 else found[0]
+    values = ", ".join([data] * (2 if "cas" in parts else 1))
+    result = f"{data}, " if name == "atom" else ""
     return f"@%p1 {form} {result}{where}, {values}{policy};"
 
 

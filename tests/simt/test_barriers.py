@@ -136,6 +136,112 @@ def test_guarded_barriers_and_barriers_in_different_branches(how):
     assert not report.hazards
 
 
+# -- barriers of one number in several lines -----------------------------------------------------------------------------
+ROLES = """extern "C" __global__ void f(int* out, int rounds) {
+    __shared__ int box[2][32];
+    const int lane = threadIdx.x % 32;
+    int sum = 0;
+    if (threadIdx.x < 32) {
+        for (int k = 0; k < rounds; ++k) {
+            box[k & 1][lane] = k * 100 + lane;
+            __syncthreads();
+        }
+    } else {
+        for (int k = 0; k < rounds; ++k) {
+            __syncthreads();
+            sum = sum * 3 + box[k & 1][31 - lane];
+        }
+        out[lane] = sum;
+    }
+}"""
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_warps_of_different_roles_meet(how):
+    out, report = run(ROLES, INT(5), n=32, **how)
+    total = np.zeros(32, int)
+    for k in range(5):
+        total = total * 3 + k * 100 + 31 - np.arange(32)
+    assert (out == total).all()
+    assert not report.hazards
+    (met,) = report.meetings
+    assert (met.number, met.first_line, met.second_line, met.count, met.block) == (0, 8, 12, 5, (0, 0, 0))
+    assert (met.first_thread, met.second_thread) == ((0, 0, 0), (32, 0, 0))
+    assert "line 8" in str(met)
+    assert "line 12" in str(met)
+
+
+def test_a_meeting_orders_what_it_should_and_no_more():
+    """Without the producer's wait for an empty box there is a race, whatever the barriers' lines."""
+    racy = ROLES.replace("[k & 1]", "[0]")
+    for order in ("forward", "reverse"):
+        _, report = run(racy, INT(5), n=32, racecheck=True, warp_order=order)
+        assert {h.kind for h in report.hazards} & {"RAW", "WAR"}
+        assert len(report.meetings) == 1
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_meetings_are_errors_on_request(how):
+    error = fault(simt.DivergentBarrier, ROLES, [np.zeros(32, INT), INT(5)], block=64, strict_barriers=True, **how)
+    assert {error.line, error.other_line} == {8, 12}
+    _, report = run(PIPE, INT(7), n=32, strict_barriers=True, **how)           # named barriers are made for it
+    assert not report.meetings
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_three_roles_and_a_reduction_by_two_calls(how):
+    source = """extern "C" __global__ void f(int* out) {
+        const int w = threadIdx.x / 32, i = threadIdx.x;
+        int n = 0;
+        if (w == 0) {
+            __syncthreads();
+            n = __syncthreads_count(i & 1);
+        } else if (w == 1) {
+            __syncthreads();
+            n = 1000 + __syncthreads_count(i % 32 < 3);
+        } else {
+            __syncthreads();
+            n = 2000 + __syncthreads_count(0);
+        }
+        out[i] = n;
+    }"""
+    out, report = run(source, n=128, block=128, **how)
+    assert out.tolist() == [1000 * min(i // 32, 2) + 19 for i in range(128)]
+    assert {(m.first_line, m.second_line) for m in report.meetings} == {(5, 8), (5, 11), (6, 9), (6, 12)}
+
+
+def test_meetings_are_summed_over_blocks():
+    report = launch(ROLES, [np.zeros(32, INT), INT(3)], grid=(4, 2), block=64, workers=3)
+    (met,) = report.meetings
+    assert (met.count, met.block) == (24, (0, 0, 0))
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.parametrize("body", [
+    "if (w == 0) { __syncthreads(); __syncthreads(); }\n else __syncthreads();", "if (w) return; __syncthreads();"])
+def test_warps_that_have_ended_are_not_waited_for(body, how):
+    source = f"""extern "C" __global__ void f(int* out) {{ const int w = threadIdx.x / 32;
+        {body}
+        out[threadIdx.x] = 7; }}"""
+    out, report = run(source, **how)
+    assert out.tolist() == [7 if i < 32 or "else" in body else 0 for i in range(64)]
+    assert len(report.meetings) == ("else" in body)
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.parametrize("body", ['if (w) __syncthreads();\n else asm("bar.sync 1;");',
+                                  'if (w) __syncthreads();\n else __syncthreads_count(1);',
+                                  'if (w) __syncthreads_or(1);\n else __syncthreads_count(1);',
+                                  'if (w) __syncthreads();\n else asm("bar.sync 0, 128;");'])
+def test_barriers_that_cannot_meet(body, how):
+    source = f"""extern "C" __global__ void f(int* out) {{ const int w = threadIdx.x / 32; int n = 1;
+        {body}
+        out[threadIdx.x] = n; }}"""
+    error = fault(simt.DivergentBarrier, source, [np.zeros(64, INT)], block=64, **how)
+    assert error.line in (2, 3)
+    assert error.other_line in (2, 3)
+
+
 @pytest.mark.parametrize("body", ['if (threadIdx.x < 32) asm("bar.sync 1, 64;");',
                                   'if (threadIdx.x < 32) asm("bar.sync 1, 64;"); else asm("bar.sync 2, 64;");',
                                   'if (threadIdx.x < 32) asm("bar.sync 1, 96;"); else asm("bar.sync 1, 96;");',

@@ -196,9 +196,8 @@ def test_misaligned_for_all_lanes_together(first, line, how):
 
 
 # -- barriers -----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("condition", ["threadIdx.x < 16", "threadIdx.x == 40", "threadIdx.x & 1", "threadIdx.x < 32"])
-def test_threads_at_different_barriers(condition):
-    """Within one warp, and between warps (the last condition)."""
+@pytest.mark.parametrize("condition", ["threadIdx.x < 16", "threadIdx.x == 40", "threadIdx.x & 1"])
+def test_threads_of_one_warp_at_different_barriers(condition):
     source = f"""extern "C" __global__ void f(int* out) {{
         if ({condition}) {{
             out[threadIdx.x] = 1;

@@ -20,9 +20,11 @@ from tools.browser import MOVES, Lesson, open_lesson, require_chromium
 WIDTHS = (1280, 1920)
 REST_S = 0.6               # without a change: the picture has followed the numbers
 OUTPUT = "xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')][1]"
-# What a move must change: numbers, pictures, reasons, panes of code; the line that says what is going on does not count.
+# What a move must change: numbers, pictures, reasons, panes of code, or for which values they were counted (counts per multiply-add do not
+# depend on N, and a lesson may want that to be seen). The line that says what is going on does not count.
 EFFECT = """control => [...control.closest('.jp-OutputArea-output').querySelectorAll('table, img, [role=alert], [role=region]')]
-    .map(e => e.tagName === 'IMG' ? `${e.alt} ${e.src.length} ${e.src.slice(-200)}` : e.innerText).join('\\n')"""
+    .map(e => e.tagName === 'IMG' ? `${e.alt} ${e.src.length} ${e.src.slice(-200)}` : e.innerText)
+    .concat(/^.* = .*(?=: (?:compiled, run|known already))/m.exec(control.closest('.jp-OutputArea-output').innerText) ?? []).join('\\n')"""
 CHANGED = f"([control, before]) => ({EFFECT})(control) !== before"
 BUSY = """control => control.closest('.jp-OutputArea-output').innerText.split('\\n').some(line => line.trimEnd().endsWith('…'))"""
 

@@ -17,8 +17,8 @@ instruction whose form is not here is refused with `UnsupportedInstruction`, by 
 `tests/simt/test_coverage.py` runs what is listed.
 
 Sections and forms follow NVIDIA's "PTX ISA" manual. `[.sat]` may stand there or not, `(.u32/.s32)` is one of these, `[.rn/.rz]` is one
-of these or nothing. Results are `d`, `p`, `q`, sources `a` to `e`; `imm` is a literal. Modifiers stand in the order shown. Every
-instruction may have a guard (`@p`, `@!p`). Hints for caches and prefetches are read and change nothing.
+of these or nothing. Results are `d`, `p`, `q`, sources `a` to `e`; `imm` is a literal. Modifiers stand in the order shown, those
+of `atom` and `red` in any. Every instruction may have a guard (`@p`, `@!p`). Hints for caches and prefetches are read and change nothing.
 """
 
 REFUSED = """## Refused

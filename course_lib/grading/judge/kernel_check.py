@@ -84,7 +84,7 @@ class Run:
         grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)
         return self.engine.launch(self.source, self.spec.entry, grid, block, trial.args, racecheck=racecheck,
                                   max_steps=self.spec.max_steps, trace=trace,
-                                  constants=getattr(trial, "constants", None))
+                                  constants=getattr(trial, "constants", None), strict_barriers=True)
 
     def _counted(self, case):
         """Return the report whose counters the gates read, or None."""

@@ -25,7 +25,7 @@ from course_lib.toolchain.nvrtc import nvrtc_version
 SECONDS = 60                 # for one check of one part; a usual one takes about one
 ANSWER_SECONDS = 10          # for one call of a Python function, and for its definition
 MOST_LINE = 10_000           # bytes that a call of a function may answer with
-OPTIONS = ("racecheck", "max_steps", "trace", "defines", "dynamic_shared", "constants", "warp_order")
+OPTIONS = ("racecheck", "max_steps", "trace", "defines", "dynamic_shared", "constants", "warp_order", "strict_barriers")
 
 
 class Sandboxed:

@@ -40,7 +40,7 @@ def rows_in_banks() -> Picture:
             ax.add_patch(Rectangle((bank, top + line), 1, 1, facecolor=colour, edgecolor=style.INK if unused else style.GREY,
                                    linewidth=0.6, hatch="xxx" if unused else None))
             if marked:
-                ax.text(bank + 0.5, top + line + 0.5, str(word), fontsize=9, ha="center", va="center", color=style.INK)
+                ax.text(bank + 0.5, top + line + 0.5, str(word), fontsize=9, ha="center", va="center", color=style.text_on(colour))
         if panel:
             ax.text(ROWS + 0.3, top + ROWS + 0.5, f"the end of row {ROWS - 1}", fontsize=11, va="center")
             for bank in (*range(0, BANKS - 2, 4), BANKS - 1):

@@ -25,7 +25,7 @@ def layouts() -> Picture:
             red = colour == "r"
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=style.VERMILION if red else style.PALE, edgecolor=style.GREY, linewidth=1))
             ax.text(x + 0.5, y + 0.5, f"{colour}{pixel}", fontsize=12, ha="center", va="center", weight="bold" if red else "normal",
-                    color="white" if red else "#222222")
+                    color=style.text_on(style.VERMILION) if red else style.INK)
         for sector in range(SECTORS):
             ax.add_patch(Rectangle((sector * (FLOATS + 0.35), y), FLOATS, 1, fill=False, edgecolor=style.INK, linewidth=2.4))
     ax.set(xlim=(-0.1, FLOATS * SECTORS + 0.8), ylim=(3.75, -0.95))

@@ -13,7 +13,7 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 COLOURS = {"ijk": style.ORANGE, "ikj": style.BLUE, "your loops": style.GREEN}
-CROWDED, FITTING = style.VERMILION, style.BLUE      # dark on white paper, and so bright where a dark theme swaps light and dark
+CROWDED, FITTING = style.VERMILION, style.BLUE
 SETS, WAYS, SIDE = 64, 12, 8              # of a first-level cache of 48 KiB; the sets are drawn as a square
 
 

@@ -103,7 +103,7 @@ def one_change() -> Picture:
             y += 1
             ax.barh(y, item.ms, height=0.86, color=colour)
             counted = f"{two_decimals(item.instructions)} instructions, {item.wavefronts:g} wavefronts"
-            ax.text(0.3, y, counted, va="center", color="white", fontsize=11.5)
+            ax.text(0.3, y, counted, va="center", color=style.text_on(colour), fontsize=11.5)
             ax.text(item.ms + 0.3, y, f"{item.ms:.1f} ms", va="center", fontsize=12)
             ax.text(-0.3, y, item.name, va="center", ha="right", fontsize=11.5)
             words.append(f"{item.name}, {counted}, {item.ms:.1f} ms")

@@ -33,6 +33,8 @@ SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
 ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
 WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
          "another: a block may wait for an earlier one, never for a later one.")
+WAITS_TOGETHER = ("Its loop waits for memory to change, and nothing changed it. All blocks of this grid get their turns; every block must "
+                  "come to each grid.sync().")
 
 
 def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
@@ -46,7 +48,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         waits = waits_for_others(run.program, worker.fault_code_block)
         return StepBudgetExceeded(
             f"{place(facts)}: a warp has executed more than {run.max_steps:,} instructions and is still here. "
-            f"{WAITS if waits else ENDLESS}",
+            f"{(WAITS_TOGETHER if run.together else WAITS) if waits else ENDLESS}",
             max_steps=run.max_steps, waits=waits, **facts)
     if fault == Fault.STOPPED:
         return KeyboardInterrupt()
@@ -149,9 +151,15 @@ def assertion(run: Running, worker: Any, ins: Instruction, facts: Facts) -> Asse
     return AssertionFailed(f"{place(facts)}: the assertion `{texts[0]}` of {texts[2]} is false ({texts[1]}:{values[2]}).", **facts)
 
 
+def heap_misuse(run: Running, worker: Any, ins: Instruction, facts: Facts) -> InvalidOperand:
+    """Return the error of a pointer that cannot be freed."""
+    return InvalidOperand(f"{place(facts)} frees {worker.fault_address:#x}, which malloc did not return, or which was freed before.",
+                          operation="free", value=worker.fault_address, **facts)
+
+
 CALLS: dict[int, Callable[[Running, Any, Instruction, Facts], SimtError]] = {
     Fault.STACK_OVERFLOW: stack_overflow, Fault.INVALID_TARGET: invalid_target, Fault.KERNEL_TRAP: trap,
-    Fault.ASSERTION: assertion}
+    Fault.ASSERTION: assertion, Fault.HEAP_MISUSE: heap_misuse}
 
 
 def of_tensor(fault: int, run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
@@ -223,6 +231,9 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
         size = run.program.local_bytes if space == "local" else run.program.constant_bytes
         return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {address} of {size} bytes of {space} memory.",
                            array=space, bounds=(0, size), **facts)
+    if abi.HEAP <= address < abi.WORKSPACE:
+        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at address {address:#x}, which belongs to no allocation of malloc or new: "
+                           "it lies outside of one, or in one that was freed.", array="heap", bounds=None, **facts)
     array = nearest(run, address)
     if array is None or abs(address - array.address) > 1 << 39:
         return OutOfBounds(f"{place(facts)} {verb} {width} bytes at address {address:#x}, where no array lies. Check that the "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError
+from course_lib.simt.isa import special
 from course_lib.simt.passes.pipeline import Program
 
 Triple = tuple[int, int, int]
@@ -101,13 +102,14 @@ def check_sizes(program: Program, grid: Triple, block: Triple, dynamic_shared: A
             raise LaunchError(f"A grid may have at most {most:,} blocks along {axis}, not {blocks:,}.", blocks=blocks, limit=most)
     if block[2] > MOST_Z:
         raise LaunchError(f"A block may have at most {MOST_Z} threads along z, not {block[2]}.")
-    if program.shared_bytes > MOST_STATIC:
-        raise LaunchError(f"Static shared memory of {program.shared_bytes} bytes; a block may declare at most {MOST_STATIC}.")
+    static = program.shared_bytes - special.reserved(program.slots)
+    if static > MOST_STATIC:
+        raise LaunchError(f"Static shared memory of {static} bytes; a block may declare at most {MOST_STATIC}.")
     dynamic = integer(dynamic_shared)
     if dynamic is None:
         raise LaunchError(f"dynamic_shared is {reprlib.repr(dynamic_shared)}; it must be a number of bytes.")
-    if dynamic < 0 or program.shared_bytes + dynamic > MOST_SHARED:
-        raise LaunchError(f"{program.shared_bytes} static and {dynamic} dynamic bytes of shared memory; "
+    if dynamic < 0 or static + dynamic > MOST_SHARED:
+        raise LaunchError(f"{static} static and {dynamic} dynamic bytes of shared memory; "
                           f"a block may have at most {MOST_SHARED} in all.")
     return dynamic
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from course_lib.simt.host import counters, faults, levels
 from course_lib.simt.host.running import Running
-from course_lib.simt.report import Hazard, Report, SharedVariable, TraceRecord
+from course_lib.simt.report import BarrierMeeting, Hazard, Report, SharedVariable, TraceRecord
 from course_lib.simt.runtime import abi
 
+MEETING = "meeting"
 RECORD = np.dtype(abi.Record)
 
 
@@ -24,12 +25,25 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     shared = tuple(SharedVariable(*v) for v in run.program.shared)
     level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, levels.predict(run.program),
                           levels.is_sure(run.program, sums["deopts"][:, 1]))
+    unfreed = (run.heap.allocated, run.heap.bytes) if run.heap is not None else (0, 0)
     return Report(run.program.entry, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
-                  total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines)
+                  total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
+                  meetings(run), *unfreed)
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
-    """Join the workers' hazards: one entry per kind and pair of lines, with the first example."""
+    """Return the accesses to shared memory that nothing puts in order."""
+    return tuple(h for h in logged(run) if h.kind != MEETING)
+
+
+def meetings(run: Running) -> tuple[BarrierMeeting, ...]:
+    """Return the barriers of two lines at which warps of one block met."""
+    return tuple(BarrierMeeting(h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count)
+                 for h in logged(run) if h.kind == MEETING)
+
+
+def logged(run: Running) -> tuple[Hazard, ...]:
+    """Join what the workers noted: one entry per kind and pair of lines, with the first example."""
     found: dict[tuple[str, int, int], Hazard] = {}
     for worker in run.workers:
         for h in worker.hazards[:worker.record.hazard_count]:

@@ -21,6 +21,8 @@ class Running(Protocol):
     arrays: list[DeviceArray]
     shared_bytes: int
     max_steps: int
+    together: bool
+    heap: Any
     output: Output
     workers: list[Worker]
 

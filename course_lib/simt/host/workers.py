@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent import futures
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=pool.cache_clear)  # threads stay behind in the parent
 
 
+class Steps(Protocol):
+    """Step budgets that one assignment sets."""
+
+    def __setitem__(self, where: slice, value: int, /) -> None: ...
+
+
 @dataclass
 class Worker:
     """What one thread works with: the runtime's record of it, its counters, hazards and trace, its warps' step budgets."""
@@ -37,7 +43,12 @@ class Worker:
     arrays: dict[str, NDArray[np.uint64]]
     hazards: Sequence[abi.Hazard]
     records: NDArray[np.uint8]
-    steps: NDArray[np.int64]
+    steps: Steps
+
+    @property
+    def address(self) -> int:
+        """Where the runtime finds the record."""
+        return ctypes.addressof(self.record)
 
 
 class Sharing:

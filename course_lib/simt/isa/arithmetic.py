@@ -53,7 +53,7 @@ FORMS = {
         ("(abs|neg)[.ftz].f32", "d, a"), ("(abs|neg).f64", "d, a"), ("copysign.(f32|f64)", "d, a, b"),
     ),
     "Moves and conversions": (
-        (f"mov.(pred|b16|b32|b64|{INT}|f32|f64)", "d, a"), ("mov.(b32|b64|b128)", "d, {a, b}"), ("mov.(b32|b64|b128)", "{d, e}, a"),
+        (f"mov.(pred|b16|b32|b64|b128|{INT}|f32|f64)", "d, a"), ("mov.(b32|b64|b128)", "d, {a, b}"), ("mov.(b32|b64|b128)", "{d, e}, a"),
         ("mov.b64", "d, {a, b, c, e}"),
         ("cvta[.to].(global|shared|local|const|param).(u32|u64)", "d, a"),
     ),

@@ -170,7 +170,10 @@ def shapes_of(written: str) -> list[str]:
     >>> shapes_of("add.s32"), shapes_of("mov.b64")
     (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}'])
     """
-    return [shape for expression, shape in rows().get(written.partition(".")[0], ()) if expression.fullmatch(written)]
+    opcode, *parts = written.split(".")
+    if opcode in ("atom", "red"):
+        written = ".".join(warp.in_order((opcode, *parts)))
+    return [shape for expression, shape in rows().get(opcode, ()) if expression.fullmatch(written)]
 
 
 def reason(opcode: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from course_lib.simt.isa import async_copies, tensor, warp
 from course_lib.simt.isa.operations import ir_type
 from course_lib.simt.isa.protocols import Described, Placed
-from course_lib.simt.ptx.ir import ACCESSES, Imm, Instruction, Kind, Reg, type_bytes
+from course_lib.simt.ptx.ir import ACCESSES, Imm, Instruction, Kind, Reg, opened, type_bytes
 from course_lib.simt.runtime import abi
 
 SCOPE = "cta|cluster|gpu|sys"
@@ -18,19 +18,25 @@ DATA = f"([.v2|.v4].({NARROW})|[.v2].(b64|u64|s64|f64))"  # at most 16 bytes
 SPACE = "[.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry|.param::func]"
 TO = "[.global|.shared|.shared::cta|.shared::cluster|.local|.param|.param::func]"
 ANY_SCOPE = f"[.{SCOPE.replace('|', '|.')}]"
-WHERE_ATOMIC = f"{ANY_SCOPE}[.global|.shared|.shared::cta|.shared::cluster]"
-HOW = {"atom": f"[.relaxed|.acquire|.release|.acq_rel]{WHERE_ATOMIC}", "red": f"[.relaxed|.release]{WHERE_ATOMIC}"}
+SEMANTICS = {"atom": "[.relaxed|.acquire|.release|.acq_rel]", "red": "[.relaxed|.release]"}
+ANYWHERE = "[.global|.shared|.shared::cta|.shared::cluster]"
 HINT = "[.L2::cache_hint]"
-CHANGES = (("(and|or|xor)", "(b32|b64)", "[a], b"), ("add", "(u32|s32|u64|s64|f32|f64)", "[a], b"),
-           ("(min|max)", "(u32|s32|u64|s64)", "[a], b"), ("(inc|dec)", "u32", "[a], b"))
-EXCHANGES = (("exch", "(b32|b64)", "d, [a], b"), ("cas", "(b32|b64)", "d, [a], b, c"))
+CHANGES = (("(and|or|xor)", "(b32|b64)"), ("add", "(u32|s32|u64|s64|f32|f64)"), ("(min|max)", "(u32|s32|u64|s64)"), ("(inc|dec)", "u32"),
+           ("add.noftz", "(f16|f16x2|bf16|bf16x2)"))
+VECTORS = (("add", "(v2|v4).f32"), ("(add|min|max).noftz", "(v2|v4|v8).(f16|bf16)"), ("(add|min|max).noftz", "(v2|v4).(f16x2|bf16x2)"))
+EXCHANGES = (("exch", "(b32|b64|b128)", "d, [a], b"), ("cas", "(b16|b32|b64|b128)", "d, [a], b, c"))
 
 
 def atomics() -> Iterator[tuple[str, str]]:
-    """Yield the rows of atom and red; NVIDIA's C++ library writes the change before the order: `atom.add.release.cta.s32`."""
-    for name, result, changes in (("atom", "d, ", CHANGES), ("red", "", CHANGES), ("atom", "", EXCHANGES)):
-        for change, kinds, operands in changes:
-            yield f"{name}({HOW[name]}.{change}|.{change}{HOW[name]}){HINT}.{kinds}", result + operands
+    """Yield the rows of atom and red."""
+    for name, operands in (("atom", "d, [a], b"), ("red", "[a], b")):
+        how = SEMANTICS[name] + ANY_SCOPE
+        for change, kinds in CHANGES:
+            yield f"{name}{how}{ANYWHERE}.{change}{HINT}.{kinds}", operands
+        for change, kinds in VECTORS:
+            yield f"{name}{how}[.global].{change}{HINT}.{kinds}", operands
+    for change, kinds, operands in EXCHANGES:
+        yield f"atom{SEMANTICS['atom']}{ANY_SCOPE}{ANYWHERE}.{change}{HINT}.{kinds}", operands
 
 
 FORMS = {
@@ -86,7 +92,7 @@ def describe(program: Placed, ins: Instruction, number: int) -> Any:
     space = next((p for p in ins.opcode if p in abi.SPACES), "const" if "param" in ins.opcode else "generic")
     kind = ins.opcode[-1]
     access = abi.Access(kind=store, space=abi.SPACES[space], width=type_bytes(kind),
-                        count=1 if ins.kind is Kind.ATOMIC else len(ins.data),
+                        count=len(tuple(opened(ins.operands[-1:]))) if ins.kind is Kind.ATOMIC else len(ins.data),
                         sign=kind[0] == "s", line=ins.line, number=number, offset=where.offset)
     if isinstance(where.base, Reg):
         access.address, t = program.slots[where.base.name]

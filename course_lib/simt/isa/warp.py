@@ -1,11 +1,11 @@
 """Atomics and instructions between lanes: their operands as the records that the runtime reads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from course_lib.simt.errors import UnsupportedInstruction
 from course_lib.simt.isa.protocols import Placed, Signature
-from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, at_line, type_bytes
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Reg, at_line, opened, type_bytes
 from course_lib.simt.runtime import abi
 
 FORMS = {
@@ -17,6 +17,11 @@ FORMS = {
 }
 
 CHANGES = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
+PLACES = {part: place for place, parts in enumerate((
+    ("relaxed", "acquire", "release", "acq_rel"), ("cta", "cluster", "gpu", "sys"), ("global", "shared"), CHANGES, ("noftz",), ("L2",),
+    ("v2", "v4", "v8"))) for part in parts}
+WIDTHS = ("v2", "v4", "v8")
+NUMBERS = (("u", "b16", "b32", "b64", "b128"), ("s",), ("f32", "f64"), ("f16",), ("bf16",))  # the runtime's enum Number
 NONE = 0xFFFFFFFF
 SHUFFLES = ("up", "down", "bfly", "idx")
 VOTES = ("all", "any", "uni", "ballot")
@@ -31,7 +36,7 @@ def constants(ins: Instruction) -> Iterator[tuple[Imm, str]]:
     """Yield (Imm, LLVM type) for each literal operand that needs a slot of its own."""
     if ins.kind is Kind.ATOMIC:
         t = f"i{8 * type_bytes(ins.opcode[-1])}"
-        yield from ((o, t) for o in ins.operands if isinstance(o, Imm))
+        yield from ((o, t) for o in opened(ins.operands) if isinstance(o, Imm))
     elif ins.kind is Kind.EXCHANGE:
         results, sources = signature(ins)
         yield from ((o, t) for o, t in zip(ins.operands, results + sources) if isinstance(o, Imm))
@@ -41,8 +46,8 @@ def signature(ins: Instruction) -> Signature:
     """Return (LLVM types of the results, of the sources but for an address) of an atomic or an instruction between lanes."""
     name, kind = ins.opcode[0], ins.opcode[-1]
     if ins.kind is Kind.ATOMIC:
-        t = f"i{8 * type_bytes(kind)}"
-        return (t,) * (name == "atom"), (t,) * (2 if "cas" in ins.opcode else 1)
+        every = (f"i{8 * type_bytes(kind)}",) * elements(ins)
+        return every * (name == "atom"), every * (2 if "cas" in ins.opcode else 1)
     if name == "shfl":
         return ("i32", "i1")[:max(len(ins.operands) - 4, 1)], ("i32",) * 4
     if name == "match":
@@ -52,6 +57,20 @@ def signature(ins: Instruction) -> Signature:
     return ("i32",), ("i32",) * 2 if name == "redux" else ()
 
 
+def elements(ins: Instruction) -> int:
+    """Return how many numbers an atomic changes: 1, or as many as `.v2`, `.v4` or `.v8` says."""
+    return next((int(part[1:]) for part in ins.opcode if part in WIDTHS), 1)
+
+
+def in_order(opcode: Sequence[str]) -> tuple[str, ...]:
+    """Return the parts of atom or red in the manual's order. The assembler takes them in any, and NVIDIA's libraries write several.
+
+    >>> in_order("atom.add.global.release.gpu.u32".split("."))
+    ('atom', 'release', 'gpu', 'global', 'add', 'u32')
+    """
+    return (opcode[0], *sorted(opcode[1:], key=lambda part: PLACES.get(part.partition("::")[0].partition("__")[0], len(PLACES))))
+
+
 def slot(program: Placed, operand: Reg | Imm, t: str) -> int:
     """Return the byte offset of an operand in the register file."""
     return program.slots[operand.name if isinstance(operand, Reg) else f"#{t}:{operand.value}"][0]
@@ -59,16 +78,16 @@ def slot(program: Placed, operand: Reg | Imm, t: str) -> int:
 
 def atomic(program: Placed, ins: Instruction, access: Any) -> Any:
     """Complete the Access of an atom or red instruction."""
-    kind, change = ins.opcode[-1], next((p for p in ins.opcode if p in CHANGES), None)
-    number = {"u": 0, "b": 0, "s": 1, "f": 2}.get(kind[0])
-    if change is None or number is None or type_bytes(kind) < 4 or kind.endswith("x2") or number == 2 and change not in ("add", "exch"):
-        raise refuse(ins)
-    t, operands = f"i{8 * type_bytes(kind)}", list(ins.operands)
-    result = operands.pop(0) if ins.opcode[0] == "atom" else None
-    access.kind, access.tag, access.sign, access.item_bytes = 2, CHANGES.index(change), number, type_bytes(kind)
-    access.item[0] = program.slots[result.name][0] if isinstance(result, Reg) and result.name != "_" else NONE
-    access.item[1] = slot(program, operands[1], t)
-    access.item[2] = slot(program, operands[2], t) if len(operands) > 2 else NONE
+    kind, change = ins.opcode[-1], next(p for p in ins.opcode if p in CHANGES)
+    t, count = f"i{8 * type_bytes(kind)}", access.count
+    access.kind, access.tag, access.item_bytes = 2, CHANGES.index(change), type_bytes(kind)
+    access.sign = next(n for n, letters in enumerate(NUMBERS) if kind.startswith(letters))
+    results = [*opened(ins.operands[:ins.results])] or [Reg("_")] * count
+    sources = [o for o in opened(ins.operands[ins.results:]) if not isinstance(o, Mem)]
+    for i, register in enumerate(results):
+        access.item[i] = NONE if register.name == "_" else program.slots[register.name][0]
+    for i, operand in enumerate(sources, count):
+        access.item[i] = slot(program, operand, t)
     return access
 
 

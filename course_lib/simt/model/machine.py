@@ -10,18 +10,19 @@ This is the definition, not the implementation. Nothing here is fast; each rule 
 Values are Python integers, the bits of registers. What `arithmetic.py` leaves open (which NaN) is settled here as GPUs do.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
 
+from course_lib.simt.model import atomics
 from course_lib.simt.model.arithmetic import evaluate
+from course_lib.simt.model.counts import LANES, Counts
 from course_lib.simt.model.program import Code, Runnable
 from course_lib.simt.model.softfloat import FORMATS, NAN
 from course_lib.simt.model.types import Halves, Result, Undefined, cut, signed, width
-from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, Vec
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, Vec, opened
 
-LANES, SECTOR, BANKS = 32, 32, 32
 FIRST_ARRAY, SPACING = 1 << 40, 1 << 40     # device addresses of the arrays, so far apart that no overrun reaches the next
 SHARED = 0x1000000                        # where shared memory begins among generic addresses
 AXES = "xyz"
@@ -93,64 +94,6 @@ class Memory:
     def store(self, space: str, address: int, nbytes: int, value: int) -> None:
         data, offset = self.at(space, address, nbytes)
         data[offset:offset + nbytes] = cut(value, 8 * nbytes).to_bytes(nbytes, "little")
-
-
-class Counts:
-    """The counters of a launch."""
-
-    def __init__(self) -> None:
-        names = [f"{what} {how}" for what in ("requests", "sectors", "wavefronts", "conflicts") for how in ("ld", "st")]
-        self.numbers: dict[str, int] = dict.fromkeys(["executed", "threads", *names], 0)
-
-    def instruction(self, lanes: int) -> None:
-        self.numbers["executed"] += 1
-        self.numbers["threads"] += lanes
-
-    def access(self, space: str, store: bool, addresses: Mapping[int, int], nbytes: int) -> None:
-        """Count one access of a warp; `addresses`: lane -> address."""
-        how = "st" if store else "ld"
-        if space == "global":
-            self.numbers[f"requests {how}"] += 1
-            self.numbers[f"sectors {how}"] += sectors(addresses, nbytes)
-        if space == "shared":
-            waves, phases = wavefronts(addresses, nbytes, store)
-            self.numbers[f"wavefronts {how}"] += waves
-            self.numbers[f"conflicts {how}"] += waves - phases
-
-
-def sectors(addresses: Mapping[int, int], nbytes: int) -> int:
-    """Return how many sectors an access touches.
-
-    >>> sectors({lane: 4 * lane for lane in range(32)}, 4), sectors({lane: 32 * lane for lane in range(32)}, 4)
-    (4, 32)
-    """
-    return len({(address + byte) // SECTOR for address in addresses.values() for byte in (0, nbytes - 1)})
-
-
-def wavefronts(addresses: Mapping[int, int], nbytes: int, store: bool) -> tuple[int, int]:
-    """Return (wavefronts, phases): 4 bytes per lane are served in one phase, 8 in two, 16 in four.
-
-    A phase takes as many wavefronts as the busiest bank has different words. Two phases of a load become one when neighbours
-    (l, l ^ 1), or else all (l, l ^ 2), want the same.
-
-    >>> [wavefronts({lane: 4 * step * lane for lane in range(32)}, 4, False) for step in (1, 2, 32, 33)]
-    [(1, 1), (2, 1), (32, 1), (1, 1)]
-    """
-    lanes_at_once = {8: 16, 16: 8}.get(nbytes, LANES)
-
-    def same(distance: int) -> bool:
-        return all(addresses.get(lane ^ distance, address) == address for lane, address in addresses.items())
-
-    if not store and nbytes > 4 and (same(1) or same(2)):
-        lanes_at_once *= 2
-    waves = phases = 0
-    for first in range(0, LANES, lanes_at_once):
-        words = {(address + byte) // 4 for lane, address in addresses.items() if first <= lane < first + lanes_at_once
-                 for byte in range(0, nbytes, 4)}
-        banks = [word % BANKS for word in words]
-        waves += max((banks.count(bank) for bank in set(banks)), default=0)
-        phases += bool(words)
-    return waves, phases
 
 
 def run_block(program: Runnable, memory: Memory, counts: Counts, place: tuple[int, int, int], grid: tuple[int, int, int],
@@ -228,6 +171,9 @@ class Warp:
             return
         if ins.kind is Kind.FENCE:
             return
+        if ins.kind is Kind.ATOMIC:
+            self.atomic(ins, sorted(lanes))
+            return
         if ins.kind is not Kind.COMPUTE:
             raise Undefined(f"the model has no {ins.name}")
         for lane in lanes:
@@ -254,6 +200,24 @@ class Warp:
         if joined != 1:                                   # 1: another access carries it out
             self.counts.access(space, store, addresses, joined or nbytes * len(ins.data))
 
+    def atomic(self, ins: Instruction, lanes: Sequence[int]) -> None:
+        """Change memory for one lane after another; each sees what those before it left."""
+        space = next((part for part in ins.opcode if part in ("global", "shared")), None)
+        if space is None:
+            raise Undefined(f"the model has no {ins.name}")
+        count, nbytes = atomics.elements(ins), width(ins.opcode[-1]) // 8
+        for lane in lanes:
+            base = ins.address.base
+            address = ins.address.offset + (self.value(lane, base) if isinstance(base, Reg) else 0)
+            self.memory.at(space, address, count * nbytes)
+            operands = [self.value(lane, o) if isinstance(o, Reg | Imm) else 0 for o in ins.inputs[1:]]
+            for i in range(count):
+                old = self.memory.load(space, address + i * nbytes, nbytes)
+                new = atomics.changed(ins, old, operands[i::count], lambda name, given: results(plain(ins, name), given)[0])
+                self.memory.store(space, address + i * nbytes, nbytes, new)
+                if ins.results:
+                    self.assign(lane, list(opened(ins.operands[:1]))[i], old, "u64")
+
     def value(self, lane: int, operand: Reg | Imm) -> int:
         """Return an operand's bits in one lane."""
         if isinstance(operand, Imm):
@@ -267,6 +231,11 @@ class Warp:
         if isinstance(register, Reg) and register.name != "_":
             slot = int(self.program.slots[register.name][1][1:])
             self.registers[lane][register.name] = cut(signed(value, kind) if kind[0] == "s" else value, slot)
+
+
+def plain(ins: Instruction, name: str) -> Instruction:
+    """Return the instruction `name` in place of an atomic that computes the same."""
+    return Instruction(tuple(name.split(".")), (), None, ins.line)
 
 
 def operand_width(ins: Instruction, i: int) -> int:

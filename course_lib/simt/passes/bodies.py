@@ -119,7 +119,7 @@ def tables(linked: Linked, blocks: Sequence[Block], slots: Mapping[str, tuple[in
     callees: list[Any] = []
     index: dict[int, int] = {}
     for name, f in linked.callees.items():
-        builtin = 1 + BUILTINS.index(name) if name in BUILTINS else 0
+        builtin = 1 + BUILTINS.index(name) if name in BUILTINS and not linked.defined(name) else 0
         callees.append(abi.Callee(f.block, f.frame, len(f.returns), len(f.params), len(data), builtin))
         data += [*f.returns, *f.params]
     for block in blocks:

@@ -15,8 +15,8 @@ from course_lib.simt.ptx.ir import Function, Instruction, Kind, Module, Reg, Sym
 
 FRAME = Reg("%_frame")
 FUNCTIONS_AT = 0xF00000  # address of the first function; they lie 16 apart, where no memory is
-BUILTINS = ("vprintf", "__assertfail")
-HEAP = ("malloc", "free")
+HEAP = {"malloc": ((8,), (8,)), "free": ((), (8,))}  # bytes of what they return and take
+BUILTINS = ("vprintf", "__assertfail", *HEAP)
 STACK_BYTES = 16384  # of a thread, for the frames of functions and once more for what calls save
 INDIRECT = 0xFFFFFFFF
 Spans: TypeAlias = tuple[tuple[int, int], ...]  # (offset, bytes) of each of several values
@@ -53,6 +53,10 @@ class Linked:
     offsets: dict[str, dict[str, int]] = field(default_factory=dict)  # function name -> variable -> its offset in the frame
     frames: dict[str, int] = field(default_factory=dict)  # function name -> bytes
     order: list[str] = field(default_factory=list)  # names, callees before callers
+
+    def defined(self, name: str) -> bool:
+        """Say whether a function has a body of its own here, a `malloc` of the kernel's source for example."""
+        return name in self.functions
 
     @property
     def has_calls(self) -> bool:
@@ -139,13 +143,17 @@ def known(module: Module, ins: Instruction, name: str, strict: bool) -> str:
         raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {name!r} is no function of this module.", line=ins.where, opcode=ins.name)
     if not function.defined and name not in BUILTINS and strict:
         raise missing(ins, name)
+    sizes = tuple(tuple(nbytes for _, nbytes in part) for part in parts_of(function)[:2])
+    if not function.defined and sizes != HEAP.get(name, sizes):
+        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {name} is declared with other parameters or results than it has.", line=ins.where,
+                             opcode=ins.name)
     return name
 
 
 def missing(ins: Instruction, name: str) -> UnsupportedInstruction:
     """Return the error for a call of a function without definition."""
-    why = "memory from the device's heap" if name in HEAP else "it is not defined in the source"
-    return UnsupportedInstruction(f"{at_line(ins)}the simulator has no function {name} ({why}).", opcode=f"call {name}", line=ins.where)
+    return UnsupportedInstruction(f"{at_line(ins)}the simulator has no function {name} (it is not defined in the source).",
+                                  opcode=f"call {name}", line=ins.where)
 
 
 def reachable(edges: Mapping[str, Iterable[str]], start: Iterable[str]) -> set[str]:

@@ -75,7 +75,7 @@ def can_be_uniform(ins: Instruction) -> bool:
         return ins.kind is Kind.BRANCH
     if any(isinstance(o, Reg) and o.name in CLOCKS for o in ins.operands):
         return False
-    if ins.kind in REFERENCE_ONLY or ins.opcode[0] == "cp":
+    if ins.kind in REFERENCE_ONLY or ins.opcode[0] == "cp" or ins.opcode[-1] == "b128":
         return False
     if ins.kind in ACCESSES:
         if not {"global", "shared", "param", "const"} & set(ins.opcode):

@@ -13,7 +13,7 @@ from course_lib.simt.errors import UnsupportedInstruction
 from course_lib.simt.isa import barriers, warp
 from course_lib.simt.isa.memory import constant_slot
 from course_lib.simt.isa.operations import OPS, ir_type
-from course_lib.simt.isa.special import SPECIAL, kind
+from course_lib.simt.isa.special import SPECIAL, kind, reserved
 from course_lib.simt.passes import calls
 from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Mem, Module, Operand, Reg, Sym, Variable, Vec, at_line, type_bytes
 from course_lib.simt.ptx.names import plain
@@ -41,17 +41,19 @@ def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variabl
     addresses: Addresses = {}
     shared: list[tuple[str, int, int]] = []
     constants: dict[str, tuple[str, int, Variable]] = {}
-    sizes = {"shared": 0, "const": PARAM_BYTES, "global": 0}
+    sources = (r.name for f in linked.functions.values() for ins in f.body if isinstance(ins, Instruction) for r in ins.sources)
+    sizes = {"shared": reserved(sources), "const": PARAM_BYTES, "global": 0}
     used: set[str] = set().union(*(referenced(f) for f in linked.functions.values()))
     inner = [v for f in linked.functions.values() for v in f.variables.values()]
     for name, callee in linked.callees.items():
         addresses[name] = ("code", calls.FUNCTIONS_AT + 16 * callee.number)
-    declared = [*module.variables.values(), *inner]
-    for variable in sorted(declared, key=lambda v: v.space == "shared" and v.nbytes == 0):     # dynamic shared memory lies behind all other
+    every = sorted([*module.variables.values(), *inner], key=is_dynamic)               # dynamic shared memory lies behind all other
+    dynamic_align = max((v.align for v in every if is_dynamic(v) and v.name in used), default=1)
+    for variable in every:
         space = variable.space
         if space not in sizes or space == "shared" and variable.name not in used:
             continue
-        at = calls.align(sizes[space], variable.align)
+        at = calls.align(sizes[space], dynamic_align if is_dynamic(variable) else variable.align)
         addresses[variable.name] = (space, at + (abi.GLOBAL_VARIABLES if space == "global" else 0))
         if space == "shared":
             shared.append((plain_name(variable.name), at, variable.nbytes))
@@ -65,6 +67,11 @@ def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variabl
         addresses[p.name] = ("param", offset)
         offset += p.nbytes
     return Variables(addresses, sizes, shared, constants, params)
+
+
+def is_dynamic(variable: Variable) -> bool:
+    """Say whether a variable is `extern __shared__`, whose size is the launch's: all such begin at the same place."""
+    return variable.space == "shared" and variable.nbytes == 0
 
 
 def plain_name(mangled: str) -> str:

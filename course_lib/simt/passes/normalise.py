@@ -8,9 +8,9 @@
 
 import dataclasses
 
-from course_lib.simt.isa import carry, hints
+from course_lib.simt.isa import carry, hints, warp
 from course_lib.simt.isa.fields import VIDEO
-from course_lib.simt.ptx.ir import Function, Instruction, Reg, Vec
+from course_lib.simt.ptx.ir import Function, Instruction, Kind, Reg, Vec
 
 TYPES = ("s32", "u32")
 SPACES = {"shared__cta": "shared", "shared__cluster": "shared", "param__entry": "param", "param__func": "param"}
@@ -41,6 +41,10 @@ def _normal(ins: Instruction, function: Function) -> Instruction:
         if "L2__cache_hint" in opcode and len(operands) > 2:
             operands = operands[:-1]
         opcode = tuple(SPACES.get(part, part) for part in opcode)
+        if ins.kind is Kind.ATOMIC:
+            opcode = warp.in_order(opcode)
+            if warp.elements(ins) > 1 and operands[0] == Reg("_"):
+                operands = (Vec((Reg("_"),) * warp.elements(ins)), *operands[1:])
     return ins if (opcode, operands) == (ins.opcode, ins.operands) else dataclasses.replace(ins, opcode=opcode, operands=operands)
 
 

@@ -9,8 +9,23 @@ from course_lib.simt.isa import hints, warp
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import ALIASES
 from course_lib.simt.isa.special import kind as special_kind
+from course_lib.simt.ptx.ir import (
+    ACCESSES,
+    BARRIERS,
+    Function,
+    Imm,
+    Instruction,
+    Kind,
+    Mem,
+    Operand,
+    Reg,
+    Sym,
+    Vec,
+    at_line,
+    opened,
+    type_bytes,
+)
 from course_lib.simt.ptx.names import plain
-from course_lib.simt.ptx.ir import ACCESSES, BARRIERS, Function, Imm, Instruction, Kind, Mem, Operand, Reg, Sym, Vec, at_line, type_bytes
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
 PACKED = re.compile(TYPES.pattern + "|[us][24]")
@@ -141,8 +156,11 @@ class _Verifier:
     def exchange(self, ins: Instruction) -> None:
         """An atomic, or an instruction between lanes."""
         results, wanted = warp.signature(ins)
-        operands = list(ins.operands)
+        operands = list(opened(ins.operands))
         if ins.kind is Kind.ATOMIC:
+            count = warp.elements(ins)
+            if any(len(tuple(opened((o,)))) != count for o in ins.operands if not isinstance(o, Mem)):
+                self.fail(ins, f"{count} registers in braces are wanted" if count > 1 else "registers in braces")
             where = operands.pop(len(results))
             if not isinstance(where, Mem):
                 self.fail(ins, "the address stands in brackets")
@@ -157,6 +175,8 @@ class _Verifier:
         for operand, t in zip(operands[len(results):], wanted):
             if not isinstance(operand, Reg | Imm) or isinstance(operand, Imm) and t == "i1":
                 self.fail(ins, "an operand must be a register, or a literal where no predicate is wanted")
+            if isinstance(operand, Imm) and (t == "i128" or "noftz" in ins.opcode):
+                self.fail(ins, "an operand must be a register")
             self.source(ins, operand, t, False, ins.opcode[-1])
 
     def source(self, ins: Instruction, operand: Operand, t: str, wider: bool, kind: str) -> None:

@@ -19,7 +19,6 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 ARITHMETIC: dict[str, Callable[[float, float], float]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 BITWISE: dict[str, Callable[[int, int], int]] = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
-WARP_SIZE = 32
 DEEPEST = 100  # parentheses, signs and casts inside each other
 
 
@@ -46,11 +45,11 @@ class Constants(Tokens):
         return wrap("s", value)
 
     def begins_constant(self) -> bool:
-        """Say whether a constant expression stands next: a literal, a sign, a parenthesis or WARP_SZ."""
+        """Say whether a constant expression stands next: a literal, a sign or a parenthesis."""
         if self.peek() == "!":
             following = self.at + 1
-            return self.kinds[following] == "number" or self.words[following] in ("!", "~", "-", "+", "(", "WARP_SZ")
-        return self.kinds[self.at] in ("number", "float") or self.peek() in ("-", "+", "~", "(", "WARP_SZ")
+            return self.kinds[following] == "number" or self.words[following] in ("!", "~", "-", "+", "(")
+        return self.kinds[self.at] in ("number", "float") or self.peek() in ("-", "+", "~", "(")
 
     def conditional(self) -> Value:
         """`condition ? this : that`, or an expression without it."""
@@ -109,14 +108,12 @@ class Constants(Tokens):
         return (word[1], wrap(word[1], value)) if word in (".s64", ".u64") else ("u", wrap("u", ~value))
 
     def primary(self) -> Value:
-        """A literal, WARP_SZ, or an expression in parentheses."""
+        """A literal, or an expression in parentheses."""
         if self.accept("("):
             found = self.nested(self.conditional)
             self.take(")")
             return found
         kind, word = self.kinds[self.at], self.take()
-        if word == "WARP_SZ":
-            return "s", WARP_SIZE
         if kind == "float":
             return "f" if word[1] in "fF" else "d", int(word[2:], 16)
         if kind != "number":

@@ -4,7 +4,6 @@ Braces open a scope; a name means the innermost declaration around it. So that n
 of an inner scope becomes `name@number`, and a variable whose name is taken `name.number`: no name of PTX contains these marks.
 """
 
-import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,9 +14,10 @@ ELEMENTS = {letter: at for letters in ("xyzw", "rgba") for at, letter in enumera
 
 @dataclass(frozen=True)
 class Named:
-    """A variable: its name behind the parser, the bytes of an element, and how many dimensions it has."""
+    """A variable: its name behind the parser, its space, the bytes of an element, and how many dimensions it has."""
 
     name: str
+    space: str = ""
     element: int = 0
     dimensions: int = 0
 
@@ -45,18 +45,14 @@ class Scope:
     labels: set[str] = field(default_factory=set)
 
     def member(self, word: str) -> Range | None:
-        """Return the range that a register belongs to.
+        """Return the range that a register belongs to: one with the name before its last digits.
 
         >>> scope = Scope(ranges=[Range("%r", 9, "b32", 1), Range("a1", 20, "b32", 1)])
-        >>> [scope.member(w) is not None for w in ("%r8", "%r9", "%r01", "a112", "a1")]
-        [True, False, False, True, False]
+        >>> [scope.member(w) is not None for w in ("%r8", "%r9", "%r08", "%r", "a112")]
+        [True, False, True, False, False]
         """
-        for found in self.ranges:
-            if word.startswith(found.prefix):
-                digits = word[len(found.prefix):]
-                if re.fullmatch(r"0|[1-9][0-9]{0,9}", digits) and int(digits) < found.count:
-                    return found
-        return None
+        stem, number = split(word)
+        return next((found for found in self.ranges if found.prefix == stem and number < found.count), None) if number >= 0 else None
 
     def has(self, word: str) -> bool:
         """Say whether a name is declared here already."""
@@ -87,9 +83,21 @@ class Names:
                 return scope.names[word]
             found = scope.member(word) if scope.ranges else None
             if found is not None:
-                scope.names[word] = declare(word + scope.mark, found.kind, found.parts, registers)
+                stem, number = split(word)      # `%r08` is `%r8`
+                scope.names[word] = declare(f"{stem}{number}{scope.mark}", found.kind, found.parts, registers)
                 return scope.names[word]
         return None
+
+
+def split(word: str) -> tuple[str, int]:
+    """Return what a register of a range begins with, and its number; -1 where it has none.
+
+    >>> split("%r12"), split("%tid.x")
+    (('%r', 12), ('%tid.x', -1))
+    """
+    stem = word.rstrip("0123456789")
+    digits = word[len(stem):]
+    return stem, int(digits) if 0 < len(digits) < 10 else -1
 
 
 def plain(name: str) -> str:

@@ -15,6 +15,7 @@ TOKEN = re.compile(
       |(?P<mark><<|>>|<=|>=|==|!=|&&|\|\||[{}()\[\]<>,;:@!+\-=|*/%&^~?])""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
+CONSTANTS = {"WARP_SZ": "32"}  # names that the language itself gives to numbers; compilers write it for `warpSize`
 
 
 class Tokens:
@@ -32,8 +33,9 @@ class Tokens:
             if not found:
                 raise self.error(f"unreadable character {text[offset]!r}", offset)
             if found.lastgroup != "space":
-                self.kinds.append(found.lastgroup or "")
-                self.words.append(found.group())
+                constant = CONSTANTS.get(found.group())
+                self.kinds.append("number" if constant else found.lastgroup or "")
+                self.words.append(constant or found.group())
                 self.offsets.append(offset)
             offset = found.end()
         self.kinds.append("end")

@@ -1,5 +1,6 @@
 """Read declarations of variables, with their initial values."""
 
+import dataclasses
 import re
 import struct
 from typing import NamedTuple
@@ -76,7 +77,7 @@ class Variables(Operands):
         if self.accept("="):
             init, pointers = self.initial(declared, shape, None if open_ended else nbytes)
             nbytes = len(init)
-        name = self.introduce(word, at, Named("", size, len(shape)), space)
+        name = self.introduce(word, at, Named("", space, size, len(shape)))
         return Variable(name, space, declared.align or size, nbytes, init, pointers, declared.kind)
 
     def shape(self) -> tuple[list[int], bool]:
@@ -94,7 +95,7 @@ class Variables(Operands):
             self.take("]")
         return shape, open_ended
 
-    def introduce(self, word: str, at: int, named: Named, space: str) -> str:
+    def introduce(self, word: str, at: int, named: Named) -> str:
         """Declare a variable in the present scope; return its name behind the parser."""
         if word == "_":
             return self.names.unique(word)
@@ -105,7 +106,7 @@ class Variables(Operands):
         if scope.has(word):
             raise self.error(f"{word!r} is declared twice in one scope", self.offsets[at])
         name = self.names.unique(word) if len(self.names.scopes) > 1 else word
-        scope.names[word] = Named(name, named.element, named.dimensions)
+        scope.names[word] = dataclasses.replace(named, name=name)
         return name
 
     def initial(self, declared: Declared, shape: list[int], nbytes: int | None) -> tuple[bytes, tuple[Pointer, ...]]:
@@ -159,11 +160,12 @@ class Variables(Operands):
         if word == "generic" and self.accept("("):
             word, generic = self.name("a variable"), True
             self.take(")")
-            named = self.names.find(word, self.registers)
-            return Pointer(0, named.name if isinstance(named, Named) else word, self.offset(), generic)
+        named = self.names.find(word, self.registers)
+        if named is not None and not (isinstance(named, Named) and named.space in ("global", "const")):
+            raise self.last(f"{word} has no address that is known before the launch; those of .global and .const variables are")
         meaning = self.meaning(word)
         if not isinstance(meaning, Sym):
-            raise self.last("an initial value must be a literal or the name of a variable")
+            raise self.last(f"the initial value {word} is neither a literal nor the name of a variable")
         return Pointer(0, meaning.name, meaning.offset, generic)
 
     def element(self, item: Imm, kind: str) -> bytes:

@@ -10,7 +10,7 @@ __device__ __noinline__ u32 access_space(Warp* w, const Access* a, u32 space, u6
     if (w->traced && space != FRAME) record(w, a->number, 0, address);
     if (space == SHARED && ((const Launch*)w->launch)->racecheck) check_hazards(w, a, address);
     if (a->kind == ATOMIC) {
-        change(w, a, host);
+        change(w, a, space, host);
     } else if (a->kind == LOAD) {
 #pragma unroll 1
         for (u32 i = 0; i < a->count; ++i)

@@ -138,6 +138,18 @@ __device__ __noinline__ u32 stop_warp(Warp* w, u32 from_uniform) {
     return w->bar_count ? count_arrival(w, (const Launch*)w->launch, w->bar_id, w->bar_count, w->barrier) : 0;
 }
 
+// Two warps wait at one barrier, which different instructions name. Hardware counts arrivals and does not ask where they come from, but
+// for a __syncthreads() the language promises nothing then: it is reported, and an error where the launch asks for that.
+__device__ __noinline__ u32 meet(Worker* k, const Launch* L, const Warp* first, Warp* w) {
+    const Bar *a = (const Bar*)first->bar, *b = (const Bar*)w->bar;
+    if (a && !a->plain && b && !b->plain || w->barrier == first->barrier) return 0;
+    if (L->strict_barriers || (a ? a->reduce : 0) != (b ? b->reduce : 0))
+        return fault(w, BARRIER_MISMATCH, w->barrier, lowest(w->exists), first->barrier);
+    log_hazard(k, MEETING, first->barrier, w->barrier, first->index * LANES + lowest(first->exists) + 1,
+               w->index * LANES + lowest(w->exists) + 1, w->bar_id);
+    return 0;
+}
+
 // No warp can run: open the barrier at which all that live wait, or say which ones keep each other waiting.
 __device__ __noinline__ u32 release(Worker* k, const Launch* L) {
     Warp* first = 0;
@@ -146,10 +158,9 @@ __device__ __noinline__ u32 release(Worker* k, const Launch* L) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
         if (w->state != WAITING) continue;
         if (!first) first = w;
-        const Bar *a = (const Bar*)first->bar, *b = (const Bar*)w->bar;
-        const u32 plain = !a || !b || a->plain || b->plain;
-        if (w->bar_count || w->bar_id != first->bar_id || plain && w->barrier != first->barrier)
+        if (w->bar_count || w->bar_id != first->bar_id)
             return fault(w, BARRIER_MISMATCH, w->barrier, lowest(w->exists), first->barrier);
+        if (meet(k, L, first, w)) return 1;
     }
     open(k, L, first->bar_id);
     return 0;

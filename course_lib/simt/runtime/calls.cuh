@@ -6,7 +6,7 @@
 typedef int (*Print)(u64 warp, u64 lane, u64 format, u64 arguments);
 
 enum { NOWHERE = 0xffffffffu, FUNCTIONS_AT = 0xf00000 };
-enum Builtin { CODE, PRINT, ASSERT };
+enum Builtin { CODE, PRINT, ASSERT, ALLOCATE, FREE };
 
 struct Stack { u32 top[LANES], depth[LANES]; };   // behind it: STACK bytes a lane
 
@@ -64,6 +64,11 @@ __device__ __noinline__ u32 call_builtin(Warp* w, const Call* c, const Callee* f
     const u64 frame = local_of(w, lane) + read_slot(w, L->frame_slot, 8, lane);
     if (f->builtin == ASSERT) return fault(w, ASSERTION, c->number, lane, frame);
     const u32* part = (const u32*)L->call_data + 2 * c->data;
+    if (f->builtin == ALLOCATE) {
+        *(u64*)(frame + part[0]) = heap_take(L, *(const u64*)(frame + part[2]));
+        return 0;
+    }
+    if (f->builtin == FREE) return heap_give(w, c, lane, *(const u64*)(frame + part[0]));
     const u64 format = *(const u64*)(frame + part[2 * c->returns]), given = *(const u64*)(frame + part[2 * c->returns + 2]);
     const int answer = ((Print)L->print)((u64)w, lane, format, given);
     if (c->returns) *(int*)(frame + part[0]) = answer;

@@ -23,7 +23,7 @@ extern "C" __device__ void branch(Warp* w, u32 block, u32 yes, u32 no, u32 taken
 
 // Lanes that go round a loop and look at memory others may change get tired of it after so many visits that changed nothing.
 // Then the other warps have their turn, and after them the lanes that wait behind that loop, as on hardware since Volta.
-enum { PATIENCE = 4096 };
+enum { PATIENCE = 4096, PATIENCE_TOGETHER = 4 };   // where all blocks are resident, others soon change what is waited for
 
 // The lowest block from `first` on at which lanes wait, or ~0.
 __device__ __forceinline__ u32 lowest_block(const Warp* w, u32 first, u32 words) {
@@ -54,10 +54,11 @@ extern "C" __device__ int next_block(Warp* w) {
         b = lowest_block(w, 0, words);
     }
     if (b != ~0u && ((const u8*)L->polls)[b]) {
-        if (w->spun != ((const u32*)w->pending)[b]) w->patience = PATIENCE;
+        const u32 patience = L->together ? PATIENCE_TOGETHER : PATIENCE;
+        if (w->spun != ((const u32*)w->pending)[b]) w->patience = patience;
         w->spun = ((const u32*)w->pending)[b];
         if (!w->patience--) {
-            w->patience = PATIENCE;
+            w->patience = patience;
             w->skip = lowest_block(w, b + 1, words) == ~0u ? 0 : b + 1;
             return -4;
         }

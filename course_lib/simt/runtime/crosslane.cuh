@@ -65,7 +65,7 @@ __device__ __noinline__ void reduce(Warp* w, const Cross* x) {
     u64 total = read_slot(w, x->a, 4, lowest(w->mask));
 #pragma unroll 1
     for (u32 left = w->mask & (w->mask - 1); left; left &= left - 1)
-        total = (u32)changed(x->flavour / 2, x->flavour & 1, 4, total, read_slot(w, x->a, 4, lowest(left)), 0);
+        total = (u32)changed(x->flavour / 2, x->flavour & 1, 4, GENERIC, total, read_slot(w, x->a, 4, lowest(left)), 0);
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) write_slot(w, x->result, 4, lowest(left), total);
 }

@@ -13,13 +13,28 @@ __device__ __noinline__ u32 fault(Warp* w, u32 what, u32 access, u32 lane, u64 a
     return 1;
 }
 
+// The allocation of the device's heap with the highest address up to this one, or null.
+__device__ __noinline__ const Array* allocation(const Heap* h, u64 address) {
+    const Array* a = (const Array*)h->array;
+    u64 first = 0, last = h->count;
+#pragma unroll 1
+    while (first < last) {
+        const u64 middle = (first + last) / 2;
+        if (a[middle].lo <= address) first = middle + 1;
+        else last = middle;
+    }
+    return first ? &a[first - 1] : 0;
+}
+
 // The array that holds [address, address + bytes), or null.
 __device__ __noinline__ const Array* find(const Launch* L, u64 address, u64 bytes) {
     const Array* a = (const Array*)L->array;
 #pragma unroll 1
     for (u32 i = 0; i < L->arrays; ++i)
         if (address >= a[i].lo && address + bytes <= a[i].hi && address + bytes >= address) return &a[i];
-    return 0;
+    if (!L->heap || address < HEAP || address >= WORKSPACE) return 0;
+    const Array* found = allocation((const Heap*)L->heap, address);
+    return found && bytes <= found->hi - found->lo && address - found->lo <= found->hi - found->lo - bytes ? found : 0;
 }
 
 // For uniform code: fill {lo, hi, host - lo} with the array that holds the whole range, or say no.

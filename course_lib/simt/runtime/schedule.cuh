@@ -47,7 +47,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->slice = 0;
     w->parked = w->synced = 0;
     w->bar_true = w->skip = w->spun = 0;
-    w->patience = PATIENCE;
+    w->patience = L->together ? PATIENCE_TOGETHER : PATIENCE;
     w->traced = traced;
     w->by_runtime = (traced ? ALL_BY_RUNTIME : 0) | (L->racecheck ? SHARED_BY_RUNTIME : 0);
     w->steps = L->max_steps;
@@ -108,29 +108,62 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
     }
 }
 
+enum Turn { ENDED, GO_ON, STUCK };
+
+// Run every warp of a block until it waits, ends or has had its turn, and open the barrier at which all wait. STUCK: after a fault.
+__device__ __noinline__ u32 take_turns(Worker* k, const Launch* L) {
+    u32 ready = 0, waiting = 0;
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = (Warp*)(k->warps + ((const u32*)L->warp_order)[i] * L->warp_bytes);
+        if (w->state == READY && run_warp(w)) return STUCK;
+        if (*(volatile u32*)L->stop) {
+            fault(w, STOPPED, 0, 0, 0);
+            return STUCK;
+        }
+    }
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        const u32 state = ((Warp*)(k->warps + i * L->warp_bytes))->state;
+        ready += state == READY;
+        waiting += state == WAITING;
+    }
+    if (!ready && waiting && release(k, L)) return STUCK;
+    return ready || waiting ? GO_ON : ENDED;
+}
+
 // Run the thread blocks [first, last). Returns 0, or 1 after a fault described in the worker.
 extern "C" __device__ u32 run_blocks(Worker* k, u64 first, u64 last) {
     const Launch* L = (const Launch*)k->launch;
 #pragma unroll 1
     for (u64 number = first; number < last; ++number) {
         start_block(k, L, number);
-        u32 ready, waiting;
-        do {
-            ready = waiting = 0;
+        u32 turn = GO_ON;
 #pragma unroll 1
-            for (u32 i = 0; i < L->warps; ++i) {
-                Warp* w = (Warp*)(k->warps + ((const u32*)L->warp_order)[i] * L->warp_bytes);
-                if (w->state == READY && run_warp(w)) return 1;
-                if (*(volatile u32*)L->stop) return fault(w, STOPPED, 0, 0, 0);
-            }
-#pragma unroll 1
-            for (u32 i = 0; i < L->warps; ++i) {
-                const u32 state = ((Warp*)(k->warps + i * L->warp_bytes))->state;
-                ready += state == READY;
-                waiting += state == WAITING;
-            }
-            if (!ready && waiting && release(k, L)) return 1;
-        } while (ready || waiting);
+        while (turn == GO_ON) turn = take_turns(k, L);
+        if (turn == STUCK) return 1;
     }
+    return 0;
+}
+
+// Run all blocks of a grid in turn, each with a worker of its own. Returns 0, or after a fault 1 + the number of the block it is in.
+extern "C" __device__ u64 run_together(const u64* workers, u64 count) {
+    u64 left = count;
+#pragma unroll 1
+    for (u64 i = 0; i < count; ++i) {
+        Worker* k = (Worker*)workers[i];
+        start_block(k, (const Launch*)k->launch, i);
+        k->turn = GO_ON;
+    }
+#pragma unroll 1
+    while (left)
+#pragma unroll 1
+        for (u64 i = 0; i < count; ++i) {
+            Worker* k = (Worker*)workers[i];
+            if (k->turn != GO_ON) continue;
+            k->turn = take_turns(k, (const Launch*)k->launch);
+            if (k->turn == STUCK) return 1 + i;
+            left -= k->turn == ENDED;
+        }
     return 0;
 }

@@ -17,25 +17,33 @@ enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are 
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
 enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,
+                    HEAP = 0x6000000000,                  // what kernels allocate, up to the next
+                    WORKSPACE = 0x7000000000,             // of a grid whose blocks wait for each other; %envreg1 and 2 name it
                     GLOBAL_VARIABLES = 0x8000000000 };            // of generic addresses; arrays lie above, then `__device__` variables
 enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THEN_REFERENCE };   // the last: reference code goes on from there
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
-             BARRIER_MISUSE, STUCK_LANES };
+             BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
-enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are result, b, c
+enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
-enum HazardKind { RAW, WAR, WAW, UNINITIALISED };
+enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING };   // MEETING: warps met at barriers of two lines; address: its number
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
 
 struct Array { u64 lo, hi, host; u32 writable, pad; };   // device addresses [lo, hi), host address of lo
+
+struct Heap {                  // of a launch: `array` has an Array per allocation, by address; its pad is 1 until it is freed
+    u64 array, count, most, next;         // next: the address of the next allocation
+    u64 host, run, units, cursor;         // the buffer, and how it is cut into runs of 16 bytes; see heap.cuh
+    u64 allocated, bytes, site_bytes;     // not freed yet; what the accesses of a worker found last (Site), in all
+};
 
 struct Access {                // one static memory instruction
     u32 kind, space, width, count;        // bytes per element, elements per lane
     u32 sign, line, number, address_bytes;
     i64 offset;
-    u32 address, item_bytes, item[4];     // byte offsets in the register file; item_bytes: size of a data register
+    u32 address, item_bytes, item[16];    // byte offsets in the register file; item_bytes: size of a data register
     u32 has_address, tag;                 // tag: operation of an atomic; bytes of a joined shared load, 1 if another carries it out
 };
 
@@ -122,11 +130,12 @@ struct Launch {
     u64 shared_bytes, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, uniform_offset;
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
-    u32 racecheck, granule_shift, trace_pairs, interleaved;
+    u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, together;   // together: all blocks are resident
     u64 trace_pair;            // pairs (linear block, warp)
     u64 params, constants, constant_bytes, stop;
     u64 calls, callees, callee_count, call_data, stack_bytes, kernel_frame, print;   // stack_bytes 0: the kernel calls nothing
     u32 entry_block, frame_slot;
+    u64 heap;                  // a Heap, 0 when the kernel allocates nothing
     u64 polls;                 // per block of code: 1 when it may wait in a loop for another thread
 };
 
@@ -135,7 +144,7 @@ struct Worker {
     u64 records, record_limit, record_count, hazards, hazard_count, sites;
     u32 fault, fault_access, fault_lane, fault_warp, fault_block[3], fault_code_block;
     u64 fault_address, block_number;
-    u32 epoch, tracing;
+    u32 epoch, turn;           // turn: of a block among others that are resident, see schedule.cuh
     u64 queues;                // one Queue a warp, when the kernel copies asynchronously
     u64 epochs, lines, notes, next_note, last_note, cells_used;   // racecheck, see hazards.cuh
     u32 floor, named;          // accesses up to epoch `floor` lie before a barrier of all warps; named: other barriers were used

@@ -169,9 +169,10 @@ class KindAnalysis:
         if name == "mov":
             return given[0]
         if name == "cvt":
-            if ins.opcode[-2] not in INTEGERS:
+            slot = int(self.program.slots[ins.destinations[0].name][1][1:])
+            if ins.opcode[-2] not in INTEGERS or slot != bits:      # into a wider register: extended lane by lane
                 return VECTOR
-            return self._scaled(given[0], 1, bits, fresh)
+            return self._scaled(self._narrowed(given[0], int(ins.opcode[-1][1:])), 1, bits, fresh)
         if name in ("add", "sub"):
             return self._sum_kind(given, -1 if name == "sub" else 1, bits, fresh)
         if name == "shl":
@@ -191,6 +192,11 @@ class KindAnalysis:
         if factor is not None and "wide" in ins.opcode and ins.opcode[-1] == "u32":
             factor %= 1 << 32  # compilers write 2863311531 as -1431655765
         return self._scaled(given[1 - at], factor, bits, fresh)
+
+    @staticmethod
+    def _narrowed(kind, bits):
+        """A source of cvt, whose register may be wider than the `bits` that are read of it."""
+        return split(constant(kind[1][1], bits)) if is_split(kind) and kind[1][0] == "const" else kind
 
     @staticmethod
     def _scaled(kind, factor, bits, fresh):

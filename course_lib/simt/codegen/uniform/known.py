@@ -69,7 +69,8 @@ def evaluate(ins: Instruction, args: Sequence[Table]) -> Table | None:
     if name == "cvt":
         if ins.opcode[-2] not in ("s32", "u32", "s64", "u64"):
             return None
-        value = args[0] if kind[0] == "s" or bits == 64 else unsigned(args[0], 32).astype(np.int64)
+        value = wrap(args[0], bits)                        # the register may be wider than its type
+        value = value if kind[0] == "s" or bits == 64 else unsigned(value, 32).astype(np.int64)
         return wrap(value, int(ins.opcode[-2][1:]))
     found = None
     if name in ("mov", "not", "neg") and len(args) == 1:
@@ -115,7 +116,9 @@ class Tables:
         args = [self._argument(o) for o in ins.inputs]
         if not args or any(a is None for a in args) or all(a.ndim == 0 for a in args):
             return None
-        return evaluate(ins, args)
+        table = evaluate(ins, args)
+        wider = ins.opcode[0] == "cvt" and self.program.slots[ins.destinations[0].name][1][1:] != ins.opcode[-2][1:]
+        return None if wider else table
 
     def _find(self):
         """Go through the program once, in order; a register with several definitions is not known."""

@@ -132,7 +132,7 @@ class Registers:
             return SplitValue("0", self.vector_value(operand, t), bits)
         value = self.read(operand.name)
         assert isinstance(value, SplitValue)
-        return value
+        return value if value.bits == bits else self.roots.narrowed(value, bits)    # cvt may read a register wider than its type
 
     # -- results -----------------------------------------------------------------------------------
     def put(self, register: Reg, value: str, given: str, uniform: bool, extend: str, number: int) -> None:

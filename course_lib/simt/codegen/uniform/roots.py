@@ -3,7 +3,7 @@
 import ctypes
 from dataclasses import dataclass
 
-from course_lib.simt.codegen.uniform.affine import Root
+from course_lib.simt.codegen.uniform.affine import Root, constant
 from course_lib.simt.codegen.uniform.context import Context
 from course_lib.simt.runtime import abi
 
@@ -84,6 +84,14 @@ class Roots:
         if value.lanes is None:
             return base
         return self.code.op(f"add <32 x i{value.bits}> {base}, {self.vector(value.lanes, value.bits)}")
+
+    def narrowed(self, value: SplitValue, bits: int) -> SplitValue:
+        """Return the lower `bits` bits of a value of 64 bits; a lane part that is not known beforehand gets a vector of its own."""
+        u = "0" if value.u == "0" else self.code.op(f"trunc i{value.bits} {value.u} to i{bits}")
+        if value.lanes is None or value.constant is not None:
+            return SplitValue(u, value.lanes and constant(value.lanes[1], bits), bits)
+        lanes = self.vector(value.lanes, value.bits)
+        return SplitValue(u, self.code.op(f"trunc <32 x i{value.bits}> {lanes} to <32 x i{bits}>"), bits)
 
     def first(self, value: SplitValue) -> str:
         """Return the value in lane 0."""

@@ -101,9 +101,4 @@ class SplitArithmetic:
             return self._widen(value, ins.opcode[-1][0] == "s")
         if ins.opcode[-2][-2:] == ins.opcode[-1][-2:]:
             return value
-        u = "0" if value.u == "0" else self.code.op(f"trunc i64 {value.u} to i32")
-        if value.lanes is None:
-            return SplitValue(u, None, 32)
-        if value.constant is not None:
-            return SplitValue(u, constant(value.constant, 32), 32)
-        return SplitValue(u, self.code.op(f"trunc <32 x i64> {self.roots.vector(value.lanes, 64)} to <32 x i32>"), 32)
+        return self.roots.narrowed(value, 32)

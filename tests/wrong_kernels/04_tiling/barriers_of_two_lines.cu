@@ -1,0 +1,33 @@
+// barriers_of_two_lines.cu -- half of the warps wait at one barrier, half at another; a GPU lets them meet, CUDA does not promise it
+//
+// Part             tile
+// Must fail for    divergent barrier: while other warps of its block wait
+#define BM 16
+#define BN 16
+#define BK 16
+extern "C" __global__ void
+tiled(int M, int N, int K, float alpha, const float* A, int lda,
+      const float* B, int ldb, float beta, float* C, int ldc) {
+    __shared__ float As[BM][BK], Bs[BK][BN];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * BM + ty;
+    const int col = blockIdx.x * BN + tx;
+    float acc = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        As[ty][tx] = row < M && k0 + tx < K ? A[row * lda + k0 + tx] : 0.0f;
+        if (ty < 8) {
+            Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * ldb + col] : 0.0f;
+            __syncthreads();
+        } else {
+            Bs[ty][tx] = k0 + ty < K && col < N ? 1.0f * B[(k0 + ty) * ldb + col] : 0.0f;
+            __syncthreads();
+        }
+        for (int k = 0; k < BK; ++k)
+            acc += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) {
+        float* c = &C[row * ldc + col];
+        *c = alpha * acc + (beta == 0.0f ? 0.0f : beta * *c);
+    }
+}
