@@ -25,6 +25,7 @@ from course_lib.simt.ptx.ir import (
     opened,
     type_bytes,
 )
+from course_lib.simt.ptx.names import plain
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
 PACKED = re.compile(TYPES.pattern + "|[us][24]")
@@ -52,7 +53,7 @@ def verify(function: Function, special: Collection[str]) -> None:
 def line_after(function: Function, label: str) -> int:
     """Return the source line of the instruction behind the last place of a label (or the one before)."""
     at = len(function.body) - 1 - function.body[::-1].index(label)
-    near = [i.line for i in function.body[at:] + function.body[at::-1] if isinstance(i, Instruction)]
+    near = [i.where for i in function.body[at:] + function.body[at::-1] if isinstance(i, Instruction)]
     return near[0] if near else 0
 
 
@@ -64,7 +65,7 @@ class _Verifier:
         self.param_bytes = {p.name: p.nbytes for p in variables}
 
     def fail(self, ins: Instruction, why: str) -> NoReturn:
-        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
+        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {why}.", line=ins.where, opcode=ins.name)
 
     def instruction(self, ins: Instruction) -> None:
         name = ins.opcode[0]
@@ -87,7 +88,7 @@ class _Verifier:
         elif ins.kind is Kind.INDEXED_BRANCH:
             index, targets = ins.operands if len(ins.operands) == 2 else (None, None)
             if not isinstance(index, Reg) or self.register(ins, index) != "i32" or not isinstance(targets, Sym) \
-                    or targets.name not in self.function.directives:
+                    or targets.name not in self.function.tables:
                 self.fail(ins, "it takes an index register and the label of a .branchtargets list")
         elif ins.kind is Kind.CALL:
             target = next((o for o in ins.operands if not isinstance(o, Vec)), None)
@@ -184,6 +185,8 @@ class _Verifier:
         elif isinstance(operand, Imm):
             if operand.float_bytes and kind[0] in "su":
                 self.fail(ins, "a floating-point literal in an integer instruction")
+            if kind in ("f32", "f64") and not operand.float_bytes and t != "imm" and ins.opcode[0] != "slct":
+                self.fail(ins, f"the integer {operand.value} in a floating-point instruction; write {operand.value}.0")
             if t == "imm" and not 0 <= operand.value <= 255:
                 self.fail(ins, f"the table {operand.value} is not between 0 and 255")
         elif t == "imm" or not isinstance(operand, Sym):
@@ -215,6 +218,8 @@ class _Verifier:
                     self.fail(ins, f"the register {item.name} is too narrow")
             elif not (store and isinstance(item, Imm)) and not isinstance(item, Reg):
                 self.fail(ins, "data must be registers")
+            if isinstance(item, Imm) and kind in ("f32", "f64") and not item.float_bytes:
+                self.fail(ins, f"the integer {item.value} in a floating-point instruction; write {item.value}.0")
         self.address(ins, where, kind, count)
 
     def address(self, ins: Instruction, where: Mem, kind: str, count: int) -> None:
@@ -228,4 +233,4 @@ class _Verifier:
             if isinstance(where.base, Sym):
                 at = self.param_bytes.get(where.base.name)
                 if at is None or not 0 <= where.offset <= at - count * type_bytes(kind):
-                    self.fail(ins, f"that is outside the parameter {where.base.name}")
+                    self.fail(ins, f"that is outside the parameter {plain(where.base.name)}")
