@@ -7,7 +7,7 @@ import re
 
 REGISTER = re.compile(r"%[A-Za-z_]\w*(?:\.\w+)?|(?<![\w$.])__\$\w+")
 RANGE = re.compile(r"\s*\.reg (\.\w+)\s*(%\w+)<(\d+)>;\s*")
-LABEL = re.compile(r"\$L__\w+")
+LABEL = re.compile(r"\$L__BB\w+")
 PURE = re.compile(r"\s*(add|sub|mul|mad|and|or|xor|shl|shr|mov|setp|selp|cvt|min|max)\.")
 OPCODE = re.compile(r"(\s*(?:@!?\S+\s+)?)([a-z]\w*(?:\.\w+(?:::\w+)*)+)\s+(.*)", re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.$%+-])(\d+)(?![\w.])")
@@ -44,6 +44,7 @@ def fresh(rng, number):
 def registers(ranges, lines, rng):
     """Return (declarations, old name -> new name): ranges kept, taken apart, or joined into vectors."""
     used = set(REGISTER.findall("\n".join(lines)))
+    addresses = set(re.findall(r"\[(%\w+)", "\n".join(lines)))
     declared, mapping, odd = [], {}, rng.sample(ODD, len(ODD))
     for number, found in enumerate(ranges):
         kind, prefix, count = found[1], found[2], int(found[3])
@@ -53,8 +54,8 @@ def registers(ranges, lines, rng):
             continue
         mine = [f"{prefix}{i}" for i in range(count) if f"{prefix}{i}" in used]
         while mine:
-            wide = rng.choice((2, 4)) if kind != ".pred" and rng.random() < 0.3 else 1
-            wide = 2 if "64" in kind and wide == 4 else wide
+            wide = rng.choice((2, 4)) if kind != ".pred" and not addresses & set(mine[:4]) and rng.random() < 0.3 else 1     # an address is no element
+            wide = 2 if "64" in kind and wide == 4 else min(wide, len(mine) // 2 * 2 or 1) if len(mine) != 3 else 1
             name = odd.pop() if odd and rng.random() < 0.2 else fresh(rng, len(mapping))
             taken, mine = mine[:wide], mine[wide:]
             if wide == 1:
@@ -132,14 +133,14 @@ def scopes(lines, names, rng):
 
 def spaced(text, rng):
     """Put spaces, line ends and comments between tokens, and take out those that nothing needs."""
-    found = re.findall(r"\.section[^{]*\{[^}]*\}|\.(?:loc|file|version|target|address_size|pragma)[^\n]*|[\w$%.]+(?:::[\w]+)*|\S", text)
+    found = re.findall(r"\.section[^{]*\{[^}]*\}|\.(?:loc|file|version|target|address_size|pragma)[^\n]*|[\w$%.]+(?:::[\w]+)*|<<|==|!=|\S", text)
     text, last = "", ""
     for token in found:
         if re.match(r"\.(loc|file|section|version|target|address|pragma)", token):
             text += f"\n{token}\n"
-        elif token.startswith(".") or not re.match(r"[\w$%.]", token) or not re.search(r"[\w$%.]$", last):
-            text += rng.choice(("", "", " ", "\n", "/* ; } */", " // {\n")) + token
+        elif token.startswith(".") and not last.isdigit() or not re.match(r"[\w$%.]", token) or not re.search(r"[\w$%.]$", last):
+            text += rng.choice(("", "", " ", "\n", " /* ; } */", " // {\n")) + token
         else:
-            text += rng.choice((" ", "\t", "\r\n", "/**/", " // , %r1\n")) + token
+            text += rng.choice((" ", "\t", "\r\n", " /**/", " // , %r1\n")) + token
         last = token
     return text

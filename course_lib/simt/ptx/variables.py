@@ -71,7 +71,9 @@ class Variables(Operands):
         at, word = self.at, self.name("a variable")
         size = type_bytes(declared.kind) * declared.parts
         shape, open_ended = self.shape()
-        init, pointers, nbytes = None, (), size
+        nbytes = size
+        init: bytes | None = None
+        pointers: tuple[Pointer, ...] = ()
         for length in shape:
             nbytes *= length
         if self.accept("="):
