@@ -50,6 +50,8 @@ class Operands(Constants):
 
     def meaning(self, word: str) -> Operand:
         """Return what a name stands for, with what follows it: an offset, an index in brackets."""
+        if self.peek().startswith(".") and self.kinds[self.at] == "word":       # `%tid .x`
+            word += self.take()
         name, _, element = word.partition(".")
         found = self.names.find(name, self.registers)
         if isinstance(found, Reg) and not element:
