@@ -17,7 +17,8 @@ LEVELS = {name: level for level, names in enumerate(("||", "&&", "|", "^", "&", 
           for name in names.split()}
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-ARITHMETIC: dict[str, Callable[[float, float], float]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 BITWISE: dict[str, Callable[[int, int], int]] = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 DEEPEST = 100  # parentheses, signs and casts inside each other
 
@@ -81,10 +82,10 @@ class Constants(Tokens):
 
     def compute(self, name: str, left: Value, right: Value) -> Value:
         kinds = {left[0], right[0]}
-        if "f" in kinds or "d" in kinds and (kinds != {"d"} or name not in (*ARITHMETIC, *COMPARISONS, "/")):
+        if "f" in kinds or "d" in kinds and (kinds != {"d"} or name not in (*ARITHMETIC, *COMPARISONS)):
             raise self.last(f"the operator {name} of a constant expression takes two integers"
-                            + (", or two double-precision numbers" if name in (*ARITHMETIC, *COMPARISONS, "/") else ""))
-        if name in ("/", "%") and right[1] == 0 and kinds != {"d"}:
+                            + (", or two double-precision numbers" if name in (*ARITHMETIC, *COMPARISONS) else ""))
+        if name in ("/", "%") and right[1] << (kinds == {"d"}) & ((1 << 64) - 1) == 0:     # -0.0 too
             raise self.last("a constant expression divides by zero")
         return floats(name, left, right) if kinds == {"d"} else integers(name, left, right)
 
@@ -153,8 +154,6 @@ def floats(name: str, left: Value, right: Value) -> Value:
     a, b = (struct.unpack("<d", bits.to_bytes(8, "little"))[0] for _, bits in (left, right))
     if name in COMPARISONS:
         return "s", int(COMPARISONS[name](a, b))
-    if name == "/":
-        return "d", bits_of(a / b if b else float("nan") if not a == a or a == 0 else float("inf") * (1 if (left[1] ^ right[1]) >> 63 == 0 else -1))
     return "d", bits_of(ARITHMETIC[name](a, b))
 
 

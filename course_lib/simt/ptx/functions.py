@@ -91,9 +91,11 @@ class Functions(Variables):
         while self.peek() not in ("{", ";"):
             word = self.take()
             if word in LIMITS:
-                values = [self.constant_integer()]
+                values = [self.integer()]
                 while self.accept(","):
-                    values.append(self.constant_integer())
+                    values.append(self.integer())
+                if word == ".reqnctapercluster" and set(values) != {1}:
+                    raise self.last("the simulator knows no clusters of several blocks")
                 function.directives[word[1:]] = tuple(values)
             elif word not in FLAGS and not self.debug_directive(word):
                 raise self.last(f"unknown directive {word!r}")
@@ -262,7 +264,7 @@ class Functions(Variables):
             return Sym(self.name("a label"))
         if name == "call" and self.peek() == "(":
             return self.listed("(", ")")
-        if name not in ("mov", "cvta") and self.kinds[self.at] == "word" and self.words[self.at + 1] == "[":
+        if name in ("ld", "ldu", "st") and self.kinds[self.at] == "word" and self.words[self.at + 1] == "[":
             found = self.operand()
             return Mem(Sym(found.name), found.offset) if isinstance(found, Sym) else found
         return self.operand()

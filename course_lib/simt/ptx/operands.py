@@ -17,6 +17,8 @@ class Operands(Constants):
 
     def operand(self) -> Operand:
         word = self.peek()
+        if self.kinds[self.at] == "word" and not word.startswith("."):
+            return self.meaning(self.take())
         if word == "[":
             return self.address()
         if word == "{":
@@ -26,9 +28,7 @@ class Operands(Constants):
         if word == "!":
             self.take()
             return self.register(True)
-        if self.kinds[self.at] != "word" or word.startswith("."):
-            raise self.error(f"expected an operand, found {word!r}")
-        return self.meaning(self.take())
+        raise self.error(f"expected an operand, found {word!r}")
 
     def listed(self, opening: str, closing: str) -> Vec:
         """Operands with commas between them, in braces or parentheses; a vector register stands for its elements."""
@@ -50,8 +50,12 @@ class Operands(Constants):
 
     def meaning(self, word: str) -> Operand:
         """Return what a name stands for, with what follows it: an offset, an index in brackets."""
+        if self.peek().startswith(".") and self.kinds[self.at] == "word":       # `%tid .x`
+            word += self.take()
         name, _, element = word.partition(".")
         found = self.names.find(name, self.registers)
+        if isinstance(found, Reg) and not element:
+            return found
         if isinstance(found, Vec) and element:
             at = ELEMENTS.get(element, len(found.items))
             if at >= len(found.items):

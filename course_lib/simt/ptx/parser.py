@@ -49,6 +49,9 @@ class _Parser(Functions):
                 self.alias()
             elif not self.debug_directive(word):
                 raise self.last(f"unknown directive {word!r}")
+        for name, at in self.addressed:
+            if name not in self.module.functions and name not in self.module.variables:
+                raise self.error(f"the initial value {name!r} is no variable or function of this module", self.offsets[at])
         return self.module
 
     def outside(self) -> set[str]:

@@ -25,6 +25,10 @@ class Declared(NamedTuple):
 class Variables(Operands):
     """The part of the parser that reads declarations of variables."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.addressed: list[tuple[str, int]] = []      # names in initial values that were not declared before, with their tokens
+
     def variables(self, space: str) -> list[Variable]:
         """Read a declaration after its space, up to its semicolon: `.align 4 .b8 name[1024] = {…}, other;`."""
         declared = self.declared()
@@ -71,7 +75,9 @@ class Variables(Operands):
         at, word = self.at, self.name("a variable")
         size = type_bytes(declared.kind) * declared.parts
         shape, open_ended = self.shape()
-        init, pointers, nbytes = None, (), size
+        nbytes = size
+        init: bytes | None = None
+        pointers: tuple[Pointer, ...] = ()
         for length in shape:
             nbytes *= length
         if self.accept("="):
@@ -156,13 +162,15 @@ class Variables(Operands):
             if self.peek() == "(":
                 raise self.error("the simulator does not know initial values that are parts of an address, such as 0xFF(name)")
             return found
-        word, generic = self.name("a variable, or a number"), False
+        at, word, generic = self.at, self.name("a variable, or a number"), False
         if word == "generic" and self.accept("("):
-            word, generic = self.name("a variable"), True
+            at, word, generic = self.at, self.name("a variable"), True
             self.take(")")
         named = self.names.find(word, self.registers)
         if named is not None and not (isinstance(named, Named) and named.space in ("global", "const")):
             raise self.last(f"{word} has no address that is known before the launch; those of .global and .const variables are")
+        if named is None:
+            self.addressed.append((word, at))
         meaning = self.meaning(word)
         if not isinstance(meaning, Sym):
             raise self.last(f"the initial value {word} is neither a literal nor the name of a variable")
