@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from course_lib import toolchain
 from course_lib.simt.errors import SimtError
+from course_lib.simt.ptx.ir import where
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
 Index = tuple[int, ...]     # (x, y, z) of a thread or a block
@@ -39,7 +40,8 @@ class Hazard:
     """Two accesses to shared memory that nothing puts in order (or a read before any write).
 
     One entry per kind and pair of lines: the first example, and in `count` how many there were. `address` is a byte
-    offset in the block's shared memory; lines are source lines; threads are (x, y, z).
+    offset in the block's shared memory; lines are source lines; threads are (x, y, z). A header names the place in another file whose
+    code was inlined at that line, "" when there is none.
     """
 
     kind: str
@@ -50,15 +52,18 @@ class Hazard:
     second_thread: Index
     block: Index
     count: int
+    first_header: str = ""
+    second_header: str = ""
 
     def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
+        first, second = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
         if self.kind == "uninitialised":
-            return (f"uninitialised shared memory read at line {self.first_line}, first by thread {self.first_thread} of "
+            return (f"uninitialised shared memory read at {first}, first by thread {self.first_thread} of "
                     f"block {self.block} at byte {self.address} ({times})")
         verbs = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}[self.kind]
-        return (f"{self.kind} hazard: thread {self.first_thread} {verbs[0]} at line {self.first_line}, thread "
-                f"{self.second_thread} {verbs[1]} at line {self.second_line}, with no barrier between them; shared byte "
+        return (f"{self.kind} hazard: thread {self.first_thread} {verbs[0]} at {first}, thread "
+                f"{self.second_thread} {verbs[1]} at {second}, with no barrier between them; shared byte "
                 f"{self.address}, block {self.block} ({times})")
 
 

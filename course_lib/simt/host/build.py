@@ -47,7 +47,7 @@ def build(source: str | Path, entry: str, *, block: Shape = (1, 1, 1), defines: 
             _kernels.move_to_end(key)
             return _kernels[key]
     ptx_text, cubin = translate(text, name, defines, arch, options)
-    kernel = LoadedKernel(ptx_text, entry, parameter_names(text, entry), block, cubin)
+    kernel = LoadedKernel(ptx_text, entry, parameter_names(text, entry), block, cubin, name)
     with _lock:
         _kernels[key] = kernel
         while len(_kernels) > MOST_KERNELS:
@@ -118,10 +118,12 @@ class LoadedKernel:
     `reference` is the address of the first, `images` what launches remember of the memory of warps.
     """
 
-    def __init__(self, text: str, entry: str, names: Sequence[str], block: Shape, cubin: bytes | CodeStandIn = b"") -> None:
+    def __init__(self, text: str, entry: str, names: Sequence[str], block: Shape, cubin: bytes | CodeStandIn = b"",
+                 file: str = "") -> None:
         self.ptx, self.entry, self.parameter_names, self.block, self.cubin = text, entry, names, block, cubin
+        self.file = file
         self._prepared: Program | None = None  # the whole Program, when something had to be translated
-        self.program, code, forms = cache.cached("reference", (text, entry), self._translate)
+        self.program, code, forms = cache.cached("reference", (text, entry, file), self._translate)
         self.runtime = runtime()
         self.run_blocks = self.runtime.run_blocks
         self.function_table = self.runtime.table.ctypes.data
@@ -135,7 +137,7 @@ class LoadedKernel:
 
     def _whole(self):
         if self._prepared is None:
-            self._prepared = build_program(parser.parse(self.ptx), self.entry)
+            self._prepared = build_program(parser.parse(self.ptx, self.file), self.entry)
         return self._prepared
 
     def _translate(self):
@@ -149,7 +151,7 @@ class LoadedKernel:
         if racecheck not in self._variants:
             found = None
             if not racecheck or race.possible(self.program, self.granule_shift):
-                found = UniformCode(cache.cached("uniform", (self.ptx, self.entry, self.block, racecheck),
+                found = UniformCode(cache.cached("uniform", (self.ptx, self.entry, self.file, self.block, racecheck),
                                                  lambda: variant.translate(self._whole(), self.block, racecheck)), self.accesses)
             self._variants[racecheck] = found
         return self._variants[racecheck]

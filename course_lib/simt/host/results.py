@@ -1,5 +1,6 @@
 """From a finished run to a Report: counters summed over workers, hazards and trace with lines and threads."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,10 +48,10 @@ def logged(run: Running) -> tuple[Hazard, ...]:
     found: dict[tuple[str, int, int], Hazard] = {}
     for worker in run.workers:
         for h in worker.hazards[:worker.record.hazard_count]:
-            first, second = (run.program.instructions[n].line for n in (h.first, h.second))
-            key = (abi.HAZARDS[h.kind], first, second)
-            entry = Hazard(key[0], h.address, first, second, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
-                           tuple(h.block), h.count)
+            first, second = (run.program.instructions[n] for n in (h.first, h.second))
+            key = (abi.HAZARDS[h.kind], first.line, second.line)
+            entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
+                           tuple(h.block), h.count, first.header, second.header)
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
 
@@ -58,8 +59,7 @@ def logged(run: Running) -> tuple[Hazard, ...]:
 def joined(old: Hazard, new: Hazard) -> Hazard:
     """Return the example of the earlier block with the counts of both."""
     first = min((old, new), key=lambda h: (h.block[::-1], h.address))
-    return Hazard(first.kind, first.address, first.first_line, first.second_line, first.first_thread, first.second_thread,
-                  first.block, old.count + new.count)
+    return dataclasses.replace(first, count=old.count + new.count)
 
 
 def trace(run: Running) -> tuple[TraceRecord, ...]:

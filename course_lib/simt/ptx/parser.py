@@ -9,28 +9,30 @@ import dataclasses
 
 from course_lib.simt.ptx.ir import Function, Instruction, Module, Reg, Sym, Variable
 from course_lib.simt.ptx.operands import Operands
+from course_lib.simt.ptx.places import Places
 
 DEEPEST = 200  # nested braces
 
 
-def parse(text: str) -> Module:
+def parse(text: str, source: str | None = None) -> Module:
     """Parse the text of a complete PTX module.
+
+    `source` is the file whose lines the instructions get, as a `.file` directive names it; without one, file 1 of the text.
 
     Raises
     ------
     PtxSyntaxError
         Names the line of the PTX text and what stands there.
     """
-    return _Parser(text).module_items()
+    return _Parser(text, source).module_items()
 
 
 class _Parser(Operands):
     """Recursive descent over the tokens."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, source: str | None) -> None:
         super().__init__(text)
-        self.line = 0
-        self.main_file: int | None = None
+        self.places = Places(text, source)
         self.scopes = 0
         self.module = Module()
 
@@ -62,12 +64,10 @@ class _Parser(Operands):
         if word == ".loc":
             self.location()
         elif word == ".file":
-            number = self.integer()
+            self.integer()
             self.take()
             while self.accept(","):
                 self.integer()
-            if self.main_file is None:
-                self.main_file = number
         elif word == ".section":
             self.skip_to("{")
             self.skip_to("}")
@@ -78,21 +78,17 @@ class _Parser(Operands):
         return True
 
     def location(self) -> None:
-        """`.loc file line column [, function_name label, inlined_at file line column]`: keep a line of file 1."""
-        number, line, _ = self.integer(), self.integer(), self.integer()
+        """`.loc file line column [, function_name label, inlined_at file line column]`."""
+        here = (self.integer(), self.integer(), self.integer())
         outer = None
         while self.accept(","):
-            word = self.take()
-            if word == "inlined_at":
+            if self.take() == "inlined_at":
                 outer = (self.integer(), self.integer(), self.integer())
             else:
                 self.take()
                 if self.accept("+"):
                     self.integer()
-        if number != 1 and outer is not None:
-            number, line = outer[0], outer[1]
-        if number == 1 and line:
-            self.line = line
+        self.places.move(here, outer)
 
     # -- functions ---------------------------------------------------------------------------------
     def function(self, kernel: bool) -> None:
@@ -112,7 +108,7 @@ class _Parser(Operands):
         known = self.module.functions.get(function.name)
         if self.accept("{"):
             function.defined = True
-            self.line = 0
+            self.places.forget()
             self.scope(function)
         else:
             self.take(";")
@@ -218,4 +214,4 @@ class _Parser(Operands):
             if not (self.accept(",") or self.accept("|")) and self.peek() != ";":
                 raise self.error(f"expected ',' or ';' after an operand, found {self.peek()!r}")
         opcode = tuple(word.replace("::", "__").split("."))
-        function.body.append(Instruction(opcode, tuple(operands), guard, self.line))
+        function.body.append(Instruction(opcode, tuple(operands), guard, self.places.line, self.places.header))
