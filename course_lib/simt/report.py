@@ -135,6 +135,7 @@ class Report:
     meetings: tuple[BarrierMeeting, ...] = ()
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
+    symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
 
     @functools.cached_property
     def loops(self) -> tuple[toolchain.Loop, ...]:
@@ -169,9 +170,9 @@ class Report:
         if not self.cubin:
             raise SimtError(f"{self.kernel} has no machine code to find loops in: its source was PTX text or its arch a virtual one. "
                             "Launch it from CUDA C, with arch=\"sm_90\" for example.", kernel=self.kernel)
-        return toolchain.sass(self.cubin, self.kernel)
+        return toolchain.sass(self.cubin, self.symbol or self.kernel)
 
     @functools.cached_property
     def resources(self) -> toolchain.Resources:
         """Return what the kernel takes: registers, shared and local memory (spills are among the latter)."""
-        return toolchain.resources(self.cubin)[self.kernel]
+        return toolchain.resources(self.cubin)[self.symbol or self.kernel]

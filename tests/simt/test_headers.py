@@ -5,6 +5,7 @@ import pytest
 
 from course_lib import simt
 from course_lib.simt.ptx import parser
+from course_lib.simt.ptx.tokens import Tokens
 
 FLOAT, INT = np.float32, np.int32
 STAGED = """#include <cuda_pipeline.h>
@@ -99,3 +100,23 @@ def test_a_call_is_remembered_after_the_compiler_has_named_it_once():
     body = parser.parse(text, "mine.cu").functions["k"].body
     assert [(i.line, i.header) for i in body] == [(9, "inner.h, line 80"), (10, ""), (9, "inner.h, line 81"), (12, "inner.h, line 81"),
                                                   (0, "inner.h, line 82")]
+
+
+@pytest.mark.parametrize("shape", ["b8 t[100]", "u16 t[200]", "s32 t[150]", "b64 t[100]"])
+def test_a_long_table_of_numbers_is_one_token(shape):
+    kind, size = shape.split()[0], {"b8": 1, "u16": 2, "s32": 4, "b64": 8}[shape.split()[0]]
+    values = [(i * i * 7919) % 256 ** size for i in range(100)]
+    text = f".version 8.8\n.target sm_90\n.address_size 64\n.global .align 8 .{shape} = {{VALUES}};\n"
+    long, short = (text.replace("VALUES", ", ".join(written)) for written in (map(str, values), map(hex, values)))
+    found = parser.parse(long).variables["t"]
+    assert found == parser.parse(short).variables["t"]
+    assert np.frombuffer(found.init, f"u{size}")[:100].tolist() == values, kind
+    assert len(Tokens(long).words) < 30 < len(Tokens(short).words)
+
+
+def test_long_tables_of_two_dimensions_and_too_long_ones():
+    text = ".version 8.8\n.target sm_90\n.address_size 64\n.global .b8 t[{}] = {};\n"
+    row = "{" + ",\n".join(["7"] * 80) + "}"
+    assert parser.parse(text.format("2][80", "{" + row + ", " + row + "}")).variables["t"].init == b"\7" * 160
+    with pytest.raises(simt.PtxSyntaxError, match="80 bytes of initial values for 79 bytes"):
+        parser.parse(text.format(79, row))

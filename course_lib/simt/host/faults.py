@@ -43,7 +43,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     fault = Fault(worker.fault)
     block = tuple(worker.fault_block)
     thread = run.thread(worker.fault_warp * abi.LANES + worker.fault_lane)
-    facts: Facts = {"kernel": run.program.entry, "block": block, "thread": thread}
+    facts: Facts = {"kernel": run.kernel.name, "block": block, "thread": thread}
     if fault == Fault.STEP_BUDGET:
         facts["line"] = loop_line(run.program, worker.fault_code_block)
         waits = waits_for_others(run.program, worker.fault_code_block)

@@ -27,9 +27,9 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, levels.predict(run.program),
                           levels.is_sure(run.program, sums["deopts"][:, 1]))
     unfreed = (run.heap.allocated, run.heap.bytes) if run.heap is not None else (0, 0)
-    return Report(run.program.entry, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
+    return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
-                  meetings(run), *unfreed)
+                  meetings(run), *unfreed, symbol=run.program.entry)
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:

@@ -126,7 +126,7 @@ class Operands(Tokens):
         return Variable(word, space, align or size, nbytes, init, pointers, kind)
 
     def initial(self, kind: str, nbytes: int) -> tuple[bytes, tuple[tuple[int, str, int], ...]]:
-        size, data, pointers = type_bytes(kind), b"", []
+        size, data, pointers = type_bytes(kind), bytearray(), []
         for item in self.initial_items():
             if not isinstance(item, Imm | Sym):
                 raise self.error("an initial value must be a literal or the name of a variable")
@@ -140,9 +140,12 @@ class Operands(Tokens):
             data += bits.to_bytes(size, "little")
         if len(data) > nbytes or nbytes > MOST_BYTES:
             raise self.error(f"{len(data)} bytes of initial values for {nbytes} bytes")
-        return data.ljust(nbytes, b"\0"), tuple(pointers)
+        return bytes(data.ljust(nbytes, b"\0")), tuple(pointers)
 
     def initial_items(self) -> Iterator[Operand]:
+        if self.kinds[self.at] == "numbers":
+            yield from (Imm(int(word)) for word in self.take()[1:-1].split(","))
+            return
         if not self.accept("{"):
             yield self.operand()
             return
