@@ -13,12 +13,32 @@ __device__ __forceinline__ u64 element_at(const Warp* w, const u32* slot, u32 e,
     return w->registers + slot[e / per] + lane * register_bytes + e % per * bytes;
 }
 
-__device__ __noinline__ void move_element(Warp* w, const Tile* t, u32 store, u32 e, u32 lane, u64 host) {
-    if (store) return store_bytes(host, t->element, load_bytes(element_at(w, t->slot, e, t->per_register, t->register_bytes, t->element, lane), t->element, 0));
-    const u64 value = load_bytes(host, t->element, 0);
+// Between a register and an address on the host.
+__device__ __forceinline__ void move_bytes(u32 store, u64 reg, u32 bytes, u64 host) {
+    store ? store_bytes(host, bytes, load_bytes(reg, bytes, 0)) : store_bytes(reg, bytes, load_bytes(host, bytes, 0));
+}
+
+// `n` neighbours of each lane, from element `first` on, between the register file and host[lane].
+__device__ __noinline__ void move_lanes(Warp* w, const Tile* t, u32 store, u32 first, u32 n, const u64* host) {
+    const u32 step = t->register_bytes, size = t->element, whole = n > 1 && n == t->per_register;
+    const u32 moves = whole ? 1 : n, bytes = whole ? n * size : size;
 #pragma unroll 1
-    for (u32 c = 0; c < t->copies; ++c)
-        store_bytes(element_at(w, t->slot + c * t->distinct, e, t->per_register, t->register_bytes, t->element, lane), t->element, value);
+    for (u32 c = 0; c < (store ? 1 : t->copies); ++c) {
+        u64 reg[4];
+#pragma unroll 1
+        for (u32 h = 0; h < moves; ++h) reg[h] = element_at(w, t->slot + c * t->distinct, first + h, t->per_register, step, size, 0);
+        if (moves == 1 && bytes == 4)
+#pragma unroll 4
+            for (u32 l = 0; l < LANES; ++l) move_bytes(store, reg[0] + l * step, 4, host[l]);
+        else if (moves == 1 && bytes == 2)
+#pragma unroll 4
+            for (u32 l = 0; l < LANES; ++l) move_bytes(store, reg[0] + l * step, 2, host[l]);
+        else
+#pragma unroll 1
+            for (u32 l = 0; l < LANES; ++l)
+#pragma unroll 1
+                for (u32 h = 0; h < moves; ++h) move_bytes(store, reg[h] + l * step, bytes, host[l] + h * size);
+    }
 }
 
 // One instruction of the assembler's code, for which `lanes` give addresses: find the bytes, count, look for hazards.
@@ -42,13 +62,19 @@ __device__ __noinline__ u32 move_rows(Warp* w, const Access* a, const Tile* t, u
     const u32 lanes = matrices == 4 ? FULL : (1u << 8 * matrices) - 1;
     if (one_access(w, a, space, lanes, address, host)) return 1;
 #pragma unroll 1
-    for (u32 i = 0; i < matrices * t->per_register; ++i)
+    for (u32 i = 0; i < matrices; ++i) {
+        const u32 per = t->per_register, n = t->transposed ? 1 : per;   // in a row, the elements of a register are neighbours
 #pragma unroll 1
-        for (u32 l = 0; l < LANES; ++l) {
-            const u32 e = first * t->per_register + i, h = e % t->per_register, along = (l & 3) * t->per_register + h;
-            const u32 row = t->transposed ? along : l >> 2, column = t->transposed ? l >> 2 : along;
-            move_element(w, t, a->kind == STORE, e, l, host[8 * (i / t->per_register) + row] + column * t->element);
+        for (u32 h = 0; h < per; h += n) {
+            u64 from[LANES];
+#pragma unroll 1
+            for (u32 l = 0; l < LANES; ++l) {
+                const u32 along = (l & 3) * per + h, row = t->transposed ? along : l >> 2, column = t->transposed ? l >> 2 : along;
+                from[l] = host[8 * i + row] + column * t->element;
+            }
+            move_lanes(w, t, a->kind == STORE, (first + i) * per + h, n, from);
         }
+    }
     return 0;
 }
 
@@ -84,9 +110,11 @@ __device__ __noinline__ u32 transposed_pairs(Warp* w, const Access* a, const Til
             address[l] = t->row_major ? at(t, base, stride, row + l / 4, column + l % 4 * 2) : at(t, base, stride, row + l % 4 * 2, column + l / 4);
         if (one_access(w, a, space, FULL, address, host)) return 1;
 #pragma unroll 1
-        for (u32 i = 0; i < 2 * LANES; ++i) {
-            const u32 l = i / 2, major = l % 4 * 2 + i % 2, minor = l / 4;
-            move_element(w, t, a->kind == STORE, 2 * r + i % 2, l, host[4 * major + minor / 2] + minor % 2 * 2);
+        for (u32 h = 0; h < 2; ++h) {
+            u64 from[LANES];
+#pragma unroll 1
+            for (u32 l = 0; l < LANES; ++l) from[l] = host[4 * (l % 4 * 2 + h) + l / 8] + l / 4 % 2 * 2;
+            move_lanes(w, t, a->kind == STORE, 2 * r + h, 1, from);
         }
     }
     return 0;
@@ -101,11 +129,7 @@ __device__ __noinline__ u32 elements(Warp* w, const Access* a, const Tile* t, co
 #pragma unroll 1
         for (u32 l = 0; l < LANES; ++l) address[l] = at(t, base, stride, m->row[16 * l + first], m->column[16 * l + first]);
         if (one_access(w, a, space, FULL, address, host)) return 1;
-#pragma unroll 1
-        for (u32 i = 0; i < LANES * t->neighbours; ++i) {
-            const u32 l = i / t->neighbours, h = i % t->neighbours;
-            move_element(w, t, a->kind == STORE, first + h, l, host[l] + h * t->element);
-        }
+        move_lanes(w, t, a->kind == STORE, first, t->neighbours, host);
     }
     return 0;
 }
