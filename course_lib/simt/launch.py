@@ -44,7 +44,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     source
         CUDA C text, the path of a `.cu` or `.ptx` file, or PTX text.
     entry
-        Name of the kernel (`extern "C" __global__`).
+        Name of the kernel, as the source writes it. Of a template, one instance: `sgemm<64, 8>`; `sgemm` where the source makes only one.
     grid, block
         Thread blocks, and threads per block, along x, y, z: up to three numbers.
     args

@@ -105,7 +105,8 @@ class Instruction:
     """One PTX instruction.
 
     `opcode` is split at its dots, `operands` come destination first, `guard` is the Reg of `@%p` or None, `line` is the
-    line in the main source file (0: unknown). Which of the `Operand`s stands where depends on the form, which `isa/coverage.py`
+    line in the main source file (0: unknown), `header` the place in another file whose code was inlined there ("" for none). Which of the
+    `Operand`s stands where depends on the form, which `isa/coverage.py`
     checks: types say `Any` here, so that nobody behind that check has to ask again. A call's last operand becomes a `passes.calls.Site`.
     """
 
@@ -114,6 +115,7 @@ class Instruction:
     guard: Reg | None
     line: int
     text_line: int = field(default=0, compare=False)  # of the PTX text
+    header: str = field(default="", compare=False)  # "name.h, line 80" where the code itself stands in another file
 
     @property
     def where(self) -> int:
@@ -174,8 +176,18 @@ class Instruction:
 
 
 def at_line(ins: Instruction) -> str:
-    """Return how a message about an instruction begins: with its source line, or its line in the PTX text when that is all we know."""
-    return f"line {ins.line}: " if ins.line else f"PTX line {ins.text_line}: " if ins.text_line else ""
+    """Return how a message about an instruction begins: with its source line and its place in a header, or its line in the PTX text."""
+    place = where(ins.line, ins.header)
+    return f"{place}: " if place else f"PTX line {ins.text_line}: " if ins.text_line else ""
+
+
+def where(line: int, header: str) -> str:
+    """Return how messages name a line of the reader's file and the place in a header whose code was inlined there.
+
+    >>> where(6, ""), where(6, "mma.hpp, line 80"), where(0, "mma.hpp, line 80"), where(0, "")
+    ('line 6', 'line 6 (in mma.hpp, line 80)', 'mma.hpp, line 80', '')
+    """
+    return f"line {line}{header and f' (in {header})'}" if line else header
 
 
 def opened(operands: Iterable[Any]) -> Iterator[Any]:

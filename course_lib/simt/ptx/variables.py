@@ -120,7 +120,10 @@ class Variables(Operands):
         if nbytes is not None and nbytes > MOST_BYTES:
             raise self.error(f"initial values for {nbytes} bytes")
         dimensions = [*shape, *([declared.parts] if declared.parts > 1 else [])] or [1]
-        items = self.values(dimensions) if self.peek() == "{" else [self.value()]
+        if self.kinds[self.at] == "numbers":
+            items = self.plain_numbers()
+        else:
+            items = self.values(dimensions) if self.peek() == "{" else [self.value()]
         size, data, pointers = type_bytes(declared.kind), bytearray(), []
         for item in items:
             if isinstance(item, Pointer):
@@ -135,6 +138,10 @@ class Variables(Operands):
         if len(data) > nbytes:
             raise self.last(f"{len(data)} bytes of initial values for {nbytes} bytes")
         return bytes(data.ljust(nbytes, b"\0")), tuple(pointers)
+
+    def plain_numbers(self) -> list[Imm | Pointer]:
+        """Read a long list of plain numbers, which is one token: headers bring tables of 100,000 bytes."""
+        return [Imm(int(word)) for word in self.take()[1:-1].split(",")]
 
     def values(self, dimensions: list[int]) -> list[Imm | Pointer]:
         """Read the values in braces; those of an inner pair begin a row and fill it up with zeros."""

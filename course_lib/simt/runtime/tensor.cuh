@@ -13,12 +13,32 @@ __device__ __forceinline__ u64 element_at(const Warp* w, const u32* slot, u32 e,
     return w->registers + slot[e / per] + lane * register_bytes + e % per * bytes;
 }
 
-__device__ __noinline__ void move_element(Warp* w, const Tile* t, u32 store, u32 e, u32 lane, u64 host) {
-    if (store) return store_bytes(host, t->element, load_bytes(element_at(w, t->slot, e, t->per_register, t->register_bytes, t->element, lane), t->element, 0));
-    const u64 value = load_bytes(host, t->element, 0);
+// Between a register and an address on the host.
+__device__ __forceinline__ void move_bytes(u32 store, u64 reg, u32 bytes, u64 host) {
+    store ? store_bytes(host, bytes, load_bytes(reg, bytes, 0)) : store_bytes(reg, bytes, load_bytes(host, bytes, 0));
+}
+
+// `n` neighbours of each lane, from element `first` on, between the register file and host[lane].
+__device__ __noinline__ void move_lanes(Warp* w, const Tile* t, u32 store, u32 first, u32 n, const u64* host) {
+    const u32 step = t->register_bytes, size = t->element, whole = n > 1 && n == t->per_register;
+    const u32 moves = whole ? 1 : n, bytes = whole ? n * size : size;
 #pragma unroll 1
-    for (u32 c = 0; c < t->copies; ++c)
-        store_bytes(element_at(w, t->slot + c * t->distinct, e, t->per_register, t->register_bytes, t->element, lane), t->element, value);
+    for (u32 c = 0; c < (store ? 1 : t->copies); ++c) {
+        u64 reg[4];
+#pragma unroll 1
+        for (u32 h = 0; h < moves; ++h) reg[h] = element_at(w, t->slot + c * t->distinct, first + h, t->per_register, step, size, 0);
+        if (moves == 1 && bytes == 4)
+#pragma unroll 4
+            for (u32 l = 0; l < LANES; ++l) move_bytes(store, reg[0] + l * step, 4, host[l]);
+        else if (moves == 1 && bytes == 2)
+#pragma unroll 4
+            for (u32 l = 0; l < LANES; ++l) move_bytes(store, reg[0] + l * step, 2, host[l]);
+        else
+#pragma unroll 1
+            for (u32 l = 0; l < LANES; ++l)
+#pragma unroll 1
+                for (u32 h = 0; h < moves; ++h) move_bytes(store, reg[h] + l * step, bytes, host[l] + h * size);
+    }
 }
 
 // One instruction of the assembler's code, for which `lanes` give addresses: find the bytes, count, look for hazards.
@@ -42,13 +62,19 @@ __device__ __noinline__ u32 move_rows(Warp* w, const Access* a, const Tile* t, u
     const u32 lanes = matrices == 4 ? FULL : (1u << 8 * matrices) - 1;
     if (one_access(w, a, space, lanes, address, host)) return 1;
 #pragma unroll 1
-    for (u32 i = 0; i < matrices * t->per_register; ++i)
+    for (u32 i = 0; i < matrices; ++i) {
+        const u32 per = t->per_register, n = t->transposed ? 1 : per;   // in a row, the elements of a register are neighbours
 #pragma unroll 1
-        for (u32 l = 0; l < LANES; ++l) {
-            const u32 e = first * t->per_register + i, h = e % t->per_register, along = (l & 3) * t->per_register + h;
-            const u32 row = t->transposed ? along : l >> 2, column = t->transposed ? l >> 2 : along;
-            move_element(w, t, a->kind == STORE, e, l, host[8 * (i / t->per_register) + row] + column * t->element);
+        for (u32 h = 0; h < per; h += n) {
+            u64 from[LANES];
+#pragma unroll 1
+            for (u32 l = 0; l < LANES; ++l) {
+                const u32 along = (l & 3) * per + h, row = t->transposed ? along : l >> 2, column = t->transposed ? l >> 2 : along;
+                from[l] = host[8 * i + row] + column * t->element;
+            }
+            move_lanes(w, t, a->kind == STORE, (first + i) * per + h, n, from);
         }
+    }
     return 0;
 }
 
@@ -84,9 +110,11 @@ __device__ __noinline__ u32 transposed_pairs(Warp* w, const Access* a, const Til
             address[l] = t->row_major ? at(t, base, stride, row + l / 4, column + l % 4 * 2) : at(t, base, stride, row + l % 4 * 2, column + l / 4);
         if (one_access(w, a, space, FULL, address, host)) return 1;
 #pragma unroll 1
-        for (u32 i = 0; i < 2 * LANES; ++i) {
-            const u32 l = i / 2, major = l % 4 * 2 + i % 2, minor = l / 4;
-            move_element(w, t, a->kind == STORE, 2 * r + i % 2, l, host[4 * major + minor / 2] + minor % 2 * 2);
+        for (u32 h = 0; h < 2; ++h) {
+            u64 from[LANES];
+#pragma unroll 1
+            for (u32 l = 0; l < LANES; ++l) from[l] = host[4 * (l % 4 * 2 + h) + l / 8] + l / 4 % 2 * 2;
+            move_lanes(w, t, a->kind == STORE, 2 * r + h, 1, from);
         }
     }
     return 0;
@@ -101,11 +129,7 @@ __device__ __noinline__ u32 elements(Warp* w, const Access* a, const Tile* t, co
 #pragma unroll 1
         for (u32 l = 0; l < LANES; ++l) address[l] = at(t, base, stride, m->row[16 * l + first], m->column[16 * l + first]);
         if (one_access(w, a, space, FULL, address, host)) return 1;
-#pragma unroll 1
-        for (u32 i = 0; i < LANES * t->neighbours; ++i) {
-            const u32 l = i / t->neighbours, h = i % t->neighbours;
-            move_element(w, t, a->kind == STORE, first + h, l, host[l] + h * t->element);
-        }
+        move_lanes(w, t, a->kind == STORE, first, t->neighbours, host);
     }
     return 0;
 }
@@ -186,6 +210,98 @@ __device__ __noinline__ u32 dot(const Product* p, const Part* a, const Part* b, 
     return p->d_half && !p->c_half ? float_to_half(c) : c;
 }
 
+// codegen/fused.py has these: numbers as significands and exponents (1 if some is infinite or none), and eight sums of a row of A.
+extern "C" __device__ u32 unpack_parts(const u32* raw, int* significands, int* exponents, u32 count, u32 fraction, u32 width);
+extern "C" __device__ void sums_of_floats(const int* as, const int* ae, const int* bs, const int* be, const u32* c, u32* d, int* top, u32 depth,
+                                          u32 stride, u32 shift);
+extern "C" __device__ void sums_of_halves(const int* as, const int* ae, const int* bs, const int* be, const u32* c, i64* d, int* top, u32 depth,
+                                          u32 stride, u32 shift);
+
+// The elements of all lanes, as a matrix with `stride` elements between rows.
+__device__ __noinline__ void collect(const Warp* w, const Map* m, const u32* slot, u32 per, u32 stride, u32* matrix) {
+#pragma unroll 1
+    for (u32 e = 0; e < m->count; ++e) {
+        const u8 *row = m->row + e, *column = m->column + e;
+        const u64 from = w->registers + slot[e / per] + e % per * 2;
+        if (per == 2)
+#pragma unroll 8
+            for (u32 l = 0; l < LANES; ++l) matrix[row[16 * l] * stride + column[16 * l]] = *(const u16*)(from + 4 * l);
+        else
+#pragma unroll 8
+            for (u32 l = 0; l < LANES; ++l) matrix[row[16 * l] * stride + column[16 * l]] = *(const u32*)(from + 4 * l);
+    }
+}
+
+__device__ __noinline__ void distribute(Warp* w, const Map* m, const u32* slot, u32 per, u32 stride, const u32* matrix) {
+#pragma unroll 1
+    for (u32 e = 0; e < m->count; ++e) {
+        const u8 *row = m->row + e, *column = m->column + e;
+        const u64 to = w->registers + slot[e / per] + e % per * 2;
+        if (per == 2)
+#pragma unroll 8
+            for (u32 l = 0; l < LANES; ++l) *(u16*)(to + 4 * l) = matrix[row[16 * l] * stride + column[16 * l]];
+        else
+#pragma unroll 8
+            for (u32 l = 0; l < LANES; ++l) *(u32*)(to + 4 * l) = matrix[row[16 * l] * stride + column[16 * l]];
+    }
+}
+
+// One row of D, eight columns at a time, from `c` into `c`. Returns 1 when a number of it is infinite before the last step.
+__device__ __noinline__ u32 multiply_row(const Product* p, const int* as, const int* ae, const int* bs, const int* be, u32* c) {
+    const u32 shift = GUARD - 2 * fraction_of(p->kind), half = p->c_half && p->d_half, n = p->n;
+    i64 sum[8];
+    int top[8];
+#pragma unroll 1
+    for (u32 j = 0; j < n; j += 8)
+#pragma unroll 1
+        for (u32 k = 0; k < p->k; k += p->split) {
+            const u32 depth = p->split < p->k - k ? p->split : p->k - k;
+            if (half) {
+                sums_of_halves(as + k, ae + k, bs + k * n + j, be + k * n + j, c + j, sum, top, depth, n, shift);
+#pragma unroll 1
+                for (u32 i = 0; i < 8; ++i) c[j + i] = to_half(sum[i], top[i] - GUARD);
+            } else sums_of_floats(as + k, ae + k, bs + k * n + j, be + k * n + j, c + j, c + j, top, depth, n, shift);
+            if (k + depth < p->k)
+#pragma unroll 1
+                for (u32 i = 0; i < 8; ++i)
+                    if (half ? (c[j + i] & 0x7c00) == 0x7c00 : (c[j + i] & 0x7f800000) == 0x7f800000) return 1;
+        }
+    return 0;
+}
+
+// Products of finite numbers. Returns 0 when there is another one: then nothing was written.
+__device__ __noinline__ u32 multiply_finite(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
+    u32 raw[32 * 16], c[LANES * 8];
+    int as[32 * 16], ae[32 * 16], bs[32 * 16], be[32 * 16];
+    const u32 per = p->kind == TF32 ? 1 : 2, elements = LANES * mc->count;
+    collect(w, ma, p->a, per, p->k, raw);
+    if (p->kind == TF32)
+#pragma unroll 1
+        for (u32 i = 0; i < p->m * p->k; ++i) raw[i] >>= 13;
+    if (unpack_parts(raw, as, ae, p->m * p->k, fraction_of(p->kind), p->kind == TF32 ? 19 : 16)) return 0;
+    collect(w, mb, p->b, per, p->n, raw);
+    if (p->kind == TF32)
+#pragma unroll 1
+        for (u32 i = 0; i < p->k * p->n; ++i) raw[i] >>= 13;
+    if (unpack_parts(raw, bs, be, p->k * p->n, fraction_of(p->kind), p->kind == TF32 ? 19 : 16)) return 0;
+    collect(w, mc, p->c, p->c_half ? 2 : 1, p->n, c);
+    const u32 infinite = p->c_half ? 0x7c00 : 0x7f800000;
+#pragma unroll 1
+    for (u32 i = 0; i < elements; ++i) {
+        if ((c[i] & infinite) == infinite) return 0;
+        if (p->c_half && !p->d_half) c[i] = half_to_float(c[i]);
+    }
+#pragma unroll 1
+    for (u32 i = 0; i < p->m; ++i)
+        if (multiply_row(p, as + i * p->k, ae + i * p->k, bs, be, c + i * p->n)) return 0;
+    if (p->d_half && !p->c_half)
+#pragma unroll 1
+        for (u32 i = 0; i < elements; ++i) c[i] = float_to_half(c[i]);
+    distribute(w, mc, p->d, p->d_half ? 2 : 1, p->n, c);
+    return 1;
+}
+
+// The same where some number may be infinite or none.
 __device__ __noinline__ void multiply_floats(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
     Part a[32 * 16], b[32 * 16];
     u64 d[LANES * 8];
@@ -256,6 +372,6 @@ extern "C" __device__ u32 multiply(Warp* w, const Product* p, const Map* ma, con
     if (whole_warp(w, p->number)) return 1;
     if (p->kind == DOUBLE) multiply_doubles(w, p, ma, mb, mc);
     else if (p->kind == INTEGER) multiply_integers(w, p, ma, mb, mc);
-    else multiply_floats(w, p, ma, mb, mc);
+    else if (!multiply_finite(w, p, ma, mb, mc)) multiply_floats(w, p, ma, mb, mc);
     return 0;
 }
