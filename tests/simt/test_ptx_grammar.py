@@ -42,6 +42,7 @@ RUNS = {
         (".reg .pred p, q; setp.eq.s32 p, 1, 1; setp.eq.and.s32 q, 1, 1, !p; selp.b32 %r1, 5, 6, q; @!p mov.b32 %r1, 9;" + STORE, "", 6),
         ("bra add; add: mov.b32 %r1, 3;" + STORE, "", 3),
         ("mov.b32 %r1, 5; bra %L; mov.b32 %r1, 6; %L:" + STORE, "", 5),
+        (".reg .b32 %laneid; mov.b32 %laneid, 5; mov.b32 %r1, %laneid;" + STORE, "", 5),
         (".reg .b32 c<20>; mov.b32 c010, 7; mov.b32 c10, 3; st.global.b32 [%d8], c010;", "", 3),
         ("mov.b32 %r1, 3; .reg .b32 z; mov.b32 z, %r1; L: .reg .b32 y; st.global.b32 [%d8], z;", "", 3),
         (".reg .u32 i; mov.b32 i, 1; T: .branchtargets A, B; brx.idx.uni i, T; A: mov.b32 %r1, 1; bra C; B: mov.b32 %r1, 2; C:" + STORE, "", 2),
@@ -63,6 +64,8 @@ RUNS = {
         ("mov.b32 %r1, 1; { bra X; mov.b32 %r1, 3; X: add.s32 %r1, %r1, 10; } bra X; mov.b32 %r1, 2; X:" + STORE, "", 11),
         ("{ mov.b32 %r2, 1; T: .branchtargets A, B; brx.idx %r2, T; A: mov.b32 %r1, 1; bra C; B: mov.b32 %r1, 2; C: } { T: .branchtargets A, B; "
          "brx.idx %r2, T; A: mov.b32 %r3, 1; bra C; B: mov.b32 %r3, 20; C: add.s32 %r1, %r1, %r3; }" + STORE, "", 22),
+        ("{ .shared .b32 f; st.shared.b32 [f], 3; ld.shared.b32 %r1, [f]; } call (%r2), f, (4); add.s32 %r1, %r1, %r2;" + STORE, INCREMENT, 8),
+        ("{ .reg .b32 f; mov.b32 f, 3; mov.b32 %r1, f; }" + STORE, INCREMENT, 3),
         ("{ L: { .reg .b32 L; mov.b32 L, 1; mov.b32 %r1, L; } }" + STORE, "", 1),
     ],
     "vectors": [
@@ -75,6 +78,8 @@ RUNS = {
         (".reg .v2 .b32 v, w; mov.b32 v.x, 6; mov.b32 v.y, 5; mov.v2.b32 w, v; mov.b32 %r1, w.y;" + STORE, "", 5),
         ("mov.b32 %r1, 6; mov.b32 %r2, 5; mov.v2.b32 {%r1, %r2}, {%r2, %r1}; shl.b32 %r2, %r2, 4; or.b32 %r1, %r1, %r2;" + STORE, "", 0x65),
         (".reg .v2 .b32 v; mov.b64 v, 0x500000006; mov.b32 %r1, v.y;" + STORE, "", 5),
+        (".reg .v4 .u16 h; mov.b64 h, 0x4000300020001; cvt.u32.u16 %r1, h.z;" + STORE, "", 3),
+        ("setp.eq.s32 %p1, 1, 1; .reg .v2 .b32 v; @%p1 mov.v2.b32 v, {3, 4}; @!%p1 mov.v2.b32 v, {5, 6}; mov.b32 %r1, v.x;" + STORE, "", 3),
         (".reg .v2 .b32 v; mov.b32 v.x, 6; mov.b32 v.y, 5; mov.b64 %d1, v; cvt.u32.u64 %r1, %d1;" + STORE, "", 6),
         (".reg .v4 .u32 v; mov.v4.u32 v, %ntid; add.u32 %r1, v.x, v.w;" + STORE, "", 1),
         ("ld.global.b32 %r1, [x+20];" + STORE, ".global.v4.b32 x[2]={{7,8,9,10},{11,12,13,14}};", 12),
@@ -102,6 +107,11 @@ RUNS = {
          ".func (.reg .b32 o) g(.reg .b32 x, .reg .b32 y) { mul.lo.s32 o, x, y; ret; }", 30),
         ("{ .param .b32 p; .param .b32 q; st.param.b32 [p+0], 3; call.uni (q), f, (p); ld.param.b32 %r1, [q+0]; } { .param .b32 p; .param .b32 q; "
          "st.param.b32 [p+0], %r1; call.uni (q), f, (p); ld.param.b32 %r1, [q+0]; }" + STORE, INCREMENT, 5),
+        ("call (%r1), f, (3);" + STORE, ".func (.reg .b32 o) f (.reg .b32 x) { .reg .b64 %_frame; .local .b32 l; mov.b64 %_frame, 77; "
+         "st.local.b32 [l], x; ld.local.b32 o, [l]; ret; }", 3),
+        ("call (%r1), f, (3);" + STORE, ".func (.reg .b32 o) f (.reg .b32 x) { .reg .pred p; setp.gt.s32 p, x, 2; mov.b32 o, 7; @p bra E; "
+         "mov.b32 o, 8; ret; E: add.s32 o, o, 1; }", 8),
+        ("call (%r1), g, (3);" + STORE, INCREMENT + ".func (.reg .b32 o) g (.reg .b32 x) { call (o), f, (x); call (o), f, (o); ret; }", 5),
         ("call f; mov.b32 %r1, 1;" + STORE, ".weak .func f { ret; } .func h() .noreturn { trap; } .extern .func e(.param .b64 a).noreturn;", 1),
         *[(f".reg .b64 fp; .param .b32 q; ld.global.u64 fp, [t+8]; {label} call (q), fp, (), {name}; ld.param.b32 %r1, [q];" + STORE,
            f"{TABLE} .global .u64 t[] = {{f, g}};", 9)
@@ -223,16 +233,22 @@ REFUSED = {  # a body of one line -> what the message says
     ".reg .b32 é;": "unreadable character 'é'", "mov.b32 %r1,\u00a03;": "unreadable character", "call (%r1), nobody, (%r2);": "nothing is declared",
     "MOV.b32 %r1, 3;": "MOV.b32", "mov.u32 %r1, tid.x;": "tid.x", "mov. b32 %r1, 3;": "unreadable", "ld.global.v8.b16 %r1, [%d8];": "v8.b16",
     ".reg .b64 fp; call (%r1), fp, (3), P;": "nothing is declared", "@3 mov.b32 %r1, 1;": "expected a register", "mov.b32 %r1, (1;": "expected ')'",
+    "add.s32 %r1, %r2, %r3, ;": "another operand", "mov.b64 %d1, {%r1, };": "another item", ".extern .shared .b32 e[];": "unknown directive",
+    "ld.global.v4.b64 {%d0, %d1, %d2, %d3}, [x];": "ld.global.v4.b64", "st.global.v8.f32 [x], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, %f1};": "v8.f32",
+    "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [x, {%f1, %f2}];": "textures",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1, {%r2, %r3}], [%r4];": "cp.async.bulk.tensor",
     ".local .b32 l[2] = {1, 2, 3};": "12 bytes of initial values for 8", ".global .b32 l[2] = {{1}, {2}};": "more braces",
     "mov.b32 %r1, " + "(" * 300 + "1" + ")" * 300 + ";": "nested too deeply", "mov.b32 %r1, " + "-" * 3000 + "1;": "nested too deeply",
 }
 REFUSED_OUTSIDE = {
     ".address_size 32": "64 bits only", ".global .f32 x = 1;": "write 1.0", ".shared .b32 s; .global .u64 p = s;": "no address that is known",
+    ".global .b32 x[2] = {1, 2,};": "another item", ".global .b32 x[2] = 5;": "stands in braces", ".global .texref x;": "texref",
+    ".global .b32 x = {5};": "expected the name", ".func f (.param .v4 .b32 x) { ret; }": "is a vector",
     ".global .u64 p = nobody;": "'nobody' is no variable", ".global .b64 x[1] = {generic(y)};": "'y' is no variable",
     ".global .b8 x[8] = {0xFF(y)};": "parts of an address", ".func (.reg .pred o) f (.reg .pred x) { ret; }": "predicates as parameters",
     ".entry q(.reg .b32 x) { ret; }": "in registers", ".alias f, g;": "no function", ".func f { ret; } .func f { ret; }": "defined twice",
     ".entry q() .reqnctapercluster 2 { ret; }": "clusters", ".func f() .maxnreg 2*4 { ret; }": "unknown directive '*'",
-    ".global .b32 x[][] = {1};": "expected a number", '.global .b8 x[4] = "abc";': "expected the name",
+    ".global .b32 x[][] = {1};": "expected a number", '.global .b8 x[4] = "abc";': "stands in braces",
 }
 
 

@@ -168,7 +168,7 @@ def shapes_of(written: str) -> list[str]:
     """Return the shapes of the operands that a form may have, from its rows.
 
     >>> shapes_of("add.s32"), shapes_of("mov.b64")
-    (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}'])
+    (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}', '{d, e, f, g}, a'])
     """
     opcode, *parts = written.split(".")
     if opcode in ("atom", "red"):

@@ -34,10 +34,11 @@ class Operands(Constants):
         """Operands with commas between them, in braces or parentheses; a vector register stands for its elements."""
         self.take(opening)
         items: list[Operand] = []
-        while not self.accept(closing):
+        more = self.peek() != closing
+        while more:
             items.append(self.operand())
-            if not self.accept(",") and self.peek() != closing:
-                raise self.error(f"expected ',' or {closing!r}, found {self.peek()!r}")
+            more = self.another(closing)
+        self.take(closing)
         return Vec(tuple(items))
 
     def register(self, negated: bool = False) -> Reg:
