@@ -54,8 +54,9 @@ def registers(ranges, lines, rng):
             continue
         mine = [f"{prefix}{i}" for i in range(count) if f"{prefix}{i}" in used]
         while mine:
-            wide = rng.choice((2, 4)) if kind != ".pred" and not addresses & set(mine[:4]) and rng.random() < 0.3 else 1     # an address is no element
-            wide = 2 if "64" in kind and wide == 4 else min(wide, len(mine) // 2 * 2 or 1) if len(mine) != 3 else 1
+            scalar = kind == ".pred" or addresses & set(mine[:4])       # an address is no element of a vector
+            wide = 1 if scalar or rng.random() < 0.7 else rng.choice((2, 4))
+            wide = min(wide, 2 if "64" in kind else 4, 1 << len(mine).bit_length() - 1)
             name = odd.pop() if odd and rng.random() < 0.2 else fresh(rng, len(mapping))
             taken, mine = mine[:wide], mine[wide:]
             if wide == 1:
@@ -112,8 +113,8 @@ def number(value, rng):
     """Return an integer constant expression."""
     if value < 0:
         return rng.choice((f"{value}", f"-({-value})", f"({value - 1})+1"))
-    return rng.choice((f"{value}", hex(value), f"0{value:o}", f"0b{value:b}", f"({value}+1)-1", f"(1?{value}:7)", f"{value}*1", f"+{value}",
-                       f"(.s64){value}", f"{value}|0U", f"({value}<<1)/2", f"~~{value}", f"(WARP_SZ=={value})*32+(WARP_SZ!={value})*{value}"))
+    return rng.choice((f"{value}", hex(value), f"0{value:o}", f"0b{value:b}", f"({value}+1)-1", f"(1?{value}:7)", f"{value}*1",
+                       f"+{value}", f"(.s64){value}", f"{value}|0U", f"({value}<<1)/2", f"~~{value}", f"(WARP_SZ=={value})*32+(WARP_SZ!={value})*{value}"))
 
 
 def scopes(lines, names, rng):

@@ -56,7 +56,8 @@ REFUSED = (
 )
 
 
-ANY_ORDER = frozenset("ld ldu st atom red add sub mul fma mad min max div rcp sqrt rsqrt ex2 lg2 sin cos tanh neg abs setp set cvt".split())
+ANY_ORDER = {"ld", "ldu", "st", "atom", "red", "add", "sub", "mul", "fma", "mad", "min", "max", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
+             "sin", "cos", "tanh", "neg", "abs", "setp", "set", "cvt"}      # where no two modifiers say different things by their places
 MOST_MODIFIERS = 7      # before the type; more are left as they stand, for each order is tried
 
 

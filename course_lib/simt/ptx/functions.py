@@ -4,7 +4,7 @@ import dataclasses
 
 from course_lib.simt.ptx import vectors
 from course_lib.simt.ptx.constants import LEVELS
-from course_lib.simt.ptx.ir import Function, Instruction, Mem, Module, Operand, Reg, Sym, Variable, type_bytes
+from course_lib.simt.ptx.ir import Function, Instruction, Mem, Module, Operand, Sym, Variable, type_bytes
 from course_lib.simt.ptx.names import Range, Scope, declare, own
 from course_lib.simt.ptx.variables import TYPE, Variables
 

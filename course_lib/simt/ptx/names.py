@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from course_lib.simt.ptx.ir import Reg, Vec
 
-SPECIAL = re.compile(r"%(n?tid|n?ctaid|n?clusterid|laneid|n?warpid|warpsize|n?smid|gridid|is_explicit_cluster|cluster_\w+|lanemask_\w+|clock\w*"
-                     r"|globaltimer\w*|pm\d\w*|envreg\d+|reserved_smem\w*|\w+_smem_size|current_graph_exec)")
+SPECIAL = re.compile(r"%(n?tid|n?ctaid|n?clusterid|laneid|n?warpid|warpsize|n?smid|gridid|is_explicit_cluster|cluster_\w+|lanemask_\w+"
+                     r"|clock\w*|globaltimer\w*|pm\d\w*|envreg\d+|reserved_smem\w*|\w+_smem_size|current_graph_exec)")
 ELEMENTS = {letter: at for letters in ("xyzw", "rgba") for at, letter in enumerate(letters)}
 
 
@@ -110,6 +110,17 @@ def plain(name: str) -> str:
     ('tile', 'tile')
     """
     return name.partition(".")[0]
+
+
+def written(register: str) -> str:
+    """Return a register as the text has it.
+
+    >>> [written(name) for name in ("%r1", "%r1@3", "v@2@x", "%tid.x", "%laneid@own")]
+    ['%r1', '%r1', 'v.x', '%tid.x', '%laneid']
+    """
+    name, _, mark = register.partition("@")
+    element = mark.rpartition("@")[2]
+    return f"{name}.{element}" if element in ELEMENTS else name
 
 
 def own(name: str, mark: str) -> str:
