@@ -1,6 +1,7 @@
 """Programs of a line or two, one for each thing that PTX's grammar allows, and texts that it does not allow.
 
-`test_ptx_grammar.py` runs them. NVIDIA's assembler accepts every program of `RUNS` and refuses the texts of `REFUSED`, except where a comment says otherwise.
+`test_ptx_grammar.py` runs them. NVIDIA's assembler accepts every program of `RUNS` and refuses the texts of `REFUSED`, except where
+a comment says otherwise.
 """
 
 STORE = " st.global.b32 [%d8], %r1;"
