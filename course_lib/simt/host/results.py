@@ -1,5 +1,6 @@
 """From a finished run to a Report: counters summed over workers, hazards and trace with lines and threads."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from course_lib.simt.host import counters, faults, levels
 from course_lib.simt.host.running import Running
-from course_lib.simt.report import BarrierMeeting, Hazard, Report, SharedVariable, TraceRecord
+from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, TraceRecord
 from course_lib.simt.runtime import abi
 
 MEETING = "meeting"
@@ -28,7 +29,7 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     unfreed = (run.heap.allocated, run.heap.bytes) if run.heap is not None else (0, 0)
     return Report(run.program.entry, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
-                  meetings(run), *unfreed)
+                  meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments), *unfreed)
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
@@ -50,16 +51,32 @@ def logged(run: Running) -> tuple[Hazard, ...]:
             first, second = (run.program.instructions[n].line for n in (h.first, h.second))
             key = (abi.HAZARDS[h.kind], first, second)
             entry = Hazard(key[0], h.address, first, second, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
-                           tuple(h.block), h.count)
+                           tuple(h.block), h.count, copies(run, h.first), copies(run, h.second),
+                           (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address))
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
+
+
+def copies(run: Running, number: int) -> bool:
+    """Say whether an instruction is an asynchronous copy."""
+    return run.program.instructions[number].opcode[:2] == ("cp", "async")
+
+
+def variable_at(run: Running, address: int) -> tuple[str, int]:
+    """Return the name of the `__shared__` variable at an offset in shared memory and the byte in it; ("", offset) where there is none.
+
+    Dynamic ones have no size of their own and reach to the end.
+    """
+    for name, at, nbytes in run.program.shared:
+        if at <= address and (address < at + nbytes or not nbytes):
+            return name, address - at
+    return "", address
 
 
 def joined(old: Hazard, new: Hazard) -> Hazard:
     """Return the example of the earlier block with the counts of both."""
     first = min((old, new), key=lambda h: (h.block[::-1], h.address))
-    return Hazard(first.kind, first.address, first.first_line, first.second_line, first.first_thread, first.second_thread,
-                  first.block, old.count + new.count)
+    return dataclasses.replace(first, count=old.count + new.count)
 
 
 def trace(run: Running) -> tuple[TraceRecord, ...]:

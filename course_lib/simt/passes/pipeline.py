@@ -48,6 +48,8 @@ class Program:
     max_threads: int
     entry_block: int
     linked: Linked
+    shared_begin: int  # the address of the first byte that is stored of shared memory: offset 0
+    lost_alignments: list[tuple[str, int, int, int]]  # of shared variables: name, alignment asked for, address, line of its first use
     accesses: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Access
     crossings: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Cross
     tensors: dict[int, Tensor] = field(default_factory=dict)  # instruction number -> Tensor
@@ -80,7 +82,7 @@ def build_program(module: Module, entry: str) -> Program:
     program = Program(
         entry, code.instructions, code.blocks, slots, register_bytes, variables.params, variables.shared, variables.sizes["shared"],
         linked.frames[entry], variables.constants, variables.addresses, variables.sizes["const"], most_threads(module.functions[entry]),
-        code.entry_block, linked)
+        code.entry_block, linked, variables.shared_begin, variables.lost_alignments)
     describe(program)
     fuse_accesses(program)
     return program
@@ -132,7 +134,7 @@ def rewrite_bodies(linked: Linked, variables: Variables) -> dict[str, Function]:
 def rewrite(ins: Instruction, linked: Linked, name: str, variables: Variables, function: Function) -> Instruction:
     """Return an instruction of the function `name` without symbols, and with a register for each result that nobody wants."""
     framed = bodies.in_frame(ins, linked.offsets[name], function.kernel)
-    return layout.sink(layout.rewrite(framed, variables.addresses), function)
+    return layout.sink(layout.rewrite(framed, variables), function)
 
 
 class Joined(NamedTuple):
