@@ -1,6 +1,7 @@
 """PTX as its manual allows it, each item in a program of a line or two: what it leaves at [%d8], or that it is refused with its line.
 """
 
+import math
 import random
 
 import numpy as np
@@ -44,6 +45,24 @@ def test_so_it_does_as_any_set_of_lanes(text, expected):
 @pytest.mark.parametrize("head", HEADS)
 def test_heads_of_kernels(head):
     assert run(f"{HEAD}{head} {TO_ONE}") == 7
+
+
+def test_errors_name_parameters_as_the_text_does():
+    for name in ("a", "$1", "%p", "_1"):
+        text = f"{HEAD}.entry z(.param .u64 {name}) {{ ret; }} .entry k(.param .u64 {name}) {{ .reg .b64 d; ld.param.u64 d, [{name}]; "
+        with pytest.raises(simt.OutOfBounds) as caught:
+            run(text + "st.global.b32 [d+400], 3; ret; }")
+        assert f"writes {name}[100]" in str(caught.value)
+        with pytest.raises(simt.PtxSyntaxError, match="outside the parameter") as caught:
+            run(text + f"ld.param.u64 d, [{name}+8]; ret; }}")
+        assert f"the parameter {name}." in str(caught.value)
+
+
+def test_errors_name_registers_as_the_text_does():
+    with pytest.raises(simt.PtxSyntaxError, match="the register %r1 has 64 bits"):
+        run(kernel("{ .reg .b64 %r<3>; mov.b32 %r1, 1; }"))
+    with pytest.raises(simt.PtxSyntaxError, match="the register v.y has 32 bits"):
+        run(kernel(".reg .v2 .b32 v; mov.b64 v.y, 1;"))
 
 
 def test_constant_expressions():
@@ -94,3 +113,31 @@ def test_damaged_programs_have_typed_errors_with_a_line(text, expected):
     rng = random.Random(text)
     for _, damaged in zip(range(40), mutations(text, rng)):
         assert lined(damaged), damaged
+
+
+LANES = """.func (.reg .b32 o, .reg .b32 steps) f (.reg .b32 x) {
+    .reg .pred p; .reg .b32 t, u, s;
+    mov.b32 steps, 1;
+    setp.le.s32 p, x, 1; @p mov.b32 o, 1; @p ret;
+    sub.s32 t, x, 1;
+    call (u, s), f, (t);
+    mul.lo.s32 o, u, x; add.s32 steps, s, 1;
+}
+.visible .entry k(.param .u64 a) {
+    .reg .pred odd; .reg .v2 .b32 v; .reg .b32 lane, n; .reg .b64 d, at;
+    ld.param.u64 d, [a]; mov.u32 lane, %tid.x; mad.wide.u32 at, lane, 8, d;
+    and.b32 n, lane, 1; setp.eq.s32 odd, n, 1;
+    and.b32 n, lane, 7; mov.v2.b32 v, {lane, -1};
+    @odd call (v.x, v.y), f, (n);
+    @!odd mov.v2.b32 v, {v.y, v.x};
+    st.global.v2.b32 [at], v;
+    ret;
+}"""
+
+
+@pytest.mark.parametrize("how", [{}, {"warp_order": "interleaved"}, {"warp_order": "reverse"}, {"racecheck": True}], ids=str)
+def test_registers_as_parameters_where_lanes_diverge(how):
+    out = np.zeros((45, 2), np.int32)
+    simt.launch(HEAD + LANES, "k", 1, 45, [out], **how)
+    expected = [(math.factorial(i % 8), i % 8) if i % 2 else (-1, i) for i in range(45)]
+    assert [tuple(row) for row in out.tolist()] == expected

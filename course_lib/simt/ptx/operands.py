@@ -64,12 +64,12 @@ class Operands(Constants):
             return found.items[at]
         if isinstance(found, Reg | Vec) and not element:
             return found
+        if isinstance(found, Named) and not element:
+            return Sym(found.name, self.index(found) + self.offset())
         if word == "_" or word.startswith("%"):
             if name in AXES and not found and element in ("", "w"):
                 return Imm(0) if element else Vec((*(Reg(f"{name}.{axis}") for axis in "xyz"), Imm(0)))
             return Reg(word)
-        if isinstance(found, Named) and not element:
-            return Sym(found.name, self.index(found) + self.offset())
         return Sym(word, self.offset())
 
     def index(self, variable: Named) -> int:
