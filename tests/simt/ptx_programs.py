@@ -21,7 +21,8 @@ RUNS = {
         ("bra add; add: mov.b32 %r1, 3;" + STORE, "", 3),
         ("mov.b32 %r1, 5; bra %L; mov.b32 %r1, 6; %L:" + STORE, "", 5),
         (".reg .b32 %laneid; mov.b32 %laneid, 5; mov.b32 %r1, %laneid;" + STORE, "", 5),
-        ("ld.global.b32 %r1, [%x]; ld.global.b32 %r2, [$x]; add.u32 %r1, %r1, %r2;" + STORE, ".global .b32 %x = 4; .global .b32 $x = 5;", 9),
+        ("ld.global.b32 %r1, [%x]; ld.global.b32 %r2, [$x]; add.u32 %r1, %r1, %r2;" + STORE,
+         ".global .b32 %x = 4; .global .b32 $x = 5;", 9),
         (".reg .b32 c<20>; mov.b32 c010, 7; mov.b32 c10, 3; st.global.b32 [%d8], c010;", "", 3),
         ("mov.b32 %r1, 3; .reg .b32 z; mov.b32 z, %r1; L: .reg .b32 y; st.global.b32 [%d8], z;", "", 3),
         (".reg .u32 i; mov.b32 i, 1; T: .branchtargets A, B; brx.idx.uni i, T; A: mov.b32 %r1, 1; bra C; B: mov.b32 %r1, 2; "
