@@ -4,6 +4,7 @@
 """
 
 import re
+from collections import Counter
 
 REGISTER = re.compile(r"%[A-Za-z_]\w*(?:\.\w+)?|(?<![\w$.])__\$\w+")
 RANGE = re.compile(r"\s*\.reg (\.\w+)\s*(%\w+)<(\d+)>;\s*")
@@ -32,7 +33,7 @@ def respelled(text, rng):
     swap(lines, rng)
     declarations, mapping = registers([found for found in ranges if found], lines, rng)
     lines = [written(line, mapping, rng) for line in lines]
-    scopes(lines, sorted(set(mapping.values())), rng)
+    scopes(lines, declarations, sorted(set(mapping.values())), rng)
     return spaced(head.replace(".visible .entry", ".visible.entry") + "{\n" + "\n".join(declarations + lines) + "\n}" + tail, rng)
 
 
@@ -54,8 +55,9 @@ def registers(ranges, lines, rng):
             continue
         mine = [f"{prefix}{i}" for i in range(count) if f"{prefix}{i}" in used]
         while mine:
-            wide = rng.choice((2, 4)) if kind != ".pred" and not addresses & set(mine[:4]) and rng.random() < 0.3 else 1     # an address is no element
-            wide = 2 if "64" in kind and wide == 4 else min(wide, len(mine) // 2 * 2 or 1) if len(mine) != 3 else 1
+            scalar = kind == ".pred" or addresses & set(mine[:4])       # an address is no element of a vector
+            wide = 1 if scalar or rng.random() < 0.7 else rng.choice((2, 4))
+            wide = min(wide, 2 if "64" in kind else 4, 1 << len(mine).bit_length() - 1)
             name = odd.pop() if odd and rng.random() < 0.2 else fresh(rng, len(mapping))
             taken, mine = mine[:wide], mine[wide:]
             if wide == 1:
@@ -112,20 +114,26 @@ def number(value, rng):
     """Return an integer constant expression."""
     if value < 0:
         return rng.choice((f"{value}", f"-({-value})", f"({value - 1})+1"))
-    return rng.choice((f"{value}", hex(value), f"0{value:o}", f"0b{value:b}", f"({value}+1)-1", f"(1?{value}:7)", f"{value}*1", f"+{value}",
-                       f"(.s64){value}", f"{value}|0U", f"({value}<<1)/2", f"~~{value}", f"(WARP_SZ=={value})*32+(WARP_SZ!={value})*{value}"))
+    return rng.choice((f"{value}", hex(value), f"0{value:o}", f"0b{value:b}", f"({value}+1)-1", f"(1?{value}:7)", f"{value}*1",
+                       f"+{value}", f"(.s64){value}", f"{value}|0U", f"({value}<<1)/2", f"~~{value}",
+                       f"(WARP_SZ=={value})*32+(WARP_SZ!={value})*{value}"))
 
 
-def scopes(lines, names, rng):
-    """Put braces around stretches without labels, and declare there what the stretch does not use: names of outer registers too."""
+def scopes(lines, declarations, names, rng):
+    """Put braces around stretches without labels. Declare there registers that only the stretch uses, and names that it does not use."""
     at = 0
+    uses = Counter(word for line in lines for word in set(re.findall(r"[\w$%]+", line)))
+    single = {found[2]: line for line in declarations if (found := re.fullmatch(r"\.reg ?(\.\w+ )?\.\w+ ([^<>]+);", line))}
     while at < len(lines):
         length = rng.randrange(1, 9)
         stretch = lines[at:at + length]
         if rng.random() < 0.4 and not any(re.search(r"[{}]\s*$|:|^\s*[{}]|\.(reg|param|local|shared)\b\s", line) for line in stretch):
             text = " ".join(stretch)
             shadowed = [n for n in rng.sample(names, min(3, len(names))) if "." not in n and n not in text]
-            declared = [f".reg {rng.choice(('.b16', '.pred', '.f64', '.v2 .b32'))} {name};" for name in shadowed]
+            inside = Counter(word for line in stretch for word in set(re.findall(r"[\w$%]+", line)))
+            own = [single.pop(name) for name, n in inside.items() if name in single and n == uses[name]]
+            declarations[:] = [line for line in declarations if line not in own]
+            declared = own + [f".reg {rng.choice(('.b16', '.pred', '.f64', '.v2 .b32'))} {name};" for name in shadowed]
             lines[at:at + length] = ["{", *declared, *stretch, "}"]
             length += 2 + len(declared)
         at += length
@@ -133,7 +141,8 @@ def scopes(lines, names, rng):
 
 def spaced(text, rng):
     """Put spaces, line ends and comments between tokens, and take out those that nothing needs."""
-    found = re.findall(r"\.section[^{]*\{[^}]*\}|\.(?:loc|file|version|target|address_size|pragma)[^\n]*|[\w$%.]+(?:::[\w]+)*|<<|==|!=|\S", text)
+    found = re.findall(r"\.section[^{]*\{[^}]*\}|\.(?:loc|file|version|target|address_size|pragma)[^\n]*|[\w$%.]+(?:::[\w]+)*|<<|==|!=|\S",
+                       text)
     text, last = "", ""
     for token in found:
         if re.match(r"\.(loc|file|section|version|target|address|pragma)", token):

@@ -56,7 +56,8 @@ REFUSED = (
 )
 
 
-ANY_ORDER = frozenset(["ld", "ldu", "st", "atom", "red", "add", "sub", "mul", "fma", "mad", "min", "max", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "neg", "abs", "setp", "set", "cvt", "ldmatrix", "stmatrix"])
+ANY_ORDER = {"ld", "ldu", "st", "atom", "red", "add", "sub", "mul", "fma", "mad", "min", "max", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
+             "sin", "cos", "tanh", "neg", "abs", "setp", "set", "cvt", "ldmatrix", "stmatrix"}  # where no two modifiers say different things by their places
 MOST_MODIFIERS = 7      # before the type; more are left as they stand, for each order is tried
 
 
@@ -168,7 +169,7 @@ def shapes_of(written: str) -> list[str]:
     """Return the shapes of the operands that a form may have, from its rows.
 
     >>> shapes_of("add.s32"), shapes_of("mov.b64")
-    (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}'])
+    (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}', '{d, e, f, g}, a'])
     """
     opcode, *parts = written.split(".")
     if opcode in ("atom", "red"):

@@ -2,7 +2,7 @@
 
 A kernel and the functions behind it become one program. Each function has a *frame* in local memory: its returned value,
 its parameters, its `.local` variables, and the `.param` variables around the calls it makes. The frame of a kernel lies at
-byte 0 of a thread's local memory; behind it the stack grows, frame by frame, and the register `%_frame` holds where the
+byte 0 of a thread's local memory; behind it the stack grows, frame by frame, and the register `FRAME` holds where the
 frame of a thread's present function begins. `runtime/calls.cuh` carries out the calls.
 """
 
@@ -13,7 +13,7 @@ from typing import TypeAlias
 from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.ptx.ir import Function, Instruction, Kind, Module, Reg, Sym, Vec, at_line
 
-FRAME = Reg("%_frame")
+FRAME = Reg("%frame-of-thread")  # no name that PTX text can contain
 FUNCTIONS_AT = 0xF00000  # address of the first function; they lie 16 apart, where no memory is
 HEAP = {"malloc": ((8,), (8,)), "free": ((), (8,))}  # bytes of what they return and take
 BUILTINS = ("vprintf", "__assertfail", *HEAP)

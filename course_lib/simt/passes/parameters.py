@@ -120,8 +120,8 @@ class _Call:
                 p.name for p in getattr(self.module.variables.get(listed.name), "pointers", ()))
             found = found or (self.function_named(table[0]) if table else None)
         if found is None:
-            raise UnsupportedInstruction(f"{at_line(self.ins)}{self.ins.name} passes registers or literals to a function of which nothing is "
-                                         "declared before.", opcode=self.ins.name, line=self.ins.where)
+            raise UnsupportedInstruction(f"{at_line(self.ins)}{self.ins.name} passes registers or literals to a function of which nothing "
+                                         "is declared before.", opcode=self.ins.name, line=self.ins.where)
         return found.returns if results else found.params
 
     def function_named(self, name: str) -> Function | None:

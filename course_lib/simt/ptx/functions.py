@@ -5,7 +5,7 @@ import dataclasses
 from course_lib.simt.ptx import vectors
 from course_lib.simt.ptx.constants import LEVELS
 from course_lib.simt.ptx.ir import Function, Instruction, Mem, Module, Operand, Sym, Variable, type_bytes
-from course_lib.simt.ptx.names import Range, Scope, declare
+from course_lib.simt.ptx.names import Range, Scope, declare, own
 from course_lib.simt.ptx.places import Places
 from course_lib.simt.ptx.variables import TYPE, Variables
 
@@ -98,10 +98,11 @@ class Functions(Variables):
         """Read `(.param .b32 a, .reg .b32 b)`; a register among them is declared as one."""
         self.take("(")
         found: list[Variable] = []
-        while not self.accept(")"):
+        more = self.peek() != ")"
+        while more:
             found.append(self.parameter())
-            if not self.accept(",") and self.peek() != ")":
-                raise self.error(f"expected ',' or ')', found {self.peek()!r}")
+            more = self.another(")")
+        self.take(")")
         return found
 
     def parameter(self) -> Variable:
@@ -145,7 +146,7 @@ class Functions(Variables):
             self.instruction(function, word)
         elif self.peek() == ":" and self.kinds[self.at - 1] == "word":
             self.label(function, scope, word)
-        elif not (word == ".extern" and self.peek() == ".shared") and not self.debug_directive(word):
+        elif not self.debug_directive(word):
             raise self.last(f"unknown directive {word!r}" if word.startswith(".") else f"expected a statement, found {word!r}")
 
     def label(self, function: Function, scope: Scope, word: str) -> None:
@@ -227,7 +228,7 @@ class Functions(Variables):
         scope = self.names.scopes[-1]
         if scope.has(name):
             raise self.error(f"{name!r} is declared twice in one scope", self.offsets[at])
-        scope.names[name] = declare(name + scope.mark, kind, parts, self.registers)
+        scope.names[name] = declare(own(name, scope.mark), kind, parts, self.registers)
 
     # -- instructions ------------------------------------------------------------------------------
     def instruction(self, function: Function, word: str) -> None:
@@ -248,8 +249,11 @@ class Functions(Variables):
         operands: list[Operand] = []
         while not self.accept(";"):
             operands.append(self.in_place(opcode[0], len(operands)))
-            if not (self.accept(",") or self.accept("|")) and self.peek() != ";":
-                raise self.error(f"expected ',' or ';' after an operand, found {self.peek()!r}")
+            if not (self.accept(",") or self.accept("|")):
+                if self.peek() != ";":
+                    raise self.error(f"expected ',' or ';' after an operand, found {self.peek()!r}")
+            elif self.peek() == ";":
+                raise self.error("expected another operand, found ';'")
         return tuple(operands)
 
     def in_place(self, name: str, place: int) -> Operand:

@@ -4,11 +4,14 @@ Braces open a scope; a name means the innermost declaration around it. So that n
 of an inner scope becomes `name@number`, and a variable whose name is taken `name.number`: no name of PTX contains these marks.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from course_lib.simt.ptx.ir import Reg, Vec
 
+SPECIAL = re.compile(r"%(n?tid|n?ctaid|n?clusterid|laneid|n?warpid|warpsize|n?smid|gridid|is_explicit_cluster|cluster_\w+|lanemask_\w+"
+                     r"|clock\w*|globaltimer\w*|pm\d\w*|envreg\d+|reserved_smem\w*|\w+_smem_size|current_graph_exec)")
 ELEMENTS = {letter: at for letters in ("xyzw", "rgba") for at, letter in enumerate(letters)}
 
 
@@ -84,7 +87,7 @@ class Names:
             found = scope.member(word) if scope.ranges else None
             if found is not None:
                 stem, number = split(word)      # `%r08` is `%r8`
-                scope.names[word] = declare(f"{stem}{number}{scope.mark}", found.kind, found.parts, registers)
+                scope.names[word] = declare(own(f"{stem}{number}", scope.mark), found.kind, found.parts, registers)
                 return scope.names[word]
         return None
 
@@ -107,6 +110,26 @@ def plain(name: str) -> str:
     ('tile', 'tile')
     """
     return name.partition(".")[0]
+
+
+def written(register: str) -> str:
+    """Return a register as the text has it.
+
+    >>> [written(name) for name in ("%r1", "%r1@3", "v@2@x", "%tid.x", "%laneid@own")]
+    ['%r1', '%r1', 'v.x', '%tid.x', '%laneid']
+    """
+    name, _, mark = register.partition("@")
+    element = mark.rpartition("@")[2]
+    return f"{name}.{element}" if element in ELEMENTS else name
+
+
+def own(name: str, mark: str) -> str:
+    """Return a register's name behind the parser; one that is declared with the name of a special register is none.
+
+    >>> own("%r1", ""), own("%r1", "@3"), own("%laneid", "")
+    ('%r1', '%r1@3', '%laneid@own')
+    """
+    return f"{name}{mark or ('@own' if SPECIAL.fullmatch(name) else '')}"
 
 
 def declare(name: str, kind: str, parts: int, registers: dict[str, str]) -> Reg | Vec:

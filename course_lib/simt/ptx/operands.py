@@ -34,10 +34,11 @@ class Operands(Constants):
         """Operands with commas between them, in braces or parentheses; a vector register stands for its elements."""
         self.take(opening)
         items: list[Operand] = []
-        while not self.accept(closing):
+        more = self.peek() != closing
+        while more:
             items.append(self.operand())
-            if not self.accept(",") and self.peek() != closing:
-                raise self.error(f"expected ',' or {closing!r}, found {self.peek()!r}")
+            more = self.another(closing)
+        self.take(closing)
         return Vec(tuple(items))
 
     def register(self, negated: bool = False) -> Reg:
@@ -63,12 +64,12 @@ class Operands(Constants):
             return found.items[at]
         if isinstance(found, Reg | Vec) and not element:
             return found
+        if isinstance(found, Named) and not element:
+            return Sym(found.name, self.index(found) + self.offset())
         if word == "_" or word.startswith("%"):
             if name in AXES and not found and element in ("", "w"):
                 return Imm(0) if element else Vec((*(Reg(f"{name}.{axis}") for axis in "xyz"), Imm(0)))
             return Reg(word)
-        if isinstance(found, Named) and not element:
-            return Sym(found.name, self.index(found) + self.offset())
         return Sym(word, self.offset())
 
     def index(self, variable: Named) -> int:

@@ -78,6 +78,16 @@ class Tokens:
             return True
         return False
 
+    def another(self, closing: str) -> bool:
+        """Step over the comma before another item of a list; say False at the mark that closes the list."""
+        if self.accept(","):
+            if self.peek() == closing:
+                raise self.error(f"expected another item after ',', found {closing!r}")
+            return True
+        if self.peek() != closing:
+            raise self.error(f"expected ',' or {closing!r}, found {self.peek()!r}")
+        return False
+
     def last(self, message: str) -> PtxSyntaxError:
         """Return a PtxSyntaxError for the token before the current one."""
         return self.error(message, self.offsets[self.at - 1])

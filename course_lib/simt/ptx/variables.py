@@ -73,6 +73,8 @@ class Variables(Operands):
     def variable(self, space: str, declared: Declared) -> Variable:
         """Read a name with its dimensions and initial value, and declare it in the present scope."""
         at, word = self.at, self.name("a variable")
+        if space == "param" and declared.parts > 1:
+            raise self.last(f"the parameter {word} is a vector; parameters are scalars and arrays")
         size = type_bytes(declared.kind) * declared.parts
         shape, open_ended = self.shape()
         nbytes = size
@@ -119,11 +121,13 @@ class Variables(Operands):
         """Read an initial value; return its bytes, and which of them are to become addresses. `nbytes` is None for `[]`."""
         if nbytes is not None and nbytes > MOST_BYTES:
             raise self.error(f"initial values for {nbytes} bytes")
-        dimensions = [*shape, *([declared.parts] if declared.parts > 1 else [])] or [1]
-        if self.kinds[self.at] == "numbers":
+        dimensions = [*shape, *([declared.parts] if declared.parts > 1 else [])]
+        if self.kinds[self.at] == "numbers" and dimensions:
             items = self.plain_numbers()
+        elif dimensions and self.peek() != "{":
+            raise self.error(f"the initial value of an array stands in braces, found {self.peek()!r}")
         else:
-            items = self.values(dimensions) if self.peek() == "{" else [self.value()]
+            items = self.values(dimensions) if dimensions else [self.value()]
         size, data, pointers = type_bytes(declared.kind), bytearray(), []
         for item in items:
             if isinstance(item, Pointer):
@@ -147,7 +151,8 @@ class Variables(Operands):
         """Read the values in braces; those of an inner pair begin a row and fill it up with zeros."""
         row, found = row_of(dimensions), []
         self.take("{")
-        while not self.accept("}"):
+        more = self.peek() != "}"
+        while more:
             if self.peek() != "{":
                 found.append(self.value())
             elif len(dimensions) < 2:
@@ -156,10 +161,10 @@ class Variables(Operands):
                 found += [Imm(0)] * (-len(found) % row)
                 inner = self.values(dimensions[1:])
                 found += inner + [Imm(0)] * (-len(inner) % row)
-            if not self.accept(",") and self.peek() != "}":
-                raise self.error(f"expected ',' or '}}', found {self.peek()!r}")
             if len(found) > MOST_BYTES:
                 raise self.error("too many initial values")
+            more = self.another("}")
+        self.take("}")
         return found
 
     def value(self) -> Imm | Pointer:

@@ -18,7 +18,8 @@ def moves(ins: Instruction, registers: dict[str, str], error: Callable[[str], Pt
     if len(ins.operands) != 2 or not all(isinstance(o, Vec) and len(o.items) == count for o in ins.operands):
         raise error(f"{ins.name} takes two vectors of {count} elements")
     targets, sources = (o.items for o in ins.operands)
-    if not all(isinstance(target, Reg) for target in targets) or len(set(targets) - {Reg("_")}) < len([t for t in targets if t.name != "_"]):
+    registers_only = all(isinstance(target, Reg) for target in targets)
+    if not registers_only or len({t for t in targets if t.name != "_"}) < sum(t.name != "_" for t in targets):
         raise error(f"{ins.name} writes registers, each of them once")
 
     def move(target: Reg, source: object) -> Instruction:
