@@ -25,7 +25,6 @@ MOST_IMAGES = 8  # of the memory of warps, per kernel
 STEPS_WORDS = "a positive number of warp instructions, or None for 50,000,000"
 WORKERS_WORDS = "a positive integer, or None for one for each CPU core"
 
-
 Extent = SupportsIndex | Sequence[SupportsIndex]      # of a grid or a block, along x, y, z
 TracedWarp = tuple[Extent, SupportsIndex]
 WarpOrder = str | SupportsIndex
@@ -275,7 +274,8 @@ class Execution:
         """Run all thread blocks; raise what the lowest one that fails says."""
         total = self.grid[0] * self.grid[1] * self.grid[2]
         wanted = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
-        count = total if self.together else 1 if self.program.atomics() or self.heap else min(wanted, MOST_THREADS, total)
+        in_order = self.program.atomics() or self.program.waits_for_blocks() or self.heap
+        count = total if self.together else 1 if in_order else min(wanted, MOST_THREADS, total)
         self.workers = [self._make_worker(number) for number in range(count)]
         failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress) if self.together else \
             Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()

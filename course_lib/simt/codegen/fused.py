@@ -1,4 +1,4 @@
-"""The inner loops of a tensor core's sums, eight columns of the result at a time, as LLVM code that `runtime/tensor.cuh` calls.
+"""The inner loops of a tensor core's sums, eight columns of the result at a time, as LLVM code that `runtime/products.cuh` calls.
 
 `runtime/fused.cuh` says what a sum is; these functions compute the same for finite numbers. A number is a significand and an exponent in
 two arrays; a zero has an exponent so low that it never decides where the sum is cut off. All products of a sum, shifted, fit into 31 bits.
