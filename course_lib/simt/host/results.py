@@ -30,7 +30,8 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     unfreed = (run.heap.allocated, run.heap.bytes) if run.heap is not None else (0, 0)
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
-                  meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments), unfreed[0], unfreed[1], run.program.entry)
+                  meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
+                  unfreed[0], unfreed[1], run.program.entry)
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
