@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import toolchain
-from course_lib.simt.errors import SimtError
-from course_lib.simt.ptx.ir import where
+from course_lib.simt.errors import SimtError, where
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
 Index = tuple[int, ...]     # (x, y, z) of a thread or a block

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
+from course_lib.simt.errors import where
+
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
 WITHOUT_RESULT = {"st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call", "membar",
@@ -173,15 +175,6 @@ def at_line(ins: Instruction) -> str:
     """Return how a message about an instruction begins: with its source line, when that is known, and its place in a header."""
     place = where(ins.line, ins.header)
     return f"{place}: " if place else ""
-
-
-def where(line: int, header: str) -> str:
-    """Return how messages name a line of the reader's file and the place in a header whose code was inlined there.
-
-    >>> where(6, ""), where(6, "mma.hpp, line 80"), where(0, "mma.hpp, line 80"), where(0, "")
-    ('line 6', 'line 6 (in mma.hpp, line 80)', 'mma.hpp, line 80', '')
-    """
-    return f"line {line}{header and f' (in {header})'}" if line else header
 
 
 def opened(operands: Iterable[Any]) -> Iterator[Any]:
