@@ -120,3 +120,15 @@ def test_long_tables_of_two_dimensions_and_too_long_ones():
     assert parser.parse(text.format("2][80", "{" + row + ", " + row + "}")).variables["t"].init == b"\7" * 160
     with pytest.raises(simt.PtxSyntaxError, match="80 bytes of initial values for 79 bytes"):
         parser.parse(text.format(79, row))
+
+
+def test_the_compilers_own_header_is_not_named():
+    text = """extern "C" __global__ void k(int* x) {
+    atomicAdd(x + threadIdx.x, 1);
+}
+"""
+    with pytest.raises(simt.OutOfBounds, match=r"^k, line 2: thread \(4, 0, 0\)"):
+        simt.launch(text, "k", 1, 32, [np.zeros(4, INT)])
+    with pytest.raises(simt.UnsupportedInstruction, match=r"^line 2: .* tex\.1d\.v4\.f32\.s32 \(textures and surfaces\)"):
+        simt.launch(text.replace("int* x", "float* x, cudaTextureObject_t t").replace("atomicAdd(x + threadIdx.x, 1)",
+                    "x[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x)"), "k", 1, 32, [np.zeros(32, FLOAT), np.uint64(1)])

@@ -19,11 +19,11 @@ from course_lib.simt.errors import (
     SimtError,
     StackOverflow,
     StepBudgetExceeded,
+    where,
 )
 from course_lib.simt.host.running import Running
 from course_lib.simt.passes import calls
 from course_lib.simt.passes.pipeline import Program
-from course_lib.simt.ptx import ir
 from course_lib.simt.ptx.ir import Instruction, Kind, Reg
 from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
@@ -182,8 +182,8 @@ def of_tensor(fault: int, run: Running, worker: Any, ins: Instruction, facts: Fa
 
 def place(facts: Mapping[str, Any]) -> str:
     """Say where: kernel, line, place in a header that was inlined there, block, thread."""
-    where = ir.where(facts.get("line", 0), facts.get("header", ""))
-    return f"{facts['kernel']}{where and f', {where}'}: thread {facts['thread']} of block {facts['block']}"
+    there = where(facts.get("line", 0), facts.get("header", ""))
+    return f"{facts['kernel']}{there and f', {there}'}: thread {facts['thread']} of block {facts['block']}"
 
 
 def loop_line(program: Program, block: int) -> int:

@@ -3,6 +3,7 @@
 import re
 
 FILE = re.compile(r'(?m)^\s*\.file\s+(\d+)\s+"([^"\n]*)"')
+BUILT_IN = "__nv_nvrtc_builtin_header.h"      # part of the compiler, which nobody can open
 Place = tuple[int, int, int]      # file, line, column
 
 
@@ -34,5 +35,6 @@ class Places:
             self.line, self.header = line, ""
         else:
             caller = self.line if outer is None else outer[1] if outer[0] == self.main else self.called_from.get(outer, 0)
-            self.line, self.header = caller, f"{self.files.get(number, f'file {number}')}, line {line}"
+            name = self.files.get(number, f"file {number}")
+            self.line, self.header = caller, "" if name == BUILT_IN else f"{name}, line {line}"
         self.called_from[here] = self.line
