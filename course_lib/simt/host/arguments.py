@@ -44,7 +44,7 @@ class Arguments:
     def _refuse_types(self, args):
         """Refuse arguments that are too many, too few, or of a type that no kernel can take."""
         if len(args) != len(self.program.params):
-            raise LaunchError(f"{self.program.entry} takes {len(self.program.params)} arguments, {len(args)} were given.")
+            raise LaunchError(f"{self.kernel.name} takes {len(self.program.params)} arguments, {len(args)} were given.")
         for i, arg in enumerate(args):
             kind = getattr(arg, "dtype", None)
             if isinstance(kind, np.dtype) and (kind.hasobject or kind.kind in "UMm"):

@@ -57,7 +57,7 @@ REFUSED = (
 
 
 ANY_ORDER = {"ld", "ldu", "st", "atom", "red", "add", "sub", "mul", "fma", "mad", "min", "max", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
-             "sin", "cos", "tanh", "neg", "abs", "setp", "set", "cvt"}      # where no two modifiers say different things by their places
+             "sin", "cos", "tanh", "neg", "abs", "setp", "set", "cvt", "ldmatrix", "stmatrix"}      # no two modifiers differ by place alone
 MOST_MODIFIERS = 7      # before the type; more are left as they stand, for each order is tried
 
 

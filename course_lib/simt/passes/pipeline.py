@@ -60,6 +60,10 @@ class Program:
         """Say whether blocks may touch the same memory: then they run one after another, so that results repeat."""
         return any(i.kind is Kind.ATOMIC and "shared" not in i.opcode for i in self.instructions)
 
+    def waits_for_blocks(self) -> bool:
+        """Say whether a loop looks at memory that other blocks may change: they run one after another too, so that findings repeat."""
+        return any(cfg.looks(i) and "shared" not in i.opcode for b in self.blocks if b.polls for i in b.instructions)
+
 
 def build_program(module: Module, entry: str) -> Program:
     """Build the Program of the kernel `entry`: all passes, in their order.

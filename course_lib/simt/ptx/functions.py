@@ -6,6 +6,7 @@ from course_lib.simt.ptx import vectors
 from course_lib.simt.ptx.constants import LEVELS
 from course_lib.simt.ptx.ir import Function, Instruction, Mem, Module, Operand, Sym, Variable, type_bytes
 from course_lib.simt.ptx.names import Range, Scope, declare, own
+from course_lib.simt.ptx.places import Places
 from course_lib.simt.ptx.variables import TYPE, Variables
 
 DEEPEST = 200  # nested braces
@@ -17,10 +18,9 @@ FLAGS = (".noreturn", ".blocksareclusters", ".explicitcluster")
 class Functions(Variables):
     """The part of the parser that reads functions."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, source: str | None) -> None:
         super().__init__(text)
-        self.line = 0
-        self.main_file: int | None = None
+        self.places = Places(text, source)
         self.number = 0  # of the last scope
         self.module = Module()
 
@@ -30,12 +30,10 @@ class Functions(Variables):
         if word == ".loc":
             self.location()
         elif word == ".file":
-            number = self.integer()
+            self.integer()
             self.take()
             while self.accept(","):
                 self.integer()
-            if self.main_file is None:
-                self.main_file = number
         elif word == ".section":
             self.skip_to("{")
             self.skip_to("}")
@@ -46,21 +44,17 @@ class Functions(Variables):
         return True
 
     def location(self) -> None:
-        """`.loc file line column [, function_name label, inlined_at file line column]`: keep a line of file 1."""
-        number, line, _ = self.integer(), self.integer(), self.integer()
+        """`.loc file line column [, function_name label, inlined_at file line column]`."""
+        here = (self.integer(), self.integer(), self.integer())
         outer = None
         while self.accept(","):
-            word = self.take()
-            if word == "inlined_at":
+            if self.take() == "inlined_at":
                 outer = (self.integer(), self.integer(), self.integer())
             else:
                 self.take()
                 if self.accept("+"):
                     self.integer()
-        if number != 1 and outer is not None:
-            number, line = outer[0], outer[1]
-        if number == 1 and line:
-            self.line = line
+        self.places.move(here, outer)
 
     # -- functions ---------------------------------------------------------------------------------
     def function(self, kernel: bool) -> None:
@@ -78,7 +72,7 @@ class Functions(Variables):
             if known is not None and known.defined:
                 raise self.last(f"the function {function.name!r} is defined twice")
             function.defined = True
-            self.line = 0
+            self.places.forget()
             self.scope(function, scope)
         else:
             self.accept(";")
@@ -248,7 +242,7 @@ class Functions(Variables):
             word += self.take()
         opcode = tuple(word.replace("::", "__").split("."))
         operands = self.operands(opcode)
-        found = Instruction(opcode, operands, guard, self.line, self.text_line(self.offsets[at]))
+        found = Instruction(opcode, operands, guard, self.places.line, self.text_line(self.offsets[at]), self.places.header)
         function.body += vectors.moves(found, self.registers, self.last)
 
     def operands(self, opcode: tuple[str, ...]) -> tuple[Operand, ...]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias
 
+from course_lib.simt.errors import where
+
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
 WITHOUT_RESULT = {"st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call", "membar",
@@ -105,7 +107,8 @@ class Instruction:
     """One PTX instruction.
 
     `opcode` is split at its dots, `operands` come destination first, `guard` is the Reg of `@%p` or None, `line` is the
-    line in the main source file (0: unknown). Which of the `Operand`s stands where depends on the form, which `isa/coverage.py`
+    line in the main source file (0: unknown), `header` the place in another file whose code was inlined there ("" for none). Which of the
+    `Operand`s stands where depends on the form, which `isa/coverage.py`
     checks: types say `Any` here, so that nobody behind that check has to ask again. A call's last operand becomes a `passes.calls.Site`.
     """
 
@@ -114,6 +117,7 @@ class Instruction:
     guard: Reg | None
     line: int
     text_line: int = field(default=0, compare=False)  # of the PTX text
+    header: str = field(default="", compare=False)  # "name.h, line 80" where the code itself stands in another file
 
     @property
     def where(self) -> int:
@@ -174,8 +178,9 @@ class Instruction:
 
 
 def at_line(ins: Instruction) -> str:
-    """Return how a message about an instruction begins: with its source line, or its line in the PTX text when that is all we know."""
-    return f"line {ins.line}: " if ins.line else f"PTX line {ins.text_line}: " if ins.text_line else ""
+    """Return how a message about an instruction begins: with its source line and its place in a header, or its line in the PTX text."""
+    place = where(ins.line, ins.header)
+    return f"{place}: " if place else f"PTX line {ins.text_line}: " if ins.text_line else ""
 
 
 def opened(operands: Iterable[Any]) -> Iterator[Any]:

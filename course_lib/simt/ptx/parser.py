@@ -11,15 +11,17 @@ from course_lib.simt.ptx.ir import Module
 LINKAGE = (".visible", ".extern", ".weak", ".common")
 
 
-def parse(text: str) -> Module:
+def parse(text: str, source: str | None = None) -> Module:
     """Parse the text of a complete PTX module.
+
+    `source` is the file whose lines the instructions get, as a `.file` directive names it; without one, file 1 of the text.
 
     Raises
     ------
     PtxSyntaxError
         Names the line of the PTX text and what stands there.
     """
-    return _Parser(text).module_items()
+    return _Parser(text, source).module_items()
 
 
 class _Parser(Functions):

@@ -7,7 +7,8 @@ from course_lib.simt.errors import PtxSyntaxError
 
 # A directive or modifier is a token of its own (`.param.u64` is two); what begins with a name keeps its parts: `ld.global.f32`, `%tid.x`.
 TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
+    r"""(?P<numbers>\{\s*(?:0|[1-9]\d*)(?:\s*,\s*(?:0|[1-9]\d*)){63,}\s*\})
+      |(?P<space>\s+|//[^\n]*|/\*.*?\*/)
       |(?P<string>"(?:[^"\\]|\\.)*")
       |(?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})
       |(?P<number>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|(?:[0-9]+\.[0-9]*|\.[0-9]+(?!\w))(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|[0-9]+U?)
@@ -19,7 +20,10 @@ CONSTANTS = {"WARP_SZ": "32"}  # names that the language itself gives to numbers
 
 
 class Tokens:
-    """The tokens of a text; `self.at` is the next one. Comments and spaces are left out."""
+    """The tokens of a text; `self.at` is the next one. Comments and spaces are left out.
+
+    A long list of plain numbers in braces is one token, of the kind "numbers": headers bring tables of 100,000 bytes.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -122,9 +122,12 @@ class Variables(Operands):
         if nbytes is not None and nbytes > MOST_BYTES:
             raise self.error(f"initial values for {nbytes} bytes")
         dimensions = [*shape, *([declared.parts] if declared.parts > 1 else [])]
-        if dimensions and self.peek() != "{":
+        if self.kinds[self.at] == "numbers" and dimensions:
+            items = self.plain_numbers()
+        elif dimensions and self.peek() != "{":
             raise self.error(f"the initial value of an array stands in braces, found {self.peek()!r}")
-        items = self.values(dimensions) if dimensions else [self.value()]
+        else:
+            items = self.values(dimensions) if dimensions else [self.value()]
         size, data, pointers = type_bytes(declared.kind), bytearray(), []
         for item in items:
             if isinstance(item, Pointer):
@@ -139,6 +142,10 @@ class Variables(Operands):
         if len(data) > nbytes:
             raise self.last(f"{len(data)} bytes of initial values for {nbytes} bytes")
         return bytes(data.ljust(nbytes, b"\0")), tuple(pointers)
+
+    def plain_numbers(self) -> list[Imm | Pointer]:
+        """Read a long list of plain numbers, which is one token: headers bring tables of 100,000 bytes."""
+        return [Imm(int(word)) for word in self.take()[1:-1].split(",")]
 
     def values(self, dimensions: list[int]) -> list[Imm | Pointer]:
         """Read the values in braces; those of an inner pair begin a row and fill it up with zeros."""
