@@ -21,8 +21,8 @@ def respelled(text, rng):
     """Return PTX that means the same."""
     text = re.sub(r"//[^\n]*", "", text)
     start = text.index("{", text.index(".entry"))
-    end = text.index("\n}", start)
-    head, body, tail = text[:start], text[start + 1:end].splitlines(), text[end + 2:]
+    end = start + next(at for at in range(len(text) - start) if text[start + at] == "}" and balanced(text[start:start + at + 1]))
+    head, body, tail = text[:start], text[start + 1:end].splitlines(), text[end + 1:]
     parameters = {name: f"{rng.choice('pq$_')}{number}_arg" for number, name in enumerate(re.findall(r"\w+_param_\d+", head))}
     labels = sorted(set(LABEL.findall("\n".join(body))))
     names = {**parameters, **{label: fresh(rng, 9000 + i) for i, label in enumerate(labels)}}
@@ -35,6 +35,11 @@ def respelled(text, rng):
     lines = [written(line, mapping, rng) for line in lines]
     scopes(lines, declarations, sorted(set(mapping.values())), rng)
     return spaced(head.replace(".visible .entry", ".visible.entry") + "{\n" + "\n".join(declarations + lines) + "\n}" + tail, rng)
+
+
+def balanced(text):
+    """Say whether as many braces close as open."""
+    return text.count("{") == text.count("}")
 
 
 def fresh(rng, number):
@@ -97,15 +102,17 @@ def written(line, names, rng):
         operands = re.sub(r"\+(-?\d+)\]", lambda m: f"+{number(int(m[1]), rng)}]", operands)
     renamed = REGISTER.sub(lambda m: names.get(m[0], m[0]), f"{guard}{opcode} {operands}")
     return re.sub(r"\{([^\s.,]+)\.[xr], \1\.[yg](, \1\.[zb], \1\.[wa])?\}", r"\1", renamed) if parts[0] in ("ld", "st") \
-        and vector_fits(renamed, parts) else renamed
+        and vector_fits(renamed, parts, names) else renamed
 
 
-def vector_fits(line, parts):
-    """Say whether a whole vector register stands in the braces of a load or store."""
+def vector_fits(line, parts, names):
+    """Say whether a whole vector register, all of its elements, stands in the braces of a load or store."""
     inside = re.search(r"\{([^}]*)\}", line)
     if not inside:
         return False
     items = inside[1].split(", ")
+    if sum(name.startswith(f"{items[0].partition('.')[0]}.") for name in names.values()) != len(items):
+        return False
     return f"v{len(items)}" in parts and len({item.partition(".")[0] for item in items}) == 1 and (
         [item.partition(".")[2] for item in items] in ([*letters[:len(items)]] for letters in ELEMENTS))
 
