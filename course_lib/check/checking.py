@@ -131,7 +131,7 @@ class _Check:
                            racecheck=racecheck, trace=trace, max_steps=MAX_STEPS, strict_barriers=True)
 
     def _with_place(self, finding: Finding) -> Finding:
-        """Say which thread stored a wrong element, and in which line."""
+        """Say in the first sentence which thread stored a wrong element, and in which line."""
         if finding.kind != "wrong" or "row" not in finding.facts:
             return finding
         case, block = finding.facts["case"], self.kernel.block(**self.values)
@@ -140,18 +140,19 @@ class _Check:
             traced = self._launch(trial, racecheck=False, trace=every_warp(self._grid(case), block))
         except simt.SimtError:
             return finding
+        first, rest = finding.message.split(". ", 1)
         element = finding.facts["row"] * self.task.width(case) + finding.facts["col"]
         store = storing(traced, element, block, self.task.target)
         if store is None:
             how = f": it was launched like {self.kernel.like}; give like= if that is wrong" if isinstance(self.kernel, UserKernel) else ""
-            return dataclasses.replace(finding, message=f"{finding.message}. No thread stored it{how}")
-        who = f"Thread {store.thread[:2]} of block {store.block[:2]} stored it"
+            return dataclasses.replace(finding, message=f"{first}, and no thread stored it{how}. {rest}")
+        who = f"{first}; thread {store.thread[:2]} of block {store.block[:2]} stored it"
         found = guilty(traced, trial, store, finding.facts["row"], finding.facts["col"], block, self.lines)
         if found is not None:
             line, seen = found
-            said = f"{seen[0].upper()}{seen[1:]}. {who} in line {store.line}"
+            said = f"{who} in line {store.line}. {rest}. {seen[0].upper()}{seen[1:]}"
         else:
             unknown = "" if finding.facts["guess"] else ", but the mistake may lie in any line that its sum comes through"
-            line, said = store.line, f"{who} here{unknown}"
+            line, said = store.line, f"{who} here{unknown}. {rest}"
         return dataclasses.replace(finding, line=line, source_line=reports.line_text(self.lines, line),
-                                   message=f"{finding.message}. {said}")
+                                   message=said)

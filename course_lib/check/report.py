@@ -1,21 +1,22 @@
-"""What a check says: the findings, the inputs, and the source with its counters and marks."""
+"""What a check says: in a few lines when a kernel is right; else first what is wrong. The inputs and the source are folded away."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 
 from course_lib.check.finding import Finding, finding_html
-from course_lib.check.trials import TrialOutcome
+from course_lib.check.trials import MARKS, TrialOutcome, outcomes_html
 from course_lib.run.listing import source_listing
+from course_lib.run.result import counter_name
 from course_lib.run.table import Table
 
-# What the columns of the listing count, in words, for whoever has not met them yet.
+# What the columns of the listing count, in words, for whoever has not met them yet. Instructions are not among them: those of the
+# simulator are not the machine's, and no finding speaks of them.
 MEANINGS = {
     "global requests": "a request is one load or store instruction of one warp to global memory",
-    "sectors / request": "a sector is 32 bytes, the least that a request can get (lesson 05)",
-    "shared wavefronts": "a wavefront is one pass of shared memory over a warp's words: one per access at best (lesson 06)",
-    "bank conflicts": "a bank conflict is a wavefront above the best (lesson 06)",
-    "instructions, PTX level": "instructions are those of PTX, which the compiler makes of CUDA C before it makes machine code (lesson 07)",
+    "sectors / request": "a sector is 32 bytes, the least that a request can get",
+    "shared wavefronts": "a wavefront is one pass of shared memory over a warp's words: one per access at best",
+    "bank conflicts": "a bank conflict is a wavefront above the best",
 }
 
 
@@ -62,44 +63,70 @@ class CheckReport:
 
     def listing(self) -> Table:
         """Return the source as a `Table`: counters, marks, text."""
-        return source_listing(self.source, self.lines, notes=self.marks, caption=f"{self.title}, simulated")
+        return source_listing(self.source, self.lines, notes=self.marks, caption=f"{self.title}, simulated", columns=tuple(MEANINGS))
 
     def summary(self) -> str:
         """Return the outcome in a sentence."""
-        wrong = sum(finding.severity == "error" for finding in self.findings)
-        bad = len(self.findings) - wrong
-        done = sum(outcome.passed is True for outcome in self.inputs)
-        inputs = f"right on {done} of {len(self.inputs)} inputs" if self.inputs else "it was not run"
-        if wrong:
-            again = ". Repair the first and check again: others may go with it" if wrong > 1 else ""
-            return f"{_things(wrong, 'thing is', 'things are')} wrong; {inputs} (simulated){again}"
-        looks = f"; {_things(bad, 'counter looks', 'counters look')} bad" if bad else ", and no counter looks bad"
-        return f"{'' if bad else 'nothing wrong: '}{inputs}, no hazard{looks} (simulated)"
+        wrong = len(self.findings) - len(self._remarks())
+        if not wrong:
+            return "right (simulated)" if self.inputs else "it was not run"
+        again = ". Repair the first and check again: others may go with it" if wrong > 1 else ""
+        inputs = f"{self._right_on()} (simulated)" if self.inputs else "it was not run"
+        return f"{_things(wrong, 'thing is', 'things are')} wrong; {inputs}{again}"
+
+    def properties(self) -> list[str]:
+        """Return what holds of a right kernel, a line each, and how its counters look; [] for a kernel that is not right."""
+        if not (self.right and self.inputs):
+            return []
+        bad = len(self._remarks())
+        looks = f"{MARKS[None]} {_things(bad, 'counter looks', 'counters look')} bad, which is no mistake" if bad else (
+            f"{MARKS[True]} no counter looks bad{self._glance()}" if self.lines else f"{MARKS[None]} no counter was read")
+        return [f"{MARKS[True]} {self._right_on()}", f"{MARKS[True]} no hazard: no result depends on which thread comes first",
+                f"{MARKS[True]} no access out of bounds", looks]
 
     def failed(self) -> list[str]:
         """Return lines that name the inputs that are not right, and those that were not run."""
         names = {passed: [o.name for o in self.inputs if o.passed is passed] for passed in (False, None)}
         return [f"{words}: {'; '.join(names[passed])}" for passed, words in ((False, "not right"), (None, "not run")) if names[passed]]
 
+    def _remarks(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity != "error"]
+
+    def _right_on(self) -> str:
+        return f"right on {sum(outcome.passed is True for outcome in self.inputs)} of {len(self.inputs)} inputs"
+
+    def _glance(self) -> str:
+        """Return ": 4 sectors per load request", or "" where nothing is loaded."""
+        sectors, requests = (sum(counters.get(counter_name(what, "load"), 0) for counters in self.lines.values())
+                             for what in ("sectors", "requests"))
+        return f": {f'{sectors / requests:.2f}'.rstrip('0').rstrip('.')} sectors per load request" if requests else ""
+
     def __repr__(self) -> str:
-        lines = [f"{self.title}: {self.summary()}", *map(str, self.findings), *self.failed()]
+        head = f"{self.title}: {self.summary()}"
+        if self.right:
+            lines = [head, *self.properties(), *map(str, self.findings)]
+        else:
+            first, *others = map(str, self.findings)
+            lines = [first, head, *others, *self.failed()]
         return "\n  ".join(line.replace("\n", "\n  ") for line in lines)
 
     def _repr_html_(self) -> str:
-        found = "".join(map(finding_html, self.findings))
-        failed = "".join(f"<p>{escape(line)}</p>" for line in self.failed())
-        return f"<p><b>{escape(self.title)}: {escape(self.summary())}</b></p>{found}{failed}{self._listing_html()}"
+        head = f"<p><b>{escape(self.title)}: {escape(self.summary())}</b>"
+        found = [finding_html(finding) for finding in self.findings]
+        if self.right:
+            head += "".join(f"<br>{escape(line)}" for line in self.properties())
+            return f"{head}</p>{''.join(found)}{self._details_html()}"
+        return f"{found[0]}{head}</p>{''.join(found[1:])}{self._details_html()}"
 
-    def _listing_html(self) -> str:
-        """Return the listing and what its columns mean; folded away while there is nothing to repair."""
-        if not (self.marks or self.lines):
+    def _details_html(self) -> str:
+        """Return the inputs, the listing and what its columns mean, folded away."""
+        if not (self.inputs or self.marks or self.lines):
             return ""
         listing = self.listing()
         told = [MEANINGS[column] for column in listing.header if column in MEANINGS]
         words = f"<p>Counted by the simulator for each line: {'; '.join(told)}.</p>" if told else ""
-        if self.findings:
-            return listing._repr_html_() + words
-        return f"<details><summary>What each line did: counters beside your source</summary>{words}{listing._repr_html_()}</details>"
+        return (f"<details><summary>Details: your source line by line, and each input</summary>{words}{listing._repr_html_()}"
+                f"{outcomes_html(self.inputs, 'input')}</details>")
 
 
 def _things(number: int, one: str, many: str) -> str:

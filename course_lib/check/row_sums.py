@@ -43,8 +43,8 @@ class WrongSum(WrongElement):
     """A wrong sum: the first wrong one, and a mask of all, of one column."""
 
     def __str__(self):
-        return (f"{int(self.mask.sum())} of {self.mask.size} sums are wrong; the first is sums[{self.row}]: {self.got:.6g} instead of "
-                f"{self.expected:.6g}")
+        return (f"sums[{self.row}] is {self.got:.6g} instead of {self.expected:.6g}. "
+                f"{int(self.mask.sum())} of {self.mask.size} sums are wrong")
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,8 @@ class WrongProduct:
     mask: np.ndarray = field(repr=False)
 
     def __str__(self):
-        return (f"{int(self.mask.sum())} of {self.mask.size} elements of C are wrong; the first is "
-                f"C[{self.row}][{self.col}]: {self.got:.6g} instead of {self.expected:.6g} "
-                f"(rounding explains {self.allowed:.1e})")
+        return (f"C[{self.row}][{self.col}] is {self.got:.6g} instead of {self.expected:.6g}. "
+                f"{int(self.mask.sum())} of {self.mask.size} elements of C are wrong (rounding explains {self.allowed:.1e})")
 
 
 @dataclass(frozen=True)

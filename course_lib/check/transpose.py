@@ -126,8 +126,8 @@ class WrongElement:
     mask: np.ndarray = field(repr=False)
 
     def __str__(self):
-        return (f"{int(self.mask.sum())} of {self.mask.size} elements of {self.name} are wrong; the first is "
-                f"{self.name}[{self.row}][{self.col}]: {self.got:.6g} instead of {self.expected:.6g}")
+        return (f"{self.name}[{self.row}][{self.col}] is {self.got:.6g} instead of {self.expected:.6g}. "
+                f"{int(self.mask.sum())} of {self.mask.size} elements of {self.name} are wrong")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from course_lib.check.operation import Operation, Tile, WrongResult
 from course_lib.run.types import Extent
 from course_lib.simt.report import Report
 
+MARKS = {True: "✓", False: "✗", None: "–"}
 ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 
 
@@ -23,6 +25,15 @@ class TrialOutcome:
     name: str
     detail: str
     passed: bool | None
+
+
+def outcomes_html(outcomes: Iterable[TrialOutcome], what: str) -> str:
+    """Return a table of inputs or gates, or "" when there are none; `what` heads the column of their names."""
+    rows = "".join(
+        f"<tr><td>{MARKS[outcome.passed]}</td><td style='text-align:left'>{escape(outcome.name)}</td>"
+        f"<td style='text-align:left'>{escape(outcome.detail)}</td></tr>" for outcome in outcomes)
+    head = f"<thead><tr><th></th><th style='text-align:left'>{what}</th><th></th></tr></thead>"
+    return f"<table>{head}<tbody>{rows}</tbody></table>" if rows else ""
 
 
 class Trials:

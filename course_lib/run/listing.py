@@ -33,7 +33,7 @@ COLUMNS: dict[str, Callable[[Mapping[str, int]], int | str]] = {
     "sectors / request": _per_request,
     "shared wavefronts": lambda counters: _count(counters, "wavefronts"),
     "bank conflicts": lambda counters: _count(counters, "conflicts"),
-    "instructions, PTX level": lambda counters: counters.get(INSTRUCTIONS, 0),
+    "instructions, counted in PTX": lambda counters: counters.get(INSTRUCTIONS, 0),
 }
 USUAL = tuple(COLUMNS)
 COLUMNS |= {"shared accesses": lambda counters: _count(counters, "shared instructions"), "wavefronts / access": _per_access}

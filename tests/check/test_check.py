@@ -1,6 +1,8 @@
 """`check`: wrong kernels get their diagnosis, counters that look bad their line, good kernels nothing."""
 
+import json
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,9 +11,10 @@ import pytest
 
 from course_lib import kernels
 from course_lib.check import check, counters
-from course_lib.check.lessons import EXPLAINS, TITLES
+from course_lib.check.lessons import EXPLAINS, PACKAGES, TITLES
 from course_lib.check.trials import Store, storing
 from course_lib.errors import CourseError
+from course_lib.lessons import first_kernel, tiling
 from course_lib.run import matches, run
 from course_lib.widgets.compute import inputs
 
@@ -49,9 +52,35 @@ def test_nothing_is_wrong_with_a_good_kernel(name):
     report = check(name)
     assert report.right
     assert report.findings == ()
-    assert "nothing wrong: right on 12 of 12 inputs, no hazard, and no counter looks bad (simulated)" in repr(report)
+    said = repr(report).splitlines()
+    assert len(said) == 5, "a line for each property, and no more"
+    assert said[0].endswith(": right (simulated)")
+    assert [line[:4] for line in said[1:]] == ["  ✓ "] * 4
+    assert "right on 12 of 12 inputs" in said[1]
+    assert "no counter looks bad: 4 sectors per load request" in said[4]
     assert len(report.lines) > 3
-    assert "<table" in report._repr_html_()
+    shown, folded = report._repr_html_().split("<details>")
+    assert "<table" in folded
+    assert "<table" not in shown
+
+
+@pytest.mark.parametrize(("old", "new", "first"), [
+    ("if (row >= M || col >= N) return;", "",
+     "out of bounds: line 19: thread (1, 0, 0) of block (1, 0, 0) reads B[17], but B has 17 elements"),
+    ("C[row * ldc + col]", "C[row * ldc + (col ^ 1)]",
+     "wrong: line 22: C[0][0] is 1.27875 instead of -0.544059; thread (1, 0) of block (0, 0) stored it here"),
+    ("acc += A", "acc += a", 'compile: line 19: identifier "a" is undefined')])
+def test_the_first_sentence_says_what_is_wrong_and_where(old, new, first):
+    report = check(NAIVE.replace(old, new))
+    assert repr(report).startswith(first)
+    html = report._repr_html_()
+    assert html.startswith(f"<p><b>{report.findings[0].kind}</b>, line ")
+    assert "<table" not in html.partition("<details>")[0], "tables are folded away"
+
+
+@pytest.mark.parametrize("text", [TILED, NAIVE, TILED.replace("__syncthreads();", "", 1)])
+def test_no_word_of_the_translators_is_used(text):
+    assert "PTX" not in check(text)._repr_html_()
 
 
 def found(report):
@@ -150,7 +179,7 @@ def test_the_first_wrong_element_is_followed_to_its_thread():
     report = check(text)
     wrong = next(f for f in report.findings if f.kind == "wrong")
     assert "C[0][0]" in wrong.message
-    assert "Thread (1, 0) of block (0, 0) stored it here" in wrong.message
+    assert "thread (1, 0) of block (0, 0) stored it here" in wrong.message
     assert wrong.line == line_of(text, "*c = alpha")
 
 
@@ -173,7 +202,7 @@ def test_a_wrong_sum_is_followed_to_the_line_that_spoilt_it(old, new, line, says
 def test_where_nothing_shows_the_line_the_store_is_not_accused():
     text = TILED.replace("acc += As[ty][k]", "acc += (k & 1 ? 3.0f : 1.0f) * As[ty][k]")
     wrong = next(f for f in check(text).findings if f.kind == "wrong")
-    assert wrong.message.endswith("stored it here, but the mistake may lie in any line that its sum comes through")
+    assert wrong.message.partition(". ")[0].endswith("stored it here, but the mistake may lie in any line that its sum comes through")
 
 
 def test_a_kernel_whose_launch_tells_of_no_tile_is_tried_on_whole_blocks():
@@ -193,12 +222,26 @@ def test_a_hazard_is_counted_in_words():
 def test_in_the_lesson_that_explains_a_finding_no_lesson_is_named(monkeypatch):
     before, _, after = TILED.rpartition("__syncthreads();")
     assert check(before + after).findings[0].lesson == "lesson 04, Tiling"
-    for name in ("/home/me/my_course/notebooks/04_tiling.ipynb", "notebooks\\04_tiling.ipynb"):
-        monkeypatch.setenv("JPY_SESSION_NAME", name)
-        assert check(before + after).findings[0].lesson == ""
-        assert "See lesson" not in repr(check(before + after))
-    monkeypatch.setenv("JPY_SESSION_NAME", "/home/me/my_course/exercises/04_tiling/04_tiling.ipynb")
-    assert check(before + after).findings[0].lesson == "lesson 04, Tiling", "the exercise is not the lesson"
+    monkeypatch.setattr(sys.modules["__main__"], "first_kernel", first_kernel, raising=False)
+    assert check(before + after).findings[0].lesson == "lesson 04, Tiling", "lesson 03 explains no hazards"
+    monkeypatch.setattr(sys.modules["__main__"], "mine", tiling, raising=False)
+    assert check(before + after).findings[0].lesson == ""
+    assert "See lesson" not in repr(check(before + after))
+
+
+@pytest.mark.parametrize("number", PACKAGES)
+def test_each_lesson_that_explains_imports_its_package_at_its_top_and_later_ones_do_not(number):
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+        first = next((n for n, cell in enumerate(cells) if f"lessons import {PACKAGES[number]}" in "".join(cell["source"])), None)
+        asked = next((n for n, cell in enumerate(cells) if "check(" in "".join(cell["source"])), len(cells))
+        assert (first is not None) is path.name.startswith(number), path.name
+        assert first is None or first < asked
+
+
+def test_what_every_reader_of_a_check_has_met_sends_nobody_to_a_lesson():
+    report = check(NAIVE.replace("if (row >= M || col >= N) return;", ""))
+    assert "See lesson" not in repr(report)
 
 
 def test_an_element_that_nobody_stores():
@@ -206,7 +249,7 @@ def test_an_element_that_nobody_stores():
     wrong, = check(text).findings
     assert "C[2][0]" in wrong.message
     assert "never written" in wrong.message
-    assert "No thread stored it: it was launched like sgemm_naive" in wrong.message
+    assert ", and no thread stored it: it was launched like sgemm_naive" in wrong.message
 
 
 def test_a_kernel_that_is_launched_otherwise():

@@ -30,7 +30,7 @@ def verdicts(monkeypatch):
 def test_who_passes_is_shown_the_inputs_that_everyone_sees(verdicts):
     told = verdicts(RIGHT, None)
     assert told["passed"]
-    assert "M=2" in told["told"]
+    assert "M=2" in told["html"]
     assert "917" not in told["told"] + told["html"]
     assert "drawn" not in told["told"] + told["html"]
 

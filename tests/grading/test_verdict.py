@@ -12,11 +12,18 @@ FAILED = Verdict("Part 2", False, (FINDING,),
                  (TrialOutcome("sectors", "not read", None),))
 
 
-def test_the_text_shows_findings_with_their_lines_and_every_input():
+def test_the_text_begins_with_what_is_wrong_and_names_the_inputs_that_are_not_right():
     assert repr(FAILED).splitlines() == [
-        "Part 2: not passed: 1 of 3 inputs right, 0 of 1 gate passed", "  wrong: line 7: 3 of 4 elements",
-        "         7 | x = a < b;", "  ✓ plain: M=2", "  ✗ square: M=4", "  – single: M=1",
-        "  – sectors: not read"]
+        "wrong: line 7: 3 of 4 elements", "         7 | x = a < b;", "  Part 2: not passed: 1 of 3 inputs right, 0 of 1 gate passed",
+        "  ✗ square: M=4", "  – single: M=1", "  – sectors: not read"]
+
+
+def test_what_passed_is_told_in_a_line_for_each_gate():
+    passed = Verdict("Part 2", True, (), FAILED.cases[:1] * 9, (TrialOutcome("sectors", "4 per request", True),))
+    assert repr(passed).splitlines() == ["Part 2: passed: 9 inputs, 1 gate (simulated)", "  ✓ sectors: 4 per request"]
+    shown, folded = passed._repr_html_().split("<details>")
+    assert shown.count("<tr>") == 2, "the gate and the head of its table"
+    assert folded.count("plain") == 9
 
 
 def test_a_text_that_does_not_compile_was_not_run():

@@ -246,7 +246,7 @@ def test_the_question_about_line_29_is_not_answered():
 
 
 def test_the_repaired_kernel_is_right_and_touches_4_sectors(repaired):
-    assert "nothing wrong: right on 12 of 12 inputs, no hazard" in repr(check(repaired))
+    assert "right on 12 of 12 inputs" in repr(check(repaired))
     A, B, _ = inputs(256, 256, 256)
     result = run(repaired, A, B)
     assert result.sectors_per_request() == 4
@@ -346,7 +346,8 @@ def test_the_slip_is_named_twice_for_what_is_never_loaded_and_for_what_lies_beyo
     slip = coalescing.with_slip(repaired)
     assert len(slip.splitlines()) == len(repaired.splitlines())
     text, line = repr(check(slip)), 1 + slip[:slip.index("B[(k0 + tx)")].count("\n")
-    assert f"wrong: line {line}: 1024 of 1024 elements of C are wrong" in text
+    assert f"wrong: line {line}: C[0][0] is" in text
+    assert "1024 of 1024 elements of C are wrong" in text
     assert f"out of bounds: line {line}" in text
     assert f"wrong: line {line}" in text, "both name the load of B"
     assert "C[0][0] needs B[1][0], and its block never loads that" in text

@@ -53,7 +53,7 @@ def said(*sentences):
 def test_the_worked_loops_are_right_on_every_input(mine):
     verdict = cpu.check(mine)
     assert verdict.passed
-    assert repr(verdict).count("✓") == 4
+    assert "passed: 4 inputs" in repr(verdict)
 
 
 def test_the_count_is_that_of_the_instrumented_program_and_of_the_formula(mine):

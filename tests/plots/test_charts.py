@@ -138,7 +138,7 @@ SOURCE = "// a\n__global__ void k() {\n  load\n  none\n}"
 
 def test_listing_sets_counters_beside_lines():
     table = plots.source_listing(SOURCE, {3: {REQUESTS: 4, SECTORS: 34, INSTRUCTIONS: 1200}})
-    assert table.header == ("line", "global requests", "sectors / request", "instructions, PTX level", "source")
+    assert table.header == ("line", "global requests", "sectors / request", "instructions, counted in PTX", "source")
     assert table.rows[1] == ("3", "4", "8.5", "1,200", "  load")
     assert table.rows[2] == ("4", "", "", "", "  none")
     assert table.rows[0][0] == "2"

@@ -4,10 +4,8 @@ from dataclasses import dataclass, field
 from html import escape
 
 from course_lib.check.finding import Finding, finding_html
-from course_lib.check.trials import TrialOutcome
+from course_lib.check.trials import MARKS, TrialOutcome, outcomes_html
 from course_lib.errors import CourseError
-
-MARKS = {True: "✓", False: "✗", None: "–"}
 
 
 class NotPassedError(CourseError):
@@ -48,22 +46,23 @@ class Verdict:
             raise NotPassedError(f"{text}\n\n{errors[0]}", verdict=self)
 
     def __repr__(self) -> str:
-        lines = [f"{self.title}: {self._summary()}"]
-        lines += [f"  {finding}".replace("\n", "\n  ") for finding in self.findings]
-        lines += [f"  {MARKS[outcome.passed]} {outcome.name}: {outcome.detail}" for outcome in self.cases + self.gates]
-        return "\n".join(lines)
+        head, told = f"{self.title}: {self._summary()}", list(map(str, self.findings))
+        lines = [head, *told] if self.passed else [*told[:1], head, *told[1:]]
+        lines += [f"{MARKS[outcome.passed]} {outcome.name}: {outcome.detail}" for outcome in self._unfolded()]
+        return "\n  ".join(line.replace("\n", "\n  ") for line in lines)
 
     def _repr_html_(self) -> str:
-        findings = "".join(finding_html(finding) for finding in self.findings)
-        rows = "".join(
-            f"<tr><td>{MARKS[outcome.passed]}</td><td style='text-align:left'>{escape(outcome.name)}</td>"
-            f"<td style='text-align:left'>{escape(outcome.detail)}</td></tr>" for outcome in self.cases + self.gates)
-        head = f"<p><b>{escape(self.title)}: {escape(self._summary())}</b></p>{findings}"
-        if not rows:
-            return head
-        what = "input or gate" if self.gates else "input"
-        return (f"{head}<table><thead><tr><th></th><th style='text-align:left'>{what}</th><th></th></tr></thead>"
-                f"<tbody>{rows}</tbody></table>")
+        found = [finding_html(finding) for finding in self.findings]
+        first = "" if self.passed else "".join(found[:1])
+        head = f"<p><b>{escape(self.title)}: {escape(self._summary())}</b></p>{''.join(found[not self.passed:])}"
+        folded = outcomes_html(self.cases, "input")
+        if folded:
+            folded = f"<details><summary>Details: each input</summary>{folded}</details>"
+        return f"{first}{head}{outcomes_html(self._unfolded(), 'gate' if self.passed else 'not passed')}{folded}"
+
+    def _unfolded(self) -> tuple[TrialOutcome, ...]:
+        """Return the gates, and the inputs that are not right: those that are right would fill a screen and say nothing."""
+        return tuple(outcome for outcome in self.cases if not outcome.passed) + self.gates
 
     def _summary(self):
         if self.passed:

@@ -191,4 +191,4 @@ while True:
     result = judging.judged("#define BM 16\n#define BN 16\n#define BK 16", part("04_tiling", "tile"), 7, engine)
     assert not result["passed"]
     assert result["kind"] == "wrong"
-    assert "C[0][0]: 0 instead of" in result["told"]
+    assert "C[0][0] is 0 instead of" in result["told"]
