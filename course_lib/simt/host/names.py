@@ -6,7 +6,7 @@ from course_lib.simt.errors import LaunchError
 
 # Comments and strings are alternatives of their own, so that nothing is found inside them.
 BLANK = r"(?:\s|//[^\n]*\n|/\*.*?\*/)"
-ENTRY = re.compile(rf"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|\.entry{BLANK}+([\w$%]+)", re.DOTALL) 
+ENTRY = re.compile(rf"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|\.entry{BLANK}+([\w$%]+)", re.DOTALL)
 
 
 def path(symbol: str) -> tuple[str, ...]:
