@@ -184,6 +184,7 @@ FLOATS = {"1.5": 0x3FC00000, ".5": 0x3F000000, "1e3": 0x447A0000, "1.e3": 0x447A
 "1.5*2.0": 0x40400000,
           "0d3FF8000000000000": 0x3FC00000, "0F3f800000": 0x3F800000, "0.1*3.0": 0x3E99999A, "-(1.0/3.0)": 0xBEAAAAAB}
 HEADS = [
+    "// .entry h\n.entry/* .entry h */\n// of one thread\nk(.param .u64 a) {", ".visible\n.entry\nk\n(.param .u64 a) {",
     ".visible .entry k(.param.u64 a){", ".visible.entry k(.param.u64 a){", ".entry z { ret; } .entry k(.param .u64 a) {",
     ".entry k(.param .u64 .ptr .global .align 4 a) {", ".entry k(.param .u64 .ptr.global.align 16 a){",
     '.entry k(.param .u64 a) .pragma "x"; .maxntid 32 {', ".entry k(.param .u64 a) .minnctapersm 2 .maxntid 32,1,1 .maxnreg 32 {",

@@ -4,7 +4,9 @@ import re
 
 from course_lib.simt.errors import LaunchError
 
-ENTRY = re.compile(r"^[^/\n]*\.entry\s+([\w$]+)", re.MULTILINE)
+# Comments and strings are alternatives of their own, so that nothing is found inside them.
+BLANK = r"(?:\s|//[^\n]*\n|/\*.*?\*/)"
+ENTRY = re.compile(rf"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|\.entry{BLANK}+([\w$%]+)", re.DOTALL)
 
 
 def path(symbol: str) -> tuple[str, ...]:
@@ -41,7 +43,7 @@ def symbol_of(ptx: str, entry: str) -> str:
     LaunchError
         When there is none, or more than one.
     """
-    kernels = list(dict.fromkeys(ENTRY.findall(ptx)))
+    kernels = list(dict.fromkeys(filter(None, ENTRY.findall(ptx))))
     if entry in kernels:
         return entry
     found = [k for k in kernels if "::".join(path(k)) == entry or path(k)[-1] == entry]
