@@ -1,4 +1,4 @@
-"""Put a figure into a notebook so that everyone can read it: with alternative text, sharp at any size, in light and dark themes, full screen.
+"""Put a figure into a notebook so that everyone can read it: with alternative text, in light and dark themes, full screen.
 
 JupyterLab gives an image output no alternative text, whatever its metadata says; an HTML `<img>` keeps its
 `alt` in JupyterLab (trusted or not), in nbconvert's pages and in the .ipynb, so that is what `show` emits.
@@ -115,14 +115,16 @@ def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
     """Return an HTML image with the picture inside it and a button for full screen; it shrinks where there is no space for its width.
 
     >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)).partition("<img")[2])        # doctest: +NORMALIZE_WHITESPACE
-     alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button class="wbw-enlarge"
-    popovertarget="wbw-a9993e364706" aria-label="Picture in full screen, or back" title="Full screen, or back">⛶</button></span>
+     alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button
+    class="wbw-enlarge"
+    popovertarget="wbw-a9993e364706" aria-label="Picture in full screen, or back" title="Full screen, or back">⤢</button></span>
     """
     name = "wbw-" + hashlib.sha1(data, usedforsecurity=False).hexdigest()[:12]
     look = f'class="wbw-figure" width="{size[0]}" style="max-width:100%"'
     image = f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
     words = 'aria-label="Picture in full screen, or back" title="Full screen, or back"'
-    return f'<span class="wbw-zoom" id="{name}" popover>{image}<button class="wbw-enlarge" popovertarget="{name}" {words}>⛶</button></span>'
+    button = f'<button class="wbw-enlarge" popovertarget="{name}" {words}>⤢</button>'
+    return f'<span class="wbw-zoom" id="{name}" popover>{image}{button}</span>'
 
 
 def show(ax: Axes | Figure, alt: str) -> None:

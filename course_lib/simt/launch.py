@@ -145,7 +145,7 @@ class Execution:
             run.uniform_blocks, run.live_start, run.live = (self.pin(t) for t in (found.blocks, found.live_start, found.live))
         run.block_size = self.pin(np.array([len(b.instructions) for b in program.blocks], np.uint32))
         run.warp_order = self.pin(self.order)
-        run.shared_bytes, run.local_bytes = self.shared_bytes, program.local_bytes
+        run.shared_bytes, run.shared_begin, run.local_bytes = self.shared_bytes, program.shared_begin, program.local_bytes
         special = [(number, slot) for number, slot in kernel.special_slots()]
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved

@@ -39,8 +39,10 @@ class Hazard:
     """Two accesses to shared memory that nothing puts in order (or a read before any write).
 
     One entry per kind and pair of lines: the first example, and in `count` how many there were. `address` is a byte
-    offset in the block's shared memory; lines are source lines; threads are (x, y, z). A header names the place in another file whose
-    code was inlined at that line, "" when there is none.
+    offset in the block's shared memory; lines are source lines; threads are (x, y, z). `first_copies`, `second_copies`: that line
+    is a `cp.async`, which writes later than it stands. `one_warp`: the two threads of the example belong to one warp. `array`: the
+    `__shared__` variable at `address`, and `offset` the byte in it; "" and `address` where nothing is declared there. A header
+    names the place in another file whose code was inlined at that line, "" when there is none.
     """
 
     kind: str
@@ -51,19 +53,63 @@ class Hazard:
     second_thread: Index
     block: Index
     count: int
+    first_copies: bool = field(default=False, compare=False)
+    second_copies: bool = field(default=False, compare=False)
+    one_warp: bool = field(default=False, compare=False)
+    array: str = field(default="", compare=False)
+    offset: int = field(default=0, compare=False)
     first_header: str = ""
     second_header: str = ""
 
     def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
-        first, second = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
+        here, there = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
+        at = f"byte {self.offset} of {self.array}" if self.array else f"shared byte {self.address}"
         if self.kind == "uninitialised":
-            return (f"uninitialised shared memory read at {first}, first by thread {self.first_thread} of "
-                    f"block {self.block} at byte {self.address} ({times})")
+            return (f"uninitialised shared memory read at {here}, first by thread {self.first_thread} of "
+                    f"block {self.block}: {at} ({times}). Shared memory begins with whatever was there: write it first, and put "
+                    "__syncthreads() behind the write.")
         verbs = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}[self.kind]
-        return (f"{self.kind} hazard: thread {self.first_thread} {verbs[0]} at {first}, thread "
-                f"{self.second_thread} {verbs[1]} at {second}, with no barrier between them; shared byte "
-                f"{self.address}, block {self.block} ({times})")
+        first, second = ("begins to copy to" if copies else verb
+                         for verb, copies in zip(verbs, (self.first_copies, self.second_copies), strict=True))
+        return (f"{self.kind} hazard: thread {self.first_thread} {first} {at} at {here}, thread "
+                f"{self.second_thread} {second} it at {there}, and nothing orders the two; "
+                f"block {self.block} ({times}). {self.advice}")
+
+    @property
+    def advice(self) -> str:
+        """Say in a sentence what would put the two accesses in order."""
+        if self.first_copies:
+            return (f"The copy may still be under way: before line {self.second_line} the thread that copies waits for it "
+                    "(__pipeline_wait_prior), and behind the wait stands __syncthreads(). Where both are there, the buffer is filled "
+                    "again too early: copy fewer tiles ahead, or take one more buffer.")
+        if self.second_copies:
+            return "Put __syncthreads() between the two, so that everybody has read the buffer before a copy fills it again."
+        if self.kind == "WAW" and self.first_line == self.second_line:
+            return "Let one thread write, or give each an element of its own; between two rounds of a loop, put __syncthreads()."
+        if self.one_warp:
+            return ("Threads of one warp need not run in step: put __syncwarp() between the two, or __syncthreads() when other warps "
+                    "touch the same bytes.")
+        return "Put __syncthreads() between the two; in a loop, that may be the end of a round."
+
+
+@dataclass(frozen=True)
+class LostAlignment:
+    """A shared variable that does not lie where its alignment asks for it.
+
+    From compute capability 8.0 on a block's shared memory begins at byte 1,024 of its window, and the assembler aligns variables to where
+    it begins. So an address that is flipped bit by bit, to change from one buffer to another, leads elsewhere.
+    """
+
+    name: str
+    wanted: int              # bytes
+    address: int             # in the window of shared memory
+    line: int                # of its first use; 0 where that is not known
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line else ""
+        return (f"{where}{self.name} asks for an alignment of {self.wanted:,} bytes, but begins at byte {self.address:,} of shared memory: "
+                f"this GPU keeps the first {self.address % self.wanted:,} for itself. Do not flip bits of its addresses; add and subtract.")
 
 
 @dataclass(frozen=True)
@@ -132,6 +178,7 @@ class Report:
     cubin: bytes | CodeStandIn = field(default=b"", repr=False)
     defines: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     meetings: tuple[BarrierMeeting, ...] = ()
+    lost_alignments: tuple[LostAlignment, ...] = ()
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel

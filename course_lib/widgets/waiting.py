@@ -18,7 +18,7 @@ BUTTONS = WRAPPED | {"display": "flex", "align_items": "baseline", "grid_gap": "
 # Around a table whose numbers are of the move before: the column that will be replaced is grey.
 STALE_NOW = ("<style>.wbw-stale th:nth-child(2),.wbw-stale td:nth-child(2){opacity:0.25}</style>"
              '<div class="wbw-stale" aria-busy="true">')
-STALE = '<div aria-hidden="true" style="opacity:0.25">'                             # around a picture of the move before
+STALE = '<div aria-hidden="true" inert style="opacity:0.25">'                       # around a picture of the move before
 BESIDE = WRAPPED | {"min_height": "300px", "grid_gap": "12px"}                                              # a table and a picture
 
 

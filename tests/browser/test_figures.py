@@ -1,4 +1,4 @@
-"""Figures in JupyterLab: light letters on dark paper in the dark theme, colours as they are named; they shrink with the window, and fill the screen."""
+"""Figures in JupyterLab: the dark theme has dark paper, and colours as they are named; they shrink with the window, and fill the screen."""
 import io
 
 import nbformat
@@ -52,7 +52,7 @@ def test_a_figure_is_dark_in_the_dark_theme_and_never_wider_than_its_cell(tmp_pa
         lesson.shots(SHOTS, "figures-light", whole=False)
         assert pixels(figures.last).getpixel((2, 2)) == 255
         assert pixels(figures.last).getextrema()[0] < 60, "dark letters"
-        assert found(figures.last, BLUE) and found(figures.last, ORANGE)
+        assert all(found(figures.last, colour) for colour in (BLUE, ORANGE))
         lesson.page.evaluate("window.jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })")
         lesson.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
         lesson.page.wait_for_timeout(500)
@@ -61,7 +61,7 @@ def test_a_figure_is_dark_in_the_dark_theme_and_never_wider_than_its_cell(tmp_pa
             seen = pixels(figure)
             assert seen.getpixel((2, 2)) < 30, "the notebook's own paper"
             assert seen.getextrema()[1] > 210, "light letters"
-        assert found(figures.last, BLUE) and found(figures.last, ORANGE), "what a text calls blue and orange is so here"
+        assert all(found(figures.last, colour) for colour in (BLUE, ORANGE)), "what a text calls blue and orange is so here"
         full_screen(lesson, figures.last)
         lesson.page.set_viewport_size({"width": 600, "height": 800})
         lesson.page.wait_for_timeout(500)

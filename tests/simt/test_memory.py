@@ -180,3 +180,34 @@ def test_an_address_register_that_moves_on():
     assert out.tolist() == [v for v in (1, 2, 3, 30) for _ in range(32)]
     assert report.counters["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == 16
     fault(simt.OutOfBounds, WALK, [np.zeros(127, INT)])
+
+
+DYNAMIC = """extern "C" __global__ void f(int* out) {
+    __shared__ int first[20];
+    extern __shared__ ALIGN TYPE more[];
+    extern __shared__ int same[];
+    __shared__ char last[5];
+    const int t = threadIdx.x;
+    first[t % 20] = 1000 + t % 20;
+    last[t % 5] = 7;
+    more[t] = t;
+    __syncthreads();
+    out[t] = first[t % 20];
+    out[64 + t] = (int)more[t ^ 1];
+    out[128 + t] = last[t % 5];
+    out[192 + t] = ((TYPE*)same)[t] == more[t];
+    out[256 + t] = __cvta_generic_to_shared(more) - __cvta_generic_to_shared(first);
+}"""
+
+
+@pytest.mark.parametrize(("kind", "align", "size"), [("int", "", 4), ("double", "", 8), ("char", "", 1), ("int", "__align__(128)", 4)])
+def test_dynamic_shared_memory_begins_behind_all_static_arrays(kind, align, size):
+    """All dynamic arrays in one place, which none of the static ones overlaps; the static bytes are those of the assembler."""
+    t, out = np.arange(64), np.zeros(320, INT)
+    source = DYNAMIC.replace("TYPE", kind).replace("ALIGN", align)
+    report = launch(source, [out], block=64, dynamic_shared=64 * size, racecheck=True)
+    begins = {v.name: v.offset for v in report.shared}
+    assert (out.reshape(5, 64)[:4] == [1000 + t % 20, t ^ 1, np.full(64, 7), np.ones(64)]).all()
+    assert begins["more"] == begins["same"] == report.resources.static_shared_bytes
+    assert {h.kind for h in report.hazards} <= {"WAW"}           # first and last are written by several threads
+    fault(simt.OutOfBounds, source.replace("more[t] = t;", "more[t + 1] = t;"), [out], block=64, dynamic_shared=64 * size)

@@ -210,7 +210,7 @@ def block_map(seen: Sequence[BlockSeen], M: int, N: int, ax: Axes | None = None,
                 bbox={"facecolor": colour, "edgecolor": "none", "pad": 2})
     ax.add_patch(Rectangle((0, 0), N, M, fill=False, edgecolor=style.INK, linewidth=3, zorder=6))    # over the words' boxes
     ax.set(xlim=(-0.01 * cols, 1.01 * cols), ylim=(1.02 * rows, -0.02 * rows), xlabel="column of C", ylabel="row of C",
-           title=title or f"C is {M} × {N} (black); blocks of {seen[0].tile_rows} × {seen[0].tile_cols}")
+           title=title or f"C is {M} × {N} (thick frame); blocks of {seen[0].tile_rows} × {seen[0].tile_cols}")
     counts = Counter(b.category for b in seen)
     ax.legend(handles=[Patch(color=colour, label=f"{name}: {counts[name]}") for name, colour in CATEGORIES.items()],
               loc="upper left", bbox_to_anchor=(1.0, 1.0), title="blocks", title_fontsize=12)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from matplotlib.colors import to_hex
+
 from course_lib import data
 from course_lib.lessons.cpu.roofline import cpu_roofline, describe_cpu_roofline
 from course_lib.lessons.cpu.variants import K_OUTSIDE, LARGE, PADDED, ROWS_OF_B, SMALL, SQUARES, WITH_ENDS, YOURS
@@ -169,8 +171,8 @@ def climb() -> Picture:
     roof, found = peak().gflops, climb_rows()
     values = {f"{name}: {ms(r)[1]} ms": gflops(r) for name, r in found}
     ax = bars(values, style.axes(width=8.4, height=3.6), unit=f"GFLOP/s of one core,\n{recording().label}", title=f"{N} × {N} matrices")
-    for text in ax.texts[-2:]:
-        text.set(ha="right", position=(-5, 0))                        # inside its bar, away from the line
+    for text, bar in zip(ax.texts[-2:], ax.patches[-2:], strict=True):
+        text.set(ha="right", position=(-5, 0), color=style.text_on(to_hex(bar.get_facecolor())))      # inside its bar, away from the line
     ax.axvline(roof, color=style.INK, linestyle="--", linewidth=1.5)
     ax.text(roof - 3, -0.6, f"peak of the core, {roof:.0f}", ha="right", va="bottom", fontsize=12)
     ax.set_xlim(0, 1.05 * roof)

@@ -8,7 +8,7 @@ from course_lib import data
 from course_lib.explorables.race import LIBRARY, SIDE
 from course_lib.lessons.start.climb import demand_time, recorded_product
 from course_lib.plots import show
-from course_lib.plots.style import BLUE, GREEN, INK, PALE, SKY, VERMILION, axes, styled
+from course_lib.plots.style import BLUE, GREEN, INK, PALE, SKY, VERMILION, axes, styled, text_on
 
 NUMBERS = 8                           # of the lesson's array
 LANES = (VERMILION, BLUE)             # the naive kernel and the library, in the hues of the race
@@ -25,7 +25,7 @@ def draw_threads(threads: int, numbers: int = NUMBERS, ax: Axes | None = None) -
         ax.text(i, 0.33, f"x[{i}]" if exists else "?", ha="center", va="center", fontsize=12, color=INK if exists else VERMILION)
         if i < threads:
             ax.add_patch(FancyBboxPatch((i - 0.28, 1.72), 0.56, 0.46, boxstyle="round,pad=0.08", facecolor=SKY, edgecolor=INK, linewidth=1))
-            ax.text(i, 1.95, str(i), ha="center", va="center", fontsize=12)
+            ax.text(i, 1.95, str(i), ha="center", va="center", fontsize=12, color=text_on(SKY))
             ax.annotate("", (i, 0.76), (i, 1.62), arrowprops={"arrowstyle": "->", "linewidth": 1.8, "color": INK if exists else VERMILION})
     ax.text(-0.75, 1.95, "threadIdx.x", ha="right", va="center", fontsize=12)
     ax.text(-0.75, 0.33, "array x", ha="right", va="center", fontsize=12)

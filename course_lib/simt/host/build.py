@@ -113,7 +113,7 @@ def parameter_names(text: str, entry: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += letter
-    names = [re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", part)) for part in parts]
+    names = [re.findall(r"[A-Za-z_$%][\w$]*", re.sub(r"\[[^\]]*\]", "", part)) for part in parts]
     return [n[-1] for n in names if n]
 
 

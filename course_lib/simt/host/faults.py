@@ -223,13 +223,15 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
     address, width = facts["address"], facts["width"]
     space = space_name(access, np.array([address]))
     if space == "shared":
-        size = run.shared_bytes
-        where = f"{address} of the block's {size} bytes of shared memory" if address < 1 << 31 else \
+        size, address = run.shared_bytes, address % (1 << 32)
+        lies = f"{address} of the block's {size} bytes of shared memory" if address < 1 << 31 else \
             f"{address - (1 << 32)}, in front of the block's shared memory"
-        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {where}: that is outside. Check the index against the "
+        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {lies}: that is outside. Check the index against the "
                            "array's size.", array="shared", bounds=(0, size), **facts)
-    if space in ("local", "const"):
-        size = run.program.local_bytes if space == "local" else run.program.constant_bytes
+    if space == "local":
+        return of_local(run.program.local_bytes, access.width, verb, facts)
+    if space == "const":
+        size = run.program.constant_bytes
         return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {address} of {size} bytes of {space} memory.",
                            array=space, bounds=(0, size), **facts)
     if abi.HEAP <= address < abi.WORKSPACE:
@@ -241,6 +243,21 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
                            "pointer was passed, and in the right order.", array=None, bounds=None, **facts)
     index = (address - array.address) // array.itemsize
     count = array.nbytes // array.itemsize
+    below = " A negative index often comes from a row or column -1, or from a product above 2147483647, which an int does not hold."
     return OutOfBounds(
         f"{place(facts)} {verb} {array.name}[{index}], but {array.name} has {count} elements (0 … {count - 1}). Guard the "
-        "access: in a matrix, row and column have a limit each.", array=array.name, index=index, bounds=(0, count), **facts)
+        f"access: in a matrix, row and column have a limit each.{below if index < 0 else ''}",
+        array=array.name, index=index, bounds=(0, count), **facts)
+
+
+def of_local(size: int, each: int, verb: str, facts: Facts) -> OutOfBounds:
+    """Return the error of an access outside the local memory of a thread, where its local arrays lie; its elements have `each` bytes."""
+    address, width = facts["address"], facts["width"]
+    for bits in (64, 32):               # of the register that the address came from
+        if 1 << bits - 1 <= address < 1 << bits:
+            address -= 1 << bits
+    where = "in front of" if address < 0 else "behind"
+    return OutOfBounds(
+        f"{place(facts)} {verb} {width} bytes at byte {address}, {where} the {size} bytes of its local arrays: as elements of {each} "
+        f"bytes, [{address // each}] where 0 … {size // each - 1} are there. Check the index against the array's size.",
+        array="local", bounds=(0, size), **facts | {"address": address})

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from course_lib.simt.host import counters, faults, levels
 from course_lib.simt.host.running import Running
-from course_lib.simt.report import BarrierMeeting, Hazard, Report, SharedVariable, TraceRecord
+from course_lib.simt.ptx.ir import Instruction
+from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, TraceRecord
 from course_lib.simt.runtime import abi
 
 MEETING = "meeting"
@@ -29,7 +30,8 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     unfreed = (run.heap.allocated, run.heap.bytes) if run.heap is not None else (0, 0)
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
-                  meetings(run), unfreed[0], unfreed[1], run.program.entry)
+                  meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
+                  unfreed[0], unfreed[1], run.program.entry)
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
@@ -51,9 +53,27 @@ def logged(run: Running) -> tuple[Hazard, ...]:
             first, second = (run.program.instructions[n] for n in (h.first, h.second))
             key = (abi.HAZARDS[h.kind], first.line, second.line)
             entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
-                           tuple(h.block), h.count, first.header, second.header)
+                           tuple(h.block), h.count, copies(first), copies(second),
+                           (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
+                           first.header, second.header)
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
+
+
+def copies(ins: Instruction) -> bool:
+    """Say whether an instruction is an asynchronous copy."""
+    return ins.opcode[:2] == ("cp", "async")
+
+
+def variable_at(run: Running, address: int) -> tuple[str, int]:
+    """Return the name of the `__shared__` variable at an offset in shared memory and the byte in it; ("", offset) where there is none.
+
+    Dynamic ones have no size of their own and reach to the end.
+    """
+    for name, at, nbytes in run.program.shared:
+        if at <= address and (address < at + nbytes or not nbytes):
+            return name, address - at
+    return "", address
 
 
 def joined(old: Hazard, new: Hazard) -> Hazard:

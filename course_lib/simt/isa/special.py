@@ -68,9 +68,21 @@ def sizes(static_bytes: int, dynamic_bytes: int) -> dict[str, int]:
             "%aggr_smem_size": total + RESERVED}
 
 
-def reserved(names: Iterable[str]) -> int:
-    """Return the bytes in front of a kernel's own shared memory; `names` are the registers that it uses.
+def shared_begin(target: str) -> int:
+    """Return the address at which a kernel's own shared memory begins: what lies before it is the system's.
 
-    Only a kernel that asks where the reserved bytes lie has them.
+    Measured on an H200: the address of an array with an alignment of 16 KiB is 1,024.
+
+    >>> [shared_begin(target) for target in ("sm_75", "sm_80", "sm_90a", "sm_120")]
+    [0, 1024, 1024, 1024]
+    """
+    found = re.match(r"sm_(\d+)", target)
+    return RESERVED if found and int(found[1]) >= 80 else 0
+
+
+def reserved(names: Iterable[str]) -> int:
+    """Return the bytes of the system's shared memory that a kernel can reach; `names` are the registers that it uses.
+
+    Only a kernel that asks where these bytes lie has them.
     """
     return RESERVED if any(name in RESERVED_SMEM for name in names) else 0

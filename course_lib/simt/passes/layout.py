@@ -13,9 +13,10 @@ from course_lib.simt.errors import UnsupportedInstruction
 from course_lib.simt.isa import barriers, warp
 from course_lib.simt.isa.memory import constant_slot
 from course_lib.simt.isa.operations import OPS, ir_type
-from course_lib.simt.isa.special import SPECIAL, kind, reserved
+from course_lib.simt.isa.special import SPECIAL, kind, reserved, shared_begin
 from course_lib.simt.passes import calls
 from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Mem, Module, Operand, Reg, Sym, Variable, Vec, at_line, type_bytes
+from course_lib.simt.ptx.names import plain
 from course_lib.simt.runtime import abi
 
 WINDOWS = {"shared": abi.SHARED_WINDOW, "local": abi.LOCAL_WINDOW, "const": abi.CONST_WINDOW}
@@ -33,6 +34,8 @@ class Variables:
     shared: list[tuple[str, int, int]]  # name, offset, bytes
     constants: dict[str, tuple[str, int, Variable]]  # of `__constant__` and `__device__` variables: (space, offset, variable)
     params: list[tuple[str, int, int, str]]  # name, offset, bytes, type of the elements
+    shared_begin: int  # the address of the first byte of shared memory that is stored: offset 0
+    lost_alignments: list[tuple[str, int, int, int]]  # of shared variables: name, alignment asked for, address, line of its first use
 
 
 def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variables:
@@ -40,8 +43,11 @@ def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variabl
     addresses: Addresses = {}
     shared: list[tuple[str, int, int]] = []
     constants: dict[str, tuple[str, int, Variable]] = {}
-    sources = (r.name for f in linked.functions.values() for ins in f.body if isinstance(ins, Instruction) for r in ins.sources)
-    sizes = {"shared": reserved(sources), "const": PARAM_BYTES, "global": 0}
+    instructions = [ins for f in linked.functions.values() for ins in f.body if isinstance(ins, Instruction)]
+    stored = reserved(r.name for ins in instructions for r in ins.sources)
+    begin = max(shared_begin(module.target) - stored, 0)
+    sizes = {"shared": stored, "const": PARAM_BYTES, "global": 0}
+    lost: list[tuple[str, int, int, int]] = []
     used: set[str] = set().union(*(referenced(f) for f in linked.functions.values()))
     inner = [v for f in linked.functions.values() for v in f.variables.values()]
     for name, callee in linked.callees.items():
@@ -56,16 +62,19 @@ def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variabl
         addresses[variable.name] = (space, at + (abi.GLOBAL_VARIABLES if space == "global" else 0))
         if space == "shared":
             shared.append((plain_name(variable.name), at, variable.nbytes))
+            if (begin + at) % variable.align:
+                line = next((ins.line for ins in instructions if variable.name in named_by(ins)), 0)
+                lost.append((plain_name(variable.name), variable.align, begin + at, line))
         if space in ("const", "global"):
             constants[variable.name] = (space, at, variable)
         sizes[space] = at + variable.nbytes
     params, offset = [], 0
     for p in module.functions[entry].params:
         offset = calls.align(offset, p.align)
-        params.append((p.name, offset, p.nbytes, p.kind if p.nbytes == type_bytes(p.kind) else "b8"))
+        params.append((plain(p.name), offset, p.nbytes, p.kind if p.nbytes == type_bytes(p.kind) else "b8"))
         addresses[p.name] = ("param", offset)
         offset += p.nbytes
-    return Variables(addresses, sizes, shared, constants, params)
+    return Variables(addresses, sizes, shared, constants, params, begin, lost)
 
 
 def is_dynamic(variable: Variable) -> bool:
@@ -79,26 +88,34 @@ def plain_name(mangled: str) -> str:
     >>> [plain_name(n) for n in ("_ZZ11sgemm_tiledE2As", "_ZZ1fPfE4tile_0", "buffer")]
     ['As', 'tile', 'buffer']
     """
-    found = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", mangled)
-    return found.group(2)[:int(found.group(1))] if found else mangled
+    name = plain(mangled)
+    found = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", name)
+    return found.group(2)[:int(found.group(1))] if found else name
 
 
 def referenced(function: Function) -> set[str]:
-    names: set[str] = set()
-    for ins in function.body:
-        if isinstance(ins, Instruction):
-            for operand in ins.operands:
-                operand = operand.base if isinstance(operand, Mem) else operand
-                if isinstance(operand, Sym):
-                    names.add(operand.name)
-    return names
+    """Return the names of the variables and functions that a function's instructions name."""
+    return set().union(*(named_by(ins) for ins in function.body if isinstance(ins, Instruction)))
 
 
-def rewrite(ins: Instruction, addresses: Mapping[str, tuple[str, int]]) -> Instruction:
-    """Replace variable names by addresses and `cvta` by arithmetic."""
+def named_by(ins: Instruction) -> set[str]:
+    """Return the names of the variables and functions that an instruction names."""
+    operands = (operand.base if isinstance(operand, Mem) else operand for operand in ins.operands)
+    return {operand.name for operand in operands if isinstance(operand, Sym)}
+
+
+def rewrite(ins: Instruction, variables: Variables) -> Instruction:
+    """Replace variable names by addresses and `cvta` by arithmetic.
+
+    A register holds an address of shared memory as the hardware has it; an access finds its byte by the offset in what is stored.
+    """
     if ins.kind in (Kind.BRANCH, Kind.CALL, Kind.INDEXED_BRANCH):
         return ins
-    operands = tuple(literal(resolve(o, addresses, ins), ins.opcode[-1]) for o in ins.operands)
+    operands = tuple(literal(resolve(o, variables, ins), ins.opcode[-1]) for o in ins.operands)
+    if variables.shared_begin and any(word.startswith("shared") for word in ins.opcode):
+        first = next((i for i, o in enumerate(operands) if isinstance(o, Mem)), None)      # `cp.async.shared.global [to], [from]`
+        operands = tuple(in_store(o, variables.shared_begin) if i == first and isinstance(o, Mem) and not symbolic(ins, i) else o
+                         for i, o in enumerate(operands))
     opcode = ins.opcode
     if opcode[0] == "cvta":
         kind, space = opcode[-1], opcode[-2]
@@ -107,6 +124,17 @@ def rewrite(ins: Instruction, addresses: Mapping[str, tuple[str, int]]) -> Instr
         if not window:
             opcode, operands = ("mov", kind), operands[:-1]
     return dataclasses.replace(ins, opcode=opcode, operands=operands)
+
+
+def in_store(address: Mem, begin: int) -> Mem:
+    """Return where a shared address lies in what is stored of shared memory, which begins at the address `begin`."""
+    return Mem(address.base, address.offset - begin)
+
+
+def symbolic(ins: Instruction, place: int) -> bool:
+    """Say whether an operand of an instruction as written is an address by a variable's name, such as `[As+4]`."""
+    operand = ins.operands[place]
+    return isinstance(operand, Mem) and isinstance(operand.base, Sym)
 
 
 def sink(ins: Instruction, function: Function) -> Instruction:
@@ -149,12 +177,12 @@ def float_bits(double_bits: int) -> int:
     return int.from_bytes(np.float32(value).tobytes(), "little")
 
 
-def resolve(operand: Operand, addresses: Mapping[str, tuple[str, int]], ins: Instruction) -> Operand:
+def resolve(operand: Operand, variables: Variables, ins: Instruction) -> Operand:
     if isinstance(operand, Sym):
-        space, at = address_of(operand.name, addresses, ins)
-        return Imm(at + operand.offset if space != "param" else at + operand.offset + WINDOWS["const"])
+        space, at = address_of(operand.name, variables.addresses, ins)
+        return Imm(at + operand.offset + {"param": WINDOWS["const"], "shared": variables.shared_begin}.get(space, 0))
     if isinstance(operand, Mem) and isinstance(operand.base, Sym):    # `ld.param` counts from the first parameter
-        return Mem(None, address_of(operand.base.name, addresses, ins)[1] + operand.offset)
+        return Mem(None, address_of(operand.base.name, variables.addresses, ins)[1] + operand.offset)
     return operand
 
 
@@ -162,7 +190,7 @@ def address_of(name: str, addresses: Mapping[str, tuple[str, int]], ins: Instruc
     """Return (space, address) of a variable or function."""
     if name not in addresses:
         raise UnsupportedInstruction(f"{at_line(ins)}{ins.name} uses {name!r}, which the simulator cannot place.", opcode=ins.name,
-                                     line=ins.line)
+                                     line=ins.where)
     return addresses[name]
 
 
@@ -192,7 +220,7 @@ def place_registers(function: Function, body: Iterable[Instruction], has_calls: 
                 if declared is None:
                     raise UnsupportedInstruction(
                         f"{at_line(ins)}{ins.name} uses {name}, which is neither declared nor a special register that "
-                        "the simulator knows.", opcode=ins.name, line=ins.line)
+                        "the simulator knows.", opcode=ins.name, line=ins.where)
                 t = ir_type(declared)
             slots[name] = (offset, t)
             nbytes = 4 if t == "i1" else int(t[1:]) // 8 * abi.LANES

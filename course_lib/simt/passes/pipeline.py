@@ -15,7 +15,7 @@ from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL
 from course_lib.simt.isa.tensor import Tensor
-from course_lib.simt.passes import bodies, calls, cfg, fuse, layout
+from course_lib.simt.passes import bodies, calls, cfg, fuse, layout, parameters
 from course_lib.simt.passes.calls import Linked
 from course_lib.simt.passes.cfg import Block
 from course_lib.simt.passes.contract import contract
@@ -48,6 +48,8 @@ class Program:
     max_threads: int
     entry_block: int
     linked: Linked
+    shared_begin: int  # the address of the first byte that is stored of shared memory: offset 0
+    lost_alignments: list[tuple[str, int, int, int]]  # of shared variables: name, alignment asked for, address, line of its first use
     accesses: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Access
     crossings: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Cross
     tensors: dict[int, Tensor] = field(default_factory=dict)  # instruction number -> Tensor
@@ -84,7 +86,7 @@ def build_program(module: Module, entry: str) -> Program:
     program = Program(
         entry, code.instructions, code.blocks, slots, register_bytes, variables.params, variables.shared, variables.sizes["shared"],
         linked.frames[entry], variables.constants, variables.addresses, variables.sizes["const"], most_threads(module.functions[entry]),
-        code.entry_block, linked)
+        code.entry_block, linked, variables.shared_begin, variables.lost_alignments)
     describe(program)
     fuse_accesses(program)
     return program
@@ -96,16 +98,20 @@ def link(module: Module, entry: str) -> Linked:
     if entry not in kernels:
         known = ", ".join(kernels) or "none"
         raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
-    return calls.link(module, entry)
+    return calls.link(parameters.lower(module), entry)
 
 
 def check_forms(linked: Linked) -> None:
-    """Refuse instructions that the table of forms does not list."""
-    for function in linked.functions.values():
+    """Refuse instructions that the table of forms does not list; bring modifiers into the table's order."""
+    for name, function in linked.functions.items():
+        body = []
         for ins in function.body:
             if isinstance(ins, Instruction):
+                ins = coverage.in_order(ins)
                 refuse_unknown(ins)
                 coverage.check_form(ins)
+            body.append(ins)
+        linked.functions[name] = dataclasses.replace(function, body=body)
 
 
 def normalise_bodies(linked: Linked) -> None:
@@ -132,7 +138,7 @@ def rewrite_bodies(linked: Linked, variables: Variables) -> dict[str, Function]:
 def rewrite(ins: Instruction, linked: Linked, name: str, variables: Variables, function: Function) -> Instruction:
     """Return an instruction of the function `name` without symbols, and with a register for each result that nobody wants."""
     framed = bodies.in_frame(ins, linked.offsets[name], function.kernel)
-    return layout.sink(layout.rewrite(framed, variables.addresses), function)
+    return layout.sink(layout.rewrite(framed, variables), function)
 
 
 class Joined(NamedTuple):
@@ -206,8 +212,8 @@ def refuse_unknown(ins: Instruction) -> None:
     if strange:
         why = next((why for start, why in REASONS.items() if strange[0].startswith(start)), "")
         raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the special register {strange[0]}{why}.",
-                                     opcode=ins.name, line=ins.line)
+                                     opcode=ins.name, line=ins.where)
     if not known:
         raise UnsupportedInstruction(
             f"{at_line(ins)}the simulator does not know the instruction {ins.name}"
-            f"{coverage.reason(ins.opcode[0])}.", opcode=ins.name, line=ins.line)
+            f"{coverage.reason(ins.opcode[0])}.", opcode=ins.name, line=ins.where)

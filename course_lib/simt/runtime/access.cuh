@@ -55,7 +55,7 @@ extern "C" __device__ u32 memory_access(Warp* w, const Access* a) {
         for (u32 left = rest; left; left &= left - 1)
             if (space_of(address[lowest(left)]) == space) {
                 here |= left & -left;
-                address[lowest(left)] -= window_of(space);
+                address[lowest(left)] -= window_of((const Launch*)w->launch, space);
             }
         w->mask = here;
         failed = access_space(w, a, space, address);

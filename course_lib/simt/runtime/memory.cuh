@@ -79,8 +79,9 @@ __device__ __forceinline__ u32 space_of(u64 address) {
          : address < CONST_WINDOW ? LOCAL : CONST;
 }
 
-__device__ __forceinline__ u64 window_of(u32 space) {
-    return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : space == CONST ? CONST_WINDOW : 0;
+// The generic address of the first byte that is stored of a space.
+__device__ __forceinline__ u64 window_of(const Launch* L, u32 space) {
+    return space == SHARED ? SHARED_WINDOW + L->shared_begin : space == LOCAL ? LOCAL_WINDOW : space == CONST ? CONST_WINDOW : 0;
 }
 
 __device__ __noinline__ void record(Warp* w, u32 access, u32 event, const u64* address) {

@@ -127,7 +127,7 @@ struct Launch {
     u32 grid[3], block[3];
     u32 threads, warps, blocks_of_code, arrays;
     u64 array, reference, uniform, block_size, uniform_blocks, live_start, live, warp_order;
-    u64 shared_bytes, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, uniform_offset;
+    u64 shared_bytes, shared_begin, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, uniform_offset;
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
     u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, together;   // together: all blocks are resident
