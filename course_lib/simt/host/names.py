@@ -4,7 +4,8 @@ import re
 
 from course_lib.simt.errors import LaunchError
 
-ENTRY = re.compile(r"^[^/\n]*\.entry\s+([\w$]+)", re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+ENTRY = re.compile(r"\.entry\s+([\w$%]+)")
 
 
 def path(symbol: str) -> tuple[str, ...]:
@@ -41,7 +42,7 @@ def symbol_of(ptx: str, entry: str) -> str:
     LaunchError
         When there is none, or more than one.
     """
-    kernels = list(dict.fromkeys(ENTRY.findall(ptx)))
+    kernels = list(dict.fromkeys(ENTRY.findall(COMMENT.sub(" ", ptx))))
     if entry in kernels:
         return entry
     found = [k for k in kernels if "::".join(path(k)) == entry or path(k)[-1] == entry]
