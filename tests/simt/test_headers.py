@@ -59,7 +59,7 @@ extern "C" __global__ void race(const float* x, float* y) {
 }
 """
     report = simt.launch(text, "race", 1, 64, [np.ones(64, FLOAT), np.zeros(64, FLOAT)], racecheck=True)
-    assert any("writes at line 5 (in cuda_pipeline_helpers.h, line " in str(h) and "at line 8, with" in str(h) for h in report.hazards)
+    assert any(" at line 5 (in cuda_pipeline_helpers.h, line " in str(h) and " at line 8, and" in str(h) for h in report.hazards)
 
 
 def test_the_readers_file_need_not_be_the_first(tmp_path):

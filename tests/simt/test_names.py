@@ -74,6 +74,7 @@ def test_hand_written_ptx_may_be_named_so_too():
     A, B = np.ones(32, FLOAT), np.zeros(32, FLOAT)
     simt.launch(ptx, "scale", 1, 32, [A, B, INT(32)])
     assert (B == 6).all()
+    simt.launch(ptx.replace(".visible .entry ", ".visible/**/.entry// .entry other\n /* name */"), "scale", 1, 32, [A, 0 * B, INT(32)])
 
 
 @pytest.mark.parametrize(("entry", "words"), [

@@ -224,9 +224,9 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
     space = space_name(access, np.array([address]))
     if space == "shared":
         size, address = run.shared_bytes, address % (1 << 32)
-        where = f"{address} of the block's {size} bytes of shared memory" if address < 1 << 31 else \
+        lies = f"{address} of the block's {size} bytes of shared memory" if address < 1 << 31 else \
             f"{address - (1 << 32)}, in front of the block's shared memory"
-        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {where}: that is outside. Check the index against the "
+        return OutOfBounds(f"{place(facts)} {verb} {width} bytes at byte {lies}: that is outside. Check the index against the "
                            "array's size.", array="shared", bounds=(0, size), **facts)
     if space == "local":
         return of_local(run.program.local_bytes, access.width, verb, facts)

@@ -122,12 +122,9 @@ class Variables(Operands):
         if nbytes is not None and nbytes > MOST_BYTES:
             raise self.error(f"initial values for {nbytes} bytes")
         dimensions = [*shape, *([declared.parts] if declared.parts > 1 else [])]
-        if self.kinds[self.at] == "numbers" and dimensions:
-            items = self.plain_numbers()
-        elif dimensions and self.peek() != "{":
+        if dimensions and not self.peek().startswith("{"):
             raise self.error(f"the initial value of an array stands in braces, found {self.peek()!r}")
-        else:
-            items = self.values(dimensions) if dimensions else [self.value()]
+        items = self.values(dimensions) if dimensions else [self.value()]
         size, data, pointers = type_bytes(declared.kind), bytearray(), []
         for item in items:
             if isinstance(item, Pointer):
@@ -149,11 +146,13 @@ class Variables(Operands):
 
     def values(self, dimensions: list[int]) -> list[Imm | Pointer]:
         """Read the values in braces; those of an inner pair begin a row and fill it up with zeros."""
+        if self.kinds[self.at] == "numbers":
+            return self.plain_numbers()
         row, found = row_of(dimensions), []
         self.take("{")
         more = self.peek() != "}"
         while more:
-            if self.peek() != "{":
+            if not self.peek().startswith("{"):
                 found.append(self.value())
             elif len(dimensions) < 2:
                 raise self.error("more braces than the variable has dimensions")
