@@ -1,7 +1,7 @@
 // sum_not_reset.cu -- the second element begins with the sum of the first
 //
 // Part             main
-// Must fail for    wrong: wrong; the first is C[0][16]
+// Must fail for    wrong: C[0][16] is
 extern "C" __global__ void
 two_columns(int M, int N, int K, float alpha, const float* A, int lda,
             const float* B, int ldb, float beta, float* C, int ldc) {
