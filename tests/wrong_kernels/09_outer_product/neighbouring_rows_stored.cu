@@ -1,7 +1,7 @@
 // neighbouring_rows_stored.cu -- computes rows THREADS apart and stores them as neighbours
 //
 // Part             main
-// Must fail for    wrong: the first is C[1][0]
+// Must fail for    wrong: C[1][0] is
 #define THREADS 128
 #define VECTORS 2
 #define COLS 24
