@@ -8,6 +8,7 @@ import base64
 import hashlib
 import html
 import io
+import itertools
 import os
 import re
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ Drawn = tuple[Axes | Figure, str]       # a drawing and its alternative text
 
 COLOURS = 64            # flat drawings need few colours; a palette makes the PNG a third of the size
 MOST_BYTES = 150_000    # of an SVG; a map of thousands of elements has more, and becomes a PNG
+NUMBERS = itertools.count(1)             # of the pictures of this process: the same picture may be on a page twice
 FIGURES = "COURSE_FIGURES"              # "png" where notebooks are committed: GitHub shows no SVG, and a PNG is smaller
 
 # An SVG in an `<img>` takes the theme from the element's `color-scheme`. Full screen needs no program: the picture lies in a popover that
@@ -114,12 +116,12 @@ def _with_palette(pixels):
 def img_tag(data: bytes, kind: str, alt: str, size: tuple[int, int]) -> str:
     """Return an HTML image with the picture inside it and a button for full screen; it shrinks where there is no space for its width.
 
-    >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)).partition("<img")[2])        # doctest: +NORMALIZE_WHITESPACE
+    >>> print(img_tag(b"abc", "png", 'C is "red"', (2, 1)).partition("<img")[2])   # doctest: +NORMALIZE_WHITESPACE, +ELLIPSIS
      alt="C is &quot;red&quot;" class="wbw-figure" width="2" style="max-width:100%" src="data:image/png;base64,YWJj"><button
     class="wbw-enlarge"
-    popovertarget="wbw-a9993e364706" aria-label="Picture in full screen, or back" title="Full screen, or back">⤢</button></span>
+    popovertarget="wbw-a9993e364706-..." aria-label="Picture in full screen, or back" title="Full screen, or back">⤢</button></span>
     """
-    name = "wbw-" + hashlib.sha1(data, usedforsecurity=False).hexdigest()[:12]
+    name = f"wbw-{hashlib.sha1(data, usedforsecurity=False).hexdigest()[:12]}-{next(NUMBERS)}"
     look = f'class="wbw-figure" width="{size[0]}" style="max-width:100%"'
     image = f'<img alt="{html.escape(alt)}" {look} src="data:image/{kind};base64,{base64.b64encode(data).decode("ascii")}">'
     words = 'aria-label="Picture in full screen, or back" title="Full screen, or back"'

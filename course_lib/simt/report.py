@@ -107,8 +107,8 @@ class LostAlignment:
     line: int                # of its first use; 0 where that is not known
 
     def __str__(self) -> str:
-        where = f"line {self.line}: " if self.line else ""
-        return (f"{where}{self.name} asks for an alignment of {self.wanted:,} bytes, but begins at byte {self.address:,} of shared memory: "
+        place = f"{where(self.line, '')}: " if self.line else ""
+        return (f"{place}{self.name} asks for an alignment of {self.wanted:,} bytes, but begins at byte {self.address:,} of shared memory: "
                 f"this GPU keeps the first {self.address % self.wanted:,} for itself. Do not flip bits of its addresses; add and subtract.")
 
 

@@ -81,9 +81,10 @@ def test_a_picture_has_both_themes_and_takes_the_one_of_the_page():
 
 def test_a_picture_opens_in_full_screen_without_a_program():
     found = plots.render(plots.bars({"a": 1}, unit="u"), "one bar")._repr_html_()
-    name = re.search(r'<span class="wbw-zoom" id="(wbw-\w+)" popover>', found)[1]
+    name = re.search(r'<span class="wbw-zoom" id="(wbw-[\w-]+)" popover>', found)[1]
     assert f'<button class="wbw-enlarge" popovertarget="{name}" aria-label=' in found
     assert "<script" not in found
+    assert name not in plots.render(plots.bars({"a": 1}, unit="u"), "one bar")._repr_html_(), "the same picture twice on a page"
 
 
 @pytest.mark.parametrize(("colour", "why"), [("#5f1a00", "dark paper would swallow it"), (None, "pixels have no theme")])

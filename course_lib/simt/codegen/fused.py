@@ -126,28 +126,19 @@ TAIL
 }
 """
 
-HELPERS = """
-define internal <8 x i32> @exponents(ptr %a, ptr %b, i32 %i, i32 %at) alwaysinline nounwind {
+HELPER = """
+define internal <8 x i32> @NAME(ptr %a, ptr %b, i32 %i, i32 %at) alwaysinline nounwind {
   %a.at = getelementptr i32, ptr %a, i32 %i
   %b.at = getelementptr i32, ptr %b, i32 %at
   %one = load i32, ptr %a.at, align 4
   %head = insertelement <8 x i32> poison, i32 %one, i32 0
   %all = shufflevector <8 x i32> %head, <8 x i32> poison, <8 x i32> zeroinitializer
   %row = load <8 x i32>, ptr %b.at, align 4
-  %sum = add <8 x i32> %all, %row
-  ret <8 x i32> %sum
-}
-define internal <8 x i32> @products(ptr %a, ptr %b, i32 %i, i32 %at) alwaysinline nounwind {
-  %a.at = getelementptr i32, ptr %a, i32 %i
-  %b.at = getelementptr i32, ptr %b, i32 %at
-  %one = load i32, ptr %a.at, align 4
-  %head = insertelement <8 x i32> poison, i32 %one, i32 0
-  %all = shufflevector <8 x i32> %head, <8 x i32> poison, <8 x i32> zeroinitializer
-  %row = load <8 x i32>, ptr %b.at, align 4
-  %product = mul <8 x i32> %all, %row
-  ret <8 x i32> %product
+  %result = OP <8 x i32> %all, %row
+  ret <8 x i32> %result
 }
 """
+HELPERS = "".join(HELPER.replace("NAME", name).replace("OP", op) for name, op in (("exponents", "add"), ("products", "mul")))
 
 # A double holds the sum exactly: its significand is cut off to 24 bits, or, for a subnormal float, at that float's last place.
 TO_FLOAT = """

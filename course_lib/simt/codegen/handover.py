@@ -1,22 +1,24 @@
 """Registers of all lanes, copied and compared at once, as LLVM code: what `runtime/control.cuh` calls when a warp changes its code."""
 
+EVERY_LANE = """%at = inttoptr i64 %slot to ptr
+  VALUE
+  %head = insertelement <32 x TYPE> poison, TYPE %value, i32 0
+  %all = shufflevector <32 x TYPE> %head, <32 x TYPE> poison, <32 x i32> zeroinitializer"""
+
 SPREAD = """
 define void @"spread_BYTES"(i64 %slot, i64 %base, i64 %lanes) nounwind {
 entry:
-  %to = inttoptr i64 %slot to ptr
-  VALUE
-  %head = insertelement <32 x TYPE> poison, TYPE %value, i32 0
-  %all = shufflevector <32 x TYPE> %head, <32 x TYPE> poison, <32 x i32> zeroinitializer
+  EVERY_LANE
   %once = icmp eq i64 %lanes, 0
   br i1 %once, label %same, label %split
 same:
-  store <32 x TYPE> %all, ptr %to, align 4
+  store <32 x TYPE> %all, ptr %at, align 4
   ret void
 split:
   %from = inttoptr i64 %lanes to ptr
   %parts = load <32 x TYPE>, ptr %from, align 4
   %sum = add <32 x TYPE> %all, %parts
-  store <32 x TYPE> %sum, ptr %to, align 4
+  store <32 x TYPE> %sum, ptr %at, align 4
   ret void
 }
 """
@@ -24,10 +26,7 @@ split:
 HELD = """
 define i32 @"holds_BYTES"(i64 %slot, i64 %base, i64 %lanes) nounwind {
 entry:
-  %at = inttoptr i64 %slot to ptr
-  VALUE
-  %head = insertelement <32 x TYPE> poison, TYPE %value, i32 0
-  %all = shufflevector <32 x TYPE> %head, <32 x TYPE> poison, <32 x i32> zeroinitializer
+  EVERY_LANE
   %held = load <32 x TYPE>, ptr %at, align 4
   %once = icmp eq i64 %lanes, 0
   br i1 %once, label %compare, label %split
@@ -54,6 +53,6 @@ def functions() -> dict[str, str]:
         kind = f"i{8 * size}"
         value = "%value = trunc i64 %base to i32" if size == 4 else "%value = add i64 %base, 0"
         for name, text in (("spread", SPREAD), ("holds", HELD)):
-            text = text.replace("VALUE", value)
+            text = text.replace("EVERY_LANE", EVERY_LANE).replace("VALUE", value)
             found[f"{name}_{size}"] = text.replace("BYTES", str(size)).replace("TYPE", kind)
     return found
