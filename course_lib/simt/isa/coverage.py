@@ -36,7 +36,7 @@ from course_lib.simt.isa import (
     tensor,
     warp,
 )
-from course_lib.simt.ptx.ir import Instruction, at_line
+from course_lib.simt.ptx.ir import Instruction, Kind, at_line
 
 MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
            async_copies)
@@ -56,7 +56,7 @@ REFUSED = (
 )
 
 
-ANY_ORDER = {"ld", "ldu", "st", "atom", "red", "add", "sub", "mul", "fma", "mad", "min", "max", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
+ANY_ORDER = {"ld", "ldu", "st", "add", "sub", "mul", "fma", "mad", "min", "max", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
              "sin", "cos", "tanh", "neg", "abs", "setp", "set", "cvt", "ldmatrix", "stmatrix"}      # no two modifiers differ by place alone
 MOST_MODIFIERS = 7      # before the type; more are left as they stand, for each order is tried
 
@@ -124,6 +124,9 @@ def as_expression(pattern: str) -> str:
 
 def in_order(ins: Instruction) -> Instruction:
     """Return an instruction with its modifiers in the order of the table: assemblers read `fma.ftz.rn.f32` as `fma.rn.ftz.f32`."""
+    if ins.kind is Kind.ATOMIC:
+        ordered = dataclasses.replace(ins, opcode=warp.in_order(ins.opcode))
+        return ordered if covers(ordered.name.replace("__", "::")) else ins
     if ins.opcode[0] not in ANY_ORDER or covers(ins.name.replace("__", "::")):
         return ins
     first = next((at for at, part in enumerate(ins.opcode) if re.fullmatch(r"[busf]f?\d+(x2)?|v[248]|pred", part)), len(ins.opcode))
@@ -171,10 +174,7 @@ def shapes_of(written: str) -> list[str]:
     >>> shapes_of("add.s32"), shapes_of("mov.b64")
     (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}', '{d, e, f, g}, a'])
     """
-    opcode, *parts = written.split(".")
-    if opcode in ("atom", "red"):
-        written = ".".join(warp.in_order((opcode, *parts)))
-    return [shape for expression, shape in rows().get(opcode, ()) if expression.fullmatch(written)]
+    return [shape for expression, shape in rows().get(written.partition(".")[0], ()) if expression.fullmatch(written)]
 
 
 def reason(opcode: str) -> str:

@@ -42,7 +42,6 @@ def _normal(ins: Instruction, function: Function) -> Instruction:
             operands = operands[:-1]
         opcode = tuple(SPACES.get(part, part) for part in opcode)
         if ins.kind is Kind.ATOMIC:
-            opcode = warp.in_order(opcode)
             if warp.elements(ins) > 1 and operands[0] == Reg("_"):
                 operands = (Vec((Reg("_"),) * warp.elements(ins)), *operands[1:])
     return ins if (opcode, operands) == (ins.opcode, ins.operands) else dataclasses.replace(ins, opcode=opcode, operands=operands)
