@@ -41,9 +41,8 @@ def _normal(ins: Instruction, function: Function) -> Instruction:
         if "L2__cache_hint" in opcode and len(operands) > 2:
             operands = operands[:-1]
         opcode = tuple(SPACES.get(part, part) for part in opcode)
-        if ins.kind is Kind.ATOMIC:
-            if warp.elements(ins) > 1 and operands[0] == Reg("_"):
-                operands = (Vec((Reg("_"),) * warp.elements(ins)), *operands[1:])
+        if ins.kind is Kind.ATOMIC and warp.elements(ins) > 1 and operands[0] == Reg("_"):
+            operands = (Vec((Reg("_"),) * warp.elements(ins)), *operands[1:])
     return ins if (opcode, operands) == (ins.opcode, ins.operands) else dataclasses.replace(ins, opcode=opcode, operands=operands)
 
 
