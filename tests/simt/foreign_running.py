@@ -1,0 +1,33 @@
+"""Launch another compiler's PTX on both code generators, which must agree in every bit and every count."""
+
+import numpy as np
+
+from course_lib import simt
+
+
+def both_ways(text, entry, grid, block, args, **how):
+    """Launch with uniform code, which writes into `args`, and with reference code; return the first report.
+
+    Racecheck is on and must find nothing. Tracing a warp makes the simulator take reference code alone.
+    """
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    report = simt.launch(text, entry, grid, block, args, racecheck=True, **how)
+    reference = simt.launch(text, entry, grid, block, copies, racecheck=True, trace=[(0, 0)], **how)
+    assert not report.hazards, report.hazards
+    assert report.counters == reference.counters
+    for one, other in zip(args, copies):
+        if isinstance(one, np.ndarray):
+            assert one.tobytes() == other.tobytes()
+    return report
+
+
+def bf16(x):
+    """Return float32 numbers rounded to bfloat16, ties to even, as their 16 bits."""
+    bits = x.astype(np.float32).view(np.uint32)
+    rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+    return np.where(np.isnan(x), 0x7fff, rounded).astype(np.uint16)
+
+
+def from_bf16(bits):
+    """Return the float32 numbers that 16 bits of bfloat16 stand for."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
