@@ -3,26 +3,30 @@
 import numpy as np
 
 from course_lib import simt
+from course_lib.simt.host.arguments import leaves
 
 
-def both_ways(text, entry, grid, block, args, **how):
+def both_ways(text, entry, grid, block, args, hazards=0, **how):
     """Launch with uniform code, which writes into `args`, and with reference code; return the first report.
 
-    Racecheck is on and must find nothing. Tracing a warp makes the simulator take reference code alone.
+    Racecheck is on and must find nothing, or so many `hazards`. Tracing a warp makes the simulator take reference code alone.
     """
-    copies = [twin(a) if isinstance(a, np.ndarray) else a for a in args]
+    copies = [twin(a) for a in args]
     report = simt.launch(text, entry, grid, block, args, racecheck=True, **how)
     reference = simt.launch(text, entry, grid, block, copies, racecheck=True, trace=[(0, 0)], **how)
-    assert not report.hazards, report.hazards
+    assert len(report.hazards) == hazards, report.hazards
     assert report.counters == reference.counters
-    for one, other in zip(args, copies):
-        if isinstance(one, np.ndarray):
-            assert one.tobytes() == other.tobytes()
+    for one, other in zip(leaves(args), leaves(copies)):
+        assert one.tobytes() == other.tobytes()
     return report
 
 
 def twin(array):
-    """Return a copy of an array with the same strides."""
+    """Return a copy of an array with the same strides; of a structure, one with copies of its arrays."""
+    if isinstance(array, tuple):
+        return tuple(map(twin, array))
+    if not isinstance(array, np.ndarray):
+        return array
     base = array if array.base is None else array.base
     at = array.ctypes.data - base.ctypes.data
     return np.ndarray(array.shape, array.dtype, bytearray(base.tobytes("A")), at, array.strides)
