@@ -11,6 +11,7 @@ from course_lib.simt.ptx.ir import Function, Instruction, Module, Reg, Sym, Vari
 from course_lib.simt.ptx.operands import Operands
 
 DEEPEST = 200  # nested braces
+MOST_NAMED = 1 << 16  # registers of a range like `t<4>` that are not named %…, or stand in an inner scope
 
 
 def parse(text: str) -> Module:
@@ -193,15 +194,19 @@ class _Parser(Operands):
         if kind in ("v2", "v4"):
             raise self.error("vector registers are not supported", self.offsets[self.at - 1])
         while True:
-            name = self.take()
+            name, names = self.take(), None
             if self.accept("<"):
-                self.integer()
+                names = range(self.integer())
                 self.take(">")
+            if names is not None and name.startswith("%") and scope is None:
                 function.ranges.append((name, kind))
+            elif names is not None and len(names) > MOST_NAMED:
+                raise self.error(f"{len(names)} registers in one range; the simulator takes {MOST_NAMED}")
             else:
-                if scope is not None:
-                    self.renamed[name] = f"{name}@{scope}"
-                function.registers[self.renamed.get(name, name)] = kind
+                for one in [name] if names is None else [f"{name}{number}" for number in names]:
+                    if scope is not None or not one.startswith("%"):
+                        self.renamed[one] = one if scope is None else f"{one}@{scope}"
+                    function.registers[self.renamed.get(one, one)] = kind
             if not self.accept(","):
                 break
         self.take(";")
