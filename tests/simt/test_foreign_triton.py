@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from foreign_running import bf16, both_ways, from_bf16
 
+from course_lib import simt
+
 TEXTS = Path(__file__).parent / "foreign/triton"
 I, F = np.int32, np.float32
 NULL = [np.uint64(0)] * 2
@@ -208,6 +210,90 @@ def random():
     assert (mixed[:8] > 0).all()                 # whoever came first left its number, and nobody changed it
     np.testing.assert_array_equal((mixed[:8] - 1) % 8, np.arange(8))
     assert mixed[8] == max(m - 1 for m in mixed[:8])
+
+
+@case
+def fp8():
+    x = (10 * rng().standard_normal(256)).astype(np.float16)
+    x[:4], y, z = [np.inf, 1e-6, 57344, -1.5], np.zeros(256, np.uint8), np.zeros(256, np.float16)
+    run("fp8", 1, [x, y, z, I(250)])
+    np.testing.assert_array_equal((y.astype(np.uint16) << 8).view(np.float16), z)        # e5m2 is the upper half of float16
+    assert np.all(abs(z.astype(F) - x)[1:250] <= 0.125 * abs(x[1:250]) + 1e-5)
+    assert not z[250:].any()
+
+
+@case
+def assembly():
+    x, y = rng().integers(-(1 << 31), 1 << 31, 256, I), np.zeros(256, I)
+    run("assembly", 1, [x, y])
+    u = x.view(np.uint32)
+    np.testing.assert_array_equal(y.view(np.uint32), ((u << np.uint32(3)) ^ u).byteswap())
+
+
+@case
+def prints():
+    report = run("prints", 1, [np.arange(5, 69, dtype=I), I(60)])
+    assert report.output.splitlines() == [f"pid (0, 0, 0) idx ({i:2}) value: {i + 5 if i < 60 else 0}" for i in range(64)]
+
+
+@case
+def asserts():
+    x = np.arange(64, dtype=I)
+    run("asserts", 1, [x, I(60)])
+    x[[5, 61]] = -1
+    with pytest.raises(simt.AssertionFailed, match=r"thread \(5, 0, 0\) of block .*`negative`"):
+        run("asserts", 1, [x, I(60)])
+
+
+@case
+def atomics():
+    n, k = 500, np.arange(500)
+    a, b, c, d, e = bf16(np.zeros(32, F)), np.zeros(64, np.float16), np.zeros(4), np.zeros(4, np.int64), np.full(1006, -1, I)
+    e[1003:] = 0
+    run("atomics", 2, [a, b, c, d, e, I(n)])
+    np.testing.assert_array_equal(from_bf16(a), np.bincount(k % 32))
+    np.testing.assert_array_equal(b, np.bincount(k // 8, minlength=64) / 2)
+    np.testing.assert_array_equal(c, 125 / 4)
+    np.testing.assert_array_equal(d, [7 * k[k % 4 == q].max() for q in range(4)])
+    np.testing.assert_array_equal(e[:n], k)
+    np.testing.assert_array_equal(e[1000:1003], [np.bitwise_and.reduce(~k[k % 3 == q]) for q in range(3)])
+    np.testing.assert_array_equal(e[1003:], [np.bitwise_xor.reduce(k[k % 3 == q]) for q in range(3)])
+
+
+@case
+def locked():
+    x, total, lock = rng().integers(0, 9, (5, 128)).astype(F), np.zeros(128, F), np.zeros(1, I)
+    run("locked", 5, [lock, x, total])
+    np.testing.assert_array_equal(total, x.sum(axis=0))
+    assert lock == 0
+
+
+@case
+def normalise():
+    """All lanes of a warp store their sum at one place, and a fused multiply-add made the sums of two halves of it differ in the last bit."""
+    x, y = rng().standard_normal((13, 100)).astype(F), np.zeros((13, 100), F)
+    report = run("normalise", 3, [x, y, I(13), I(100)], hazards=1)
+    race, = report.hazards
+    assert (race.kind, race.one_warp, race.array) == ("WAW", True, "global_smem")
+    np.testing.assert_allclose(y, x / (1 + np.sqrt((x.astype(np.float64) ** 2).sum(axis=1, keepdims=True))), rtol=1e-5)
+
+
+@case
+def recurrence():
+    x, y = (0.5 * rng().standard_normal((2, 4, 128))).astype(F)
+    z, a, b = np.zeros((4, 128), F), np.ones(4), np.zeros(4)
+    run("recurrence", 1, [x, y, z])
+    for k in range(128):
+        a, b = a * x[:, k], b * x[:, k] + y[:, k]
+        np.testing.assert_allclose(z[:, k], a + b, rtol=1e-3, atol=1e-5)
+
+
+@case
+def batched():
+    a, b = bf16(rng().standard_normal((2, 4, 32, 32)).astype(F))
+    c, (A, B) = np.zeros((4, 32, 32), F), (from_bf16(m).astype(np.float64) for m in (a, b))
+    run("batched", 1, [a, b, c])
+    assert np.all(abs(c - A @ B) <= 1e-6 * (abs(A) @ abs(B)))
 
 
 def philox(seed, offset):

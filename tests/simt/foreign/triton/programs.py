@@ -178,3 +178,89 @@ def random(uniform, mixed, seed, n, BLOCK: tl.constexpr):
     tl.store(uniform + at, tl.rand(seed, at), mask=at < n)
     old = tl.atomic_cas(mixed + at % 8, tl.zeros([BLOCK], tl.int32), at + 1)
     tl.atomic_max(mixed + 8 + at * 0, tl.where(old == 0, at, -1), mask=at < n)
+
+
+@kernel("fp8", "*fp16 *fp8e5 *fp16 i32", {"BLOCK": 256})
+@triton.jit
+def fp8(x, y, z, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    small = tl.load(x + at, mask=at < n).to(tl.float8e5)
+    tl.store(y + at, small, mask=at < n)
+    tl.store(z + at, small.to(tl.float16), mask=at < n)
+
+
+@kernel("assembly", "*i32 *i32", {"BLOCK": 256})
+@triton.jit
+def assembly(x, y, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    text: tl.constexpr = "{ .reg .b32 t<2>; shl.b32 t0, $1, 3; lop3.b32 t1, t0, $1, 0, 0x3c; prmt.b32 $0, t1, t1, 0x0123; }"
+    tl.store(y + at, tl.inline_asm_elementwise(text, "=r,r", [tl.load(x + at)], dtype=tl.int32, is_pure=True, pack=1))
+
+
+@kernel("prints", "*i32 i32", {"BLOCK": 64}, num_warps=2)
+@triton.jit
+def prints(x, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.device_print("value", tl.load(x + at, mask=at < n, other=0))
+
+
+@kernel("asserts", "*i32 i32", {"BLOCK": 64}, num_warps=2, debug=True)
+@triton.jit
+def asserts(x, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.device_assert(tl.load(x + at, mask=at < n, other=0) >= 0, "negative")
+
+
+@kernel("atomics", "*bf16 *fp16 *fp64 *i64 *i32 i32", {"BLOCK": 256})
+@triton.jit
+def atomics(a, b, c, d, e, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    tl.atomic_add(a + at % 32, 1.0, mask=inside)
+    tl.atomic_add(b + at // 8, tl.full([BLOCK], 0.5, tl.float16), mask=inside)
+    tl.atomic_add(c + at % 4, 0.25, mask=inside, sem="relaxed")
+    tl.atomic_max(d + at % 4, at.to(tl.int64) * 7, mask=inside, scope="cta")
+    tl.atomic_xchg(e + at, at, mask=inside, sem="release")
+    tl.atomic_and(e + 1000 + at % 3, ~at, mask=inside)
+    tl.atomic_xor(e + 1003 + at % 3, at, mask=inside)
+
+
+@kernel("locked", "*i32 *fp32 *fp32", {"BLOCK": 128})
+@triton.jit
+def locked(lock, x, total, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    mine = tl.load(x + tl.program_id(0) * BLOCK + at)
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    tl.store(total + at, tl.load(total + at) + mine)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock, 0)
+
+
+@kernel("normalise", "*fp32 *fp32 i32 i32", {"BLOCK": 128})
+@triton.jit
+def normalise(x, y, rows, cols, BLOCK: tl.constexpr):
+    for row in tl.range(tl.program_id(0), rows, tl.num_programs(0), num_stages=3):
+        at = tl.arange(0, BLOCK)
+        v = tl.load(x + row * cols + at, mask=at < cols, other=0.0)
+        tl.store(y + row * cols + at, v / (1 + tl.sqrt(tl.sum(v * v))), mask=at < cols)
+
+
+@triton.jit
+def after(a, b, c, d):
+    return a * c, b * c + d
+
+
+@kernel("recurrence", "*fp32 *fp32 *fp32", {"R": 4, "BLOCK": 128}, num_warps=8)
+@triton.jit
+def recurrence(x, y, z, R: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.arange(0, R)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    a, b = tl.associative_scan((tl.load(x + at), tl.load(y + at)), 1, after)
+    tl.store(z + at, a + b)
+
+
+@kernel("batched", "*bf16 *bf16 *fp32", {"B": 32})
+@triton.jit
+def batched(a, b, c, B: tl.constexpr):
+    at = tl.arange(0, 4)[:, None, None] * B * B + tl.arange(0, B)[None, :, None] * B + tl.arange(0, B)[None, None, :]
+    tl.store(c + at, tl.dot(tl.load(a + at), tl.load(b + at)))
