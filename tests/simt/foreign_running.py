@@ -3,22 +3,36 @@
 import numpy as np
 
 from course_lib import simt
+from course_lib.simt import model
+from course_lib.simt.host import counters, limits
 from course_lib.simt.host.arguments import leaves
+from course_lib.simt.passes.pipeline import build_program
+from course_lib.simt.ptx import parser
 
 
-def both_ways(text, entry, grid, block, args, hazards=0, **how):
+def both_ways(text, entry, grid, block, args, hazards=0, modelled=False, **how):
     """Launch with uniform code, which writes into `args`, and with reference code; return the first report.
 
     Racecheck is on and must find nothing, or so many `hazards`. Tracing a warp makes the simulator take reference code alone.
+    Where a kernel is `modelled`, the model in plain Python must agree as well.
     """
-    copies = [twin(a) for a in args]
+    copies, defined = ([twin(a) for a in args] for _ in range(2))
     report = simt.launch(text, entry, grid, block, args, racecheck=True, **how)
     reference = simt.launch(text, entry, grid, block, copies, racecheck=True, trace=[(0, 0)], **how)
     assert len(report.hazards) == hazards, report.hazards
     assert report.counters == reference.counters
-    for one, other in zip(leaves(args), leaves(copies)):
-        assert one.tobytes() == other.tobytes()
+    same(args, copies)
+    if modelled:
+        program = build_program(parser.parse(text.read_text()), entry)
+        counted = model.run(program, limits.triple(grid, "grid"), limits.triple(block, "block"), defined)
+        assert counted["executed"] == report.counters[counters.EXECUTED]
+        same(args, defined)
     return report
+
+
+def same(args, others):
+    for one, other in zip(leaves(args), leaves(others)):
+        assert one.tobytes() == other.tobytes()
 
 
 def twin(array):

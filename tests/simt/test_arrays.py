@@ -212,7 +212,7 @@ def test_an_access_outside_an_array_of_a_structure_names_it():
 
 @pytest.mark.parametrize(("argument", "words"), [
     ((np.int16(1),), "takes 48 bytes, and the members that were given take 2"),
-    ((), "take 0"),
+    ((), "take 0"), ((np.bytes_(b""), np.bytes_(b"abc")), "take 3"), ((np.void(b""), ()), "take 0"),
     (lambda out, given: (*thing(out, given), np.float64(0)), "take 56"),
     (lambda out, given: (out, 300, *thing(out, given)[2:]), "t.1) is 300, a Python int"),
     (lambda out, given: (out.astype(object), *thing(out, given)[1:]), "holds object"),
@@ -231,7 +231,8 @@ def test_structures_of_ctypes_and_numpy_keep_their_own_alignment_inside():
 
     packed = np.array((3, 4), np.dtype([("a", "i1"), ("b", "i2")], align=True))[()]
     source = """struct Pair { char a; short b; }; struct S { char c; Pair p, q; double d; };
-    extern "C" __global__ void f(S s, double* out) { out[0] = s.c; out[1] = s.p.a; out[2] = s.p.b; out[3] = s.q.a; out[4] = s.q.b; out[5] = s.d; }"""
+    extern "C" __global__ void f(S s, double* out) { out[0] = s.c; out[1] = s.p.a; out[2] = s.p.b; out[3] = s.q.a; out[4] = s.q.b;
+        out[5] = s.d; }"""
     out = np.zeros(6)
     launch(source, [(np.int8(9), Pair(1, 2), packed, np.float64(5)), out], block=1)
     assert out.tolist() == [9, 1, 2, 3, 4, 5]

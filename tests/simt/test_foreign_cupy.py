@@ -13,7 +13,7 @@ import pytest
 from foreign_running import both_ways
 
 TEXTS = Path(__file__).parent / "foreign/cupy"
-I, F, L = np.int32, np.float32, np.int64
+INT, F, L = np.int32, np.float32, np.int64
 CASES: dict[str, Callable] = {}
 
 
@@ -41,7 +41,7 @@ def elementwise(name, size, args, shape=None):
 
 def reduction(name, args, ins, outs, stride, **how):
     """Launch a ReductionKernel: `stride` outputs per block, which share its 128 threads."""
-    return run(name, -(-math.prod(outs) // stride), 128, [*args, indexer(*ins), indexer(*outs), I(stride)], **how)
+    return run(name, -(-math.prod(outs) // stride), 128, [*args, indexer(*ins), indexer(*outs), INT(stride)], **how)
 
 
 def rng():
@@ -87,8 +87,8 @@ def halves():
 @case
 def mandelbrot():
     col, row = np.meshgrid(np.arange(30), np.arange(20))
-    c, steps, want = (-1.5 + 0.125 * col + 1j * (-1.5 + 0.125 * row)).astype(np.complex64).ravel(), np.zeros(600, I), np.zeros(600, I)
-    elementwise("mandelbrot", 600, [carray(c), I(40), carray(steps)])
+    c, steps, want = (-1.5 + 0.125 * col + 1j * (-1.5 + 0.125 * row)).astype(np.complex64).ravel(), np.zeros(600, INT), np.zeros(600, INT)
+    elementwise("mandelbrot", 600, [carray(c), INT(40), carray(steps)])
     z, inside = c.astype(complex), np.ones(600, bool)
     for _ in range(40):
         inside &= abs(z) ** 2 <= 4
@@ -177,8 +177,8 @@ def row_sum():
 
 @case
 def scatter():
-    values, at = rng().integers(-9, 9, 200).astype(F), rng().integers(0, 10, 200, I)
-    sums, largest = np.zeros(10, F), np.full(10, -1, I)
+    values, at = rng().integers(-9, 9, 200).astype(F), rng().integers(0, 10, 200, INT)
+    sums, largest = np.zeros(10, F), np.full(10, -1, INT)
     run("scatter", 2, 128, [carray(a) for a in (values, at, sums, largest)])
     np.testing.assert_array_equal(sums, np.bincount(at, values, 10))
     np.testing.assert_array_equal(largest, [k + np.flatnonzero(at == k).max() for k in range(10)])
@@ -187,14 +187,14 @@ def scatter():
 @case
 def matmul():
     A, B, C = rng().standard_normal((13, 21)), rng().standard_normal((21, 19)), np.full((13, 19), np.nan)
-    run("matmul", (3, 2), (8, 8), [A, B, C, I(13), I(19), I(21)])
+    run("matmul", (3, 2), (8, 8), [A, B, C, INT(13), INT(19), INT(21)])
     np.testing.assert_allclose(C, A @ B, rtol=1e-12, atol=1e-13)
 
 
 @case
 def scan():
     x, y = rng().integers(-(1 << 40), 1 << 40, 400), np.zeros(400, L)
-    run("scan", 1, 128, [x, y, I(400)])
+    run("scan", 1, 128, [x, y, INT(400)])
     np.testing.assert_array_equal(y, np.cumsum(x))
 
 

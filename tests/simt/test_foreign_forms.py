@@ -24,7 +24,8 @@ def test_braces_around_the_value_of_a_load_and_a_store_mean_the_value(kind, hint
     for load, store in ((f"{{ {register} }}", register), (register, f"{{{register}}}"), (f"{{{register}}}", f"{{ {register} }}")):
         for mode in ("forward", "interleaved"):          # both generators
             x, y = given(), given()
-            launch(f"{HEAD}ld{hint}.global.{name} {load}, [%rd1]; st{hint}.global.{name} [ %rd1 + 8 ], {store};{TAIL}", [x], warp_order=mode)
+            braced = f"ld{hint}.global.{name} {load}, [%rd1]; st{hint}.global.{name} [ %rd1 + 8 ], {store};"
+            launch(HEAD + braced + TAIL, [x], warp_order=mode)
             launch(f"{HEAD}ld.global.{name} {register}, [%rd1]; st.global.{name} [%rd1+8], {register};{TAIL}", [y], warp_order=mode)
             assert (x == y).all()
             assert (x != given()).any()

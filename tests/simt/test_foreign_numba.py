@@ -16,7 +16,7 @@ from launching import fault
 from course_lib import simt
 
 TEXTS = Path(__file__).parent / "foreign/numba"
-I, F = np.int32, np.float32
+INT, F = np.int32, np.float32
 CASES: dict[str, Callable] = {}
 
 
@@ -81,8 +81,8 @@ def reduction():
 
 @case
 def histogram():
-    x, counts = rng().integers(0, 256, 1500, np.uint8), np.full(256, 3, I)
-    run("histogram", 2, 256, [x, counts])
+    x, counts = rng().integers(0, 256, 1500, np.uint8), np.full(256, 3, INT)
+    run("histogram", 2, 256, [x, counts], modelled=True)
     np.testing.assert_array_equal(counts, 3 + np.bincount(x, minlength=256))
 
 
@@ -124,8 +124,8 @@ def scan_debug():
 @case
 def mandelbrot():
     col, row = np.meshgrid(np.arange(30), np.arange(20))
-    c, steps, want = (-1.5 + 0.125 * col + 1j * (-1.5 + 0.125 * row)).astype(np.complex64), np.zeros((20, 30), I), np.zeros((20, 30), I)
-    run("mandelbrot", (4, 5), (8, 4), [c, I(40), steps])
+    c, steps, want = (-1.5 + 0.125 * col + 1j * (-1.5 + 0.125 * row)).astype(np.complex64), np.zeros((20, 30), INT), np.zeros((20, 30), INT)
+    run("mandelbrot", (4, 5), (8, 4), [c, INT(40), steps])
     z, inside = c.astype(complex), np.ones(c.shape, bool)
     for _ in range(40):
         inside &= abs(z) ** 2 <= 4
@@ -138,7 +138,7 @@ def mandelbrot():
 @case
 def argmax():
     for places, value in (((), 0), ((3, 800), 9), ((899,), 10)):
-        x, where = rng().standard_normal(900).astype(F), np.zeros(1, I)
+        x, where = rng().standard_normal(900).astype(F), np.zeros(1, INT)
         x[list(places)] = value
         run("argmax", 1, 128, [x, where])
         assert where[0] == x.argmax()
@@ -162,7 +162,7 @@ def layernorm_unoptimised():
 def conv():
     x, w = rng().standard_normal((3, 9, 14)).astype(F), rng().standard_normal((2, 3, 3, 3)).astype(F)
     y = np.zeros((2, 7, 12), F)
-    run("conv", (2, 2, 2), (8, 4, 1), [x, w, y])
+    run("conv", (2, 2, 2), (8, 4, 1), [x, w, y], modelled=True)
     want = sum(w[:, :, i, j].astype(np.float64) @ x[:, i:i + 7, j:j + 12].reshape(3, -1) for i, j in np.ndindex(3, 3))
     np.testing.assert_allclose(y, want.reshape(y.shape), rtol=1e-4, atol=1e-5)
 
@@ -186,7 +186,7 @@ def halves_linked():
     z, bits = np.zeros_like(x), rng().integers(0, 1 << 32, 100, np.uint32)
     bits[:3], given = [0, 1, 0xffffffff], bits
     bits = given.copy()
-    run("halves_linked", 4, 32, [x, y, z, bits])
+    run("halves_linked", 4, 32, [x, y, z, bits], modelled=True)
     fused = (x.astype(np.float64) * y + x).astype(np.float16)
     np.testing.assert_array_equal(z, np.where(x < y, fused, x - y))
     text = [f"{int(b):032b}" for b in given]
@@ -199,7 +199,7 @@ def halves_linked():
 def devices(name="devices"):
     x = rng().integers(1, 500, 50, np.uint32)
     found, best, lock = np.zeros(51, np.uint32), np.array([-1.0, 1e9]), np.array([0, 0, 0x55], np.uint32)
-    run(name, 2, 32, [x, found, best, lock])
+    run(name, 2, 32, [x, found, best, lock], modelled=True)
     assert found[0] == 50
     np.testing.assert_array_equal(np.sort(found[1:]), np.sort([collatz(int(n)) for n in x]))
     np.testing.assert_array_equal(best, [x.max() / 2, x.min() / 2])
@@ -215,13 +215,13 @@ def devices_linked():
 
 @case
 def quotients():
-    x = np.array([7, -7, 8, -8, 0, -2147483648], I)
+    x = np.array([7, -7, 8, -8, 0, -2147483648], INT)
     for by in (2, -2, 3, -3):
-        y = np.zeros(6, I)
-        run("quotients", 1, 32, [x, I(by), y])
+        y = np.zeros(6, INT)
+        run("quotients", 1, 32, [x, INT(by), y])
         np.testing.assert_array_equal(y, x.astype(np.int64) // by)
-    y = np.full(6, 9, I)
-    run("quotients", 1, 32, [x, I(0), y])        # the thread ends; the variable that says why is Numba's
+    y = np.full(6, 9, INT)
+    run("quotients", 1, 32, [x, INT(0), y])        # the thread ends; the variable that says why is Numba's
     np.testing.assert_array_equal(y, 9)
 
 

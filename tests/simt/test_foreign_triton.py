@@ -15,7 +15,7 @@ from foreign_running import bf16, both_ways, from_bf16
 from course_lib import simt
 
 TEXTS = Path(__file__).parent / "foreign/triton"
-I, F = np.int32, np.float32
+INT, F = np.int32, np.float32
 NULL = [np.uint64(0)] * 2
 CASES: dict[str, Callable] = {}
 
@@ -42,7 +42,7 @@ def saxpy():
     x, y = rng().standard_normal((2, n)).astype(F)
     x[5], x[1999] = np.nan, np.inf
     want = (2.5 * x.astype(np.float64) + y).astype(F)
-    run("saxpy", 2, [x, y, I(n), F(2.5)])
+    run("saxpy", 2, [x, y, INT(n), F(2.5)])
     np.testing.assert_array_equal(y, want)       # one rounding: a fused multiply-add
 
 
@@ -50,7 +50,7 @@ def saxpy():
 def relu_bf16():
     x = bf16(np.concatenate([rng().standard_normal(797), [np.nan, -np.inf, -0.0]]).astype(F))
     y = np.zeros(800, np.uint16)
-    run("relu_bf16", 2, [x, y, I(800)])
+    run("relu_bf16", 2, [x, y, INT(800)])
     v = from_bf16(x)
     np.testing.assert_array_equal(from_bf16(y), from_bf16(bf16(np.where(v > 0, v, F(0.01) * v))))
 
@@ -60,7 +60,7 @@ def stencil():
     x = rng().standard_normal((9, 201))
     y, want = np.zeros_like(x), np.zeros_like(x)
     want[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + (x[1:-1, :-2] + x[1:-1, 2:]))
-    run("stencil", (2, 9), [x, y, I(9), I(201)])
+    run("stencil", (2, 9), [x, y, INT(9), INT(201)])
     np.testing.assert_allclose(y, want, rtol=1e-14, atol=1e-15)
 
 
@@ -68,21 +68,21 @@ def stencil():
 def transpose():
     x = rng().standard_normal((45, 70)).astype(F)
     y = np.zeros((70, 45), F)
-    run("transpose", (3, 2), [x, y, I(45), I(70)])
+    run("transpose", (3, 2), [x, y, INT(45), INT(70)])
     np.testing.assert_array_equal(y, x.T)
 
 
 @case
 def reduction():
     x, total = rng().standard_normal(5000).astype(F), np.ones(1, F)
-    run("reduction", 5, [x, total, I(5000)])
+    run("reduction", 5, [x, total, INT(5000)])
     np.testing.assert_allclose(total, 1 + x.sum(dtype=np.float64), rtol=2e-5)
 
 
 @case
 def histogram():
-    x, counts = rng().integers(0, 64, 1000, I) // 3, np.full(64, 5, I)
-    run("histogram", 4, [x, counts, I(1000)])
+    x, counts = rng().integers(0, 64, 1000, INT) // 3, np.full(64, 5, INT)
+    run("histogram", 4, [x, counts, INT(1000)])
     np.testing.assert_array_equal(counts, 5 + np.bincount(x, minlength=64))
 
 
@@ -91,7 +91,7 @@ def softmax():
     x = (8 * rng().standard_normal((6, 203))).astype(F)
     x[3, 4], x[4, 4] = -np.inf, np.nan
     y = np.zeros_like(x)
-    run("softmax", 6, [x, y, I(203), I(203)])
+    run("softmax", 6, [x, y, INT(203), INT(203)])
     e = np.exp(x.astype(np.float64) - np.nanmax(x, axis=1, keepdims=True))
     np.testing.assert_allclose(y, e / e.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-9)
 
@@ -99,16 +99,16 @@ def softmax():
 @case
 def scan():
     x, y = rng().integers(-(1 << 40), 1 << 40, 512), np.zeros(512, np.int64)
-    run("scan", 1, [x, y, I(300)])
+    run("scan", 1, [x, y, INT(300)])
     np.testing.assert_array_equal(y, np.where(np.arange(512) < 300, np.cumsum(x), 0))
 
 
 @case
 def mandelbrot():
-    steps = np.zeros((20, 30), I)
-    run("mandelbrot", 5, [steps, I(30), I(20), I(40), F(-1.5), F(0.125)])
+    steps = np.zeros((20, 30), INT)
+    run("mandelbrot", 5, [steps, INT(30), INT(20), INT(40), F(-1.5), F(0.125)])
     col, row = np.meshgrid(np.arange(30), np.arange(20))
-    c, want = (-1.5 + 0.125 * col) + 1j * (-1.5 + 0.125 * row), np.zeros((20, 30), I)
+    c, want = (-1.5 + 0.125 * col) + 1j * (-1.5 + 0.125 * row), np.zeros((20, 30), INT)
     z, inside = np.zeros_like(c), np.ones(c.shape, bool)
     for _ in range(40):
         inside &= abs(z) ** 2 <= 4
@@ -120,9 +120,9 @@ def mandelbrot():
 
 @case
 def argmax():
-    x, where = rng().standard_normal((4, 900)).astype(np.float16), np.zeros(4, I)
+    x, where = rng().standard_normal((4, 900)).astype(np.float16), np.zeros(4, INT)
     x[1, [3, 800]], x[2, :], x[3, 899] = 9, -np.inf, 10
-    run("argmax", 4, [x, where, I(900)])
+    run("argmax", 4, [x, where, INT(900)])
     np.testing.assert_array_equal(where, x.argmax(axis=1))
 
 
@@ -130,7 +130,7 @@ def argmax():
 def layernorm():
     x, (gain, bias) = rng().standard_normal((5, 400)).astype(np.float16), rng().standard_normal((2, 400)).astype(np.float16)
     y, v = np.zeros_like(x), x.astype(np.float64)
-    run("layernorm", 5, [x, gain, bias, y, I(400), F(1e-5)])
+    run("layernorm", 5, [x, gain, bias, y, INT(400), F(1e-5)])
     d = v - v.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(y, d / np.sqrt((d * d).mean(axis=1, keepdims=True) + 1e-5) * gain + bias, rtol=2e-3, atol=2e-3)
 
@@ -142,7 +142,7 @@ def product(name, tile, shape, kind, out, rtol, numbers=None):
     if np.dtype(kind).kind == "i":
         A, B = rng().integers(-128, 128, (M, K), kind), rng().integers(-128, 128, (K, N), kind)
     C, given = np.full((M, N), -7, out), (bf16(A), bf16(B)) if name.endswith("bf16") else (A, B)
-    run(name, (-(-M // tile[0]), -(-N // tile[1])), [*given, C, I(M), I(N), I(K)])
+    run(name, (-(-M // tile[0]), -(-N // tile[1])), [*given, C, INT(M), INT(N), INT(K)])
     A, B = (from_bf16(m) if name.endswith("bf16") else m for m in given)
     want = A.astype(np.float64) @ B.astype(np.float64)
     scale = abs(A.astype(np.float64)) @ abs(B.astype(np.float64))
@@ -171,7 +171,7 @@ def matmul_f64():
 
 @case
 def matmul_i8():
-    product("matmul_i8", (32, 32), (45, 37, 51), np.int8, I, 0)
+    product("matmul_i8", (32, 32), (45, 37, 51), np.int8, INT, 0)
 
 
 @case
@@ -180,32 +180,32 @@ def conv():
     y, want = np.zeros((5, 298), F), np.zeros((5, 298))
     for i, j in np.ndindex(3, 3):
         want += w[i, j].astype(np.float64) * x[i:i + 5, j:j + 298]
-    run("conv", (2, 5), [x, w, y, I(7), I(300)])
+    run("conv", (2, 5), [x, w, y, INT(7), INT(300)])
     np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-5)
 
 
 @case
 def attention():
-    Q, K, V = rng().standard_normal((3, 80, 64)).astype(np.float16)
+    q, k, v = rng().standard_normal((3, 80, 64)).astype(np.float16)
     out = np.zeros((80, 64), np.float16)
-    run("attention", 3, [Q, K, V, out, I(80), F(0.125)])
-    s = 0.125 * Q.astype(np.float64) @ K.astype(np.float64).T
+    run("attention", 3, [q, k, v, out, INT(80), F(0.125)])
+    s = 0.125 * q.astype(np.float64) @ k.astype(np.float64).T
     p = np.exp(s - s.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(out, p / p.sum(axis=1, keepdims=True) @ V, rtol=4e-3, atol=2e-3)
+    np.testing.assert_allclose(out, p / p.sum(axis=1, keepdims=True) @ v, rtol=4e-3, atol=2e-3)
 
 
 @case
 def sort():
-    x, y = rng().integers(-1000, 1000, 256, I), np.zeros(256, I)
-    run("sort", 1, [x, y, I(200)])
+    x, y = rng().integers(-1000, 1000, 256, INT), np.zeros(256, INT)
+    run("sort", 1, [x, y, INT(200)])
     np.testing.assert_array_equal(y[:200], np.sort(x[:200]))
     np.testing.assert_array_equal(y[200:], np.sort(x[200:]) * 0)
 
 
 @case
 def random():
-    uniform, mixed = np.full(600, -1, F), np.zeros(9, I)
-    run("random", 3, [uniform, mixed, I(1234), I(600)])
+    uniform, mixed = np.full(600, -1, F), np.zeros(9, INT)
+    run("random", 3, [uniform, mixed, INT(1234), INT(600)])
     np.testing.assert_array_equal(uniform, [philox(1234, i) for i in range(600)])
     assert (mixed[:8] > 0).all()                 # whoever came first left its number, and nobody changed it
     np.testing.assert_array_equal((mixed[:8] - 1) % 8, np.arange(8))
@@ -216,7 +216,7 @@ def random():
 def fp8():
     x = (10 * rng().standard_normal(256)).astype(np.float16)
     x[:4], y, z = [np.inf, 1e-6, 57344, -1.5], np.zeros(256, np.uint8), np.zeros(256, np.float16)
-    run("fp8", 1, [x, y, z, I(250)])
+    run("fp8", 1, [x, y, z, INT(250)], modelled=True)
     np.testing.assert_array_equal((y.astype(np.uint16) << 8).view(np.float16), z)        # e5m2 is the upper half of float16
     assert np.all(abs(z.astype(F) - x)[1:250] <= 0.125 * abs(x[1:250]) + 1e-5)
     assert not z[250:].any()
@@ -224,33 +224,33 @@ def fp8():
 
 @case
 def assembly():
-    x, y = rng().integers(-(1 << 31), 1 << 31, 256, I), np.zeros(256, I)
-    run("assembly", 1, [x, y])
+    x, y = rng().integers(-(1 << 31), 1 << 31, 256, INT), np.zeros(256, INT)
+    run("assembly", 1, [x, y], modelled=True)
     u = x.view(np.uint32)
     np.testing.assert_array_equal(y.view(np.uint32), ((u << np.uint32(3)) ^ u).byteswap())
 
 
 @case
 def prints():
-    report = run("prints", 1, [np.arange(5, 69, dtype=I), I(60)])
+    report = run("prints", 1, [np.arange(5, 69, dtype=INT), INT(60)])
     assert report.output.splitlines() == [f"pid (0, 0, 0) idx ({i:2}) value: {i + 5 if i < 60 else 0}" for i in range(64)]
 
 
 @case
 def asserts():
-    x = np.arange(64, dtype=I)
-    run("asserts", 1, [x, I(60)])
+    x = np.arange(64, dtype=INT)
+    run("asserts", 1, [x, INT(60)])
     x[[5, 61]] = -1
     with pytest.raises(simt.AssertionFailed, match=r"thread \(5, 0, 0\) of block .*`negative`"):
-        run("asserts", 1, [x, I(60)])
+        run("asserts", 1, [x, INT(60)])
 
 
 @case
 def atomics():
     n, k = 500, np.arange(500)
-    a, b, c, d, e = bf16(np.zeros(32, F)), np.zeros(64, np.float16), np.zeros(4), np.zeros(4, np.int64), np.full(1006, -1, I)
+    a, b, c, d, e = bf16(np.zeros(32, F)), np.zeros(64, np.float16), np.zeros(4), np.zeros(4, np.int64), np.full(1006, -1, INT)
     e[1003:] = 0
-    run("atomics", 2, [a, b, c, d, e, I(n)])
+    run("atomics", 2, [a, b, c, d, e, INT(n)], modelled=True)
     np.testing.assert_array_equal(from_bf16(a), np.bincount(k % 32))
     np.testing.assert_array_equal(b, np.bincount(k // 8, minlength=64) / 2)
     np.testing.assert_array_equal(c, 125 / 4)
@@ -262,7 +262,7 @@ def atomics():
 
 @case
 def locked():
-    x, total, lock = rng().integers(0, 9, (5, 128)).astype(F), np.zeros(128, F), np.zeros(1, I)
+    x, total, lock = rng().integers(0, 9, (5, 128)).astype(F), np.zeros(128, F), np.zeros(1, INT)
     run("locked", 5, [lock, x, total])
     np.testing.assert_array_equal(total, x.sum(axis=0))
     assert lock == 0
@@ -270,9 +270,9 @@ def locked():
 
 @case
 def normalise():
-    """All lanes of a warp store their sum at one place, and a fused multiply-add made the sums of two halves of it differ in the last bit."""
+    """All lanes of a warp store their sum at one place; a fused multiply-add makes the sums of its two halves differ in the last bit."""
     x, y = rng().standard_normal((13, 100)).astype(F), np.zeros((13, 100), F)
-    report = run("normalise", 3, [x, y, I(13), I(100)], hazards=1)
+    report = run("normalise", 3, [x, y, INT(13), INT(100)], hazards=1)
     race, = report.hazards
     assert (race.kind, race.one_warp, race.array) == ("WAW", True, "global_smem")
     np.testing.assert_allclose(y, x / (1 + np.sqrt((x.astype(np.float64) ** 2).sum(axis=1, keepdims=True))), rtol=1e-5)

@@ -61,7 +61,7 @@ class Arguments:
         """Refuse arguments that are too many, too few, or of a type that no kernel can take."""
         if len(args) != len(self.program.params):
             raise LaunchError(f"{self.kernel.name} takes {len(self.program.params)} arguments, {len(args)} were given.")
-        for i, arg in ((i, leaf) for i, arg in enumerate(args) for leaf in leaves([arg])):
+        for i, arg in ((i, leaf) for i, whole in enumerate(args) for leaf in leaves([whole])):
             kind = getattr(arg, "dtype", None)
             if isinstance(kind, np.dtype) and (kind.hasobject or kind.kind in "UMm"):
                 raise LaunchError(f"Argument {i} ({self.name(i)}) holds {kind}; a kernel takes numbers and structures of them.")
@@ -113,8 +113,8 @@ class Arguments:
         """Return the bytes of a structure that the kernel takes by value, with its members where CUDA C places them."""
         raw, align = self._laid_out(members, name, i)
         if len(raw) != nbytes:
-            raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes, and the members that were given take {len(raw)}, each aligned to "
-                              f"its own size and the whole to {align}.")
+            raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes, and the members that were given take {len(raw)}, each aligned "
+                              f"to its own size and the whole to {align}.")
         return raw
 
     def _laid_out(self, members, name, i):
@@ -125,9 +125,10 @@ class Arguments:
             if isinstance(member, tuple):
                 data, align = self._laid_out(member, inner, i)
             else:
-                data = self._pointer(member, inner) if isinstance(member, np.ndarray) else self._parameter_bytes(member, inner, None, i, "b")
-                align = member.dtype.alignment if isinstance(member, np.void) else \
-                    ctypes.alignment(member) if isinstance(member, ctypes.Structure) else len(data)
+                array = isinstance(member, np.ndarray)
+                data = self._pointer(member, inner) if array else self._parameter_bytes(member, inner, None, i, "b")
+                align = ctypes.alignment(member) if isinstance(member, ctypes.Structure) else \
+                    len(data) if array or member.dtype.kind in "biufc" else member.dtype.alignment
             raw += bytes(-len(raw) % align) + data
             most = max(most, align)
         return raw + bytes(-len(raw) % most), most

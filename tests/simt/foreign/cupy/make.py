@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 from cuda.bindings import nvrtc
 from cupy._core import _carray, _fusion_thread_local, _kernel, _reduction, _scalar, core, fusion
-from cupyx.jit import _builtin_funcs, _compile, _cuda_typerules, _cuda_types
+from cupyx.jit import _builtin_funcs, _compile, _cuda_types
 from programs import ELEMENTWISE, FUSED, JIT, MODULES, REDUCTIONS
 
 HERE, SITE, BLOCK = Path(__file__).parent, Path(cupy.__file__).parents[1], 128

@@ -27,10 +27,11 @@ REDUCTIONS = [
     (cupy.ReductionKernel("T x", "bool y", "x != 0", "a && b", "y = a", "true", "all_nonzero"), [("i8", 1), ("?", 0)], (1, 0)),
     (cupy.ReductionKernel("float16 x", "float32 y", "x", "a + b", "y = a / (_in_ind.size() / _out_ind.size())", "0", "mean"),
      [("f2", 2), ("f4", 1)], (2, 1)),
-    (cupy.ReductionKernel("T x, raw int64 where", "int64 y", "best<T>(x, _J)", "a.value > b.value || a.value == b.value && a.at < b.at ? a : b",
-                          "y = a.at", "best<double>(-1e300, 0x7fffffff)", "argmax", reduce_type="best<double>",
-                          preamble="template <typename T> struct best { T value; int at; __device__ best() {} "
-                                   "__device__ best(T v, int i) : value(v), at(i) {} };"),
+    (cupy.ReductionKernel(
+        "T x, raw int64 where", "int64 y", "best<T>(x, _J)", "a.value > b.value || a.value == b.value && a.at < b.at ? a : b", "y = a.at",
+        "best<double>(-1e300, 0x7fffffff)", "argmax", reduce_type="best<double>",
+        preamble="template <typename T> struct best { T value; int at; __device__ best() {} "
+                 "__device__ best(T v, int i) : value(v), at(i) {} };"),
      [("f8", 2), ("i8", 1), ("i8", 1)], (2, 1)),
 ]
 

@@ -8,7 +8,8 @@ from programs import KERNELS
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-ALIGNED = ("saxpy", "relu_bf16", "layernorm", "matmul_f16", "matmul_tf32", "attention")  # sizes are multiples of 16 too, so that copies can be asynchronous
+# Sizes are multiples of 16 too, so that accesses can be wide and copies asynchronous.
+ALIGNED = ("saxpy", "relu_bf16", "layernorm", "matmul_f16", "matmul_tf32", "attention")
 TARGET = GPUTarget("cuda", 80, 32)
 
 
@@ -16,7 +17,7 @@ def main():
     for name, (function, types, constants, options) in KERNELS.items():
         given = dict(zip(function.arg_names, types))
         attributes = {(i,): [["tt.divisibility", 16]] for i, t in enumerate(types) if t.startswith("*") or name in ALIGNED}
-        source = ASTSource(function, {**given, **{k: "constexpr" for k in constants}}, constants, attributes)
+        source = ASTSource(function, {**given, **dict.fromkeys(constants, "constexpr")}, constants, attributes)
         made = triton.compile(source, target=TARGET, options=options)
         about = made.metadata
         head = (f"// triton {version('triton')}: {function.__name__}({', '.join(types)}; {constants}), sm_80\n"
