@@ -64,3 +64,13 @@ def test_links_to_files_and_headings_lead_somewhere(page):
         path = page.parent / name if name else page
         assert path.exists(), target
         assert not heading or heading in anchors(path), target
+
+
+def test_the_examples_of_the_page_on_other_compilers_run(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "other-compilers.md").read_text(encoding="utf-8"), re.DOTALL)
+    names: dict = {}
+    for block in blocks:
+        exec(compile(block, "other-compilers.md", "exec"), names)
+    assert len(blocks) == 3
+    assert names["report"].counters

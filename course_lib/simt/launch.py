@@ -47,7 +47,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     grid, block
         Thread blocks, and threads per block, along x, y, z: up to three numbers.
     args
-        One NumPy array or NumPy scalar per kernel parameter. Writable arrays are updated in place.
+        One NumPy array or NumPy scalar per kernel parameter. Writable arrays are updated in place. A tuple of them is a structure, passed
+        by value: members are aligned as in CUDA C, and an array stands for a pointer.
     defines
         Macros, as `-D` on the command line.
     dynamic_shared
@@ -60,8 +61,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
         Warp instructions that one warp may execute before the launch is given up as endless.
     warp_order
         "forward", "reverse" or "interleaved": the order in which the warps of a block run, each up to its next barrier; a number is the
-        seed of a shuffle.
-        "interleaved" lets them take turns block of code by block of code, which is nearest to a real GPU.
+        seed of a shuffle. "interleaved" lets them take turns block of code by block of code, nearest to a real GPU.
     workers
         Threads that run blocks side by side; default one for each CPU core.
     trace

@@ -1,5 +1,7 @@
 """Array arguments: written back in place, whatever their strides, views and overlaps; and pointers into any memory."""
 
+import ctypes
+
 import numpy as np
 import pytest
 from launching import FLT, INT, fault, launch
@@ -172,3 +174,65 @@ def test_structures_by_value_and_every_index():
     out = np.zeros((24, 30), np.int64)
     launch(source, [pair[0], out], grid=(2, 3, 4), block=(5, 3, 2))
     assert (out == np.arange(30) * 3 + 1000 * np.arange(24)[:, None]).all()
+
+
+STRUCTURE = """struct Inner { char tag; double weight; };
+struct Thing { float* out; short rows; Inner inner; const int* in; char last; };
+extern "C" __global__ void f(Thing t, float2 by, int n) {
+    const int i = threadIdx.x;
+    if (i < n) t.out[i] = t.in[i] * t.inner.weight + t.rows + t.inner.tag + t.last + by.x - by.y;
+}"""
+
+
+def thing(out, given, *, weight=0.5):
+    return (out, np.int16(300), (np.int8(-3), np.float64(weight)), given, np.int8(7))
+
+
+@pytest.mark.parametrize("order", ["forward", "interleaved"])
+def test_a_tuple_is_a_structure_passed_by_value(order):
+    base, given = np.zeros(40, FLT), np.arange(32, dtype=INT)
+    report = launch(STRUCTURE, [thing(base[4:36], given), np.complex64(2 + 1j), INT(30)], warp_order=order)
+    np.testing.assert_array_equal(base[4:34], 0.5 * np.arange(30) + 300 - 3 + 7 + 1)
+    assert [a.name for a in report.arrays] == ["t.0", "t.3"]
+    assert not base[:4].any()
+    assert not base[34:].any()
+
+
+def test_an_array_in_a_structure_and_as_an_argument_is_one_array():
+    a = np.zeros(4, INT)
+    source = "struct P { int* p; }; extern \"C\" __global__ void f(P s, int* q, P t) { s.p[0] = 1; q[1] = s.p[0] + 1; t.p[2] = q[1] + 1; }"
+    launch(source, [(a,), a, (a[1:],)], block=1)
+    assert a.tolist() == [1, 2, 0, 3]
+
+
+def test_an_access_outside_an_array_of_a_structure_names_it():
+    error = fault(simt.OutOfBounds, STRUCTURE, [thing(np.zeros(32, FLT), np.zeros(8, INT)), np.complex64(0), INT(32)])
+    assert error.array == "t.3"
+
+
+@pytest.mark.parametrize(("argument", "words"), [
+    ((np.int16(1),), "takes 48 bytes, and the members that were given take 2"),
+    ((), "take 0"), ((np.bytes_(b"abc"), np.int8(1)), "take 4"), ((np.void(b""), ()), "take 0"),
+    (lambda out, given: (*thing(out, given), np.float64(0)), "take 56"),
+    (lambda out, given: (out, 300, *thing(out, given)[2:]), "t.1) is 300, a Python int"),
+    (lambda out, given: (out.astype(object), *thing(out, given)[1:]), "holds object"),
+    (lambda out, given: (out.astype(">f4"), *thing(out, given)[1:]), "other byte order"),
+    (lambda out, given: list(thing(out, given)), "a Python list"),
+])
+def test_a_structure_that_does_not_fit_is_refused(argument, words):
+    argument = argument(np.zeros(32, FLT), np.zeros(32, INT)) if callable(argument) else argument
+    error = fault(simt.LaunchError, STRUCTURE, [argument, np.complex64(0), INT(1)])
+    assert words in str(error)
+
+
+def test_structures_of_ctypes_and_numpy_keep_their_own_alignment_inside():
+    class Pair(ctypes.Structure):
+        _fields_ = [("a", ctypes.c_int8), ("b", ctypes.c_int16)]
+
+    packed = np.array((3, 4), np.dtype([("a", "i1"), ("b", "i2")], align=True))[()]
+    source = """struct Pair { char a; short b; }; struct S { char c; Pair p, q; double d; };
+    extern "C" __global__ void f(S s, double* out) { out[0] = s.c; out[1] = s.p.a; out[2] = s.p.b; out[3] = s.q.a; out[4] = s.q.b;
+        out[5] = s.d; }"""
+    out = np.zeros(6)
+    launch(source, [(np.int8(9), Pair(1, 2), packed, np.float64(5)), out], block=1)
+    assert out.tolist() == [9, 1, 2, 3, 4, 5]

@@ -2,7 +2,7 @@
 
 import ctypes
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,22 @@ def listed(args: Any) -> list[Any]:
     return list(args)
 
 
+def plain(arg: Any) -> Any:
+    """Return an argument without NumPy's own kinds of array; a tuple stays one."""
+    if isinstance(arg, tuple):
+        return tuple(map(plain, arg))
+    return np.asarray(arg) if isinstance(arg, np.ndarray) else arg
+
+
+def leaves(args: Iterable[Any]) -> Iterator[Any]:
+    """Yield the arguments, and of structures their members."""
+    for arg in args:
+        if isinstance(arg, tuple):
+            yield from leaves(arg)
+        else:
+            yield arg
+
+
 class Arguments:
     """Parameters and variables of one launch.
 
@@ -32,9 +48,9 @@ class Arguments:
 
     def __init__(self, kernel: LoadedKernel, args: Iterable[Any], values: Mapping[str, Any]) -> None:
         self.kernel, self.program = kernel, kernel.program
-        given = [np.asarray(a) if isinstance(a, np.ndarray) else a for a in listed(args)]
+        given = [plain(a) for a in listed(args)]
         self._refuse_types(given)
-        self.memory = DeviceMemory([a for a in given if isinstance(a, np.ndarray)])
+        self.memory = DeviceMemory([a for a in leaves(given) if isinstance(a, np.ndarray)])
         self.arrays: list[DeviceArray] = []
         self.constants = self._fill_constants(given)
         if not isinstance(values, Mapping):
@@ -45,7 +61,7 @@ class Arguments:
         """Refuse arguments that are too many, too few, or of a type that no kernel can take."""
         if len(args) != len(self.program.params):
             raise LaunchError(f"{self.kernel.name} takes {len(self.program.params)} arguments, {len(args)} were given.")
-        for i, arg in enumerate(args):
+        for i, arg in ((i, leaf) for i, whole in enumerate(args) for leaf in leaves([whole])):
             kind = getattr(arg, "dtype", None)
             if isinstance(kind, np.dtype) and (kind.hasobject or kind.kind in "UMm"):
                 raise LaunchError(f"Argument {i} ({self.name(i)}) holds {kind}; a kernel takes numbers and structures of them.")
@@ -69,23 +85,53 @@ class Arguments:
         return data
 
     def _parameter_bytes(self, arg, name, nbytes, i, kind):
-        """Return the bytes of argument `i` as the kernel finds them."""
+        """Return the bytes of argument `i` as the kernel finds them; `nbytes` is None where any number will do."""
         if isinstance(arg, np.ndarray):
             if nbytes != 8:
                 raise LaunchError(f"Argument {i} ({name}) is a {nbytes}-byte value, not a pointer; an array was given.")
-            described = self.memory.describe(arg, name)
-            self.arrays.append(described)
-            return np.uint64(described.address + arg.ctypes.data - byte_bounds(arg)[0]).tobytes()
+            return self._pointer(arg, name)
+        if isinstance(arg, tuple):
+            return self._structure(arg, name, nbytes, i)
         if not isinstance(arg, (np.generic, ctypes.Structure)):
             raise LaunchError(f"Argument {i} ({name}) is {reprlib.repr(arg)}, a Python {type(arg).__name__}; give a NumPy scalar such as "
                               "np.int32(…) or np.float32(…), or a NumPy array.")
         raw = bytes(arg) if isinstance(arg, ctypes.Structure) else arg.tobytes()
-        if len(raw) != nbytes:
+        if nbytes not in (len(raw), None):
             raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes, {type(arg).__name__} has {len(raw)}.")
         if isinstance(arg, np.generic) and (kind[0] == "f" and arg.dtype.kind in "iub" or kind[0] in "us" and arg.dtype.kind == "f"):
             wanted, right = ("a floating-point number", "float") if kind[0] == "f" else ("an integer", "int")
             raise LaunchError(f"Argument {i} ({name}) is {wanted} in the kernel, and {arg!r} was given: write np.{right}{8 * nbytes}(…).")
         return raw
+
+    def _pointer(self, array, name):
+        """Describe an array; return its address on the device."""
+        described = self.memory.describe(array, name)
+        self.arrays.append(described)
+        return np.uint64(described.address + array.ctypes.data - byte_bounds(array)[0]).tobytes()
+
+    def _structure(self, members, name, nbytes, i):
+        """Return the bytes of a structure that the kernel takes by value, with its members where CUDA C places them."""
+        raw, align = self._laid_out(members, name, i)
+        if len(raw) != nbytes:
+            raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes, and the members that were given take {len(raw)}, each aligned "
+                              f"to its own size and the whole to {align}.")
+        return raw
+
+    def _laid_out(self, members, name, i):
+        """Return the bytes and the alignment of a structure with these members; an array is a pointer, a tuple a structure inside."""
+        raw, most = b"", 1
+        for number, member in enumerate(members):
+            inner = f"{name}.{number}"
+            if isinstance(member, tuple):
+                data, align = self._laid_out(member, inner, i)
+            else:
+                array = isinstance(member, np.ndarray)
+                data = self._pointer(member, inner) if array else self._parameter_bytes(member, inner, None, i, "b")
+                align = ctypes.alignment(member) if isinstance(member, ctypes.Structure) else \
+                    len(data) if array or member.dtype.kind in "biufc" else member.dtype.alignment
+            raw += bytes(-len(raw) % align) + data
+            most = max(most, align)
+        return raw + bytes(-len(raw) % most), most
 
     def _fill_variables(self, data, values):
         """Write initial and given values of variables; return the memory of the `__device__` ones."""

@@ -11,6 +11,7 @@ from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Operand, Reg, Sym, Vec
 
 ELSEWHERE = ("label", "a, list of labels", "[(results),] function[, (parameters)]")     # branches and calls: verify.py knows what they name
 RESULTS = "dpq"
+MAY_STAND_ALONE_IN_BRACES = ("ld", "ldu", "st", "mov")  # as ptxas takes them: `ld.global.b32 {%r1}, [%rd1]`, which Triton writes
 
 
 @functools.cache
@@ -33,12 +34,23 @@ def fits(shape: str, ins: Instruction) -> bool:
     """Say whether an instruction's operands have a shape."""
     if shape in ELSEWHERE:
         return True
-    given = list(ins.operands)
+    given = list(without_lone_braces(ins))
     if "L2__cache_hint" in ins.opcode and given:        # a policy stands last; it changes no value
         given.pop()
     vectors = any(re.fullmatch(r"v\d+", part) for part in ins.opcode)
     return any(len(wanted) == len(given) and all(has_shape(one, of, vectors) for one, of in zip(given, wanted))
                for wanted in alternatives(shape))
+
+
+def without_lone_braces(ins: Instruction) -> tuple[Operand, ...]:
+    """Return the operands of an instruction; braces around a single value of a load, a store or a move are gone.
+
+    >>> without_lone_braces(Instruction(("mov", "b32"), (Vec((Reg("%r1"),)), Reg("%r2")), None, 0))
+    (Reg(name='%r1', negated=False), Reg(name='%r2', negated=False))
+    """
+    if ins.opcode[0] not in MAY_STAND_ALONE_IN_BRACES or any(re.fullmatch(r"v\d+", part) for part in ins.opcode):
+        return ins.operands
+    return tuple(o.items[0] if isinstance(o, Vec) and len(o.items) == 1 else o for o in ins.operands)
 
 
 def has_shape(operand: Operand, wanted: str, vectors: bool) -> bool:

@@ -3,6 +3,7 @@
 - Types come last: `max.s32.relu` becomes `max.relu.s32`.
 - Hidden operands are written out: the carry flag.
 - Two results stand in braces, except those of setp, shfl, match.
+- Braces around a single value of a load, a store or a move go.
 - Hints that change no value go: cache operators' policies, `::cta` and `::cluster` of shared memory (a block is its own cluster).
 """
 
@@ -10,6 +11,7 @@ import dataclasses
 
 from course_lib.simt.isa import carry, hints, warp
 from course_lib.simt.isa.fields import VIDEO
+from course_lib.simt.isa.operand_shapes import without_lone_braces
 from course_lib.simt.ptx.ir import Function, Instruction, Kind, Reg, Vec
 
 TYPES = ("s32", "u32")
@@ -23,7 +25,7 @@ def normalise(function: Function) -> Function:
 
 
 def _normal(ins: Instruction, function: Function) -> Instruction:
-    name, opcode, operands = ins.opcode[0], ins.opcode, ins.operands
+    name, opcode, operands = ins.opcode[0], ins.opcode, without_lone_braces(ins)
     if name in ("min", "max") and opcode[-1] == "relu":
         opcode = (*opcode[:1], "relu", *opcode[1:-1])
     elif name in VIDEO:
