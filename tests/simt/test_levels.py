@@ -23,7 +23,9 @@ struct Strip : Shape { __device__ int area(int side) const override { return 2 *
 """
 BODIES = {
     "calls through a table": (FUNCTIONS, "z[i] = table[which % 3](x[i], 5);", PTX),
-    "virtual calls": (VIRTUAL, "Square square; Strip strip; const Shape* s = &square; if (which % 2) s = &strip; z[i] = s->area(x[i]);", PTX),
+    "virtual calls": (VIRTUAL, """Square square; Strip strip; const Shape* s = &square;
+        if (which % 2) s = &strip;
+        z[i] = s->area(x[i]);""", PTX),
     "a case that falls through": ("", """int r = 0;
         switch (which) {
         case 0: r += x[i];
@@ -48,10 +50,8 @@ BODIES = {
 
 def launched(name, same, arch="sm_90"):
     outside, body, _ = BODIES[name]
-    text = outside + """extern "C" __global__ void f(const int* x, const int* w, int* z) {
-        const int i = threadIdx.x, which = w[i];
-        %s
-    }""" % body
+    head = 'extern "C" __global__ void f(const int* x, const int* w, int* z) { const int i = threadIdx.x, which = w[i];'
+    text = f"{outside}{head}{body}}}"
     rng = np.random.default_rng(3)
     which = np.full(64, 2, np.int32) if same else rng.integers(0, 5, 64).astype(np.int32)
     return simt.launch(text, "f", 1, 64, [rng.integers(0, 9, 200).astype(np.int32), which, np.zeros(200, np.int32)], arch=arch)
@@ -95,7 +95,8 @@ L2: st.global.u32 [%rd2], %r1;
 """
 
 
-@pytest.mark.parametrize(("mask", "guard", "level"), [(0, "", HARDWARE), (3, "", PTX), (1, "", PTX), (0, "@%p1 ", PTX), (0, "@%p2 ", HARDWARE)])
+@pytest.mark.parametrize(("mask", "guard", "level"), [
+    (0, "", HARDWARE), (3, "", PTX), (1, "", PTX), (0, "@%p1 ", PTX), (0, "@%p2 ", HARDWARE)])
 def test_a_jump_by_a_table(mask, guard, level):
     """`guard`: a jump for some lanes only is one to different places, too."""
     report = simt.launch(JUMP.replace("MASK", str(mask)).replace("brx", guard + "brx"), "f", 1, 32, [np.zeros(32, np.uint32)])
@@ -171,6 +172,12 @@ EXIT
 """
     assert not together(code(text), {7}, {(7, "STG"): 1})
     assert together(code(text), {7}, {(7, "STG"): 2})
+
+
+def test_one_store_for_both_sides_is_fewer_than_the_ptx_has():
+    text = MEETS.format("NOP").replace("@P0 BRA 0x40", "SEL R1")
+    assert together(code(text), {7}, {(7, "LDG"): 1, (7, "STG"): 1})
+    assert not together(code(text), {7}, {(7, "LDG"): 1, (6, "STG"): 1, (7, "STG"): 1})
 
 
 def test_code_too_long_to_follow_is_not_understood():

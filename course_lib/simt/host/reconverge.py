@@ -14,6 +14,7 @@ from course_lib.toolchain import SassInstruction
 Access = tuple[int, str]                 # (source line, opcode without modifiers)
 MEMORY = ("LDG", "STG", "LDS", "STS", "LDGSTS", "LD", "ST", "LDSM")
 MOST_STATES = 200_000                    # looked at for one kernel; code with more is not understood
+NEVER_MERGED = ("LDG", "STG")            # one for both sides of a branch would be fewer than the PTX has; `fuse.py` knows of LDS and STS
 JUMPS = ("BRX", "JMX", "JMP", "BRXU", "JMXU")
 
 
@@ -34,6 +35,8 @@ def together(code: Sequence[SassInstruction], diverged: Set[int], written: Mappi
         How many accesses the PTX has of each line and opcode.
     """
     copies = Counter(access_of(ins) for ins in code if ins.base in MEMORY)
+    if any(total(copies, opcode) < total(written, opcode) for opcode in NEVER_MERGED):
+        return False
     paths = _Paths(code)
     try:
         for number, ins in enumerate(code):
@@ -47,6 +50,11 @@ def together(code: Sequence[SassInstruction], diverged: Set[int], written: Mappi
     except _Unknown:
         return False
     return bool(code)
+
+
+def total(counts: Mapping[Access, int], opcode: str) -> int:
+    """Return how many accesses there are of one opcode, whatever their lines: the assembler's lines are not always the PTX's."""
+    return sum(times for (_, base), times in counts.items() if base == opcode)
 
 
 def can_split(ins: SassInstruction) -> bool:
