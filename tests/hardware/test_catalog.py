@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from differences import COUNTS, NANS, ULPS
 from hardware_catalog import CASES, KERNELS, wrong
-from hardware_catalog.apart import PTX_LEVEL
+from hardware_catalog.diverging import PTX_LEVEL
 from hardware_catalog.record import COUNTERS, RECORD, counts, simulated, ulps, unlike
 
 NAMES = sorted(RECORD["kernels"])
-COMING = sorted(name for name, case in CASES.items() if case.make.__module__ == "hardware_catalog.apart")     # in the next record
+COMING = sorted(name for name, case in CASES.items() if case.make.__module__ == "hardware_catalog.diverging")     # in the next record
 
 
 SLOW = {"async_zero_fill"}

@@ -1,4 +1,4 @@
-"""What a report calls the hardware's counts: where lanes of a warp go apart, only what the machine code brings together again."""
+"""What a report calls the hardware's counts: where lanes of a warp diverge, only what the machine code brings together again."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def launched(name, same, arch="sm_90"):
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_lanes_that_go_apart(name):
+def test_lanes_that_diverge(name):
     level = launched(name, same=False).level
     assert {level[REQUESTS.format(op)] for op in ("ld", "st")} == {level[SECTORS.format(op)] for op in ("ld", "st")} == {BODIES[name][2]}
 
@@ -160,7 +160,7 @@ EXIT
     assert not together(code(text), {7}, {(7, "STG"): 1})
 
 
-def test_an_access_that_the_assembler_wrote_twice_is_made_apart():
+def test_an_access_that_the_assembler_wrote_twice_is_made_twice():
     text = """
 BSSY B0, 0x50
 @P0 BRA 0x40

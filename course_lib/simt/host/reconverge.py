@@ -23,7 +23,7 @@ class _Unknown(Exception):
 
 
 def together(code: Sequence[SassInstruction], diverged: Set[int], written: Mapping[Access, int]) -> bool:
-    """Say whether lanes of a warp that went both ways at a branch make no access apart that the PTX has once.
+    """Say whether lanes of a warp that went both ways at a branch reconverge before any access that the PTX has only once.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Lanes of a warp that go apart and come together again: conditions, cases, returns, calls. And what of it is called the hardware's.
+"""Lanes of a warp that diverge and reconverge: in conditions, cases, returns, calls. And which counters are called the hardware's.
 
 These kernels ask whether what `report.level` calls the hardware's is so; the assembler decides where lanes wait for each other.
 """
@@ -18,7 +18,7 @@ PTX_LEVEL = {
     "sort_insertion": EVERY, "loop_own_length": EVERY,                     # lanes leave a loop one after another
     "switch_through": EVERY,                  # cases meet without waiting
     "switch_dense": EVERY,                    # jumps by tables whose targets the text of the machine code does not tell
-    "call_table": EVERY, "call_virtual": EVERY, "call_some": EVERY,        # lanes call different functions, or leave one apart
+    "call_table": EVERY, "call_virtual": EVERY, "call_some": EVERY,        # lanes call different functions, or return from one one after another
     "copy_chunk": ("sectors ld", *SHARED),    # asynchronous copies
 }
 
