@@ -202,6 +202,16 @@ def prediction_problems(code, number):
         found += [] if "unit=" in match[2] else ["a prediction has no unit"]
         revealed = any(re.search(rf"\b{match[1]}\.reveal\(", text) for text in code)
         found += [] if revealed else [f"{match[1]}.reveal(…) never says what came out"]
+    return found + told_before(code)
+
+
+def told_before(code):
+    """Return which predictions are compared only after a cell has shown what they are compared with: the comparison would tell it again."""
+    found = []
+    for number, text in enumerate(code):
+        for name, actual in re.findall(r"\b(\w+)\.reveal\((.*)\)", text):
+            shown = {before.rstrip().splitlines()[-1] for before in code[:number] if before.strip()}
+            found += [f"{name} is compared after a cell that shows {known}" for known in re.findall(r"\b\w+\b", actual) if known in shown]
     return found
 
 
@@ -266,6 +276,13 @@ def test_wrong_markers_are_named(kind, text, says):
     found = blank_problems([{"cell_type": kind, "source": [text], "metadata": {}}])
     assert bool(found) is bool(says)
     assert says in "".join(found)
+
+
+def test_a_comparison_that_tells_nothing_new_is_named():
+    asked = 'guess = predict("?")\nguess'
+    assert told_before([asked, "report = check(mine)\nreport", "guess.reveal(wrong(report), ask=False)"]) == [
+        "guess is compared after a cell that shows report"]
+    assert not told_before([asked, "report = check(mine)\nguess.reveal(wrong(report))", "report"])
 
 
 def test_no_two_predictions_share_a_key():

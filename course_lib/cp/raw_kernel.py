@@ -105,6 +105,9 @@ class RawKernel:
         arch = gpu.probe().arch if where == "gpu" else simulated_arch()
         options = tuple(option for option in self.options if option not in ALWAYS)
         compiled = toolchain.compile_cuda(code, name=self.name, arch=arch, options=options)
+        if self.name not in toolchain.resources(compiled):
+            raise CourseError(f"the compiler made no kernel {self.name!r}. Declare it extern \"C\": without that, C++ writes the types of "
+                              "the arguments into its name", name=self.name)
         report = None
         if where == "sim" or math.prod(grid) * math.prod(block) <= MOST_SIMULATED:
             host = [a.get() if gpu.is_cupy(a) else a._host if isinstance(a, arrays.ndarray) else a for a in given]

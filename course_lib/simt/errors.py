@@ -67,3 +67,12 @@ class InvalidOperand(SimtError):
 
 class StepBudgetExceeded(SimtError):
     """A warp executed more instructions than `max_steps`: most likely an endless loop; `line` is where it was."""
+
+
+def where(line: int, header: str) -> str:
+    """Return how messages name a line of the reader's file and the place in a header whose code was inlined there.
+
+    >>> where(6, ""), where(6, "mma.hpp, line 80"), where(0, "mma.hpp, line 80"), where(0, "")
+    ('line 6', 'line 6 (in mma.hpp, line 80)', 'mma.hpp, line 80', '')
+    """
+    return f"line {line}{header and f' (in {header})'}" if line else header

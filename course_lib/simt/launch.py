@@ -25,7 +25,6 @@ MOST_IMAGES = 8  # of the memory of warps, per kernel
 STEPS_WORDS = "a positive number of warp instructions, or None for 50,000,000"
 WORKERS_WORDS = "a positive integer, or None for one for each CPU core"
 
-
 Extent = SupportsIndex | Sequence[SupportsIndex]      # of a grid or a block, along x, y, z
 TracedWarp = tuple[Extent, SupportsIndex]
 WarpOrder = str | SupportsIndex
@@ -44,7 +43,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     source
         CUDA C text, the path of a `.cu` or `.ptx` file, or PTX text.
     entry
-        Name of the kernel (`extern "C" __global__`).
+        Name of the kernel, as the source writes it. Of a template, one instance: `sgemm<64, 8>`; `sgemm` where the source makes only one.
     grid, block
         Thread blocks, and threads per block, along x, y, z: up to three numbers.
     args
@@ -275,7 +274,8 @@ class Execution:
         """Run all thread blocks; raise what the lowest one that fails says."""
         total = self.grid[0] * self.grid[1] * self.grid[2]
         wanted = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
-        count = total if self.together else 1 if self.program.atomics() or self.heap else min(wanted, MOST_THREADS, total)
+        in_order = self.program.atomics() or self.program.waits_for_blocks() or self.heap
+        count = total if self.together else 1 if in_order else min(wanted, MOST_THREADS, total)
         self.workers = [self._make_worker(number) for number in range(count)]
         failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress) if self.together else \
             Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()

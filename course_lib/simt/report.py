@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import toolchain
-from course_lib.simt.errors import SimtError
+from course_lib.simt.errors import SimtError, where
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
 Index = tuple[int, ...]     # (x, y, z) of a thread or a block
@@ -41,7 +41,8 @@ class Hazard:
     One entry per kind and pair of lines: the first example, and in `count` how many there were. `address` is a byte
     offset in the block's shared memory; lines are source lines; threads are (x, y, z). `first_copies`, `second_copies`: that line
     is a `cp.async`, which writes later than it stands. `one_warp`: the two threads of the example belong to one warp. `array`: the
-    `__shared__` variable at `address`, and `offset` the byte in it; "" and `address` where nothing is declared there.
+    `__shared__` variable at `address`, and `offset` the byte in it; "" and `address` where nothing is declared there. A header
+    names the place in another file whose code was inlined at that line, "" when there is none.
     """
 
     kind: str
@@ -57,19 +58,22 @@ class Hazard:
     one_warp: bool = field(default=False, compare=False)
     array: str = field(default="", compare=False)
     offset: int = field(default=0, compare=False)
+    first_header: str = ""
+    second_header: str = ""
 
     def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
+        here, there = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
         at = f"byte {self.offset} of {self.array}" if self.array else f"shared byte {self.address}"
         if self.kind == "uninitialised":
-            return (f"uninitialised shared memory read at line {self.first_line}, first by thread {self.first_thread} of "
+            return (f"uninitialised shared memory read at {here}, first by thread {self.first_thread} of "
                     f"block {self.block}: {at} ({times}). Shared memory begins with whatever was there: write it first, and put "
                     "__syncthreads() behind the write.")
         verbs = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}[self.kind]
         first, second = ("begins to copy to" if copies else verb
                          for verb, copies in zip(verbs, (self.first_copies, self.second_copies), strict=True))
-        return (f"{self.kind} hazard: thread {self.first_thread} {first} {at} at line {self.first_line}, thread "
-                f"{self.second_thread} {second} it at line {self.second_line}, and nothing orders the two; "
+        return (f"{self.kind} hazard: thread {self.first_thread} {first} {at} at {here}, thread "
+                f"{self.second_thread} {second} it at {there}, and nothing orders the two; "
                 f"block {self.block} ({times}). {self.advice}")
 
     @property
@@ -177,6 +181,7 @@ class Report:
     lost_alignments: tuple[LostAlignment, ...] = ()
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
+    symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
 
     @functools.cached_property
     def loops(self) -> tuple[toolchain.Loop, ...]:
@@ -211,9 +216,9 @@ class Report:
         if not self.cubin:
             raise SimtError(f"{self.kernel} has no machine code to find loops in: its source was PTX text or its arch a virtual one. "
                             "Launch it from CUDA C, with arch=\"sm_90\" for example.", kernel=self.kernel)
-        return toolchain.sass(self.cubin, self.kernel)
+        return toolchain.sass(self.cubin, self.symbol or self.kernel)
 
     @functools.cached_property
     def resources(self) -> toolchain.Resources:
         """Return what the kernel takes: registers, shared and local memory (spills are among the latter)."""
-        return toolchain.resources(self.cubin)[self.kernel]
+        return toolchain.resources(self.cubin)[self.symbol or self.kernel]

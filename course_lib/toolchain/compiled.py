@@ -1,5 +1,6 @@
 """What comes out of `compile_cuda`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from course_lib.toolchain.code_stand_in import CodeStandIn
@@ -25,6 +26,8 @@ class Compiled:
         What the assembler tells about registers and spills; `resources` reads it.
     nvrtc_version
         (major, minor).
+    symbols
+        The name in PTX of each of the `kernels` that `compile_cuda` was asked for.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Compiled:
     log: str = field(repr=False)
     ptxas_log: str = field(repr=False)
     nvrtc_version: tuple[int, int]
+    symbols: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:

@@ -9,6 +9,7 @@ _WHEELS = (
     ("cuda_fp16.h", "nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12"),     # cuda_bf16.h, mma.h, cooperative_groups.h
     ("crt/mma.h", "nvidia-cuda-crt", "nvidia-cuda-nvcc-cu12"),              # what the headers above include
     ("cuda/std/array", "nvidia-cuda-cccl", "nvidia-cuda-cccl-cu12"),        # the C++ library
+    ("curand_kernel.h", "nvidia-curand", "nvidia-curand-cu12"),             # random numbers; the course itself needs none
 )
 
 
@@ -16,7 +17,7 @@ def header_wheels(major: int) -> tuple[str, ...]:
     """Return the names of the wheels that hold NVIDIA's headers for one major version of CUDA.
 
     >>> header_wheels(13)
-    ('nvidia-cuda-runtime', 'nvidia-cuda-crt', 'nvidia-cuda-cccl')
+    ('nvidia-cuda-runtime', 'nvidia-cuda-crt', 'nvidia-cuda-cccl', 'nvidia-curand')
     """
     return tuple(names[0] if major >= 13 else names[1] for _, *names in _WHEELS)
 

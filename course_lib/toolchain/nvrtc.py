@@ -21,6 +21,7 @@ from course_lib.toolchain.source_text import check_text, define_options
 
 _ARCH = re.compile(r"(sm|compute)_(\d+)[af]?")
 ALWAYS = ("-lineinfo", "--std=c++17", "--ptxas-options=-v")
+NAME_EXPRESSION = "--name-expression="     # how a wanted instance stands among the options, which are part of every key
 _PTXAS_INFO = re.compile(r"ptxas (?:info| +\.).*")
 _FOLDERS = re.compile(r"""(?m)(^\t\.file\t\d+ ")(?:[^"\n]*[/\\])?(?=[^"\n]*")""")
 _ASKS_FOR_ITS_NAME = re.compile(r"(?<!static_)assert|__FILE__")
@@ -28,7 +29,8 @@ _INCLUDES = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 
 
 def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
-                 defines: Mapping[str, int | float | str | bool] | None = None, options: Sequence[str] = ()) -> Compiled:
+                 defines: Mapping[str, int | float | str | bool] | None = None, options: Sequence[str] = (),
+                 kernels: Sequence[str] = ()) -> Compiled:
     """Compile CUDA C, with line numbers, as C++17.
 
     Takes about 30 ms; the same request again is answered from memory, or by a later process from disk. Safe to call from several threads.
@@ -45,6 +47,8 @@ def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
         Macros, passed with -D; True and False become 1 and 0.
     options
         Further options, as NVRTC takes them.
+    kernels
+        Names such as `sgemm<64, 8>`: instances of templates to be made, which `Compiled.symbols` then names as PTX does.
 
     Raises
     ------
@@ -62,7 +66,7 @@ def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
     """
     check_text(source, name, "CUDA C")
     _check_arch(arch)
-    options = (*define_options(defines or {}), *_plain_options(options))
+    options = (*define_options(defines or {}), *_plain_options(options), *(NAME_EXPRESSION + kernel for kernel in kernels))
     return answer(Request(source, str(name), arch, options))
 
 
@@ -193,15 +197,20 @@ def _compile_now(source, name, arch, options):
     nvrtc, _ = _library()
     program = _checked(nvrtc, nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
     try:
-        status, = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
+        wanted = [option.removeprefix(NAME_EXPRESSION) for option in options if option.startswith(NAME_EXPRESSION)]
+        for kernel in wanted:
+            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, kernel.encode()))
+        options = [option.encode() for option in options if not option.startswith(NAME_EXPRESSION)]
+        status, = nvrtc.nvrtcCompileProgram(program, len(options), options)
         log, ptxas_log = _split_log(_fetch(nvrtc, program, "ProgramLog"))
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             return {"status": status.name, "log": log, "ptx": _ptx_of_failure(nvrtc, program)}, b""
         ptx = _without_folders(_fetch(nvrtc, program, "PTX").rstrip(b"\0").decode())
         cubin = _fetch(nvrtc, program, "CUBIN") if arch.startswith("sm_") else b""
+        symbols = {kernel: _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, kernel.encode())).decode() for kernel in wanted}
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return {"log": log, "ptx": ptx, "ptxas_log": ptxas_log}, cubin
+    return {"log": log, "ptx": ptx, "ptxas_log": ptxas_log, **({"symbols": symbols} if symbols else {})}, cubin
 
 
 def _named(request, found, cubin, version):
@@ -210,7 +219,8 @@ def _named(request, found, cubin, version):
     ptx = found["ptx"].replace(f'"{NAME}"', f'"{request.name}"')
     if "status" in found:
         raise _failure(found["status"], log, ptx, request.source, request.name, (*ALWAYS, f"-arch={request.arch}", *request.options))
-    return Compiled(request.name, request.arch, request.source, ptx, cubin, log, found["ptxas_log"], version)
+    return Compiled(request.name, request.arch, request.source, ptx, cubin, log, found["ptxas_log"], version,
+                    found.get("symbols", {}))
 
 
 def _without_folders(ptx):

@@ -93,16 +93,16 @@ class Prediction(StaticBox):
         self.says.value = _line(f"Your prediction: {said}. Now run the next cells.{'' if stored else f' {UNSAVED}'}")
 
     def reveal(self, actual: float, *, ask: bool = True) -> Comparison:
-        """Say how the prediction compares with `actual`, here and below the question; `ask` as in `compare`.
+        """Say how the prediction compares with `actual`; `ask` as in `compare`.
+
+        The line below the question goes on to say what was predicted: the result stands in one place, beside what measured it.
 
         Returns
         -------
         Comparison
             The last line of a cell shows it.
         """
-        sentence = compare(self.value, actual, self._unit, ask=ask)
-        self.says.value = _line(sentence)
-        return Comparison(sentence, compare(None, actual, self._unit))
+        return Comparison(compare(self.value, actual, self._unit, ask=ask), compare(None, actual, self._unit))
 
     def static_text(self) -> str:
         return f"Predict. {self._question} (Run this cell to write your number down.)"

@@ -133,11 +133,12 @@ def widths(name, parts):
 
 def moves(form, name, parts, operands):
     if name == "mov" and "{" in operands:
-        bits = int(parts[-1][1:]) // (4 if ", c" in operands else 2)
-        items = ", ".join(Registers.source(bits, i) for i in range(4 if ", c" in operands else 2))
+        count = operands[operands.index("{"):operands.index("}")].count(",") + 1
+        bits = int(parts[-1][1:]) // count
+        items = ", ".join(Registers.source(bits, i) for i in range(count))
         whole = {32: "%r1", 64: "%d1", 128: "%q1"}[int(parts[-1][1:])]
         if operands.startswith("{"):
-            return f"@%p1 {form} {{{Registers().result(bits)}, {items.split(', ')[1]}}}, {whole};"
+            return f"@%p1 {form} {{{', '.join([Registers().result(bits), *items.split(', ')[1:]])}}}, {whole};"
         return f"@%p1 {form} {whole}, {{{items}}};"
     return None
 

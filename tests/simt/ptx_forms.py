@@ -135,6 +135,7 @@ def move_forms():
     yield from each("mov.{t}", ("pred", *BITS, *INTS, *FLOATS), 1)
     yield from (form(f"mov.{t}", t, f"{part} {part}", "{d0}, {{{s0}, {s1}}}") for t, part in (("b32", "b16"), ("b64", "b32")))
     yield form("mov.b64", "b64", "b16 b16 b16 b16", "{d0}, {{{s0}, {s1}, {s2}, {s3}}}")
+    yield form("mov.b64", "b16 b16 b16 b16", "b64", "{{{d0}, {d1}, {d2}, {d3}}}, {s0}")
 
 
 def convert_forms():

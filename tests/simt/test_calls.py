@@ -314,7 +314,8 @@ ld.global.u32 %r6, [%d1]; add.s32 %r2, %r2, %r6;"""
 
 
 @pytest.mark.parametrize("wrong", ["call (q), half, (p0);", "call half, (p0, p1);", "call (q), half, (p0, q);", "call (q), nobody, (p0);",
-                                   "call (q), k, (p0);", "call (%r1), half, (p0, p1);", "call %r1, (p0);"])
+                                   "call (q), k, (p0);", "call (%r1, %r2), half, (p0, p1);",
+                                   "call (%r1), half, (%r2, %r1);", "call %r1, (p0);"])
 def test_calls_that_do_not_fit_are_refused(wrong):
     function = ".func (.param .b32 r) half (.param .b32 x, .param .align 8 .b8 s[8]) { st.param.b32 [r], 1; ret; }"
     with pytest.raises(simt.SimtError) as caught:

@@ -14,7 +14,7 @@ from course_lib import simt
 from course_lib.simt.isa import coverage, hints, operations
 from course_lib.simt.passes import pipeline
 from course_lib.simt.ptx import parser
-from course_lib.simt.ptx.ir import KINDS
+from course_lib.simt.ptx.ir import KINDS, Instruction
 
 ROOT = Path(__file__).parents[2]
 TOGETHER = 400  # forms in a kernel
@@ -145,3 +145,12 @@ def test_what_is_not_listed_is_refused_by_name_and_line(text):
 def test_the_page_is_the_table():
     found = subprocess.run([sys.executable, "-m", "tools", "page", "ptx-coverage", "--check"], cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("order", ["ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.x4.m8n8.shared.b16",
+                                   "ldmatrix.sync.aligned.x2.trans.m8n8.shared::cta.b16", "stmatrix.sync.aligned.x1.m8n8.shared.b16"])
+def test_matrices_are_named_in_any_order(order):
+    """CUTLASS and others write the number of matrices before their shape, and the assembler takes it."""
+    ordered = coverage.in_order(Instruction(tuple(order.replace("::", "__").split(".")), (), None, 1))
+    assert ordered.opcode[3] == "m8n8"
+    assert coverage.covers(ordered.name.replace("__", "::"))

@@ -8,7 +8,7 @@ from ptx_text import HEAD, entry
 
 from course_lib import kernels, toolchain
 from course_lib.simt.ptx import parser
-from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Reg, Sym, Vec
+from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Pointer, Reg, Sym, Vec
 
 CUDA = r"""
 __constant__ float weights[3] = {1.5f, -2.0f, 0.25f};
@@ -222,6 +222,6 @@ def test_initial_values():
     assert found["floats"].init == struct.pack("<2f", 1, -2)
     assert (found["one"].init, found["one"].nbytes) == (struct.pack("<i", 7), 4)
     assert found["matrix"].init == struct.pack("<4h", 1, -1, 2, -2)
-    assert found["addresses"].pointers == ((0, "bytes", 0), (8, "bytes", 4))
+    assert found["addresses"].pointers == (Pointer(0, "bytes", 0), Pointer(8, "bytes", 4))
     assert (found["buffer"].align, found["buffer"].nbytes, found["buffer"].init) == (16, 64, None)
     assert found["dynamic"].nbytes == 0

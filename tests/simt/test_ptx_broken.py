@@ -30,7 +30,7 @@ SYNTAX = {  # body -> offset of the line that the error names
     "mov.b32 %r1, 1": 1, "mov.b32 %r1 1;": 0, "mov.b32 %r1, (;": 0, "mov.b32 %r1, é;": 0, 'mov.b32 %r1, "text";': 0,
     "\n\nld.global.b32 %r1, [%d1;": 2, "ld.global.b32 %r1, [%d1+x];": 0, "mov.b32 %r1, %r2;\n.frob 7;": 1, ".reg .b32 %x<a>;": 0,
     ".local .align 4 name[8];": 0, ".local .frob .b8 name[8];": 0, "\n.shared .b8 name[];\n.shared .b8 name2[4": 3, ".loc 1 x 2": 0,
-    "\n/* no end": 1, ".reg .v2 .f32 %v;": 0,
+    "\n/* no end": 1, ".reg .v2 .pred %v;": 0,
 }
 
 

@@ -71,7 +71,12 @@ def test_an_answer_outlives_the_widget(own_folder):
     assert again.value == 8.5
     assert again.field.value == "8.5"
     assert "right" in again.reveal(8.5).sentence
-    assert "right" in again.says.value
+    assert "right" not in again.says.value, "the result stands in one place"
+    again.commit("9")
+    said = again.says.value
+    assert "Your prediction: 9 sectors." in said
+    again.reveal(8.5)
+    assert again.says.value == said
 
 
 def test_nobody_answers(own_folder):

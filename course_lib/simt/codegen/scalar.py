@@ -4,18 +4,22 @@ The simulator's runtime (`runtime/`) is CUDA C like everything else in the cours
 Nothing is counted or checked here.
 """
 
+from collections.abc import Mapping
+
 from course_lib.simt.codegen.llvm import Code, declarations
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.passes import cfg
 from course_lib.simt.ptx.ir import ACCESSES, Function, Imm, Kind, Module, Reg, Variable, Vec
 
 
-def lower_module(module: Module) -> str:
-    """Return LLVM IR text with one function per defined `.func` of a parsed PTX module."""
+def lower_module(module: Module, given: Mapping[str, str] | None = None) -> str:
+    """Return LLVM IR text with one function per defined `.func` of a parsed PTX module; `given`: LLVM IR of functions it only declares."""
     parts, declared = [], []
     for function in module.functions.values():
         if function.defined:
             parts.append(_Function(function, module).text())
+        elif given and function.name in given:
+            parts.append(given[function.name])
         else:
             arguments = ", ".join(ir_type_of(p) for p in function.params)
             declared.append(f"declare {return_type(function)} @{symbol(function.name)}({arguments})")

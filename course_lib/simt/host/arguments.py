@@ -44,7 +44,7 @@ class Arguments:
     def _refuse_types(self, args):
         """Refuse arguments that are too many, too few, or of a type that no kernel can take."""
         if len(args) != len(self.program.params):
-            raise LaunchError(f"{self.program.entry} takes {len(self.program.params)} arguments, {len(args)} were given.")
+            raise LaunchError(f"{self.kernel.name} takes {len(self.program.params)} arguments, {len(args)} were given.")
         for i, arg in enumerate(args):
             kind = getattr(arg, "dtype", None)
             if isinstance(kind, np.dtype) and (kind.hasobject or kind.kind in "UMm"):
@@ -118,10 +118,10 @@ class Arguments:
     def _initial_bytes(self, variable):
         """Return a variable's initial value, addresses of other variables filled in."""
         init = bytearray(variable.init or b"")
-        for offset, name, addend in variable.pointers:
+        for offset, name, addend, generic, nbytes in variable.pointers:
             if name not in self.program.addresses:
                 raise LaunchError(f"The initial value of {variable.name} names {name!r}, which is no variable or function of the source.")
             space, at = self.program.addresses[name]
-            address = at + addend + (abi.CONST_WINDOW if space == "const" else 0)
-            init[offset:offset + 8] = address.to_bytes(8, "little")
+            address = at + addend + (abi.CONST_WINDOW if space == "const" and generic else 0)
+            init[offset:offset + nbytes] = (address & ((1 << (8 * nbytes)) - 1)).to_bytes(nbytes, "little")
         return bytes(init)

@@ -18,6 +18,7 @@ from course_lib.simt.codegen.reference import kernel as reference
 from course_lib.simt.codegen.uniform import race, variant
 from course_lib.simt.codegen.uniform.variant import UniformCode
 from course_lib.simt.errors import CompileError, LaunchError
+from course_lib.simt.host import names
 from course_lib.simt.host.compact import compact
 from course_lib.simt.isa import special
 from course_lib.simt.isa.special import SPECIAL
@@ -46,8 +47,8 @@ def build(source: str | Path, entry: str, *, block: Shape = (1, 1, 1), defines: 
         if key in _kernels:
             _kernels.move_to_end(key)
             return _kernels[key]
-    ptx_text, cubin = translate(text, name, defines, arch, options)
-    kernel = LoadedKernel(ptx_text, entry, parameter_names(text, entry), block, cubin)
+    ptx_text, cubin, symbol = translate(text, name, defines, arch, options, entry)
+    kernel = LoadedKernel(ptx_text, symbol, parameter_names(text, names.bare(entry)), block, cubin, name, entry)
     with _lock:
         _kernels[key] = kernel
         while len(_kernels) > MOST_KERNELS:
@@ -74,18 +75,22 @@ def read(source: str | Path) -> tuple[str, str]:
     return str(source), "kernel.cu"
 
 
-def translate(text: str, name: str, defines: Mapping[str, str] | None, arch: str,
-              options: Sequence[str]) -> tuple[str, bytes | CodeStandIn]:
-    """Return (PTX, machine code of the GPU) of a text; for PTX by hand there is no machine code, b""."""
+def translate(text: str, name: str, defines: Mapping[str, str] | None, arch: str, options: Sequence[str],
+              entry: str) -> tuple[str, bytes | CodeStandIn, str]:
+    """Return (PTX, machine code of the GPU, name of the kernel in PTX) of a text; for PTX by hand there is no machine code, b""."""
     if re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\b", text, re.DOTALL):
-        return text, b""
+        return text, b"", names.symbol_of(text, entry)
+    instances = (entry,) if "<" in entry else ()
     try:
-        compiled = toolchain.compile_cuda(text, name=name, arch=arch, defines=defines, options=tuple(options))
-        return compiled.ptx, compiled.cubin
+        compiled = toolchain.compile_cuda(text, name=name, arch=arch, defines=defines, options=tuple(options), kernels=instances)
     except toolchain.CompileError as error:
+        why = re.search(r"(?m)^__nv_name_map\(\d+\): error: (.*)", error.facts.get("log", ""))
+        if why:
+            raise LaunchError(f"No kernel named {entry!r} can be made from this source: {why[1]}.", entry=entry) from None
         raise CompileError(str(error), **error.facts) from None
     except CourseError as error:
         raise LaunchError(str(error), **error.facts) from None
+    return compiled.ptx, compiled.cubin, compiled.symbols.get(entry) or names.symbol_of(compiled.ptx, entry)
 
 
 def parameter_names(text: str, entry: str) -> list[str]:
@@ -108,7 +113,7 @@ def parameter_names(text: str, entry: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += letter
-    names = [re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", part)) for part in parts]
+    names = [re.findall(r"[A-Za-z_$%][\w$]*", re.sub(r"\[[^\]]*\]", "", part)) for part in parts]
     return [n[-1] for n in names if n]
 
 
@@ -118,10 +123,12 @@ class LoadedKernel:
     `reference` is the address of the first, `images` what launches remember of the memory of warps.
     """
 
-    def __init__(self, text: str, entry: str, names: Sequence[str], block: Shape, cubin: bytes | CodeStandIn = b"") -> None:
-        self.ptx, self.entry, self.parameter_names, self.block, self.cubin = text, entry, names, block, cubin
+    def __init__(self, text: str, entry: str, parameters: Sequence[str], block: Shape, cubin: bytes | CodeStandIn = b"",
+                 file: str = "", name: str = "") -> None:
+        self.ptx, self.entry, self.parameter_names, self.block, self.cubin = text, entry, parameters, block, cubin
+        self.file, self.name = file, name or entry  # `name`: as the source writes it, for messages
         self._prepared: Program | None = None  # the whole Program, when something had to be translated
-        self.program, code, forms = cache.cached("reference", (text, entry), self._translate)
+        self.program, code, forms = cache.cached("reference", (text, entry, file), self._translate)
         self.runtime = runtime()
         self.run_blocks = self.runtime.run_blocks
         self.function_table = self.runtime.table.ctypes.data
@@ -135,7 +142,7 @@ class LoadedKernel:
 
     def _whole(self):
         if self._prepared is None:
-            self._prepared = build_program(parser.parse(self.ptx), self.entry)
+            self._prepared = build_program(parser.parse(self.ptx, self.file), self.entry)
         return self._prepared
 
     def _translate(self):
@@ -149,7 +156,7 @@ class LoadedKernel:
         if racecheck not in self._variants:
             found = None
             if not racecheck or race.possible(self.program, self.granule_shift):
-                found = UniformCode(cache.cached("uniform", (self.ptx, self.entry, self.block, racecheck),
+                found = UniformCode(cache.cached("uniform", (self.ptx, self.entry, self.file, self.block, racecheck),
                                                  lambda: variant.translate(self._whole(), self.block, racecheck)), self.accesses)
             self._variants[racecheck] = found
         return self._variants[racecheck]

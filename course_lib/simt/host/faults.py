@@ -23,6 +23,7 @@ from course_lib.simt.errors import (
 from course_lib.simt.host.running import Running
 from course_lib.simt.passes import calls
 from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.ptx import ir
 from course_lib.simt.ptx.ir import Instruction, Kind, Reg
 from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
@@ -42,7 +43,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     fault = Fault(worker.fault)
     block = tuple(worker.fault_block)
     thread = run.thread(worker.fault_warp * abi.LANES + worker.fault_lane)
-    facts: Facts = {"kernel": run.program.entry, "block": block, "thread": thread}
+    facts: Facts = {"kernel": run.kernel.name, "block": block, "thread": thread}
     if fault == Fault.STEP_BUDGET:
         facts["line"] = loop_line(run.program, worker.fault_code_block)
         waits = waits_for_others(run.program, worker.fault_code_block)
@@ -53,7 +54,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     if fault == Fault.STOPPED:
         return KeyboardInterrupt()
     ins = run.program.instructions[worker.fault_access]
-    facts["line"] = ins.line
+    facts |= {"line": ins.line, **({"header": ins.header} if ins.header else {})}
     if fault == Fault.DIVERGENT_BARRIER:
         facts["other_line"] = run.program.instructions[worker.fault_address].line
         return DivergentBarrier(
@@ -180,9 +181,9 @@ def of_tensor(fault: int, run: Running, worker: Any, ins: Instruction, facts: Fa
 
 
 def place(facts: Mapping[str, Any]) -> str:
-    """Say where: kernel, line, block, thread."""
-    line = f", line {facts['line']}" if facts.get("line") else ""
-    return f"{facts['kernel']}{line}: thread {facts['thread']} of block {facts['block']}"
+    """Say where: kernel, line, place in a header that was inlined there, block, thread."""
+    where = ir.where(facts.get("line", 0), facts.get("header", ""))
+    return f"{facts['kernel']}{where and f', {where}'}: thread {facts['thread']} of block {facts['block']}"
 
 
 def loop_line(program: Program, block: int) -> int:

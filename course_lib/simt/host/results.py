@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from course_lib.simt.host import counters, faults, levels
 from course_lib.simt.host.running import Running
+from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, TraceRecord
 from course_lib.simt.runtime import abi
 
@@ -27,9 +28,10 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     facts = levels.facts_of(run.program, sums["dynamic"], sums["deopts"][:, 1], total[counters.COPY_EXECUTED] > 0)
     level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, facts)
     unfreed = (run.heap.allocated, run.heap.bytes) if run.heap is not None else (0, 0)
-    return Report(run.program.entry, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
+    return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
-                  meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments), *unfreed)
+                  meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
+                  unfreed[0], unfreed[1], run.program.entry)
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
@@ -48,18 +50,19 @@ def logged(run: Running) -> tuple[Hazard, ...]:
     found: dict[tuple[str, int, int], Hazard] = {}
     for worker in run.workers:
         for h in worker.hazards[:worker.record.hazard_count]:
-            first, second = (run.program.instructions[n].line for n in (h.first, h.second))
-            key = (abi.HAZARDS[h.kind], first, second)
-            entry = Hazard(key[0], h.address, first, second, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
-                           tuple(h.block), h.count, copies(run, h.first), copies(run, h.second),
-                           (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address))
+            first, second = (run.program.instructions[n] for n in (h.first, h.second))
+            key = (abi.HAZARDS[h.kind], first.line, second.line)
+            entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
+                           tuple(h.block), h.count, copies(first), copies(second),
+                           (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
+                           first.header, second.header)
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
 
 
-def copies(run: Running, number: int) -> bool:
+def copies(ins: Instruction) -> bool:
     """Say whether an instruction is an asynchronous copy."""
-    return run.program.instructions[number].opcode[:2] == ("cp", "async")
+    return ins.opcode[:2] == ("cp", "async")
 
 
 def variable_at(run: Running, address: int) -> tuple[str, int]:

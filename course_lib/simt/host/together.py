@@ -33,7 +33,7 @@ def wanted(kernel: LoadedKernel, grid: Triple, threads: int, shared_bytes: int) 
     registers = toolchain.resources(kernel.cubin)[kernel.entry].registers if kernel.cubin else 0
     most = device.sms * blocks_on_one(device.limits, registers, threads, shared_bytes - reserved(kernel.program.slots))
     if blocks > most:
-        raise LaunchError(f"{kernel.entry} waits for all blocks of its grid (grid.sync()), so all {blocks:,} must be resident at once; "
+        raise LaunchError(f"{kernel.name} waits for all blocks of its grid (grid.sync()), so all {blocks:,} must be resident at once; "
                           f"the {device.name} has room for {most:,} of them. Launch fewer blocks, and let each do more in a loop.",
                           blocks=blocks, limit=most)
     return True

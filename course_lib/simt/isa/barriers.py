@@ -59,7 +59,7 @@ def barrier(program: Placed, ins: Instruction, number: int) -> Any:
         result, predicate = operands.pop(0), operands.pop()
         if not isinstance(predicate, Reg):
             raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know {ins.name} of a constant.", opcode=ins.name,
-                                         line=ins.line)
+                                         line=ins.where)
         record.reduce = 1 + REDUCTIONS.index(next(p for p in ins.opcode if p in REDUCTIONS))
         record.result = slots[result.name][0] if result.name != "_" else NONE
         record.predicate, record.negated = slots[predicate.name][0], predicate.negated

@@ -10,6 +10,7 @@ To add an opcode: put a row into the `FORMS` of the module of its section, and i
 (`tests/simt/coverage_examples.py`).
 """
 
+import dataclasses
 import functools
 import itertools
 import re
@@ -53,6 +54,11 @@ REFUSED = (
     ("vadd vsub vabsdiff vmin vmax vshl vshr vmad vset", "video instructions on one part of a word; compilers do not write them any more"),
     ("discard", "would leave memory undefined"),
 )
+
+
+ANY_ORDER = {"ld", "ldu", "st", "atom", "red", "add", "sub", "mul", "fma", "mad", "min", "max", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
+             "sin", "cos", "tanh", "neg", "abs", "setp", "set", "cvt", "ldmatrix", "stmatrix"}      # no two modifiers differ by place alone
+MOST_MODIFIERS = 7      # before the type; more are left as they stand, for each order is tried
 
 
 def opcodes_of(pattern: str) -> list[str]:
@@ -116,6 +122,18 @@ def as_expression(pattern: str) -> str:
     return pattern.replace(".", r"\.").replace("(", "(?:").replace("[", "(?:").replace("]", ")?")
 
 
+def in_order(ins: Instruction) -> Instruction:
+    """Return an instruction with its modifiers in the order of the table: assemblers read `fma.ftz.rn.f32` as `fma.rn.ftz.f32`."""
+    if ins.opcode[0] not in ANY_ORDER or covers(ins.name.replace("__", "::")):
+        return ins
+    first = next((at for at, part in enumerate(ins.opcode) if re.fullmatch(r"[busf]f?\d+(x2)?|v[248]|pred", part)), len(ins.opcode))
+    for modifiers in itertools.permutations(ins.opcode[1:first] if first <= MOST_MODIFIERS else ()):
+        opcode = (ins.opcode[0], *modifiers, *ins.opcode[first:])
+        if covers(".".join(opcode).replace("__", "::")):
+            return dataclasses.replace(ins, opcode=opcode)
+    return ins
+
+
 def check_form(ins: Instruction) -> None:
     """Refuse an instruction whose form is not in the table, or whose operands are not those of its row.
 
@@ -129,12 +147,12 @@ def check_form(ins: Instruction) -> None:
     written = ins.name.replace("__", "::")
     line = at_line(ins)
     if not covers(written):
-        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}.", opcode=written, line=ins.line)
+        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}.", opcode=written, line=ins.where)
     shapes = shapes_of(written)
     if shapes and not any(operand_shapes.fits(shape, ins) for shape in shapes):
         wanted = " or ".join(operand_shapes.spelled(shapes))
         raise PtxSyntaxError(f"{line}{written} takes {wanted} (d, p and q are registers for results, a to e what is read).",
-                             opcode=written, line=ins.line)
+                             opcode=written, line=ins.where)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -151,7 +169,7 @@ def shapes_of(written: str) -> list[str]:
     """Return the shapes of the operands that a form may have, from its rows.
 
     >>> shapes_of("add.s32"), shapes_of("mov.b64")
-    (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}'])
+    (['d, a, b'], ['d, a', 'd, {a, b}', '{d, e}, a', 'd, {a, b, c, e}', '{d, e, f, g}, a'])
     """
     opcode, *parts = written.split(".")
     if opcode in ("atom", "red"):

@@ -156,7 +156,7 @@ def numbers(shape: str) -> tuple[int, int, int]:
 
 # -- operands --------------------------------------------------------------------------------------
 def malformed(ins: Instruction, why: str) -> PtxSyntaxError:
-    return PtxSyntaxError(f"{at_line(ins)}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
+    return PtxSyntaxError(f"{at_line(ins)}{ins.name}: {why}.", line=ins.where, opcode=ins.name)
 
 
 def registers(program: Placed, ins: Instruction, operand: Operand, part: Fragment) -> list[int]:

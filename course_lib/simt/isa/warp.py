@@ -29,7 +29,7 @@ KINDS = ("shfl", "vote", "match", "redux", "activemask")
 
 
 def refuse(ins: Instruction) -> UnsupportedInstruction:
-    return UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the form {ins.name}.", opcode=ins.name, line=ins.line)
+    return UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the form {ins.name}.", opcode=ins.name, line=ins.where)
 
 
 def constants(ins: Instruction) -> Iterator[tuple[Imm, str]]:

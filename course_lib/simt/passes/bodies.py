@@ -64,7 +64,7 @@ def site(linked: Linked, caller: str, ins: Instruction) -> Instruction:
         variable = function.variables.get(symbol.name) if isinstance(symbol, Sym) else None
         if variable is None or variable.space != "param":
             raise UnsupportedInstruction(f"{at_line(ins)}{ins.name} passes something other than .param variables, which the "
-                                         "simulator does not know.", opcode=ins.name, line=ins.line)
+                                         "simulator does not know.", opcode=ins.name, line=ins.where)
         return linked.offsets[caller][variable.name], variable.nbytes
 
     found = Site(caller, tuple(map(place, returned)), tuple(map(place, given)))
@@ -73,7 +73,7 @@ def site(linked: Linked, caller: str, ins: Instruction) -> Instruction:
         sizes = [tuple(n for _, n in part) for part in (found.returns, found.params, wanted.returns, wanted.params)]
         if sizes[:2] != sizes[2:]:
             raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {target.name} takes {len(wanted.params)} parameters of other sizes "
-                                 "or returns something else.", line=ins.line, opcode=ins.name)
+                                 "or returns something else.", line=ins.where, opcode=ins.name)
     return dataclasses.replace(ins, operands=(target, found))
 
 
@@ -96,7 +96,7 @@ def in_frame(ins: Instruction, offsets: Mapping[str, int], kernel: bool) -> Inst
                 break
             else:
                 raise UnsupportedInstruction(f"{at_line(ins)}{ins.name} takes the address of {o.name}, a form that the simulator "
-                                             "does not know in functions.", opcode=ins.name, line=ins.line)
+                                             "does not know in functions.", opcode=ins.name, line=ins.where)
     if not kernel and ins.kind is Kind.LOAD and "param" in opcode:
         opcode = tuple("frame" if p == "param" else p for p in opcode)
     return dataclasses.replace(ins, opcode=opcode, operands=tuple(operands))

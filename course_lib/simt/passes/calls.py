@@ -2,7 +2,7 @@
 
 A kernel and the functions behind it become one program. Each function has a *frame* in local memory: its returned value,
 its parameters, its `.local` variables, and the `.param` variables around the calls it makes. The frame of a kernel lies at
-byte 0 of a thread's local memory; behind it the stack grows, frame by frame, and the register `%_frame` holds where the
+byte 0 of a thread's local memory; behind it the stack grows, frame by frame, and the register `FRAME` holds where the
 frame of a thread's present function begins. `runtime/calls.cuh` carries out the calls.
 """
 
@@ -13,7 +13,7 @@ from typing import TypeAlias
 from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
 from course_lib.simt.ptx.ir import Function, Instruction, Kind, Module, Reg, Sym, Vec, at_line
 
-FRAME = Reg("%_frame")
+FRAME = Reg("%frame-of-thread")  # no name that PTX text can contain
 FUNCTIONS_AT = 0xF00000  # address of the first function; they lie 16 apart, where no memory is
 HEAP = {"malloc": ((8,), (8,)), "free": ((), (8,))}  # bytes of what they return and take
 BUILTINS = ("vprintf", "__assertfail", *HEAP)
@@ -102,7 +102,7 @@ def link(module: Module, entry: str) -> Linked:
 
 def taken(module: Module) -> set[str]:
     """Names of the functions whose address stands in a variable or an instruction."""
-    names = {name for v in module.variables.values() for _, name, _ in v.pointers}
+    names = {pointer.name for v in module.variables.values() for pointer in v.pointers}
     for function in module.functions.values():
         for ins in function.body:
             if isinstance(ins, Instruction) and ins.kind not in (Kind.CALL, Kind.BRANCH, Kind.INDEXED_BRANCH):
@@ -118,7 +118,7 @@ def callees_of(module: Module, function: Function, addressed: Set[str], strict: 
             if isinstance(target, Reg):
                 if not addressed and not strict:
                     raise UnsupportedInstruction(f"{at_line(ins)}{ins.name} through a pointer, but no function's address is taken in "
-                                                 "this source, and the simulator has no other functions.", opcode=ins.name, line=ins.line)
+                                                 "this source, and the simulator has no other functions.", opcode=ins.name, line=ins.where)
                 found |= addressed
             else:
                 found.add(known(module, ins, target.name, strict))
@@ -129,7 +129,7 @@ def target_of(ins: Instruction) -> Sym | Reg:
     """Return the operand of a call that says which function: a Sym or a Reg."""
     at = int(bool(ins.operands) and isinstance(ins.operands[0], Vec))
     if at >= len(ins.operands) or not isinstance(ins.operands[at], Sym | Reg):
-        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: it takes results, a function and parameters.", line=ins.line, opcode=ins.name)
+        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: it takes results, a function and parameters.", line=ins.where, opcode=ins.name)
     return ins.operands[at]
 
 
@@ -140,12 +140,12 @@ def known(module: Module, ins: Instruction, name: str, strict: bool) -> str:
     """
     function = module.functions.get(name)
     if function is None or function.kernel:
-        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {name!r} is no function of this module.", line=ins.line, opcode=ins.name)
+        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {name!r} is no function of this module.", line=ins.where, opcode=ins.name)
     if not function.defined and name not in BUILTINS and strict:
         raise missing(ins, name)
     sizes = tuple(tuple(nbytes for _, nbytes in part) for part in parts_of(function)[:2])
     if not function.defined and sizes != HEAP.get(name, sizes):
-        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {name} is declared with other parameters or results than it has.", line=ins.line,
+        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {name} is declared with other parameters or results than it has.", line=ins.where,
                              opcode=ins.name)
     return name
 
@@ -153,7 +153,7 @@ def known(module: Module, ins: Instruction, name: str, strict: bool) -> str:
 def missing(ins: Instruction, name: str) -> UnsupportedInstruction:
     """Return the error for a call of a function without definition."""
     return UnsupportedInstruction(f"{at_line(ins)}the simulator has no function {name} (it is not defined in the source).",
-                                  opcode=f"call {name}", line=ins.line)
+                                  opcode=f"call {name}", line=ins.where)
 
 
 def reachable(edges: Mapping[str, Iterable[str]], start: Iterable[str]) -> set[str]:

@@ -148,10 +148,10 @@ def successors(block: Block, function: Function, labels: Mapping[str, int]) -> l
     after, last = [block.index + 1] if falls_through(block) else [], block.last
     if last is None or last.kind not in (Kind.BRANCH, Kind.INDEXED_BRANCH):
         return after
-    names = (last.operands[0].name,) if last.kind is Kind.BRANCH else function.directives[last.operands[1].name]
+    names = (last.operands[0].name,) if last.kind is Kind.BRANCH else function.tables[last.operands[1].name]
     for name in names:
         if name not in labels:
-            raise PtxSyntaxError(f"{at_line(last)}{last.name} goes to {name!r}, which is no label of this function.", line=last.line,
+            raise PtxSyntaxError(f"{at_line(last)}{last.name} goes to {name!r}, which is no label of this function.", line=last.where,
                                  opcode=last.name)
     return [labels[name] for name in names] + after
 

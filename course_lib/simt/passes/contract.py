@@ -5,7 +5,8 @@ optimized to use fused-multiply-add"), and the results differ in their last bits
 already; what it leaves is above all a*b - c*d.
 
 A product is fused when every use of it is such a sum or difference, and nothing of it is left then. Of two products in one
-sum the one with fewer uses is fused, else the first operand: a*b - c*d becomes fma(a, b, -(c*d)).
+sum the one with fewer uses is fused, else the first operand: a*b - c*d becomes fma(a, b, -(c*d)). A factor whose register may hold
+another value when the sum is due, as one that a loop carries may, is copied where the product stood.
 
 Source: PTX ISA, "add" and "mul"; `ptxas` 13.5 as seen in SASS; results held to an H200.
 """
@@ -13,7 +14,7 @@ Source: PTX ISA, "add" and "mul"; `ptxas` 13.5 as seen in SASS; results held to 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from course_lib.simt.ptx.ir import Function, Imm, Instruction, Reg
+from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Reg, type_bytes
 
 TYPES = ("f32", "f64", "f16", "f16x2", "bf16", "bf16x2")
 SUMS = ("add", "sub")
@@ -28,11 +29,15 @@ def contract(function: Function) -> Function:
     uses = find_uses(body, products)
     candidates = {name for name in products if uses[name] and all(fits(products[name], use, name) for use in uses[name])}
     fused = {name for name in candidates if all(first_choice(name, use, candidates, uses) for use in uses[name])}
+    written = times_written(body)
     new: list[Instruction | str] = []
     for item in function.body:
         if isinstance(item, Instruction):
             made = result(item)
             if item.opcode[0] == "mul" and made is not None and made in fused and products[made] is item:
+                if not all(steady(function.body, item, use, written) for use in uses[made]):
+                    copies, products[made] = copied(item, written, function)
+                    new += copies
                 continue
             name = next((o.name for o in item.operands[1:3] if isinstance(o, Reg) and o.name in fused), None) \
                 if item.opcode[0] in SUMS and item.opcode[-1] in TYPES else None
@@ -52,14 +57,47 @@ def plain(ins: Instruction) -> bool:
 
 
 def find_products(body: Sequence[Instruction]) -> dict[str, Instruction]:
-    """Return {register: its mul}, where the register and the factors have one definition each."""
+    """Return {register: its mul}, where nothing else writes the register."""
+    written = times_written(body)
+    return {name: ins for ins in body if (name := result(ins)) is not None
+            and ins.opcode[0] == "mul" and plain(ins) and "sat" not in ins.opcode and written.get(name) == 1
+            and all(isinstance(o, Imm | Reg) for o in ins.operands[1:])}
+
+
+def times_written(body: Sequence[Instruction]) -> dict[str, int]:
+    """Return how many instructions write each register."""
     written: dict[str, int] = {}
     for ins in body:
         for register in ins.destinations:
             written[register.name] = written.get(register.name, 0) + 1
-    return {name: ins for ins in body if (name := result(ins)) is not None
-            and ins.opcode[0] == "mul" and plain(ins) and "sat" not in ins.opcode and written.get(name) == 1
-            and all(isinstance(o, Imm) or isinstance(o, Reg) and written.get(o.name, 1) == 1 for o in ins.operands[1:])}
+    return written
+
+
+def steady(body: Sequence[Instruction | str], product: Instruction, use: Instruction, written: Mapping[str, int]) -> bool:
+    """Say whether the factors still hold their values where the sum is due."""
+    factors = {o.name for o in product.operands[1:] if isinstance(o, Reg) and written.get(o.name, 1) > 1}
+    if not factors:
+        return True
+    at = next(i for i, item in enumerate(body) if item is product)
+    for item in body[at + 1:]:
+        if item is use:
+            return True
+        if not isinstance(item, Instruction) or item.kind is Kind.BRANCH or factors & {r.name for r in item.destinations}:
+            return False
+    return False
+
+
+def copied(product: Instruction, written: Mapping[str, int], function: Function) -> tuple[list[Instruction], Instruction]:
+    """Return instructions that copy the factors that are written more than once, and the product of the copies."""
+    moves, operands = [], [product.operands[0]]
+    for operand in product.operands[1:]:
+        if isinstance(operand, Reg) and written.get(operand.name, 1) > 1:
+            copy = Reg(f"%_factor.{len(function.registers)}")
+            kind = function.registers[copy.name] = function.registers[operand.name]
+            moves.append(Instruction(("mov", f"b{8 * type_bytes(kind)}"), (copy, operand), None, product.line))
+            operand = copy
+        operands.append(operand)
+    return moves, dataclasses.replace(product, operands=tuple(operands))
 
 
 def find_uses(body: Sequence[Instruction], products: Collection[str]) -> dict[str, list[Instruction]]:

@@ -16,6 +16,7 @@ from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import SPECIAL, kind, reserved, shared_begin
 from course_lib.simt.passes import calls
 from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Mem, Module, Operand, Reg, Sym, Variable, Vec, at_line, type_bytes
+from course_lib.simt.ptx.names import plain
 from course_lib.simt.runtime import abi
 
 WINDOWS = {"shared": abi.SHARED_WINDOW, "local": abi.LOCAL_WINDOW, "const": abi.CONST_WINDOW}
@@ -70,7 +71,7 @@ def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variabl
     params, offset = [], 0
     for p in module.functions[entry].params:
         offset = calls.align(offset, p.align)
-        params.append((p.name, offset, p.nbytes, p.kind if p.nbytes == type_bytes(p.kind) else "b8"))
+        params.append((plain(p.name), offset, p.nbytes, p.kind if p.nbytes == type_bytes(p.kind) else "b8"))
         addresses[p.name] = ("param", offset)
         offset += p.nbytes
     return Variables(addresses, sizes, shared, constants, params, begin, lost)
@@ -87,8 +88,9 @@ def plain_name(mangled: str) -> str:
     >>> [plain_name(n) for n in ("_ZZ11sgemm_tiledE2As", "_ZZ1fPfE4tile_0", "buffer")]
     ['As', 'tile', 'buffer']
     """
-    found = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", mangled)
-    return found.group(2)[:int(found.group(1))] if found else mangled
+    name = plain(mangled)
+    found = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", name)
+    return found.group(2)[:int(found.group(1))] if found else name
 
 
 def referenced(function: Function) -> set[str]:
@@ -188,7 +190,7 @@ def address_of(name: str, addresses: Mapping[str, tuple[str, int]], ins: Instruc
     """Return (space, address) of a variable or function."""
     if name not in addresses:
         raise UnsupportedInstruction(f"{at_line(ins)}{ins.name} uses {name!r}, which the simulator cannot place.", opcode=ins.name,
-                                     line=ins.line)
+                                     line=ins.where)
     return addresses[name]
 
 
@@ -218,7 +220,7 @@ def place_registers(function: Function, body: Iterable[Instruction], has_calls: 
                 if declared is None:
                     raise UnsupportedInstruction(
                         f"{at_line(ins)}{ins.name} uses {name}, which is neither declared nor a special register that "
-                        "the simulator knows.", opcode=ins.name, line=ins.line)
+                        "the simulator knows.", opcode=ins.name, line=ins.where)
                 t = ir_type(declared)
             slots[name] = (offset, t)
             nbytes = 4 if t == "i1" else int(t[1:]) // 8 * abi.LANES

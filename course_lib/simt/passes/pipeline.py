@@ -15,7 +15,7 @@ from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL
 from course_lib.simt.isa.tensor import Tensor
-from course_lib.simt.passes import bodies, calls, cfg, fuse, layout
+from course_lib.simt.passes import bodies, calls, cfg, fuse, layout, parameters
 from course_lib.simt.passes.calls import Linked
 from course_lib.simt.passes.cfg import Block
 from course_lib.simt.passes.contract import contract
@@ -60,6 +60,10 @@ class Program:
         """Say whether blocks may touch the same memory: then they run one after another, so that results repeat."""
         return any(i.kind is Kind.ATOMIC and "shared" not in i.opcode for i in self.instructions)
 
+    def waits_for_blocks(self) -> bool:
+        """Say whether a loop looks at memory that other blocks may change: they run one after another too, so that findings repeat."""
+        return any(cfg.looks(i) and "shared" not in i.opcode for b in self.blocks if b.polls for i in b.instructions)
+
 
 def build_program(module: Module, entry: str) -> Program:
     """Build the Program of the kernel `entry`: all passes, in their order.
@@ -94,16 +98,20 @@ def link(module: Module, entry: str) -> Linked:
     if entry not in kernels:
         known = ", ".join(kernels) or "none"
         raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
-    return calls.link(module, entry)
+    return calls.link(parameters.lower(module), entry)
 
 
 def check_forms(linked: Linked) -> None:
-    """Refuse instructions that the table of forms does not list."""
-    for function in linked.functions.values():
+    """Refuse instructions that the table of forms does not list; bring modifiers into the table's order."""
+    for name, function in linked.functions.items():
+        body = []
         for ins in function.body:
             if isinstance(ins, Instruction):
+                ins = coverage.in_order(ins)
                 refuse_unknown(ins)
                 coverage.check_form(ins)
+            body.append(ins)
+        linked.functions[name] = dataclasses.replace(function, body=body)
 
 
 def normalise_bodies(linked: Linked) -> None:
@@ -204,8 +212,8 @@ def refuse_unknown(ins: Instruction) -> None:
     if strange:
         why = next((why for start, why in REASONS.items() if strange[0].startswith(start)), "")
         raise UnsupportedInstruction(f"{at_line(ins)}the simulator does not know the special register {strange[0]}{why}.",
-                                     opcode=ins.name, line=ins.line)
+                                     opcode=ins.name, line=ins.where)
     if not known:
         raise UnsupportedInstruction(
             f"{at_line(ins)}the simulator does not know the instruction {ins.name}"
-            f"{coverage.reason(ins.opcode[0])}.", opcode=ins.name, line=ins.line)
+            f"{coverage.reason(ins.opcode[0])}.", opcode=ins.name, line=ins.where)

@@ -25,6 +25,7 @@ from course_lib.simt.ptx.ir import (
     opened,
     type_bytes,
 )
+from course_lib.simt.ptx.names import plain, written
 
 TYPES = re.compile(r"pred|[busf](?:16|32|64)|[bus]8|bf16|b?f16x2|[us]16x2|b128|tf32|e4m3x2|e5m2x2")
 PACKED = re.compile(TYPES.pattern + "|[us][24]")
@@ -52,7 +53,7 @@ def verify(function: Function, special: Collection[str]) -> None:
 def line_after(function: Function, label: str) -> int:
     """Return the source line of the instruction behind the last place of a label (or the one before)."""
     at = len(function.body) - 1 - function.body[::-1].index(label)
-    near = [i.line for i in function.body[at:] + function.body[at::-1] if isinstance(i, Instruction)]
+    near = [i.where for i in function.body[at:] + function.body[at::-1] if isinstance(i, Instruction)]
     return near[0] if near else 0
 
 
@@ -64,7 +65,7 @@ class _Verifier:
         self.param_bytes = {p.name: p.nbytes for p in variables}
 
     def fail(self, ins: Instruction, why: str) -> NoReturn:
-        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {why}.", line=ins.line, opcode=ins.name)
+        raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: {why}.", line=ins.where, opcode=ins.name)
 
     def instruction(self, ins: Instruction) -> None:
         name = ins.opcode[0]
@@ -73,7 +74,7 @@ class _Verifier:
         if strange and name not in ("ld", "ldu", "st"):
             self.fail(ins, f"there is no type .{strange}")
         if ins.guard is not None and self.register(ins, ins.guard) != "i1":
-            self.fail(ins, f"the guard {ins.guard.name} is no predicate")
+            self.fail(ins, f"the guard {written(ins.guard.name)} is no predicate")
         if any(r.name == "_" for r in ins.sources):
             self.fail(ins, "_ takes a result and holds no value")
         if ins.kind in ACCESSES:
@@ -87,7 +88,7 @@ class _Verifier:
         elif ins.kind is Kind.INDEXED_BRANCH:
             index, targets = ins.operands if len(ins.operands) == 2 else (None, None)
             if not isinstance(index, Reg) or self.register(ins, index) != "i32" or not isinstance(targets, Sym) \
-                    or targets.name not in self.function.directives:
+                    or targets.name not in self.function.tables:
                 self.fail(ins, "it takes an index register and the label of a .branchtargets list")
         elif ins.kind is Kind.CALL:
             target = next((o for o in ins.operands if not isinstance(o, Vec)), None)
@@ -107,12 +108,12 @@ class _Verifier:
             return special_kind(operand.name)
         kind = self.function.register_type(operand.name)
         if kind is None:
-            self.fail(ins, f"the register {operand.name} was not declared")
+            self.fail(ins, f"the register {written(operand.name)} was not declared")
         if not TYPES.fullmatch(kind):
-            self.fail(ins, f"the register {operand.name} has the type .{kind}, which does not exist")
+            self.fail(ins, f"the register {written(operand.name)} has the type .{kind}, which does not exist")
         t = ir_type(kind)
         if operand.negated and t != "i1":
-            self.fail(ins, f"only a predicate can be negated, not {operand.name}")
+            self.fail(ins, f"only a predicate can be negated, not {written(operand.name)}")
         return t
 
     def arithmetic(self, ins: Instruction) -> None:
@@ -146,7 +147,7 @@ class _Verifier:
             if not isinstance(result, Reg) or result.name != "_" and self.register(ins, result) != wanted:
                 self.fail(ins, f"the result must be a register of {wanted[1:]} bits")
             if isinstance(predicate, Reg) and self.register(ins, predicate) != "i1":
-                self.fail(ins, f"{predicate.name} is no predicate")
+                self.fail(ins, f"{written(predicate.name)} is no predicate")
         for operand in given:
             literal = isinstance(operand, Imm) and not operand.float_bytes
             if not literal and not (isinstance(operand, Reg) and self.register(ins, operand) == "i32"):
@@ -184,6 +185,8 @@ class _Verifier:
         elif isinstance(operand, Imm):
             if operand.float_bytes and kind[0] in "su":
                 self.fail(ins, "a floating-point literal in an integer instruction")
+            if kind in ("f32", "f64") and not operand.float_bytes and t != "imm" and ins.opcode[0] != "slct":
+                self.fail(ins, f"the integer {operand.value} in a floating-point instruction; write {operand.value}.0")
             if t == "imm" and not 0 <= operand.value <= 255:
                 self.fail(ins, f"the table {operand.value} is not between 0 and 255")
         elif t == "imm" or not isinstance(operand, Sym):
@@ -194,7 +197,7 @@ class _Verifier:
         if operand.name in self.special and have == "i32" and t == "i16":  # the lower half, as PTX allows
             return
         if t == "imm" or (have == "i1") != (t == "i1") or (int(have[1:]) < int(t[1:]) if wider else have != t):
-            self.fail(ins, f"the register {operand.name} has {have[1:]} bits, {t[1:] if t != 'imm' else 'a literal'} is wanted")
+            self.fail(ins, f"the register {written(operand.name)} has {have[1:]} bits, {t[1:] if t != 'imm' else 'a literal'} is wanted")
 
     def memory(self, ins: Instruction) -> None:
         store = ins.kind is Kind.STORE
@@ -212,20 +215,22 @@ class _Verifier:
             if isinstance(item, Reg) and item.name != "_":
                 have = self.register(ins, item)
                 if have == "i1" or int(have[1:]) < 8 * type_bytes(kind):
-                    self.fail(ins, f"the register {item.name} is too narrow")
+                    self.fail(ins, f"the register {written(item.name)} is too narrow")
             elif not (store and isinstance(item, Imm)) and not isinstance(item, Reg):
                 self.fail(ins, "data must be registers")
+            if isinstance(item, Imm) and kind in ("f32", "f64") and not item.float_bytes:
+                self.fail(ins, f"the integer {item.value} in a floating-point instruction; write {item.value}.0")
         self.address(ins, where, kind, count)
 
     def address(self, ins: Instruction, where: Mem, kind: str, count: int) -> None:
         if isinstance(where.base, Reg):
             have = self.register(ins, where.base)
             if have != "i64" and not (have == "i32" and {"shared", "local", "const"} & set(ins.opcode)):
-                self.fail(ins, f"the address register {where.base.name} has {have[1:]} bits")
+                self.fail(ins, f"the address register {written(where.base.name)} has {have[1:]} bits")
         if any(p.startswith("param") for p in ins.opcode):
             if ins.kind is Kind.STORE and (not isinstance(where.base, Sym) or where.base.name in self.given):
                 self.fail(ins, "the parameters of a kernel cannot be written")
             if isinstance(where.base, Sym):
                 at = self.param_bytes.get(where.base.name)
                 if at is None or not 0 <= where.offset <= at - count * type_bytes(kind):
-                    self.fail(ins, f"that is outside the parameter {where.base.name}")
+                    self.fail(ins, f"that is outside the parameter {plain(where.base.name)}")

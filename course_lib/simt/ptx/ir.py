@@ -4,7 +4,9 @@ import enum
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+from course_lib.simt.errors import where
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
@@ -105,7 +107,8 @@ class Instruction:
     """One PTX instruction.
 
     `opcode` is split at its dots, `operands` come destination first, `guard` is the Reg of `@%p` or None, `line` is the
-    line in the main source file (0: unknown). Which of the `Operand`s stands where depends on the form, which `isa/coverage.py`
+    line in the main source file (0: unknown), `header` the place in another file whose code was inlined there ("" for none). Which of the
+    `Operand`s stands where depends on the form, which `isa/coverage.py`
     checks: types say `Any` here, so that nobody behind that check has to ask again. A call's last operand becomes a `passes.calls.Site`.
     """
 
@@ -113,6 +116,13 @@ class Instruction:
     operands: tuple[Any, ...]
     guard: Reg | None
     line: int
+    text_line: int = field(default=0, compare=False)  # of the PTX text
+    header: str = field(default="", compare=False)  # "name.h, line 80" where the code itself stands in another file
+
+    @property
+    def where(self) -> int:
+        """The line that a message names: the source's where it is known, otherwise the PTX text's."""
+        return self.line or self.text_line
 
     @property
     def name(self) -> str:
@@ -168,8 +178,9 @@ class Instruction:
 
 
 def at_line(ins: Instruction) -> str:
-    """Return how a message about an instruction begins: with its source line, when that is known."""
-    return f"line {ins.line}: " if ins.line else ""
+    """Return how a message about an instruction begins: with its source line and its place in a header, or its line in the PTX text."""
+    place = where(ins.line, ins.header)
+    return f"{place}: " if place else f"PTX line {ins.text_line}: " if ins.text_line else ""
 
 
 def opened(operands: Iterable[Any]) -> Iterator[Any]:
@@ -178,16 +189,26 @@ def opened(operands: Iterable[Any]) -> Iterator[Any]:
         yield from operand.items if isinstance(operand, Vec) else (operand,)
 
 
+class Pointer(NamedTuple):
+    """An address inside an initial value: where it stands, of what, and whether it is a generic one."""
+
+    offset: int
+    name: str
+    addend: int
+    generic: bool = False
+    nbytes: int = 8
+
+
 @dataclass(frozen=True)
 class Variable:
-    """A declared variable: state space, alignment and size in bytes, initial bytes or None."""
+    """A declared variable: state space, alignment and size in bytes, initial bytes or None. A parameter may be a register, space "reg"."""
 
     name: str
     space: str
     align: int
     nbytes: int
     init: bytes | None = None
-    pointers: tuple[tuple[int, str, int], ...] = ()  # (byte offset, symbol, addend) of addresses inside the initial value
+    pointers: tuple[Pointer, ...] = ()
     kind: str = ""  # of its elements, as PTX writes it: "f32"
 
 
@@ -199,22 +220,17 @@ class Function:
     kernel: bool
     params: list[Variable] = field(default_factory=list)
     returns: list[Variable] = field(default_factory=list)
-    registers: dict[str, str] = field(default_factory=dict)  # name -> type, ranges expanded on lookup
-    ranges: list[tuple[str, str]] = field(default_factory=list)  # (prefix, type)
+    registers: dict[str, str] = field(default_factory=dict)  # name -> type; of those declared as a range, the ones that are used
     variables: dict[str, Variable] = field(default_factory=dict)
     body: list[Instruction | str] = field(default_factory=list)  # a str is a label
-    directives: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    directives: dict[str, tuple[int, ...]] = field(default_factory=dict)  # maxntid and its like
+    tables: dict[str, tuple[str, ...]] = field(default_factory=dict)  # label -> the labels or functions that it lists
+    prototypes: dict[str, "Function"] = field(default_factory=dict)  # label -> parameters and results of a call through a pointer
     defined: bool = False
 
     def register_type(self, name: str) -> str | None:
         """Return the declared type (`b32`, `pred`, …) of a register, or None when it was never declared."""
-        if name in self.registers:
-            return self.registers[name]
-        stem = name.rstrip("0123456789")
-        for prefix, kind in self.ranges:
-            if prefix == stem:
-                return kind
-        return None
+        return self.registers.get(name)
 
 
 @dataclass
@@ -223,5 +239,6 @@ class Module:
 
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)  # name of a function -> the function that it means
     version: str = ""
     target: str = ""

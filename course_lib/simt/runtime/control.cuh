@@ -104,6 +104,12 @@ extern "C" __device__ void count_guarded(Warp* w, u32 n) {
     c[7] += __popc(w->mask);
 }
 
+// codegen/handover.py has these: a register of all lanes is, or is it, `base` plus what `lanes` points to (0: nothing)?
+extern "C" __device__ void spread_4(u64 slot, u64 base, u64 lanes);
+extern "C" __device__ void spread_8(u64 slot, u64 base, u64 lanes);
+extern "C" __device__ u32 holds_4(u64 slot, u64 base, u64 lanes);
+extern "C" __device__ u32 holds_8(u64 slot, u64 base, u64 lanes);
+
 // Write the registers of uniform code out as full lane vectors, for the blocks at which lanes now wait.
 __device__ __noinline__ void leave_uniform(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
@@ -117,6 +123,11 @@ __device__ __noinline__ void leave_uniform(Warp* w) {
             const u64 base = *(const u64*)(w->uniform + r->uniform);
             if (r->kind == UNIFORM_PREDICATE) {
                 *(u32*)(w->registers + r->slot) = base & 1 ? FULL : 0;
+                continue;
+            }
+            const u64 slot = w->registers + r->slot, part = r->kind == SPLIT ? w->uniform + r->lanes : 0;
+            if (r->bytes >= 4) {
+                r->bytes == 4 ? spread_4(slot, base, part) : spread_8(slot, base, part);
                 continue;
             }
 #pragma unroll 1
@@ -147,6 +158,13 @@ __device__ __noinline__ u32 enter_uniform(Warp* w) {
         const u64 part = w->uniform + r->lanes;
         u64 base = read_slot(w, r->slot, r->bytes, 0);
         if (r->kind == SPLIT && !r->pattern) base -= load_bytes(part, r->bytes, 0);
+        if (r->bytes >= 4) {
+            const u64 slot = w->registers + r->slot, lanes = r->kind == SPLIT ? part : 0;
+            if (r->bytes == 4 ? holds_4(slot, base, lanes) : holds_8(slot, base, lanes)) {
+                *once = base & mask;
+                continue;
+            }
+        }
         u32 fresh = 0;
 #pragma unroll 1
         for (u32 l = 0; l < LANES; ++l) {

@@ -1,0 +1,204 @@
+// products.cuh -- D = A * B + C of a warp's matrices: mma, wmma.mma
+
+__device__ __forceinline__ u32 fraction_of(u32 kind) { return kind == BFLOAT ? 7 : 10; }
+
+// Unpack the factors: matrix[i * depth + k], i a row of A or a column of B.
+__device__ __noinline__ void gather(const Warp* w, const Map* m, const u32* slot, u32 kind, u32 swapped, Part* matrix) {
+    const u32 per = kind == TF32 ? 1 : 2, bytes = 4 / per;
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l)
+#pragma unroll 1
+        for (u32 e = 0; e < m->count; ++e) {
+            const u32 row = m->row[16 * l + e], column = m->column[16 * l + e];
+            const u32 bits = load_bytes(element_at(w, slot, e, per, 4, bytes, l), bytes, 0);
+            Part* p = &matrix[swapped ? column * 16 + row : row * 16 + column];
+            if (kind == TF32) unpack(p, bits >> 13, 10, 19);
+            else unpack(p, bits, fraction_of(kind), 16);
+        }
+}
+
+// D at last: its registers may be among those of A, B and C.
+__device__ __noinline__ void scatter(Warp* w, const u32* slot, u32 count, u32 bytes, const u64* d) {
+    const u32 size = bytes < 4 ? 4 : bytes;
+#pragma unroll 1
+    for (u32 i = 0; i < LANES * count; ++i)
+        store_bytes(element_at(w, slot, i % count, size / bytes, size, bytes, i / count), bytes, d[i]);
+}
+
+__device__ __noinline__ u32 dot(const Product* p, const Part* a, const Part* b, u32 c) {
+    const u32 half = p->c_half && p->d_half;   // half precision inside, too
+    Part start;
+    if (p->c_half && !p->d_half) c = half_to_float(c);
+#pragma unroll 1
+    for (u32 k = 0; k < p->k; k += p->split) {
+        unpack(&start, c, half ? 10 : 23, half ? 16 : 32);
+        c = fused_sum(a + k, b + k, &start, p->split < p->k ? p->split : p->k, 2 * fraction_of(p->kind), half ? 10 : 23, half);
+    }
+    return p->d_half && !p->c_half ? float_to_half(c) : c;
+}
+
+// codegen/fused.py has these: numbers as significands and exponents (1 if some is infinite or none), and eight sums of a row of A.
+extern "C" __device__ u32 unpack_parts(const u32* raw, int* significands, int* exponents, u32 count, u32 fraction, u32 width);
+extern "C" __device__ void sums_of_floats(const int* as, const int* ae, const int* bs, const int* be, const u32* c, u32* d, int* top, u32 depth,
+                                          u32 stride, u32 shift);
+extern "C" __device__ void sums_of_halves(const int* as, const int* ae, const int* bs, const int* be, const u32* c, i64* d, int* top, u32 depth,
+                                          u32 stride, u32 shift);
+
+// The elements of all lanes, as a matrix with `stride` elements between rows.
+__device__ __noinline__ void collect(const Warp* w, const Map* m, const u32* slot, u32 per, u32 stride, u32* matrix) {
+#pragma unroll 1
+    for (u32 e = 0; e < m->count; ++e) {
+        const u8 *row = m->row + e, *column = m->column + e;
+        const u64 from = w->registers + slot[e / per] + e % per * 2;
+        if (per == 2)
+#pragma unroll 8
+            for (u32 l = 0; l < LANES; ++l) matrix[row[16 * l] * stride + column[16 * l]] = *(const u16*)(from + 4 * l);
+        else
+#pragma unroll 8
+            for (u32 l = 0; l < LANES; ++l) matrix[row[16 * l] * stride + column[16 * l]] = *(const u32*)(from + 4 * l);
+    }
+}
+
+__device__ __noinline__ void distribute(Warp* w, const Map* m, const u32* slot, u32 per, u32 stride, const u32* matrix) {
+#pragma unroll 1
+    for (u32 e = 0; e < m->count; ++e) {
+        const u8 *row = m->row + e, *column = m->column + e;
+        const u64 to = w->registers + slot[e / per] + e % per * 2;
+        if (per == 2)
+#pragma unroll 8
+            for (u32 l = 0; l < LANES; ++l) *(u16*)(to + 4 * l) = matrix[row[16 * l] * stride + column[16 * l]];
+        else
+#pragma unroll 8
+            for (u32 l = 0; l < LANES; ++l) *(u32*)(to + 4 * l) = matrix[row[16 * l] * stride + column[16 * l]];
+    }
+}
+
+// One row of D, eight columns at a time, from `c` into `c`. Returns 1 when a number of it is infinite before the last step.
+__device__ __noinline__ u32 multiply_row(const Product* p, const int* as, const int* ae, const int* bs, const int* be, u32* c) {
+    const u32 shift = GUARD - 2 * fraction_of(p->kind), half = p->c_half && p->d_half, n = p->n;
+    i64 sum[8];
+    int top[8];
+#pragma unroll 1
+    for (u32 j = 0; j < n; j += 8)
+#pragma unroll 1
+        for (u32 k = 0; k < p->k; k += p->split) {
+            const u32 depth = p->split < p->k - k ? p->split : p->k - k;
+            if (half) {
+                sums_of_halves(as + k, ae + k, bs + k * n + j, be + k * n + j, c + j, sum, top, depth, n, shift);
+#pragma unroll 1
+                for (u32 i = 0; i < 8; ++i) c[j + i] = to_half(sum[i], top[i] - GUARD);
+            } else sums_of_floats(as + k, ae + k, bs + k * n + j, be + k * n + j, c + j, c + j, top, depth, n, shift);
+            if (k + depth < p->k)
+#pragma unroll 1
+                for (u32 i = 0; i < 8; ++i)
+                    if (half ? (c[j + i] & 0x7c00) == 0x7c00 : (c[j + i] & 0x7f800000) == 0x7f800000) return 1;
+        }
+    return 0;
+}
+
+// Products of finite numbers. Returns 0 when there is another one: then nothing was written.
+__device__ __noinline__ u32 multiply_finite(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
+    u32 raw[32 * 16], c[LANES * 8];
+    int as[32 * 16], ae[32 * 16], bs[32 * 16], be[32 * 16];
+    const u32 per = p->kind == TF32 ? 1 : 2, elements = LANES * mc->count;
+    collect(w, ma, p->a, per, p->k, raw);
+    if (p->kind == TF32)
+#pragma unroll 1
+        for (u32 i = 0; i < p->m * p->k; ++i) raw[i] >>= 13;
+    if (unpack_parts(raw, as, ae, p->m * p->k, fraction_of(p->kind), p->kind == TF32 ? 19 : 16)) return 0;
+    collect(w, mb, p->b, per, p->n, raw);
+    if (p->kind == TF32)
+#pragma unroll 1
+        for (u32 i = 0; i < p->k * p->n; ++i) raw[i] >>= 13;
+    if (unpack_parts(raw, bs, be, p->k * p->n, fraction_of(p->kind), p->kind == TF32 ? 19 : 16)) return 0;
+    collect(w, mc, p->c, p->c_half ? 2 : 1, p->n, c);
+    const u32 infinite = p->c_half ? 0x7c00 : 0x7f800000;
+#pragma unroll 1
+    for (u32 i = 0; i < elements; ++i) {
+        if ((c[i] & infinite) == infinite) return 0;
+        if (p->c_half && !p->d_half) c[i] = half_to_float(c[i]);
+    }
+#pragma unroll 1
+    for (u32 i = 0; i < p->m; ++i)
+        if (multiply_row(p, as + i * p->k, ae + i * p->k, bs, be, c + i * p->n)) return 0;
+    if (p->d_half && !p->c_half)
+#pragma unroll 1
+        for (u32 i = 0; i < elements; ++i) c[i] = float_to_half(c[i]);
+    distribute(w, mc, p->d, p->d_half ? 2 : 1, p->n, c);
+    return 1;
+}
+
+// The same where some number may be infinite or none.
+__device__ __noinline__ void multiply_floats(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
+    Part a[32 * 16], b[32 * 16];
+    u64 d[LANES * 8];
+    gather(w, ma, p->a, p->kind, 0, a);
+    gather(w, mb, p->b, p->kind, 1, b);
+#pragma unroll 1
+    for (u32 i = 0; i < LANES * mc->count; ++i) {
+        const u32 l = i / mc->count, e = i % mc->count, bytes = p->c_half ? 2 : 4;
+        const u32 c = load_bytes(element_at(w, p->c, e, p->c_half ? 2 : 1, 4, bytes, l), bytes, 0);
+        d[i] = dot(p, a + 16 * mc->row[16 * l + e], b + 16 * mc->column[16 * l + e], c);
+    }
+    scatter(w, p->d, mc->count, p->d_half ? 2 : 4, d);
+}
+
+// Double precision: a chain of fused multiply-adds in the order of k.
+__device__ __noinline__ void multiply_doubles(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
+    double a[16 * 16], b[16 * 16];
+    u64 d[LANES * 8];
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l) {
+#pragma unroll 1
+        for (u32 e = 0; e < ma->count; ++e)
+            a[16 * ma->row[16 * l + e] + ma->column[16 * l + e]] = *(const double*)element_at(w, p->a, e, 1, 8, 8, l);
+#pragma unroll 1
+        for (u32 e = 0; e < mb->count; ++e)
+            b[16 * mb->column[16 * l + e] + mb->row[16 * l + e]] = *(const double*)element_at(w, p->b, e, 1, 8, 8, l);
+    }
+#pragma unroll 1
+    for (u32 i = 0; i < LANES * mc->count; ++i) {
+        const u32 l = i / mc->count, e = i % mc->count;
+        const double *x = a + 16 * mc->row[16 * l + e], *y = b + 16 * mc->column[16 * l + e];
+        double sum = *(const double*)element_at(w, p->c, e, 1, 8, 8, l);
+#pragma unroll 1
+        for (u32 k = 0; k < p->k; ++k) sum = __fma_rn(x[k], y[k], sum);
+        d[i] = __double_as_longlong(sum);
+    }
+    scatter(w, p->d, mc->count, 8, d);
+}
+
+__device__ __noinline__ void multiply_integers(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
+    int a[32 * 32], b[32 * 32];
+    u64 d[LANES * 8];
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l) {
+#pragma unroll 1
+        for (u32 e = 0; e < ma->count; ++e)
+            a[32 * ma->row[16 * l + e] + ma->column[16 * l + e]] = (int)load_bytes(element_at(w, p->a, e, 4, 4, 1, l), 1, p->signed_a);
+#pragma unroll 1
+        for (u32 e = 0; e < mb->count; ++e)
+            b[32 * mb->column[16 * l + e] + mb->row[16 * l + e]] = (int)load_bytes(element_at(w, p->b, e, 4, 4, 1, l), 1, p->signed_b);
+    }
+#pragma unroll 1
+    for (u32 i = 0; i < LANES * mc->count; ++i) {
+        const u32 l = i / mc->count, e = i % mc->count;
+        const int *x = a + 32 * mc->row[16 * l + e], *y = b + 32 * mc->column[16 * l + e];
+        i64 sum = *(const int*)element_at(w, p->c, e, 1, 4, 4, l);
+#pragma unroll 1
+        for (u32 k = 0; k < p->k; ++k) sum += x[k] * y[k];
+        if (p->saturate) sum = sum > 0x7fffffff ? 0x7fffffff : sum < -0x80000000ll ? -0x80000000ll : sum;
+        d[i] = (u32)sum;
+    }
+    scatter(w, p->d, mc->count, 4, d);
+}
+
+// mma and wmma.mma. Returns 1 after a fault.
+extern "C" __device__ u32 multiply(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
+    if (!w->mask) return 0;
+    if (whole_warp(w, p->number)) return 1;
+    if (p->kind == DOUBLE) multiply_doubles(w, p, ma, mb, mc);
+    else if (p->kind == INTEGER) multiply_integers(w, p, ma, mb, mc);
+    else if (!multiply_finite(w, p, ma, mb, mc)) multiply_floats(w, p, ma, mb, mc);
+    return 0;
+}

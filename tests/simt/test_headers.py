@@ -1,0 +1,122 @@
+"""Code of headers belongs to the reader's line that called it; messages name the header too."""
+
+import numpy as np
+import pytest
+
+from course_lib import simt
+from course_lib.simt.ptx import parser
+from course_lib.simt.ptx.tokens import Tokens
+
+FLOAT, INT = np.float32, np.int32
+STAGED = """#include <cuda_pipeline.h>
+__device__ __forceinline__ void stage(float* s, const float* x, int t, int n) {
+    for (int i = 0; i < n; ++i)
+        __pipeline_memcpy_async(&s[t + i], &x[t + i], 4);
+    __pipeline_commit();
+}
+extern "C" __global__ void staged(const float* x, float* y, int n) {
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    stage(s, x, t, n);
+    for (int i = 0; i < n; ++i) {
+        stage(s + 128, x, t, n);
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        y[t] += s[127 - t];
+        __syncthreads();
+    }
+}
+"""
+COPIES = "smsp__sass_inst_executed_op_ldgsts.sum"
+
+
+def test_each_instruction_of_a_header_counts_for_the_line_that_called_it():
+    for n in (1, 3, 5, 8):                         # the unrolled loop, and what it leaves over
+        x, y = np.ones(128, FLOAT), np.zeros(64, FLOAT)
+        report = simt.launch(STAGED, "staged", 1, 64, [x, y, INT(n)])
+        copies = {line: counts[COPIES] for line, counts in report.lines.items() if counts.get(COPIES)}
+        assert copies == {4: 2 * n * (n + 1)}
+
+
+def test_a_fault_in_a_header_names_the_readers_line_and_the_header():
+    for n in (1, 3, 4):
+        x, y = np.ones(64 + n - 2, FLOAT), np.zeros(64, FLOAT)
+        with pytest.raises(simt.OutOfBounds, match=r"^staged, line 4 \(in cuda_pipeline_helpers\.h, line \d+\): thread \(63") as caught:
+            simt.launch(STAGED, "staged", 1, 64, [x, y, INT(n)])
+        assert caught.value.facts["line"] == 4
+        assert "cuda_pipeline_helpers.h" in caught.value.facts["header"]
+
+
+def test_a_hazard_in_a_header_names_both():
+    text = """#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+extern "C" __global__ void race(const float* x, float* y) {
+    __shared__ float s[64];
+    __pipeline_memcpy_async(&s[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+    report = simt.launch(text, "race", 1, 64, [np.ones(64, FLOAT), np.zeros(64, FLOAT)], racecheck=True)
+    assert any("writes at line 5 (in cuda_pipeline_helpers.h, line " in str(h) and "at line 8, with" in str(h) for h in report.hazards)
+
+
+def test_the_readers_file_need_not_be_the_first(tmp_path):
+    (tmp_path / "mine.h").write_text("__device__ __noinline__ float mine(const float* x, int i) {\n\n\n\n\n"
+                                     "    return *(volatile const float*)(x + i);\n}\n")
+    text = '#include "mine.h"\nextern "C" __global__ void k(float* y) {\n    y[threadIdx.x] = mine(y, 5);\n    y[7] = 1;\n}\n'
+    options = [f"-I{tmp_path}"]
+    with pytest.raises(simt.OutOfBounds, match=r"^k, line 4: thread"):
+        simt.launch(text, "k", 1, 1, [np.zeros(7, FLOAT)], options=options)
+    with pytest.raises(simt.OutOfBounds, match=r"^k, mine\.h, line 6: thread"):
+        simt.launch(text, "k", 1, 1, [np.zeros(5, FLOAT)], options=options)
+
+
+def test_a_call_is_remembered_after_the_compiler_has_named_it_once():
+    text = """.version 8.8
+.target sm_90
+.address_size 64
+.entry k() {
+    .loc 7 9 3
+    .loc 2 120 5, function_name $L, inlined_at 7 9 3
+    .loc 3 80 1, function_name $L, inlined_at 2 120 5
+    membar.gl;
+    .loc 7 10 1
+    membar.gl;
+    .loc 3 81 1, function_name $L, inlined_at 2 120 5
+    membar.gl;
+    .loc 7 12 3
+    .loc 2 120 5, function_name $L, inlined_at 7 12 3
+    .loc 3 81 1, function_name $L, inlined_at 2 120 5
+    membar.gl;
+    .loc 3 82 1, function_name $L, inlined_at 2 999 5
+    ret;
+}
+.file 2 "/include/outer.h"
+.file 3 "inner.h"
+.file 7 "mine.cu"
+"""
+    body = parser.parse(text, "mine.cu").functions["k"].body
+    assert [(i.line, i.header) for i in body] == [(9, "inner.h, line 80"), (10, ""), (9, "inner.h, line 81"), (12, "inner.h, line 81"),
+                                                  (0, "inner.h, line 82")]
+
+
+@pytest.mark.parametrize("shape", ["b8 t[100]", "u16 t[200]", "s32 t[150]", "b64 t[100]"])
+def test_a_long_table_of_numbers_is_one_token(shape):
+    kind, size = shape.split()[0], {"b8": 1, "u16": 2, "s32": 4, "b64": 8}[shape.split()[0]]
+    values = [(i * i * 7919) % 256 ** size for i in range(100)]
+    text = f".version 8.8\n.target sm_90\n.address_size 64\n.global .align 8 .{shape} = {{VALUES}};\n"
+    long, short = (text.replace("VALUES", ", ".join(written)) for written in (map(str, values), map(hex, values)))
+    found = parser.parse(long).variables["t"]
+    assert found == parser.parse(short).variables["t"]
+    assert np.frombuffer(found.init, f"u{size}")[:100].tolist() == values, kind
+    assert len(Tokens(long).words) < 30 < len(Tokens(short).words)
+
+
+def test_long_tables_of_two_dimensions_and_too_long_ones():
+    text = ".version 8.8\n.target sm_90\n.address_size 64\n.global .b8 t[{}] = {};\n"
+    row = "{" + ",\n".join(["7"] * 80) + "}"
+    assert parser.parse(text.format("2][80", "{" + row + ", " + row + "}")).variables["t"].init == b"\7" * 160
+    with pytest.raises(simt.PtxSyntaxError, match="80 bytes of initial values for 79 bytes"):
+        parser.parse(text.format(79, row))

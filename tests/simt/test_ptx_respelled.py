@@ -1,0 +1,35 @@
+"""The course's kernels in other words (`ptx_respell.py`): the same bits and the same counters."""
+
+import random
+
+import numpy as np
+import pytest
+from ptx_respell import respelled
+
+from course_lib import kernels, simt, toolchain
+
+SHAPE, ROW = (37, 45, 40), 48
+NAMES = sorted(name for name, kernel in kernels.KERNELS.items()
+               if kernel.kind == "product" and not kernel.sizes_of(*SHAPE, kernel.check()))
+
+
+def launched(kernel, text, how):
+    """Run a product of an awkward shape; return (bits of C, counters, counters of each line, level of each counter)."""
+    parameters, kind = kernel.check(), np.dtype(kernel.dtype).type
+    rng = np.random.default_rng(5)
+    A, B, C = (rng.standard_normal((ROW, ROW)).astype(kind) for _ in "ABC")
+    M, N, K, ld = map(np.int32, (*SHAPE, ROW))
+    report = simt.launch(text, kernel.entry, kernel.grid_of(*SHAPE[:2], parameters), kernel.block_of(parameters),
+                         [M, N, K, kind(1.5), A, ld, B, ld, kind(-0.5), C, ld], workers=1, **how)
+    return C.tobytes(), report.counters, report.lines, report.level
+
+
+@pytest.mark.sampled(test=4, slow=24)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", NAMES)
+def test_other_words_change_nothing(name, seed):
+    kernel = kernels.get(name)
+    text = toolchain.compile_cuda(kernel.source, defines=kernel.defines()).ptx
+    other = respelled(text, random.Random(f"{name} {seed}"))
+    how = {} if seed else {"warp_order": "interleaved"}
+    assert launched(kernel, other, how) == launched(kernel, text, how)
