@@ -18,7 +18,7 @@ PTX_LEVEL = {
     "sort_insertion": EVERY, "loop_own_length": EVERY,                     # lanes leave a loop one after another
     "switch_through": EVERY,                  # cases meet without waiting
     "switch_dense": EVERY,                    # jumps by tables whose targets the text of the machine code does not tell
-    "call_table": EVERY, "call_virtual": EVERY, "call_some": EVERY,        # lanes call different functions, or return from one one after another
+    "call_table": EVERY, "call_virtual": EVERY, "call_some": EVERY,        # lanes call different functions, or return singly
     "copy_chunk": ("sectors ld", *SHARED),    # asynchronous copies
 }
 
