@@ -97,6 +97,15 @@ def test_a_structure_parameter_is_passed_as_its_bytes():
     assert passed.tobytes() == bytes(case.arguments()[0][1])
 
 
+def test_what_is_wrongly_called_the_hardwares_is_told():
+    loads = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+    kept = json.loads((hardware.ROOT / "tests" / "data" / "h200_kernels.json").read_text())["kernels"]
+    told = {name: kept[name] for name in ("reduce_tree", "early_return")}        # of the second, nothing is called the hardware's
+    assert check.wrongly_claimed(told) == {}
+    told["reduce_tree"] = kept["reduce_tree"] | {loads: 33}
+    assert check.wrongly_claimed(told) == {"reduce_tree, requests ld": (33, 32)}
+
+
 def test_the_record_on_file_is_what_keep_writes(tmp_path, monkeypatch):
     """From what came back from the GPU, `keep` makes the files that the tests read."""
     kept = json.loads((hardware.ROOT / "tests" / "data" / "h200_kernels.json").read_text())

@@ -93,11 +93,13 @@ def launched(source: str, entry: str, grid: int | list, block: int | list, args:
     """Launch a kernel; return what the simulator counted and found."""
     report = simt.launch(source, entry, _tuples(grid), _tuples(block), args, **{name: _tuples(value) for name, value in options.items()})
     level: Any = report.level               # a `Levels`, which knows more than the Mapping that a Report promises
+    facts = level.facts
     return {
         "kernel": report.kernel, "counters": report.counters, "steps": report.steps, "ptx": report.ptx,
         "output": report.output[:MOST_OUTPUT],
-        "sure": level.sure,
-        "predicted": [[*where, list(widths.items())] for where, widths in level.predicted.items()],
+        "sure": facts.sure, "diverged": sorted(facts.diverged), "copied": facts.copied,
+        "predicted": [[*where, list(widths.items())] for where, widths in facts.predicted.items()],
+        "written": [[*where, times] for where, times in facts.written.items()],
         "lines": [[line, counts] for line, counts in report.lines.items()],
         "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count]
                     for h in report.hazards],

@@ -15,7 +15,7 @@ import numpy as np
 from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.simt.host.counters import NAMES
-from course_lib.simt.host.levels import Levels
+from course_lib.simt.host.levels import Facts, Levels
 from course_lib.toolchain import Diagnostic, Resources
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
@@ -163,7 +163,11 @@ def _levels(told, entry, code):
     for line, opcode, widths in (items(row, 3) for row in items(told.get("predicted"), most=100_000)):
         predicted[whole(line), words(opcode, 20)] = Counter({
             width if isinstance(width, str) else whole(width): whole(count) for width, count in (items(pair, 2) for pair in items(widths))})
-    return Levels(NAMES, entry, code, predicted, validated(told.get("sure"), type(told.get("sure")) is bool))
+    written = {(whole(line), words(opcode, 20)): whole(times)
+               for line, opcode, times in (items(row, 3) for row in items(told.get("written"), most=100_000))}
+    sure, copied = (validated(told.get(name), type(told.get(name)) is bool) for name in ("sure", "copied"))
+    diverged = frozenset(whole(line) for line in items(told.get("diverged"), most=100_000))
+    return Levels(NAMES, entry, code, Facts(sure, predicted, written, diverged, copied))
 
 
 def _hazard(row):

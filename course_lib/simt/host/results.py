@@ -25,8 +25,8 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
         run.uniform.add_counts(sums)
     total, lines = counters.collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
     shared = tuple(SharedVariable(*v) for v in run.program.shared)
-    level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, levels.predict(run.program),
-                          levels.is_sure(run.program, sums["deopts"][:, 1]))
+    facts = levels.facts_of(run.program, sums["dynamic"], sums["deopts"][:, 1], total[counters.COPY_EXECUTED] > 0)
+    level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, facts)
     unfreed = (run.heap.allocated, run.heap.bytes) if run.heap is not None else (0, 0)
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,

@@ -110,12 +110,18 @@ __device__ __noinline__ u32 enter(Warp* w, const Call* c, u32 which, u32 index, 
     return 0;
 }
 
+// The lanes of a call or of a jump by a table go to different places: the host's `levels.py` asks for that.
+__device__ __forceinline__ void count_split(Warp* w, u32 number) {
+    ((u64*)((Worker*)w->worker)->dynamic)[COUNTS * number] += 1;
+}
+
 // The lanes of `lanes` call, by the number of the call; the others go on behind it. Returns 1 after a fault.
 extern "C" __device__ u32 call_function(Warp* w, u32 index, u32 lanes) {
     const Launch* L = (const Launch*)w->launch;
     const Call* c = &((const Call*)L->calls)[index];
     lanes &= w->mask;
     if (w->mask & ~lanes) wait_at(w, c->next, w->mask & ~lanes);
+    u32 first = NOWHERE, split = lanes && w->mask & ~lanes;
 #pragma unroll 1
     for (u32 left = lanes; left; left &= left - 1) {
         const u32 l = lowest(left);
@@ -125,6 +131,8 @@ extern "C" __device__ u32 call_function(Warp* w, u32 index, u32 lanes) {
             which = callee_at(L, c, address);
             if (which == NOWHERE) return fault(w, INVALID_TARGET, c->number, l, address);
         }
+        if (first == NOWHERE) first = which;
+        split |= which != first;
         const Callee* f = &((const Callee*)L->callees)[which];
         if (f->builtin == CODE) {
             if (f->block == NOWHERE) return fault(w, INVALID_TARGET, c->number, l, FUNCTIONS_AT + 16 * which);
@@ -134,6 +142,7 @@ extern "C" __device__ u32 call_function(Warp* w, u32 index, u32 lanes) {
             wait_at(w, c->next, 1u << l);
         }
     }
+    if (split) count_split(w, c->number);
     return 0;
 }
 
@@ -172,13 +181,18 @@ extern "C" __device__ void return_function(Warp* w, u32 lanes) {
 // brx.idx: each lane goes to the block that the table names for its index.
 extern "C" __device__ u32 branch_indexed(Warp* w, u32 number, u32 slot, const u32* table, u32 lanes) {
     lanes &= w->mask;
+    u32 first = NOWHERE, split = lanes && w->mask & ~lanes;
 #pragma unroll 1
     for (u32 left = lanes; left; left &= left - 1) {
         const u32 l = lowest(left);
         const u64 index = read_slot(w, slot, 4, l);
         if (index >= table[0]) return fault(w, INVALID_TARGET, number, l, index);
-        wait_at(w, table[1 + index], 1u << l);
+        const u32 to = table[1 + index];
+        if (first == NOWHERE) first = to;
+        split |= to != first;
+        wait_at(w, to, 1u << l);
     }
+    if (split) count_split(w, number);
     return 0;
 }
 

@@ -11,7 +11,8 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 enum { LANES = 32, FULL = 0xffffffffu, MAX_HAZARDS = 512 };
-enum { COUNTS = 8 };                // per access: executed, threads, sectors, wavefronts, phases, global, guarded, guarded threads
+enum { COUNTS = 8 };                // per access: executed, threads, sectors, wavefronts, phases, global, guarded, guarded threads;
+                                    // of a call or a jump by a table, the first: how often its lanes went to different places
 enum { LINE_BYTES = 128 };          // of shared memory for which one reading is noted
 enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are settled at once
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64

@@ -16,7 +16,8 @@ from course_lib.simt.host.counters import NAMES
 
 SAYS_READY = wire.pack({"ready": 1})
 GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "trace": [], "arrays": [["A", 4096, 16, 4]],
-        "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "predicted": [[3, "LDS", [[32, 1]]]]}
+        "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4], "copied": False,
+        "predicted": [[3, "LDS", [[32, 1]]]], "written": [[3, "LDS", 1]]}
 HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1]
 RECORD = [0, [0, 0, 0], 0, 1, "ld.global.f32", 1, [-1] * 32, 4, "global"]
 
@@ -69,6 +70,9 @@ LIES = {
     "trace_lanes": changed(trace=[[*RECORD[:6], [0] * 33, *RECORD[7:]]]),
     "steps": without("steps"),
     "levels": changed(sure="very"),
+    "levels_copied": changed(copied=1),
+    "levels_diverged": changed(diverged=["four"]),
+    "levels_written": changed(written=[[3, "LDS"]]),
     "levels_widths": changed(predicted=[[3, "LDS", 32]]),
     "levels_tags": changed(predicted=[[3, "LDS", [[[], 1]]]]),
     "ptx": changed(ptx=["x"]),
