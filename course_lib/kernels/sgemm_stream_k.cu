@@ -1,0 +1,180 @@
+// sgemm_stream_k.cu -- every multiprocessor gets as much to do as every other, at any size
+//
+// Computes  C[M,N] = alpha * op(A) @ op(B) + beta * C[M,N]         row-major float32; op transposes a matrix or leaves it
+// Idea      whole tiles as long as there is one for every block; the rest is shared out in steps of BK, and who ends a tile adds it up
+// Launch    any grid (blocks), all of which are resident; block (32 * BM/WM * BN/WN): TM x TN elements of C per thread
+// Shared    4 * STAGES * BK * (BM+4 + BN+4) bytes per block, dynamic; partial: BM*BN floats, ready: one int (0), per block
+// Strides   lda, ldb, ldc: elements from one row to the next, of A as it is stored: K x M when TRANSA is 1, and B N x K
+// Edges     any M, N, K below 2^31 elements a matrix, with WIDE 4 rows of 4n floats and of 16-byte alignment; CC 8.0 and up
+#ifndef BM            // the launcher passes all twelve with -D, or none
+#define BM 256
+#define BN 128
+#define BK 16
+#define WM 64
+#define WN 64
+#define TM 16
+#define TN 8
+#define STAGES 3
+#define RESIDENT 1
+#define WIDE 1
+#define TRANSA 0
+#define TRANSB 0
+#endif
+#define LM (WM / TM)  // lanes of a warp along the rows of its tile
+#define LN (WN / TN)  // and along the columns
+#define THREADS (32 * (BM / WM) * (BN / WN))
+#define LDA (BM + 4)  // words from one k to the next in As, and in Bs
+#define LDB (BN + 4)
+#define STAGE (BK * (LDA + LDB))
+static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles fill the block tile");
+static_assert(LM * TM == WM && LN * TN == WN && LM * LN == 32, "32 thread tiles fill a warp tile");
+static_assert(LM % 2 == 0 && LN % 2 == 0, "pairs of lanes lie in both directions");
+static_assert(TM % 4 == 0 && TN % 4 == 0 && BK % 8 == 0 && BK >= 4, "a vector is four floats, and lanes copy 8 k at a time");
+static_assert(WIDE == 1 || WIDE == 4, "a copy brings 4 or 16 bytes");
+static_assert(STAGES >= 2, "one stage is used while another is filled");
+
+// COUNT floats from global to shared memory, without a register and without waiting; 0 where they are outside the matrix.
+template <int COUNT>
+__device__ __forceinline__ void copy_async(unsigned to, const float* from, bool inside) {
+    if constexpr (COUNT == 4) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0));
+    else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0));
+}
+
+// Copy BK x X floats to tile[k][x]. K_NEXT: neighbours in memory differ in k. p: the first of them; `xs`, `ks` of them are inside.
+template <int X, int LD, bool K_NEXT>
+__device__ __forceinline__ void copy_tile(unsigned tile, const float* p, int ld, int xs, int ks) {
+    constexpr int COUNT = K_NEXT ? 1 : WIDE, ALONG = K_NEXT ? 8 : THREADS < X / COUNT ? THREADS : X / COUNT, STEP = THREADS / ALONG;
+    constexpr int XSTEP = K_NEXT ? STEP : ALONG * COUNT, KSTEP = K_NEXT ? ALONG : STEP;
+    static_assert(X % XSTEP == 0 && BK % KSTEP == 0, "all threads copy as many");
+    const int along = threadIdx.x % ALONG * COUNT, across = threadIdx.x / ALONG;
+    const int x = K_NEXT ? across : along, k = K_NEXT ? along : across;
+    p += (size_t)across * ld + along, tile += 4 * (k * LD + x);
+    const auto copy = [&](int xx, int kk, bool inside) {
+        copy_async<COUNT>(tile + 4 * (kk * LD + xx), p + (K_NEXT ? (size_t)xx * ld + kk : (size_t)kk * ld + xx), inside);
+    };
+    if (xs >= X && ks >= BK)                   // a whole tile: nothing to ask
+        for (int xx = 0; xx < X; xx += XSTEP)
+            for (int kk = 0; kk < BK; kk += KSTEP) copy(xx, kk, true);
+    else
+        for (int xx = 0; xx < X; xx += XSTEP)
+            for (int kk = 0; kk < BK; kk += KSTEP) copy(xx, kk, x + xx < xs && k + kk < ks);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, int lda, const float* __restrict__ B, int ldb,
+               float beta, float* __restrict__ C, int ldc, float* partial, int* ready) {
+    extern __shared__ __align__(16) float shared[];          // STAGES times As[BK][LDA], Bs[BK][LDB]
+    const unsigned shared_at = __cvta_generic_to_shared(shared);
+    const int t = threadIdx.x, lane = t % 32, warp = t / 32, block = blockIdx.x, blocks = gridDim.x;
+    // Lanes l and l^1 share a row, l and l^2 a column: then a 128-bit shared load merges its phases two by two.
+    const int lane_row = (lane >> 1 & 1) + (lane >> 2) % (LM / 2) * 2;
+    const int lane_col = (lane & 1) + (lane >> 2) / (LM / 2) * 2;
+    const int first_row = warp / (BN / WN) * WM + 4 * lane_row;    // four rows; the thread's next four are 4*LM further
+    const int first_col = warp % (BN / WN) * WN + 4 * lane_col;    // four columns; the next four are 4*LN further
+
+    // Whole waves of tiles first, one tile per block and wave; the steps of the other tiles are shared out evenly.
+    const int tiles_n = (N + BN - 1) / BN, tiles = (M + BM - 1) / BM * tiles_n, steps = max((K + BK - 1) / BK, 1);
+    const int waves = max(tiles / blocks - 1, 0), whole_tiles = waves * blocks;
+    const int units = (tiles - whole_tiles) * steps;
+    const auto share = [&](int who) { return units / blocks * who + min(units % blocks, who); };    // where a block's share begins
+    const int begin = share(block);
+    int end = share(block + 1);
+
+    for (int wave = 0; wave < waves || begin < end; ++wave) {
+        int tile = wave * blocks + block, first = 0, last = steps;      // steps first <= s < last of this tile are ours
+        if (wave >= waves) {                   // from the end of the share to its begin: nobody waits for somebody who waits
+            const int n = (end - 1) / steps;
+            tile = whole_tiles + n, first = max(begin - n * steps, 0), last = end - n * steps, end = n * steps + first;
+        }
+        // Eight rows of tiles, column by column: blocks that run together share what they read in the L2.
+        const int band = tile / (8 * tiles_n) * 8, high = min(8, tiles / tiles_n - band);
+        const int block_row = (band + tile % (8 * tiles_n) % high) * BM, block_col = tile % (8 * tiles_n) / high * BN;
+        float c[TM][TN] = {}, a[2][TM], b[2][TN];
+        const float* next_a = TRANSA ? A + (size_t)first * BK * lda + block_row : A + (size_t)block_row * lda + first * BK;
+        const float* next_b = TRANSB ? B + (size_t)block_col * ldb + first * BK : B + (size_t)first * BK * ldb + block_col;
+        int left = K - first * BK, to_fetch = last - first;
+        unsigned into = shared_at;
+        const auto fetch = [&] {               // the next step's tiles are under way from here on
+            if (to_fetch-- > 0) {
+                copy_tile<BM, LDA, !TRANSA>(into, next_a, lda, M - block_row, left);
+                copy_tile<BN, LDB, TRANSB>(into + 4 * BK * LDA, next_b, ldb, N - block_col, left);
+                next_a += TRANSA ? (size_t)BK * lda : BK, next_b += TRANSB ? BK : (size_t)BK * ldb, left -= BK;
+                into = into == shared_at + 4 * (STAGES - 1) * STAGE ? shared_at : into + 4 * STAGE;
+            }
+            asm volatile("cp.async.commit_group;");
+        };
+        const float* stage = shared;
+        const auto load = [&](int k, int which) {                      // shared memory to registers
+#pragma unroll
+            for (int i = 0; i < TM; i += 4)
+                *reinterpret_cast<float4*>(&a[which][i]) = *reinterpret_cast<const float4*>(&stage[k * LDA + first_row + i * LM]);
+            for (int j = 0; j < TN; j += 4)
+                *reinterpret_cast<float4*>(&b[which][j]) = *reinterpret_cast<const float4*>(&stage[(BK * LDA + k * LDB) + first_col + j * LN]);
+        };
+        const auto arrived = [] {              // the oldest group is complete, for all threads; the next one may overwrite what was read
+            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+            __syncthreads();
+        };
+
+        for (int s = 1; s < STAGES; ++s) fetch();
+        arrived();
+        load(0, 0);
+        for (int s = first; s < last; ++s)
+#pragma unroll
+            for (int k = 0; k < BK; ++k) {
+                if (k == BK - 1) {
+                    stage = stage == shared + (STAGES - 1) * STAGE ? shared : stage + STAGE;
+                    arrived();
+                }
+                load((k + 1) % BK, (k + 1) % 2);                       // while the products of this k go on
+                if (k == 0) fetch();
+#pragma unroll
+                for (int i = 0; i < TM; ++i)                           // there and back again: neighbours in time share an operand
+                    for (int j = 0; j < TN; ++j) {
+                        const int col = i % 2 ? TN - 1 - j : j;
+                        c[i][col] += a[k % 2][i] * b[k % 2][col];
+                    }
+            }
+        asm volatile("cp.async.wait_all;");
+        __syncthreads();                       // nobody fills a stage before all have read
+
+        if (last < steps) {                    // a later block ends this tile: leave our sums to it
+            float4* mine = reinterpret_cast<float4*>(partial + (size_t)block * BM * BN) + t;
+#pragma unroll
+            for (int i = 0; i < TM; ++i)       // two and two in swapped order: c's registers then lie in the other bank than b's
+                for (int j = 0; j < TN; j += 4)
+                    __stcg(&mine[(i * TN + j) / 4 * THREADS], make_float4(c[i][j + 1], c[i][j], c[i][j + 3], c[i][j + 2]));
+            __threadfence();
+            __syncthreads();                   // all have written before one says so
+            if (t == 0) atomicExch(&ready[block], 1);
+            continue;
+        }
+        int who = block;                       // the first block that has a part of this tile
+        while (first > 0 && share(who) > (tile - whole_tiles) * steps) --who;
+        for (; who < block; ++who) {           // in this order always: the same bits each time
+            if (t == 0) {
+                while (atomicAdd(&ready[who], 0) == 0) __nanosleep(20);
+                ready[who] = 0;                // for the next launch
+                __threadfence();
+            }
+            __syncthreads();                   // nobody reads before it is there
+            const float4* theirs = reinterpret_cast<const float4*>(partial + (size_t)who * BM * BN) + t;
+#pragma unroll
+            for (int i = 0; i < TM; ++i)
+                for (int j = 0; j < TN; j += 4) {
+                    const float4 v = __ldcg(&theirs[(i * TN + j) / 4 * THREADS]);
+                    c[i][j + 1] += v.x, c[i][j] += v.y, c[i][j + 3] += v.z, c[i][j + 2] += v.w;
+                }
+        }
+#pragma unroll
+        for (int i = 0; i < TM; ++i)
+            for (int j = 0; j < TN; ++j) {
+                const int row = block_row + first_row + i / 4 * 4 * LM + i % 4;
+                const int col = block_col + first_col + j / 4 * 4 * LN + j % 4;
+                if (row < M && col < N) {
+                    float* out = &C[(size_t)row * ldc + col];
+                    *out = alpha * c[i][j] + (beta == 0.0f ? 0.0f : beta * *out);     // beta 0: C is not read
+                }
+            }
+    }
+}
