@@ -124,8 +124,8 @@ def test_the_library_does_the_same_arithmetic_and_one_multiply_add_more_per_elem
     (row,) = data.readings("library").find(N=N)
     assert row["multiply_adds"] == N**3 + N**2
     assert (row["additions"], row["multiplications"]) == (0, 0)
-    assert "all 13 kernels do the same arithmetic. For matrices with N rows and N columns, each of them does N · N · N multiplications and " \
-        "as many additions, and one more of each for every element of C." in PROSE
+    assert "all 13 kernels do the same arithmetic. For matrices with N rows and N columns, each of them does N · N · N multiplications " \
+        "and as many additions, and one more of each for every element of C." in PROSE
     assert f"For that one NVIDIA's *profiler* counted, at N = {N}." in PROSE
 
 
