@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib.lessons.bank_conflicts.in_memory import rows_in_banks
-from course_lib.lessons.coalescing.layouts import layouts
+from course_lib.lessons.coalescing.layouts import layouts, pieces
 from course_lib.lessons.coalescing.transfers import transfers
 from course_lib.lessons.cpu.recorded import climb
 from course_lib.lessons.first_kernel.plan import plan
