@@ -42,7 +42,7 @@ def vanishing(figure):
 
 PICTURES = {
     "threads": lambda: render(draw_threads(16), "threads"),
-    "climb": climb, "plan": plan, "surplus": surplus, "layouts": layouts,
+    "climb": climb, "plan": plan, "surplus": surplus, "layouts": layouts, "pieces": pieces,
     "banks": rows_in_banks, "one change": one_change,
     "transfers": lambda: render(transfers(256 + 4 * np.arange(32)), "transfers"),
 }
