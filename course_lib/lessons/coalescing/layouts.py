@@ -1,5 +1,7 @@
 """Memory cut into sectors, drawn: two layouts of the same pixels, and the pieces that the L2 fetches."""
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
@@ -22,9 +24,9 @@ def place(number: int) -> float:
     return number + GAP * (number // FLOATS)
 
 
-def frame(ax: Axes, first: int, count: int, y: float, **look: object) -> None:
+def frame(ax: Axes, first: int, count: int, y: float, **look: Any) -> None:
     """Draw a frame around neighbouring floats."""
-    options: dict[str, object] = {"fill": False, "edgecolor": style.INK, "linewidth": 2.4} | look
+    options: dict[str, Any] = {"fill": False, "edgecolor": style.INK, "linewidth": 2.4} | look
     width = place(first + count - 1) + 1 - place(first)
     ax.add_patch(Rectangle((place(first), y), width, 1, **options))
 
