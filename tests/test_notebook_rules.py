@@ -255,6 +255,24 @@ def test_lesson_has_its_parts(path):
     assert not (found := missing_parts(read(path), path.name[:2], following, path.name[:2] in REWRITTEN)), "\n".join(found)
 
 
+def lost_pointers(cells):
+    """Return the optional sections that a lesson's prose names, `*Optional: …*`, and does not have."""
+    prose = "\n\n".join(source(cell) for cell in cells if cell["cell_type"] == "markdown")
+    sections = re.findall(r"^## (Optional: .*)$", prose, re.M)
+    return [name for name in (" ".join(found.split()) for found in re.findall(r"\*(Optional: [^*]+)\*", prose)) if name not in sections]
+
+
+@each(LESSONS)
+def test_a_section_that_is_pointed_to_exists(path):
+    assert not lost_pointers(read(path))
+
+
+def test_a_pointer_to_a_section_that_is_gone_is_named():
+    texts = ("See *Optional: the\nproof*.", "*Optional: more*", "## Optional: more")
+    cells = [{"cell_type": "markdown", "source": [text]} for text in texts]
+    assert lost_pointers(cells) == ["Optional: the proof"]
+
+
 @each(LESSONS)
 def test_the_reader_writes_a_kernel(path):
     cells, number = read(path), path.name[:2]

@@ -21,7 +21,7 @@ from course_lib.lessons.first_kernel.times import cycles_per_step
 from course_lib.magic import from_cell
 from course_lib.model import bank_table
 from course_lib.model.banks import conflicts, shared_wavefronts
-from course_lib.run import counter_name
+from course_lib.run import counter_name, footprint
 from course_lib.unwritten import NotWritten
 from course_lib.widgets.compute import evaluate
 from tools import my_course
@@ -118,6 +118,13 @@ def test_the_predictions_are_what_is_counted():
     assert counts.transposed(32, 0).count("wavefronts", "store") == 2_048, "one wavefront each, which is 2,048 more"
     assert "2,048 · 32 = 65,536" in PROSE
     assert "32 times fewer, for 128 bytes of memory per block" in PROSE
+
+
+def test_steps_of_n_words_visit_banks_as_the_text_says():
+    for n in range(1, 65):
+        visited = n * LANES % 32
+        assert len(set(visited)) == 32 // gcd(n, 32) == 32 / np.bincount(visited).max()
+    assert "the steps of n words visit 32 / gcd(n, 32) banks" in PROSE
 
 
 def test_narrow_tiles_need_another_padding_and_then_their_stores_have_conflicts():
@@ -237,6 +244,12 @@ def test_the_transposition_stops_gaining_at_four_words():
     assert max(last) / min(last) < 1.015, "1 %"
     assert float(rows["PAD = 4"][0]) / float(rows["PAD = 1"][0]) == 2.5
     assert all(float(row[1]) < float(row[2]) for row in rows.values() if row[1]), "no modelled time above a recording"
+    shorter = 1e6 * (times.wavefronts_alone(0) - times.wavefronts_alone(16)), taken["PAD = 0"] - taken["PAD = 16"]
+    assert "they would need {:.0f} µs less, and the recorded time is {:.0f} µs shorter".format(*shorter) in PROSE
+    alike = [footprint("transpose", TILE=32, PAD=PAD).occupancy.warps for PAD in (0, 16, 8, 4, 2, 1)]
+    assert alike == [64] * 6, "nothing but the padding differs"
+    assert "the wavefronts still fall from 5 to 2, but the time changes by 1 % only" in PROSE
+    assert (rows["PAD = 4"][0], rows["PAD = 1"][0]) == ("5", "2")
     assert "would need 66 of the 89.6 µs" in PROSE
     assert (rows["PAD = 0"][1], rows["PAD = 0"][2]) == ("66", "89.6")
     copy = taken["a plain copy, no tile"]
@@ -249,10 +262,20 @@ def test_the_time_of_a_tile_of_sixteen_hardly_depends_on_its_conflicts():
     assert 100 * (taken["16 × 16, PAD = 0"] / taken["16 × 16, PAD = 2"] - 1) == pytest.approx(2, abs=0.5)
 
 
+def test_the_main_path_has_one_topic():
+    main, order = PROSE.split("## Key points")[0], list(CELLS)
+    for second in ("LDS", "float4", "64-bit", "128-bit", "groups", "swizzle", "first optional section"):
+        assert second not in main, second
+    assert order.index("optional-swizzle") == order.index("key-points") + 1
+    for cell in ("swizzle-picture", "product-picture", "product-bars", "product-counted"):
+        assert order.index(cell) > order.index("key-points"), cell
+
+
 def test_the_prose_says_what_was_recorded():
     narrow = {PAD: microseconds("sgemm_padded", 4096, TILE=16, PAD=PAD) / 1e3 for PAD in (0, 1, 4)}
+    plain, padded = (microseconds("transpose", 4096, TILE=32, ROWS=8, PAD=PAD) for PAD in (0, 1))
     tiled = microseconds("sgemm_tiled", 4096, BM=16, BN=16, BK=16) / 1e3
-    for said in (f"in {narrow[0]:.1f} ms on an H200", f"the same kernel needs {narrow[1]:.1f} ms",
+    for said in (f"it needs {plain:.1f} µs on an H200", f"The same kernel needs {padded:.1f} µs", f"that takes {narrow[0]:.0f} ms",
                  f"the same loads as PAD = 0, only the words lie elsewhere, and it takes {narrow[4]:.1f} ms",
                  f"{narrow[0] / narrow[1]:.1f} times faster", f"It takes {tiled:.1f} ms, nearly the same"):
         assert said in PROSE, said
@@ -287,7 +310,7 @@ def test_the_pictures_are_set_to_what_the_text_speaks_of():
     assert "Bs[16][16 + 0]" not in repr(bank_conflicts.banks("sgemm_padded", tile=16).static_text())
     assert bank_conflicts.banks("sgemm_padded", tile=16).values["access"] == "load"
     assert "swizzled" in bank_conflicts.banks("transpose_swizzled").static_text()
-    assert "picture at the top" not in PROSE.partition("## Back to the product")[2], "it stands where it is spoken of"
+    assert "picture at the top" not in PROSE.partition("## Does it save time?")[2], "it stands where it is spoken of"
 
 
 def test_no_recorded_size_of_the_naive_kernel_is_faster_than_banks_in_the_l1_allow():
@@ -338,7 +361,7 @@ def test_the_sliders_kernel_counts_what_the_readers_does(mine):
     ours = evaluate("transpose", 64, {"TILE": 32, "PAD": 0}, backend="sim")
     checked = sum(counters.get(counter_name("wavefronts", "load"), 0) for counters in check(mine).lines.values())
     assert ours.count("wavefronts") == checked == 65_536 / 16
-    assert "its table counts, too, but for a smaller matrix of 64 × 64" in PROSE
+    assert "Its table counts wavefronts, too, but for a smaller matrix of 64 × 64" in PROSE
     assert "16 times fewer wavefronts" in PROSE
 
 

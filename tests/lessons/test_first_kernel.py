@@ -15,10 +15,11 @@ from nbclient import NotebookClient
 from course_lib import cp, data
 from course_lib.arch import DEFAULT_DEVICE
 from course_lib.check import check
+from course_lib.check.case import gate_case
 from course_lib.errors import CourseError
 from course_lib.explorables.threads import BLOCKS
 from course_lib.lessons import first_kernel
-from course_lib.lessons.first_kernel import blocks, counts, sizes, stores, times
+from course_lib.lessons.first_kernel import blocks, counts, guards, sizes, stores, times
 from course_lib.magic import from_cell
 from course_lib.model import l1_wavefronts
 from course_lib.run import matches, run
@@ -70,6 +71,20 @@ def test_in_the_second_kernel_six_characters_are_exchanged():
         assert b in CELLS["predict"], "the question shows these lines"
     assert sum(x != y for a, b in different for x, y in zip(a, b, strict=True)) == 6
     assert "Only six characters differ" in PROSE
+
+
+def test_the_experiment_with_another_block_gives_both_kernels_the_same_requests():
+    """The reader launches `swapped` in blocks of 2 × 128, with the call that the prose has."""
+    call = "kernel((N // 2, N // 128), (2, 128), (np.int32(N), A, B, C))"
+    assert f"`{call}`" in CELLS["explained"]
+    N, rng = 256, np.random.default_rng(3)
+    A, B = (cp.asarray(rng.standard_normal((N, N), dtype=np.float32)) for _ in "AB")
+    C = cp.zeros((N, N), dtype=np.float32)
+    eval(call, {"kernel": cp.RawKernel(written("swapped"), "swapped"), "N": N, "np": np, "A": A, "B": B, "C": C})
+    again = cp.last_launch()
+    assert matches(C.get(), A.get(), B.get())
+    assert first_kernel.beside(launched("first")[1], again).rows[2] == ("sectors per load request", "2", "2", "1")
+    assert "Both kernels now touch 2 sectors per request" in CELLS["explained"]
 
 
 def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
@@ -199,14 +214,26 @@ def test_equally_many_sectors_did_not_take_equally_long():
     assert len(per_line) == 13
     assert f"at {per_line[0]:.1f} to {per_line[-1]:.1f} ms per line" in PROSE
     assert min(two) / 2 > 1.4 * max(per_line), "visibly above"
+    ratio = times.seconds("swapped") / times.seconds("naive")
+    charted = [blocks.seconds_by_block(kernel, 4096)[16, 16] for kernel in ("swapped", "naive")]
+    assert f"{charted[0] / charted[1]:.2f}" == f"{ratio:.2f}", "the two recordings agree"
+    assert f"17 / 3 = {17 / 3:.2f} times as many lines, and its time was {ratio:.2f} times as long" in PROSE
     assert f"{two[0]:.1f} to {two[-1]:.1f} ms, above that" in repr(first_kernel.sectors_and_lines())
 
 
 def test_the_same_shape_of_a_warp_took_as_long_with_x_and_y_exchanged():
     assert counts.warp_in_c("swapped", 2, 128) == counts.warp_in_c("naive", 16, 16) == (2, 16)
-    taken = {f"{1e3 * blocks.seconds_by_block(kernel, 4096)[block]:.1f}" for kernel, block in (("swapped", (2, 128)), ("naive", (16, 16)))}
-    assert taken == {"25.4"}
-    assert "Both took 25.4 ms." in PROSE
+    assert "Three recordings on an H200 answer that, all at N = 4096" in PROSE
+    assert "H200" in data.load(blocks.RECORDING).label
+    part = r"(\d+) rows, (\d+) columns"
+    lines = re.findall(rf"^\| \*(.*)\* \| (\d+) × (\d+) \| {part} \| {part} \| (.*) \|$", CELLS["explained"], re.M)
+    assert len(lines) == 3
+    for said, *numbers, ms in lines:
+        (kernel,) = (name for name, words in counts.SAID.items() if words == said)
+        bx, by, *covered = map(int, numbers)
+        whole = (by, bx) if kernel == "naive" else (bx, by)
+        assert covered == [*whole, *counts.warp_in_c(kernel, bx, by)]
+        assert ms == f"{1e3 * blocks.seconds_by_block(kernel, 4096)[bx, by]:.1f}"
 
 
 def test_at_2048_and_4096_from_three_lines_on_the_time_follows_the_lines_and_at_two_it_does_not():
@@ -262,7 +289,8 @@ def test_the_speaker_notes_say_what_was_recorded():
 
 def test_sectors_are_asked_for_before_it_is_said_that_they_are_not_the_time():
     order = list(CELLS)
-    assert order.index("shapes-told") < order.index("cost") < order.index("guess-shapes") < order.index("sectors-and-lines")
+    told = [order.index(cell) for cell in ("key-points", "shapes-told", "cost", "guess-shapes", "sectors-and-lines")]
+    assert told == sorted(told), "and all of it is optional"
 
 
 def test_the_picture_of_the_sliders_stands_beside_the_table_in_a_narrow_notebook():
@@ -277,13 +305,23 @@ def test_more_than_1024_threads_are_refused():
         run("sgemm_naive", A, A, bx=64, by=32)
 
 
+def test_the_details_of_the_check_count_a_product_of_their_own():
+    report = check(written("sgemm"))
+    warps = 64 * 64 // 32
+    assert f"with M = N = K = 64: C has 64 · 64 / 32 = {warps} warps" in PROSE
+    assert f"That makes {2 * 64 * warps:,}." in PROSE
+    assert f"{2 * 64 * warps:,}" in report._repr_html_()
+    counted = gate_case(guards.TILE)
+    assert (counted.M, counted.N, counted.K) == (64, 64, 64)
+
+
 def test_the_kernel_for_any_size_is_right_on_every_input():
     said = repr(check(written("sgemm")))
     assert "right on 12 of 12 inputs" in said
     assert "no hazard" in said
     numbers, sectors = 8 * (2 + 16) / (16 + 16), 8 * (2 + 2) / (2 * 16 / 8)            # 8 warps; once: 16 numbers of A and 16 of B
     assert f"{numbers:.1f} times on average, and touches {sectors:.1f} times as many sectors" in said
-    assert f"8 · 18 = {8 * 18}, and only 16 + 16 = 32 of them are different: 144 / 32 = {numbers}" in PROSE
+    assert f"8 · 18 = {8 * 18} numbers. Only 16 + 16 = 32 of them are different, and 144 / 32 = {numbers}." in PROSE
 
 
 def test_without_its_guard_only_whole_blocks_are_right():

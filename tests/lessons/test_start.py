@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -56,10 +57,10 @@ def test_the_kernel_doubles_and_is_counted_as_the_prose_says(twice):
     assert "Eight numbers of four bytes fill exactly one piece, which was loaded once and stored once." in PROSE
     cp.RawKernel(twice, "twice")((1,), (4,), (x,))
     assert [tuple(row) for row in start.counted(cp.last_launch()).rows] == [("threads", 4), (loaded, 32), (stored, 32)]
-    assert "It still says 32. Four numbers are 16 bytes, but a GPU counts whole pieces." in PROSE
+    assert "Its first row says 4, because four threads ran. The two rows of bytes do not change: both still say 32." in PROSE
     cp.RawKernel(twice, "twice")((1,), (9,), (cp.asarray(np.arange(16, dtype=np.float32)),))
     assert [row[1] for row in start.counted(cp.last_launch()).rows] == [9, 64, 64]
-    assert "Launch 4 threads: it still says 32." in NOTES
+    assert "Launch 4 threads: the rows of bytes still say 32." in NOTES
     assert "With 9 threads (and a longer array) it says 64." in NOTES
 
 
@@ -111,6 +112,10 @@ def test_the_climb_is_the_recording():
         assert ms == f"{MS[kernel]:.1f}"
         assert share == f"{100 * MS[LIBRARY] / MS[kernel]:.0f}"
         assert bool(lesson) is (kernel != LIBRARY)
+    tiles = {name: data.load("ladder").find(kernel, N)[0].parameters for kernel, name in NAMES.items()}
+    for name in ("1D tile", "2D tile"):
+        assert f"*{name}*" in PROSE
+        assert "with {BM} × {BN}".format(**tiles[name]) in PROSE
     for record in data.load("ladder").records:
         assert record.gflops == pytest.approx(2e-9 * record.N**3 / record.median_s, rel=1e-3)
 
@@ -119,21 +124,23 @@ def test_the_library_does_the_same_arithmetic_and_one_multiply_add_more_per_elem
     (row,) = data.readings("library").find(N=N)
     assert row["multiply_adds"] == N**3 + N**2
     assert (row["additions"], row["multiplications"]) == (0, 0)
-    assert f"{100 * N**2 / N**3:.2f} %" == "0.02 %"
-    assert "and one more of each for every element of C. That adds 0.02 %." in PROSE
+    assert "all 13 kernels do the same arithmetic. For matrices with N rows and N columns, each of them does N · N · N multiplications " \
+        "and as many additions, and one more of each for every element of C." in PROSE
+    assert f"For that one NVIDIA's *profiler* counted, at N = {N}." in PROSE
 
 
 def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_apart_they_are():
-    side = 128                             # one block of the largest tiles
-    A, B = np.random.default_rng(0).standard_normal((2, side, side), dtype=np.float32)
-    done = {kernel: run(kernel, A, B, backend="sim").counters for kernel in RIVALS}
-    assert {counters[FFMA] for counters in done.values()} == {side**3 + side**2}, "the product, and alpha times each sum"
-    assert {counters[FFMA.replace("ffma", other)] for counters in done.values() for other in ("fadd", "fmul")} == {0}
+    for side in (128, 256):                # one block of the largest tiles, and four
+        A, B = np.random.default_rng(0).standard_normal((2, side, side), dtype=np.float32)
+        done = {kernel: run(kernel, A, B, backend="sim").counters for kernel in RIVALS}
+        assert {counters[FFMA] for counters in done.values()} == {side**3 + side**2}, "the product, and alpha times each sum"
+        assert {counters[FFMA.replace("ffma", other)] for counters in done.values() for other in ("fadd", "fmul")} == {0}
+        assert re.search(rf"counted what they do, for [^.]*N = {side}\b", PROSE)
     assert len(RIVALS) == 12
-    assert f"All twelve do the same arithmetic: {N} · {N} · {N} multiplications" in PROSE
     slow, fast = max(map(MS.get, RIVALS)), min(map(MS.get, RIVALS))
     assert (MS["sgemm_swapped"], MS["sgemm_warp_tile"]) == (slow, fast)
-    assert f"*swapped* takes {slow:.1f} ms for one product, and *warp tile* {fast:.1f} ms, which is {slow / fast:.0f} times less" in PROSE
+    assert f"*swapped* takes {slow:.1f} ms for one product, and *warp tile* takes {fast:.1f} ms." in PROSE
+    assert f"So *swapped* takes {slow / fast:.0f} times as long" in PROSE
     assert f"can take {slow:.1f} ms or {fast:.1f} ms" in PROSE
     assert f"*coalesced* takes {MS['sgemm_coalesced']:.1f} ms, although *uncoalesced* takes only {MS['sgemm_uncoalesced']:.1f} ms" in PROSE
 
@@ -141,7 +148,7 @@ def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_ap
 def test_the_counts_beside_the_profiler_are_those_of_the_documentation():
     page = (LESSON.parents[1] / "docs" / "simulator-hardware.md").read_text(encoding="utf-8")
     assert "| 946 counters | Nsight Compute's readings | 927 |" in page
-    assert "holds 86 small kernels" in page
+    assert "86 of them were recorded" in page
     assert "We ran 86 small kernels under it, on an H200, and compared 946 counts: 927 are equal" in PROSE
     assert "927 of 946 counts were equal" in QUESTIONS
 
@@ -172,7 +179,7 @@ def test_a_picture_shows_the_products_of_one_second():
 def test_the_prose_says_what_was_recorded():
     assert f"cuBLAS finishes {int(1000 / MS[LIBRARY])} products and the naive kernel {int(1000 / MS['sgemm_naive'])}" in PROSE
     apart = f"{MS['sgemm_naive'] / MS[LIBRARY]:.1f}"
-    assert f"The naive kernel takes {apart} times as long as cuBLAS" in PROSE
+    assert f"The naive kernel takes {apart} times as long as cuBLAS." in PROSE
     assert f"Divide your factor by {apart}:" in PROSE
     closest = min(RIVALS, key=MS.get)
     assert f"reaches {100 * MS[LIBRARY] / MS[closest]:.0f} % of the library's speed. It is in lesson 15" in PROSE
@@ -180,7 +187,7 @@ def test_the_prose_says_what_was_recorded():
     slower = {NAMES[kernel]: MS[kernel] / MS["sgemm_naive"] for kernel in RIVALS if MS[kernel] > MS["sgemm_naive"]}
     assert set(slower) == {"swapped", "coalesced"}
     assert f"*swapped* takes {slower['swapped']:.1f} times as long as the naive kernel, and" in PROSE
-    assert f"{slower['coalesced']:.1f} times as long." in PROSE
+    assert f"takes {slower['coalesced']:.1f} times as long." in PROSE
 
 
 def test_the_notes_and_the_front_page_say_what_was_recorded():

@@ -213,8 +213,7 @@ def test_the_prose_says_what_was_recorded():
         data.load("ladder").find("sgemm_tiled", 4096)[0].median_s]
     assert all(round(1e3 * s) == 18 and round(100 * library / s) == 15 for s in tiled), "about 18 ms, 15 %"
     says(f"UNROLL = 4 is {seconds[1] / seconds[4]:.2f} times faster than UNROLL = 1",
-         f"and {100 * (1 - seconds[2] / seconds[1]):.0f} % of the time",
-         f"Is {1e3 * seconds[16]:.1f} ms slower than {1e3 * seconds[4]:.1f}?")
+         f"and {100 * (1 - seconds[2] / seconds[1]):.0f} % of the time")
     assert all(seconds[factor] > 0.99 * seconds[4] for factor in (8, 16)), "after that nothing more is gained"
     says(f"With UNROLL = 4 the kernel takes {1e3 * seconds[4]:.1f} ms", f"your kernel was never at {1e3 * seconds[1]:.1f} ms")
     assert unrolling.recorded_ms(16) == round(1e3 * seconds[16], 1)
@@ -224,13 +223,32 @@ def test_what_is_said_of_the_spread_of_the_recordings():
     found = [experiments.recorded_unrolled(factor) for factor in counts.FACTORS] + [experiments.tiled()]
     assert {record.repeats for record in found} == {6, 7, 8}
     assert all((record.high_s - record.low_s) / record.median_s < 0.004 for record in found)
-    says("median of six to eight measurements, and the middle half of these lies within 0.4 %")
-    once, again = experiments.unrolled(16), experiments.conflicting(1)
-    assert (once.instructions, once.wavefronts) == (again.instructions, again.wavefronts)
-    assert 100 * (1 - again.ms / once.ms) == pytest.approx(6, abs=0.5)
-    says(f"took {again.ms:.1f} ms. That is 6 % less, and we do not know why", "differ by no more than 6 %")
-    times = [experiments.unrolled(factor).ms for factor in (4, 8, 16)]
-    assert max(times) / min(times) < 1.06
+    four, sixteen, copy = experiments.recorded_ms(4), experiments.recorded_ms(16), experiments.conflicting(1)
+    says(f"The difference, {sixteen} to {four} ms, is larger than the scatter", f"took {copy.ms:.1f} ms at UNROLL = 16. We do not know why")
+    assert sixteen / four > 1.004
+
+
+def test_which_compiler_made_the_code_that_was_timed():
+    row, = (row for row in RECORD["rows"] if row["kernel"] == "sgemm_unrolled")
+    older = max(loops(read_back(row["sass"])), key=lambda loop: loop.counts["FFMA"]).counts["instructions"] / 16
+    ids = list(CELLS)
+    assert ids.index("reveal-time") + 1 == ids.index("scoreboard-words"), "it is said where a count first meets a time"
+    says(f"the code that took {experiments.recorded_ms(16)} ms has {counts.two_decimals(older)} instructions per multiply-add")
+    assert 0.3 < 1 - older / counts.step(4).per_multiply_add < 1 / 3, "nearly a third less"
+    added, = (row for row in data.readings("ballast").find(UNROLL=16, EXTRA=1, WAYS=1, N=4096))
+    more = 16 * (added["instructions"] - experiments.conflicting(1).instructions)
+    says(f"the copy got {more:.0f} more per tile, and took {1e3 * added['median_s']:.1f} ms")
+    assert not any("6 %" in text for text in CELLS.values()), "no rule rests on one mismatch"
+
+
+def test_the_opening_does_not_answer_the_prediction():
+    first = CELLS["title"] + CELLS["watch"] + CELLS["idea"]
+    assert not any(time in first for time in ("18 ms", "17.9", "17.4", "17.7"))
+    assert "15 %" in first
+
+
+def test_the_repair_says_what_to_take_out_of_the_for():
+    says("take `int k = 0` out of the `for`, which then begins with `for (; k + 3 < K;`")
 
 
 def test_the_scoreboards_first_row_is_lesson_04s_kernel_which_the_compiler_unrolled():
@@ -244,7 +262,7 @@ def test_the_scoreboards_first_row_is_lesson_04s_kernel_which_the_compiler_unrol
     if nvrtc_version() == (13, 5):
         shares = [step.shares()["once per tile"] for step in (whole_step("sgemm_tiled", **experiments.SQUARE), counts.step(16))]
         assert [16 * share for share in shares] == [35, 24]
-        says("needs 35 instructions once per tile in place of 24. That makes 4.44 per multiply-add, and not 3.75")
+        says("it needs more instructions once per tile, 35 in place of 24: 4.44 per multiply-add")
 
 
 def test_what_is_said_of_the_step_from_2_to_4():
@@ -263,7 +281,7 @@ def test_each_pair_of_recordings_differs_in_one_count():
             assert (getattr(pair[0], name) == getattr(pair[1], name)) is (name == same)
     fewer = [pair[1].instructions / pair[0].instructions for pair in (first, second)]
     assert fewer == [pytest.approx(0.75, abs=0.01), pytest.approx(0.66, abs=0.02)], "a quarter, a third"
-    assert [f"{100 * (after.ms / before.ms - 1):+.0f} %" for before, after in (first, second, third)] == ["-9 %", "+3 %", "+49 %"]
+    assert [f"{100 * (after.ms / before.ms - 1):+.0f} %" for before, after in (first, second, third)] == ["-9 %", "-2 %", "+49 %"]
     before, after = third
     says(f"With {after.wavefronts / before.wavefronts:.2f} times the wavefronts and the same instructions",
          f"the kernel takes {after.ms / before.ms:.2f} times as long")
@@ -275,7 +293,7 @@ def test_lesson_06s_kernel_needs_fewer_instructions_and_as_much_time():
     found = whole_step("sgemm_padded", TILE=16, PAD=4)
     assert found.counts["LDS"] == found.counts["LDS.128"] == 8, "the loads of both tiles are joined"
     ms, waves = 1e3 * experiments.padded(4).median_s, experiments.wavefronts("sgemm_padded", TILE=16, PAD=4)
-    assert ms > min(experiments.unrolled(factor).ms for factor in (4, 8, 16))
+    assert ms > min(experiments.recorded_ms(factor) for factor in (4, 8, 16))
     assert found.per_multiply_add < 3.47, "fewer than any kernel of both tables"
     says("It stores the tile of B as `Bs[col][k]`", f"and {waves:.2f} wavefronts. It takes {ms:.1f} ms, no less than the others")
     if nvrtc_version() == (13, 5):
@@ -298,7 +316,7 @@ def test_the_profiler_counted_what_the_optional_section_says():
     row, = (row for row in RECORD["rows"] if row["kernel"] == "sgemm_unrolled")
     assert RECORD["nvrtc"] == [13, 0]
     says(f"{row['profiled']:,}", f"That is {row['profiled'] / (1024**3 / 32):.2f} for each")
-    says("(NVRTC 13.0), which needs 27 instructions once per tile")
+    says("NVRTC 13.0. For UNROLL = 16 the older one needs 27 instructions once per tile")
     assert row["N"] == 1024
     loop = max(loops(read_back(row["sass"])), key=lambda loop: loop.counts["FFMA"])
     assert (loop.counts["FFMA"], loop.counts["LDS"], loop.counts["instructions"]) == (16, 20, 16 + 20 + 27)

@@ -4,7 +4,7 @@ from course_lib.explorables import one_request, tile_load
 from course_lib.lessons.coalescing.column_access import column_sliders
 from course_lib.lessons.coalescing.columns import old_and_new
 from course_lib.lessons.coalescing.experiments import fetch_chart, fetches, under_way
-from course_lib.lessons.coalescing.layouts import layouts
+from course_lib.lessons.coalescing.layouts import layouts, pieces
 from course_lib.lessons.coalescing.mistakes import with_slip
 from course_lib.lessons.coalescing.products import (
     b_line,
@@ -19,6 +19,6 @@ from course_lib.lessons.coalescing.strides import recorded_us, stride_times
 
 __all__ = [
     "b_line", "beside_uncoalesced", "between", "column_sliders", "fetch_chart", "fetches", "layouts", "line_29_chart",
-    "line_29_ms", "old_and_new", "one_request", "recorded_us", "scoreboard", "slides", "stride_times", "tile_load", "under_way",
+    "line_29_ms", "old_and_new", "one_request", "pieces", "recorded_us", "scoreboard", "slides", "stride_times", "tile_load", "under_way",
     "with_slip",
 ]

@@ -1,19 +1,39 @@
-"""Two layouts of the same pixels in memory, cut into sectors: where the red values are."""
+"""Memory cut into sectors, drawn: two layouts of the same pixels, and the pieces that the L2 fetches."""
 
+from typing import Any
+
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
-FLOATS, SECTORS = 8, 3                  # floats per sector; sectors that are drawn
+FLOATS, SECTORS, GAP = 8, 3, 0.35       # floats per sector; sectors of a layout; between two sectors that are drawn, in floats
+HUES = {"r": style.VERMILION, "g": style.GREEN, "b": style.BLUE}
 ALT = ("Two rows of three sectors, each sector with eight floats. Above, one array of pixels: red, green, blue, red and so on; "
-       "the eight red values lie in three sectors. Below, an array for each colour: the eight red values fill the first sector, the "
-       "other sectors belong to other arrays.")
+       "the eight red values lie in three sectors, and so do the green and the blue ones. Below, an array for each colour: the eight red "
+       "values fill the first sector, the other sectors belong to other arrays.")
+REACH, PER_PIECE = 64, 16               # floats of memory that are drawn for each stride; in a piece of 64 bytes
+PIECES = ("Two rows of memory, 256 bytes each: eight sectors, in four pieces of 64 bytes. Above, stride 8: a wanted float in each of the "
+          "eight sectors, two in each piece. Below, stride 16: a wanted float in every second sector, one in each piece. The second half "
+          "of each piece is fetched, too, though no lane asks for it.")
+
+
+def place(number: int) -> float:
+    """Return where a float is drawn: its number, and a gap for each sector before it."""
+    return number + GAP * (number // FLOATS)
+
+
+def frame(ax: Axes, first: int, count: int, y: float, **look: Any) -> None:
+    """Draw a frame around neighbouring floats."""
+    options: dict[str, Any] = {"fill": False, "edgecolor": style.INK, "linewidth": 2.4} | look
+    width = place(first + count - 1) + 1 - place(first)
+    ax.add_patch(Rectangle((place(first), y), width, 1, **options))
 
 
 @style.styled
 def layouts() -> Picture:
-    """Draw pixels as one array of structures and as three arrays, and mark the red values."""
+    """Draw pixels as one array of structures and as three arrays, each value in its own colour."""
     ax = style.axes(width=9.2, height=3.0)
     rows = (("one array of pixels", [("rgb"[i % 3], i // 3) for i in range(FLOATS * SECTORS)]),
             ("an array for each colour", [("rgb"[i // FLOATS], i % FLOATS) for i in range(FLOATS * SECTORS)]))
@@ -21,13 +41,35 @@ def layouts() -> Picture:
         y = 2.6 * row
         ax.text(0, y - 0.22, name, fontsize=14, weight="bold", va="bottom")
         for i, (colour, pixel) in enumerate(values):
-            x = i + 0.35 * (i // FLOATS)
-            red = colour == "r"
-            ax.add_patch(Rectangle((x, y), 1, 1, facecolor=style.VERMILION if red else style.PALE, edgecolor=style.GREY, linewidth=1))
-            ax.text(x + 0.5, y + 0.5, f"{colour}{pixel}", fontsize=12, ha="center", va="center", weight="bold" if red else "normal",
-                    color=style.text_on(style.VERMILION) if red else style.INK)
+            ax.add_patch(Rectangle((place(i), y), 1, 1, facecolor=HUES[colour], edgecolor=style.GREY, linewidth=1))
+            ax.text(place(i) + 0.5, y + 0.5, f"{colour}{pixel}", fontsize=12, ha="center", va="center", weight="bold",
+                    color=style.text_on(HUES[colour]))
         for sector in range(SECTORS):
-            ax.add_patch(Rectangle((sector * (FLOATS + 0.35), y), FLOATS, 1, fill=False, edgecolor=style.INK, linewidth=2.4))
+            frame(ax, FLOATS * sector, FLOATS, y)
     ax.set(xlim=(-0.1, FLOATS * SECTORS + 0.8), ylim=(3.75, -0.95))
     ax.axis("off")
     return render(ax, ALT)
+
+
+@style.styled
+def pieces() -> Picture:
+    """Draw which floats the lanes want at strides 8 and 16, their sectors, and the pieces of 64 bytes in which those come."""
+    ax = style.axes(width=9.2, height=3.2)
+    for row, stride in enumerate((FLOATS, 2 * FLOATS)):
+        y = 2.5 * row
+        each = PER_PIECE // stride
+        ax.text(0, y - 0.3, f"stride {stride}: each piece brings {'two floats' if each == 2 else 'one float'} that lanes want",
+                fontsize=14, weight="bold", va="bottom")
+        for first in range(0, REACH, FLOATS):
+            wanted = first % stride == 0
+            frame(ax, first, FLOATS, y, fill=True, facecolor=style.ORANGE if wanted else style.PALE, edgecolor=style.GREY, linewidth=1)
+            if wanted:
+                frame(ax, first, 1, y, fill=True, facecolor=style.BLUE, linewidth=1)
+        for first in range(0, REACH, PER_PIECE):
+            frame(ax, first, PER_PIECE, y)
+    ax.text(0, 4.3, "box: a sector of 32 bytes     thick frame: a piece of 64 bytes", fontsize=12, va="center")
+    ax.text(0, 5.0, "blue: a float that a lane wants     orange: its sector     grey: fetched with it, if pieces are fetched whole",
+            fontsize=12, va="center")
+    ax.set(xlim=(-0.3, place(REACH) + 0.3), ylim=(5.4, -1.2))
+    ax.axis("off")
+    return render(ax, PIECES)

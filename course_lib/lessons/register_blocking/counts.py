@@ -8,11 +8,10 @@ from course_lib.kernels import UserKernel, get
 from course_lib.kernels.user import is_source
 from course_lib.plots import Table, every_warp, words_read
 from course_lib.run import RunResult, footprint, run
-from course_lib.widgets.compute import evaluate, inputs
+from course_lib.widgets.compute import inputs
 
 THREADS, BK = 16, 16           # threads of a block along x, and along y; columns of A's tile
 SHAPES = ((1, 1), (4, 1), (8, 1), (16, 1), (2, 2), (4, 4), (8, 8))
-N = 256
 KERNEL = "sgemm_2d_tile"
 
 
@@ -63,11 +62,11 @@ def shapes() -> Table:
     rows = []
     for TM, TN in SHAPES:
         tile: dict[str, Any] = tile_of(TM, TN)
-        found, taken = evaluate(KERNEL, N, tile, backend="sim"), footprint(KERNEL, **tile)
+        taken = footprint(KERNEL, **tile)
         name = f"{TM} × {TN}".replace(" ", "\N{NO-BREAK SPACE}")
         rows.append((name, TM * TN, f"{float(words_per_multiply_add(TM, TN)):.4f}", f"{words_read_by(KERNEL, **tile):.4f}",
-                     f"{32 * found.count('wavefronts') / N**3:.4f}", taken.resources.registers, taken.occupancy.warps))
-    header = ("TM × TN", "outputs per thread", "(TM + TN) / (TM · TN)", "words per multiply-add, simulated",
-              "wavefronts of loads per multiply-add of a warp", "registers per thread", "warps per multiprocessor")
-    return Table(header, rows, f"{KERNEL} with 16 × 16 threads per block, so that the tile is 16 · TM × 16 · TN, BK = {BK}; {N} × {N} "
-                 "matrices; registers compiled, warps modelled for H200")
+                     taken.resources.registers, taken.occupancy.warps))
+    header = ("TM × TN", "outputs per thread", "(TM + TN) / (TM · TN)", "words per multiply-add, simulated", "registers per thread",
+              "warps per multiprocessor")
+    return Table(header, rows, f"{KERNEL} with 16 × 16 threads per block, so that the tile is 16 · TM × 16 · TN, BK = {BK}; registers "
+                 "compiled, warps modelled for H200")

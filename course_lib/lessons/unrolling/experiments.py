@@ -72,23 +72,21 @@ class Measured:
     ms: float
 
 
-def unrolled(factor: int) -> Measured:
-    """Return the course's kernel with both counts and its recorded time."""
-    waves = wavefronts(KERNEL, TILE=TILE, UNROLL=factor)
-    return Measured(f"UNROLL = {factor}", step(factor).per_multiply_add, waves, 1e3 * recorded_unrolled(factor).seconds)
-
-
 def conflicting(ways: int, factor: int = 16) -> Measured:
     """Return the kernel of `ballast.cu` whose columns of the tile of B share a bank, `ways` of them in each."""
     row, = data.readings("ballast").find(UNROLL=factor, EXTRA=0, WAYS=ways, N=N_TIMED)
-    name = f"UNROLL = {factor}, a copy" if ways == 1 else f"the copy, {ways} columns per bank"
+    name = f"UNROLL = {factor}" if ways == 1 else f"{ways} columns per bank"
     return Measured(name, row["instructions"], ballast.wavefronts(factor, ways), 1e3 * row["median_s"])
 
 
 def pairs() -> dict[str, tuple[Measured, Measured]]:
-    """Return pairs of recorded kernels of which only one count differs: instructions, or wavefronts."""
-    return {"A quarter fewer instructions": (unrolled(1), unrolled(2)), "A third fewer instructions": (unrolled(4), unrolled(16)),
-            "More wavefronts": (conflicting(1), conflicting(2))}
+    """Return pairs of recorded kernels of which only one count differs: instructions, or wavefronts.
+
+    All are of `ballast.cu`: recorded together, and counted in the very code that was timed.
+    """
+    copy = {factor: conflicting(1, factor) for factor in (1, 2, 4, 16)}
+    return {"A quarter fewer instructions": (copy[1], copy[2]), "A third fewer instructions": (copy[4], copy[16]),
+            "More wavefronts": (copy[16], conflicting(2))}
 
 
 @style.styled
