@@ -38,7 +38,7 @@ def measure(task: Task) -> dict[str, Any]:
     make = {"vectors": _vectors, "transpose": _moved, "sum": _moved, "gather": _gathered}.get(task.kind, _product)
     arguments, output, constants, covered, check = make(task, kernel)
     grid, block = task.grid or kernel.grid(*covered, **task.parameters), kernel.block(**task.parameters)
-    more: dict[str, Any] = {"constants": constants, "dynamic_shared": task.dynamic_shared}
+    more: dict[str, Any] = {"constants": constants, "dynamic_shared": task.dynamic_shared + kernel.dynamic_bytes(**task.parameters)}
     time = gpu.time_kernel(compiled, kernel.entry, grid, block, arguments, **(more | options))
     arguments[output][...] = np.nan          # what the timed launches left is no proof that this kernel writes every element
     gpu.launch(compiled, kernel.entry, grid, block, arguments, **more)
@@ -128,6 +128,7 @@ def _product(task: Task, kernel: Kernel) -> Prepared:
         arguments, output = [np.int32(M), np.int32(N), np.int32(K), A, lda, B, ldb, C, ldc], 7
     else:
         arguments, output = [np.int32(M), np.int32(N), np.int32(K), real(1), A, lda, B, ldb, real(0), C, ldc], 9
+    arguments += [gpu.to_device(np.zeros(count, dtype)) for dtype, count in kernel.workspace(**task.parameters)]
     return arguments, output, None, (M, N), lambda C: there.check(C.T if kernel.layout == "column" else C, kernel.inputs)
 
 

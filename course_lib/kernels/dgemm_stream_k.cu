@@ -2,7 +2,7 @@
 //
 // Computes  C[M,N] = alpha * op(A) @ op(B) + beta * C[M,N]         row-major float64; op transposes a matrix or leaves it
 // Idea      whole tiles as long as there is one for every block; the rest is shared out in steps of BK, and who ends a tile adds it up
-// Launch    any grid (blocks), all of which are resident; block (32 * BM/WM * BN/WN * SLICES): a warp has WM/8 x WN/16 tiles of 8 x 16
+// Launch    any grid (blocks), started in the order of their numbers; block (32 * BM/WM * BN/WN * SLICES): a warp has WM/8 x WN/16 tiles of 8 x 16
 // Shared    8 * STAGES * (op(A)'s and op(B)'s tiles) bytes per block, dynamic; partial: BM*BN doubles, ready: one int (0), per block
 // Strides   lda, ldb, ldc: elements from one row to the next, of A as it is stored: K x M when TRANSA is 1, and B N x K
 // Edges     any M, N, K below 2^31 elements a matrix, with WIDE 2 rows of even length and of 16-byte alignment; CC 9.0 and up
@@ -59,6 +59,15 @@ __device__ __forceinline__ void copy_tile(unsigned tile, const double* p, int ld
             else copy_async(tile + 8 * (n * LD + m), p + m, i + n < rows && j + m < cols);
 }
 
+// Do `what` for each sum of a thread, with where it lies from the thread's first one on.
+template <typename F>
+__device__ __forceinline__ void each(double (&c)[ROWS][COLS][4], F what) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        for (int n = 0; n < COLS; ++n)
+            for (int h = 0; h < 4; ++h) what(c[r][n][h], ((r * COLS + n) * 4 + h) * 32 * WARPS);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, int lda, const double* __restrict__ B, int ldb,
                double beta, double* __restrict__ C, int ldc, double* partial, int* ready) {
@@ -82,7 +91,7 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
             const int n = (end - 1) / steps;
             tile = whole_tiles + n, first = max(begin - n * steps, 0), last = end - n * steps, end = n * steps + first;
         }
-        // Eight rows of tiles, column by column: blocks that run together share what they read in the L2.
+        // Eight rows of tiles, column by column: blocks that run together share what the L2 reads.
         const int band = tile / (8 * tiles_n) * 8, high = min(8, tiles / tiles_n - band);
         const int block_row = (band + tile % (8 * tiles_n) % high) * BM, block_col = tile % (8 * tiles_n) / high * BN;
         double c[ROWS][COLS][4] = {}, a[ROWS][2], b[2][COLS][4];
@@ -136,7 +145,8 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
                     stage = stage == shared + (STAGES - 1) * (AS + BS) ? shared : stage + AS + BS;
                     arrived();
                 }
-                load_b(next, (n8 + 1) % 2);    // while the products go on
+                const bool more = n8 < PAIRS - 1 || s < last - 1;
+                if (more) load_b(next, (n8 + 1) % 2);                  // while the products go on
                 if (n8 == 0) fetch();
 #pragma unroll
                 for (int r = 0; r < ROWS; ++r) {
@@ -145,28 +155,22 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
                         asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
                             : "+d"(x[0]), "+d"(x[1]), "+d"(x[2]), "+d"(x[3]) : "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]), "d"(z[0]), "d"(z[1]));
                     }
-                    load_a(next, r);           // a row's registers are free again
+                    if (more) load_a(next, r);         // a row's registers are free again
                 }
             }
         asm volatile("cp.async.wait_all;");
         __syncthreads();                       // nobody fills a stage before all have read
 
-        const auto each = [&](auto what) {     // of a thread's sums, and where it lies from the thread's first on
-#pragma unroll
-            for (int r = 0; r < ROWS; ++r)
-                for (int n = 0; n < COLS; ++n)
-                    for (int h = 0; h < 4; ++h) what(c[r][n][h], ((r * COLS + n) * 4 + h) * 32 * WARPS);
-        };
         double* sums = shared + thread;
         for (int other = 1; other < SLICES; ++other) {       // the slices' sums meet in shared memory
-            if (slice == other) each([&](double& x, int at) { sums[at] = x; });
+            if (slice == other) each(c, [&](double& x, int at) { sums[at] = x; });
             __syncthreads();
-            if (slice == 0) each([&](double& x, int at) { x += sums[at]; });
+            if (slice == 0) each(c, [&](double& x, int at) { x += sums[at]; });
             __syncthreads();
         }
         if (last < steps) {                    // a later block ends this tile: leave our sums to it
             double* mine = partial + (size_t)block * BM * BN + thread;
-            if (slice == 0) each([&](double& x, int at) { __stcg(&mine[at], x); });
+            if (slice == 0) each(c, [&](double& x, int at) { __stcg(&mine[at], x); });
             __threadfence();
             __syncthreads();                   // all have written before one says so
             if (t == 0) atomicExch(&ready[block], 1);
@@ -182,7 +186,7 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
             }
             __syncthreads();                   // nobody reads before it is there
             const double* theirs = partial + (size_t)who * BM * BN + thread;
-            if (slice == 0) each([&](double& x, int at) { x += __ldcg(&theirs[at]); });
+            if (slice == 0) each(c, [&](double& x, int at) { x += __ldcg(&theirs[at]); });
         }
         if (slice > 0) continue;
 #pragma unroll

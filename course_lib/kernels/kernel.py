@@ -103,6 +103,8 @@ class Kernel(Configurable):
         "row": elements of a row are neighbours; "column": elements of a column are.
     sizes_of
         (M, N, K, parameters) -> a sentence on why the kernel cannot do these sizes, or None.
+    strides_of
+        (lda, ldb, ldc, parameters) -> the same for leading dimensions.
     takes_real
         The file is for any element type, which it gets as REAL.
     passes_as
@@ -112,6 +114,13 @@ class Kernel(Configurable):
         bfloat16). With it the sums are a tensor core's; `course_lib.run.accuracy` says what that costs.
     needs
         The first compute capability that can run it.
+    dynamic_of
+        parameters -> bytes of shared memory that a block asks for at launch, beside the `__shared__` arrays of fixed size.
+    workspace_of
+        parameters -> (element type, elements) of each array that the kernel gets behind C and ldc. They hold zeros before the first
+        launch, and what the kernel leaves there before the next.
+    outputs_of
+        parameters -> elements of C that a thread computes, where grid and block do not tell.
     """
 
     name: str
@@ -129,10 +138,14 @@ class Kernel(Configurable):
     kind: str = "product"
     layout: str = "row"
     sizes_of: Callable[..., str | None] = field(repr=False, default=lambda M, N, K, p: None)
+    strides_of: Callable[..., str | None] = field(repr=False, default=lambda lda, ldb, ldc, p: None)
     takes_real: bool = field(repr=False, default=False)
     passes_as: Mapping[str, str] = field(repr=False, default_factory=dict)
     inputs: str = field(repr=False, default="")
     needs: tuple[int, int] = field(repr=False, default=(0, 0))
+    dynamic_of: Callable[[Mapping[str, int]], int] = field(repr=False, default=_nothing)
+    workspace_of: Callable[[Mapping[str, int]], tuple[tuple[str, int], ...]] = field(repr=False, default=lambda p: ())
+    outputs_of: Callable[[Mapping[str, int]], int] | None = field(repr=False, default=None)
 
     @property
     def source(self) -> str:
@@ -164,6 +177,24 @@ class Kernel(Configurable):
     def shared_bytes(self, **parameters: int) -> int:
         """Return the bytes of static shared memory that a block declares."""
         return self.shared_of(self.check(**parameters))
+
+    def dynamic_bytes(self, **parameters: int) -> int:
+        """Return the bytes of shared memory that a block asks for at launch.
+
+        >>> from course_lib.kernels import get
+        >>> get("sgemm_tiled").dynamic_bytes(), get("sgemm_stream_k").dynamic_bytes()
+        (0, 75264)
+        """
+        return self.dynamic_of(self.check(**parameters))
+
+    def workspace(self, **parameters: int) -> tuple[tuple[str, int], ...]:
+        """Return element type and number of elements of each array of zeros that the kernel gets behind C and ldc.
+
+        >>> from course_lib.kernels import get
+        >>> get("sgemm_stream_k").workspace(blocks=2)
+        (('float32', 65536), ('int32', 2))
+        """
+        return self.workspace_of(self.check(**parameters))
 
     def defines(self, **parameters: int) -> dict[str, int | str]:
         """Return what the compiler gets with -D.

@@ -13,6 +13,7 @@ from course_lib.errors import CourseError
 
 MAX_THREADS = 1024             # threads a block; CUDA C++ Programming Guide, "Compute Capabilities"
 MAX_STATIC_SHARED = 48 * 1024  # bytes a block of `__shared__` arrays of fixed size; same table
+MAX_DYNAMIC_SHARED = 227 * 1024        # bytes a block can ask for at launch, CC 9.0; same table
 MAX_SUMS_OF_THREAD = 128       # of the 255 registers a thread can have; same table
 MAX_SUMS_OF_BLOCK = 32 * 1024  # half of the 64 Ki registers a block can have; same table
 MAX_GRID = (2**31 - 1, 65535, 65535)   # blocks along x, y, z; same table

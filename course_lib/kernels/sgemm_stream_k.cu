@@ -2,7 +2,7 @@
 //
 // Computes  C[M,N] = alpha * op(A) @ op(B) + beta * C[M,N]         row-major float32; op transposes a matrix or leaves it
 // Idea      whole tiles as long as there is one for every block; the rest is shared out in steps of BK, and who ends a tile adds it up
-// Launch    any grid (blocks), all of which are resident; block (32 * BM/WM * BN/WN): TM x TN elements of C per thread
+// Launch    any grid (blocks), started in the order of their numbers; block (32 * BM/WM * BN/WN): TM x TN elements of C per thread
 // Shared    4 * STAGES * BK * (BM+4 + BN+4) bytes per block, dynamic; partial: BM*BN floats, ready: one int (0), per block
 // Strides   lda, ldb, ldc: elements from one row to the next, of A as it is stored: K x M when TRANSA is 1, and B N x K
 // Edges     any M, N, K below 2^31 elements a matrix, with WIDE 4 rows of 4n floats and of 16-byte alignment; CC 8.0 and up
@@ -126,7 +126,7 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
                     stage = stage == shared + (STAGES - 1) * STAGE ? shared : stage + STAGE;
                     arrived();
                 }
-                load((k + 1) % BK, (k + 1) % 2);                       // while the products of this k go on
+                if (k < BK - 1 || s < last - 1) load((k + 1) % BK, (k + 1) % 2);       // while the products of this k go on
                 if (k == 0) fetch();
 #pragma unroll
                 for (int i = 0; i < TM; ++i)                           // there and back again: neighbours in time share an operand

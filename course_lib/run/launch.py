@@ -132,7 +132,8 @@ def _simulate(job: KernelLaunch, arch: str, **options: Any) -> tuple[simt.Report
     """Return the simulator's report, and the arrays as the kernel left them."""
     arguments = _fresh(job)
     report = simt.launch(job.kernel.source, job.kernel.entry, job.grid, job.block, arguments,
-                         defines=job.kernel.defines(**job.values), constants=job.constants, arch=arch, **options)
+                         defines=job.kernel.defines(**job.values), constants=job.constants, arch=arch,
+                         dynamic_shared=job.kernel.dynamic_bytes(**job.values), **options)
     return report, _written(job, arguments)
 
 
@@ -140,9 +141,10 @@ def _measure(job: KernelLaunch, compiled: Compiled) -> tuple[Timing, tuple[np.nd
     """Return the time on the GPU, and the arrays after a launch of its own."""
     arguments = [gpu.to_device(a) if getattr(a, "ndim", 0) else a for a in _fresh(job)]
     shape = (compiled, job.kernel.entry, job.grid, job.block, arguments)
-    gpu.launch(*shape, constants=job.constants)
+    more: dict[str, Any] = {"constants": job.constants, "dynamic_shared": job.kernel.dynamic_bytes(**job.values)}
+    gpu.launch(*shape, **more)
     outputs = tuple(map(gpu.to_host, _written(job, arguments)))      # before timing, which runs the kernel again and again
-    return gpu.time_kernel(*shape, constants=job.constants), outputs
+    return gpu.time_kernel(*shape, **more), outputs
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,8 @@ def _resources(compiled: Compiled, kernel: Kernel) -> Resources:
 def _fits(job: KernelLaunch, resources: Resources, on: Device) -> Occupancy:
     """Return the occupancy, or refuse a block of which not even one fits."""
     threads = math.prod(job.block)
-    found = occupancy(on, threads, resources.registers, resources.static_shared_bytes)
+    shared = resources.static_shared_bytes + job.kernel.dynamic_bytes(**job.values)
+    found = occupancy(on, threads, resources.registers, shared)
     if found.blocks == 0:
         raise CourseError(f"a block of {threads} threads with {resources.registers} registers each needs more than {on.name} "
                           f"has ({found.limiter}): take a smaller block", kernel=job.kernel.name, limiter=found.limiter)

@@ -61,10 +61,12 @@ def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha
         raise CourseError(f"{kernel.name} does not multiply matrices; run_{kernel.kind} runs it", kernel=kernel.name)
     values = kernel.check(**parameters)
     task = problem(A, B, C, alpha, beta, kernel.dtype, (bool(values.get("TRANSA")), bool(values.get("TRANSB"))), kernel.layout)
-    if wrong := kernel.sizes_of(task.M, task.N, task.K, values):
-        raise CourseError(f"{kernel.name}: {wrong}", kernel=kernel.name, M=task.M, N=task.N, K=task.K)
-    job = KernelLaunch(kernel, values, task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), (OUTPUT,),
-              kernel.grid(task.M, task.N, **values), kernel.block(**values))
+    for wrong in (kernel.sizes_of(task.M, task.N, task.K, values), kernel.strides_of(task.A.ld, task.B.ld, task.C.ld, values)):
+        if wrong:
+            raise CourseError(f"{kernel.name}: {wrong}", kernel=kernel.name, M=task.M, N=task.N, K=task.K)
+    workspace = (np.zeros(count, dtype) for dtype, count in kernel.workspace(**values))
+    job = KernelLaunch(kernel, values, (*task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), *workspace), (OUTPUT,),
+                       kernel.grid(task.M, task.N, **values), kernel.block(**values))
     done = execute(job, backend=backend, racecheck=racecheck, trace=trace, counters=counters, device=device,
                    warp_order=warp_order, progress=progress)
     answer, = done.outputs

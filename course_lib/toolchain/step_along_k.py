@@ -115,5 +115,7 @@ def whole_step(kernel: str | Kernel, *, arch: str = "sm_90", per_tile: int | Non
 
 def _outputs(kernel, values):
     """Return how many elements of C a thread computes."""
+    if kernel.outputs_of:
+        return kernel.outputs_of(values)
     many = math.lcm(*filter(None, kernel.block(**values)), *(v for v in values.values() if v)) * 4      # whole tiles, whatever the tile
     return many * many / (math.prod(kernel.block(**values)) * math.prod(kernel.grid(many, many, **values)))

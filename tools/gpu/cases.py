@@ -79,8 +79,9 @@ def launch_cases(path: Path) -> None:
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=task["arch"],
                                           defines=kernel.defines(**parameters))
         buffers = [matrix.buffer for matrix in (sgemm.A, sgemm.B, sgemm.C)]
+        workspace = (np.zeros(count, dtype) for dtype, count in kernel.workspace(**parameters))
         gpu.launch(compiled, kernel.entry, kernel.grid(sgemm.M, sgemm.N, **parameters), kernel.block(**parameters),
-                   sgemm.arguments(*buffers))
+                   (*sgemm.arguments(*buffers), *workspace), dynamic_shared=kernel.dynamic_bytes(**parameters))
 
 
 def launch_vectors(wanted: Iterable[Any], arch: str) -> None:

@@ -1,0 +1,147 @@
+"""The kernels that copy ahead: several stages of tiles in shared memory, filled asynchronously, and work shared out among all blocks."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from course_lib.kernels.kernel import FOLDER, Kernel
+from course_lib.kernels.parameters import MAX_DYNAMIC_SHARED, MAX_SUMS_OF_THREAD, Parameter, Rule
+from course_lib.kernels.rules import WHY_SHARED, WHY_WHOLE, divides_rule, sums_rule, vectors_rule, warp_rule, warps_rule
+from course_lib.kernels.tensor import multiples_rule
+from course_lib.kernels.wong import TRANSPOSES
+
+AMPERE, HOPPER = (8, 0), (9, 0)        # asynchronous copies; `mma` with 16 rows of float64: PTX ISA, "cp.async", "mma", target notes
+WHY_WIDE = "a copy of 16 bytes begins and ends at a multiple of 16 bytes"
+BLOCKS = Parameter("blocks", "blocks of the grid; the work is shared out among them", 132, high=2**20, choices=(33, 66, 132, 264, 528))
+
+
+def _common(stages, resident, wide, widest):
+    return (
+        Parameter("STAGES", "steps whose tiles are in shared memory at a time", stages, low=2, high=8, choices=(2, 3, 4, 5)),
+        Parameter("RESIDENT", "blocks of a multiprocessor that registers are kept for", resident, high=32, choices=(1, 2, 3, 4)),
+        Parameter("WIDE", "elements that a copy brings", wide, high=widest, choices=(1, widest)))
+
+
+def shared_rule(size: Callable[[Mapping[str, int]], int]) -> Rule:
+    """Return the rule that all stages fit in the shared memory that a block can ask for."""
+    def says(p):
+        return (f"STAGES = {p['STAGES']} stages of tiles take {size(p)} bytes, but a block can ask for at most {MAX_DYNAMIC_SHARED} "
+                "(227 KiB) of shared memory: take fewer stages or smaller tiles")
+    return Rule(f"STAGES * (bytes of a stage) <= {MAX_DYNAMIC_SHARED}", WHY_SHARED, lambda p: size(p) <= MAX_DYNAMIC_SHARED, says)
+
+
+def one_of_rule(name: str, *values: int) -> Rule:
+    """Return the rule that a parameter has one of these values.
+
+    >>> one_of_rule("WIDE", 1, 4).problem({"WIDE": 2})
+    'WIDE = 2: WIDE can be 1 or 4'
+    """
+    words = " or ".join(map(str, values))
+    return Rule(" or ".join(f"{name} == {value}" for value in values), WHY_WIDE, lambda p: p[name] in values,
+                lambda p: f"{name} = {p[name]}: {name} can be {words}")
+
+
+def copies_rule(threads: Callable[[Mapping[str, int]], int], tiles: Callable[[Mapping[str, int]], list[tuple[int, int, int]]]) -> Rule:
+    """Return the rule that the threads of a block copy whole lines of both tiles.
+
+    `tiles`: parameters -> (lines, elements of a line, elements of a copy) of each tile.
+    """
+    def holds(p):
+        return all(_even(lines, length // count, threads(p)) for lines, length, count in tiles(p))
+
+    def says(p):
+        return (f"the {threads(p)} threads of a block cannot share out the copies of a step evenly: take a larger BK, or tiles whose sides "
+                "are powers of two")
+    return Rule("every thread copies as many elements", WHY_WHOLE, holds, says)
+
+
+def _even(lines, copies, threads):
+    along = min(threads, copies)
+    return copies > 0 and copies % along == 0 and threads % along == 0 and lines % (threads // along) == 0
+
+
+def _wide_sizes(M, N, K, p):
+    """Return why copies of WIDE elements do not fit matrices of these sizes, or None."""
+    rows = {"K" if not p["TRANSA"] else "M": M if p["TRANSA"] else K, "N" if not p["TRANSB"] else "K": K if p["TRANSB"] else N, "N": N}
+    return next((f"with WIDE = {p['WIDE']} rows are multiples of {p['WIDE']} elements long, but {name} = {length}: take WIDE = 1"
+                 for name, length in rows.items() if length % p["WIDE"]), None)
+
+
+def _wide_strides(lda, ldb, ldc, p):
+    return next((f"with WIDE = {p['WIDE']} rows begin at multiples of 16 bytes, but {name} = {value}: take WIDE = 1"
+                 for name, value in {"lda": lda, "ldb": ldb, "ldc": ldc}.items() if value % p["WIDE"]), None)
+
+
+def kernels() -> Iterator[Kernel]:
+    """Yield the two kernels that share out their work in steps: float32 on the arithmetic units, float64 on tensor cores."""
+    yield _sgemm()
+    yield _dgemm()
+
+
+def _sgemm():
+    parameters = (
+        Parameter("BM", "rows of C a block computes", 256, choices=(32, 64, 128, 256)),
+        Parameter("BN", "columns of C a block computes", 128, choices=(32, 64, 128, 256)),
+        Parameter("BK", "columns of A a block loads at a time", 16, low=8, choices=(8, 16, 32)),
+        Parameter("WM", "rows of C a warp computes", 64, choices=(16, 32, 64)),
+        Parameter("WN", "columns of C a warp computes", 64, choices=(32, 64)),
+        Parameter("TM", "rows of C a thread computes", 16, high=128, choices=(4, 8, 16)),
+        Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(4, 8)), *_common(3, 1, 1, 4), *TRANSPOSES)
+
+    def threads(p):
+        return 32 * max(p["BM"] // p["WM"], 1) * max(p["BN"] // p["WN"], 1)
+
+    def shared(p):
+        return 4 * p["STAGES"] * p["BK"] * (p["BM"] + 4 + p["BN"] + 4)
+
+    def tiles(p):
+        sides = (("BM", not p["TRANSA"]), ("BN", bool(p["TRANSB"])))
+        return [(p[side], 8, 1) if k_next else (p["BK"], p[side], p["WIDE"]) for side, k_next in sides]
+    return _kernel(
+        "sgemm_stream_k", "tiles as long as there is one for every block, then steps of tiles; copies that run ahead", parameters,
+        (divides_rule("BM", "WM"), divides_rule("BN", "WN"), divides_rule("WM", "TM"), divides_rule("WN", "TN"), vectors_rule("TM", "TN"),
+         multiples_rule(BK=8), warp_rule(), one_of_rule("WIDE", 1, 4), sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread")),
+        threads, shared, tiles, "float32", AMPERE, lambda p: p["TM"] * p["TN"])
+
+
+def _dgemm():
+    parameters = (
+        Parameter("BM", "rows of C a block computes", 128, choices=(32, 64, 128)),
+        Parameter("BN", "columns of C a block computes", 128, choices=(32, 64, 128)),
+        Parameter("BK", "columns of A a block loads at a time", 16, low=16, choices=(16, 32, 64)),
+        Parameter("WM", "rows of C a warp computes", 64, choices=(16, 32, 64)),
+        Parameter("WN", "columns of C a warp computes", 32, choices=(16, 32, 64)),
+        Parameter("SLICES", "groups of warps that share out the k of a step", 1, high=4, choices=(1, 2)),
+        *_common(4, 1, 1, 2), *TRANSPOSES)
+
+    def threads(p):
+        return 32 * max(p["BM"] // p["WM"], 1) * max(p["BN"] // p["WN"], 1) * p["SLICES"]
+
+    def shared(p):
+        a = p["BK"] * (p["BM"] + 4) if p["TRANSA"] else p["BM"] * (p["BK"] + 8)
+        b = p["BN"] * (p["BK"] + 4) if p["TRANSB"] else p["BK"] * (p["BN"] + 2)
+        return 8 * p["STAGES"] * (a + b)
+
+    def tiles(p):
+        a, b = (p["BM"], p["BK"]), (p["BK"], p["BN"])
+        return [(*(a[::-1] if p["TRANSA"] else a), p["WIDE"]), (*(b[::-1] if p["TRANSB"] else b), p["WIDE"])]
+
+    def fits(p):
+        return p["SLICES"] == 1 or 8 * p["BM"] * p["BN"] <= shared(p)
+    slices = Rule("BK % (16 * SLICES) == 0", "a slice has an even number of groups of 8 k, as it has two sets of registers for B",
+                  lambda p: p["BK"] % (16 * p["SLICES"]) == 0,
+                  lambda p: f"BK = {p['BK']} with SLICES = {p['SLICES']}: BK can be {16 * p['SLICES']} or a multiple of it")
+    room = Rule("8 * BM * BN <= bytes of all stages, or SLICES == 1", "the sums of a slice are handed over where the tiles were", fits,
+                lambda p: f"SLICES = {p['SLICES']}: the sums take {8 * p['BM'] * p['BN']} bytes, but all stages {shared(p)}: take more stages")
+    return _kernel(
+        "dgemm_stream_k", "float64 on tensor cores, with tiles and then steps of tiles for every block", parameters,
+        (divides_rule("BM", "WM"), divides_rule("BN", "WN"), multiples_rule(WM=8, WN=16), slices, room, one_of_rule("WIDE", 1, 2),
+         sums_rule(("WM", "WN"), 32 * MAX_SUMS_OF_THREAD // 2, "a warp")),
+        threads, shared, tiles, "float64", HOPPER, lambda p: p["WM"] * p["WN"] // 32)
+
+
+def _kernel(name, idea, parameters, rules, threads, shared, tiles, dtype, needs, outputs):
+    return Kernel(
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=(*parameters, BLOCKS),
+        rules=(*rules, warps_rule(), copies_rule(threads, tiles), shared_rule(shared)), passes=tuple(p.name for p in parameters),
+        block_of=lambda p: (threads(p), 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1), dtype=dtype, sizes_of=_wide_sizes,
+        strides_of=_wide_strides, needs=needs, dynamic_of=shared, outputs_of=outputs,
+        workspace_of=lambda p: ((dtype, p["blocks"] * p["BM"] * p["BN"]), ("int32", p["blocks"])))
