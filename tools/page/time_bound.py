@@ -16,7 +16,7 @@ from course_lib.data import load, readings
 from course_lib.kernels import KERNELS, get, ladder
 from course_lib.model.bound import Bound, Work, l1_wavefronts, lower_bound, product_sectors
 from course_lib.run import run
-from course_lib.toolchain import shortest_path
+from course_lib.toolchain import kernel_reads, shortest_path
 from tools import ROOT
 from tools.pages import Part, page_command
 
@@ -78,7 +78,8 @@ def work(name: str, N: int, parameters: tuple[tuple[str, Any], ...] = ()) -> Wor
     block_sectors, launch_sectors = product_sectors(elements / across, across, N, N, N, size)
     return Work(blocks, fmas, fmas * way.per_multiply_add, total("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"),
                 total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"), total("l1_wavefronts", ("",)), block_sectors, launch_sectors,
-                requests / blocks / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
+                requests / blocks / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma",
+                operand_cycles=1.0 if op == "dfma" else kernel_reads(kernel, **values).step.at_least)
 
 
 def latency() -> float:
