@@ -8,7 +8,7 @@ rule gives up to 3 % more cycles than were measured, and no double-precision mul
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,11 +20,8 @@ PEAK_TFLOPS = 66.9              # of an H200's float32 units at 1980 MHz, with w
 # Outer products of registers, (TM, TN, in serpentine order) -> 10^12 operations a second, H200, November 2026
 MEASURED = {(8, 8, False): 53.1, (8, 8, True): 60.7, (16, 8, False): 58.0, (16, 8, True): 60.2, (12, 8, True): 63.4}
 
-_SINGLE, _PAIR = "FFMA", "FFMA2"
 _REGISTER = re.compile(r"[-|~]*R(\d+)(?:\||\.reuse|\.F32x2\.\w+)*")
 _NO_BANK = re.compile(r"[-+|~]*(?:RZ|URZ|UR\d+|cx?\[|INF|QNAN|SNAN|\.?\d)\S*")
-
-Source = tuple[frozenset[int], bool]       # of an operand position: its registers, none for a number, and whether they are kept
 
 
 class MachineInstruction(Protocol):
@@ -92,7 +89,7 @@ def operand_reads(instructions: Iterable[MachineInstruction], loop: bool = True)
     InputError, a ValueError
         When there is no FFMA, or one has an operand that the rule does not know.
 
-    Source: the module's docstring. FFMA2 follows the same rule, but no device that has it was measured.
+    Source: the module's docstring. FFMA2 is counted by the same rule, but no device that has it was measured.
 
     The accumulator R4 and R2 are even: two cycles. Then R2 is kept, and R5 and R9 are the only reads left, both odd.
 
@@ -111,11 +108,11 @@ def operand_reads(instructions: Iterable[MachineInstruction], loop: bool = True)
 
 def is_ffma(instruction: MachineInstruction) -> bool:
     """Tell whether an instruction is a float32 multiply-add of whatever rounding, or a pair of them (FFMA2)."""
-    return instruction.opcode.split(".")[0] in (_SINGLE, _PAIR)
+    return instruction.opcode.split(".")[0] in ("FFMA", "FFMA2")
 
 
 def _sources(instruction):
-    """Return the `Source` of each operand position."""
+    """Return for each operand position its register, as a set that is empty for a number, and whether it is kept."""
     words = instruction.operands
     if len(words) != 4:
         raise InputError(f"{_where(instruction)} has {len(words)} operands, but a result and three sources are expected")
@@ -124,9 +121,7 @@ def _sources(instruction):
 
 def _source(instruction, word):
     if found := _REGISTER.fullmatch(word):
-        first = int(found[1])
-        wide = instruction.opcode.split(".")[0] == _PAIR
-        return frozenset((first, first + 1) if wide else (first,)), ".reuse" in word
+        return frozenset({int(found[1])}), ".reuse" in word       # of a pair (FFMA2) the even one: the odd ones wait as long
     if _NO_BANK.fullmatch(word):
         return frozenset(), False
     raise InputError(f"{_where(instruction)} reads {word!r}: neither a register nor a number, a constant or a uniform register")
