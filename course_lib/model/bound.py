@@ -26,9 +26,10 @@ PORT_SECTORS = 2            # a cycle from the L2 into an SM: 64 bytes; A100 whi
 L2_SECTORS = {(7, 0): 64, (8, 0): 160, (9, 0): 160}    # a cycle, whole L2; A100 white paper: 5120 bytes, V100 2048; H100 taken as A100
 MEANING = {
     "fma": "multiply-adds on the arithmetic units",
-    "operands": "float32 multiply-adds whose operands collide in a register bank, see `model.operands`; an estimate, for compute capability 9.0",
+    "operands": "reads of float32 multiply-adds from two register banks, for compute capability 9.0; an estimate: `model.operands`",
     "tensor": "multiply-adds on tensor cores, by kernels that use them",
-    "mma.sync": "the same, at the rate that an H200 was measured to reach by such instructions, see `model.mma_rate`", "issue": "warp instructions, one a cycle and scheduler",
+    "mma.sync": "the same, at the rate that an H200 was measured to reach by such instructions: `model.mma_rate`",
+    "issue": "warp instructions, one a cycle and scheduler",
     "shared": "shared wavefronts, one a cycle", "L1": "all global sectors through the L1's data path, shared wavefronts beside them",
     "L1 banks": "wavefronts of global requests in the L1, one a cycle: see `l1_wavefronts`",
     "L2": "sectors that are distinct within a block, once for each block", "DRAM": "sectors that are distinct in the launch, once",
@@ -95,7 +96,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Bound:
-    """A modelled lower bound; `terms`: name (see `MEANING`) to seconds; `waves`: how the blocks fill the device, which all terms include."""
+    """A modelled lower bound; `terms`: name (see `MEANING`) to seconds; `waves`: how blocks fill the device, which all terms include."""
 
     terms: dict[str, float] = field(hash=False)
     waves: Waves | None = None

@@ -1,7 +1,7 @@
 """What matrix instructions that a warp issues (`mma.sync`) give at most, measured with operands in registers only.
 
-Source: loops of eight independent instructions of each kind, no memory, all multiprocessors of one H200 (driver 580.159.04, CUDA 13.0) busy,
-November 2026. The tensor cores' peak is higher for bfloat16 and TF32: `mma.sync` reaches 60 % of it, and only `wgmma` the rest.
+Source: loops of eight independent instructions of each kind, without memory, on all multiprocessors of one H200 (driver 580.159.04,
+CUDA 13.0), November 2026. The tensor cores' peak is higher for bfloat16 and TF32: `mma.sync` reaches 60 % of it, and only `wgmma` the rest.
 """
 
 from course_lib.model.inputs import InputError

@@ -1,10 +1,10 @@
 """How many cycles a float32 multiply-add takes to read its operands: two register banks, and what `.reuse` keeps. An estimate.
 
-Registers with even numbers lie in one bank, those with odd numbers in the other, and a bank delivers one register a cycle. Each of the three
-operand positions has a slot that keeps its register for the next multiply-add, where machine code says `.reuse`.
+Registers with even numbers lie in one bank, those with odd numbers in the other, and a bank delivers one register per cycle. Each of the
+three operand positions has a slot that keeps its register for the next multiply-add, where machine code says `.reuse`.
 
-Source: loops of registers only, timed on one H200 (driver 580.159.04, CUDA 13.0) in November 2026; no document says it. `MEASURED` has them. The
-rule gives up to 3 % more cycles than were measured, and no double-precision multiply-add was measured, nor any device but the H200.
+Source: loops of registers only, timed on one H200 (driver 580.159.04, CUDA 13.0) in November 2026; no document says it. `MEASURED` has
+them. The rule gives up to 3 % more cycles than were measured. No double-precision multiply-add was measured, and no device but the H200.
 """
 
 import re
@@ -73,9 +73,9 @@ class OperandReads:
 def operand_reads(instructions: Iterable[MachineInstruction], loop: bool = True) -> OperandReads:
     """Estimate the cycles that the FFMA instructions of a stretch of machine code take to read their operands.
 
-    Of an FFMA's source registers, those that the FFMA before it kept by `.reuse` in the same operand position are left out. Of the others the
-    different even ones and the different odd ones are counted: it takes as many cycles as the greater number, and at least one. Numbers,
-    constants, uniform registers and RZ are in no bank.
+    Of an FFMA's source registers, those that the FFMA before it kept by `.reuse` in the same operand position are left out. Of the others
+    the different even ones and the different odd ones are counted: it takes as many cycles as the greater number, and at least one.
+    Numbers, constants, uniform registers and RZ are in no bank.
 
     Parameters
     ----------

@@ -51,8 +51,8 @@ def waves(blocks: int, sms: int, resident: int = 1) -> Waves:
     InputError, a ValueError
         On a value that is not a whole number from 1.
 
-    Source: counting. A block stays on its multiprocessor to its end, and the next one waits for its place: CUDA C++ Programming Guide (13.0,
-    2025), "Hardware Implementation". `lower_bound` charges the busiest multiprocessor, which is the same loss.
+    Source: counting. A block stays on its multiprocessor to its end, and the next one waits for its place: CUDA C++ Programming Guide
+    (13.0, 2025), "Hardware Implementation". `lower_bound` charges the busiest multiprocessor, which is the same loss.
 
     A product of 2049 × 2049 in tiles of 128 × 128 on an H200, two blocks on a multiprocessor: the second wave has 25 blocks.
 

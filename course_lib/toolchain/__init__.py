@@ -15,7 +15,6 @@ from course_lib.toolchain.inner_loop import InnerLoop, inner_loop
 from course_lib.toolchain.loop_paths import LoopPath, shortest_path
 from course_lib.toolchain.loops import Loop, count, loops
 from course_lib.toolchain.nvrtc import compile_cuda, machine_code, nvrtc_version, supported_architectures
-from course_lib.toolchain.operand_reads import KernelReads, kernel_reads, loop_reads
 from course_lib.toolchain.purpose import purposes
 from course_lib.toolchain.resources import Resources, resources
 from course_lib.toolchain.sass import SassInstruction, read_back, sass, written
@@ -34,7 +33,6 @@ __all__ = [
     "HostCompiler",
     "HostProgram",
     "InnerLoop",
-    "KernelReads",
     "Loop",
     "LoopAlongK",
     "Resources",
@@ -58,8 +56,6 @@ __all__ = [
     "host_compiler",
     "inner_loop",
     "no_compiler",
-    "kernel_reads",
-    "loop_reads",
     "loops",
     "machine_code",
     "nvrtc_version",

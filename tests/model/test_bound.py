@@ -29,7 +29,8 @@ MS = 1e-3
     ({"l1_wavefronts": 132e6}, "L1 banks", 1 * MS),
     ({"block_sectors": 132e6}, "L2", 132 / 160 * MS), ({"launch_sectors": 150e6}, "DRAM", 1 * MS), ({"rounds": 1000}, "latency", 0.2 * MS),
     # operands that collide: 1.2 cycles a multiply-add
-    ({"fmas": 132e6, "operand_cycles": 1.2}, "operands", 0.3 * MS), ({"blocks": 133, "fmas": 133e6, "operand_cycles": 1.2}, "operands", 0.6 * MS),
+    ({"fmas": 132e6, "operand_cycles": 1.2}, "operands", 0.3 * MS),
+    ({"blocks": 133, "fmas": 133e6, "operand_cycles": 1.2}, "operands", 0.6 * MS),
     # three of four stages are under way
     ({"rounds": 1000, "in_flight": 3}, "latency", 0.2 / 3 * MS), ({"blocks": 133, "rounds": 1000, "in_flight": 3}, "latency", 0.4 / 3 * MS),
     # mma.sync: 320 and 33.3 * 10^12 operations a second on 132 SMs, whatever the clock; with 133 blocks one SM has two

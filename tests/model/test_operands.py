@@ -21,7 +21,8 @@ def code(*lines):
     ("FFMA R0, R2, R4, R6", 3), ("FFMA R1, R3, R5, R7", 3),             # all in one bank
     ("FFMA R0, R2, R4, R7", 2), ("FFMA R0, R2, R5, R6", 2), ("FFMA R0, R3, R4, R6", 2),
     ("FFMA R0, R3, R5, R6", 2), ("FFMA R0, R2, R5, R7", 2),
-    ("FFMA R0, R2, R2, R3", 1), ("FFMA R0, R2, R2, R4", 2), ("FFMA R0, R2, R2, R2", 1), ("FFMA R1, R2, R1, R2", 1),     # one register, one read
+    ("FFMA R0, R2, R2, R3", 1), ("FFMA R0, R2, R2, R4", 2), ("FFMA R0, R2, R2, R2", 1),
+    ("FFMA R1, R2, R1, R2", 1),     # one register, one read
     ("FFMA R0, R2, 1.5, R3", 1), ("FFMA R0, R2, 1.5, R4", 2), ("FFMA R0, R2, -1.175494350822287508e-38, R4", 2),
     ("FFMA R0, R2, +INF, R4", 2), ("FFMA R0, R2, -QNAN, R3", 1), ("FFMA R0, R2, 0x7f800001, R3", 1),
     ("FFMA R0, R2, R4, 3", 2), ("FFMA R0, R2, R3, -0", 1),

@@ -192,8 +192,8 @@ def section_exercises(record: dict[str, Any], out: Path) -> str:
 
 
 SECTIONS = {"environment": section_environment, "probe": section_probe, "correct": section_correct,
-            "profile": profile, "kernels": section_kernels, "exercises": section_exercises, "operands": section_operands, "time": section_time,
-            "tests": section_tests, "lessons": section_lessons}
+            "profile": profile, "kernels": section_kernels, "exercises": section_exercises, "operands": section_operands,
+            "time": section_time, "tests": section_tests, "lessons": section_lessons}
 
 
 @click.command()

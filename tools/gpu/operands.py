@@ -30,7 +30,7 @@ def row_of(options: dict[str, int], cycles_per_step: float) -> dict[str, Any]:
     cycles_per_step
         Of the slowest warp, for one outer product.
     """
-    from course_lib.toolchain import loop_reads
+    from course_lib.run import loop_reads
     (loop, reads), = loop_reads("micro_outer", **options)
     others = loop.counts["instructions"] - reads.multiply_adds
     warps = options["threads"] // 32 / SCHEDULERS

@@ -101,7 +101,8 @@ def active_threads(micro: Readings) -> Iterator[str]:
 def page(text: str) -> str:
     """Return the page's text with the tables written anew."""
     micro = readings("micro")
-    parts = [f"{micro.label}, driver {micro.driver}.", *chains(micro), *independent(micro), *outer_products(micro), *latencies(micro), *active_threads(micro)]
+    parts = [f"{micro.label}, driver {micro.driver}.", *chains(micro), *independent(micro), *outer_products(micro),
+             *latencies(micro), *active_threads(micro)]
     return TABLES.renewed(text, "\n\n".join(parts))
 
 

@@ -5,7 +5,7 @@ from course_lib.arch import device
 from course_lib.model import peak
 from course_lib.model.operands import MEASURED
 from course_lib.plots import Table
-from course_lib.toolchain import kernel_reads
+from course_lib.run import kernel_reads
 
 N = 4096
 LAST = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_buffered")
@@ -16,7 +16,7 @@ def operand_rows() -> list[tuple[str, float, float, float]]:
     rows = []
     for name in LAST:
         cycles = kernel_reads(name).step.per_multiply_add
-        rows.append((name, cycles, peak(device("H200")) / cycles, data.load("ladder").find(name, N)[0].gflops))
+        rows.append((name, cycles, peak(device("H200")) / cycles, data.load("ladder").find(name, N)[0].gflops or 0.0))
     return rows
 
 

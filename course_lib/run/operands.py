@@ -5,11 +5,7 @@ from dataclasses import dataclass, field
 from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
 from course_lib.model.operands import OperandReads, operand_reads
-from course_lib.toolchain.inner_loop import inner_loop
-from course_lib.toolchain.loops import Loop, loops
-from course_lib.toolchain.nvrtc import compile_cuda
-from course_lib.toolchain.sass import sass
-from course_lib.toolchain.step_along_k import whole_step
+from course_lib.toolchain import Loop, compile_cuda, inner_loop, loops, sass, whole_step
 
 ARCH = "sm_90"             # of the device that was measured
 

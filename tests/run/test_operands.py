@@ -7,7 +7,8 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS
 from course_lib.model.operands import MEASURED, PEAK_TFLOPS, TOO_MANY, operand_reads
-from course_lib.toolchain import compile_cuda, inner_loop, kernel_reads, loop_reads, loops, sass, whole_step
+from course_lib.run import kernel_reads, loop_reads
+from course_lib.toolchain import compile_cuda, inner_loop, loops, sass, whole_step
 
 FFMA = tuple(name for name, kernel in KERNELS.items() if kernel.dtype == "float32" and not kernel.inputs)
 
