@@ -28,11 +28,11 @@ WIDE = (Parameter("threads", "threads of a block", 256, choices=TABLE),
         Parameter("footprint", "bytes of the array; the loads are at its start", 4 * KIB * KIB, low=256, high=2**30,
                   choices=(4 * KIB * KIB, 256 * KIB * KIB)))
 OUTER = (
-    Parameter("threads", "threads of a block", 256, choices=TABLE),
+    Parameter("threads", "threads of a block", 256, choices=(32, 256)),
     Parameter("blocks", "blocks of the grid", 1, high=2**20, choices=(1, 132, 264)),
-    Parameter("STEPS", "outer products between the two readings of the clock", 256, high=2**16, choices=(64, 256, 1024)),
-    Parameter("TM", "rows of the sums of a thread", 8, high=16, choices=(4, 8, 12, 16)),
-    Parameter("TN", "columns of the sums of a thread", 8, high=16, choices=(4, 8)),
+    Parameter("STEPS", "outer products between the two readings of the clock", 256, high=2**16, choices=(256,)),
+    Parameter("TM", "rows of the sums of a thread", 8, high=16, choices=(8, 12, 16)),
+    Parameter("TN", "columns of the sums of a thread", 8, high=16, choices=(8,)),
     Parameter("SERPENTINE", "1: every other row runs backwards", 0, low=0, high=1, choices=(0, 1)),
 )
 SPARE = 32                 # registers of a thread beside the sums and their factors: addresses, the clock, the counter

@@ -135,7 +135,7 @@ def agreement(rows: list[Row]) -> str:
 
 
 def reads_table() -> str:
-    """Return the table of operand reads: every float32 kernel that has a loop of multiply-adds, its estimated cycles and what they allow."""
+    """Return the table of operand reads: every float32 kernel, its estimated cycles per multiply-add, and the speed that they allow."""
     lines = ["| kernel | FFMA, inner loop | cycles per FFMA, inner loop | whole step along K | allows, TFLOP/s |", "|---|--:|--:|--:|--:|"]
     for name, kernel in KERNELS.items():
         if kernel.dtype == "float32" and not kernel.inputs:
