@@ -133,7 +133,9 @@ def test_the_work_of_a_kernel_for_tensor_cores(name, products):
     assert found.rounds == pytest.approx(4, rel=0.35)
     bound = lower_bound(found, H200)
     assert bound.terms["tensor"] == pytest.approx(found.tensor / 6 / (1024 if found.number == "tf32" else 2048) / 1980e6)
-    assert bound.terms["fma"] == 0
+    assert bound.terms["fma"] == bound.terms["operands"] == 0
+    assert found.mma == found.number
+    assert bound.terms["mma.sync"] == pytest.approx(mma_seconds(found.tensor / 6 * 132, found.mma)), "six blocks on 132 multiprocessors"
 
 
 @pytest.mark.slow

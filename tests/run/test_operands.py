@@ -7,8 +7,9 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS
 from course_lib.model.operands import MEASURED, PEAK_TFLOPS, TOO_MANY, operand_reads
-from course_lib.run import kernel_reads, loop_reads
+from course_lib.run import bound_of, kernel_reads, loop_reads
 from course_lib.toolchain import compile_cuda, inner_loop, loops, sass, whole_step
+from course_lib.widgets.compute import evaluate
 
 FFMA = tuple(name for name, kernel in KERNELS.items() if kernel.dtype == "float32" and not kernel.inputs)
 
@@ -90,6 +91,21 @@ def test_the_speeds_that_were_measured(TM, TN, serpentine):
     assert reads.cycles == ticked(loop.instructions)
     assert reads.tflops() * 0.99 < measured <= reads.tflops() / (1 - TOO_MANY) <= PEAK_TFLOPS
     assert measured < PEAK_TFLOPS / reads.at_least
+
+
+def test_only_innermost_loops_are_listed():
+    """Here a loop over the tile stands in the loop along K; both hold all multiply-adds."""
+    assert len([loop for loop in loops(sass(compile_cuda(KERNELS["sgemm_2d_tile"].source))) if loop.counts["FFMA"]]) > 1
+    (loop, _), = loop_reads("sgemm_2d_tile")
+    assert loop == inner_loop("sgemm_2d_tile").loop
+
+
+def test_the_bound_of_a_product_has_the_reads():
+    terms = bound_of(evaluate("sgemm_warp_tile", 256, {}, backend="sim")).terms
+    reads = kernel_reads("sgemm_warp_tile").step
+    assert terms["operands"] / terms["fma"] == pytest.approx(reads.per_multiply_add * (1 - TOO_MANY)) == pytest.approx(1.15, abs=0.01)
+    double = bound_of(evaluate("dgemm_outputs", 128, {}, backend="sim")).terms
+    assert "operands" not in double
 
 
 def test_serpentine_order_helps_and_so_does_a_taller_tile():
