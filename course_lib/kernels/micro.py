@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from course_lib.arch import WARP
+from course_lib.arch import MAX_REGISTERS_PER_BLOCK, WARP
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.parameters import MAX_STATIC_SHARED, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED
@@ -27,6 +27,16 @@ WIDE = (Parameter("threads", "threads of a block", 256, choices=TABLE),
         Parameter("blocks", "blocks of the grid", 1, high=2**20, choices=(1, 66, 132, 264)),
         Parameter("footprint", "bytes of the array; the loads are at its start", 4 * KIB * KIB, low=256, high=2**30,
                   choices=(4 * KIB * KIB, 256 * KIB * KIB)))
+OUTER = (
+    Parameter("threads", "threads of a block", 256, choices=(32, 256)),
+    Parameter("blocks", "blocks of the grid", 1, high=2**20, choices=(1, 132, 264)),
+    Parameter("STEPS", "outer products between the two readings of the clock", 256, high=2**16, choices=(256,)),
+    Parameter("TM", "rows of the sums of a thread", 8, high=16, choices=(8, 12, 16)),
+    Parameter("TN", "columns of the sums of a thread", 8, high=16, choices=(8,)),
+    Parameter("SERPENTINE", "1: every other row runs backwards", 0, low=0, high=1, choices=(0, 1)),
+)
+SPARE = 32                 # registers of a thread beside the sums and their factors: addresses, the clock, the counter
+WHY_REGISTERS = "the sums and their factors stay in registers, of which an SM has 65,536 and a thread at most 255"
 WHY_SLOTS = "a slot holds an address of 8 bytes at a multiple of 8, and the ring is made of whole slots"
 WHY_FRESH = "the measured words must not have been read before, so a block reads others in each of its two passes"
 
@@ -61,8 +71,26 @@ def loaded_rule() -> Rule:
                 lambda p: f"two passes read {size(p)} bytes, but footprint = {p['footprint']}: take a footprint of {size(p)} or more")
 
 
+def registers_rule() -> Rule:
+    """Return the rule that a thread's sums and factors fit into its registers.
+
+    >>> registers_rule().problem({"TM": 16, "TN": 8, "threads": 512})
+    'TM = 16 with TN = 8 takes 184 registers of a thread, but of 512 threads each can have 128: take a smaller TM or TN, or fewer threads'
+    """
+    def taken(p):
+        return p["TM"] * p["TN"] + p["TM"] + p["TN"] + SPARE
+
+    def had(p):
+        return min(255, MAX_REGISTERS_PER_BLOCK // (ceil_div(p["threads"], 4 * WARP) * 4 * WARP) // 8 * 8)
+
+    def says(p):
+        return (f"TM = {p['TM']} with TN = {p['TN']} takes {taken(p)} registers of a thread, but of {p['threads']} threads each can have "
+                f"{had(p)}: take a smaller TM or TN, or fewer threads")
+    return Rule(f"TM * TN + TM + TN + {SPARE} <= registers of a thread", WHY_REGISTERS, lambda p: taken(p) <= had(p), says)
+
+
 def kernels() -> Iterator[Kernel]:
-    """Yield the microbenchmarks: arithmetic, shared memory, global memory."""
+    """Yield the microbenchmarks: arithmetic, shared memory, global memory, registers."""
     yield _kernel("micro_fma", "a chain of multiply-adds with operands in registers", (THREADS, STEPS, REGISTERS), ("STEPS", "REGISTERS"))
     yield _kernel("micro_chains", "chains of multiply-adds that do not wait for each other", (THREADS, FEWER_STEPS, CHAINS),
                   ("STEPS", "CHAINS"))
@@ -73,9 +101,11 @@ def kernels() -> Iterator[Kernel]:
     yield _kernel("micro_global", "a ring of addresses in global memory", (THREADS, STEPS, *RING), ("STEPS", "WARM"), (slots_rule(),))
     yield _kernel("micro_loads", "independent loads against active threads", (*WIDE, LOADS), ("LOADS", "threads"),
                   (loads_fit_rule(), loaded_rule()), lambda p: 4 * p["LOADS"] * p["threads"])
+    yield _kernel("micro_outer", "outer products of registers, row by row or in serpentine order", OUTER,
+                  ("STEPS", "TM", "TN", "SERPENTINE", "threads"), (registers_rule(),), lesson="15_closing_in")
 
 
-def _kernel(name, idea, parameters, passes, rules=(), shared=lambda p: 0):
-    return Kernel(name, FOLDER / f"{name}.cu", name, idea=idea, lesson="12_measuring", parameters=parameters, rules=rules, passes=passes,
+def _kernel(name, idea, parameters, passes, rules=(), shared=lambda p: 0, lesson="12_measuring"):
+    return Kernel(name, FOLDER / f"{name}.cu", name, idea=idea, lesson=lesson, parameters=parameters, rules=rules, passes=passes,
                   passes_as={"threads": "THREADS"}, kind="micro", block_of=lambda p: (p["threads"], 1, 1),
                   grid_of=lambda p: (p.get("blocks", 1), 1, 1), shared_of=shared)

@@ -6,9 +6,11 @@ from course_lib.model.bound import Bound, Work, busiest, l1_wavefronts, lower_bo
 from course_lib.model.coalescing import sectors
 from course_lib.model.device_peaks import Balance, balance
 from course_lib.model.inputs import InputError
-from course_lib.model.latency import bytes_in_flight, round_cycles, threads_in_flight, warps_to_hide
+from course_lib.model.latency import bytes_in_flight, round_cycles, staged_cycles, threads_in_flight, warps_to_hide
+from course_lib.model.mma_rate import mma_seconds
 from course_lib.model.occupancy import Occupancy, occupancy
 from course_lib.model.old_banks import bank_table, half_warp_steps, kepler_wavefronts
+from course_lib.model.operands import OperandReads, operand_reads
 from course_lib.model.roofline import attainable, elements_per_second, knee, operations_per_element, peak
 from course_lib.model.segments import bus_bytes, column_efficiencies, effective_bandwidth, padded, transactions, useful_share
 from course_lib.model.speedup import amdahl, least_share, saved_ms, serial_share
@@ -22,9 +24,11 @@ __all__ = [
     "InputError",
     "Issue",
     "Occupancy",
+    "OperandReads",
     "Service",
     "ThreadSweep",
     "Timeline",
+    "Waves",
     "Work",
     "amdahl",
     "attainable",
@@ -49,8 +53,10 @@ __all__ = [
     "lower_bound",
     "matvec",
     "memory_roofs",
+    "mma_seconds",
     "number_formats",
     "occupancy",
+    "operand_reads",
     "operations_per_element",
     "padded",
     "peak",
@@ -63,9 +69,11 @@ __all__ = [
     "services",
     "serial_share",
     "shared_wavefronts",
+    "staged_cycles",
     "threads_in_flight",
     "timeline",
     "transactions",
     "useful_share",
     "warps_to_hide",
+    "waves",
 ]

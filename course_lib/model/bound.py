@@ -13,6 +13,10 @@ from numpy.typing import ArrayLike
 
 from course_lib.arch import BANKS, SECTOR_BYTES, TENSOR, UNITS, WARP, Device
 from course_lib.model.inputs import InputError
+from course_lib.model.latency import staged_cycles
+from course_lib.model.mma_rate import MEASURED_ON, mma_seconds
+from course_lib.model.operands import MEASURED_CC
+from course_lib.model.waves import Waves, waves
 
 SCHEDULERS = 4              # of an SM, a warp instruction a cycle each; CUDA C++ Programming Guide, "Compute Capability 7.x" to 9.x
 SHARED_WAVEFRONTS = 1       # a cycle and SM: 32 banks of 4 bytes; CUDA C++ Programming Guide, "Shared Memory"
@@ -21,12 +25,15 @@ L1_WAVEFRONTS = 1           # of global requests, a cycle and SM; no document sa
 PORT_SECTORS = 2            # a cycle from the L2 into an SM: 64 bytes; A100 white paper, "L2 cache and DRAM bandwidth"
 L2_SECTORS = {(7, 0): 64, (8, 0): 160, (9, 0): 160}    # a cycle, whole L2; A100 white paper: 5120 bytes, V100 2048; H100 taken as A100
 MEANING = {
-    "fma": "multiply-adds on the arithmetic units", "tensor": "multiply-adds on tensor cores, by kernels that use them",
+    "fma": "multiply-adds on the arithmetic units",
+    "operands": "reads of float32 multiply-adds from two register banks, for compute capability 9.0; an estimate: `model.operands`",
+    "tensor": "multiply-adds on tensor cores, by kernels that use them",
+    "mma.sync": "the same, at the rate that an H200 was measured to reach by such instructions: `model.mma_rate`",
     "issue": "warp instructions, one a cycle and scheduler",
     "shared": "shared wavefronts, one a cycle", "L1": "all global sectors through the L1's data path, shared wavefronts beside them",
     "L1 banks": "wavefronts of global requests in the L1, one a cycle: see `l1_wavefronts`",
     "L2": "sectors that are distinct within a block, once for each block", "DRAM": "sectors that are distinct in the launch, once",
-    "latency": "rounds of loads that wait for one another, by Little's law",
+    "latency": "rounds of loads that wait for one another, or as many at a time as there are tiles under way, by Little's law",
 }
 
 
@@ -60,6 +67,13 @@ class Work:
         Multiply-adds on tensor cores, of single elements.
     number
         What those multiply: "tf32" or "bf16"; "" without any.
+    operand_cycles
+        That a scheduler takes per float32 multiply-add to read its operands: `OperandReads.at_least`. 1 where they never collide, or where
+        nobody counted.
+    mma
+        The kind of the matrix instructions if they are `mma.sync`, a key of `mma_rate.MMA_SYNC`; else "".
+    in_flight
+        Rounds of loads that are under way together: with S buffers for tiles, of which one is being multiplied, S - 1.
     """
 
     blocks: int
@@ -75,13 +89,17 @@ class Work:
     double: bool = False
     tensor: float = 0.0
     number: str = ""
+    operand_cycles: float = 1.0
+    mma: str = ""
+    in_flight: float = 1.0
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A modelled lower bound; `terms`: name (see `MEANING`) to seconds."""
+    """A modelled lower bound; `terms`: name (see `MEANING`) to seconds; `waves`: how blocks fill the device, which all terms include."""
 
     terms: dict[str, float] = field(hash=False)
+    waves: Waves | None = None
 
     @property
     def seconds(self) -> float:
@@ -153,7 +171,7 @@ def lower_bound(work: Work, device: Device, latency_cycles: float = 240.0, clock
     >>> one = Work(1, 4096, 5000, 512, 256, 64, 256, 256, 1, 2)
     >>> found = lower_bound(one, device("H200"), clock_mhz=1000)
     >>> {name: round(seconds * 1e9) for name, seconds in found.terms.items()}
-    {'fma': 1024, 'issue': 1250, 'shared': 512, 'L1': 576, 'L1 banks': 64, 'L2': 128, 'DRAM': 2, 'latency': 240}
+    {'fma': 1024, 'operands': 1024, 'issue': 1250, 'shared': 512, 'L1': 576, 'L1 banks': 64, 'L2': 128, 'DRAM': 2, 'latency': 240}
     >>> found.binds
     'issue'
     """
@@ -164,17 +182,20 @@ def lower_bound(work: Work, device: Device, latency_cycles: float = 240.0, clock
     turns = max(1.0, busiest(work.blocks, device.sms) / work.resident)
     cycles = {
         "fma": work.fmas * share / fma_rate,
+        **({"operands": work.fmas * share / fma_rate * work.operand_cycles} if device.cc == MEASURED_CC and not work.double else {}),
         **({"tensor": work.tensor * share / TENSOR[device.cc][("tf32", "bf16").index(work.number)]} if work.number else {}),
         "issue": work.instructions * share / SCHEDULERS,
         "shared": work.wavefronts * share / SHARED_WAVEFRONTS,
         "L1": share * (work.sectors / L1_SECTORS + work.wavefronts / SHARED_WAVEFRONTS),
         "L1 banks": work.l1_wavefronts * share / L1_WAVEFRONTS,
         "L2": max(work.block_sectors * share / PORT_SECTORS, work.block_sectors / L2_SECTORS.get(device.cc, math.inf)),
-        "latency": turns * work.rounds * latency_cycles,
+        "latency": turns * staged_cycles(work.rounds, work.in_flight, latency_cycles),
     }
     seconds = {name: count / hertz for name, count in cycles.items()}
     seconds["DRAM"] = work.launch_sectors * SECTOR_BYTES / ((bandwidth_gb_s or device.bandwidth_gb_s) * 1e9)
-    return Bound({name: seconds[name] for name in MEANING if name in seconds})
+    if work.mma and device.name == MEASURED_ON:
+        seconds["mma.sync"] = mma_seconds(work.tensor * share * device.sms, work.mma)
+    return Bound({name: seconds[name] for name in MEANING if name in seconds}, waves(work.blocks, device.sms, work.resident))
 
 
 def _check(work, device, latency_cycles):
@@ -189,6 +210,11 @@ def _check(work, device, latency_cycles):
         value = getattr(work, name)
         if not (value >= 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value!r}, but it is a count from 0 up", name=name, value=value)
+    for name in ("operand_cycles", "in_flight"):
+        if not (getattr(work, name) >= 1 and math.isfinite(getattr(work, name))):
+            raise InputError(f"{name} is {getattr(work, name)!r}, but it is a number from 1 up", name=name)
+    if work.mma:
+        mma_seconds(work.tensor, work.mma)
     if not latency_cycles >= 0:
         raise InputError(f"latency_cycles is {latency_cycles!r}, but it is a number of cycles from 0 up")
 

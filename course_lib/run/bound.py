@@ -10,6 +10,7 @@ from course_lib import toolchain
 from course_lib.arch import device
 from course_lib.errors import CourseError
 from course_lib.model.bound import Bound, Work, l1_wavefronts, lower_bound, product_sectors
+from course_lib.run.operands import kernel_reads
 from course_lib.run.product import run
 from course_lib.run.result import RunResult
 
@@ -20,8 +21,8 @@ def work_of(result: RunResult) -> Work:
     """Return the `Work` of a launch.
 
     Instructions are those of the shortest path through a step along K in machine code (`toolchain.shortest_path`), for each multiply-add
-    that was counted; the sectors that are distinct in a block come from the shape of its tile; their wavefronts in the L1 from the traced
-    requests of one block.
+    that was counted; what reading operands takes is estimated from the whole step (`kernel_reads`); the sectors that are distinct
+    in a block come from the shape of its tile; their wavefronts in the L1 from the traced requests of one block.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ def work_of(result: RunResult) -> Work:
     return Work(
         blocks, fmas, fmas * path.per_multiply_add, sum(result.count("wavefronts", k) for k in requests),
         sum(result.count("sectors", k) for k in requests), _l1_wavefronts(result, requests), near, far,
-        requests["load"] / warps / path.loads if path.loads else 0.0, result.occupancy.blocks, op == "dfma")
+        requests["load"] / warps / path.loads if path.loads else 0.0, result.occupancy.blocks, op == "dfma",
+        operand_cycles=1.0 if op == "dfma" else kernel_reads(kernel, **parameters).step.at_least)
 
 
 def _tensor_work(result: RunResult) -> Work:
@@ -58,13 +60,13 @@ def _tensor_work(result: RunResult) -> Work:
     p: dict[str, Any] = result.parameters
     blocks, step = math.prod(result.grid), toolchain.tensor_step(result.kernel, **p)
     warps, requests = blocks * math.prod(result.block) // 32, {kind: result.count("requests", kind) for kind in ("load", "store")}
-    steps = warps * -(-result.K // p["BK"])
+    steps, number = warps * -(-result.K // p["BK"]), result.kernel.inputs.removesuffix("x3")
     near, far = product_sectors(*tile_of(result), result.M, result.N, result.K)
     return Work(
         blocks, 0.0, steps * step.instructions, sum(result.count("wavefronts", k) for k in requests),
         sum(result.count("sectors", k) for k in requests), _l1_wavefronts(result, requests), near, far,
         requests["load"] / warps / step.loads if step.loads else 0.0, result.occupancy.blocks,
-        tensor=float(steps * step.multiply_adds), number=result.kernel.inputs.removesuffix("x3"))
+        tensor=float(steps * step.multiply_adds), number=number, mma=number if step.opcodes["HMMA"] else "")
 
 
 def tile_of(result: RunResult) -> tuple[float, float]:

@@ -27,8 +27,8 @@ def run_micro(name: str | Kernel, **options: Any) -> "MicroResult":
     Parameters
     ----------
     name
-        `micro_fma`, `micro_chains`, `micro_fma_shared`, `micro_shared`, `micro_global`, `micro_loads`; or CUDA text of your own,
-        see `own_chain`.
+        `micro_fma`, `micro_chains`, `micro_fma_shared`, `micro_shared`, `micro_global`, `micro_loads`, `micro_outer`; or CUDA text of your
+        own, see `own_chain`.
     **options
         As for `run`: backend, racecheck, trace, counters (on a GPU default False), device, warp_order, progress; the others
         are parameters of the kernel, such as `threads=512` or `footprint=2**20`.
@@ -99,8 +99,18 @@ def _loads(p: Mapping[str, int]) -> Chain:
     return (words,), np.full((p["blocks"], p["threads"]), np.nan, np.float32), used.sum(axis=1)
 
 
+def _outer(p: Mapping[str, int]) -> Chain:
+    """Whole numbers of either sign: a float holds every sum c exactly; those of the weighted ones are rounded here as by a fused one."""
+    values = np.random.default_rng(0).integers(-7, 8, (p["TM"] + p["TN"], p["blocks"] * p["threads"])).astype(np.float32)
+    expected = np.zeros(values.shape[1], np.float32)
+    for weight, (i, j) in enumerate(np.ndindex(p["TM"], p["TN"]), 1):
+        c = 2 * p["STEPS"] * values[i].astype(np.float64) * values[p["TM"] + j]
+        expected = (weight * c + expected).astype(np.float32)
+    return (values,), np.full_like(expected, np.nan), expected
+
+
 INPUTS = {"micro_fma": _fma, "micro_chains": _chains, "micro_fma_shared": _fma_shared, "micro_shared": _shared,
-          "micro_global": _global, "micro_loads": _loads}
+          "micro_global": _global, "micro_loads": _loads, "micro_outer": _outer}
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,8 @@ from course_lib.widgets.accesses import draw
 from course_lib.widgets.compute import evaluate
 from course_lib.widgets.pictures import SMALL
 
-LIMITS = {"fma": "the multiply-adds", "tensor": "tensor cores", "issue": "issuing instructions", "shared": "shared memory",
+LIMITS = {"fma": "the multiply-adds", "operands": "reading operands", "tensor": "tensor cores",
+          "mma.sync": "mma.sync on tensor cores", "issue": "issuing instructions", "shared": "shared memory",
           "L1": "the L1's data path", "L1 banks": "the L1's banks", "L2": "the L2", "DRAM": "memory",
           "latency": "latency"}                                          # the terms of `model.bound`
 

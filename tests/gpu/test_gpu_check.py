@@ -8,10 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from course_lib import gpu, kernels, simt
+from course_lib.model.operands import MEASURED
 from course_lib.run import run
 from tools import nsight
 from tools.gpu import cases as tried
-from tools.gpu import check
+from tools.gpu import check, operands
 from tools.record import hardware
 
 FEW = [case for case in tried.cases([(33, 17, 20)]) if case[1] in ({"bx": 7, "by": 5}, {"BM": 8, "BN": 16, "BK": 24}, {})]
@@ -121,3 +122,39 @@ def test_the_record_on_file_is_what_keep_writes(tmp_path, monkeypatch):
     assert told["outputs"] == {f"{name}.1": hardware.digest(out)}
     assert told["wrong"] == {f"{name}.1": "differs from the reference"}
     assert (np.load(tmp_path / "tests" / "data" / "h200_kernels.npz")[f"{name}.1"] == out).all()
+
+
+class OnGpu:
+    """A stand-in for what a GPU would return: the estimate times `factor`."""
+
+    def __init__(self, right, factor):
+        self.right, self.factor = right, factor
+
+    def __call__(self, name, *, backend, **options):
+        assert (name, backend) == ("micro_outer", "gpu")
+        cycles = self.factor * operands.row_of(options, 0.0)["estimated"] * options["TM"] * options["TN"] * options["threads"] / 128
+        return type("Result", (), {"right": self.right, "cycles_per_step": (0.9 * cycles, cycles)})
+
+
+@pytest.mark.parametrize(("right", "factor", "words"), [
+    (True, 1.0, None), (True, 1.02, None), (True, 0.98, None), (True, 0.95, "10 of 10 are faster than their bound, 0 slower"),
+    (True, 1.3, "0 of 10 are faster than their bound, 10 slower"), (True, float("nan"), "10 of 10 are faster"),
+    (False, 1.0, "10 products are wrong")])
+def test_outer_products_are_measured_beside_their_estimate(right, factor, words, monkeypatch):
+    monkeypatch.setattr("course_lib.run.run_micro", OnGpu(right, factor))
+    record = {}
+    if words is None:
+        assert "outer products right" in operands.section_operands(record)
+    else:
+        with pytest.raises(RuntimeError, match=words):
+            operands.section_operands(record)
+    assert len(record["rows"]) == len(list(operands.plan())) == 10
+    assert all(1 <= row["at_least"] <= row["estimated"] < row["at_most"] for row in record["rows"])
+    json.dumps(record)
+
+
+def test_the_outer_products_can_run_and_differ():
+    found = list(operands.plan())
+    assert len({json.dumps(options) for options in found}) == len(found)
+    assert all(kernels.ALL["micro_outer"].problems(**options) == () for options in found)
+    assert {(o["TM"], o["TN"], bool(o["SERPENTINE"])) for o in found} >= set(MEASURED)

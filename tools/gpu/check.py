@@ -25,6 +25,7 @@ import numpy as np
 
 from tools import ROOT, ToolError, from_tests
 from tools.gpu.cases import SHAPES, cases, describe, matrices, products, profile
+from tools.gpu.operands import section_operands
 from tools.options import only_option, out_option
 
 
@@ -191,8 +192,8 @@ def section_exercises(record: dict[str, Any], out: Path) -> str:
 
 
 SECTIONS = {"environment": section_environment, "probe": section_probe, "correct": section_correct,
-            "profile": profile, "kernels": section_kernels, "exercises": section_exercises, "time": section_time,
-            "tests": section_tests, "lessons": section_lessons}
+            "profile": profile, "kernels": section_kernels, "exercises": section_exercises, "operands": section_operands,
+            "time": section_time, "tests": section_tests, "lessons": section_lessons}
 
 
 @click.command()

@@ -11,6 +11,7 @@ from typing import Any
 from course_lib.data import readings
 from course_lib.data.readings import Readings
 from tools import ROOT
+from tools.gpu.operands import row_of
 from tools.pages import Part, page_command
 
 PAGE = ROOT / "docs" / "microbenchmarks.md"
@@ -58,6 +59,19 @@ def independent(micro: Readings) -> Iterator[str]:
         yield "\n".join(lines)
 
 
+def outer_products(micro: Readings) -> Iterator[str]:
+    """Yield the table of outer products of registers beside the model's estimate, when they were recorded."""
+    lines = ["### Cycles of a scheduler per multiply-add in outer products of registers", "",
+             "| sums of a thread | order | measured, slowest warp | estimated from machine code |", "|---|---|--:|--:|"]
+    names = ("threads", "blocks", "STEPS", "TM", "TN", "SERPENTINE")
+    rows = [row_of({name: r[name] for name in names}, r["high"]) for r in micro.find(kernel="micro_outer")]
+    for r in rows:
+        order = "serpentine" if r["SERPENTINE"] else "row by row"
+        lines.append(f"| {r['TM']} × {r['TN']} | {order} | {r['measured']:.3f} | {r['estimated']:.3f} |")
+    if rows:
+        yield "\n".join(lines)
+
+
 def latencies(micro: Readings) -> Iterator[str]:
     """Yield the tables of single loads."""
     rows = [r for r in micro.find(kernel="micro_shared") if "spread" in r]
@@ -87,7 +101,8 @@ def active_threads(micro: Readings) -> Iterator[str]:
 def page(text: str) -> str:
     """Return the page's text with the tables written anew."""
     micro = readings("micro")
-    parts = [f"{micro.label}, driver {micro.driver}.", *chains(micro), *independent(micro), *latencies(micro), *active_threads(micro)]
+    parts = [f"{micro.label}, driver {micro.driver}.", *chains(micro), *independent(micro), *outer_products(micro),
+             *latencies(micro), *active_threads(micro)]
     return TABLES.renewed(text, "\n\n".join(parts))
 
 

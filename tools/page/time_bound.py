@@ -14,8 +14,8 @@ import numpy as np
 from course_lib.arch import device
 from course_lib.data import load, readings
 from course_lib.kernels import KERNELS, get, ladder
-from course_lib.model.bound import Bound, Work, l1_wavefronts, lower_bound, product_sectors
-from course_lib.run import run
+from course_lib.model.bound import MEANING, Bound, Work, l1_wavefronts, lower_bound, product_sectors
+from course_lib.run import kernel_reads, run
 from course_lib.toolchain import shortest_path
 from tools import ROOT
 from tools.pages import Part, page_command
@@ -78,7 +78,8 @@ def work(name: str, N: int, parameters: tuple[tuple[str, Any], ...] = ()) -> Wor
     block_sectors, launch_sectors = product_sectors(elements / across, across, N, N, N, size)
     return Work(blocks, fmas, fmas * way.per_multiply_add, total("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"),
                 total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"), total("l1_wavefronts", ("",)), block_sectors, launch_sectors,
-                requests / blocks / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma")
+                requests / blocks / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma",
+                operand_cycles=1.0 if op == "dfma" else kernel_reads(kernel, **values).step.at_least)
 
 
 def latency() -> float:
@@ -115,12 +116,13 @@ def unrolling(N: int) -> list[Row]:
 def time_table(rows: list[Row]) -> str:
     """Return the table of such rows: recorded, bound, ratio, what binds, every term; below it, how many pairs are ranked as recorded."""
     order = {name: i + 1 for i, (name, _, _) in enumerate(sorted(rows, key=lambda row: row[2].seconds))}
-    terms = list(rows[0][2].terms)
+    terms = [term for term in MEANING if any(term in bound.terms for *_, bound in rows)]
     lines = [f"| kernel | recorded ms | bound ms | bound / recorded | binds | rank recorded | rank bound | {' | '.join(terms)} |",
              "|---|--:|--:|--:|---|--:|--:|" + "--:|" * len(terms)]
     for place, (name, seconds, bound) in enumerate(rows, 1):
+        cells = (f"{bound.terms[t] * 1e3:.3f}" if t in bound.terms else "" for t in terms)
         lines.append(f"| `{name}` | {seconds * 1e3:.3f} | {bound.seconds * 1e3:.3f} | {bound.seconds / seconds:.2f} | {bound.binds} | "
-                     f"{place} | {order[name]} | " + " | ".join(f"{bound.terms[t] * 1e3:.3f}" for t in terms) + " |")
+                     f"{place} | {order[name]} | " + " | ".join(cells) + " |")
     rungs = [row for row in rows if row[0] in LADDER]
     return "\n".join(lines) + f"\n\nAll rows: {agreement(rows)}" + (f" The ladder alone: {agreement(rungs)}" if rungs else "")
 
@@ -130,6 +132,17 @@ def agreement(rows: list[Row]) -> str:
     pairs = [(a, b) for i, a in enumerate(rows) for b in rows[i + 1:] if b[1] > 1.05 * a[1]]
     right = sum(b[2].seconds > a[2].seconds for a, b in pairs)
     return f"of {len(pairs)} pairs whose recorded times differ by more than 5 %, the bound puts {right} in the recorded order."
+
+
+def reads_table() -> str:
+    """Return the table of operand reads: every float32 kernel, its estimated cycles per multiply-add, and the speed that they allow."""
+    lines = ["| kernel | FFMA, inner loop | cycles per FFMA, inner loop | whole step along K | allows, TFLOP/s |", "|---|--:|--:|--:|--:|"]
+    for name, kernel in KERNELS.items():
+        if kernel.dtype == "float32" and not kernel.inputs:
+            reads = kernel_reads(kernel)
+            lines.append(f"| `{name}` | {reads.inner.multiply_adds} | {reads.inner.per_multiply_add:.3f} | "
+                         f"{reads.step.per_multiply_add:.3f} | {reads.step.tflops():.1f} |")
+    return "\n".join(lines)
 
 
 def traffic_table() -> str:
@@ -155,6 +168,7 @@ def body() -> str:
         parts += [f"### N = {N}", time_table(comparison(N))]
     parts += ["### Unrolling, N = 4096", time_table(unrolling(4096))]
     parts += ["### The traffic beside Nsight Compute", f"{readings('traffic').label}, caches empty at the start.", traffic_table()]
+    parts += ["### Operand reads, estimated from the machine code that the compiler here makes", reads_table()]
     return "\n\n".join(parts)
 
 

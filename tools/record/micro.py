@@ -17,6 +17,7 @@ import click
 
 from course_lib.kernels.micro import TABLE
 from tools import ToolError
+from tools.gpu import operands
 from tools.nsight import find_ncu, number, version_of, watched
 from tools.options import only_option, out_option
 from tools.recordings import write_recording
@@ -63,6 +64,8 @@ def plan() -> Iterator[tuple[str, dict[str, int]]]:
         for blocks, footprint in ((1, 32 * MIB), (1, 256 * MIB), (132, 32 * MIB), (132, 256 * MIB)):
             for loads in (1, 8):
                 yield "micro_loads", {"threads": threads, "LOADS": loads, "blocks": blocks, "footprint": footprint}
+    for options in operands.plan():
+        yield "micro_outer", options
 
 
 def micro() -> list[dict[str, Any]]:

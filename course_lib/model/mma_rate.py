@@ -1,0 +1,37 @@
+"""What matrix instructions that a warp issues (`mma.sync`) give at most, measured with operands in registers only.
+
+Source: loops of eight independent instructions of each kind, without memory, on all multiprocessors of one H200 (driver 580.159.04,
+CUDA 13.0), November 2026. The tensor cores' peak is higher for bfloat16 and TF32: `mma.sync` reaches 60 % of it, and only `wgmma` the rest.
+"""
+
+from course_lib.model.inputs import InputError
+
+MEASURED_ON = "H200"
+MMA_SYNC = {               # numbers, and for float64 the shape -> 10^12 operations a second, two for each multiply-add
+    "bf16": 639.0, "tf32": 320.0, "f64 m8n8k4": 33.3, "f64 m16n8k4": 65.1, "f64 m16n8k16": 66.5,
+}
+
+
+def mma_seconds(multiply_adds: float, kind: str) -> float:
+    """Return the seconds that all tensor cores of an H200 take at least for so many multiply-adds by `mma.sync`.
+
+    Parameters
+    ----------
+    multiply_adds
+        Of single elements.
+    kind
+        A key of `MMA_SYNC`.
+
+    Raises
+    ------
+    InputError, a ValueError
+        For a kind that was not measured.
+
+    Source: the module's docstring.
+
+    >>> round(1e3 * mma_seconds(8192**3, "bf16"), 2), round(mma_seconds(1e12, "f64 m8n8k4") / mma_seconds(1e12, "f64 m16n8k16"), 1)
+    (1.72, 2.0)
+    """
+    if kind not in MMA_SYNC:
+        raise InputError(f"mma.sync was not measured for {kind!r}, only for: {', '.join(MMA_SYNC)}", kind=kind)
+    return 2 * multiply_adds / (MMA_SYNC[kind] * 1e12)
