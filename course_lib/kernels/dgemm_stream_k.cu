@@ -99,15 +99,14 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
         const double* next_b = TRANSB ? B + (size_t)block_col * ldb + first * BK : B + (size_t)first * BK * ldb + block_col;
         int left = K - first * BK, to_fetch = last - first;
         unsigned into = shared_at;
-        const auto fetch = [&] {               // the next step's tiles are under way from here on
-            if (to_fetch-- > 0) {
-                if (TRANSA) copy_tile<BK, BM, LDA>(into, next_a, lda, left, M - block_row);
-                else copy_tile<BM, BK, LDA>(into, next_a, lda, M - block_row, left);
-                if (TRANSB) copy_tile<BN, BK, LDB>(into + 8 * AS, next_b, ldb, N - block_col, left);
-                else copy_tile<BK, BN, LDB>(into + 8 * AS, next_b, ldb, left, N - block_col);
-                next_a += TRANSA ? (size_t)BK * lda : BK, next_b += TRANSB ? BK : (size_t)BK * ldb, left -= BK;
-                into = into == shared_at + 8 * (STAGES - 1) * (AS + BS) ? shared_at : into + 8 * (AS + BS);
-            }
+        const auto fetch = [&] {               // the next step's tiles are under way from here on; zeros after the last
+            const int inside = to_fetch-- > 0 ? left : 0;
+            if (TRANSA) copy_tile<BK, BM, LDA>(into, next_a, lda, inside, M - block_row);
+            else copy_tile<BM, BK, LDA>(into, next_a, lda, M - block_row, inside);
+            if (TRANSB) copy_tile<BN, BK, LDB>(into + 8 * AS, next_b, ldb, N - block_col, inside);
+            else copy_tile<BK, BN, LDB>(into + 8 * AS, next_b, ldb, inside, N - block_col);
+            next_a += TRANSA ? (size_t)BK * lda : BK, next_b += TRANSB ? BK : (size_t)BK * ldb, left -= BK;
+            into = into == shared_at + 8 * (STAGES - 1) * (AS + BS) ? shared_at : into + 8 * (AS + BS);
             asm volatile("cp.async.commit_group;");
         };
         // Lane q takes k = 2q and 2q + 1 of eight, lane g the columns 2g and 2g + 1 of sixteen. The instruction names them otherwise;
@@ -145,8 +144,7 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
                     stage = stage == shared + (STAGES - 1) * (AS + BS) ? shared : stage + AS + BS;
                     arrived();
                 }
-                const bool more = n8 < PAIRS - 1 || s < last - 1;
-                if (more) load_b(next, (n8 + 1) % 2);                  // while the products go on
+                load_b(next, (n8 + 1) % 2);    // while the products go on
                 if (n8 == 0) fetch();
 #pragma unroll
                 for (int r = 0; r < ROWS; ++r) {
@@ -155,7 +153,7 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
                         asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
                             : "+d"(x[0]), "+d"(x[1]), "+d"(x[2]), "+d"(x[3]) : "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]), "d"(z[0]), "d"(z[1]));
                     }
-                    if (more) load_a(next, r);         // a row's registers are free again
+                    load_a(next, r);           // a row's registers are free again
                 }
             }
         asm volatile("cp.async.wait_all;");

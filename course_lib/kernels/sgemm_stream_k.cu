@@ -94,13 +94,12 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
         const float* next_b = TRANSB ? B + (size_t)block_col * ldb + first * BK : B + (size_t)first * BK * ldb + block_col;
         int left = K - first * BK, to_fetch = last - first;
         unsigned into = shared_at;
-        const auto fetch = [&] {               // the next step's tiles are under way from here on
-            if (to_fetch-- > 0) {
-                copy_tile<BM, LDA, !TRANSA>(into, next_a, lda, M - block_row, left);
-                copy_tile<BN, LDB, TRANSB>(into + 4 * BK * LDA, next_b, ldb, N - block_col, left);
-                next_a += TRANSA ? (size_t)BK * lda : BK, next_b += TRANSB ? BK : (size_t)BK * ldb, left -= BK;
-                into = into == shared_at + 4 * (STAGES - 1) * STAGE ? shared_at : into + 4 * STAGE;
-            }
+        const auto fetch = [&] {               // the next step's tiles are under way from here on; zeros after the last
+            const int inside = to_fetch-- > 0 ? left : 0;
+            copy_tile<BM, LDA, !TRANSA>(into, next_a, lda, M - block_row, inside);
+            copy_tile<BN, LDB, TRANSB>(into + 4 * BK * LDA, next_b, ldb, N - block_col, inside);
+            next_a += TRANSA ? (size_t)BK * lda : BK, next_b += TRANSB ? BK : (size_t)BK * ldb, left -= BK;
+            into = into == shared_at + 4 * (STAGES - 1) * STAGE ? shared_at : into + 4 * STAGE;
             asm volatile("cp.async.commit_group;");
         };
         const float* stage = shared;
@@ -126,7 +125,7 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
                     stage = stage == shared + (STAGES - 1) * STAGE ? shared : stage + STAGE;
                     arrived();
                 }
-                if (k < BK - 1 || s < last - 1) load((k + 1) % BK, (k + 1) % 2);       // while the products of this k go on
+                load((k + 1) % BK, (k + 1) % 2);                       // while the products of this k go on
                 if (k == 0) fetch();
 #pragma unroll
                 for (int i = 0; i < TM; ++i)                           // there and back again: neighbours in time share an operand
