@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import plans, recording, training
+from course_lib.bench import plans, race, recording, training
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
+from course_lib.bench.tuned import TUNED_SIZES
 from course_lib.data import Record
+from course_lib.data.readings import dumps
 from course_lib.errors import CourseError
 from course_lib.gpu.timing import seconds
+from course_lib.run.launch import choose_backend
 
 MOST_ROWS = 40
 STOPPED = 130       # exit status after Ctrl-C
@@ -46,6 +49,10 @@ def add_parsers(benchmarks: Any) -> None:
             command.add_argument("--counts", type=_numbers, metavar="4,8", help=f"numbers of {name}")
     _add_recording(benchmarks)
     training.add_parser(benchmarks)
+    fastest = benchmarks.add_parser("race", help="the course's fastest kernels against cuBLAS, in turn, on this machine's GPU")
+    fastest.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes and nothing else")
+    fastest.add_argument("--dtypes", type=_names, default=tuple(race.CONTESTANTS), metavar="A,B", help="element types")
+    fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
 
 
 def _add_recording(benchmarks: Any) -> None:
@@ -64,6 +71,8 @@ def run(wanted: argparse.Namespace) -> int:
     """Carry out one of these commands; return its exit status."""
     if wanted.benchmark == "train":
         return training.main(wanted)
+    if wanted.benchmark == "race":
+        return _race(wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
@@ -77,6 +86,16 @@ def run(wanted: argparse.Namespace) -> int:
     found = sweep(tasks(wanted), out=wanted.out, resume=wanted.resume)
     print(text(found, wanted.out))
     return STOPPED if found.interrupted else 1 if found.failed else 0
+
+
+def _race(wanted: argparse.Namespace) -> int:
+    """Run the race, print its table, keep its readings; the status is 1 when an answer was wrong."""
+    choose_backend("gpu")
+    found = race.race(race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes), say=lambda text: print(text, flush=True))
+    if wanted.out:
+        wanted.out.write_text(dumps(found), encoding="utf-8")
+    print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
+    return int(any(row["wrong"] for row in found.rows))
 
 
 def tasks(wanted: argparse.Namespace) -> list[Task]:

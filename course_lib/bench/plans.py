@@ -30,6 +30,7 @@ LEE = ("sgemm_naive", "sgemm_tiled", "sgemm_coalesced", "sgemm_padded", "sgemm_u
 LEE_CPU = ("gemm_ijk", "gemm_pthreads", "gemm_vectors", "gemm_openmp")
 CPU_STEPS = ("gemm_ijk", "gemm_ikj", "gemm_blocked", "gemm_vectors", "gemm_packed", "blas")     # one thread, from slow to fast
 CHIEN = tuple(name for name, kernel in KERNELS.items() if kernel.path.stem.startswith("sgemm_outer"))
+RACE = ("sgemm_stream_k", "dgemm_stream_k")          # recorded beside cuBLAS by `race`
 TENSOR = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
 MXV = tuple(name for name, kernel in ALL.items() if kernel.kind == "vectors")
 ACTIVE = (1024, 512, 384, 320, 256, 192)      # threads an SM: Chien's, and as many again
@@ -247,7 +248,7 @@ def everything(budget_s: float = 0.15) -> dict[str, list[Task]]:
     """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
     how: dict[str, Any] = {"backend": "gpu", "budget_s": budget_s}
     up_to_4096 = POWERS[:-1]
-    others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *NEXT, *CHIEN, *TENSOR))
+    others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *NEXT, *CHIEN, *TENSOR, *RACE))
     return {
         "ladder": ladder(**how),
         "wang": wang(**how) + wang((4096, 8192), **how),

@@ -125,6 +125,17 @@ def time_call(call: Callable[[Any], object], *, repeats: int = 25, warmup: int =
         return _measure(stream, lambda: call(stream), repeats, warmup, budget_s, _flusher() if cold else None)
 
 
+def call_once(call: Callable[[Any], object]) -> None:
+    """Do once what `time_call` measures, and wait for it."""
+    import cupy
+
+    cupy.cuda.get_current_stream().synchronize()
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        call(stream)
+    stream.synchronize()
+
+
 def _flusher():
     """Return a callable that overwrites more memory than the L2 holds."""
     import cupy

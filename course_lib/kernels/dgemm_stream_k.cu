@@ -6,6 +6,7 @@
 // Shared    8 * STAGES * (op(A)'s and op(B)'s tiles) bytes per block, dynamic; partial: BM*BN doubles, ready: one int (0), per block
 // Strides   lda, ldb, ldc: elements from one row to the next, of A as it is stored: K x M when TRANSA is 1, and B N x K
 // Edges     any M, N, K below 2^31 elements a matrix, with WIDE 2 rows of even length and of 16-byte alignment; CC 9.0 and up
+// Lesson    none yet      Next  none
 #ifndef BM            // the launcher passes all eleven with -D, or none
 #define BM 128
 #define BN 128
@@ -126,9 +127,9 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
                     b[which][n][2 * h] = v.x, b[which][n][2 * h + 1] = v.y;
                 }
         };
-        const auto arrived = [] {              // the oldest group is complete, for all threads; the next one may overwrite what was read
+        const auto arrived = [] {              // the oldest stage is complete
             asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-            __syncthreads();
+            __syncthreads();                   // nobody reads before all copies are there, nor overwrites before all have read
         };
 
         for (int s = 1; s < STAGES; ++s) fetch();
@@ -162,9 +163,9 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
         double* sums = shared + thread;
         for (int other = 1; other < SLICES; ++other) {       // the slices' sums meet in shared memory
             if (slice == other) each(c, [&](double& x, int at) { sums[at] = x; });
-            __syncthreads();
+            __syncthreads();                   // nobody reads before the sums are there
             if (slice == 0) each(c, [&](double& x, int at) { x += sums[at]; });
-            __syncthreads();
+            __syncthreads();                   // nobody overwrites before they are read
         }
         if (last < steps) {                    // a later block ends this tile: leave our sums to it
             double* mine = partial + (size_t)block * BM * BN + thread;

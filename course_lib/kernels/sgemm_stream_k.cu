@@ -6,6 +6,7 @@
 // Shared    4 * STAGES * BK * (BM+4 + BN+4) bytes per block, dynamic; partial: BM*BN floats, ready: one int (0), per block
 // Strides   lda, ldb, ldc: elements from one row to the next, of A as it is stored: K x M when TRANSA is 1, and B N x K
 // Edges     any M, N, K below 2^31 elements a matrix, with WIDE 4 rows of 4n floats and of 16-byte alignment; CC 8.0 and up
+// Lesson    none yet      Next  dgemm_stream_k.cu
 #ifndef BM            // the launcher passes all twelve with -D, or none
 #define BM 256
 #define BN 128
@@ -110,9 +111,9 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
             for (int j = 0; j < TN; j += 4)
                 *reinterpret_cast<float4*>(&b[which][j]) = *reinterpret_cast<const float4*>(&stage[(BK * LDA + k * LDB) + first_col + j * LN]);
         };
-        const auto arrived = [] {              // the oldest group is complete, for all threads; the next one may overwrite what was read
+        const auto arrived = [] {              // the oldest stage is complete
             asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-            __syncthreads();
+            __syncthreads();                   // nobody reads before all copies are there, nor overwrites before all have read
         };
 
         for (int s = 1; s < STAGES; ++s) fetch();

@@ -1,6 +1,7 @@
 """The kernels that copy ahead: several stages of tiles in shared memory, filled asynchronously, and work shared out among all blocks."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, Kernel
 from course_lib.kernels.parameters import MAX_DYNAMIC_SHARED, MAX_SUMS_OF_THREAD, Parameter, Rule
@@ -9,15 +10,16 @@ from course_lib.kernels.tensor import multiples_rule
 from course_lib.kernels.wong import TRANSPOSES
 
 AMPERE, HOPPER = (8, 0), (9, 0)        # asynchronous copies; `mma` with 16 rows of float64: PTX ISA, "cp.async", "mma", target notes
-WHY_WIDE = "a copy of 16 bytes begins and ends at a multiple of 16 bytes"
+WHY_WIDE = "an asynchronous copy brings one element or 16 bytes, which begin and end at a multiple of 16 bytes"
 BLOCKS = Parameter("blocks", "blocks of the grid; the work is shared out among them", 132, high=2**20, choices=(33, 66, 132, 264, 528))
+NO_TRANSPOSES = tuple(replace(p, choices=(0,)) for p in TRANSPOSES)        # sliders leave them alone: every position is compiled ahead
 
 
 def _common(stages, resident, wide, widest):
     return (
-        Parameter("STAGES", "steps whose tiles are in shared memory at a time", stages, low=2, high=8, choices=(2, 3, 4, 5)),
-        Parameter("RESIDENT", "blocks of a multiprocessor that registers are kept for", resident, high=32, choices=(1, 2, 3, 4)),
-        Parameter("WIDE", "elements that a copy brings", wide, high=widest, choices=(1, widest)))
+        Parameter("STAGES", "steps whose tiles are in shared memory at a time", stages, low=2, high=8, choices=(2, 3, 4)),
+        Parameter("RESIDENT", "blocks of a multiprocessor that registers are kept for", resident, high=32, choices=(resident,)),
+        Parameter("WIDE", "elements that a copy brings", wide, high=widest, choices=(wide,)))
 
 
 def shared_rule(size: Callable[[Mapping[str, int]], int]) -> Rule:
@@ -50,7 +52,7 @@ def copies_rule(threads: Callable[[Mapping[str, int]], int], tiles: Callable[[Ma
     def says(p):
         return (f"the {threads(p)} threads of a block cannot share out the copies of a step evenly: take a larger BK, or tiles whose sides "
                 "are powers of two")
-    return Rule("every thread copies as many elements", WHY_WHOLE, holds, says)
+    return Rule("copies of a step % threads == 0", WHY_WHOLE, holds, says)
 
 
 def _even(lines, copies, threads):
@@ -78,13 +80,13 @@ def kernels() -> Iterator[Kernel]:
 
 def _sgemm():
     parameters = (
-        Parameter("BM", "rows of C a block computes", 256, choices=(32, 64, 128, 256)),
-        Parameter("BN", "columns of C a block computes", 128, choices=(32, 64, 128, 256)),
-        Parameter("BK", "columns of A a block loads at a time", 16, low=8, choices=(8, 16, 32)),
-        Parameter("WM", "rows of C a warp computes", 64, choices=(16, 32, 64)),
-        Parameter("WN", "columns of C a warp computes", 64, choices=(32, 64)),
-        Parameter("TM", "rows of C a thread computes", 16, high=128, choices=(4, 8, 16)),
-        Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(4, 8)), *_common(3, 1, 1, 4), *TRANSPOSES)
+        Parameter("BM", "rows of C a block computes", 256, choices=(128, 256)),
+        Parameter("BN", "columns of C a block computes", 128, choices=(64, 128)),
+        Parameter("BK", "columns of A a block loads at a time", 16, low=8, choices=(8, 16)),
+        Parameter("WM", "rows of C a warp computes", 64, choices=(64,)),
+        Parameter("WN", "columns of C a warp computes", 64, choices=(64,)),
+        Parameter("TM", "rows of C a thread computes", 16, high=128, choices=(16,)),
+        Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(8,)), *_common(3, 1, 1, 4), *NO_TRANSPOSES)
 
     def threads(p):
         return 32 * max(p["BM"] // p["WM"], 1) * max(p["BN"] // p["WN"], 1)
@@ -104,13 +106,13 @@ def _sgemm():
 
 def _dgemm():
     parameters = (
-        Parameter("BM", "rows of C a block computes", 128, choices=(32, 64, 128)),
-        Parameter("BN", "columns of C a block computes", 128, choices=(32, 64, 128)),
-        Parameter("BK", "columns of A a block loads at a time", 16, low=16, choices=(16, 32, 64)),
-        Parameter("WM", "rows of C a warp computes", 64, choices=(16, 32, 64)),
-        Parameter("WN", "columns of C a warp computes", 32, choices=(16, 32, 64)),
-        Parameter("SLICES", "groups of warps that share out the k of a step", 1, high=4, choices=(1, 2)),
-        *_common(4, 1, 1, 2), *TRANSPOSES)
+        Parameter("BM", "rows of C a block computes", 128, choices=(64, 128)),
+        Parameter("BN", "columns of C a block computes", 128, choices=(64, 128)),
+        Parameter("BK", "columns of A a block loads at a time", 16, low=16, choices=(16, 32)),
+        Parameter("WM", "rows of C a warp computes", 64, choices=(32, 64)),
+        Parameter("WN", "columns of C a warp computes", 32, choices=(32,)),
+        Parameter("SLICES", "groups of warps that share out the k of a step", 1, high=4, choices=(1,)),
+        *_common(4, 1, 1, 2), *NO_TRANSPOSES)
 
     def threads(p):
         return 32 * max(p["BM"] // p["WM"], 1) * max(p["BN"] // p["WN"], 1) * p["SLICES"]
@@ -130,7 +132,8 @@ def _dgemm():
                   lambda p: p["BK"] % (16 * p["SLICES"]) == 0,
                   lambda p: f"BK = {p['BK']} with SLICES = {p['SLICES']}: BK can be {16 * p['SLICES']} or a multiple of it")
     room = Rule("8 * BM * BN <= bytes of all stages, or SLICES == 1", "the sums of a slice are handed over where the tiles were", fits,
-                lambda p: f"SLICES = {p['SLICES']}: the sums take {8 * p['BM'] * p['BN']} bytes, but all stages {shared(p)}: take more stages")
+                lambda p: f"SLICES = {p['SLICES']}: the sums take {8 * p['BM'] * p['BN']} bytes, but all stages have {shared(p)}: take "
+                "more stages")
     return _kernel(
         "dgemm_stream_k", "float64 on tensor cores, with tiles and then steps of tiles for every block", parameters,
         (divides_rule("BM", "WM"), divides_rule("BN", "WN"), multiples_rule(WM=8, WN=16), slices, room, one_of_rule("WIDE", 1, 2),

@@ -68,6 +68,9 @@ def test_there_are_not_more_positions_than_can_be_shipped():
 @pytest.mark.parametrize(("M", "N"), [(1, 1), (17, 100), (64, 64), (65, 31)])
 def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
     grid, block, p = kernel.grid(M, N), kernel.block(), kernel.check()
+    if kernel.workspace():                            # its blocks share out all tiles, however many there are
+        assert grid == (p["blocks"], 1, 1)
+        return
     cols, rows = (M, N) if kernel.name == "sgemm_swapped" else (N, M)
     if kernel.layout == "column":                     # blocks run along the rows, GAP of them interleaved
         grid, (width, height, outputs) = (grid[1], grid[0] // p["GAP"]), (p["COLS"], block_rows(p), p["VECTORS"] * p["COLS"] * p["GAP"])
@@ -140,6 +143,11 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_bf16", {"BN": 96}, ["BN = 96 is not 16, 32 or a multiple of 64", "64 or 128"]), ("sgemm_bf16", {"BK": 8}, ["can be 16 or 32"]),
     ("sgemm_split", {"WM": 128, "WN": 64}, ["8192 sums for a warp", "WN can be up to 32"]),
     ("sgemm_split", {"BK": 64}, ["BK can be up to 32"]),
+    ("sgemm_stream_k", {"WIDE": 2}, ["WIDE = 2", "1 or 4"]), ("sgemm_stream_k", {"BK": 12}, ["BK = 12 is no multiple of 8", "8 or 16"]),
+    ("sgemm_stream_k", {"STAGES": 8, "BK": 32}, ["8 stages", "401408 bytes", "227 KiB"]),
+    ("sgemm_stream_k", {"BM": 192, "BN": 192}, ["288 threads", "evenly"]),
+    ("dgemm_stream_k", {"SLICES": 2}, ["BK = 16 with SLICES = 2", "32 or a multiple"]), ("dgemm_stream_k", {"STAGES": 1}, ["too small"]),
+    ("dgemm_stream_k", {"BK": 32, "SLICES": 2, "STAGES": 2, "BM": 256}, ["262144 bytes", "take more stages"]),
 ])
 def test_a_wrong_parameter_is_named_with_what_would_be_right(name, parameters, words):
     kernel = get(name)
