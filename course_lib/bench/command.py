@@ -91,7 +91,8 @@ def run(wanted: argparse.Namespace) -> int:
 def _race(wanted: argparse.Namespace) -> int:
     """Run the race, print its table, keep its readings; the status is 1 when an answer was wrong."""
     choose_backend("gpu")
-    found = race.race(race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes), say=lambda text: print(text, flush=True))
+    wanted_heats = race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes)
+    found = race.race(wanted_heats, say=lambda text: print(text, flush=True))
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
