@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import coverage_examples
-import numpy as np
 import ptx_text
 import pytest
 

@@ -23,7 +23,8 @@ def ptx(form, lanes=64):
     data = f"{{{', '.join(f'%v{i}' for i in range(count))}}}"
     level = ", 0f80000000" if "level" in parts else ""      # minus zero
     text = f"{form} {where}, {data}" if name == "sust" else f"{form} {data}, {where}{level}"
-    both = [f"ld.global.b{bits} %v{i}, [%d4+{256 + 8 * i}];" for i in range(4)], [f"st.global.b{bits} [%d5+{8 * i}], %v{i};" for i in range(4)]
+    both = [f"ld.global.b{bits} %v{i}, [%d4+{256 + 8 * i}];" for i in range(4)], \
+        [f"st.global.b{bits} [%d5+{8 * i}], %v{i};" for i in range(4)]
     return f""".version 8.5
 .target sm_90
 .address_size 64
@@ -147,7 +148,8 @@ BAD = [
     (lambda: simt.Texture(np.zeros(0, F)), "1 to"), (lambda: simt.Texture(ROW, channels=4), "1, 2 or 4 channels"),
     (lambda: simt.Texture(SQUARE, channels=3), "channels=3"), (lambda: simt.Texture(np.float32(3)), "from a NumPy array"),
     (lambda: simt.Texture(ROW, filter="cubic"), "filter is one of"), (lambda: simt.Texture(ROW, address="repeat"), "address is one of"),
-    (lambda: simt.Texture(ROW, address="wrap"), "needs normalized=True"), (lambda: simt.Texture(ROW, address=("clamp", "mirror")), "mirror"),
+    (lambda: simt.Texture(ROW, address="wrap"), "needs normalized=True"),
+    (lambda: simt.Texture(ROW, address=("clamp", "mirror")), "mirror"),
     (lambda: simt.Texture(ROW, read="normalized_float"), "8 or 16 bits"), (lambda: simt.Texture(ROW.astype(int)), "int64"),
     (lambda: simt.Texture(ROW.astype(np.int32), filter="linear"), "read as floats"), (lambda: simt.Texture(ROW.astype(">f4")), ">f4"),
     (lambda: simt.Surface(SQUARE.T), "without gaps"), (lambda: simt.Surface(ROW[::2]), "without gaps"),

@@ -69,8 +69,8 @@ def as_read(array, read):
 
 def places(rng, n, normalized, count=300):
     """Return coordinates along an axis of n texels: ends, halves, ties of the weights, far outside, and no numbers."""
-    special = np.array([0, -0.0, np.nan, np.inf, -np.inf, -1e-10, -1e-30, 1e30, -1e30, n, n - 0.5, n + 0.5, n - 1, 2 * n, -n, -0.5, 0.5, 1.5,
-                        0.5 + 1 / 512, 0.5 + 3 / 512, 1 - 1 / 512, n - 1e-6, 1e-6, -0.5 - 1 / 512])
+    special = np.array([0, -0.0, np.nan, np.inf, -np.inf, -1e-10, -1e-30, 1e30, -1e30, n, n - 0.5, n + 0.5, n - 1, 2 * n, -n, -0.5, 0.5,
+                        1.5, 0.5 + 1 / 512, 0.5 + 3 / 512, 1 - 1 / 512, n - 1e-6, 1e-6, -0.5 - 1 / 512])
     found = np.where(rng.random(count) < 0.4, rng.choice(special, count), rng.uniform(-2.5 * n, 3.5 * n, count))
     with np.errstate(over="ignore"):
         return (found / n if normalized else found).astype(F)
@@ -222,7 +222,8 @@ def test_an_image_is_convolved():
     image, weights = rng.integers(0, 99, (13, 21)).astype(F), rng.integers(-3, 4, (5, 5)).astype(F)
     for address, mode in (("clamp", "edge"), ("border", "constant")):
         out, padded = np.zeros_like(image), np.pad(image, 2, mode=mode)
-        report = simt.launch(CONVOLUTION, "convolve", (3, 2), (8, 8), [simt.Texture(image, address=address), out, np.int32(21), np.int32(13)],
+        report = simt.launch(CONVOLUTION, "convolve", (3, 2), (8, 8),
+                             [simt.Texture(image, address=address), out, np.int32(21), np.int32(13)],
                              constants={"weights": weights}, racecheck=True)
         right = sum(weights[j, i] * padded[j:j + 13, i:i + 21] for j in range(5) for i in range(5))
         assert np.array_equal(out, right)

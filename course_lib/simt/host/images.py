@@ -24,21 +24,22 @@ class Image:
     channels: int | None
 
     def check(self) -> None:
-        """Refuse an array that is no picture.
+        """Take the NumPy array of a GPU's array that the simulator stands in for; refuse an array that is no picture.
 
         Raises
         ------
         LaunchError
             Another kind of numbers, more than two dimensions, three channels, nothing in it.
         """
+        object.__setattr__(self, "array", getattr(self.array, "_host", self.array))
         what, array = type(self).__name__, self.array
         if not isinstance(array, np.ndarray):
             raise LaunchError(f"A {what} is made from a NumPy array, not from {reprlib.repr(array)}.")
         if array.dtype.str[1:] not in ELEMENTS or not array.dtype.isnative:
             raise LaunchError(f"A {what} holds float32, float16, or integers of 8, 16 or 32 bits, and {array.dtype} was given.")
         if self.channels is not None and (self.channels not in (1, 2, 4) or array.ndim < 2 and self.channels > 1):
-            raise LaunchError(f"A texel has 1, 2 or 4 channels, which lie along the array's last axis; channels={self.channels} was given for "
-                              f"the shape {array.shape}.")
+            raise LaunchError(f"A texel has 1, 2 or 4 channels, which lie along the array's last axis; channels={self.channels} was given "
+                              f"for the shape {array.shape}.")
         if array.ndim not in (1, 2, 3) or self.dimensions not in (1, 2) or self.depth not in (1, 2, 4):
             raise LaunchError(f"A {what} has one or two dimensions, and texels of 1, 2 or 4 channels along a last axis; the shape "
                               f"{array.shape}{'' if self.channels is None else f' with channels={self.channels}'} is not that.")
@@ -132,8 +133,8 @@ class Texture(Image):
         if self.read == "normalized_float" and (not whole or self.array.itemsize == 4):
             raise LaunchError(f'read="normalized_float" is for integers of 8 or 16 bits, and the array holds {self.array.dtype}.')
         if self.filter == "linear" and whole and self.read == "element":
-            raise LaunchError(f'filter="linear" is for textures that are read as floats; the array holds {self.array.dtype}: give float32, or '
-                              'read="normalized_float".')
+            raise LaunchError(f'filter="linear" is for textures that are read as floats; the array holds {self.array.dtype}: give float32, '
+                              'or read="normalized_float".')
 
     @property
     def modes(self) -> tuple[str, ...]:

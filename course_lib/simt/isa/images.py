@@ -57,8 +57,8 @@ def flat(ins: Instruction) -> Instruction:
             continue
         handle = operand.items[0]
         if isinstance(handle.base, Sym):
-            raise UnsupportedInstruction(f"{at_line(ins)}{ins.name} names {handle.base.name!r}: references to textures and surfaces are not "
-                                         "covered. Pass a cudaTextureObject_t or cudaSurfaceObject_t.", opcode=ins.name, line=ins.where)
+            raise UnsupportedInstruction(f"{at_line(ins)}{ins.name} names {handle.base.name!r}: references to textures and surfaces are "
+                                         "not covered. Pass a cudaTextureObject_t or cudaSurfaceObject_t.", opcode=ins.name, line=ins.where)
         if handle.base is None or handle.offset:
             raise PtxSyntaxError(f"{at_line(ins)}{ins.name}: the handle is a 64-bit register, without an offset.", line=ins.where,
                                  opcode=ins.name)

@@ -11,7 +11,8 @@ from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Operand, Reg, Sym, Vec
 
 ELSEWHERE = ("label", "a, list of labels", "[(results),] function[, (parameters)]")     # branches and calls: verify.py knows what they name
 RESULTS = "dpq"
-MAY_STAND_ALONE_IN_BRACES = ("ld", "ldu", "st", "mov", "suld", "sust")  # as ptxas takes them: `ld.global.b32 {%r1}, [%rd1]`, which Triton writes
+# As ptxas takes them: `ld.global.b32 {%r1}, [%rd1]`, which Triton writes.
+MAY_STAND_ALONE_IN_BRACES = ("ld", "ldu", "st", "mov", "suld", "sust")
 
 
 @functools.cache

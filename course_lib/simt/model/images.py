@@ -34,9 +34,11 @@ class Picture(Protocol):
 
 
 def fetch(texture: Any, given: Sequence[int], opcode: Sequence[str]) -> list[int]:
-    """Return the four results of `tex` or `tld4`; `given`: the bits of the coordinates, and of the level where the opcode has one."""
-    if not hasattr(texture, "filter") or texture.dimensions != (2 if "2d" in opcode else 1) or "level" in opcode and given[-1] << 1 & 0xFFFFFFFF:
-        raise Undefined("another kind of texture, or another level than 0")
+    """Return the four results of `tex` or `tld4`; `given`: the bits of the coordinates, and of the level if there is one."""
+    if not hasattr(texture, "filter") or texture.dimensions != (2 if "2d" in opcode else 1):
+        raise Undefined("another kind of texture")
+    if "level" in opcode and given[-1] << 1 & 0xFFFFFFFF:
+        raise Undefined("another level than 0")
     axes = list(zip(given, texture.modes, texture.extent))[:texture.dimensions]
     if opcode[-1] == "s32":
         return texel(texture, [index(signed(bits, "s32"), mode, n) for bits, mode, n in axes])
@@ -44,7 +46,8 @@ def fetch(texture: Any, given: Sequence[int], opcode: Sequence[str]) -> list[int
     if opcode[0] == "tld4":
         channel = "rgba".index(opcode[1])
         low = [math.floor(math.floor((place - 0.5) * ONE + 0.5) / ONE) for place in places]
-        return [texel(texture, [index(i + step, mode, n) for i, step, (_, mode, n) in zip(low, corner, axes)])[channel] for corner in CORNERS]
+        return [texel(texture, [index(i + step, mode, n) for i, step, (_, mode, n) in zip(low, corner, axes)])[channel]
+                for corner in CORNERS]
     if texture.filter == "point":
         return texel(texture, [index(math.floor(place), "clamp" if mode == "wrap" else mode, n)
                                for place, (_, mode, n) in zip(places, axes)])

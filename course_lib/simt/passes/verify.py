@@ -187,11 +187,12 @@ class _Verifier:
         targets, given = tuple(opened(ins.operands[:ins.results])), ins.inputs
         if len(targets) != len(results) or len(given) != len(wanted):
             self.fail(ins, f"it takes {len(results) or len(wanted) - 1 - images.dimensions(ins)} registers of data")
-        for operand, t, kinds in [*((o, t, Reg) for o, t in zip(targets, results)), *((o, t, Reg | Imm) for o, t in zip(given, wanted))]:
-            if not isinstance(operand, kinds):
+        for i, (operand, t) in enumerate(zip((*targets, *given), (*results, *wanted))):
+            if isinstance(operand, Reg):
+                if operand.name != "_":
+                    self.fits(ins, operand, t, False)
+            elif not isinstance(operand, Imm) or i < len(results):
                 self.fail(ins, "results must be registers, and operands registers or literals")
-            if isinstance(operand, Reg) and operand.name != "_":
-                self.fits(ins, operand, t, False)
 
     def source(self, ins: Instruction, operand: Operand, t: str, wider: bool, kind: str) -> None:
         if isinstance(operand, Reg):
