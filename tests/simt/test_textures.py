@@ -164,6 +164,18 @@ def test_texels_by_number(name, channels, address):
         same(o, np.where(((x < 0) | (x > 8))[:, None] & (address == "border"), 0, right))
 
 
+@pytest.mark.parametrize(("name", "read"), [("half", "element"), ("char", "normalized_float"), ("ushort", "normalized_float"),
+                                            ("short", "normalized_float"), ("uchar", "normalized_float")])
+def test_every_number_of_a_small_type_is_read_right(name, read):
+    dtype = np.dtype(TYPES[name])
+    array = np.arange(1 << 8 * dtype.itemsize, dtype=f"u{dtype.itemsize}").view(dtype)
+    x = np.arange(len(array), dtype=F)
+    text = """extern "C" __global__ void k(cudaTextureObject_t t, float* o) {
+        const int i = blockIdx.x * 256 + threadIdx.x; o[i] = tex1Dfetch<float>(t, i); }"""
+    simt.launch(text, "k", len(x) // 256, 256, [simt.Texture(array, read=read), x])
+    same(x, as_read(array, read))
+
+
 def test_a_gather_takes_the_texels_of_a_linear_filter():
     text = """extern "C" __global__ void k(cudaTextureObject_t t, const float* x, const float* y, float4* o) {
         o[threadIdx.x] = tex2Dgather<float4>(t, x[threadIdx.x], y[threadIdx.x], 1); }"""
