@@ -1,6 +1,7 @@
 """Textures and surfaces: the model in plain Python and both generators agree, bit for bit, and what does not fit is refused by name."""
 
 import numpy as np
+import ptx_text
 import pytest
 from ptx_forms import image_forms
 
@@ -142,6 +143,16 @@ def test_other_textures_are_refused_by_name_and_line(text):
         simt.launch(HEAD + f"o[0] = {text};\n}}", "k", 1, 1, [simt.Texture(ROW), np.zeros(4, F)])
 
 
+@pytest.mark.parametrize("text", ["{%f1, %f2, %f3, %f4}|%p1, [%d1, {%f5, %f6}]", "{%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6}], {%r1, %r2}",
+                                  "{%f1, %f2, %f3, %f4}, [%d1, %d2, {%f5, %f6}]", "{%f1, %f2, %f3, %f4}, [%d1, {%f5}]",
+                                  "{%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6, %f7, %f8}]", "{%f1, %f2, %f3, %f4}, [name, {%f5, %f6}]"])
+def test_operands_that_are_not_covered_are_refused_by_name_and_line(text):
+    body = f'.loc 1 77 0\ntex.2d.v4.f32.f32 {text};\n'
+    with pytest.raises(simt.UnsupportedInstruction, match=r"^line 77: .*tex\.2d\.v4\.f32\.f32") as caught:
+        build_program(parser.parse(ptx_text.entry(body) + '.file 1 "refused.cu"\n'), "k")
+    assert caught.value.line == 77
+
+
 BAD = [
     (lambda: simt.Texture(ROW.astype(np.float64)), "float64"), (lambda: simt.Texture([1, 2]), "from a NumPy array"),
     (lambda: simt.Texture(np.zeros((4, 4, 3), F)), "1, 2 or 4 channels"), (lambda: simt.Texture(np.zeros((2, 3, 4, 2), F)), "one or two"),
@@ -153,6 +164,8 @@ BAD = [
     (lambda: simt.Texture(ROW, read="normalized_float"), "8 or 16 bits"), (lambda: simt.Texture(ROW.astype(int)), "int64"),
     (lambda: simt.Texture(ROW.astype(np.int32), filter="linear"), "read as floats"), (lambda: simt.Texture(ROW.astype(">f4")), ">f4"),
     (lambda: simt.Surface(SQUARE.T), "without gaps"), (lambda: simt.Surface(ROW[::2]), "without gaps"),
+    (lambda: simt.Texture(ROW, address=3), "address is one of"), (lambda: simt.Texture(ROW, filter=["point"]), "filter is one of"),
+    (lambda: simt.Texture(ROW, normalized="no"), "True or False"), (lambda: simt.Texture(ROW, channels="a"), "1, 2 or 4"),
     (lambda: simt.Texture(ROW, read="element_type"), "read is one of"), (lambda: simt.Texture(ROW, address=("clamp",)), "a pair"),
 ]
 

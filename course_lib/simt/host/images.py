@@ -124,6 +124,8 @@ class Texture(Image):
         for name, value, allowed in (("filter", self.filter, FILTERS), ("read", self.read, READS)):
             if value not in allowed:
                 raise LaunchError(f"{name} is one of {', '.join(allowed)}, not {reprlib.repr(value)}.")
+        if not isinstance(self.normalized, bool | np.bool_):
+            raise LaunchError(f"normalized is True or False, not {reprlib.repr(self.normalized)}.")
         if len(self.modes) != 2 or any(mode not in MODES for mode in self.modes):
             raise LaunchError(f"address is one of {', '.join(MODES)}, or a pair of them for x and y, not {reprlib.repr(self.address)}.")
         folded = next((mode for mode in self.modes if mode in ("wrap", "mirror")), None)
@@ -139,7 +141,7 @@ class Texture(Image):
     @property
     def modes(self) -> tuple[str, ...]:
         """The address modes along x and y."""
-        return (self.address,) * 2 if isinstance(self.address, str) else tuple(self.address)
+        return tuple(self.address) if isinstance(self.address, tuple | list) else (self.address,) * 2
 
     def describe(self, memory: DeviceMemory) -> tuple[Any, NDArray[Any]]:
         """Return the abi.Image of a texture, and its copy, which must live as long."""

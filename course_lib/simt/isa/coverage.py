@@ -156,6 +156,8 @@ def check_form(ins: Instruction) -> None:
     shapes = shapes_of(written)
     if shapes and not any(operand_shapes.fits(shape, ins) for shape in shapes):
         wanted = " or ".join(operand_shapes.spelled(shapes))
+        if images.knows(ins):       # whether texels are resident, offsets, samplers of their own: PTX, but not covered
+            raise UnsupportedInstruction(f"{line}the simulator knows {written} only as {wanted}.", opcode=written, line=ins.where)
         raise PtxSyntaxError(f"{line}{written} takes {wanted} (d, p and q are registers for results, a to e what is read).",
                              opcode=written, line=ins.where)
 

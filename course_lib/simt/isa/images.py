@@ -52,7 +52,7 @@ def flat(ins: Instruction) -> Instruction:
     """
     operands: list[object] = []
     for operand in ins.operands:
-        if not isinstance(operand, Vec) or not isinstance(operand.items[0], Mem):
+        if not isinstance(operand, Vec) or not isinstance(next(iter(operand.items), None), Mem):
             operands.append(operand)
             continue
         handle = operand.items[0]
