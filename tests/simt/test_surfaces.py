@@ -76,7 +76,7 @@ ONE = 'extern "C" __global__ void k(cudaSurfaceObject_t s, float* o) {\n    '
 
 
 @pytest.mark.parametrize(("text", "error", "why"), [
-    ("surf2Dwrite(1.0f, s, 4 * (int)threadIdx.x, 1);", simt.OutOfBounds, r"\(6, 0, 0\).* writes 4 bytes at byte 24 of row 1 of a surf"
+    ("surf2Dwrite(1.0f, s, 4 * (int)threadIdx.x, 1);", simt.OutOfBounds, r"\(6, 0, 0\).* writes 4 bytes at byte 24 of row 1 of s, a surf"
                                                                      r".*4 rows of 24 bytes"),
     ("o[0] = surf2Dread<float>(s, 0, -1);", simt.OutOfBounds, "reads 4 bytes at byte 0 of row -1"),
     ("o[0] = surf2Dread<float>(s, -4, 4);", simt.OutOfBounds, "reads 4 bytes at byte -4 of row 4"),
@@ -92,11 +92,25 @@ def test_a_wrong_place_is_an_error_with_the_line(text, error, why):
 
 def test_an_access_wider_than_a_row_has_nowhere_to_be_clamped_to():
     text = ONE + "o[0] = surf1Dread<float4>(s, 0, cudaBoundaryModeClamp).x;\n}"
-    with pytest.raises(simt.OutOfBounds, match="16 bytes at byte 0 of a surface, which has 8 bytes"):
+    with pytest.raises(simt.OutOfBounds, match="16 bytes at byte 0 of s, a surface of 8 bytes"):
         simt.launch(text, "k", 1, 1, [simt.Surface(np.ones(2, F)), np.zeros(1, F)])
     out = np.ones(1, F)
     simt.launch(text.replace("Clamp", "Zero"), "k", 1, 1, [simt.Surface(np.ones(2, F)), out])
     assert out[0] == 0
+
+
+def test_the_surface_at_fault_is_named():
+    text = """extern "C" __global__ void k(cudaSurfaceObject_t a, cudaTextureObject_t t, cudaSurfaceObject_t b) {
+        surf2Dwrite(1.0f, threadIdx.x < 3 ? a : b, 0, threadIdx.x);
+    }"""
+    for rows, name, lane in (((3, 4), "b", 4), ((2, 9), "a", 2), ((3, 9), None, 0)):
+        args = [simt.Surface(np.zeros((rows[0], 1), F)), simt.Texture(np.ones(3, F)), simt.Surface(np.zeros((rows[1], 2), F))]
+        if name is None:
+            simt.launch(text, "k", 1, 8, args)
+            continue
+        with pytest.raises(simt.OutOfBounds, match=rf"line 2: thread \({lane}, 0, 0\).* of row {lane} of {name}, a surface") as caught:
+            simt.launch(text, "k", 1, 8, args)
+        assert caught.value.array == name
 
 
 def test_a_read_only_array_can_be_read():

@@ -73,7 +73,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     if fault in (Fault.BARRIER_MISUSE, Fault.STUCK_LANES):
         return barrier_fault(fault, worker.fault_address, run, facts)
     if fault in image_faults.FAULTS:
-        return image_faults.explain(fault, worker.fault_address, run.images, ins, place(facts), facts)
+        return image_faults.explain(fault, run, worker, ins, place(facts), facts)
     if fault in CALLS:
         return CALLS[fault](run, worker, ins, facts)
     if worker.fault_access in run.program.tensors and fault not in (Fault.OUT_OF_BOUNDS, Fault.MISALIGNED, Fault.READ_ONLY):
