@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import gpu
+from course_lib import gpu, simt
 from course_lib.cp.arrays import ndarray
 from course_lib.errors import CourseError
 from course_lib.kernels.user import kind_of, outputs_of, parameters_of
+from course_lib.run import choose_backend
 from course_lib.unwritten import Unwritten, is_unwritten, missing, text_of
 
 # C's names of number types, and the NumPy type of the same size and kind. "long" is left out: it differs between systems.
@@ -47,6 +48,8 @@ def one(value: Any, where: str, declared: str) -> Any:
         raise missing(value)
     if is_array(value):
         return array(value, where, declared)
+    if isinstance(value, simt.Texture | simt.Surface):
+        return image(value, where, declared)
     if isinstance(value, np.ndarray):
         fix = f"copy it to the GPU first, with cp.asarray({name(declared) or 'x'})" if value.ndim else "write np.float32(x) or np.int32(n)"
         raise CourseError(f"{where}{spoken(declared)} is a NumPy array, which the GPU cannot read: {fix}")
@@ -56,6 +59,14 @@ def one(value: Any, where: str, declared: str) -> Any:
         return python_number(value, where, declared)
     raise CourseError(f"{where}{spoken(declared)} is {reprlib.repr(value)}, a {type(value).__name__}; a kernel takes arrays made with "
                       "cp.asarray or cp.zeros, and numbers such as np.int32(5)")
+
+
+def image(value: simt.Texture | simt.Surface, where: str, declared: str) -> simt.Texture | simt.Surface:
+    """Return a texture or surface for the simulator; a GPU takes CuPy's own."""
+    if choose_backend() == "gpu":
+        raise CourseError(f"{where}{spoken(declared)} is a {type(value).__name__} of the simulator, and this kernel runs on a GPU: make a "
+                          "cupy.cuda.texture.TextureObject there, and launch it with CuPy's own RawKernel")
+    return value
 
 
 def array(value: Any, where: str, declared: str) -> Any:

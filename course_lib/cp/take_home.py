@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib import simt
 from course_lib.cp.arguments import device_arguments, is_array, name
 from course_lib.cp.raw_kernel import RawKernel, size
 from course_lib.errors import CourseError
@@ -90,6 +91,8 @@ def take_home(kernel: str | RawKernel | Unwritten, grid: Sequence[int], block: S
     kernel, code = _raw_kernel(kernel)
     given = device_arguments(code, kernel.name, args)
     declared = parameters_of(code, kernel.name)
+    if any(isinstance(value, simt.Texture | simt.Surface) for value in given):
+        raise CourseError(f"take_home writes no programs with textures or surfaces, which {kernel.name} takes")
     if declared is None:
         raise CourseError(f"take_home cannot find the parameters of {kernel.name} in its text: write them without macros and templates")
     outputs = [name(declared[i]) for i in sorted(outputs_of(code, kernel.name)) if is_array(given[i])]

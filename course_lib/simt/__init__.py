@@ -23,12 +23,13 @@ from course_lib.simt.errors import (
     UnsupportedInstruction,
 )
 from course_lib.simt.host.ahead import prepare_runtime, translate_ahead
+from course_lib.simt.host.images import Surface, Texture
 from course_lib.simt.launch import launch
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, Report, SharedVariable, TraceRecord
 
 __all__ = [
     "AssertionFailed", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "InvalidOperand",
     "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "Misaligned", "OutOfBounds", "PartialWarp", "PtxSyntaxError",
-    "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded", "TraceRecord", "UnsupportedInstruction",
-    "launch", "prepare_runtime", "translate_ahead",
+    "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded", "Surface", "Texture",
+    "TraceRecord", "UnsupportedInstruction", "launch", "prepare_runtime", "translate_ahead",
 ]

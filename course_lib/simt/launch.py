@@ -47,8 +47,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     grid, block
         Thread blocks, and threads per block, along x, y, z: up to three numbers.
     args
-        One NumPy array or NumPy scalar per kernel parameter. Writable arrays are updated in place. A tuple of them is a structure, passed
-        by value: members are aligned as in CUDA C, and an array stands for a pointer.
+        One NumPy array, NumPy scalar, Texture or Surface per kernel parameter. Writable arrays are updated in place. A tuple of them is
+        a structure, passed by value: members are aligned as in CUDA C, and an array stands for a pointer.
     defines
         Macros, as `-D` on the command line.
     dynamic_shared
@@ -105,7 +105,7 @@ class Execution:
         self.max_steps = MAX_STEPS if max_steps is None else min(limits.positive(max_steps, "max_steps", STEPS_WORDS), limits.LARGEST)
         self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes)
         self.given = Arguments(kernel, args, {} if constants is None else constants)
-        self.arrays = self.given.arrays
+        self.arrays, self.images = self.given.arrays, self.given.images
         self.trace = limits.trace_pairs(trace, grid, self.warps)
         self.order, self.interleaved = limits.warp_sequence(warp_order, self.warps), warp_order == "interleaved"
         copies = any(t.function == "copy_async" for t in self.program.tensors.values())
@@ -123,9 +123,7 @@ class Execution:
         if self.given.variables.nbytes:
             variables, at = self.given.variables, abi.GLOBAL_VARIABLES
             entries.append((at, at + variables.nbytes, variables.ctypes.data, True))
-        table = (abi.Array * max(len(entries), 1))()
-        for slot, (lo, hi, host, writable) in zip(table, entries):
-            slot.lo, slot.hi, slot.host, slot.writable = lo, hi, host, writable
+        table = (abi.Array * max(len(entries), 1))(*entries)
         return self.pin(table), len(entries)
 
     def pin(self, thing: Any) -> int:
@@ -139,6 +137,7 @@ class Execution:
         run.grid[:], run.block[:] = self.grid, self.block
         run.threads, run.warps, run.blocks_of_code = self.threads, self.warps, len(program.blocks)
         run.array, run.arrays = self._array_table()
+        run.images, run.image_count = self.pin((abi.Image * max(len(self.images), 1))(*self.given.image_records)), len(self.images)
         run.reference = kernel.reference
         if self.uniform is not None:
             run.uniform, found = self.uniform.address, self.uniform.translated

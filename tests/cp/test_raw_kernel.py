@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cupy_programs import PROGRAMS, run
 
-from course_lib import cp
+from course_lib import cp, simt
 from course_lib import run as course
 from course_lib.errors import CourseError
 from course_lib.simt import OutOfBounds
@@ -191,3 +191,24 @@ def test_a_kernel_that_is_not_written_says_so_and_which_arrays_it_would_fill():
         cp.take_home(mine, (1,), (1,), ())
     with pytest.raises(NotWritten):
         cp.RawKernel(SOURCE, "product")((1,), (1,), (n, n, n, np.float32(1), A, A, Unwritten("C")))
+
+
+FETCHING = """extern "C" __global__ void k(cudaTextureObject_t t, cudaSurfaceObject_t s, float* y) {
+    y[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x);
+    surf1Dwrite(2 * y[threadIdx.x], s, 4 * (int)threadIdx.x);
+}"""
+
+
+def test_textures_and_surfaces_of_both_kinds_of_array(monkeypatch):
+    numbers = np.arange(4, dtype=np.float32)
+    for x, s in ((numbers, np.zeros(4, np.float32)), (cp.asarray(numbers), cp.zeros(4, np.float32))):
+        y = cp.zeros(4, np.float32)
+        cp.RawKernel(FETCHING, "k")((1,), (4,), (simt.Texture(x), simt.Surface(s), y))
+        assert (y.get() == numbers).all()
+        assert ((s if isinstance(s, np.ndarray) else s.get()) == 2 * numbers).all()
+    given = (simt.Texture(numbers), simt.Surface(np.zeros(4, np.float32)), y)
+    with pytest.raises(CourseError, match="take_home writes no programs with textures"):
+        cp.take_home(FETCHING, (1,), (4,), given)
+    monkeypatch.setattr("course_lib.cp.arguments.choose_backend", lambda: "gpu")
+    with pytest.raises(CourseError, match=r"argument 1 of k .* is a Texture of the simulator, and this kernel runs on a GPU"):
+        cp.RawKernel(FETCHING, "k")((1,), (4,), given)

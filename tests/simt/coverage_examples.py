@@ -3,6 +3,9 @@
 import random
 import re
 
+import numpy as np
+
+from course_lib import simt
 from course_lib.simt.isa import coverage
 from course_lib.simt.model.types import width
 
@@ -12,8 +15,8 @@ TEXT = """.version 8.7
 .address_size 64
 .const .align 16 .b8 fixed[64];
 .func callee(.param .b32 x) { .reg .b32 %y; ld.param.b32 %y, [x]; ret; }
-.visible .entry k(.param .u64 a, .param .align 16 .b8 given[16]) {
-.reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %d<20>; .reg .b128 %q<3>;
+.visible .entry k(.param .u64 a, .param .align 16 .b8 given[16], .param .align 8 .b8 images[64]) {
+.reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %d<20>; .reg .b128 %q<3>; .reg .b64 %i<8>;
 .shared .align 128 .b8 tile[8192]; .local .align 16 .b8 own[64];
 .param .align 16 .b8 passed[16];
 mov.u32 %r30, %laneid;
@@ -28,8 +31,18 @@ cvta.shared.u64 %d16, %d15;
 setp.eq.u32 %p1, %r30, %r30;
 setp.ne.u32 %p2, %r30, %r30;
 mov.b32 %r31, 8;
-"""
+mov.b32 %r32, 0;
+""" + "\n".join(f"ld.param.u64 %i{i}, [images+{8 * i}];" for i in range(8)) + "\n"
+IMAGES = [(dtype, n) for dtype in ("f32", "s32", "u32") for n in (1, 2)]
 SPACES = {"global": "%d11", "shared": "%d12", "local": "%d13", "const": "%d14"}
+
+
+def arguments():
+    """Return arguments of the kernel: an array, 16 bytes, and a texture of each kind of number in one and two dimensions, two surfaces."""
+    shapes = {1: (64, 4), 2: (8, 8, 4)}
+    textures = [simt.Texture(np.ones(shapes[n], {"f32": "f4", "s32": "i4", "u32": "u4"}[dtype]), channels=4) for dtype, n in IMAGES]
+    surfaces = [simt.Surface(np.zeros(shapes[n], "f4"), channels=4) for n in (1, 2)]
+    return [np.zeros(8192, np.uint32), np.zeros(1, "V16")[0], (*textures, *surfaces)]
 
 
 def sample(pattern, rng, few=30, tries=400, pairs=False):
@@ -86,7 +99,7 @@ def bits_of(kind):
 def instructions(form, operands):
     """Return PTX for a form whose row has these operands."""
     name, *parts = form.split(".")
-    for make in (control, matrices, memory, moves):
+    for make in (control, images, matrices, memory, moves):
         text = make(form, name, parts, operands)
         if text is not None:
             return text
@@ -164,6 +177,20 @@ def control(form, name, parts, operands):
                 "redux": "%r1, %r11", "match": f"%r1{'|%p3' if 'all' in parts else ''}, {'%d17' if parts[-1] == 'b64' else '%r11'}"}[name]
         return f"{form} {text}{', ' + sync if 'sync' in parts else ''};"
     return None
+
+
+def images(form, name, parts, operands):
+    """A fetch, or an access to the first bytes of a surface."""
+    if name not in ("tex", "tld4", "suld", "sust"):
+        return None
+    n = 2 if "2d" in parts else 1
+    where = f"{{{', '.join(['%r32'] * n)}}}"
+    if name in ("tex", "tld4"):
+        handle = f"%i{IMAGES.index((parts[-2], n))}"
+        return f"@%p1 {form} {{%r1, %r2, %r3, %r4}}, [{handle}, {where}]{', %r32' if 'level' in parts else ''};"
+    bits, count = max(width(parts[-2]), 16), int(next((p[1:] for p in parts if p in ("v2", "v4")), 1))
+    data = f"{{{', '.join({16: '%h{}', 32: '%r{}', 64: '%d{}'}[bits].format(i + 1) for i in range(count))}}}"
+    return f"@%p1 {form} {data}, [%i{5 + n}, {where}];" if name == "suld" else f"@%p1 {form} [%i{5 + n}, {where}], {data};"
 
 
 def place(parts):

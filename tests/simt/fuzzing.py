@@ -130,7 +130,7 @@ def operands(rng):
         places = [m.span() for m in re.finditer(r"\{[^}]*\}|\[[^\]]*\]|(?<= )[^,\s{}\[\];]+(?=[,;])", text)]
         at, end = rng.choice(places or [(0, 0)])
         body = f".loc 1 1 0\n{text[:at]}{rng.choice(WRONG)}{text[end:]}\nexit;\n}}\n.file 1 \"forms\"\n"
-        args = [np.zeros(8192, np.uint32), np.zeros(1, "V16")[0]]
+        args = coverage_examples.arguments()
         yield coverage_examples.TEXT + body, "k", 1, 32, args, {"max_steps": 3000, "workers": 1, "racecheck": rng.random() < 0.3}
 
 

@@ -89,6 +89,16 @@ def bit_forms():
     yield form("prmt.b32", "b32", "b32 b32 b32")
 
 
+def image_forms():
+    """Textures and surfaces, by name: test_images.py writes a kernel around each, for its operands are no registers alone."""
+    for what in ("f32", "s32", "u32"):
+        for n in (1, 2):
+            yield from (f"tex.{n}d.v4.{what}.f32", f"tex.{n}d.v4.{what}.s32", f"tex.level.{n}d.v4.{what}.f32")
+        yield from (f"tld4.{channel}.2d.v4.{what}.f32" for channel in "rgba")
+    data = [f"{many}{kind}" for kind in ("b8", "b16", "b32", "b64") for many in ("", "v2.", "v4.") if (many, kind) != ("v4.", "b64")]
+    yield from (f"{name}.b.{n}d.{d}.{how}" for name, n, d, how in product(("suld", "sust"), (1, 2), data, ("trap", "clamp", "zero")))
+
+
 def choice_forms():
     for t in (*INTS, *BITS):
         orders = ORDERS[:2] if t[0] == "b" else ORDERS + (("lo", "ls", "hi", "hs") if t[0] == "u" else ())

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import coverage_examples
-import numpy as np
 import ptx_text
 import pytest
 
@@ -25,7 +24,7 @@ def run(rows):
     executed = 0
     for first in range(0, len(rows), TOGETHER):
         part = rows[first:first + TOGETHER]
-        report = simt.launch(coverage_examples.kernel(part), "k", 1, 32, [np.zeros(8192, np.uint32), np.zeros(1, "V16")[0]], workers=1)
+        report = simt.launch(coverage_examples.kernel(part), "k", 1, 32, coverage_examples.arguments(), workers=1)
         executed += report.counters["smsp__inst_executed.sum"]
     return executed
 
@@ -113,8 +112,17 @@ nanosleep.u64 %d1;
 prefetch.shared.L1 [%d1];
 elect.sync %r1|%p1, -1;
 mapa.u64 %d1, %d2, %r1;
-tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6}];
-suld.b.1d.b32.trap %r1, [%d1, %r2];
+tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6, %f7, %f8}];
+tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%r5, %f6, %f7, %f8}];
+tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6, %f7, %f8}];
+tex.grad.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5}], {%f6}, {%f7};
+tex.1d.v4.f16.f32 {%h1, %h2, %h3, %h4}, [%d1, {%f5}];
+tld4.r.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%d1, {%r5, %r6}];
+suld.b.3d.b32.trap %r1, [%d1, {%r2, %r3, %r4, %r5}];
+suld.b.1d.v4.b64.trap {%d2, %d3, %d4, %d5}, [%d1, {%r2}];
+sust.p.2d.v4.b32.trap [%d1, {%r2, %r3}], {%r4, %r5, %r6, %r7};
+sured.b.add.1d.u32.trap [%d1, {%r2}], %r3;
+txq.width.b32 %r1, [%d1];
 mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32 {%r1}, {%r2}, {%r3}, {%r4};
 mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};
 mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};

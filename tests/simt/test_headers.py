@@ -129,6 +129,6 @@ def test_the_compilers_own_header_is_not_named():
 """
     with pytest.raises(simt.OutOfBounds, match=r"^k, line 2: thread \(4, 0, 0\)"):
         simt.launch(text, "k", 1, 32, [np.zeros(4, INT)])
-    with pytest.raises(simt.UnsupportedInstruction, match=r"^line 2: .* tex\.1d\.v4\.f32\.s32 \(textures and surfaces\)"):
+    with pytest.raises(simt.UnsupportedInstruction, match=r"^line 2: .* tex\.3d\.v4\.f32\.f32 \(three-dimensional"):
         simt.launch(text.replace("int* x", "float* x, cudaTextureObject_t t").replace("atomicAdd(x + threadIdx.x, 1)",
-                    "x[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x)"), "k", 1, 32, [np.zeros(32, FLOAT), np.uint64(1)])
+                    "x[threadIdx.x] = tex3D<float>(t, threadIdx.x, 0, 0)"), "k", 1, 32, [np.zeros(32, FLOAT), np.uint64(1)])

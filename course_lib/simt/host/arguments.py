@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError
 from course_lib.simt.host.build import LoadedKernel
+from course_lib.simt.host.images import Image, Surface, Texture
 from course_lib.simt.host.memory import DeviceMemory, aligned, byte_bounds
 from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
@@ -43,15 +45,20 @@ class Arguments:
     """Parameters and variables of one launch.
 
     `constants`: the constant memory, parameters first. `variables`: the `__device__` variables. `memory`: the copies of
-    the array arguments. `arrays`: their DeviceArray descriptions.
+    the array arguments. `arrays`: their DeviceArray descriptions. `images`: the textures and surfaces with their names, and
+    `image_records` their abi.Image; a handle is a number of this list.
     """
 
     def __init__(self, kernel: LoadedKernel, args: Iterable[Any], values: Mapping[str, Any]) -> None:
         self.kernel, self.program = kernel, kernel.program
         given = [plain(a) for a in listed(args)]
         self._refuse_types(given)
-        self.memory = DeviceMemory([a for a in leaves(given) if isinstance(a, np.ndarray)])
+        every = list(leaves(given))
+        self.memory = DeviceMemory([a for a in every if isinstance(a, np.ndarray)] + [a.array for a in every if isinstance(a, Surface)])
         self.arrays: list[DeviceArray] = []
+        self.images: list[tuple[str, Image]] = []
+        self.image_records: list[Any] = []
+        self.image_data: list[NDArray[Any]] = []
         self.constants = self._fill_constants(given)
         if not isinstance(values, Mapping):
             raise LaunchError(f'constants must map names to values, like {{"weights": array}}, not {reprlib.repr(values)}.')
@@ -90,6 +97,10 @@ class Arguments:
             if nbytes != 8:
                 raise LaunchError(f"Argument {i} ({name}) is a {nbytes}-byte value, not a pointer; an array was given.")
             return self._pointer(arg, name)
+        if isinstance(arg, Texture | Surface):
+            if nbytes not in (8, None):
+                raise LaunchError(f"Argument {i} ({name}) is a {nbytes}-byte value, not a handle; a {type(arg).__name__} was given.")
+            return self._handle(arg, name)
         if isinstance(arg, tuple):
             return self._structure(arg, name, nbytes, i)
         if not isinstance(arg, (np.generic, ctypes.Structure)):
@@ -108,6 +119,14 @@ class Arguments:
         described = self.memory.describe(array, name)
         self.arrays.append(described)
         return np.uint64(described.address + array.ctypes.data - byte_bounds(array)[0]).tobytes()
+
+    def _handle(self, image, name):
+        """Describe a texture or surface; return its handle."""
+        record, data = image.describe(self.memory)
+        self.images.append((name, image))
+        self.image_records.append(record)
+        self.image_data.append(data)
+        return np.uint64(abi.IMAGES + len(self.images) - 1).tobytes()
 
     def _structure(self, members, name, nbytes, i):
         """Return the bytes of a structure that the kernel takes by value, with its members where CUDA C places them."""
@@ -128,7 +147,7 @@ class Arguments:
                 array = isinstance(member, np.ndarray)
                 data = self._pointer(member, inner) if array else self._parameter_bytes(member, inner, None, i, "b")
                 align = ctypes.alignment(member) if isinstance(member, ctypes.Structure) else \
-                    len(data) if array or member.dtype.kind in "biufc" else member.dtype.alignment
+                    len(data) if array or isinstance(member, Image) or member.dtype.kind in "biufc" else member.dtype.alignment
             raw += bytes(-len(raw) % align) + data
             most = max(most, align)
         return raw + bytes(-len(raw) % most), most

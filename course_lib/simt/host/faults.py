@@ -21,6 +21,7 @@ from course_lib.simt.errors import (
     StepBudgetExceeded,
     where,
 )
+from course_lib.simt.host import image_faults
 from course_lib.simt.host.running import Running
 from course_lib.simt.passes import calls
 from course_lib.simt.passes.pipeline import Program
@@ -71,6 +72,8 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
     if fault in (Fault.BARRIER_MISUSE, Fault.STUCK_LANES):
         return barrier_fault(fault, worker.fault_address, run, facts)
+    if fault in image_faults.FAULTS:
+        return image_faults.explain(fault, run, worker, ins, place(facts), facts)
     if fault in CALLS:
         return CALLS[fault](run, worker, ins, facts)
     if worker.fault_access in run.program.tensors and fault not in (Fault.OUT_OF_BOUNDS, Fault.MISALIGNED, Fault.READ_ONLY):

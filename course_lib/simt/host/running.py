@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 from course_lib.simt.codegen.uniform.variant import UniformCode
 from course_lib.simt.host.build import LoadedKernel
+from course_lib.simt.host.images import Image
 from course_lib.simt.host.limits import Triple
 from course_lib.simt.host.output import Output
 from course_lib.simt.host.workers import Worker
@@ -19,6 +20,7 @@ class Running(Protocol):
     uniform: UniformCode | None
     grid: Triple
     arrays: list[DeviceArray]
+    images: list[tuple[str, Image]]
     shared_bytes: int
     max_steps: int
     together: bool

@@ -31,6 +31,7 @@ from course_lib.simt.isa import (
     fields,
     halves,
     hints,
+    images,
     memory,
     operand_shapes,
     tensor,
@@ -39,14 +40,14 @@ from course_lib.simt.isa import (
 from course_lib.simt.ptx.ir import Instruction, Kind, at_line
 
 MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
-           async_copies)
+           async_copies, images)
 ORDER = ("Integer arithmetic", "Extended precision", "Logic, shifts, bits and bytes", "Comparison and selection", "Floating point",
          "Half precision and bfloat16", "Moves and conversions", "Loads, stores and atomics",
          "Hints, fences and other instructions without a value", "Control", "Barriers and exchange between lanes",
-         "Packed video instructions", "Matrices of a warp", "Asynchronous copies")
+         "Packed video instructions", "Matrices of a warp", "Asynchronous copies", "Textures and surfaces")
 SECTIONS = {title: tuple(row for module in MODULES for row in module.FORMS.get(title, ())) for title in ORDER}
 REFUSED = (
-    ("tex tld4 txq istypep suld sust sured suq", "textures and surfaces"),
+    ("txq istypep sured suq", "textures and surfaces beyond fetches, loads and stores"),
     ("wgmma tcgen05", "matrix instructions of single architectures (sm_90a, sm_100a)"),
     ("mapa getctarank clusterlaunchcontrol griddepcontrol setmaxnreg elect tensormap multimem",
      "clusters of blocks and other features of single architectures"),
@@ -150,10 +151,13 @@ def check_form(ins: Instruction) -> None:
     written = ins.name.replace("__", "::")
     line = at_line(ins)
     if not covers(written):
-        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}.", opcode=written, line=ins.where)
+        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}{images.reason(ins)}.", opcode=written,
+                                     line=ins.where)
     shapes = shapes_of(written)
     if shapes and not any(operand_shapes.fits(shape, ins) for shape in shapes):
         wanted = " or ".join(operand_shapes.spelled(shapes))
+        if images.knows(ins):       # whether texels are resident, offsets, samplers of their own: PTX, but not covered
+            raise UnsupportedInstruction(f"{line}the simulator knows {written} only as {wanted}.", opcode=written, line=ins.where)
         raise PtxSyntaxError(f"{line}{written} takes {wanted} (d, p and q are registers for results, a to e what is read).",
                              opcode=written, line=ins.where)
 

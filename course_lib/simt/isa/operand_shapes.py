@@ -7,11 +7,12 @@ import functools
 import re
 from collections.abc import Iterator
 
-from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Operand, Reg, Sym, Vec
+from course_lib.simt.ptx.ir import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, opened
 
 ELSEWHERE = ("label", "a, list of labels", "[(results),] function[, (parameters)]")     # branches and calls: verify.py knows what they name
 RESULTS = "dpq"
-MAY_STAND_ALONE_IN_BRACES = ("ld", "ldu", "st", "mov")  # as ptxas takes them: `ld.global.b32 {%r1}, [%rd1]`, which Triton writes
+# As ptxas takes them: `ld.global.b32 {%r1}, [%rd1]`, which Triton writes.
+MAY_STAND_ALONE_IN_BRACES = ("ld", "ldu", "st", "mov", "suld", "sust")
 
 
 @functools.cache
@@ -20,14 +21,14 @@ def alternatives(shape: str) -> tuple[tuple[str, ...], ...]:
 
     >>> alternatives("p[|q], a, b[, c]")
     (('p', 'q', 'a', 'b', 'c'), ('p', 'q', 'a', 'b'), ('p', 'a', 'b', 'c'), ('p', 'a', 'b'))
-    >>> alternatives("d, {a, b}"), alternatives("[a], b")
-    ((('d', '{a, b}'),), (('[a]', 'b'),))
+    >>> alternatives("d, {a, b}"), alternatives("[a], b"), alternatives("d, [a, {b, c}]")
+    ((('d', '{a, b}'),), (('[a]', 'b'),), (('d', '[a, {b, c}]'),))
     """
     optional = re.search(r"\[([,|][^\]]*)\]", shape)
     if optional:
         before, after = shape[:optional.start()], shape[optional.end():]
         return alternatives(before + optional[1] + after) + alternatives(before + after)
-    return (tuple(re.findall(r"\{[^}]*\}|[^,|\s]+", shape)),)
+    return (tuple(re.findall(r"\[\w, \{[^}]*\}\]|\{[^}]*\}|[^,|\s]+", shape)),)
 
 
 def fits(shape: str, ins: Instruction) -> bool:
@@ -55,6 +56,11 @@ def without_lone_braces(ins: Instruction) -> tuple[Operand, ...]:
 
 def has_shape(operand: Operand, wanted: str, vectors: bool) -> bool:
     """Say whether one operand is what a letter, braces, brackets or a literal of a shape ask for; `vectors`: data may stand in braces."""
+    if wanted.startswith("[") and "{" in wanted:        # a texture or surface, and where: one coordinate may stand without braces
+        parts = operand.items if isinstance(operand, Vec) else ()
+        given = tuple(opened(parts[1:]))
+        return len(parts) == 2 and isinstance(parts[0], Mem) and len(given) == len(re.findall(r"\w", wanted)) - 1 and \
+            all(isinstance(item, Reg | Imm) for item in given)
     if wanted.startswith("["):
         return isinstance(operand, Mem) if not wanted.startswith("[!]") else isinstance(operand, Reg | Imm)
     if wanted.startswith("{"):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.simt.model import atomics
+from course_lib.simt.model import atomics, images
 from course_lib.simt.model.arithmetic import evaluate
 from course_lib.simt.model.counts import LANES, Counts
 from course_lib.simt.model.program import Code, Runnable
@@ -36,7 +36,7 @@ def run(program: Runnable, grid: tuple[int, int, int], block: tuple[int, int, in
     grid, block
         (x, y, z)
     args
-        NumPy arrays, which are changed in place, and NumPy scalars.
+        NumPy arrays, which are changed in place, NumPy scalars, textures and surfaces.
 
     Returns
     -------
@@ -50,7 +50,8 @@ def run(program: Runnable, grid: tuple[int, int, int], block: tuple[int, int, in
         An instruction outside the model, an address outside all arrays, a barrier that cannot open.
     """
     arrays = [a for a in args if isinstance(a, np.ndarray)]
-    memory = Memory([bytearray(a.tobytes()) for a in arrays], parameters(program, args))
+    pictures = [a for a in args if not isinstance(a, np.ndarray | np.generic)]
+    memory = Memory([bytearray(a.tobytes()) for a in arrays], parameters(program, args), pictures)
     counts = Counts()
     for z, y, x in np.ndindex(*reversed(grid)):
         run_block(program, memory, counts, (x, y, z), grid, block)
@@ -60,10 +61,13 @@ def run(program: Runnable, grid: tuple[int, int, int], block: tuple[int, int, in
 
 
 def parameters(program: Runnable, args: Sequence[Any]) -> bytearray:
-    """Return the bytes of the parameters: an array is its address, a scalar itself."""
-    data, number = bytearray(max(program.constant_bytes, 8)), 0
+    """Return the bytes of the parameters: an array is its address, a texture or surface its handle, a scalar itself."""
+    data, number, pictures = bytearray(max(program.constant_bytes, 8)), 0, 0
     for arg, (_, offset, nbytes, _) in zip(args, program.params, strict=True):
-        raw = arg.tobytes()
+        if not isinstance(arg, np.ndarray | np.generic):
+            raw, pictures = (images.FIRST_HANDLE + pictures).to_bytes(8, "little"), pictures + 1
+        else:
+            raw = arg.tobytes()
         if isinstance(arg, np.ndarray):
             raw, number = (FIRST_ARRAY + number * SPACING).to_bytes(8, "little"), number + 1
         data[offset:offset + nbytes] = raw
@@ -71,10 +75,10 @@ def parameters(program: Runnable, args: Sequence[Any]) -> bytearray:
 
 
 class Memory:
-    """The spaces of memory; `shared` is the present block's."""
+    """The spaces of memory; `shared` is the present block's, `pictures` are the textures and surfaces."""
 
-    def __init__(self, arrays: Sequence[bytearray], constants: bytearray) -> None:
-        self.arrays, self.constants, self.shared = arrays, constants, bytearray()
+    def __init__(self, arrays: Sequence[bytearray], constants: bytearray, pictures: Sequence[Any]) -> None:
+        self.arrays, self.constants, self.shared, self.pictures = arrays, constants, bytearray(), pictures
 
     def at(self, space: str, address: int, nbytes: int) -> tuple[bytearray, int]:
         """Return (the bytes that hold an address, where it lies in them)."""
@@ -174,6 +178,9 @@ class Warp:
         if ins.kind is Kind.ATOMIC:
             self.atomic(ins, sorted(lanes))
             return
+        if ins.kind is Kind.IMAGE:
+            self.image(ins, sorted(lanes))
+            return
         if ins.kind is not Kind.COMPUTE:
             raise Undefined(f"the model has no {ins.name}")
         for lane in lanes:
@@ -217,6 +224,20 @@ class Warp:
                 self.memory.store(space, address + i * nbytes, nbytes, new)
                 if ins.results:
                     self.assign(lane, list(opened(ins.operands[:1]))[i], old, "u64")
+
+    def image(self, ins: Instruction, lanes: Sequence[int]) -> None:
+        """Fetch from a texture, or read or write bytes of a surface, for one lane after another."""
+        for lane in lanes:
+            handle, *given = [self.value(lane, o) for o in ins.inputs]
+            if not 0 <= handle - images.FIRST_HANDLE < len(self.memory.pictures):
+                raise Undefined(f"the handle {handle:#x} of no texture or surface")
+            picture = self.memory.pictures[handle - images.FIRST_HANDLE]
+            if ins.opcode[0] in ("tex", "tld4"):
+                found = images.fetch(picture, [cut(v, 32) for v in given], ins.opcode)
+            else:
+                found = images.access(picture, [cut(v, 64) for v in given], ins.opcode)
+            for register, value in zip(opened(ins.operands[:ins.results]), found):
+                self.assign(lane, register, value, "u64")
 
     def value(self, lane: int, operand: Reg | Imm) -> int:
         """Return an operand's bits in one lane."""

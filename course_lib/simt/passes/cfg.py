@@ -10,7 +10,7 @@ from course_lib.simt.ptx.ir import ACCESSES, Function, Imm, Instruction, Kind, R
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
 REFERENCE_ONLY = frozenset({Kind.EXCHANGE, Kind.ATOMIC, Kind.MATRIX, Kind.COPY, Kind.CALL, Kind.INDEXED_BRANCH, Kind.TRAP, Kind.SLEEP,
-                            Kind.ARRIVAL, Kind.WARP_BARRIER})  # what the uniform generator leaves to the reference generator
+                            Kind.ARRIVAL, Kind.WARP_BARRIER, Kind.IMAGE})  # what the uniform generator leaves to the reference generator
 
 
 @dataclass
@@ -229,3 +229,22 @@ def liveness(blocks: Sequence[Block]) -> None:
                 live[block.index], changed = new, True
     for block in blocks:
         block.live_in = frozenset(live[block.index])
+
+
+def needed_behind(block: Block, at: int, blocks: Sequence[Block]) -> frozenset[str]:
+    """Return the registers whose value may still be read behind the instruction `at` of a block."""
+    needed = set().union(*(blocks[s].live_in for s in block.successors))
+    for ins in reversed(block.instructions[at + 1:]):
+        if ins.guard is None:
+            needed -= {r.name for r in ins.destinations}
+        needed |= {r.name for r in ins.sources}
+    return frozenset(needed)
+
+
+def used(blocks: Sequence[Block]) -> frozenset[str]:
+    """Return the registers that anything reads but a store to the stack: code for a debugger puts each result there, wanted or not."""
+    found: set[str] = set()
+    for ins in (ins for block in blocks for ins in block.instructions):
+        if ins.kind is not Kind.STORE or not getattr(ins.address.base, "name", "").startswith("%SP"):
+            found |= {r.name for r in ins.sources}
+    return frozenset(found)

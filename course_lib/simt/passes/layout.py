@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.isa import barriers, warp
+from course_lib.simt.isa import barriers, images, warp
 from course_lib.simt.isa.memory import constant_slot
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import SPECIAL, kind, reserved, shared_begin
@@ -201,7 +201,7 @@ def place_registers(function: Function, body: Iterable[Instruction], has_calls: 
     if has_calls:
         slots[calls.FRAME.name], offset = (0, "i64"), 8 * abi.LANES
     for ins in body:
-        for item, t in (*warp.constants(ins), *barriers.constants(ins)):
+        for item, t in (*warp.constants(ins), *barriers.constants(ins), *images.constants(ins)):
             slots[f"#{t}:{item.value}"] = (offset, t)
             offset += ALIGN * 4
         if ins.kind is Kind.STORE:

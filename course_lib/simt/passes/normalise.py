@@ -3,13 +3,13 @@
 - Types come last: `max.s32.relu` becomes `max.relu.s32`.
 - Hidden operands are written out: the carry flag.
 - Two results stand in braces, except those of setp, shfl, match.
-- Braces around a single value of a load, a store or a move go.
+- Braces around a single value of a load, a store or a move go, and brackets around a texture and where it is fetched.
 - Hints that change no value go: cache operators' policies, `::cta` and `::cluster` of shared memory (a block is its own cluster).
 """
 
 import dataclasses
 
-from course_lib.simt.isa import carry, hints, warp
+from course_lib.simt.isa import carry, hints, images, warp
 from course_lib.simt.isa.fields import VIDEO
 from course_lib.simt.isa.operand_shapes import without_lone_braces
 from course_lib.simt.ptx.ir import Function, Instruction, Kind, Reg, Vec
@@ -39,6 +39,8 @@ def _normal(ins: Instruction, function: Function) -> Instruction:
         opcode = (f"prmt.{opcode[2]}", opcode[1])
     elif name in hints.NOTHING or name == "createpolicy":
         operands = operands[:1] if name == "createpolicy" else ()
+    elif images.knows(ins):
+        operands = images.flat(dataclasses.replace(ins, operands=operands)).operands
     elif name in ("ld", "ldu", "st", "atom", "red"):
         if "L2__cache_hint" in opcode and len(operands) > 2:
             operands = operands[:-1]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
-from course_lib.simt.isa import barriers, carry, coverage
+from course_lib.simt.isa import barriers, carry, coverage, images
 from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL
@@ -22,7 +22,7 @@ from course_lib.simt.passes.contract import contract
 from course_lib.simt.passes.layout import Variables, place_variables
 from course_lib.simt.passes.normalise import normalise
 from course_lib.simt.passes.verify import verify
-from course_lib.simt.ptx.ir import BARRIERS, Function, Instruction, Kind, Module, Variable, at_line
+from course_lib.simt.ptx.ir import BARRIERS, Function, Instruction, Kind, Module, Variable, at_line, opened
 
 
 @dataclass
@@ -88,6 +88,7 @@ def build_program(module: Module, entry: str) -> Program:
         linked.frames[entry], variables.constants, variables.addresses, variables.sizes["const"], most_threads(module.functions[entry]),
         code.entry_block, linked, variables.shared_begin, variables.lost_alignments)
     describe(program)
+    note_channels(program)
     fuse_accesses(program)
     return program
 
@@ -187,6 +188,19 @@ def describe(program: Program) -> None:
     for block in program.blocks:
         for i, ins in enumerate(block.instructions):
             describe_one(program, ins, block.first + i)
+
+
+def note_channels(program: Program) -> None:
+    """Note how many of the four results of each texture fetch are read: a texture must have so many channels."""
+    if not any(images.knows(ins) for ins in program.instructions):
+        return
+    used = cfg.used(program.blocks)
+    for block in program.blocks:
+        for i, ins in enumerate(block.instructions):
+            if images.knows(ins) and ins.results:
+                needed = used & cfg.needed_behind(block, i, program.blocks)
+                record = program.tensors[block.first + i].record
+                record.channels = max((c for c, o in enumerate(opened(ins.operands[:1]), 1) if o.name in needed), default=0)
 
 
 def fuse_accesses(program: Program) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import NoReturn
 
 from course_lib.simt.errors import PtxSyntaxError
-from course_lib.simt.isa import hints, warp
+from course_lib.simt.isa import hints, images, warp
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import ALIASES
 from course_lib.simt.isa.special import kind as special_kind
@@ -85,6 +85,8 @@ class _Verifier:
             self.barrier(ins)
         elif ins.kind in (Kind.EXCHANGE, Kind.ATOMIC):
             self.exchange(ins)
+        elif ins.kind is Kind.IMAGE:
+            self.image(ins)
         elif ins.kind is Kind.INDEXED_BRANCH:
             index, targets = ins.operands if len(ins.operands) == 2 else (None, None)
             if not isinstance(index, Reg) or self.register(ins, index) != "i32" or not isinstance(targets, Sym) \
@@ -178,6 +180,19 @@ class _Verifier:
             if isinstance(operand, Imm) and (t == "i128" or "noftz" in ins.opcode):
                 self.fail(ins, "an operand must be a register")
             self.source(ins, operand, t, False, ins.opcode[-1])
+
+    def image(self, ins: Instruction) -> None:
+        """A texture or a surface: a handle, coordinates, and data in registers of one width."""
+        results, wanted = images.signature(ins)
+        targets, given = tuple(opened(ins.operands[:ins.results])), ins.inputs
+        if len(targets) != len(results) or len(given) != len(wanted):
+            self.fail(ins, f"it takes {len(results) or len(wanted) - 1 - images.dimensions(ins)} registers of data")
+        for i, (operand, t) in enumerate(zip((*targets, *given), (*results, *wanted))):
+            if isinstance(operand, Reg):
+                if operand.name != "_":
+                    self.fits(ins, operand, t, False)
+            elif not isinstance(operand, Imm) or i < len(results):
+                self.fail(ins, "results must be registers, and operands registers or literals")
 
     def source(self, ins: Instruction, operand: Operand, t: str, wider: bool, kind: str) -> None:
         if isinstance(operand, Reg):

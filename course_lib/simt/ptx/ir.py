@@ -10,8 +10,8 @@ from course_lib.simt.errors import where
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
-WITHOUT_RESULT = {"st", "stmatrix", "cp", "red", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call", "membar",
-                  "fence"}
+WITHOUT_RESULT = {"st", "stmatrix", "cp", "red", "sust", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call",
+                  "membar", "fence"}
 
 
 class Kind(enum.Enum):
@@ -24,6 +24,7 @@ class Kind(enum.Enum):
     EXCHANGE = enum.auto()        # between the lanes of a warp: shuffles, votes, matches, reductions
     MATRIX = enum.auto()          # of a whole warp: mma, wmma, ldmatrix
     COPY = enum.auto()            # cp.async, and the waits for such copies
+    IMAGE = enum.auto()           # tex, tld4, suld, sust: textures and surfaces
     BRANCH = enum.auto()
     INDEXED_BRANCH = enum.auto()
     CALL = enum.auto()
@@ -39,6 +40,7 @@ class Kind(enum.Enum):
 KINDS = {"ld": Kind.LOAD, "ldu": Kind.LOAD, "st": Kind.STORE, "atom": Kind.ATOMIC, "red": Kind.ATOMIC,
          **dict.fromkeys(("shfl", "vote", "match", "redux", "activemask"), Kind.EXCHANGE),
          **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), Kind.MATRIX),
+         **dict.fromkeys(("tex", "tld4", "suld", "sust"), Kind.IMAGE),
          "bra": Kind.BRANCH, "brx": Kind.INDEXED_BRANCH, "call": Kind.CALL, "ret": Kind.RETURN, "exit": Kind.RETURN,
          "trap": Kind.TRAP, "brkpt": Kind.TRAP, "membar": Kind.FENCE, "fence": Kind.FENCE, "nanosleep": Kind.SLEEP}
 COPIES = (("ca",), ("cg",), ("commit_group",), ("wait_group",), ("wait_all",))   # not the bulk copies

@@ -85,7 +85,8 @@ def enumeration(name: str) -> Any:
 
 
 ENUMS, STRUCTURES = read(TEXT)
-Fault, Misuse = map(enumeration, ("Fault", "Misuse"))
+Fault, Misuse, Misfit, ImageUse, ImageElement = map(enumeration, ("Fault", "Misuse", "Misfit", "ImageUse", "ImageElement"))
+AddressMode, Boundary = map(enumeration, ("AddressMode", "Boundary"))
 HAZARDS = tuple(name if len(name) == 3 else name.lower() for name in ENUMS["HazardKind"])
 SPACES = {name.lower(): value for name, value in ENUMS["Space"].items()}  # as PTX writes them
 globals().update(STRUCTURES)
@@ -96,7 +97,7 @@ FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "co
              "pattern_sectors", "pattern_waves", "cross_lanes", "wait_lanes",
              "find_site", "count_site", "new_site",
              "call_function", "return_function", "branch_indexed", "trap", "read_clock",
-             "access_tile", "multiply", "copy_async", "copy_group",
+             "access_tile", "multiply", "copy_async", "copy_group", "use_image",
              "check_exactly", "settle", "mark_lines", "lines_read", "arrive_only")
 TESTED = ("count_sectors", "count_wavefronts", "host_of")  # further functions that Python calls
 

@@ -18,6 +18,7 @@ enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are 
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
 enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,
+                    IMAGES = 0x5e00000000000000,          // no address: the handle of the first texture or surface, the next is one more
                     HEAP = 0x6000000000,                  // what kernels allocate, up to the next
                     WORKSPACE = 0x7000000000,             // of a grid whose blocks wait for each other; %envreg1 and 2 name it
                     GLOBAL_VARIABLES = 0x8000000000 };            // of generic addresses; arrays lie above, then `__device__` variables
@@ -25,11 +26,16 @@ enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THEN_REFERENCE };   // the last: reference code goes on from there
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
-             BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE };
+             BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING };   // MEETING: warps met at barriers of two lines; address: its number
+enum ImageUse { SAMPLE, GATHER, READ_SURFACE, WRITE_SURFACE };
+enum ImageElement { OF_FLOAT, OF_SIGNED, OF_UNSIGNED, OF_HALF };    // the first three are also what a fetch asks for
+enum AddressMode { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR };
+enum Boundary { BOUNDARY_TRAP, BOUNDARY_CLAMP, BOUNDARY_ZERO };
+enum Misfit { OTHER_USE = 1, OTHER_DIMENSIONS, NOT_WRITABLE, OTHER_TYPE, NO_SUCH_CHANNEL, NO_SUCH_LEVEL, TEXELS_WANTED };
 enum LiveKind { UNIFORM, SPLIT, UNIFORM_PREDICATE };
 
 struct Array { u64 lo, hi, host; u32 writable, pad; };   // device addresses [lo, hi), host address of lo
@@ -91,6 +97,19 @@ struct Bar {                   // one barrier instruction of a block; operands a
     u32 reduce, result, predicate, negated;                               // 0 no reduction, 1 popc, 2 and, 3 or
 };
 
+struct Image {                 // a texture or a surface of a launch
+    u64 host;
+    i64 pitch;                            // bytes from one row to the next
+    u32 width, height, channels, dimensions, element, bytes;   // in texels; bytes of one channel
+    u32 surface, writable, linear, normalized, fractions, address[2], pad;   // fractions: integers become floats from 0 or -1 to 1
+};
+
+struct Fetch {                 // one tex, tld4, suld or sust; operands are byte offsets of registers, ~0: there is none
+    u32 number, use, dimensions, result, boundary, channel, channels;   // channel to gather; channels that somebody reads
+    u32 texels, handle, level, at[2];     // texels: coordinates are integers
+    u32 bytes, count, item_bytes, item[4];   // of a surface: bytes per element, elements per lane
+};
+
 struct Live { u32 kind, bytes, uniform, slot, lanes, pattern; };   // the last three in uniform memory; pattern 0: constant lanes
 
 struct Pattern {               // what uniform code knows about the lane part of an address (32 differences to a uniform base)
@@ -137,6 +156,7 @@ struct Launch {
     u64 calls, callees, callee_count, call_data, stack_bytes, kernel_frame, print;   // stack_bytes 0: the kernel calls nothing
     u32 entry_block, frame_slot;
     u64 heap;                  // a Heap, 0 when the kernel allocates nothing
+    u64 images, image_count;   // each an Image
     u64 polls;                 // per block of code: 1 when it may wait in a loop for another thread
 };
 
