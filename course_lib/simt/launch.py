@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from course_lib.simt.errors import LaunchError, SimtError
 from course_lib.simt.host import build, counters, faults, heap, limits, output, results, together
 from course_lib.simt.host.arguments import Arguments
-from course_lib.simt.host.memory import aligned, spare
+from course_lib.simt.host.memory import aligned, spare, up
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
 from course_lib.simt.isa import special
 from course_lib.simt.passes import calls
@@ -35,7 +35,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
            dynamic_shared: SupportsIndex = 0, constants: Mapping[str, Any] | None = None, racecheck: bool = False,
            max_steps: SupportsIndex | None = None, warp_order: WarpOrder = "forward", workers: SupportsIndex | None = None,
            arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None,
-           strict_barriers: bool = False) -> Report:
+           strict_barriers: bool = False, strict_shuffles: bool = False) -> Report:
     """Run a CUDA kernel on the simulator.
 
     Parameters
@@ -70,6 +70,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
         Called with (blocks done, blocks in all) now and then.
     strict_barriers
         Stop with `DivergentBarrier` when warps meet at barriers of one number in two lines, instead of noting it in `report.meetings`.
+    strict_shuffles
+        Stop with `InactiveLane` when a shuffle reads a lane that does not take part, instead of noting it in `report.stray_shuffles`.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
     run = Execution(kernel, blocks, threads, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
-    run.launch.strict_barriers = bool(strict_barriers)
+    run.launch.strict_barriers, run.launch.strict_shuffles = bool(strict_barriers), bool(strict_shuffles)
     run.execute(workers, progress)
     report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
     spare.give([*run.large, *(a.host for a in run.given.memory.allocations)])
@@ -249,7 +251,7 @@ class Execution:
         """Write a warp's special registers and constants."""
         run = self.launch
         static, system = self.program.shared_bytes, special.reserved(self.program.slots)
-        sizes = special.sizes(static - system, self.shared_bytes - static)
+        sizes = special.sizes(self.program.target, static - system, self.shared_bytes - static)
         self.kernel.fill_special(raw[run.register_offset:run.uniform_offset], index, self.block, self.grid, sizes)
         if self.uniform is not None:
             self.uniform.fill(raw[run.uniform_offset:], special.values(index, self.block, self.grid))
@@ -293,8 +295,3 @@ class Execution:
         """Return (x, y, z) of a thread's number in its block."""
         bx, by, _ = self.block
         return linear % bx, linear // bx % by, linear // bx // by
-
-
-def up(n: SupportsIndex, align: int = 64) -> int:
-    """Round up to a multiple."""
-    return -(-int(n) // align) * align

@@ -136,6 +136,31 @@ class BarrierMeeting:
 
 
 @dataclass(frozen=True)
+class StrayShuffle:
+    """A shuffle that took its value from a lane which did not take part, so that the value is undefined.
+
+    It is a finding and no error, because much right code does this and throws the value away: in the last warp of 48 threads,
+    `__shfl_down_sync(0xffffffff, v, 8)` gives lane 10 the value of lane 18, which does not exist, and a reduction never uses what lane 10
+    gets. Nothing here says whether the value is used. One entry per line: the first example, and in `count` how many there were.
+    `lane` is the lane that was read, `mask` that of the thread that read it, `why` what was wrong with the lane.
+    """
+
+    line: int
+    thread: Index
+    block: Index
+    lane: int
+    mask: int
+    why: str
+    count: int
+    header: str = ""
+
+    def __str__(self) -> str:
+        times = f"{self.count} time{'s' if self.count != 1 else ''}"
+        return (f"{where(self.line, self.header)}: the shuffle of thread {self.thread}, block {self.block}, reads lane {self.lane}, which "
+                f"{self.why} ({times}). The value is undefined: use it nowhere, or let the shuffle reach only lanes that execute it.")
+
+
+@dataclass(frozen=True)
 class TraceRecord:
     """One memory access or barrier of a traced warp.
 
@@ -181,6 +206,7 @@ class Report:
     lost_alignments: tuple[LostAlignment, ...] = ()
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
+    stray_shuffles: tuple[StrayShuffle, ...] = ()
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
 
     @functools.cached_property

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from course_lib import arch
 from course_lib.simt.errors import LaunchError
 from course_lib.simt.isa import special
 from course_lib.simt.passes.pipeline import Program
@@ -16,7 +17,7 @@ from course_lib.simt.passes.pipeline import Program
 Triple = tuple[int, int, int]
 
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # along x, y, z; CUDA C++ Programming Guide, "Compute Capabilities"
-MOST_THREADS, MOST_Z, MOST_STATIC, MOST_SHARED = 1024, 64, 49152, 232448  # a block: threads, threads along z, bytes of shared memory
+MOST_THREADS, MOST_Z = 1024, 64  # a block: threads, threads along z
 LARGEST = 2**62  # warp instructions
 
 
@@ -102,15 +103,23 @@ def check_sizes(program: Program, grid: Triple, block: Triple, dynamic_shared: A
             raise LaunchError(f"A grid may have at most {most:,} blocks along {axis}, not {blocks:,}.", blocks=blocks, limit=most)
     if block[2] > MOST_Z:
         raise LaunchError(f"A block may have at most {MOST_Z} threads along z, not {block[2]}.")
+    return check_shared(program, dynamic_shared)
+
+
+def check_shared(program: Program, dynamic_shared: Any) -> int:
+    """Refuse more shared memory than the architecture of the kernel has for a block; return the bytes of dynamic shared memory."""
     static = program.shared_bytes - special.reserved(program.slots)
-    if static > MOST_STATIC:
-        raise LaunchError(f"Static shared memory of {static} bytes; a block may declare at most {MOST_STATIC}.")
+    if static > arch.STATIC_SHARED:
+        raise LaunchError(f"Static shared memory of {static} bytes; a block may declare at most {arch.STATIC_SHARED}.")
     dynamic = integer(dynamic_shared)
     if dynamic is None:
         raise LaunchError(f"dynamic_shared is {reprlib.repr(dynamic_shared)}; it must be a number of bytes.")
-    if dynamic < 0 or static + dynamic > MOST_SHARED:
-        raise LaunchError(f"{static} static and {dynamic} dynamic bytes of shared memory; "
-                          f"a block may have at most {MOST_SHARED} in all.")
+    target, known = program.target, arch.SHARED.get(arch.target_number(program.target))
+    most = known.per_block if known else arch.STATIC_SHARED
+    if dynamic < 0 or static + dynamic > most:
+        why = "" if known else f": nothing more is known of {target or 'an architecture without a name'}"
+        raise LaunchError(f"{static} static and {dynamic} dynamic bytes of shared memory; a block may have at most {most} in all"
+                          f"{why or f' on {target}'}.", target=target, limit=most)
     return dynamic
 
 

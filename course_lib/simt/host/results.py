@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from course_lib.simt.host import counters, faults, levels
 from course_lib.simt.host.running import Running
 from course_lib.simt.ptx.ir import Instruction
-from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, TraceRecord
+from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.simt.runtime import abi
 
-MEETING = "meeting"
+MEETING, STRAY = "meeting", "stray"  # what the runtime notes among the hazards and is none
 RECORD = np.dtype(abi.Record)
 
 
@@ -31,18 +31,31 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
                   meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
-                  unfreed[0], unfreed[1], run.program.entry)
+                  unfreed[0], unfreed[1], stray_shuffles(run), run.program.entry)
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
     """Return the accesses to shared memory that nothing puts in order."""
-    return tuple(h for h in logged(run) if h.kind != MEETING)
+    return tuple(h for h in logged(run) if h.kind not in (MEETING, STRAY))
 
 
 def meetings(run: Running) -> tuple[BarrierMeeting, ...]:
     """Return the barriers of two lines at which warps of one block met."""
     return tuple(BarrierMeeting(h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count)
                  for h in logged(run) if h.kind == MEETING)
+
+
+def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
+    """Return the shuffles that read lanes which took no part."""
+    bx, by, _ = run.block
+    found = []
+    for h in logged(run):
+        if h.kind == STRAY:
+            x, y, z = h.second_thread
+            source = x + bx * (y + by * z)
+            found.append(StrayShuffle(h.first_line, h.first_thread, h.block, source % abi.LANES, h.address,
+                                      faults.absence(source, h.address, run.threads), h.count, h.first_header))
+    return tuple(found)
 
 
 def logged(run: Running) -> tuple[Hazard, ...]:

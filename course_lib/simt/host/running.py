@@ -18,6 +18,8 @@ class Running(Protocol):
     program: Program
     uniform: UniformCode | None
     grid: Triple
+    block: Triple
+    threads: int
     arrays: list[DeviceArray]
     shared_bytes: int
     max_steps: int

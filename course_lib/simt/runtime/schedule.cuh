@@ -45,7 +45,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->no_uniform = 0;
     w->in_uniform = 0;
     w->slice = 0;
-    w->parked = w->synced = 0;
+    w->parked = w->synced = w->granted = 0;
     w->bar_true = w->skip = w->spun = 0;
     w->patience = L->together ? PATIENCE_TOGETHER : PATIENCE;
     w->traced = traced;

@@ -45,7 +45,7 @@ class _ReferenceGenerator:
                  f"  %p.sites = getelementptr i8, ptr %worker, i64 {abi.at('sites', abi.Worker)}",
                  "  %sites = load ptr, ptr %p.sites"]
         head += ["  br label %dispatch", "dispatch:", "  %b = call i32 %f.next_block(ptr %w)",
-                 "  switch i32 %b, label %leave [ " + " ".join(f"i32 {b.index}, label %b{b.index}" for b in self.program.blocks) + " ]",
+                 "  switch i32 %b, label %leave [ " + " ".join(self.entries()) + " ]",
                  "leave:", "  %end = icmp eq i32 %b, -1", "  %budget = icmp eq i32 %b, -2",
                  "  %turn = icmp eq i32 %b, -4", "  %barrier = icmp eq i32 %b, -5",
                  f"  %sx = select i1 %turn, i32 {abi.YIELDED}, i32 {abi.CONVERGED}",
@@ -57,6 +57,11 @@ class _ReferenceGenerator:
         helpers = [text for _, text in self.arithmetic.helpers.values()]
         everything = "\n".join([access.declared(self.program), *self.storage.constants.values(), *helpers, body])
         return everything + "\n" + declarations(everything)
+
+    def entries(self):
+        """Where `next_block` may send lanes: to the start of a block, or behind an exchange."""
+        yield from (f"i32 {b.index}, label %b{b.index}" for b in self.program.blocks)
+        yield from (f"i32 {abi.BEHIND_EXCHANGE + n}, label %behind{n}" for n in self.program.crossings)
 
     def instruction(self, block, ins, number):
         for register in ins.sources:
@@ -75,6 +80,8 @@ class _ReferenceGenerator:
             return self.leave(block, ins)
         if ins.kind in (Kind.BARRIER, Kind.WARP_BARRIER):
             return self.barrier(block, ins, number)
+        if ins.kind is Kind.EXCHANGE:
+            return self.exchange(ins, number)
         if ins.guard is None:
             return self.effect(ins, number)
         code = self.code
@@ -92,8 +99,6 @@ class _ReferenceGenerator:
             record = self.storage.record("a", self.program.accesses[number], number)
             failed = access.call(self.code, self.program, number, record, "%sites")
             return self.fail_if(failed)
-        if ins.kind is Kind.EXCHANGE:
-            return self.code.do(f"call void %f.cross_lanes(ptr %w, ptr {self.storage.record('x', self.program.crossings[number], number)})")
         if ins.kind is Kind.TRAP:
             self.fail_if(self.code.op(f"call i32 %f.trap(ptr %w, i32 {number})"))
             return self.code.do("br label %dispatch") if ins.opcode[0] == "trap" and ins.guard is None else None
@@ -114,6 +119,26 @@ class _ReferenceGenerator:
         given.append(self.storage.record("t", found.record, number))
         given += [self.storage.raw("m", part, map_bytes(part)) for part in found.maps]
         self.fail_if(self.code.op(f"call i32 %f.{found.function}(ptr %w, " + ", ".join(f"ptr {g}" for g in given) + ")"))
+
+    def exchange(self, ins, number):
+        """Lanes whose partners are elsewhere stay behind; when these have come, all go on at the label."""
+        code = self.code
+        if ins.guard is not None:
+            every = code.op("load i32, ptr %p.mask")
+            now = code.op(f"and i32 {every}, {self.storage.predicate(ins.guard)}")
+            others = code.op(f"xor i32 {every}, {now}")
+            code.do(f"store i32 {now}, ptr %p.mask")
+            code.do(f"call void %f.count_guarded(ptr %w, i32 {number})")
+        record = self.storage.record("x", self.program.crossings[number], number)
+        self.fail_if(code.op(f"call i32 %f.cross_lanes(ptr %w, ptr {record})"))
+        here = code.op("load i32, ptr %p.mask")
+        here = here if ins.guard is None else code.op(f"or i32 {here}, {others}")
+        code.do(f"store i32 {here}, ptr %p.mask")
+        ahead = code.fresh("ahead")
+        code.do(f"br i1 {code.op(f'icmp eq i32 {here}, 0')}, label %dispatch, label %{ahead}")
+        code.label(f"behind{number}")
+        code.do(f"br label %{ahead}")
+        code.label(ahead)
 
     # -- control -----------------------------------------------------------------------------------
     def fail_if(self, status):
