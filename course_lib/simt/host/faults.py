@@ -1,7 +1,7 @@
 """Turn a fault record of the runtime into an exception whose message says what happened, where, and what to look at."""
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from course_lib.simt.errors import (
     AssertionFailed,
     DivergentBarrier,
-    InactiveLane,
-    InvalidMask,
     InvalidOperand,
     InvalidTarget,
     KernelTrap,
@@ -21,18 +19,16 @@ from course_lib.simt.errors import (
     SimtError,
     StackOverflow,
     StepBudgetExceeded,
-    where,
 )
+from course_lib.simt.host.fault_places import Facts, callers_line, loop_line, place, waits_for_others
+from course_lib.simt.host.lane_faults import barrier_fault, inactive_lane
 from course_lib.simt.host.running import Running
-from course_lib.simt.isa.warp import in_cuda
-from course_lib.simt.passes import calls
-from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.passes import callers, calls
 from course_lib.simt.ptx.ir import Instruction, Kind, Reg
 from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
-from course_lib.simt.runtime.abi import Fault, Misuse
+from course_lib.simt.runtime.abi import Fault
 
-Facts = dict[str, Any]
 SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
 ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
 WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
@@ -48,7 +44,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     thread = run.thread(worker.fault_warp * abi.LANES + worker.fault_lane)
     facts: Facts = {"kernel": run.kernel.name, "block": block, "thread": thread}
     if fault == Fault.STEP_BUDGET:
-        facts["line"] = loop_line(run.program, worker.fault_code_block)
+        facts["line"] = loop_line(run.program, worker.fault_code_block) or callers_line(run, worker)
         waits = waits_for_others(run.program, worker.fault_code_block)
         return StepBudgetExceeded(
             f"{place(facts)}: a warp has executed more than {run.max_steps:,} instructions and is still here. "
@@ -57,7 +53,11 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     if fault == Fault.STOPPED:
         return KeyboardInterrupt()
     ins = run.program.instructions[worker.fault_access]
-    facts |= {"line": ins.line, **({"header": ins.header} if ins.header else {})}
+    facts["line"], header = ins.line, ins.header
+    if not ins.line and (line := callers_line(run, worker)):
+        facts["line"], header = line, header.partition(callers.CALLED)[0]
+    if header:
+        facts["header"] = header
     if fault == Fault.DIVERGENT_BARRIER:
         facts["other_line"] = run.program.instructions[worker.fault_address].line
         return DivergentBarrier(
@@ -99,49 +99,6 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         assert array is not None        # only array arguments are ever read-only
         return OutOfBounds(f"{place(facts)} writes to {array.name}, which was given as a read-only array.", array=array.name, **facts)
     return out_of_bounds(run, access, ins, verb, facts)
-
-
-def barrier_fault(fault: int, value: int, run: Running, ins: Instruction, facts: Facts) -> DivergentBarrier:
-    """Return the error of named barriers and of lanes that wait for each other.
-
-    `value` holds what the runtime found in its lower and upper half.
-    """
-    above, value = value >> 32, value & 0xFFFFFFFF
-    if fault == Fault.STUCK_LANES or above == Misuse.NOT_IN_MASK:
-        facts["mask"], name = value, in_cuda(ins)
-        if fault != Fault.STUCK_LANES:
-            return InvalidMask(
-                f"{place(facts)} executes {name} with the mask {value:#010x}, which does not name its own lane. Every thread that "
-                f"executes it must be in its mask: compute the mask with __ballot_sync before the branch.", value=value, **facts)
-        other = run.program.instructions[above]
-        facts["other_line"] = other.line
-        return DivergentBarrier(
-            f"{place(facts)} waits at {name} with the mask {value:#010x} for lanes that wait elsewhere, in line {other.line}. "
-            f"All lanes that a mask names must reach {name} with the same mask.", **facts)
-    why = {Misuse.NO_SUCH_BARRIER: f"names barrier {value}; a block has barriers 0 to 15",
-           Misuse.NO_SUCH_COUNT: f"waits for {value} threads; the number must be a multiple of 32, from 32 to 1024",
-           Misuse.MIXED_LANES: "names another barrier or number of threads than other lanes of its warp",
-           Misuse.MIXED_COUNTS: f"gives another number of threads than the warps that came before ({value})",
-           Misuse.PART_OF_WARP: f"arrives at barrier {value} with only a part of its warp; bar.arrive is for whole warps"}[above]
-    return DivergentBarrier(f"{place(facts)} {why}.", value=value, **facts)
-
-
-def inactive_lane(run: Running, worker: Any, ins: Instruction, facts: Facts) -> InactiveLane:
-    """Return the error of a shuffle whose value comes from a lane that takes no part."""
-    facts |= {"mask": worker.fault_address & 0xFFFFFFFF, "lane": worker.fault_address >> 32}
-    why = absence(worker.fault_warp * abi.LANES + facts["lane"], facts["mask"], run.threads)
-    return InactiveLane(
-        f"{place(facts)} reads the value of lane {facts['lane']} with {in_cuda(ins)}, and that lane {why}: the value is undefined. "
-        "Let the shuffle reach only lanes that execute it.", **facts)
-
-
-def absence(thread: int, mask: int, threads: int) -> str:
-    """Say why a lane took no part in a shuffle: `thread` is its number in the block, `mask` that of the lane that read it.
-
-    >>> absence(48, 0xffffffff, 48), absence(5, 0xffffffff, 48), absence(5, 0x1f, 48)
-    ('does not exist', 'has ended', 'is not in the mask 0x0000001f')
-    """
-    return "does not exist" if thread >= threads else "has ended" if mask >> thread % abi.LANES & 1 else f"is not in the mask {mask:#010x}"
 
 
 def stack_overflow(run: Running, worker: Any, ins: Instruction, facts: Facts) -> StackOverflow:
@@ -209,27 +166,6 @@ def of_tensor(fault: int, run: Running, worker: Any, ins: Instruction, facts: Fa
     else:
         why = f"asks to read {value} bytes, which is more than the copy's size. Clamp it"
     return InvalidOperand(f"{place(facts)}: {ins.name} {why}.", operation=ins.name, value=value, **facts)
-
-
-def place(facts: Mapping[str, Any]) -> str:
-    """Say where: kernel, line, place in a header that was inlined there, block, thread."""
-    there = where(facts.get("line", 0), facts.get("header", ""))
-    return f"{facts['kernel']}{there and f', {there}'}: thread {facts['thread']} of block {facts['block']}"
-
-
-def loop_line(program: Program, block: int) -> int:
-    """Return the line of the innermost loop around a block: where it decides to go round again."""
-    head = program.blocks[block].loop_head
-    inside = [b for b in program.blocks if b.loop_head == head] if head is not None else []
-    back = [b.last.line for b in inside if head in b.successors and b.last is not None and b.last.line]
-    first = program.blocks[block if head is None else head]
-    return back[0] if back else next((i.line for i in [*first.instructions, *program.blocks[block].instructions] if i.line), 0)
-
-
-def waits_for_others(program: Program, block: int) -> bool:
-    """Say whether the innermost loop around a block looks at memory that other threads may change."""
-    head = program.blocks[block].loop_head
-    return program.blocks[block].polls or head is not None and any(b.polls for b in program.blocks if b.loop_head == head)
 
 
 def space_name(access: Any, addresses: NDArray[np.int64]) -> str | None:

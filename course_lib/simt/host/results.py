@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.simt.host import counters, faults, levels
+from course_lib.simt.host import counters, faults, lane_faults, levels
 from course_lib.simt.host.running import Running
 from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
@@ -54,17 +54,21 @@ def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
             x, y, z = h.second_thread
             source = x + bx * (y + by * z)
             found.append(StrayShuffle(h.first_line, h.first_thread, h.block, source % abi.LANES, h.address,
-                                      faults.absence(source, h.address, run.threads), h.count, h.first_header))
+                                      lane_faults.absence(source, h.address, run.threads), h.count, h.first_header))
     return tuple(found)
 
 
 def logged(run: Running) -> tuple[Hazard, ...]:
-    """Join what the workers noted: one entry per kind and pair of lines, with the first example."""
-    found: dict[tuple[str, int, int], Hazard] = {}
+    """Join what the workers noted: one entry per kind and pair of lines, with the first example.
+
+    Code of a header that no line of the reader leads to is told apart by its place there.
+    """
+    found: dict[tuple[str, int, int, str, str], Hazard] = {}
     for worker in run.workers:
         for h in worker.hazards[:worker.record.hazard_count]:
             first, second = (run.program.instructions[n] for n in (h.first, h.second))
-            key = (abi.HAZARDS[h.kind], first.line, second.line)
+            places = (i.header if not i.line else "" for i in (first, second))
+            key = (abi.HAZARDS[h.kind], first.line, second.line, *places)
             entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
                            tuple(h.block), h.count, copies(first), copies(second),
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),

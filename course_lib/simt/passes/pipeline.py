@@ -16,7 +16,7 @@ from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL, since
 from course_lib.simt.isa.tensor import Tensor
-from course_lib.simt.passes import bodies, calls, cfg, fuse, layout, parameters
+from course_lib.simt.passes import bodies, callers, calls, cfg, fuse, layout, parameters
 from course_lib.simt.passes.calls import Linked
 from course_lib.simt.passes.cfg import Block
 from course_lib.simt.passes.contract import contract
@@ -100,7 +100,10 @@ def link(module: Module, entry: str) -> Linked:
     if entry not in kernels:
         known = ", ".join(kernels) or "none"
         raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
-    return calls.link(parameters.lower(module), entry)
+    lowered = parameters.lower(module)
+    linked = calls.link(lowered, entry)
+    callers.give_lines(linked, calls.taken(lowered), entry)
+    return linked
 
 
 def check_forms(linked: Linked, target: str) -> None:
