@@ -2,9 +2,9 @@
 
 import operator
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,16 @@ from course_lib.simt.isa import special
 from course_lib.simt.passes.pipeline import Program
 
 Triple = tuple[int, int, int]
+Extent = SupportsIndex | Sequence[SupportsIndex]      # of a grid or a block, along x, y, z
+TracedWarp = tuple[Extent, SupportsIndex]
+WarpOrder = str | SupportsIndex
+Progress = Callable[[int, int], object]
 
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # along x, y, z; CUDA C++ Programming Guide, "Compute Capabilities"
 MOST_THREADS, MOST_Z = 1024, 64  # a block: threads, threads along z
-LARGEST = 2**62  # warp instructions
+MAX_STEPS, LARGEST = 50_000_000, 2**62  # warp instructions of one warp
+STEPS_WORDS = "a positive number of warp instructions, or None for 50,000,000"
+WORKERS_WORDS = "a positive integer, or None for one for each CPU core"
 
 
 def integer(value: Any) -> int | None:
@@ -39,6 +45,11 @@ def positive(value: Any, name: str, words: str) -> int:
     if number is None or number < 1:
         raise LaunchError(f"{name} is {reprlib.repr(value)}; it must be {words}.", value=value)
     return number
+
+
+def most_steps(value: Any) -> int:
+    """Return how many warp instructions a warp may execute."""
+    return MAX_STEPS if value is None else min(positive(value, "max_steps", STEPS_WORDS), LARGEST)
 
 
 def triple(value: Any, name: str) -> Triple:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from course_lib.simt.host import counters, faults, lane_faults, levels
 from course_lib.simt.host.running import Running
@@ -19,11 +18,7 @@ RECORD = np.dtype(abi.Record)
 
 def report(run: Running, seconds_compile: float, seconds_run: float, defines: Mapping[str, Any]) -> Report:
     """Return the Report of a finished run."""
-    sums: dict[str, NDArray[np.int64]] = {
-        name: np.sum([w.arrays[name].astype(np.int64) for w in run.workers], axis=0) for name in run.workers[0].arrays}
-    if run.uniform is not None:
-        run.uniform.add_counts(sums)
-    total, lines = counters.collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
+    sums, total, lines = counters.counted(run)
     shared = tuple(SharedVariable(*v) for v in run.program.shared)
     facts = levels.facts_of(run.program, sums["dynamic"], sums["deopts"][:, 1], total[counters.COPY_EXECUTED] > 0)
     level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, facts)
@@ -32,6 +27,11 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
                   meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
                   unfreed[0], unfreed[1], stray_shuffles(run), run.program.entry)
+
+
+def noted(run: Running) -> set[str]:
+    """Return the kinds of what the workers noted."""
+    return {abi.HAZARDS[h.kind] for worker in run.workers for h in worker.hazards[:worker.record.hazard_count]}
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
@@ -54,7 +54,7 @@ def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
             x, y, z = h.second_thread
             source = x + bx * (y + by * z)
             found.append(StrayShuffle(h.first_line, h.first_thread, h.block, source % abi.LANES, h.address,
-                                      lane_faults.absence(source, h.address, run.threads), h.count, h.first_header))
+                                      lane_faults.absence(source, h.address, run.threads), h.count, h.first_header, h.influence))
     return tuple(found)
 
 
@@ -72,7 +72,7 @@ def logged(run: Running) -> tuple[Hazard, ...]:
             entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
                            tuple(h.block), h.count, copies(first), copies(second),
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
-                           first.header, second.header)
+                           first.header, second.header, run.influence.get(key[0]))
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
 

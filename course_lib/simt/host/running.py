@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 from course_lib.simt.codegen.uniform.variant import UniformCode
+from course_lib.simt.host.arguments import Arguments
 from course_lib.simt.host.build import LoadedKernel
 from course_lib.simt.host.limits import Triple
 from course_lib.simt.host.output import Output
@@ -27,6 +28,8 @@ class Running(Protocol):
     heap: Any
     output: Output
     workers: list[Worker]
+    given: Arguments
+    influence: dict[str, str]
 
     def thread(self, linear: int) -> Triple:
         """Return (x, y, z) of a thread's number in its block."""

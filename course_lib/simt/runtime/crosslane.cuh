@@ -41,8 +41,9 @@ __device__ __noinline__ u32 shuffle(Warp* w, const Cross* one, u32 members) {
         const bool inside = x->flavour == UP ? from >= most : from <= most;
         if (!inside) from = lane;
         const u32 there = w->mask >> from & 1;
+        const Launch* L = (const Launch*)w->launch;
         if (!there && stray(w, x, members, lane, from)) return 1;
-        value[lane] = read_slot(w, (there ? of_lane(w, one, from) : x)->a, x->bytes, from);
+        value[lane] = !there && L->stray_given ? L->stray + lane * L->stray_step : read_slot(w, (there ? of_lane(w, one, from) : x)->a, x->bytes, from);
         within |= (u32)inside << lane;
     }
 #pragma unroll 1

@@ -135,7 +135,9 @@ struct Launch {
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
     u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, strict_shuffles;
-    u32 together, spare;       // together: all blocks are resident
+    u32 together;              // all blocks are resident
+    u32 stray, stray_step, stray_given;   // what a shuffle reads from a lane that takes no part, if given
+    u64 poison, poison_step;   // the first 8 bytes of a new block's shared memory, and the step to the next
     u64 trace_pair;            // pairs (linear block, warp)
     u64 params, constants, constant_bytes, stop;
     u64 calls, callees, callee_count, call_data, stack_bytes, kernel_frame, print;   // stack_bytes 0: the kernel calls nothing
