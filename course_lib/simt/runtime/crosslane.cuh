@@ -17,22 +17,37 @@ __device__ __forceinline__ const Cross* of_lane(const Warp* w, const Cross* x, u
     return x ? x : (const Cross*)w->sync_cross[lane];
 }
 
-// A shuffle takes its value from a lane that has ended, does not exist or is not in the mask: undefined, says the manual. Much right code
-// does so and throws the value away; so it is reported, and an error where the launch asks for that.
-__device__ __noinline__ u32 stray(Warp* w, const Cross* x, u32 members, u32 lane, u32 from) {
-    if (((const Launch*)w->launch)->strict_shuffles) return fault(w, INACTIVE_LANE, x->number, lane, (u64)from << 32 | members);
+// A shuffle has taken a value from a lane that has ended, does not exist or is not in the mask: undefined, says the manual. Much right code
+// does so and throws the value away; so it is reported, and an error where the launch asks for that. `from`: the source of each lane.
+__device__ __noinline__ u32 report_strays(Warp* w, const Cross* one, u32 members, const u8* from) {
+    const Launch* L = (const Launch*)w->launch;
     const u32 first = w->index * LANES + 1;
-    log_hazard((Worker*)w->worker, STRAY, x->number, x->number, first + lane, first + from, members);
+#pragma unroll 1
+    for (u32 left = w->mask; left; left &= left - 1) {
+        const u32 lane = lowest(left);
+        const Cross* x = of_lane(w, one, lane);
+        if (w->mask >> from[lane] & 1) continue;
+        if (L->strict_shuffles) return fault(w, INACTIVE_LANE, x->number, lane, (u64)from[lane] << 32 | members);
+        log_hazard((Worker*)w->worker, STRAY, x->number, x->number, first + lane, first + from[lane], members);
+        if (L->stray_given) write_slot(w, x->result, 4, lane, L->stray + lane * L->stray_step);
+    }
     return 0;
 }
 
+// The values are of 4 bytes, the only ones that PTX shuffles.
 __device__ __noinline__ u32 shuffle(Warp* w, const Cross* one, u32 members) {
-    u64 value[LANES];
-    u32 within = 0;
+    u32 before[LANES], sources = 0;
+    u8 source[LANES];
+    const Cross* x = of_lane(w, one, lowest(w->mask));
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l) before[l] = read_slot(w, x->a, 4, l);
+    if (!one)
+#pragma unroll 1
+        for (u32 left = w->mask; left; left &= left - 1) before[lowest(left)] = read_slot(w, of_lane(w, one, lowest(left))->a, 4, lowest(left));
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
         const int lane = lowest(left);
-        const Cross* x = of_lane(w, one, lane);
+        if (!one) x = of_lane(w, one, lane);
         const int by = read_slot(w, x->b, 4, lane) & 31, c = read_slot(w, x->c, 4, lane);
         const int clamp = c & 31, segment = c >> 8 & 31;
         const int most = (lane & segment) | (clamp & ~segment), least = lane & segment;
@@ -40,20 +55,12 @@ __device__ __noinline__ u32 shuffle(Warp* w, const Cross* one, u32 members) {
                  : least | (by & ~segment);
         const bool inside = x->flavour == UP ? from >= most : from <= most;
         if (!inside) from = lane;
-        const u32 there = w->mask >> from & 1;
-        const Launch* L = (const Launch*)w->launch;
-        if (!there && stray(w, x, members, lane, from)) return 1;
-        value[lane] = !there && L->stray_given ? L->stray + lane * L->stray_step : read_slot(w, (there ? of_lane(w, one, from) : x)->a, x->bytes, from);
-        within |= (u32)inside << lane;
+        source[lane] = from;
+        sources |= 1u << from;
+        write_slot(w, x->result, 4, lane, before[from]);
+        if (x->predicate != ~0u) put_bit(w, x->predicate, lane, inside);
     }
-#pragma unroll 1
-    for (u32 left = w->mask; left; left &= left - 1) {
-        const u32 lane = lowest(left);
-        const Cross* x = of_lane(w, one, lane);
-        write_slot(w, x->result, x->bytes, lane, value[lane]);
-        if (x->predicate != ~0u) put_bit(w, x->predicate, lane, within >> lane & 1);
-    }
-    return 0;
+    return sources & ~w->mask ? report_strays(w, one, members, source) : 0;
 }
 
 __device__ __noinline__ void vote(Warp* w, const Cross* one) {
@@ -67,26 +74,32 @@ __device__ __noinline__ void vote(Warp* w, const Cross* one) {
             yes |= (x->b ? ~bits_of(w, x->a) : bits_of(w, x->a)) & left & -left;
         }
     const u32 answer = flavour == ALL ? yes == w->mask : flavour == ANY ? yes != 0 : yes == 0 || yes == w->mask;
+    const Cross* x = one;
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
-        const Cross* x = of_lane(w, one, lowest(left));
+        if (!one) x = of_lane(w, one, lowest(left));
         if (flavour == BALLOT) write_slot(w, x->result, 4, lowest(left), yes);
         else put_bit(w, x->result, lowest(left), answer);
     }
 }
 
 __device__ __noinline__ void match(Warp* w, const Cross* one) {
+    u64 value[LANES];
     u32 result[LANES];
+    const u32 flavour = of_lane(w, one, lowest(w->mask))->flavour;
+#pragma unroll 1
+    for (u32 left = w->mask; left; left &= left - 1) {
+        const Cross* x = of_lane(w, one, lowest(left));
+        value[lowest(left)] = read_slot(w, x->a, x->bytes, lowest(left));
+    }
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left);
-        const Cross* x = of_lane(w, one, l);
-        const u64 mine = read_slot(w, x->a, x->bytes, l);
         u32 equal = 0;
 #pragma unroll 1
         for (u32 o = w->mask; o; o &= o - 1)
-            if (read_slot(w, of_lane(w, one, lowest(o))->a, x->bytes, lowest(o)) == mine) equal |= o & -o;
-        result[l] = x->flavour == MATCH_ANY ? equal : equal == w->mask ? w->mask : 0;
+            if (value[lowest(o)] == value[l]) equal |= o & -o;
+        result[l] = flavour == MATCH_ANY ? equal : equal == w->mask ? w->mask : 0;
     }
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
@@ -125,8 +138,8 @@ __device__ __noinline__ u32 cross_group(Warp* w, const Cross* x, u32 members) {
 __device__ u32 release_lanes(Warp* w);
 
 // Not all lanes have the same mask, or some that it names are elsewhere: those wait whose partners have not come, see barriers.cuh.
-// The active lanes afterwards are those that go on. Returns 1 after a fault.
-__device__ __noinline__ u32 cross_in_groups(Warp* w, const Cross* x) {
+// The rest, and the `others`, which do not take part, go on at once.
+__device__ __noinline__ u32 cross_in_groups(Warp* w, const Cross* x, u32 others) {
     const u32 active = w->mask;
     u32 waiting = 0, rest = active;
 #pragma unroll 1
@@ -148,20 +161,19 @@ __device__ __noinline__ u32 cross_in_groups(Warp* w, const Cross* x) {
         else if (cross_group(w, x, members)) return 1;
     }
 #pragma unroll 1
-    for (u32 left = waiting; left; left &= left - 1) {
-        w->sync_cross[lowest(left)] = (u64)x;
-        w->sync_at[lowest(left)] = x->number;
-    }
-    w->mask = active & ~waiting;
+    for (u32 left = active | others; left; left &= left - 1) w->sync_at[lowest(left)] = x->number;
+#pragma unroll 1
+    for (u32 left = waiting; left; left &= left - 1) w->sync_cross[lowest(left)] = (u64)x;
+    w->granted |= active & ~waiting | others;
     w->synced |= waiting;
     if (waiting) release_lanes(w);
-    return ((Worker*)w->worker)->fault != NO_FAULT;
+    return ((Worker*)w->worker)->fault == NO_FAULT ? IN_PARTS : WRONG;
 }
 
-// An exchange of the active lanes with those that their mask names. Lanes that have ended count as arrived.
-extern "C" __device__ u32 cross_lanes(Warp* w, const Cross* x) {
+// An exchange of the active lanes with those that their mask names. Lanes that have ended count as arrived. Returns a Crossed.
+extern "C" __device__ u32 cross_lanes(Warp* w, const Cross* x, u32 others) {
     const u32 active = w->mask;
-    if (!active) return 0;
+    if (!active) return TOGETHER;
     if (x->mask == ~0u) return cross_group(w, x, active);   // activemask
     u32 members = x->known, same = 1;
     if (!members) {
@@ -169,6 +181,6 @@ extern "C" __device__ u32 cross_lanes(Warp* w, const Cross* x) {
 #pragma unroll 1
         for (u32 left = active & (active - 1); left; left &= left - 1) same &= read_slot(w, x->mask, 4, lowest(left)) == members;
     }
-    if (!same || active & ~members || members & w->alive & ~active) return cross_in_groups(w, x);
+    if (!same || active & ~members || members & w->alive & ~active) return cross_in_groups(w, x, others);
     return cross_group(w, x, members);
 }

@@ -16,6 +16,7 @@ enum { COUNTS = 8 };                // per access: executed, threads, sectors, w
 enum { LINE_BYTES = 128 };          // of shared memory for which one reading is noted
 enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are settled at once
 enum { BEHIND_EXCHANGE = 0x40000000 };   // next_block: some lanes go on in the middle of a block, behind the exchange of this number
+enum Crossed { TOGETHER, WRONG, IN_PARTS };   // how an exchange went; IN_PARTS: next_block sends the lanes on
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
 enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,

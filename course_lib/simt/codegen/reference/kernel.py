@@ -45,8 +45,11 @@ class _ReferenceGenerator:
                  f"  %p.sites = getelementptr i8, ptr %worker, i64 {abi.at('sites', abi.Worker)}",
                  "  %sites = load ptr, ptr %p.sites"]
         head += ["  br label %dispatch", "dispatch:", "  %b = call i32 %f.next_block(ptr %w)",
-                 "  switch i32 %b, label %leave [ " + " ".join(self.entries()) + " ]",
-                 "leave:", "  %end = icmp eq i32 %b, -1", "  %budget = icmp eq i32 %b, -2",
+                 "  switch i32 %b, label %leave [ " + " ".join(f"i32 {b.index}, label %b{b.index}" for b in self.program.blocks) + " ]",
+                 "leave:",  # a switch of its own keeps the one above dense, and so a jump by a table
+                 f"  %n = sub i32 %b, {abi.BEHIND_EXCHANGE}",
+                 "  switch i32 %n, label %away [ " + " ".join(f"i32 {n}, label %behind{n}" for n in self.program.crossings) + " ]",
+                 "away:", "  %end = icmp eq i32 %b, -1", "  %budget = icmp eq i32 %b, -2",
                  "  %turn = icmp eq i32 %b, -4", "  %barrier = icmp eq i32 %b, -5",
                  f"  %sx = select i1 %turn, i32 {abi.YIELDED}, i32 {abi.CONVERGED}",
                  f"  %s0 = select i1 %barrier, i32 {abi.BARRIER}, i32 %sx",
@@ -57,11 +60,6 @@ class _ReferenceGenerator:
         helpers = [text for _, text in self.arithmetic.helpers.values()]
         everything = "\n".join([access.declared(self.program), *self.storage.constants.values(), *helpers, body])
         return everything + "\n" + declarations(everything)
-
-    def entries(self):
-        """Where `next_block` may send lanes: to the start of a block, or behind an exchange."""
-        yield from (f"i32 {b.index}, label %b{b.index}" for b in self.program.blocks)
-        yield from (f"i32 {abi.BEHIND_EXCHANGE + n}, label %behind{n}" for n in self.program.crossings)
 
     def instruction(self, block, ins, number):
         for register in ins.sources:
@@ -121,24 +119,22 @@ class _ReferenceGenerator:
         self.fail_if(self.code.op(f"call i32 %f.{found.function}(ptr %w, " + ", ".join(f"ptr {g}" for g in given) + ")"))
 
     def exchange(self, ins, number):
-        """Lanes whose partners are elsewhere stay behind; when these have come, all go on at the label."""
-        code = self.code
+        """When partners of some lanes are elsewhere, the runtime sends all lanes on from `behind` as soon as they may go."""
+        code, others = self.code, "0"
         if ins.guard is not None:
             every = code.op("load i32, ptr %p.mask")
             now = code.op(f"and i32 {every}, {self.storage.predicate(ins.guard)}")
             others = code.op(f"xor i32 {every}, {now}")
             code.do(f"store i32 {now}, ptr %p.mask")
             code.do(f"call void %f.count_guarded(ptr %w, i32 {number})")
-        record = self.storage.record("x", self.program.crossings[number], number)
-        self.fail_if(code.op(f"call i32 %f.cross_lanes(ptr %w, ptr {record})"))
-        here = code.op("load i32, ptr %p.mask")
-        here = here if ins.guard is None else code.op(f"or i32 {here}, {others}")
-        code.do(f"store i32 {here}, ptr %p.mask")
-        ahead = code.fresh("ahead")
-        code.do(f"br i1 {code.op(f'icmp eq i32 {here}, 0')}, label %dispatch, label %{ahead}")
+        record, done = self.storage.record("x", self.program.crossings[number], number), code.fresh("done")
+        status = code.op(f"call i32 %f.cross_lanes(ptr %w, ptr {record}, i32 {others})")
+        code.do(f"switch i32 {status}, label %dispatch [ i32 {abi.TOGETHER}, label %{done} i32 {abi.WRONG}, label %failed ]")
+        code.label(done)
+        if ins.guard is not None:
+            code.do(f"store i32 {every}, ptr %p.mask")
+        code.do(f"br label %behind{number}")
         code.label(f"behind{number}")
-        code.do(f"br label %{ahead}")
-        code.label(ahead)
 
     # -- control -----------------------------------------------------------------------------------
     def fail_if(self, status):
