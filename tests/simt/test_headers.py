@@ -69,8 +69,78 @@ def test_the_readers_file_need_not_be_the_first(tmp_path):
     options = [f"-I{tmp_path}"]
     with pytest.raises(simt.OutOfBounds, match=r"^k, line 4: thread"):
         simt.launch(text, "k", 1, 1, [np.zeros(7, FLOAT)], options=options)
-    with pytest.raises(simt.OutOfBounds, match=r"^k, mine\.h, line 6: thread"):
+    with pytest.raises(simt.OutOfBounds, match=r"^k, line 3 \(in mine\.h, line 6\): thread"):
         simt.launch(text, "k", 1, 1, [np.zeros(5, FLOAT)], options=options)
+
+
+APART = """__device__ __noinline__ float look(const float* x, int i) {
+    return *(volatile const float*)(x + i);
+}
+__device__ __noinline__ float deep(const float* x, int i) {
+    return i > 100 ? deep(x, i - 100) + 1 : look(x, i) + 2;
+}
+struct Base { __device__ virtual float get(const float* x, int i) const = 0; };
+struct One : Base { __device__ __noinline__ float get(const float* x, int i) const override { return look(x, i) * 3; } };
+__device__ __noinline__ float raced(volatile float* s) {
+    s[threadIdx.x] = 1;
+    return s[threadIdx.x ^ 32];
+}
+"""
+CALLS = """#include "apart.h"
+extern "C" __global__ void k(float* y, int n, int which) {
+    if (which == 0)
+        y[0] = look(y, n);
+    if (which == 1)
+        y[0] = look(y, n + 1);
+    if (which == 2)
+        y[0] = deep(y, 300 + n);
+    if (which == 3)
+        y[0] = deep(y, 0) + deep(y, n);
+    if (which == 4) {
+        One one; Base* volatile base = &one;
+        y[0] = base->get(y, n);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("which", "line", "there"), [(0, 4, 2), (1, 6, 2), (2, 8, 2), (3, 10, 2), (4, 13, 2)])
+@pytest.mark.parametrize("how", [{}, {"racecheck": True}, {"warp_order": "interleaved"}], ids=str)
+def test_a_fault_in_a_function_of_a_header_names_the_call_that_led_there(tmp_path, which, line, there, how):
+    (tmp_path / "apart.h").write_text(APART)
+    with pytest.raises(simt.OutOfBounds) as caught:
+        simt.launch(CALLS, "k", 1, 1, [np.zeros(20, FLOAT), INT(20), INT(which)], options=[f"-I{tmp_path}"], **how)
+    error = caught.value
+    assert str(error).startswith(f"k, line {line} (in apart.h, line {there}): thread (0, 0, 0)")
+    assert (error.facts["line"], error.facts["header"]) == (line, f"apart.h, line {there}")
+
+
+def test_findings_in_a_function_of_a_header_name_the_calls(tmp_path):
+    (tmp_path / "apart.h").write_text(APART)
+    one = '#include "apart.h"\nextern "C" __global__ void k(float* y) {\n    __shared__ float s[64];\n    y[threadIdx.x] = raced(s);\n}\n'
+    two = one.replace("    y[threadIdx", "    y[0] += raced(s);\n    y[threadIdx")
+    options = [f"-I{tmp_path}"]
+    found = simt.launch(one, "k", 1, 64, [np.zeros(64, FLOAT)], options=options, racecheck=True)
+    assert {(h.first_line, h.second_line) for h in found.hazards} == {(4, 4)}
+    assert all("line 4 (in apart.h, line 1" in str(h) for h in found.hazards)
+    assert 0 not in found.lines
+    found = simt.launch(two, "k", 1, 64, [np.zeros(64, FLOAT)], options=options, racecheck=True)
+    assert all("apart.h, line 11, called from lines 4 and 5" in str(h) for h in found.hazards)
+    assert {"RAW", "WAR"} & {h.kind for h in found.hazards}
+
+
+def test_an_endless_loop_in_a_function_of_a_header_names_the_call(tmp_path):
+    (tmp_path / "apart.h").write_text("__device__ __noinline__ void spin(volatile int* x) {\n    while (*x == 0) x[1] = 3;\n}\n")
+    text = '#include "apart.h"\nextern "C" __global__ void k(int* y) {\n    spin(y);\n    if (y[1] == 5)\n        spin(y);\n}\n'
+    with pytest.raises(simt.StepBudgetExceeded, match=r"^k, line 3: thread"):
+        simt.launch(text, "k", 1, 1, [np.zeros(4, INT)], options=[f"-I{tmp_path}"], max_steps=1000)
+
+
+def test_a_refusal_in_a_function_of_a_header_names_the_call(tmp_path):
+    (tmp_path / "apart.h").write_text('__device__ __noinline__ void odd(int* x) {\n    asm volatile("barrier.cluster.arrive;");\n}\n')
+    text = '#include "apart.h"\nextern "C" __global__ void k(int* y) {\n    odd(y);\n}\n'
+    with pytest.raises(simt.UnsupportedInstruction, match=r"^line 3 \(in apart\.h, line 2\): .*barrier"):
+        simt.launch(text, "k", 1, 1, [np.zeros(4, INT)], options=[f"-I{tmp_path}"])
 
 
 def test_a_call_is_remembered_after_the_compiler_has_named_it_once():
