@@ -161,7 +161,8 @@ def run_heat(heat: Heat, multiprocessors: int) -> dict[str, Any]:
     turns = [tuple(time_call(f, repeats=5, warmup=2, budget_s=2 * TRIAL_S).median_s for f in (library, call)) for _ in range(TURNS)]
     low, ratio, high = statistics.quantiles([theirs / ours for theirs, ours in turns], n=4)
     return {"kernel": CONTESTANTS[heat.dtype][0], **asdict(heat), "parameters": parameters,
-            "library": statistics.median(t for t, _ in turns), "ours": statistics.median(t for _, t in turns), "ratio": ratio, "low": low, "high": high, "wrong": wrong}
+            "library": statistics.median(t for t, _ in turns),
+            "ours": statistics.median(t for _, t in turns), "ratio": ratio, "low": low, "high": high, "wrong": wrong}
 
 
 def race(wanted: Iterable[Heat], say: Callable[[str], object] = print) -> Readings:

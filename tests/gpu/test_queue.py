@@ -56,7 +56,8 @@ def test_the_library_is_asked_for_the_product_of_row_major_matrices(monkeypatch,
     assert np.array_equal(C, before), "nothing is done before the call"
     call()
     np.testing.assert_allclose(C, right, rtol=1e-5, atol=1e-6)
-    assert there.stream == "a stream" and there.workspace == (4096, library.WORKSPACE), "set in this order"
+    assert there.stream == "a stream"
+    assert there.workspace == (4096, library.WORKSPACE), "set in this order"
 
 
 def test_a_status_of_the_library_is_an_error(monkeypatch):
