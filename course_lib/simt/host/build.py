@@ -156,9 +156,9 @@ class LoadedKernel:
         if racecheck not in self._variants:
             found = None
             if not racecheck or race.possible(self.program, self.granule_shift):
-                found = UniformCode(cache.cached("uniform", (self.ptx, self.entry, self.file, self.block, racecheck),
-                                                 lambda: variant.translate(self._whole(), self.block, racecheck)), self.accesses)
-            self._variants[racecheck] = found
+                found = cache.cached("uniform", (self.ptx, self.entry, self.file, self.block, racecheck),
+                                     lambda: variant.translate(self._whole(), self.block, racecheck))
+            self._variants[racecheck] = found and UniformCode(found, self.accesses)
         return self._variants[racecheck]
 
     def special_slots(self) -> Iterator[tuple[int, int]]:

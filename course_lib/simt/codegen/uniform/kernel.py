@@ -17,6 +17,7 @@ from course_lib.simt.codegen.uniform.divergent import DivergentRegions
 from course_lib.simt.codegen.uniform.exits import Exits
 from course_lib.simt.codegen.uniform.memory import MemoryGroups
 from course_lib.simt.codegen.uniform.moves import Moves
+from course_lib.simt.codegen.uniform.outline import Outline
 from course_lib.simt.codegen.uniform.race import RaceSearch
 from course_lib.simt.codegen.uniform.registers import Registers
 from course_lib.simt.codegen.uniform.roots import Roots, SplitValue
@@ -45,6 +46,7 @@ class UniformGenerator:
         self.roots = Roots(self.context)
         self.registers = Registers(self.context, self.roots)
         self.exits = Exits(self.context, self.registers)
+        self.outline = Outline(self.context.vector)
         self.arithmetic = SplitArithmetic(self.context, self.registers, self.roots, self.exits)
         moves = Moves(self.context, self.roots)
         self.race = RaceSearch(self.context, self.registers, self.roots, moves) if racecheck else None
@@ -89,7 +91,7 @@ class UniformGenerator:
                   "  unreachable" if self.chains else "  ret i32 0"]  # LLVM may leave nothing of a function that cannot run
         searching = self.race.constants.values() if self.race else ()
         outside = [*searching, access.declared(self.program), *self.memory.counting.constants.values(),
-                   *self.context.records.values()]
+                   *self.context.records.values(), *self.outline.functions]
         body = "\n".join([*outside, *start, *code.lines, "}"])
         return body + "\n" + declarations(body)
 
@@ -137,8 +139,9 @@ class UniformGenerator:
     def _compute(self, ins, number, uniform):
         """Emit arithmetic on scalars or on vectors."""
         results, wanted = OPS[ins.opcode[0]][0](ins)
-        fetch, code = (self.registers.scalar_value, self.code) if uniform else (self.registers.vector_value, self.context.vector)
-        values = compute(code, ins, [fetch(o, t) for o, t in zip(ins.inputs, wanted)])
+        fetch = self.registers.scalar_value if uniform else self.registers.vector_value
+        sources = [fetch(o, t) for o, t in zip(ins.inputs, wanted)]
+        values = compute(self.code, ins, sources) if uniform else self.outline.compute(ins, sources)
         extend = "sext" if ins.opcode[0] == "cvt" and ins.opcode[-2][0] == "s" else "zext"
         for register, value, t in zip(ins.destinations, values, results):
             self.registers.put(register, value, t, uniform, extend, number)
