@@ -143,7 +143,28 @@ __device__ __noinline__ void multiply_floats(Warp* w, const Product* p, const Ma
     scatter(w, p->d, mc->count, p->d_half ? 2 : 4, d);
 }
 
-// Double precision: a chain of fused multiply-adds in the order of k.
+// codegen/tiles.py has it: 8 x 8 elements of D = A * B + C, from and to the registers of all lanes.
+extern "C" __device__ void double_tile(const double* a, const double* b, const double* c0, const double* c1, double* d0, double* d1);
+
+// Double precision: a chain of fused multiply-adds in the order of k. A and B come in blocks of four k; B has 8 columns.
+__device__ __noinline__ void multiply_tiles(Warp* w, const Product* p, const Map* ma) {
+#pragma unroll 1
+    for (u32 c = 0; c < p->c_registers; c += 2) {
+        const u32* from = p->c + c;
+#pragma unroll 1
+        for (u32 k = 0; k < p->k; k += 4) {
+            u32 a = 0;
+#pragma unroll 1
+            while (ma->row[a] != 4 * c || ma->column[a] != k) ++a;
+            double_tile((const double*)(w->registers + p->a[a]), (const double*)(w->registers + p->b[k / 4]),
+                        (const double*)(w->registers + from[0]), (const double*)(w->registers + from[1]),
+                        (double*)(w->registers + p->d[c]), (double*)(w->registers + p->d[c + 1]));
+            from = p->d + c;
+        }
+    }
+}
+
+// The same where D's registers are among those of A or B.
 __device__ __noinline__ void multiply_doubles(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
     double a[16 * 16], b[16 * 16];
     u64 d[LANES * 8];
@@ -197,7 +218,8 @@ __device__ __noinline__ void multiply_integers(Warp* w, const Product* p, const 
 extern "C" __device__ u32 multiply(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
     if (!w->mask) return 0;
     if (whole_warp(w, p->number)) return 1;
-    if (p->kind == DOUBLE) multiply_doubles(w, p, ma, mb, mc);
+    if (p->kind == DOUBLE && p->apart) multiply_tiles(w, p, ma);
+    else if (p->kind == DOUBLE) multiply_doubles(w, p, ma, mb, mc);
     else if (p->kind == INTEGER) multiply_integers(w, p, ma, mb, mc);
     else if (!multiply_finite(w, p, ma, mb, mc)) multiply_floats(w, p, ma, mb, mc);
     return 0;
