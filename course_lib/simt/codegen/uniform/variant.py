@@ -100,7 +100,7 @@ def accesses_of(program: Program, static: Mapping[int, tuple[int, int]]) -> NDAr
     for block in program.blocks:
         for number in range(block.first, block.first + len(block.instructions)):
             access = program.accesses.get(number)
-            if access is not None and access.tag != fuse.ABSORBED:
+            if access is not None and access.tag != fuse.ABSORBED and number not in program.tensors:     # those the runtime counts
                 in_global = access.space == abi.SPACES["global"]
                 rows.append((block.index, number, *static.get(number, (0, 0)), int(in_global)))
     return np.array(rows, np.int64).reshape(-1, 5)
