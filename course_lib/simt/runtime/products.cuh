@@ -44,32 +44,52 @@ extern "C" __device__ void sums_of_floats(const int* as, const int* ae, const in
 extern "C" __device__ void sums_of_halves(const int* as, const int* ae, const int* bs, const int* be, const u32* c, i64* d, int* top, u32 depth,
                                           u32 stride, u32 shift);
 
+// codegen/tiles.py has these: one register of all lanes, or two, as a block of the matrix, and back.
+extern "C" __device__ void halves_by_rows(u64 from, u32* to, u32 stride);
+extern "C" __device__ void halves_by_columns(u64 from, u32* to, u32 stride);
+extern "C" __device__ void words_by_rows(u64 from, u32* to, u32 stride);
+extern "C" __device__ void words_by_columns(u64 from, u32* to, u32 stride);
+extern "C" __device__ void pairs_by_rows(u64 from, u64 more, u32* to, u32 stride);
+extern "C" __device__ void store_halves(u64 to, const u32* from, u32 stride);
+extern "C" __device__ void store_pairs(u64 to, u64 more, const u32* from, u32 stride);
+
+enum Packing { SINGLE_WORDS = 1, HALF_WORDS = 2, WORD_PAIRS = 3 };   // elements in a register: one, two neighbours, or one whose neighbour is in the next
+
+// Does the register of element e hold columns where others hold rows? Lane 4 has what stands below lane 0's element, or beside it.
+__device__ __forceinline__ u32 by_columns(const Map* m, u32 e) { return m->row[16 * 4 + e] == m->row[e]; }
+
 // The elements of all lanes, as a matrix with `stride` elements between rows.
-__device__ __noinline__ void collect(const Warp* w, const Map* m, const u32* slot, u32 per, u32 stride, u32* matrix) {
+__device__ __noinline__ void collect(const Warp* w, const Map* m, const u32* slot, u32 packing, u32 stride, u32* matrix) {
+    const u32 step = packing == SINGLE_WORDS ? 1 : 2;
 #pragma unroll 1
-    for (u32 e = 0; e < m->count; ++e) {
-        const u8 *row = m->row + e, *column = m->column + e;
-        const u64 from = w->registers + slot[e / per] + e % per * 2;
-        if (per == 2)
-#pragma unroll 8
-            for (u32 l = 0; l < LANES; ++l) matrix[row[16 * l] * stride + column[16 * l]] = *(const u16*)(from + 4 * l);
+    for (u32 e = 0; e < m->count; e += step) {
+        u32* to = matrix + m->row[e] * stride + m->column[e];
+        const u64 from = w->registers + slot[packing == HALF_WORDS ? e / 2 : e], columns = by_columns(m, e);
+        if (packing == HALF_WORDS) columns ? halves_by_columns(from, to, stride) : halves_by_rows(from, to, stride);
+        else if (packing == SINGLE_WORDS) columns ? words_by_columns(from, to, stride) : words_by_rows(from, to, stride);
+        else if (!columns) pairs_by_rows(from, w->registers + slot[e + 1], to, stride);
         else
-#pragma unroll 8
-            for (u32 l = 0; l < LANES; ++l) matrix[row[16 * l] * stride + column[16 * l]] = *(const u32*)(from + 4 * l);
+#pragma unroll 1
+            for (u32 h = 0; h < 2; ++h)
+                words_by_columns(w->registers + slot[e + h], to + h * stride, 2 * stride);
     }
 }
 
-__device__ __noinline__ void distribute(Warp* w, const Map* m, const u32* slot, u32 per, u32 stride, const u32* matrix) {
+__device__ __noinline__ void distribute(Warp* w, const Map* m, const u32* slot, u32 packing, u32 stride, const u32* matrix) {
 #pragma unroll 1
-    for (u32 e = 0; e < m->count; ++e) {
-        const u8 *row = m->row + e, *column = m->column + e;
-        const u64 to = w->registers + slot[e / per] + e % per * 2;
-        if (per == 2)
-#pragma unroll 8
-            for (u32 l = 0; l < LANES; ++l) *(u16*)(to + 4 * l) = matrix[row[16 * l] * stride + column[16 * l]];
-        else
-#pragma unroll 8
-            for (u32 l = 0; l < LANES; ++l) *(u32*)(to + 4 * l) = matrix[row[16 * l] * stride + column[16 * l]];
+    for (u32 e = 0; e < m->count; e += 2) {
+        const u32* from = matrix + m->row[e] * stride + m->column[e];
+        const u64 to = w->registers + slot[packing == HALF_WORDS ? e / 2 : e];
+        if (!by_columns(m, e)) {
+            packing == HALF_WORDS ? store_halves(to, from, stride) : store_pairs(to, w->registers + slot[e + 1], from, stride);
+            continue;
+        }
+#pragma unroll 1
+        for (u32 i = 0; i < 64; ++i) {
+            const u32 l = i / 2, h = i % 2, value = from[(l % 4 * 2 + h) * stride + l / 4];
+            if (packing == HALF_WORDS) *(u16*)(to + 2 * i) = value;
+            else *(u32*)(w->registers + slot[e + h] + 4 * l) = value;
+        }
     }
 }
 
@@ -100,18 +120,18 @@ __device__ __noinline__ u32 multiply_row(const Product* p, const int* as, const 
 __device__ __noinline__ u32 multiply_finite(Warp* w, const Product* p, const Map* ma, const Map* mb, const Map* mc) {
     u32 raw[32 * 16], c[LANES * 8];
     int as[32 * 16], ae[32 * 16], bs[32 * 16], be[32 * 16];
-    const u32 per = p->kind == TF32 ? 1 : 2, elements = LANES * mc->count;
-    collect(w, ma, p->a, per, p->k, raw);
+    const u32 packing = p->kind == TF32 ? SINGLE_WORDS : HALF_WORDS, elements = LANES * mc->count;
+    collect(w, ma, p->a, packing, p->k, raw);
     if (p->kind == TF32)
 #pragma unroll 1
         for (u32 i = 0; i < p->m * p->k; ++i) raw[i] >>= 13;
     if (unpack_parts(raw, as, ae, p->m * p->k, fraction_of(p->kind), p->kind == TF32 ? 19 : 16)) return 0;
-    collect(w, mb, p->b, per, p->n, raw);
+    collect(w, mb, p->b, packing, p->n, raw);
     if (p->kind == TF32)
 #pragma unroll 1
         for (u32 i = 0; i < p->k * p->n; ++i) raw[i] >>= 13;
     if (unpack_parts(raw, bs, be, p->k * p->n, fraction_of(p->kind), p->kind == TF32 ? 19 : 16)) return 0;
-    collect(w, mc, p->c, p->c_half ? 2 : 1, p->n, c);
+    collect(w, mc, p->c, p->c_half ? HALF_WORDS : WORD_PAIRS, p->n, c);
     const u32 infinite = p->c_half ? 0x7c00 : 0x7f800000;
 #pragma unroll 1
     for (u32 i = 0; i < elements; ++i) {
@@ -124,7 +144,7 @@ __device__ __noinline__ u32 multiply_finite(Warp* w, const Product* p, const Map
     if (p->d_half && !p->c_half)
 #pragma unroll 1
         for (u32 i = 0; i < elements; ++i) c[i] = float_to_half(c[i]);
-    distribute(w, mc, p->d, p->d_half ? 2 : 1, p->n, c);
+    distribute(w, mc, p->d, p->d_half ? HALF_WORDS : WORD_PAIRS, p->n, c);
     return 1;
 }
 
