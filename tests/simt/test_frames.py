@@ -42,7 +42,7 @@ def launch(op, bits, count, **options):
     return numbers
 
 
-@pytest.mark.parametrize("op, bits, count, stack", [("fma.rn.f16x2", 32, 2048, 0), ("fma.rn.relu.bf16x2", 32, 2048, 0),
+@pytest.mark.parametrize(("op", "bits", "count", "stack"), [("fma.rn.f16x2", 32, 2048, 0), ("fma.rn.relu.bf16x2", 32, 2048, 0),
                                                      ("mad.lo.s64", 64, 2500, 1 << 19)])
 def test_a_long_kernel_runs_on_a_stack_that_holds_its_frame(op, bits, count, stack):
     """The process died with SIGSEGV: of 8 MB for two thousand multiply-adds of halves, or where a thread has half a MB."""
@@ -64,4 +64,5 @@ def test_a_kernel_that_is_too_long_for_any_stack_runs_in_reference_code(monkeypa
 def test_threads_with_large_stacks_leave_the_size_of_others_alone():
     before, done = threading.stack_size(), threading.Event()
     workers.submit(64 << 20, lambda _: done.set(), None)
-    assert done.wait(10) and threading.stack_size() == before
+    assert done.wait(10)
+    assert threading.stack_size() == before

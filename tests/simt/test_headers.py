@@ -136,8 +136,8 @@ def test_the_compilers_own_header_is_not_named():
 
 def table(kind, numbers, shape=""):
     """The initial value of a table in PTX."""
-    text = f".version 8.8\n.target sm_90\n.address_size 64\n.global .align 8 .{kind} t{shape or f'[{len(numbers)}]'} = {{{', '.join(numbers)}}};\n"
-    return parser.parse(text).variables["t"].init
+    declared = f".global .align 8 .{kind} t{shape or f'[{len(numbers)}]'} = {{{', '.join(numbers)}}};\n"
+    return parser.parse(f".version 8.8\n.target sm_90\n.address_size 64\n{declared}").variables["t"].init
 
 
 @pytest.mark.parametrize("kind", ["b8", "u16", "s32", "b64", "b128"])

@@ -18,7 +18,8 @@ extern "C" __global__ void staged(const half* a, const half* b, float* c, int st
     for (int s = 0; s < steps; ++s) {
         const unsigned at = s % 2 * 2 * 16 * 24;
         if (t < 32) {
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to + at), "l"(a + s * 256 + lane * 8), "r"(s == 1 ? few : 16));
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to + at), "l"(a + s * 256 + lane * 8),
+                         "r"(s == 1 ? few : 16));
             asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(too + at), "l"(b + s * 256 + lane * 8));
         }
         asm volatile("cp.async.commit_group;\\n\\tcp.async.wait_group 0;");
@@ -49,13 +50,14 @@ def staged(few=16, limit=32, steps=5, **options):
 def test_a_kernel_with_stages_is_the_same_in_uniform_and_reference_code(few, limit):
     (found, report), (expected, reference) = staged(few, limit), staged(few, limit, warp_order="interleaved")
     assert np.array_equal(found.view(np.uint32), expected.view(np.uint32))
-    assert report.counters == reference.counters and report.lines == reference.lines
+    assert (report.counters, report.lines) == (reference.counters, reference.lines)
     (searched, report) = staged(few, limit, racecheck=True)
-    assert np.array_equal(searched.view(np.uint32), expected.view(np.uint32)) and not report.hazards
+    assert np.array_equal(searched.view(np.uint32), expected.view(np.uint32))
+    assert not report.hazards
     assert report.counters == reference.counters
 
 
-@pytest.mark.parametrize("few, error", [(17, simt.InvalidOperand), (-1, simt.InvalidOperand)])
+@pytest.mark.parametrize(("few", "error"), [(17, simt.InvalidOperand), (-1, simt.InvalidOperand)])
 def test_a_fault_is_reported_as_by_reference_code(few, error):
     said = []
     for order in ("forward", "interleaved"):

@@ -1,10 +1,12 @@
 """Blocks of a warp's matrices, as LLVM code that `runtime/products.cuh` calls.
 
-A register of A holds 8 rows of 4 elements, lane 4 * row + column, or of 8 halves, two a lane; one of B 8 columns of 4 or 8; two of C or D hold
-the even and the odd columns of 8 rows (isa/fragments.py). So the registers of all lanes, as they lie in memory, are small matrices already.
+A register of A holds 8 rows of 4 elements, lane 4 * row + column, or of 8 halves, two per lane; one of B holds 8 columns of 4 or 8; two of
+C or D hold the even and the odd columns of 8 rows (isa/fragments.py). So the registers of all lanes, as they lie in memory, are small
+matrices already.
 
-In double precision `double_tile` multiplies such blocks as they are. A row of D is one vector: it begins as C's, and takes the four products in
-the order of k, each with one rounding. Other numbers are first copied into matrices of 32-bit elements, `stride` from row to row.
+In double precision `double_tile` multiplies such blocks as they are. A row of D is one vector: it begins as C's, and takes the four
+products in the order of k, each with one rounding. Other numbers are first copied into matrices of 32-bit elements, with `stride` elements
+from row to row.
 """
 
 from collections.abc import Sequence
@@ -63,7 +65,7 @@ def functions() -> dict[str, str]:
         "halves_by_columns": reader("halves_by_columns", "<64 x i16>", [[8 * c + r for c in eight] for r in eight]),
         "words_by_rows": reader("words_by_rows", "<32 x i32>", [[4 * r + c for c in four] for r in eight]),
         "words_by_columns": reader("words_by_columns", "<32 x i32>", [[4 * c + r for c in eight] for r in four]),
-        "pairs_by_rows": reader("pairs_by_rows", "<32 x i32>", [[4 * r + c // 2 + 32 * (c % 2) for c in eight] for r in eight], second=True),
+        "pairs_by_rows": reader("pairs_by_rows", "<32 x i32>", [[4 * r + c // 2 + 32 * (c % 2) for c in eight] for r in eight], True),
         "store_halves": WRITER.replace("NAME", "store_halves").replace("SECOND", "").replace("BODY", "\n".join(map(stored_halves, eight))),
         "store_pairs": WRITER.replace("NAME", "store_pairs").replace("SECOND", "i64 %more.at, ").replace(
             "BODY", "  %more = inttoptr i64 %more.at to ptr\n" + "\n".join(map(stored_pairs, eight))),

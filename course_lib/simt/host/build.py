@@ -169,11 +169,11 @@ class LoadedKernel:
     def uniform(self, racecheck: bool) -> UniformCode | None:
         """Return the uniform code that counts, or that searches for hazards too; None when there is none."""
         if racecheck not in self._variants:
-            found = None
+            found: variant.Translated | None = None
             if not racecheck or race.possible(self.program, self.granule_shift):
                 found = cache.cached("uniform", (self.ptx, self.entry, self.file, self.block, racecheck),
                                      lambda: variant.translate(self._whole(), self.block, racecheck))
-            self._variants[racecheck] = found and UniformCode(found, self.accesses)
+            self._variants[racecheck] = UniformCode(found, self.accesses) if found is not None else None
         return self._variants[racecheck]
 
     def special_slots(self) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,8 @@
 """Compile CUDA C, and say within a moment when the simulator will refuse what comes out.
 
 NVRTC gives the PTX away only together with the machine code, and the assembler may take half a minute for a large kernel. Where it takes
-long, the front end is asked once more for the PTX alone, meanwhile: a kernel with an instruction that the simulator does not know is refused
-as soon as that is there.
+long, the front end is asked once more for the PTX alone, meanwhile: a kernel with an instruction that the simulator does not know is
+refused as soon as that is there.
 """
 
 import contextlib

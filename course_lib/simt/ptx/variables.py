@@ -145,7 +145,7 @@ class Variables(Operands):
         return bytes(data.ljust(nbytes, b"\0")), tuple(pointers)
 
     def packed(self, kind: str) -> bytes | None:
-        """Read a long list of plain numbers at once, as the bytes of integers; None, and nothing is read, where it must be read one by one."""
+        """Read a long list of plain numbers at once; return the bytes of integers. None, and nothing is read, for other values."""
         if self.kinds[self.at] != "numbers" or kind in ("f32", "f64") or type_bytes(kind) > 8:
             return None
         values = np.array(self.plain_numbers(), np.uint64)

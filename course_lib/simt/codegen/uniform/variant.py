@@ -21,7 +21,7 @@ from course_lib.simt.runtime import abi
 LONG = 4_000
 # LLVM's quick code generator gives each value a place of its own in the function's frame: 50 to 190 bytes for each line of text.
 FRAME_PER_LINE = 512
-MOST_LINES = 1_000_000  # beyond them LLVM takes minutes, and a thread might get no stack of that size: reference code, whose frames are small
+MOST_LINES = 1_000_000  # beyond them LLVM takes minutes, and a thread might get no stack of that size: reference code runs, in small frames
 
 
 @dataclass
