@@ -60,7 +60,7 @@ done:
 """
 
 SUM = """
-define void @"NAME"(i64 %as, i64 %ae, i64 %bs, i64 %be, i64 %cs, i64 %ds, i64 %tops, i32 %depth, i32 %stride, i32 %shift) nounwind {
+define i32 @"NAME"(i64 %as, i64 %ae, i64 %bs, i64 %be, i64 %cs, i64 %ds, i64 %tops, i32 %depth, i32 %stride, i32 %shift) nounwind {
 entry:
   %a.s = inttoptr i64 %as to ptr
   %a.e = inttoptr i64 %ae to ptr
@@ -74,6 +74,9 @@ SPLATS
   %c.shifted = lshr <8 x i32> %c, splat (i32 FRACTION)
   %c.given = and <8 x i32> %c.shifted, splat (i32 MOST)
   %c.m = and <8 x i32> %c, splat (i32 LOW)
+  %c.special = icmp eq <8 x i32> %c.given, splat (i32 MOST)
+  %c.bits = bitcast <8 x i1> %c.special to i8
+  %special = zext i8 %c.bits to i32
   %c.small = icmp eq <8 x i32> %c.given, zeroinitializer
   %c.whole = or <8 x i32> %c.m, splat (i32 ONE)
   %c.size = select <8 x i1> %c.small, <8 x i32> %c.m, <8 x i32> %c.whole
@@ -96,7 +99,7 @@ between:
   %c.flipped = xor <8 x i32> %c.cut, %c.minus
   %c.part = sub <8 x i32> %c.flipped, %c.minus
 TAIL
-  ret void
+  ret i32 %special
 }
 """
 
@@ -169,7 +172,7 @@ TO_FLOAT = """
   store <8 x i32> %normal, ptr %d.p, align 4
   br i1 %usual, label %done, label %tiny.ones
 done:
-  ret void
+  ret i32 %special
 tiny.ones:
   %places = fmul <8 x double> %positive, splat (double 0x4940000000000000)
   %safe = select <8 x i1> %subnormal, <8 x double> %places, <8 x double> zeroinitializer
@@ -196,7 +199,10 @@ def splats(*names: str) -> str:
 
 
 def sums(name: str, fraction: int, width: int, tail: str) -> str:
-    """Return a function that adds products to C, whose numbers have `fraction` bits of `width`, and ends with `tail`."""
+    """Return a function that adds products to C, whose numbers have `fraction` bits of `width`, and ends with `tail`.
+
+    It returns 0 unless some number of C is infinite or none; then what it stored means nothing.
+    """
     most = (1 << (width - 1 - fraction)) - 1
     words = {"NAME": name, "SPLATS": splats("shift"), "TAIL": tail, "FRACTION": fraction, "MOST": most, "LOW": (1 << fraction) - 1,
              "ONE": 1 << fraction, "BIAS": most // 2, "ROOM": GUARD - fraction, "UP": 32 - width, "ZERO": ZERO}

@@ -37,11 +37,12 @@ __device__ __noinline__ u32 dot(const Product* p, const Part* a, const Part* b, 
     return p->d_half && !p->c_half ? float_to_half(c) : c;
 }
 
-// codegen/fused.py has these: numbers as significands and exponents (1 if some is infinite or none), and eight sums of a row of A.
+// codegen/fused.py has these: numbers as significands, which are floats, and exponents; and eight sums of a row of A. All return 0 unless
+// some number that they read, of C in the sums, is infinite or none.
 extern "C" __device__ u32 unpack_parts(const u32* raw, int* significands, int* exponents, u32 count, u32 fraction, u32 width);
-extern "C" __device__ void sums_of_floats(const int* as, const int* ae, const int* bs, const int* be, const u32* c, u32* d, int* top, u32 depth,
+extern "C" __device__ u32 sums_of_floats(const int* as, const int* ae, const int* bs, const int* be, const u32* c, u32* d, int* top, u32 depth,
                                           u32 stride, u32 shift);
-extern "C" __device__ void sums_of_halves(const int* as, const int* ae, const int* bs, const int* be, const u32* c, i64* d, int* top, u32 depth,
+extern "C" __device__ u32 sums_of_halves(const int* as, const int* ae, const int* bs, const int* be, const u32* c, i64* d, int* top, u32 depth,
                                           u32 stride, u32 shift);
 
 // codegen/tiles.py has these: one register of all lanes, or two, as a block of the matrix, and back.
@@ -93,7 +94,7 @@ __device__ __noinline__ void distribute(Warp* w, const Map* m, const u32* slot, 
     }
 }
 
-// One row of D, eight columns at a time, from `c` into `c`. Returns 1 when a number of it is infinite before the last step.
+// One row of D, eight columns at a time, from `c` into `c`. Returns 1 when a number of it is infinite, or none, before the last step.
 __device__ __noinline__ u32 multiply_row(const Product* p, const int* as, const int* ae, const int* bs, const int* be, u32* c) {
     const u32 shift = GUARD - 2 * fraction_of(p->kind), half = p->c_half && p->d_half, n = p->n;
     i64 sum[8];
@@ -103,15 +104,13 @@ __device__ __noinline__ u32 multiply_row(const Product* p, const int* as, const 
 #pragma unroll 1
         for (u32 k = 0; k < p->k; k += p->split) {
             const u32 depth = p->split < p->k - k ? p->split : p->k - k;
-            if (half) {
-                sums_of_halves(as + k, ae + k, bs + k * n + j, be + k * n + j, c + j, sum, top, depth, n, shift);
+            if (!half) {
+                if (sums_of_floats(as + k, ae + k, bs + k * n + j, be + k * n + j, c + j, c + j, top, depth, n, shift)) return 1;
+                continue;
+            }
+            if (sums_of_halves(as + k, ae + k, bs + k * n + j, be + k * n + j, c + j, sum, top, depth, n, shift)) return 1;
 #pragma unroll 1
-                for (u32 i = 0; i < 8; ++i) c[j + i] = to_half(sum[i], top[i] - GUARD);
-            } else sums_of_floats(as + k, ae + k, bs + k * n + j, be + k * n + j, c + j, c + j, top, depth, n, shift);
-            if (k + depth < p->k)
-#pragma unroll 1
-                for (u32 i = 0; i < 8; ++i)
-                    if (half ? (c[j + i] & 0x7c00) == 0x7c00 : (c[j + i] & 0x7f800000) == 0x7f800000) return 1;
+            for (u32 i = 0; i < 8; ++i) c[j + i] = to_half(sum[i], top[i] - GUARD);
         }
     return 0;
 }
@@ -132,12 +131,9 @@ __device__ __noinline__ u32 multiply_finite(Warp* w, const Product* p, const Map
         for (u32 i = 0; i < p->k * p->n; ++i) raw[i] >>= 13;
     if (unpack_parts(raw, bs, be, p->k * p->n, fraction_of(p->kind), p->kind == TF32 ? 19 : 16)) return 0;
     collect(w, mc, p->c, p->c_half ? HALF_WORDS : WORD_PAIRS, p->n, c);
-    const u32 infinite = p->c_half ? 0x7c00 : 0x7f800000;
+    if (p->c_half && !p->d_half)
 #pragma unroll 1
-    for (u32 i = 0; i < elements; ++i) {
-        if ((c[i] & infinite) == infinite) return 0;
-        if (p->c_half && !p->d_half) c[i] = half_to_float(c[i]);
-    }
+        for (u32 i = 0; i < elements; ++i) c[i] = half_to_float(c[i]);
 #pragma unroll 1
     for (u32 i = 0; i < p->m; ++i)
         if (multiply_row(p, as + i * p->k, ae + i * p->k, bs, be, c + i * p->n)) return 0;
