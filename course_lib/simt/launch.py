@@ -278,11 +278,11 @@ class Execution:
         in_order = self.program.atomics() or self.program.waits_for_blocks() or self.heap
         count = total if self.together else 1 if in_order else min(wanted, MOST_THREADS, total)
         self.workers = [self._make_worker(number) for number in range(count)]
-        failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress) if self.together else \
-            Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
+        stack = self.uniform.stack_bytes if self.uniform else 0
+        failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress, stack) if self.together else \
+            Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress, stack).run()
         if failed:
-            number, worker = min(failed, key=lambda f: f[0])
-            error = faults.explain(self, worker)
+            error = faults.explain(self, min(failed, key=lambda f: f[0])[1])
             if isinstance(error, SimtError):
                 error.output = self.output.text()
             raise error

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib import simt
-from course_lib.simt.ptx import parser
+from course_lib.simt.ptx import parser, variables
 from course_lib.simt.ptx.tokens import Tokens
 
 FLOAT, INT = np.float32, np.int32
@@ -202,3 +202,37 @@ def test_the_compilers_own_header_is_not_named():
     with pytest.raises(simt.UnsupportedInstruction, match=r"^line 2: .* tex\.3d\.v4\.f32\.f32 \(three-dimensional"):
         simt.launch(text.replace("int* x", "float* x, cudaTextureObject_t t").replace("atomicAdd(x + threadIdx.x, 1)",
                     "x[threadIdx.x] = tex3D<float>(t, threadIdx.x, 0, 0)"), "k", 1, 32, [np.zeros(32, FLOAT), np.uint64(1)])
+
+
+def table(kind, numbers, shape=""):
+    """The initial value of a table in PTX."""
+    declared = f".global .align 8 .{kind} t{shape or f'[{len(numbers)}]'} = {{{', '.join(numbers)}}};\n"
+    return parser.parse(f".version 8.8\n.target sm_90\n.address_size 64\n{declared}").variables["t"].init
+
+
+@pytest.mark.parametrize("kind", ["b8", "u16", "s32", "b64", "b128"])
+def test_a_long_table_has_the_bytes_that_its_numbers_have_one_by_one(kind):
+    rng = np.random.default_rng(5)
+    for most in (1 << 7, 1 << 40, 1 << 62):
+        numbers = [str(n) for n in rng.integers(0, most, 90)]
+        one_by_one = [numbers[0], hex(int(numbers[1])), *numbers[2:]]
+        assert table(kind, numbers) == table(kind, one_by_one)
+        assert table(kind, numbers, "[100]") == table(kind, one_by_one, "[100]")
+        assert table(kind, numbers, "[]") == table(kind, one_by_one, "[]")
+    for numbers in ([str(1 << 64)] * 70, ["0x1", *[str(1 << 64)] * 70]):
+        with pytest.raises(simt.PtxSyntaxError, match="18446744073709551616"):
+            table(kind, numbers)
+
+
+def test_a_long_table_is_not_read_number_by_number(monkeypatch):
+    """The tables of curand_kernel.h have 200,000 numbers, and took most of the time of a first launch."""
+    monkeypatch.setattr(variables.Variables, "element", None)
+    assert table("b32", ["258"] * 1000) == b"\2\1\0\0" * 1000
+    with pytest.raises(simt.PtxSyntaxError, match="400 bytes of initial values for 396 bytes"):
+        table("b32", ["258"] * 100, "[99]")
+
+
+def test_long_tables_of_what_is_no_integer_are_read_with_care():
+    with pytest.raises(simt.PtxSyntaxError, match="the integer 258 as the initial value of a floating-point number"):
+        table("f32", ["258"] * 100)
+    assert table("f64", ["0"] * 100) == bytes(800)

@@ -80,6 +80,7 @@ struct Map { u32 count; u8 row[512], column[512]; };   // element e of lane l at
 struct Product {               // one D = A * B + C
     u32 number, m, n, k, split, kind, c_half, d_half, saturate, signed_a, signed_b;
     u32 a_registers, b_registers, c_registers, d_registers, a[8], b[8], c[8], d[8];
+    u32 apart;                 // no register of D is one of A's or B's, and of C's only the one of the same elements
 };
 
 struct Copy {                  // one cp.async
