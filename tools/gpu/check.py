@@ -29,7 +29,6 @@ from tools.gpu.cases import SHAPES, cases, describe, matrices, products, profile
 from tools.gpu.operands import section_operands
 from tools.options import only_option, out_option
 
-
 LESSONS_AT_A_TIME = 4
 
 
