@@ -207,7 +207,7 @@ def test_longer_rows_give_the_blocks_their_time():
     larger = [median("six_loops", 1024, p) for p in recorded.blocks_timed() if p["BI"] * p["BJ"] > 128 * 128]
     assert max(larger) < 0.95 * plain < min(median("six_loops", 1024, p) for p in (variants.YOURS, crowding.BEST))
     said("These blocks fetch no fewer lines than ikj, and are no faster. (Some larger blocks are faster")
-    said(f"blocks of 16 × 16 fetch {fewer[4]:.1f} times fewer and are {faster[4]:.1f} times as fast",
+    said(f"Blocks of 16 × 16 fetch {fewer[4]:.1f} times fewer and are {faster[4]:.1f} times as fast",
          f"Blocks of 64 × 64 fetch {fewer[5]:.0f} times fewer and are **{faster[5]:.1f} times as fast** as ikj")
     assert recorded.recording().label in table.caption
     rounds = recorded.recording().find(what="conditions")[0]["rounds"]
@@ -333,7 +333,7 @@ def test_what_the_prose_says_of_the_scoreboard():
          f"the fastest single time with vectors of 8 floats is {100 * (narrow / half - 1):.0f} % above {half:.0f} GFLOP/s",
          f"the library was {speed[1] / speed[2]:.2f} times as fast", f"reach {100 * speed[0] / speed[2]:.0f} % of it",
          f"`gemm_packed` is {100 * (speed[0] / speed[1] - 1):.0f} % faster",
-         f"`gemm_packed` reaches {100 * speed[0] / peak.gflops:.0f} % of it",
+         f"`gemm_packed` reaches {100 * speed[0] / peak.gflops:.0f} % of the peak",
          f"need {1e3 * median('six_loops', 1040, crowding.BEST):.1f} ms. "
          f"That is {100 * chosen['median_s'] / median('six_loops', 1040, crowding.BEST):.0f} % of the first speed, "
          f"and {100 * told['median_s'] / median('six_loops', 1040, crowding.BEST):.0f} % of the second")
