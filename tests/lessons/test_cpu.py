@@ -159,7 +159,8 @@ def test_the_fastest_program_and_the_library_beside_ikj():
 
 def test_the_recorded_caches_are_as_the_prose_has_them():
     (first, ways), (second, _), (third, _) = [(r["kib"], r["ways"]) for r in recorded.recording().find(what="cache")]
-    said(f"The first holds {first} KiB, the second {second // 1024} MiB, and the third, which it shares with other cores, {third // 1024} MiB")
+    said(f"The first holds {first} KiB, the second {second // 1024} MiB, "
+         f"and the third, which it shares with other cores, {third // 1024} MiB")
     assert 1024 * second < 4 * 1024**2, "the fastest caches hold less than B"
     assert (first > 24, second > 384, 6144 < third < 98304) == (True, True, True), "three fit into one each, the last into none"
     assert first * 1024 == 64 * 64 * ways, "64 sets of 64 bytes"

@@ -230,7 +230,7 @@ def speed(order, size):
 def test_the_recorded_bars_bear_out_the_prose():
     small, padded, plain = turns.SIZES
     assert (small.ldb, padded.ldb, plain.ldb) == (48, 528, 512)
-    assert turns.SHOWN == (small, plain)
+    assert (small, plain) == turns.SHOWN
     factors = [f"{speed('ikj', size) / speed('ijk', size):.2g}" for size in turns.SHOWN]
     assert f"`ikj` is {factors[0]} times as fast, although both orders fetch hardly any line" in PROSE
     assert f"Now `ikj` is {factors[1]} times as fast. Compare each order" in PROSE
