@@ -68,7 +68,8 @@ class Work:
     number
         What those multiply: "tf32" or "bf16"; "" without any.
     operand_cycles
-        That a scheduler takes at least per float32 multiply-add to read its operands: `OperandReads.per_multiply_add`. 1 where nobody counted.
+        That a scheduler takes at least per float32 multiply-add to read its operands: `OperandReads.per_multiply_add`. 1 where nobody
+        counted.
     mma
         The kind of the matrix instructions if they are `mma.sync`, a key of `mma_rate.MMA_SYNC`; else "".
     in_flight

@@ -6,7 +6,7 @@ a loop takes as many cycles as the bank that is read more often has reads, and a
 
 Source: fifteen loops of registers only, timed on one H200 (driver 580.159.04, CUDA 13.0) in November 2026; no document says it. `MEASURED`
 and `MEASURED_CYCLES` have them. They took 1 to 9 % more cycles than the rule gives, and within 3 % of it when each other instruction
-of the loop has a cycle of its own. A cycle for every collision within a multiply-add, the rule before, gives up to 11 % more than was measured.
+of the loop has a cycle of its own. A cycle for every collision within a multiply-add gives up to 11 % more than was measured.
 Balancing the banks over 2, 3, 4, 6 or 8 multiply-adds gives up to 7, 4, 7, 4 and 2 % more; over the whole loop, never more.
 How long a read may wait the loops do not tell: where long stretches favour one bank, a loop may take longer than the rule says.
 No double-precision multiply-add was measured, and no device but the H200.
@@ -79,7 +79,8 @@ class OperandReads:
 
     def repeated(self, turns: int, around: "OperandReads") -> "OperandReads":
         """Return what `turns` of this stretch and, once, `around` read together."""
-        return OperandReads(turns * self.multiply_adds + around.multiply_adds, turns * self.even + around.even, turns * self.odd + around.odd)
+        return OperandReads(turns * self.multiply_adds + around.multiply_adds, turns * self.even + around.even,
+                            turns * self.odd + around.odd)
 
     def tflops(self, peak: float = PEAK_TFLOPS) -> float:
         """Return the speed to which the reads limit code of multiply-adds alone, in the unit of `peak`."""
@@ -106,8 +107,8 @@ def operand_reads(instructions: Iterable[MachineInstruction], loop: bool = True)
 
     Source: the module's docstring. FFMA2 is counted by the same rule, but no device that has it was measured.
 
-    First the accumulator R4 and R2 are even, R9 is odd. Then R2 is kept, and R9 and R5 are read, both odd: no bank has more than three reads
-    of the two multiply-adds. The third reads R2 again, and R5.
+    First the accumulator R4 and R2 are even, R9 is odd. Then R2 is kept, and R9 and R5 are read, both odd: the odd bank has three reads
+    in all. The third multiply-add reads R2 again, and R5.
 
     >>> from types import SimpleNamespace
     >>> code = [SimpleNamespace(offset=16 * n, opcode="FFMA", operands=("R4", *words)) for n, words in enumerate(

@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(256) outer(float* out, const float*
 
 
 def ticked(instructions):
-    """Count the cycles of a turn as hardware would spend them, one bank at a time: it hands out a register a tick, an FFMA starts a tick."""
+    """Count the cycles of a turn from its text: a bank hands out a register a tick, and an FFMA starts a tick."""
     texts, slots, ticks = [i.text for i in instructions if i.base == "FFMA"], {}, {"issue": 0, "02468": 0, "13579": 0}
     for number, text in enumerate([*texts, *texts]):         # the second turn knows what the first one left, and is the one that counts
         words = text.partition("FFMA")[2].split(", ")[1:]
