@@ -26,7 +26,7 @@ PORT_SECTORS = 2            # a cycle from the L2 into an SM: 64 bytes; A100 whi
 L2_SECTORS = {(7, 0): 64, (8, 0): 160, (9, 0): 160}    # a cycle, whole L2; A100 white paper: 5120 bytes, V100 2048; H100 taken as A100
 MEANING = {
     "fma": "multiply-adds on the arithmetic units",
-    "operands": "reads of float32 multiply-adds from two register banks, for compute capability 9.0; an estimate: `model.operands`",
+    "operands": "reads of float32 multiply-adds from two register banks, for compute capability 9.0: `model.operands`",
     "tensor": "multiply-adds on tensor cores, by kernels that use them",
     "mma.sync": "the same, at the rate that an H200 was measured to reach by such instructions: `model.mma_rate`",
     "issue": "warp instructions, one a cycle and scheduler",
@@ -68,8 +68,8 @@ class Work:
     number
         What those multiply: "tf32" or "bf16"; "" without any.
     operand_cycles
-        That a scheduler takes per float32 multiply-add to read its operands: `OperandReads.at_least`. 1 where they never collide, or where
-        nobody counted.
+        That a scheduler takes at least per float32 multiply-add to read its operands: `OperandReads.per_multiply_add`. 1 where nobody
+        counted.
     mma
         The kind of the matrix instructions if they are `mma.sync`, a key of `mma_rate.MMA_SYNC`; else "".
     in_flight

@@ -21,7 +21,7 @@ def work_of(result: RunResult) -> Work:
     """Return the `Work` of a launch.
 
     Instructions are those of the shortest path through a step along K in machine code (`toolchain.shortest_path`), for each multiply-add
-    that was counted; what reading operands takes is estimated from the whole step (`kernel_reads`); the sectors that are distinct
+    that was counted; what reading operands takes at least is counted in the whole step (`kernel_reads`); the sectors that are distinct
     in a block come from the shape of its tile; their wavefronts in the L1 from the traced requests of one block.
 
     Parameters
@@ -52,7 +52,7 @@ def work_of(result: RunResult) -> Work:
         blocks, fmas, fmas * path.per_multiply_add, sum(result.count("wavefronts", k) for k in requests),
         sum(result.count("sectors", k) for k in requests), _l1_wavefronts(result, requests), near, far,
         requests["load"] / warps / path.loads if path.loads else 0.0, result.occupancy.blocks, op == "dfma",
-        operand_cycles=1.0 if op == "dfma" else kernel_reads(kernel, **parameters).step.at_least)
+        operand_cycles=1.0 if op == "dfma" else kernel_reads(kernel, **parameters).step.per_multiply_add)
 
 
 def _tensor_work(result: RunResult) -> Work:

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from course_lib.data import readings
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS
-from course_lib.model.operands import MEASURED, PEAK_TFLOPS, TOO_MANY, operand_reads
+from course_lib.model.operands import MEASURED, MEASURED_CYCLES, PEAK_TFLOPS, WITHIN, operand_reads
 from course_lib.run import bound_of, kernel_reads, loop_reads
 from course_lib.toolchain import compile_cuda, inner_loop, loops, sass, whole_step
 from course_lib.widgets.compute import evaluate
@@ -35,20 +36,16 @@ extern "C" __global__ void __launch_bounds__(256) outer(float* out, const float*
 
 
 def ticked(instructions):
-    """Count the cycles of a turn as hardware would spend them: each bank hands out one register a tick until nobody waits for one."""
-    texts, slots, ticks = [i.text for i in instructions if i.base == "FFMA"], {}, 0
+    """Count the cycles of a turn from its text: a bank hands out a register a tick, and an FFMA starts a tick."""
+    texts, slots, ticks = [i.text for i in instructions if i.base == "FFMA"], {}, {"issue": 0, "02468": 0, "13579": 0}
     for number, text in enumerate([*texts, *texts]):         # the second turn knows what the first one left, and is the one that counts
         words = text.partition("FFMA")[2].split(", ")[1:]
         names = [re.search(r"(?<![A-Z])R\d+", word) for word in words]
         waiting = {found[0] for slot, found in enumerate(names) if found and slots.get(slot) != found[0]}
-        taken = 0
-        while waiting or not taken:
-            for bank in ("02468", "13579"):
-                waiting.discard(next((r for r in sorted(waiting) if r[-1] in bank), None))
-            taken += 1
+        for bank in ticks:
+            ticks[bank] += (number >= len(texts)) * (1 if bank == "issue" else sum(r[-1] in bank for r in waiting))
         slots = {slot: found[0] for slot, (found, word) in enumerate(zip(names, words, strict=True)) if found and ".reuse" in word}
-        ticks += taken * (number >= len(texts))
-    return ticks
+    return max(ticks.values())
 
 
 @pytest.mark.sampled(test=4)
@@ -74,23 +71,47 @@ def test_the_loops_of_all_other_kernels_can_be_read(name):
         assert (reads.multiply_adds, reads.cycles) == (loop.counts["FFMA"], ticked(loop.instructions))
 
 
-def test_the_warp_tile_is_capped_at_56():
+def test_the_warp_tile_is_capped_at_58():
     found = kernel_reads("sgemm_warp_tile")
-    assert round(found.step.per_multiply_add, 2) == 1.19
-    assert round(found.step.tflops()) == 56
-    assert kernel_reads("sgemm_naive").step.per_multiply_add == 2, "three registers, nothing kept"
+    assert round(found.step.per_multiply_add, 2) == 1.15
+    assert round(found.step.tflops()) == 58
+    assert kernel_reads("sgemm_naive").step.per_multiply_add >= 1.5, "three registers, nothing kept"
+
+
+def hold(measured, loop, reads):
+    """Hold the cycles per FFMA of a measured loop to the rule: never fewer, and near it when every other instruction has its own cycle."""
+    assert measured >= reads.per_multiply_add
+    whole = (reads.cycles + loop.counts["instructions"] - reads.multiply_adds) / reads.multiply_adds
+    assert abs(whole / measured - 1) <= WITHIN
+    assert measured / reads.per_multiply_add - 1 <= 0.09, "what docs/microbenchmarks.md says"
 
 
 @pytest.mark.parametrize(("TM", "TN", "serpentine"), MEASURED)
 def test_the_speeds_that_were_measured(TM, TN, serpentine):
-    """H200, November 2026: at most 3 % faster than the rule says, and about as fast. The bound is above every one of them."""
+    """H200, November 2026. The bound is above every one of them."""
     made = compile_cuda(TIMED, defines={"TM": TM, "TN": TN, "SERPENTINE": int(serpentine)})
     loop, = (loop for loop in loops(sass(made)) if loop.counts["FFMA"])
     reads, measured = operand_reads(loop.instructions), MEASURED[TM, TN, serpentine]
     assert reads.multiply_adds == TM * TN
     assert reads.cycles == ticked(loop.instructions)
-    assert reads.tflops() * 0.99 < measured <= reads.tflops() / (1 - TOO_MANY) <= PEAK_TFLOPS
-    assert measured < PEAK_TFLOPS / reads.at_least
+    assert measured <= reads.tflops() <= PEAK_TFLOPS
+    hold(PEAK_TFLOPS / measured, loop, reads)
+
+
+@pytest.mark.parametrize(("TM", "TN", "serpentine"), MEASURED_CYCLES)
+def test_the_cycles_that_were_measured(TM, TN, serpentine):
+    """H200, 2026-11-24, the course's own kernel: its machine code is the same from NVRTC 13.0, which was measured, and from 13.5."""
+    (loop, reads), = loop_reads("micro_outer", threads=256, STEPS=1024, TM=TM, TN=TN, SERPENTINE=int(serpentine))
+    assert reads.multiply_adds == TM * TN
+    assert reads.cycles == ticked(loop.instructions)
+    hold(MEASURED_CYCLES[TM, TN, serpentine], loop, reads)
+
+
+def test_a_chain_of_three_registers_takes_what_its_fuller_bank_needs():
+    """Recorded beside other chains: two of the three registers of every FFMA are even, so no bank catches up."""
+    (_, reads), = loop_reads("micro_fma")
+    recorded = min(row["per_warp"] for row in readings("micro").find(kernel="micro_fma", threads=1024) if "REGISTERS" not in row)
+    assert reads.per_multiply_add == 2 <= 4 * recorded <= 2.02, "four schedulers"
 
 
 def test_only_innermost_loops_are_listed():
@@ -103,7 +124,7 @@ def test_only_innermost_loops_are_listed():
 def test_the_bound_of_a_product_has_the_reads():
     terms = bound_of(evaluate("sgemm_warp_tile", 256, {}, backend="sim")).terms
     reads = kernel_reads("sgemm_warp_tile").step
-    assert terms["operands"] / terms["fma"] == pytest.approx(reads.per_multiply_add * (1 - TOO_MANY)) == pytest.approx(1.15, abs=0.01)
+    assert terms["operands"] / terms["fma"] == pytest.approx(reads.per_multiply_add) == pytest.approx(1.15, abs=0.01)
     double = bound_of(evaluate("dgemm_outputs", 128, {}, backend="sim")).terms
     assert "operands" not in double
 

@@ -79,7 +79,7 @@ def work(name: str, N: int, parameters: tuple[tuple[str, Any], ...] = ()) -> Wor
     return Work(blocks, fmas, fmas * way.per_multiply_add, total("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"),
                 total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"), total("l1_wavefronts", ("",)), block_sectors, launch_sectors,
                 requests / blocks / warps / way.loads if way.loads else 0.0, result.occupancy.blocks, op == "dfma",
-                operand_cycles=1.0 if op == "dfma" else kernel_reads(kernel, **values).step.at_least)
+                operand_cycles=1.0 if op == "dfma" else kernel_reads(kernel, **values).step.per_multiply_add)
 
 
 def latency() -> float:
@@ -135,7 +135,7 @@ def agreement(rows: list[Row]) -> str:
 
 
 def reads_table() -> str:
-    """Return the table of operand reads: every float32 kernel, its estimated cycles per multiply-add, and the speed that they allow."""
+    """Return the table of operand reads: every float32 kernel, its least cycles per multiply-add, and the speed that they allow."""
     lines = ["| kernel | FFMA, inner loop | cycles per FFMA, inner loop | whole step along K | allows, TFLOP/s |", "|---|--:|--:|--:|--:|"]
     for name, kernel in KERNELS.items():
         if kernel.dtype == "float32" and not kernel.inputs:

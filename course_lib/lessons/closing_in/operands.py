@@ -1,4 +1,4 @@
-"""What reading operands costs the ladder's last kernels: estimated from machine code, beside the recorded speeds."""
+"""What reading operands costs the ladder's last kernels: counted in machine code, beside the recorded speeds."""
 
 from course_lib import data
 from course_lib.arch import device
@@ -12,7 +12,7 @@ LAST = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_bu
 
 
 def operand_rows() -> list[tuple[str, float, float, float]]:
-    """Return a row for each kernel: name, estimated cycles per FFMA, the GFLOP/s that they allow an H200, and those recorded."""
+    """Return a row for each kernel: name, least cycles per FFMA, the GFLOP/s that they allow an H200, and those recorded."""
     rows = []
     for name in LAST:
         cycles = kernel_reads(name).step.per_multiply_add
@@ -25,7 +25,7 @@ def operand_table() -> Table:
     rows = [(name, f"{cycles:.2f}", f"{allows:,.0f}", f"{speed:,.0f}") for name, cycles, allows, speed in operand_rows()]
     label = data.load("ladder").label
     return Table(("kernel", "cycles / FFMA", "they allow", f"recorded, N = {N}"), rows,
-                 f"GFLOP/s; cycles and what they allow estimated from code for sm_90, 3 % too many at most; speeds {label}")
+                 f"GFLOP/s; least cycles and what they allow modelled from code for sm_90; speeds {label}")
 
 
 def outer_products() -> str:
