@@ -3,8 +3,8 @@
 from course_lib.errors import COLUMNS, CourseError
 from course_lib.simt.errors import OutOfBounds
 
-LONG = ("twice, line 4: thread (8, 0, 0) of block (0, 0, 0) reads x[8], but x has 8 elements (0 … 7). Guard the access: in a matrix, row "
-        "and column have a limit each.")
+LONG = ("first, line 8: thread (1, 0, 0) of block (1, 0, 0) reads B[17], but B has 17 elements (0 … 16). Guard the access: in a matrix, "
+        "row and column have a limit each.")
 
 
 def shown(error):

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -57,6 +58,7 @@ def test_both_square_kernels_are_right_and_differ_in_what_a_request_touches():
     assert one.count("requests") == other.count("requests")
     assert (one.sectors_per_request(), other.sectors_per_request()) == (2, 8.5)
     assert first_kernel.beside(one, other).rows[1][-1] == "4.25"
+    assert first_kernel.beside(one, other).rows[2] == ("sectors per step, A + B", "4", "17", "4.25")
     assert 256**2 == 65_536
     with pytest.raises(CourseError, match="no counters"):
         first_kernel.beside(one, dataclasses.replace(other, counters=None))
@@ -76,15 +78,15 @@ def test_in_the_second_kernel_six_characters_are_exchanged():
 def test_the_experiment_with_another_block_gives_both_kernels_the_same_requests():
     """The reader launches `swapped` in blocks of 2 × 128, with the call that the prose has."""
     call = "kernel((N // 2, N // 128), (2, 128), (np.int32(N), A, B, C))"
-    assert f"`{call}`" in CELLS["explained"]
+    assert f"`{call}`" in CELLS["warp-times-told"]
     N, rng = 256, np.random.default_rng(3)
     A, B = (cp.asarray(rng.standard_normal((N, N), dtype=np.float32)) for _ in "AB")
     C = cp.zeros((N, N), dtype=np.float32)
     eval(call, {"kernel": cp.RawKernel(written("swapped"), "swapped"), "N": N, "np": np, "A": A, "B": B, "C": C})
     again = cp.last_launch()
     assert matches(C.get(), A.get(), B.get())
-    assert first_kernel.beside(launched("first")[1], again).rows[2] == ("sectors per load request", "2", "2", "1")
-    assert "Both kernels now touch 2 sectors per request" in CELLS["explained"]
+    assert first_kernel.beside(launched("first")[1], again).rows[3] == ("sectors per load request", "2", "2", "1")
+    assert "Both kernels now touch 2 sectors per request" in CELLS["warp-times-told"]
 
 
 def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
@@ -99,7 +101,9 @@ def test_what_a_step_touches():
 
 def test_the_prose_says_what_was_recorded():
     naive, swapped, library = (times.seconds(name) for name in ("naive", "swapped", "cuBLAS"))
-    for said in (f"one takes {1e3 * naive:.1f} ms on an H200, and the other {1e3 * swapped:.1f} ms: {swapped / naive:.1f} times as long",
+    assert first_kernel.slower() == round(swapped / naive, 1)
+    assert f"row from x {1e3 * swapped:.1f} ms, cuBLAS {1e3 * library:.1f} ms" in repr(first_kernel.time_bars())
+    for said in (f"the faster one takes {1e3 * naive:.1f} ms on an H200", f"exchanging x and y costs a factor of {swapped / naive:.1f}",
                  f"cuBLAS, needs {1e3 * library:.1f} ms", f"only {100 * library / naive:.1f} % of the library's speed",
                  f"N = 2048 took {first_kernel.recorded_ms(2048):.2f} ms", f"recorded to take {first_kernel.recorded_ms(2048):g} ms",
                  f"{counts.sectors_per_step('swapped') / counts.sectors_per_step('naive'):g} times as many sectors"):
@@ -221,19 +225,24 @@ def test_equally_many_sectors_did_not_take_equally_long():
     assert f"{two[0]:.1f} to {two[-1]:.1f} ms, above that" in repr(first_kernel.sectors_and_lines())
 
 
-def test_the_same_shape_of_a_warp_took_as_long_with_x_and_y_exchanged():
-    assert counts.warp_in_c("swapped", 2, 128) == counts.warp_in_c("naive", 16, 16) == (2, 16)
-    assert "Three recordings on an H200 answer that, all at N = 4096" in PROSE
-    assert "H200" in data.load(blocks.RECORDING).label
-    part = r"(\d+) rows, (\d+) columns"
-    lines = re.findall(rf"^\| \*(.*)\* \| (\d+) × (\d+) \| {part} \| {part} \| (.*) \|$", CELLS["explained"], re.M)
-    assert len(lines) == 3
-    for said, *numbers, ms in lines:
-        (kernel,) = (name for name, words in counts.SAID.items() if words == said)
-        bx, by, *covered = map(int, numbers)
-        whole = (by, bx) if kernel == "naive" else (bx, by)
-        assert covered == [*whole, *counts.warp_in_c(kernel, bx, by)]
-        assert ms == f"{1e3 * blocks.seconds_by_block(kernel, 4096)[bx, by]:.1f}"
+def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel_and_its_block():
+    table = first_kernel.warp_times()
+    assert "H200" in table.caption
+    assert "4096 × 4096" in table.caption
+    taken = []
+    for covers, *found in table.rows:
+        high, wide = map(int, re.findall(r"\d+", covers))
+        for kernel, (block, ms) in zip(counts.KERNELS, (found[:2], found[2:]), strict=True):
+            bx, by = map(int, re.findall(r"\d+", block))
+            assert counts.warp_in_c(kernel, bx, by) == (high, wide)
+            assert ms == f"{1e3 * blocks.seconds_by_block(kernel, 4096)[bx, by]:.1f}"
+        taken.append((high, *(float(ms) for ms in found[1::2])))
+        assert abs(taken[-1][2] / taken[-1][1] - 1) < 0.02, "the prose says: by less than 2 %"
+    assert [high for high, *_ in taken] == [2, 4, 8, 16, 32]
+    for (few, *before), (many, *after) in itertools.pairwise(taken):
+        assert [round((b - a) / (many - few)) for a, b in zip(before, after, strict=True)] == [8, 8], "about 8 ms for each further row"
+    assert "the times differ by less than 2 %" in CELLS["warp-times-told"]
+    assert "each further row costs about 8 ms" in CELLS["warp-times-told"]
 
 
 def test_at_2048_and_4096_from_three_lines_on_the_time_follows_the_lines_and_at_two_it_does_not():
@@ -265,8 +274,9 @@ def test_padded_rows_leave_sectors_and_lines_and_change_the_time():
     found = {pad: rows.find(N=1024, variant="swapped", TILE=16, padding=pad) for pad in (0, 4)}
     (bare, counted), (padded, counted_padded) = found[0], found[4]
     assert counted["load_sectors"] == counted_padded["load_sectors"]
-    assert f"a profiler counted {counted['load_sectors'] / 1e6:.1f} million both times" in PROSE
-    assert f"it took {1e3 * padded['median_s']:.2f} ms instead of {1e3 * bare['median_s']:.2f} ms" in PROSE
+    each = f"{counted['load_sectors'] / 1e6:.1f}"
+    assert first_kernel.padded_rows().rows == [(0, each, f"{1e3 * bare['median_s']:.2f}"), (4, each, f"{1e3 * padded['median_s']:.2f}")]
+    assert "A step touches 17 lines in both" in CELLS["padded-told"]
     for ld in (1024, 1028):
         A = [len(np.unique(4 * (ld * np.tile(np.arange(16), 2) + k) // 128)) for k in range(1024)]
         B = [len(np.unique(4 * (ld * k + np.array([c, c + 1])) // 128)) for k in range(1024) for c in range(0, 32, 2)]
@@ -321,6 +331,9 @@ def test_the_kernel_for_any_size_is_right_on_every_input():
     assert "no hazard" in said
     numbers, sectors = 8 * (2 + 16) / (16 + 16), 8 * (2 + 2) / (2 * 16 / 8)            # 8 warps; once: 16 numbers of A and 16 of B
     assert f"{numbers:.1f} times on average, and touches {sectors:.1f} times as many sectors" in said
+    assert f"4 / 32 = {4 / 32:.4f}" in CELLS["checked"]
+    assert f"4 / 256 = {4 / 256:.4f}, which is {sectors:.1f} times less" in CELLS["checked"]
+    assert f"{4 / 32:.4f} sectors for each multiply-add instead of {4 / 256:.4f}" in said
     assert f"8 · 18 = {8 * 18} numbers. Only 16 + 16 = 32 of them are different, and 144 / 32 = {numbers}." in PROSE
 
 

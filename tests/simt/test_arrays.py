@@ -63,6 +63,19 @@ def test_empty_arrays_and_scalars():
     assert (error.array, error.index) == ("none", 0)
 
 
+@pytest.mark.parametrize(("grid", "block", "matrix"), [
+    ((1, 1, 1), (16, 1, 1), False), ((2, 1, 1), (8, 1, 1), False), ((1, 1, 1), (4, 4, 1), True), ((1, 2, 1), (9, 1, 1), True),
+    ((1, 1, 2), (9, 1, 1), True), ((1, 1, 1), (9, 1, 2), True)])
+def test_the_limits_of_a_matrix_are_spoken_of_only_where_threads_have_more_than_one_direction(grid, block, matrix):
+    for sign in (1, -1):                               # behind the end, and in front of the beginning
+        source = f"""extern "C" __global__ void f(float* x) {{
+            x[{sign} * int(threadIdx.x + 4 * threadIdx.y + 8 * (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.z))] = 1;
+        }}"""
+        said = str(fault(simt.OutOfBounds, source, [np.zeros(8, FLT)], block=block, grid=grid))
+        assert ("Guard the access: in a matrix, row and column have a limit each." in said) is matrix
+        assert ("Guard the access." in said) is not matrix
+
+
 def test_negative_strides():
     a = np.arange(32, dtype=INT)
     source = 'extern "C" __global__ void f(int* in) { in[-(int)threadIdx.x] += 100; }'

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from course_lib import data
-from course_lib.lessons.first_kernel.counts import KERNELS, SAID, lines_per_step, sectors_per_step, warp_in_c
+from course_lib.lessons.first_kernel.counts import KERNELS, SAID, lines_per_step, plural, sectors_per_step, unbroken, warp_in_c
 from course_lib.lessons.first_kernel.times import GHZ, N_TIMED, cycles_per_step
-from course_lib.plots import render, style
+from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 RECORDING = "shapes"
+THREADS = 256                      # of each block in this recording
 EVEN, ODD = 2048, 2047             # rows begin a whole number of lines apart, or not
 COUNTS: dict[str, Callable[..., int]] = {"sectors": sectors_per_step, "lines": lines_per_step}
 MARKS = {"naive": (style.BLUE, "o", 11), "swapped": (style.ORANGE, "s", 5)}
@@ -44,6 +45,19 @@ def times_as_long(block: tuple[int, int], other: tuple[int, int]) -> float:
     """
     found = seconds_by_block("naive", N_TIMED)
     return round(found[block] / found[other], 1)
+
+
+def warp_times() -> Table:
+    """Return a table of the recorded times of both kernels in the blocks that give their warps the same five shapes."""
+    rows = []
+    for high in (2, 4, 8, 16, 32):
+        wide, row = 32 // high, []
+        for kernel, bx in (("naive", wide), ("swapped", high)):
+            block = bx, THREADS // bx
+            row += [unbroken(f"{bx} × {block[1]}"), f"{1e3 * seconds_by_block(kernel, N_TIMED)[block]:.1f}"]
+        rows.append((unbroken(f"{high} rows, {plural(wide, 'column')}"), *row))
+    header = ("a warp covers, of C", *(what for said in SAID.values() for what in (f"{said}: block", "ms")))
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {data.load(RECORDING).label}")
 
 
 def per_line() -> list[float]:

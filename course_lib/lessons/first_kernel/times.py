@@ -3,7 +3,8 @@
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
-from course_lib.plots import Table
+from course_lib.plots import Table, bars, render
+from course_lib.plots.picture import Picture
 
 N_TIMED, N_PROFILED = 4096, 1024
 GHZ = DEFAULT_DEVICE.clock_mhz / 1e3         # the highest clock: the recordings hold none
@@ -36,6 +37,32 @@ def traffic() -> Table:
             for name, kernel in KERNELS.items() for row in found.find(kernel=kernel, N=N_PROFILED)]
     header = ("kernel", "sectors asked of the L1, millions", "sectors that the L1 asked of the L2, millions")
     return Table(header, rows, f"{N_PROFILED} × {N_PROFILED} matrices, blocks of 16 × 16, {found.label}")
+
+
+def slower() -> float:
+    """Return how many times as long *row from x* took as *col from x* at N = 4096, in blocks of 16 × 16, to one decimal.
+
+    >>> slower()
+    5.6
+    """
+    return round(seconds("swapped") / seconds("naive"), 1)
+
+
+def time_bars() -> Picture:
+    """Draw the recorded times of both kernels and of NVIDIA's library as bars."""
+    found = {said: 1e3 * seconds(kernel) for kernel, said in (*SAID.items(), ("cuBLAS", "cuBLAS"))}
+    alt = ", ".join(f"{said} {ms:.1f} ms" for said, ms in found.items())
+    return render(bars(found, unit=f"ms at N = {N_TIMED}, {label()}"), f"Bars of three recorded times: {alt}.")
+
+
+def padded_rows() -> Table:
+    """Return what *row from x* asked for and took at N = 1024, without and with unused floats at the end of each row."""
+    found, rows = data.readings("coalescing"), []
+    for padding in (0, 4):
+        timed, counted = found.find(N=N_PROFILED, variant="swapped", TILE=16, padding=padding)
+        rows.append((padding, f"{counted['load_sectors'] / 1e6:.1f}", f"{1e3 * timed['median_s']:.2f}"))
+    header = ("unused floats at the end of a row", "load sectors, millions", "ms")
+    return Table(header, rows, f"row from x in blocks of 16 × 16, {N_PROFILED} × {N_PROFILED} matrices, {found.label}")
 
 
 def scoreboard() -> Table:

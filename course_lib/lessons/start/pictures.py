@@ -81,7 +81,7 @@ def draw_second(seconds: float, ax: Axes | None = None) -> Axes:
         ax.text(left + SIDE / 2, 1, name, ha="center", va="bottom", weight="bold")
         ax.text(left + SIDE / 2, -SIDE - 1, f"{per_second(each)} per second", ha="center", va="top", weight="bold")
         ax.text(left + SIDE / 2, -SIDE - 4.4, label, ha="center", va="top", fontsize=11)
-    ax.set(xlim=(-2, 3.68 * SIDE + 2), ylim=(-SIDE - 7.5, 4), aspect="equal")
+    ax.set(xlim=(-2, 3.68 * SIDE + 2), ylim=(-SIDE - 7.5, 4), aspect="equal", title="one second: each cell is one whole product")
     ax.axis("off")
     return ax
 

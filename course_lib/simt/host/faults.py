@@ -214,9 +214,11 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
     index = (address - array.address) // array.itemsize
     count = array.nbytes // array.itemsize
     below = " A negative index often comes from a row or column -1, or from a product above 2147483647, which an int does not hold."
+    flat = max(*run.grid[1:], *run.block[1:]) == 1             # threads in one row: nothing says that the array is a matrix
+    guard = "Guard the access." if flat else "Guard the access: in a matrix, row and column have a limit each."
     return OutOfBounds(
-        f"{place(facts)} {verb} {array.name}[{index}], but {array.name} has {count} elements (0 … {count - 1}). Guard the "
-        f"access: in a matrix, row and column have a limit each.{below if index < 0 else ''}",
+        f"{place(facts)} {verb} {array.name}[{index}], but {array.name} has {count} elements (0 … {count - 1}). "
+        f"{guard}{below if index < 0 else ''}",
         array=array.name, index=index, bounds=(0, count), **facts)
 
 
