@@ -2,6 +2,7 @@
 PYTHON ?= python3
 JOBS   ?= 2
 TESTS  ?= tests course_lib tools
+LESSONS ?= notebooks
 EXERCISE ?= 04_tiling
 FROM   ?= inbox
 EXCHANGE ?= /srv/warp-by-warp/exchange
@@ -56,7 +57,7 @@ units: dev  ## only the unit tests and doctests
 
 notebooks: dev  ## only the lessons: every cell run, every output compared
 	@rm -rf build/home
-	$(NBVAL) notebooks
+	$(NBVAL) $(LESSONS)
 
 worked: dev  ## only the worked solutions, in a copy
 	@rm -rf build/nbval build/home && mkdir -p build/nbval && cp -R solutions build/nbval/

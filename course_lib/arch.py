@@ -5,6 +5,7 @@ Capability", and from `cuda_occupancy.h`; those of CC 1.3 from NVIDIA's occupanc
 comes from NVIDIA's data sheet or white paper that its row names. Peaks are computed here, never typed in.
 """
 
+import re
 from dataclasses import dataclass
 
 from course_lib.errors import CourseError
@@ -73,6 +74,45 @@ LIMITS = {
     (9, 0):  ChipLimits(64,  32,     1024,   65536,   255,    256, 4,   228 * KIB, 227 * KIB, 128,  KIB),
     (12, 0): ChipLimits(48,  24,     1024,   65536,   255,    256, 4,   100 * KIB, 99 * KIB,  128,  KIB),
 }
+
+
+@dataclass(frozen=True)
+class SharedLimits:
+    """Bytes of shared memory on one architecture.
+
+    Attributes
+    ----------
+    per_block
+        The most that a block may have.
+    unit
+        What a block takes is a multiple of it.
+    reserved
+        What the system takes of each block besides.
+    """
+
+    per_block: int
+    unit: int
+    reserved: int
+
+
+# By the number in "sm_90": those of LIMITS, and those that the compiler or PTX names besides; the latter from CCCL's
+# cuda/__device/arch_traits.h (13.4) and, for 7.2, the "CUDA C++ Programming Guide".
+SHARED = {10 * cc[0] + cc[1]: SharedLimits(of.shared_per_block, of.shared_unit, of.shared_reserved) for cc, of in LIMITS.items()}
+SHARED |= {number: SharedLimits(48 * KIB, 256, 0) for number in (50, 53, 60, 62)} | {72: SharedLimits(96 * KIB, 256, 0)}
+SHARED |= {number: SharedLimits(kib * KIB, 128, KIB)
+           for number, kib in {87: 163, 88: 99, 100: 227, 103: 227, 107: 227, 110: 227, 121: 99}.items()}
+
+
+def target_number(target: str) -> int:
+    """Return the number in the name of an architecture; 0 where there is none.
+
+    >>> target_number("sm_90a"), target_number("compute_75"), target_number("")
+    (90, 75, 0)
+    """
+    found = re.match(r"(?:sm|compute)_(\d+)", target)
+    return int(found[1]) if found else 0
+
+
 # Single- and double-precision units of an SM; "CUDA C++ Programming Guide", Arithmetic Instructions, throughput per clock.
 UNITS = {
     (1, 3): (8, 1), (3, 0): (192, 8), (3, 5): (192, 64), (3, 7): (192, 64), (5, 2): (128, 4), (6, 1): (128, 4), (7, 0): (64, 32),

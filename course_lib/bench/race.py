@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import gpu, toolchain
+from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.bench.on_gpu import inputs
 from course_lib.bench.tuned import TUNED_SIZES
 from course_lib.data.readings import Readings
@@ -146,8 +147,8 @@ def run_heat(heat: Heat, multiprocessors: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        The heat's fields, "parameters", seconds "ours" and "library" (medians of the turns), "ratio" (the median of library / ours in each
-        turn), its quartiles "low" and "high", and "wrong", the number of wrong elements.
+        "kernel", the heat's fields, "parameters", seconds "ours" and "library" (medians of the turns), "ratio" (the median of
+        library / ours in each turn), its quartiles "low" and "high", and "wrong", the number of wrong elements.
     """
     arrays = _Arrays(heat)
     library = arrays.library()
@@ -159,7 +160,8 @@ def run_heat(heat: Heat, multiprocessors: int) -> dict[str, Any]:
     wrong = arrays.wrong(call)
     turns = [tuple(time_call(f, repeats=5, warmup=2, budget_s=2 * TRIAL_S).median_s for f in (library, call)) for _ in range(TURNS)]
     low, ratio, high = statistics.quantiles([theirs / ours for theirs, ours in turns], n=4)
-    return {**asdict(heat), "parameters": parameters, "library": statistics.median(t for t, _ in turns),
+    return {"kernel": CONTESTANTS[heat.dtype][0], **asdict(heat), "parameters": parameters,
+            "library": statistics.median(t for t, _ in turns),
             "ours": statistics.median(t for _, t in turns), "ratio": ratio, "low": low, "high": high, "wrong": wrong}
 
 
@@ -175,7 +177,8 @@ def race(wanted: Iterable[Heat], say: Callable[[str], object] = print) -> Readin
         say(line(rows[-1]))
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
     made_by = f"python -m course_lib.bench race; cuBLAS {library_version()}, NVRTC {nvrtc}; {_clocks()}"
-    return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(), made_by, tuple(rows))
+    sources = {row["kernel"]: fingerprint_of(get(row["kernel"])) for row in rows}
+    return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(), made_by, tuple(rows), sources)
 
 
 def _clocks():
@@ -199,18 +202,31 @@ def line(row: dict[str, Any]) -> str:
             f"{flops / row['ours'] / 1e12:5.1f} of {flops / row['library'] / 1e12:5.1f} TFLOP/s  {tile}{wrong}")
 
 
-def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the geometric means of the ratios and the worst of them, by element type and kind of product."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+def groups(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Sort rows by element type and kind of product, for instance "float32 squares"."""
+    found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         square = row["M"] == row["N"] == row["K"]
         kind = ("squares, beta = 1" if row["beta"] else "squares, transposed" if row["TRANSA"] or row["TRANSB"] else
                 "squares" if square else "other shapes")
-        groups.setdefault(f"{row['dtype']} {kind}", []).append(row)
+        found.setdefault(f"{row['dtype']} {kind}", []).append(row)
+    return found
+
+
+def mean(rows: Iterable[dict[str, Any]]) -> float:
+    """Return the geometric mean of the ratios.
+
+    >>> mean([{"ratio": 0.5}, {"ratio": 2.0}])
+    1.0
+    """
+    return math.exp(statistics.fmean(math.log(row["ratio"]) for row in rows))
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the geometric means of the ratios and the worst of them, by element type and kind of product."""
     lines = []
-    for name, members in groups.items():
+    for name, members in groups(rows).items():
         worst = min(members, key=lambda row: row["ratio"])
-        mean = math.exp(statistics.fmean(math.log(row["ratio"]) for row in members))
-        lines.append(f"{name:32} {mean:.3f} of cuBLAS's speed over {len(members)}; least {worst['ratio']:.3f} at "
+        lines.append(f"{name:32} {mean(members):.3f} of cuBLAS's speed over {len(members)}; least {worst['ratio']:.3f} at "
                      f"{worst['M']} × {worst['N']} × {worst['K']}; wrong {sum(row['wrong'] > 0 for row in members)}")
     return "\n".join(lines)

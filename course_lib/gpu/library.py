@@ -14,6 +14,9 @@ GEMM = {"float32": ("cublasSgemm_v2", ctypes.c_float), "float64": ("cublasDgemm_
 NOT_TRANSPOSED, TRANSPOSED = 0, 1
 
 
+WORKSPACE = 64 * 2**20        # bytes for cuBLAS's sums of parts; "cuBLAS Library", cublasSetWorkspace(), recommends 32 MiB for CC 9.0
+
+
 def time_product(A: Any, B: Any, C: Any, **options: Any) -> Timing:
     """Measure C = A B by cuBLAS.
 
@@ -37,7 +40,7 @@ def time_product(A: Any, B: Any, C: Any, **options: Any) -> Timing:
         a, b, c = (ctypes.c_void_p(x.data.ptr) for x in (A, B, C))
 
         def call(stream):
-            _checked(library.cublasSetStream_v2(handle, ctypes.c_void_p(stream.ptr)))
+            _use_stream(ctypes.c_void_p(stream.ptr))
             _checked(getattr(library, name)(handle, NOT_TRANSPOSED, NOT_TRANSPOSED, N, M, K, ctypes.byref(one), b, N, a, K,
                                             ctypes.byref(zero), c, N))
         return time_call(call, **options)
@@ -63,7 +66,7 @@ def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: 
     arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(a), *factors, ctypes.byref(b), ctypes.c_void_p(pointer(C)), N)
 
     def call():
-        _checked(library.cublasSetStream_v2(handle, stream))
+        _use_stream(stream)
         _checked(gemm(*arguments))
     return call
 
@@ -103,6 +106,25 @@ def _cublas():
     handle = ctypes.c_void_p()
     _checked(library.cublasCreate_v2(ctypes.byref(handle)))
     return library, handle
+
+
+def _use_stream(stream):
+    """Let cuBLAS work on a stream, with a workspace of its own: another stream takes the last one away."""
+    library, handle = _cublas()
+    _checked(library.cublasSetStream_v2(handle, stream))
+    _checked(library.cublasSetWorkspace_v2(handle, ctypes.c_void_p(_workspace()), ctypes.c_size_t(WORKSPACE)))
+
+
+@cache
+def _memory():
+    import cupy
+
+    return cupy.zeros(WORKSPACE, cupy.uint8)
+
+
+def _workspace():
+    """Return the address of cuBLAS's workspace."""
+    return _memory().data.ptr
 
 
 def _checked(status):

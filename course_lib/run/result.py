@@ -9,7 +9,7 @@ from course_lib.gpu import Timing
 from course_lib.kernels import Kernel
 from course_lib.model.occupancy import Occupancy
 from course_lib.run.types import Array, Rows
-from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, SharedVariable, TraceRecord
+from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.toolchain.resources import Resources
 
 OPERATIONS = {"load": "ld", "store": "st"}
@@ -61,6 +61,8 @@ class LaunchResult:
         Barriers of two source lines at which warps of a block met, as the simulator noticed; empty on a GPU alone.
     lost_alignments
         Shared variables that do not lie where their alignment asks for it, as the simulator noticed.
+    stray_shuffles
+        Shuffles that read a lane which took no part, so that the value is undefined, as the simulator noticed.
     trace, arrays, shared
         Of a traced run: its records, and the address ranges of arrays and shared variables.
     """
@@ -82,6 +84,7 @@ class LaunchResult:
     hazards: tuple[Hazard, ...] | None = field(repr=False)
     meetings: tuple[BarrierMeeting, ...] = field(repr=False)
     lost_alignments: tuple[LostAlignment, ...] = field(repr=False)
+    stray_shuffles: tuple[StrayShuffle, ...] = field(repr=False)
     trace: tuple[TraceRecord, ...] = field(repr=False)
     arrays: tuple[DeviceArray, ...] = field(repr=False)
     shared: tuple[SharedVariable, ...] = field(repr=False)
@@ -187,6 +190,8 @@ def _launch_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
         yield "barriers", str(meeting)
     for lost in r.lost_alignments:
         yield "alignment", str(lost)
+    for stray in r.stray_shuffles:
+        yield "shuffles", str(stray)
 
 
 def _counter_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:

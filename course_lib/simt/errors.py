@@ -38,7 +38,15 @@ class Misaligned(SimtError):
 
 
 class DivergentBarrier(SimtError):
-    """Some threads of a warp wait at a barrier that others of its living threads do not reach."""
+    """Threads wait for others that do not come: at a barrier, or at an instruction between lanes (`__shfl_sync`) whose mask names them."""
+
+
+class InvalidMask(DivergentBarrier):
+    """A thread's mask does not name the thread itself, in `__syncwarp` or between lanes; carries kernel, line, block, thread, mask."""
+
+
+class InactiveLane(SimtError):
+    """A shuffle reads a lane that has ended, does not exist or is not in its mask; carries kernel, line, block, thread, lane, mask."""
 
 
 class StackOverflow(SimtError):

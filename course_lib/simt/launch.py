@@ -2,7 +2,8 @@
 
 import ctypes
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -10,32 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError, SimtError
-from course_lib.simt.host import build, counters, faults, heap, limits, output, results, together
-from course_lib.simt.host.arguments import Arguments
-from course_lib.simt.host.memory import aligned, spare
+from course_lib.simt.host import build, counters, faults, heap, influence, limits, output, results, together
+from course_lib.simt.host.arguments import Arguments, listed
+from course_lib.simt.host.limits import Extent, Progress, TracedWarp, WarpOrder
+from course_lib.simt.host.memory import aligned, spare, up
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
 from course_lib.simt.isa import special
 from course_lib.simt.passes import calls
 from course_lib.simt.report import Report
 from course_lib.simt.runtime import abi
 
-MAX_STEPS = 50_000_000  # warp instructions of one warp
-TRACE_RECORDS = 400_000
-MOST_IMAGES = 8  # of the memory of warps, per kernel
-STEPS_WORDS = "a positive number of warp instructions, or None for 50,000,000"
-WORKERS_WORDS = "a positive integer, or None for one for each CPU core"
-
-Extent = SupportsIndex | Sequence[SupportsIndex]      # of a grid or a block, along x, y, z
-TracedWarp = tuple[Extent, SupportsIndex]
-WarpOrder = str | SupportsIndex
-Progress = Callable[[int, int], object]
+TRACE_RECORDS, MOST_IMAGES = 400_000, 8  # images of the memory of warps, per kernel
 
 
 def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: Iterable[Any], *, defines: Mapping[str, Any] | None = None,
            dynamic_shared: SupportsIndex = 0, constants: Mapping[str, Any] | None = None, racecheck: bool = False,
            max_steps: SupportsIndex | None = None, warp_order: WarpOrder = "forward", workers: SupportsIndex | None = None,
            arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None,
-           strict_barriers: bool = False) -> Report:
+           strict_barriers: bool = False, strict_shuffles: bool = False) -> Report:
     """Run a CUDA kernel on the simulator.
 
     Parameters
@@ -56,7 +49,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     constants
         Values of `__constant__` variables by name.
     racecheck
-        Look for shared-memory hazards and reads of uninitialised shared memory (slower).
+        Look for shared-memory hazards and reads of uninitialised shared memory (slower). Where values are used that nobody has defined,
+        up to three more launches with others find out whether anything depends on them.
     max_steps
         Warp instructions that one warp may execute before the launch is given up as endless.
     warp_order
@@ -70,6 +64,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
         Called with (blocks done, blocks in all) now and then.
     strict_barriers
         Stop with `DivergentBarrier` when warps meet at barriers of one number in two lines, instead of noting it in `report.meetings`.
+    strict_shuffles
+        Stop with `InactiveLane` when a shuffle reads a lane that does not take part, instead of noting it in `report.stray_shuffles`.
 
     Raises
     ------
@@ -81,11 +77,15 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     limits.check_kinds(source, entry, arch, progress)
     kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
-    run = Execution(kernel, blocks, threads, args, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
-    run.launch.strict_barriers = bool(strict_barriers)
+    given = listed(args)
+    run = Execution(kernel, blocks, threads, given, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
+    run.launch.strict_barriers, run.launch.strict_shuffles = bool(strict_barriers), bool(strict_shuffles)
     run.execute(workers, progress)
+    again = partial(Execution, kernel, blocks, threads, given, dynamic_shared, constants, racecheck, warp_order=warp_order, trace=())
+    run.influence = influence.examine(run, results.noted(run), again) if racecheck else {}
+    run.given.memory.write_back()
     report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
-    spare.give([*run.large, *(a.host for a in run.given.memory.allocations)])
+    run.release()
     return report
 
 
@@ -102,7 +102,7 @@ class Execution:
         self.pinned: list[Any] = []  # what native code points to
         self.large: list[NDArray[np.uint8]] = []  # what of it may serve another launch
         self.racecheck = bool(racecheck)
-        self.max_steps = MAX_STEPS if max_steps is None else min(limits.positive(max_steps, "max_steps", STEPS_WORDS), limits.LARGEST)
+        self.max_steps = limits.most_steps(max_steps)
         self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes)
         self.given = Arguments(kernel, args, {} if constants is None else constants)
         self.arrays, self.images = self.given.arrays, self.given.images
@@ -114,6 +114,7 @@ class Execution:
         self.uniform = None if exact else kernel.uniform(bool(racecheck))
         self.launch = self._describe_launch()
         self.workers: list[Worker] = []
+        self.influence: dict[str, str] = {}  # see host/influence.py
 
     # -- memory ------------------------------------------------------------------------------------
     def _array_table(self):
@@ -147,6 +148,7 @@ class Execution:
         run.shared_bytes, run.shared_begin, run.local_bytes = self.shared_bytes, program.shared_begin, program.local_bytes
         special = [(number, slot) for number, slot in kernel.special_slots()]
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
+        run.poison = influence.ORDINARY
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
         run.together = self.together
         run.granule_shift = kernel.granule_shift
@@ -248,7 +250,7 @@ class Execution:
         """Write a warp's special registers and constants."""
         run = self.launch
         static, system = self.program.shared_bytes, special.reserved(self.program.slots)
-        sizes = special.sizes(static - system, self.shared_bytes - static)
+        sizes = special.sizes(self.program.target, static - system, self.shared_bytes - static)
         self.kernel.fill_special(raw[run.register_offset:run.uniform_offset], index, self.block, self.grid, sizes)
         if self.uniform is not None:
             self.uniform.fill(raw[run.uniform_offset:], special.values(index, self.block, self.grid))
@@ -270,30 +272,28 @@ class Execution:
 
     # -- execution ---------------------------------------------------------------------------------
     def execute(self, workers: SupportsIndex | None, progress: Progress | None) -> None:
-        """Run all thread blocks; raise what the lowest one that fails says."""
+        """Run all thread blocks; raise what the lowest one that fails says. The caller's arrays are as they were."""
         total = self.grid[0] * self.grid[1] * self.grid[2]
-        wanted = available_cores() if workers is None else limits.positive(workers, "workers", WORKERS_WORDS)
+        wanted = available_cores() if workers is None else limits.positive(workers, "workers", limits.WORKERS_WORDS)
         in_order = self.program.atomics() or self.program.waits_for_blocks() or self.heap
         count = total if self.together else 1 if in_order else min(wanted, MOST_THREADS, total)
         self.workers = [self._make_worker(number) for number in range(count)]
-        failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress) if self.together else \
-            Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress).run()
+        stack = self.uniform.stack_bytes if self.uniform else 0
+        failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress, stack) if self.together else \
+            Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress, stack).run()
         if failed:
-            number, worker = min(failed, key=lambda f: f[0])
-            error = faults.explain(self, worker)
+            error = faults.explain(self, min(failed, key=lambda f: f[0])[1])
             if isinstance(error, SimtError):
                 error.output = self.output.text()
             raise error
         if any(w.record.record_count > TRACE_RECORDS for w in self.workers):
             raise LaunchError(f"The trace has more than {TRACE_RECORDS} records; trace fewer warps or a smaller problem.")
-        self.given.memory.write_back()
+
+    def release(self) -> None:
+        """Leave the large buffers to other launches; this one cannot be asked any more."""
+        spare.give([*self.large, *(a.host for a in self.given.memory.allocations)])
 
     def thread(self, linear: int) -> limits.Triple:
         """Return (x, y, z) of a thread's number in its block."""
         bx, by, _ = self.block
         return linear % bx, linear // bx % by, linear // bx // by
-
-
-def up(n: SupportsIndex, align: int = 64) -> int:
-    """Round up to a multiple."""
-    return -(-int(n) // align) * align

@@ -34,6 +34,15 @@ class SharedVariable:
     nbytes: int
 
 
+def consequence(influence: str | None, values: str) -> str:
+    """Return the sentence of a finding about undefined values on what depends on them; "" where that was not examined."""
+    if influence is None:
+        return ""
+    if influence:
+        return f" This launch depends on it: with other values {values}, {influence}."
+    return f" Nothing in this launch depends on it: with other values {values}, all arrays, all output and all counters are the same."
+
+
 @dataclass(frozen=True)
 class Hazard:
     """Two accesses to shared memory that nothing puts in order (or a read before any write).
@@ -42,7 +51,9 @@ class Hazard:
     offset in the block's shared memory; lines are source lines; threads are (x, y, z). `first_copies`, `second_copies`: that line
     is a `cp.async`, which writes later than it stands. `one_warp`: the two threads of the example belong to one warp. `array`: the
     `__shared__` variable at `address`, and `offset` the byte in it; "" and `address` where nothing is declared there. A header
-    names the place in another file whose code was inlined at that line, "" when there is none.
+    names the place in another file whose code was inlined at that line, "" when there is none. `influence`, of an uninitialised
+    read: what differed when the launch was repeated with other values in the bytes that nobody had written ("y has other elements"), ""
+    when nothing did, None where that was not examined.
     """
 
     kind: str
@@ -60,6 +71,7 @@ class Hazard:
     offset: int = field(default=0, compare=False)
     first_header: str = ""
     second_header: str = ""
+    influence: str | None = None
 
     def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
@@ -68,7 +80,7 @@ class Hazard:
         if self.kind == "uninitialised":
             return (f"uninitialised shared memory read at {here}, first by thread {self.first_thread} of "
                     f"block {self.block}: {at} ({times}). Shared memory begins with whatever was there: write it first, and put "
-                    "__syncthreads() behind the write.")
+                    f"__syncthreads() behind the write.{consequence(self.influence, 'in the bytes that nobody has written')}")
         verbs = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}[self.kind]
         first, second = ("begins to copy to" if copies else verb
                          for verb, copies in zip(verbs, (self.first_copies, self.second_copies), strict=True))
@@ -136,6 +148,34 @@ class BarrierMeeting:
 
 
 @dataclass(frozen=True)
+class StrayShuffle:
+    """A shuffle that took its value from a lane which did not take part, so that the value is undefined.
+
+    It is a finding and no error, because much right code does this and throws the value away: in the last warp of 48 threads,
+    `__shfl_down_sync(0xffffffff, v, 8)` gives lane 10 the value of lane 18, which does not exist, and a reduction never uses what lane 10
+    gets. With racecheck, `influence` says what differed when the launch was repeated with other values from such lanes, as in `Hazard`.
+    One entry per line: the first example, and in `count` how many there were. `lane` is the lane that was read, `mask` that of the
+    thread that read it, `why` what was wrong with the lane.
+    """
+
+    line: int
+    thread: Index
+    block: Index
+    lane: int
+    mask: int
+    why: str
+    count: int
+    header: str = ""
+    influence: str | None = None
+
+    def __str__(self) -> str:
+        times = f"{self.count} time{'s' if self.count != 1 else ''}"
+        return (f"{where(self.line, self.header)}: the shuffle of thread {self.thread}, block {self.block}, reads lane {self.lane}, which "
+                f"{self.why} ({times}). The value is undefined: use it nowhere, or let the shuffle reach only lanes that execute it."
+                f"{consequence(self.influence, 'from such lanes')}")
+
+
+@dataclass(frozen=True)
 class TraceRecord:
     """One memory access or barrier of a traced warp.
 
@@ -181,6 +221,7 @@ class Report:
     lost_alignments: tuple[LostAlignment, ...] = ()
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
+    stray_shuffles: tuple[StrayShuffle, ...] = ()
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
 
     @functools.cached_property

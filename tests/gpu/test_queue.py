@@ -19,7 +19,11 @@ class ColumnMajor:
         self.status, self.stream = status, None
 
     def cublasSetStream_v2(self, handle, stream):  # noqa: N802
-        self.stream = stream
+        self.stream, self.workspace = stream, None       # a stream brings cuBLAS's own workspace
+        return 0
+
+    def cublasSetWorkspace_v2(self, handle, workspace, size):  # noqa: N802
+        self.workspace = workspace.value, size.value
         return 0
 
     def cublasSgemm_v2(self, handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc):  # noqa: N802
@@ -45,6 +49,7 @@ def operands(turned):
 def test_the_library_is_asked_for_the_product_of_row_major_matrices(monkeypatch, turned):
     there = ColumnMajor()
     monkeypatch.setattr(library, "_cublas", lambda: (there, None))
+    monkeypatch.setattr(library, "_workspace", lambda: 4096)
     A, B, C, right = operands(turned)
     call = library.bind_product(A, B, C, 1.5, -0.5, turned, "a stream", pointer=lambda x: x.ctypes.data)
     before = C.copy()
@@ -52,10 +57,12 @@ def test_the_library_is_asked_for_the_product_of_row_major_matrices(monkeypatch,
     call()
     np.testing.assert_allclose(C, right, rtol=1e-5, atol=1e-6)
     assert there.stream == "a stream"
+    assert there.workspace == (4096, library.WORKSPACE), "set in this order"
 
 
 def test_a_status_of_the_library_is_an_error(monkeypatch):
     monkeypatch.setattr(library, "_cublas", lambda: (ColumnMajor(status=7), None))
+    monkeypatch.setattr(library, "_workspace", lambda: 4096)
     A, B, C, _ = operands((False, False))
     with pytest.raises(GpuError, match="status 7"):
         library.bind_product(A, B, C, 1, 0, (False, False), None, pointer=lambda x: x.ctypes.data)()

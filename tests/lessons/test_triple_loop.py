@@ -166,13 +166,17 @@ def test_two_tests_see_the_swapped_index_and_two_do_not(mine):
 def test_the_prose_says_what_was_recorded():
     padded, plain = turns.TIMED
     slow, fast = (times.row(order, plain)["best_s"] for order in ("ijk", "ikj"))
-    assert f"One takes {slow:.2f} seconds, and the other {fast:.3f}. Where does a factor of {slow / fast:.0f} come from?" in PROSE
+    assert f"One takes {slow:.2f} seconds, and the other {fast:.3f}. That is a factor of {slow / fast:.0f}." in PROSE
+    assert plain.flops == 2 * 1024**3
+    assert f"2 · 1024³ operations, or {plain.flops / 1e9:.1f} billion. In {slow:.2f} seconds that is {speed('ijk', plain):.2f} GFLOP/s, " \
+        f"and in {fast:.3f} seconds it is {speed('ikj', plain):.0f}." in PROSE
+    assert f"There `ijk` takes {slow / fast:.1f} times as long." in PROSE
     lines, here, with_padding, speeds, first = triple_loop.scoreboard().rows
     assert here[1:] == ("1,024", f"{slow:.3f}", f"{fast:.3f}", f"{slow / fast:.1f}")
     assert speeds[2:4] == tuple(f"{2 * 1024**3 / seconds / 1e9:.2f}" for seconds in (slow, fast))
     xeon = [times.recorded_s(f"gemm_{order}", 1024, "cpu_steps") for order in ("ijk", "ikj")]
     assert first[1:] == ("1,024", *(f"{seconds:.3f}" for seconds in xeon), f"{xeon[0] / xeon[1]:.1f}")
-    assert f"On the Intel Xeon, `ikj` is {xeon[0] / xeon[1]:.0f} times as fast." in PROSE
+    assert f"an Intel Xeon. There `ikj` is {xeon[0] / xeon[1]:.0f} times as fast." in PROSE
     assert "Xeon" in data.load("cpu_steps").device
     assert here[0] == with_padding[0] == f"seconds, {data.readings('cpu_orders').device}"
     assert "AMD" in here[0], "on the AMD CPU"
@@ -185,14 +189,13 @@ def test_the_factor_is_taken_apart_as_recorded():
     padded, plain = turns.TIMED
     slow, less, fast = times.row("ijk", plain)["best_s"], times.row("ijk", padded)["best_s"], times.row("ikj", plain)["best_s"]
     padded_fast = times.row("ikj", padded)["best_s"]
-    assert f"**The distance between the rows of B is worth a factor of {slow / less:.1f}.**" in PROSE
-    assert f"`ijk` takes {less:.3f} seconds instead of {slow:.3f}" in PROSE
+    assert f"**The distance between the rows of B is worth a factor of {slow / less:.1f}**" in PROSE
+    assert f"`ijk` takes only {less:.3f} seconds instead of {slow:.3f}" in PROSE
     order = f"{less / padded_fast:.1f}"
     assert f"is worth a factor of {order}:** {less:.3f} seconds for `ijk`, and {padded_fast:.3f} for `ikj`" in PROSE
     assert triple_loop.scoreboard().rows[2][4] == order, "as the table has it"
     assert f"{slow / less:.1f} · {order} is {slow / padded_fast:.0f}. The rest is the {100 * (padded_fast / fast - 1):.0f} %" in PROSE
     assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in turns.TIMED))
-    assert f"Why is the order worth {order}?" in PROSE
     assert f"how much of the {order} is due to lines" in PROSE
     assert f"{slow / less:.1f} for the rows of B, {order} for the order" in NOTES
     assert f"Of the {order} that are left" in NOTES
@@ -212,8 +215,8 @@ def test_the_lines_of_the_scoreboard_are_worked_out_and_simulated():
     first, = data.readings("cpu_orders").find(what="cache", level=1)
     assert (1024 * first["kib"], first["ways"]) == (64 * times.LINES, pictures.WAYS)
     assert pictures.SETS * pictures.WAYS == times.LINES
-    assert "a cache of 768 lines without sets: 48 KiB, as the first-level caches of both CPUs have" in PROSE
-    assert "The first-level cache of the recorded CPU has 64 of them, numbered from 0 to 63" in PROSE
+    assert "a cache of 768 lines, any of which may stay: 48 KiB, as the first-level caches of both CPUs have" in PROSE
+    assert "The first-level cache of the recorded CPU, the AMD EPYC, has 64 of them, numbered from 0 to 63" in PROSE
     assert "Each set holds 12 lines." in PROSE
     sweeps = (LESSON.parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
     assert "first cache 48 KiB in 12 ways" in sweeps, "our Xeon's"
@@ -227,23 +230,24 @@ def speed(order, size):
 def test_the_recorded_bars_bear_out_the_prose():
     small, padded, plain = turns.SIZES
     assert (small.ldb, padded.ldb, plain.ldb) == (48, 528, 512)
-    factors = [f"{speed('ikj', size) / speed('ijk', size):.2g}" for size in (small, padded)]
+    assert (small, plain) == turns.SHOWN
+    factors = [f"{speed('ikj', size) / speed('ijk', size):.2g}" for size in turns.SHOWN]
     assert f"`ikj` is {factors[0]} times as fast, although both orders fetch hardly any line" in PROSE
-    assert f"`ikj` is {factors[1]} times as fast. But compare each order" in PROSE
-    slower, faster = speed("ijk", small) / speed("ijk", padded), speed("ikj", padded) / speed("ikj", small)
-    assert f"`ijk` has become {slower:.1f} times *slower*, and `ikj` {faster:.1f} times *faster* per multiply-add" in PROSE
-    assert f"How much of the {slower:.1f} is due to lines" in PROSE
-    assert f"`ijk` gets {slower:.1f} times slower and `ikj` {faster:.1f} times faster, so the {factors[1]} is not" in NOTES
-    longer = speed("ijk", padded) / speed("ijk", plain)
-    assert f"by 64 bytes, and `ijk` takes {longer:.1f} times as long. `ikj` takes no longer than before." in PROSE
+    assert f"Now `ikj` is {factors[1]} times as fast. Compare each order" in PROSE
+    slower, faster = speed("ijk", small) / speed("ijk", plain), speed("ikj", plain) / speed("ikj", small)
+    assert f"Per multiply-add, `ijk` takes {slower:.1f} times as long as for the small matrices, and `ikj` takes less time" in PROSE
+    assert faster > 1
+    assert f"`ijk` takes {slower:.1f} times as long per multiply-add, and `ikj` takes less" in NOTES
+    wider = [speed("ijk", padded) / speed("ijk", plain), speed("ijk", turns.TIMED[0]) / speed("ijk", turns.TIMED[1])]
+    assert f"For N = 512, `ijk` takes {wider[0]:.1f} times as long without it, and for N = 1024 it takes {wider[1]:.1f} times" in PROSE
     assert 4 * (padded.ldb - plain.ldb) == 64
-    assert speed("ikj", plain) >= speed("ikj", padded)
+    assert "It makes the rows of B 64 bytes longer" in PROSE
     assert f"the order is worth a factor of {factors[0]} even where hardly any line is fetched" in PROSE
     assert 3 * 512 * 512 * 4 == 3 * 2**20, "The matrices have 3 MiB"
     panel = times.of_recording()
     assert panel.title.endswith("AMD EPYC (family 26, model 2)")
     assert [[f"{time:.3g}" for time in panel.bars[order]] for order in ("ijk", "ikj")] == [
-        [f"{2 / speed(order, size):.3g}" for size in turns.SIZES] for order in ("ijk", "ikj")]
+        [f"{2 / speed(order, size):.3g}" for size in turns.SHOWN] for order in ("ijk", "ikj")]
 
 
 def test_a_picture_says_how_many_times_as_fast_and_why_nothing_is_measured():
@@ -274,7 +278,7 @@ def test_where_less_of_a_column_fits_ijk_is_slower():
     assert [row[1] for row in rows] == [2112, 2048, 4160, 4096]
     parts = sorted((row[2] / row[0], -row[4]) for row in rows)
     assert [time for _, time in parts] == sorted(time for _, time in parts)
-    assert "Where a smaller part of the column fits, `ijk` is slower." in PROSE
+    assert "in each pair, `ijk` is slower where a smaller part of the column fits" in PROSE
     assert [row[2:4] for row in rows] == [[512, 512], [24, 512], [768, 1024], [12, 256]]
 
 
@@ -284,11 +288,11 @@ def test_the_six_orders_in_pairs_and_from_120_to_128():
             assert 2 / 3 < speed(one, size) / speed(other, size) < 3 / 2, "pairs are close together"
         assert min(speed("ikj", size), speed("kij", size)) > 2 * max(speed(order, size) for order in ORDERS if order[-1] != "j")
     small, power = turns.SMALL
-    assert f"Yet it took only {speed('ijk', small) / speed('ijk', power):.1f} times as long per multiply-add" in PROSE
+    assert f"it took only {speed('ijk', small) / speed('ijk', power):.1f} times as long per multiply-add" in PROSE
     cache = CacheShape(48 * 1024, ways=12)
     lines = [count_lines("gemm_ijk", *size.matrices()[:2], cache=cache).per_multiply_add for size in turns.SMALL]
     assert round(lines[1] / lines[0]) == 16
-    assert "`ijk` fetches 16 times as many lines per multiply-add for N = 128" in PROSE
+    assert "`ijk` fetches 16 times as many lines per multiply-add for N = 128 as for N = 120" in PROSE
     assert min(128, cache.column(512)) == 96
     assert "of its 128 lines only 96 fit" in PROSE
     second, = data.readings("cpu_orders").find(what="cache", level=2)
@@ -334,7 +338,7 @@ def test_a_swapped_index_stays_inside_an_oblong_b():
 
 
 def test_what_is_measured_is_labelled_and_a_missing_compiler_is_said(mine, monkeypatch):
-    monkeypatch.setattr(times, "SIZES", (turns.Size.square(8), turns.Size(2, 3, 5, 7)))
+    monkeypatch.setattr(times, "SHOWN", (turns.Size.square(8), turns.Size(2, 3, 5, 7)))
     monkeypatch.setattr(times, "of_recording", lambda: pictures.Panel("recorded", {"ijk": (1.0, 1.0), "ikj": (0.1, 0.1)}))
     monkeypatch.setattr(times, "SMALL", (turns.Size.square(7), turns.Size.square(8)))
     monkeypatch.setattr(times, "BUDGET_S", 0.001)

@@ -142,7 +142,7 @@ def argmax():
     x[[20, 40], 2], x[149, 3], x[0, 4] = 50, 60, 70
     report = reduction("argmax", [carray(x), carray(np.zeros(1, L)), carray(y)], (150, 7), (7,), 8, hazards=1)
     padding, = report.hazards                    # the compiler copies a structure of 12 bytes with the 4 that fill it up to 16
-    assert (padding.kind, padding.offset % 16) == ("uninitialised", 12)
+    assert (padding.kind, padding.offset % 16, padding.influence) == ("uninitialised", 12, "")
     np.testing.assert_array_equal(y, x.argmax(axis=0))
 
 

@@ -37,7 +37,11 @@ def agrees(kind, expected, got):
 def wanted(form, given):
     """Return the model's results for one thread."""
     given = [1 - v if kind == "npred" else v for kind, v in zip(form.src, given)]
-    return evaluate(form.text, given)
+    found = evaluate(form.text, given)
+    if form.text.startswith("mov.") and len(form.dst) > 1:           # a register is unpacked into several
+        bits = width(form.dst[0])
+        return tuple(found[0] >> bits * i & (1 << bits) - 1 for i in range(len(form.dst)))
+    return found
 
 
 def mismatch(form, table, found, guard=None):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from launching import INT, fault, launch
 
-from course_lib import simt
+from course_lib import arch, simt, toolchain
 
 WAYS = [{}, {"racecheck": True}, {"warp_order": "interleaved"}, {"warp_order": "reverse"}]
 GROUPS = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\nnamespace cg = cooperative_groups;\n"
@@ -56,6 +56,68 @@ def test_the_reserved_bytes_count_against_no_limit():
     launch(read(n=12288), [out], dynamic_shared=232448 - 49152)
     error = fault(simt.LaunchError, read(n=12288), [out], dynamic_shared=232448 - 49152 + 1)
     assert "49152 static" in str(error)
+
+
+# -- what each architecture has ------------------------------------------------------------------------------------------
+HEADER = """.version 9.0
+.target TARGET
+.address_size 64
+"""
+DYNAMIC = HEADER + """.extern .shared .align 16 .b8 more[];
+.visible .entry f(.param .u64 p) {
+    .reg .u32 %r<4>;
+    mov.u32 %r1, 7;
+    st.shared.u32 [more], %r1;
+    ret;
+}
+"""
+# CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": shared memory of a block
+MOST = {"sm_50": 48, "sm_61": 48, "sm_70": 96, "sm_72": 96, "sm_75": 64, "sm_80": 163, "sm_86": 99, "sm_87": 163, "sm_88": 99, "sm_89": 99,
+        "sm_90": 227, "sm_90a": 227, "sm_100": 227, "sm_100a": 227, "sm_103": 227, "sm_107": 227, "sm_110": 227, "sm_120": 99, "sm_121": 99,
+        "sm_199": 48}
+
+
+@pytest.mark.parametrize("target", MOST)
+def test_a_block_has_the_shared_memory_of_its_architecture(target):
+    most, text = MOST[target] * 1024, DYNAMIC.replace("TARGET", target)
+    launch(text, [np.zeros(1, INT)], dynamic_shared=most)
+    error = fault(simt.LaunchError, text, [np.zeros(1, INT)], dynamic_shared=most + 1)
+    assert str(most) in str(error)
+    assert target in str(error)
+    assert (error.limit, error.target) == (most, target)
+
+
+def test_every_architecture_that_the_compiler_knows_is_in_the_table():
+    assert set(toolchain.supported_architectures()) <= set(arch.SHARED)
+
+
+@pytest.mark.parametrize(("name", "first"), [
+    ("reserved_smem_offset_begin", 80), ("reserved_smem_offset_1", 80), ("reserved_smem_offset_cap", 80), ("aggr_smem_size", 90),
+    ("cluster_ctarank", 90), ("cluster_nctaid.x", 90), ("nclusterid.x", 90), ("clusterid.z", 90), ("total_smem_size", 0), ("tid.x", 0)])
+def test_a_special_register_is_there_from_its_architecture_on(name, first):
+    text = HEADER + f".visible .entry f(.param .u64 p) {{\n    .reg .u32 %r<4>;\n    mov.u32 %r1, %{name};\n    ret;\n}}\n"
+    for target in ("sm_52", "sm_75", "sm_80", "sm_89", "sm_90a", "sm_120"):
+        if int("".join(filter(str.isdigit, target))) >= first:
+            launch(text.replace("TARGET", target), [np.zeros(1, INT)])
+        else:
+            error = fault(simt.UnsupportedInstruction, text.replace("TARGET", target), [np.zeros(1, INT)])
+            assert f"{target} has no special register %{name}" in str(error)
+            assert f"sm_{first}" in str(error)
+
+
+def test_sizes_are_in_units_of_the_architecture():
+    text = HEADER + """.visible .entry f(.param .u64 p) {
+    .reg .u32 %r<4>; .reg .u64 %rd<4>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %total_smem_size;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+    for target, total in (("sm_75", 512), ("sm_80", 384)):
+        out = np.zeros(1, INT)
+        launch(text.replace("TARGET", target), [out], dynamic_shared=300)
+        assert out.tolist() == [total]
 
 
 def test_an_unknown_register_is_refused():

@@ -8,6 +8,7 @@ driver and the date; a short table comes last on the screen. Exit status 0 when 
 Profiling needs Nsight Compute (`ncu`) on the PATH and permission to read the counters; without them that section says so.
 """
 
+import concurrent.futures
 import datetime
 import importlib.metadata
 import json
@@ -27,6 +28,8 @@ from tools import ROOT, ToolError, from_tests
 from tools.gpu.cases import SHAPES, cases, describe, matrices, products, profile
 from tools.gpu.operands import section_operands
 from tools.options import only_option, out_option
+
+LESSONS_AT_A_TIME = 4
 
 
 def section_environment(record: dict[str, Any]) -> str:
@@ -132,26 +135,30 @@ def section_tests(record: dict[str, Any]) -> str:
 
 
 def section_lessons(record: dict[str, Any]) -> str:
-    """Run every lesson to its end on the GPU."""
-    import nbformat
-    from nbclient import NotebookClient
+    """Run every lesson to its end on the GPU, several at a time: no figure is compared."""
     os.environ.pop("COURSE_BACKEND", None)
-    record["lessons"] = found = {}
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        started = time.perf_counter()
-        try:
-            notebook = nbformat.read(path, as_version=4)
-            NotebookClient(notebook, timeout=240, kernel_name="python3",
-                           resources={"metadata": {"path": str(path.parent)}}).execute()
-            found[path.stem] = f"ran in {time.perf_counter() - started:.0f} s"
-        except Exception as error:
-            found[path.stem] = f"FAILED: {str(error)[-1200:]}"
-    if not found:
+    paths = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    if not paths:
         raise ToolError("there are no lessons in notebooks/")
+    with concurrent.futures.ThreadPoolExecutor(LESSONS_AT_A_TIME) as workers:
+        record["lessons"] = found = dict(zip((path.stem for path in paths), workers.map(_run_lesson, paths), strict=True))
     bad = {k: v for k, v in found.items() if v.startswith("FAILED")}
     if bad:
         raise ToolError(str(bad))
     return str(found)
+
+
+def _run_lesson(path: Path) -> str:
+    """Return how long a lesson took, or why it failed."""
+    import nbformat
+    from nbclient import NotebookClient
+    started = time.perf_counter()
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+        return f"ran in {time.perf_counter() - started:.0f} s"
+    except Exception as error:
+        return f"FAILED: {str(error)[-1200:]}"
 
 
 def section_kernels(record: dict[str, Any], out: Path) -> str:

@@ -27,7 +27,7 @@ MOST_BRANCHES = 1000         # in machine code whose loops are looked for
 ERRORS = {cls.__name__: cls for cls in (
     CourseError, simt.SimtError, simt.PtxSyntaxError, simt.UnsupportedInstruction, simt.LaunchError, simt.OutOfBounds, simt.Misaligned,
     simt.DivergentBarrier, simt.StackOverflow, simt.InvalidTarget, simt.KernelTrap, simt.AssertionFailed, simt.PartialWarp,
-    simt.InvalidOperand, simt.StepBudgetExceeded)}
+    simt.InvalidOperand, simt.InvalidMask, simt.InactiveLane, simt.StepBudgetExceeded)}
 FACTS = {"line", "block", "thread", "address", "array", "width", "kernel", "limit", "assertion", "file", "function", "opcode"}
 RESOURCES = {field.name for field in dataclasses.fields(Resources)}
 _HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")

@@ -7,7 +7,7 @@ from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
 from course_lib.explorables.orders import FLOAT, LINE_BYTES
 from course_lib.lessons.triple_loop.pictures import Panel, times_picture
-from course_lib.lessons.triple_loop.turns import SIZES, SMALL, TIMED, RoundTimes, Size, in_turns, prepared
+from course_lib.lessons.triple_loop.turns import SHOWN, SIZES, SMALL, TIMED, RoundTimes, Size, in_turns, prepared
 from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import Picture, Table
@@ -42,7 +42,7 @@ def recorded_cpu() -> str:
 
 def of_recording() -> Panel:
     """Return the recorded nanoseconds per multiply-add of ijk and ikj."""
-    bars = {order: tuple(2 / speed(order, size) for size in SIZES) for order in ("ijk", "ikj")}
+    bars = {order: tuple(2 / speed(order, size) for size in SHOWN) for order in ("ijk", "ikj")}
     return Panel(f"recorded\n{recorded_cpu()}", bars)
 
 
@@ -52,7 +52,7 @@ def measured(mine: str) -> Picture:
     Without a C compiler, or with loops that cannot be timed, the second half is one sentence.
     """
     len(mine)                                    # loops that are not written yet say so
-    return times_picture([of_recording(), _here(mine)], [words(size) for size in SIZES])
+    return times_picture([of_recording(), _here(mine)], [f"{size.M} × {size.N}" for size in SHOWN])
 
 
 def _here(mine: str) -> Panel:
@@ -62,23 +62,13 @@ def _here(mine: str) -> Panel:
     if missing:
         return Panel(title, {}, f"Nothing is timed here, and nothing below needs it: {missing}.")
     try:
-        calls = [prepared(program, size) for size in SIZES for program in programs.values()]
+        calls = [prepared(program, size) for size in SHOWN for program in programs.values()]
     except CourseError as error:
         return Panel(title, {}, f"Nothing is timed here: {error}.")
     found = in_turns(calls, rounds=ROUNDS, budget_s=BUDGET_S)
-    bars = {name: tuple(2e9 * spread.best / size.flops for size, spread in zip(SIZES, found[number::len(programs)], strict=True))
+    bars = {name: tuple(2e9 * spread.best / size.flops for size, spread in zip(SHOWN, found[number::len(programs)], strict=True))
             for number, name in enumerate(programs)}
     return Panel(title, bars, f"the fastest of {ROUNDS} rounds, which differ by up to {_most(*found)}")
-
-
-def words(size: Size) -> str:
-    """Return what a picture calls matrices.
-
-    >>> words(Size.square(512, 528))
-    '512 × 512, padded: rows of B 2,112 bytes apart'
-    """
-    padded = ", padded" * (size.ldb > size.N)
-    return f"{size.M} × {size.N}{padded}: rows of B {FLOAT * size.ldb:,} bytes apart"
 
 
 def six() -> Table:

@@ -1,7 +1,8 @@
 """The inner loops of a tensor core's sums, eight columns of the result at a time, as LLVM code that `runtime/products.cuh` calls.
 
-`runtime/fused.cuh` says what a sum is; these functions compute the same for finite numbers. A number is a significand and an exponent in
-two arrays; a zero has an exponent so low that it never decides where the sum is cut off. All products of a sum, shifted, fit into 31 bits.
+`runtime/fused.cuh` says what a sum is; these functions compute the same for finite numbers. A number is a significand, as a float, and an
+exponent in two arrays; a zero has an exponent so low that it never decides where the sum is cut off. All products of a sum, shifted, fit
+into 31 bits.
 """
 
 GUARD, ZERO = 25, -4096  # bits that a sum keeps behind its point; the exponent of zeros
@@ -44,7 +45,8 @@ loop:
   %none = icmp eq <8 x i32> %size, zeroinitializer
   %final = select <8 x i1> %none, <8 x i32> splat (i32 ZERO), <8 x i32> %exponent
   %s.here = getelementptr i32, ptr %s, i32 %i
-  store <8 x i32> %signed, ptr %s.here, align 4
+  %float = sitofp <8 x i32> %signed to <8 x float>
+  store <8 x float> %float, ptr %s.here, align 4
   %e.here = getelementptr i32, ptr %e, i32 %i
   store <8 x i32> %final, ptr %e.here, align 4
   %next = add i32 %i, 8
@@ -58,7 +60,7 @@ done:
 """
 
 SUM = """
-define void @"NAME"(i64 %as, i64 %ae, i64 %bs, i64 %be, i64 %cs, i64 %ds, i64 %tops, i32 %depth, i32 %stride, i32 %shift) nounwind {
+define i32 @"NAME"(i64 %as, i64 %ae, i64 %bs, i64 %be, i64 %cs, i64 %ds, i64 %tops, i32 %depth, i32 %stride, i32 %shift) nounwind {
 entry:
   %a.s = inttoptr i64 %as to ptr
   %a.e = inttoptr i64 %ae to ptr
@@ -72,6 +74,9 @@ SPLATS
   %c.shifted = lshr <8 x i32> %c, splat (i32 FRACTION)
   %c.given = and <8 x i32> %c.shifted, splat (i32 MOST)
   %c.m = and <8 x i32> %c, splat (i32 LOW)
+  %c.special = icmp eq <8 x i32> %c.given, splat (i32 MOST)
+  %c.bits = bitcast <8 x i1> %c.special to i8
+  %special = zext i8 %c.bits to i32
   %c.small = icmp eq <8 x i32> %c.given, zeroinitializer
   %c.whole = or <8 x i32> %c.m, splat (i32 ONE)
   %c.size = select <8 x i1> %c.small, <8 x i32> %c.m, <8 x i32> %c.whole
@@ -80,18 +85,11 @@ SPLATS
   %c.none = icmp eq <8 x i32> %c.size, zeroinitializer
   %c.final = select <8 x i1> %c.none, <8 x i32> splat (i32 ZERO), <8 x i32> %c.exponent
   %top.0 = call <8 x i32> @llvm.smax.v8i32(<8 x i32> %c.final, <8 x i32> splat (i32 -126))
-  br label %tops.loop
-tops.loop:
-  %i = phi i32 [0, %entry], [%i.next, %tops.loop]
-  %at = phi i32 [0, %entry], [%at.next, %tops.loop]
-  %top.now = phi <8 x i32> [%top.0, %entry], [%top, %tops.loop]
-  %e = call <8 x i32> @exponents(ptr %a.e, ptr %b.e, i32 %i, i32 %at)
-  %top = call <8 x i32> @llvm.smax.v8i32(<8 x i32> %e, <8 x i32> %top.now)
-  %i.next = add i32 %i, 1
-  %at.next = add i32 %at, %stride
-  %more = icmp ult i32 %i.next, %depth
-  br i1 %more, label %tops.loop, label %between
+  switch i32 %depth, label %by.16 [ i32 4, label %by.4 i32 8, label %by.8 ]
+BODIES
 between:
+  %top = phi <8 x i32> TOPS
+  %sum = phi <8 x i32> SUMS
   %c.far = sub <8 x i32> %top, %c.final
   %c.by = call <8 x i32> @llvm.umin.v8i32(<8 x i32> %c.far, <8 x i32> splat (i32 31))
   %c.high = shl <8 x i32> %c.size, splat (i32 ROOM)
@@ -100,45 +98,54 @@ between:
   %c.minus = ashr <8 x i32> %c.up, splat (i32 31)
   %c.flipped = xor <8 x i32> %c.cut, %c.minus
   %c.part = sub <8 x i32> %c.flipped, %c.minus
-  br label %sum.loop
-sum.loop:
-  %j = phi i32 [0, %between], [%j.next, %sum.loop]
-  %from = phi i32 [0, %between], [%from.next, %sum.loop]
-  %sum.now = phi <8 x i32> [zeroinitializer, %between], [%sum, %sum.loop]
-  %f = call <8 x i32> @exponents(ptr %a.e, ptr %b.e, i32 %j, i32 %from)
-  %p = call <8 x i32> @products(ptr %a.s, ptr %b.s, i32 %j, i32 %from)
-  %far = sub <8 x i32> %top, %f
-  %by = call <8 x i32> @llvm.umin.v8i32(<8 x i32> %far, <8 x i32> splat (i32 31))
-  %size = call <8 x i32> @llvm.abs.v8i32(<8 x i32> %p, i1 true)
-  %high = shl <8 x i32> %size, %v.shift
-  %cut = lshr <8 x i32> %high, %by
-  %minus = ashr <8 x i32> %p, splat (i32 31)
-  %flipped = xor <8 x i32> %cut, %minus
-  %part = sub <8 x i32> %flipped, %minus
-  %sum = add <8 x i32> %sum.now, %part
-  %j.next = add i32 %j, 1
-  %from.next = add i32 %from, %stride
-  %again = icmp ult i32 %j.next, %depth
-  br i1 %again, label %sum.loop, label %end
-end:
 TAIL
-  ret void
+  ret i32 %special
 }
 """
 
+# A product of significands is exact in single precision. So is its product with the power of two that shifts it, unless it is below 1,
+# where nothing of it is left after it has been cut off.
+TERM = """
+  %b.at.D.K = mul i32 %stride, K
+  %e.D.K = call <8 x i32> @exponents(ptr %a.e, ptr %b.e, i32 K, i32 %b.at.D.K)
+  %top.D.K = call <8 x i32> @llvm.smax.v8i32(<8 x i32> %e.D.K, <8 x i32> TOP)"""
+PART = """
+  %p.D.K = call <8 x float> @products(ptr %a.s, ptr %b.s, i32 K, i32 %b.at.D.K)
+  %by.D.K = sub <8 x i32> %e.D.K, %low.D
+  %field.D.K = call <8 x i32> @llvm.smax.v8i32(<8 x i32> %by.D.K, <8 x i32> zeroinitializer)
+  %bits.D.K = shl <8 x i32> %field.D.K, splat (i32 23)
+  %power.D.K = bitcast <8 x i32> %bits.D.K to <8 x float>
+  %scaled.D.K = fmul <8 x float> %p.D.K, %power.D.K
+  %part.D.K = fptosi <8 x float> %scaled.D.K to <8 x i32>
+  %sum.D.K = add <8 x i32> SUM, %part.D.K"""
+DEPTHS = (4, 8, 16)
+
+
+def body(depth: int) -> str:
+    """Return the code for sums of `depth` products: the largest exponent, and all products cut off."""
+    lines = [f"by.{depth}:"]
+    for k in range(depth):
+        lines.append(TERM.replace("TOP", f"%top.D.{k - 1}" if k else "%top.0").replace("K", str(k)))
+    lines += ["", f"  %room.D = add <8 x i32> %v.shift, splat (i32 127)\n  %low.D = sub <8 x i32> %top.D.{depth - 1}, %room.D"]
+    for k in range(depth):
+        lines.append(PART.replace("SUM", f"%sum.D.{k - 1}" if k else "zeroinitializer").replace("K", str(k)))
+    return "".join(lines).replace("D.", f"{depth}.").replace("room.D", f"room.{depth}").replace(".D", f".{depth}") + "\n  br label %between"
+
+
 HELPER = """
-define internal <8 x i32> @NAME(ptr %a, ptr %b, i32 %i, i32 %at) alwaysinline nounwind {
+define internal <8 x TYPE> @NAME(ptr %a, ptr %b, i32 %i, i32 %at) alwaysinline nounwind {
   %a.at = getelementptr i32, ptr %a, i32 %i
   %b.at = getelementptr i32, ptr %b, i32 %at
-  %one = load i32, ptr %a.at, align 4
-  %head = insertelement <8 x i32> poison, i32 %one, i32 0
-  %all = shufflevector <8 x i32> %head, <8 x i32> poison, <8 x i32> zeroinitializer
-  %row = load <8 x i32>, ptr %b.at, align 4
-  %result = OP <8 x i32> %all, %row
-  ret <8 x i32> %result
+  %one = load TYPE, ptr %a.at, align 4
+  %head = insertelement <8 x TYPE> poison, TYPE %one, i32 0
+  %all = shufflevector <8 x TYPE> %head, <8 x TYPE> poison, <8 x i32> zeroinitializer
+  %row = load <8 x TYPE>, ptr %b.at, align 4
+  %result = OP <8 x TYPE> %all, %row
+  ret <8 x TYPE> %result
 }
 """
-HELPERS = "".join(HELPER.replace("NAME", name).replace("OP", op) for name, op in (("exponents", "add"), ("products", "mul")))
+HELPERS = "".join(HELPER.replace("NAME", name).replace("OP", op).replace("TYPE", kind)
+                  for name, op, kind in (("exponents", "add", "i32"), ("products", "fmul", "float")))
 
 # A double holds the sum exactly: its significand is cut off to 24 bits, or, for a subnormal float, at that float's last place.
 TO_FLOAT = """
@@ -158,6 +165,15 @@ TO_FLOAT = """
   %exact = fmul <8 x double> %d, %scale
   %positive = call <8 x double> @llvm.fabs.v8f64(<8 x double> %exact)
   %subnormal = fcmp olt <8 x double> %positive, splat (double 0x3810000000000000)
+  %nonzero = fcmp one <8 x double> %positive, zeroinitializer
+  %seldom = and <8 x i1> %subnormal, %nonzero
+  %some = bitcast <8 x i1> %seldom to i8
+  %usual = icmp eq i8 %some, 0
+  store <8 x i32> %normal, ptr %d.p, align 4
+  br i1 %usual, label %done, label %tiny.ones
+done:
+  ret i32 %special
+tiny.ones:
   %places = fmul <8 x double> %positive, splat (double 0x4940000000000000)
   %safe = select <8 x i1> %subnormal, <8 x double> %places, <8 x double> zeroinitializer
   %m = fptosi <8 x double> %safe to <8 x i32>
@@ -183,11 +199,17 @@ def splats(*names: str) -> str:
 
 
 def sums(name: str, fraction: int, width: int, tail: str) -> str:
-    """Return a function that adds products to C, whose numbers have `fraction` bits of `width`, and ends with `tail`."""
+    """Return a function that adds products to C, whose numbers have `fraction` bits of `width`, and ends with `tail`.
+
+    It returns 0 unless some number of C is infinite or none; then what it stored means nothing.
+    """
     most = (1 << (width - 1 - fraction)) - 1
     words = {"NAME": name, "SPLATS": splats("shift"), "TAIL": tail, "FRACTION": fraction, "MOST": most, "LOW": (1 << fraction) - 1,
              "ONE": 1 << fraction, "BIAS": most // 2, "ROOM": GUARD - fraction, "UP": 32 - width, "ZERO": ZERO}
-    text = SUM
+    ends = [(f"%top.{d}.{d - 1}", f"%sum.{d}.{d - 1}", f"%by.{d}") for d in DEPTHS]
+    text = SUM.replace("BODIES", "\n".join(map(body, DEPTHS)))
+    text = text.replace("TOPS", ", ".join(f"[{top}, {label}]" for top, _, label in ends))
+    text = text.replace("SUMS", ", ".join(f"[{total}, {label}]" for _, total, label in ends))
     for word, value in words.items():
         text = text.replace(word, str(value))
     return text

@@ -17,8 +17,8 @@ from course_lib.simt.codegen.reference import access
 from course_lib.simt.codegen.reference import kernel as reference
 from course_lib.simt.codegen.uniform import race, variant
 from course_lib.simt.codegen.uniform.variant import UniformCode
-from course_lib.simt.errors import CompileError, LaunchError
-from course_lib.simt.host import names
+from course_lib.simt.errors import CompileError, LaunchError, UnsupportedInstruction
+from course_lib.simt.host import early, names
 from course_lib.simt.host.compact import compact
 from course_lib.simt.isa import special
 from course_lib.simt.isa.special import SPECIAL
@@ -81,16 +81,31 @@ def translate(text: str, name: str, defines: Mapping[str, str] | None, arch: str
     if re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\b", text, re.DOTALL):
         return text, b"", names.symbol_of(text, entry)
     instances = (entry,) if "<" in entry else ()
+
+    def compile_for(target: str) -> toolchain.Compiled:
+        return toolchain.compile_cuda(text, name=name, arch=target, defines=defines, options=tuple(options), kernels=instances)
+
+    def check(compiled: toolchain.Compiled) -> None:
+        build_program(parser.parse(compiled.ptx, name), symbol_of(compiled, entry))
+
+    key = (text, name, arch, tuple(sorted((defines or {}).items())), tuple(options), instances)
     try:
-        compiled = toolchain.compile_cuda(text, name=name, arch=arch, defines=defines, options=tuple(options), kernels=instances)
+        compiled = early.compile_early(key, lambda: compile_for(arch), lambda: compile_for(arch.replace("sm_", "compute_")), check)
     except toolchain.CompileError as error:
         why = re.search(r"(?m)^__nv_name_map\(\d+\): error: (.*)", error.facts.get("log", ""))
         if why:
             raise LaunchError(f"No kernel named {entry!r} can be made from this source: {why[1]}.", entry=entry) from None
         raise CompileError(str(error), **error.facts) from None
+    except UnsupportedInstruction:
+        raise
     except CourseError as error:
         raise LaunchError(str(error), **error.facts) from None
-    return compiled.ptx, compiled.cubin, compiled.symbols.get(entry) or names.symbol_of(compiled.ptx, entry)
+    return compiled.ptx, compiled.cubin, symbol_of(compiled, entry)
+
+
+def symbol_of(compiled: toolchain.Compiled, entry: str) -> str:
+    """Return the name of a kernel in PTX."""
+    return compiled.symbols.get(entry) or names.symbol_of(compiled.ptx, entry)
 
 
 def parameter_names(text: str, entry: str) -> list[str]:
@@ -154,11 +169,11 @@ class LoadedKernel:
     def uniform(self, racecheck: bool) -> UniformCode | None:
         """Return the uniform code that counts, or that searches for hazards too; None when there is none."""
         if racecheck not in self._variants:
-            found = None
+            found: variant.Translated | None = None
             if not racecheck or race.possible(self.program, self.granule_shift):
-                found = UniformCode(cache.cached("uniform", (self.ptx, self.entry, self.file, self.block, racecheck),
-                                                 lambda: variant.translate(self._whole(), self.block, racecheck)), self.accesses)
-            self._variants[racecheck] = found
+                found = cache.cached("uniform", (self.ptx, self.entry, self.file, self.block, racecheck),
+                                     lambda: variant.translate(self._whole(), self.block, racecheck))
+            self._variants[racecheck] = UniformCode(found, self.accesses) if found is not None else None
         return self._variants[racecheck]
 
     def special_slots(self) -> Iterator[tuple[int, int]]:

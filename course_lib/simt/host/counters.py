@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.host.memory import aligned
+from course_lib.simt.host.running import Running
 from course_lib.simt.isa.memory import is_memory
 from course_lib.simt.isa.tensor import ROWS, Tensor
 from course_lib.simt.passes.pipeline import Program
@@ -39,6 +40,15 @@ NAMES = tuple(
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
     + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS]
 )
+
+
+def counted(run: Running) -> tuple[dict[str, NDArray[np.int64]], dict[str, int], dict[int, dict[str, int]]]:
+    """Return what all workers of a launch counted: the sums of the runtime's arrays, and what `collect` makes of them."""
+    sums: dict[str, NDArray[np.int64]] = {
+        name: np.sum([w.arrays[name].astype(np.int64) for w in run.workers], axis=0) for name in run.workers[0].arrays}
+    if run.uniform is not None:
+        run.uniform.add_counts(sums)
+    return sums, *collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
 
 
 def collect(program: Program, executed: NDArray[np.int64], threads: NDArray[np.int64], dynamic: NDArray[np.int64],

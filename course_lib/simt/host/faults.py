@@ -1,7 +1,7 @@
 """Turn a fault record of the runtime into an exception whose message says what happened, where, and what to look at."""
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,18 +19,17 @@ from course_lib.simt.errors import (
     SimtError,
     StackOverflow,
     StepBudgetExceeded,
-    where,
 )
 from course_lib.simt.host import image_faults
+from course_lib.simt.host.fault_places import Facts, callers_line, loop_line, place, waits_for_others
+from course_lib.simt.host.lane_faults import barrier_fault, inactive_lane
 from course_lib.simt.host.running import Running
-from course_lib.simt.passes import calls
-from course_lib.simt.passes.pipeline import Program
+from course_lib.simt.passes import callers, calls
 from course_lib.simt.ptx.ir import Instruction, Kind, Reg
 from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
-from course_lib.simt.runtime.abi import Fault, Misuse
+from course_lib.simt.runtime.abi import Fault
 
-Facts = dict[str, Any]
 SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
 ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
 WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
@@ -46,7 +45,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     thread = run.thread(worker.fault_warp * abi.LANES + worker.fault_lane)
     facts: Facts = {"kernel": run.kernel.name, "block": block, "thread": thread}
     if fault == Fault.STEP_BUDGET:
-        facts["line"] = loop_line(run.program, worker.fault_code_block)
+        facts["line"] = loop_line(run.program, worker.fault_code_block) or callers_line(run, worker)
         waits = waits_for_others(run.program, worker.fault_code_block)
         return StepBudgetExceeded(
             f"{place(facts)}: a warp has executed more than {run.max_steps:,} instructions and is still here. "
@@ -55,7 +54,11 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
     if fault == Fault.STOPPED:
         return KeyboardInterrupt()
     ins = run.program.instructions[worker.fault_access]
-    facts |= {"line": ins.line, **({"header": ins.header} if ins.header else {})}
+    facts["line"], header = ins.line, ins.header
+    if not ins.line and (line := callers_line(run, worker)):
+        facts["line"], header = line, header.partition(callers.CALLED)[0]
+    if header:
+        facts["header"] = header
     if fault == Fault.DIVERGENT_BARRIER:
         facts["other_line"] = run.program.instructions[worker.fault_address].line
         return DivergentBarrier(
@@ -71,7 +74,9 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
             f"{place(facts)} waits at __syncthreads() while other warps of its block wait at the one in line "
             f"{facts['other_line']}. Every thread of the block must reach the same barrier: move it out of the if or the loop.", **facts)
     if fault in (Fault.BARRIER_MISUSE, Fault.STUCK_LANES):
-        return barrier_fault(fault, worker.fault_address, run, facts)
+        return barrier_fault(fault, worker.fault_address, run, ins, facts)
+    if fault == Fault.INACTIVE_LANE:
+        return inactive_lane(run, worker, ins, facts)
     if fault in image_faults.FAULTS:
         return image_faults.explain(fault, run, worker, ins, place(facts), facts)
     if fault in CALLS:
@@ -97,23 +102,6 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         assert array is not None        # only array arguments are ever read-only
         return OutOfBounds(f"{place(facts)} writes to {array.name}, which was given as a read-only array.", array=array.name, **facts)
     return out_of_bounds(run, access, ins, verb, facts)
-
-
-def barrier_fault(fault: int, value: int, run: Running, facts: Facts) -> DivergentBarrier:
-    """Return the error of named barriers and of `__syncwarp`; `value` holds what the runtime found in its lower and upper half."""
-    above, value = value >> 32, value & 0xFFFFFFFF
-    if fault == Fault.STUCK_LANES:
-        facts |= {"mask": value, "other_line": run.program.instructions[above].line}
-        return DivergentBarrier(
-            f"{place(facts)} waits at __syncwarp({value:#010x}) for lanes that wait elsewhere, in line {facts['other_line']}. "
-            "All lanes that a mask names must reach a __syncwarp with the same mask.", **facts)
-    why = {Misuse.NO_SUCH_BARRIER: f"names barrier {value}; a block has barriers 0 to 15",
-           Misuse.NO_SUCH_COUNT: f"waits for {value} threads; the number must be a multiple of 32, from 32 to 1024",
-           Misuse.MIXED_LANES: "names another barrier or number of threads than other lanes of its warp",
-           Misuse.MIXED_COUNTS: f"gives another number of threads than the warps that came before ({value})",
-           Misuse.PART_OF_WARP: f"arrives at barrier {value} with only a part of its warp; bar.arrive is for whole warps",
-           Misuse.NOT_IN_MASK: f"waits at __syncwarp({value:#010x}), a mask that does not name its own lane"}[above]
-    return DivergentBarrier(f"{place(facts)} {why}.", value=value, **facts)
 
 
 def stack_overflow(run: Running, worker: Any, ins: Instruction, facts: Facts) -> StackOverflow:
@@ -181,27 +169,6 @@ def of_tensor(fault: int, run: Running, worker: Any, ins: Instruction, facts: Fa
     else:
         why = f"asks to read {value} bytes, which is more than the copy's size. Clamp it"
     return InvalidOperand(f"{place(facts)}: {ins.name} {why}.", operation=ins.name, value=value, **facts)
-
-
-def place(facts: Mapping[str, Any]) -> str:
-    """Say where: kernel, line, place in a header that was inlined there, block, thread."""
-    there = where(facts.get("line", 0), facts.get("header", ""))
-    return f"{facts['kernel']}{there and f', {there}'}: thread {facts['thread']} of block {facts['block']}"
-
-
-def loop_line(program: Program, block: int) -> int:
-    """Return the line of the innermost loop around a block: where it decides to go round again."""
-    head = program.blocks[block].loop_head
-    inside = [b for b in program.blocks if b.loop_head == head] if head is not None else []
-    back = [b.last.line for b in inside if head in b.successors and b.last is not None and b.last.line]
-    first = program.blocks[block if head is None else head]
-    return back[0] if back else next((i.line for i in [*first.instructions, *program.blocks[block].instructions] if i.line), 0)
-
-
-def waits_for_others(program: Program, block: int) -> bool:
-    """Say whether the innermost loop around a block looks at memory that other threads may change."""
-    head = program.blocks[block].loop_head
-    return program.blocks[block].polls or head is not None and any(b.polls for b in program.blocks if b.loop_head == head)
 
 
 def space_name(access: Any, addresses: NDArray[np.int64]) -> str | None:

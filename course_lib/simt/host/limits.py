@@ -2,22 +2,29 @@
 
 import operator
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
+from course_lib import arch
 from course_lib.simt.errors import LaunchError
 from course_lib.simt.isa import special
 from course_lib.simt.passes.pipeline import Program
 
 Triple = tuple[int, int, int]
+Extent = SupportsIndex | Sequence[SupportsIndex]      # of a grid or a block, along x, y, z
+TracedWarp = tuple[Extent, SupportsIndex]
+WarpOrder = str | SupportsIndex
+Progress = Callable[[int, int], object]
 
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # along x, y, z; CUDA C++ Programming Guide, "Compute Capabilities"
-MOST_THREADS, MOST_Z, MOST_STATIC, MOST_SHARED = 1024, 64, 49152, 232448  # a block: threads, threads along z, bytes of shared memory
-LARGEST = 2**62  # warp instructions
+MOST_THREADS, MOST_Z = 1024, 64  # a block: threads, threads along z
+MAX_STEPS, LARGEST = 50_000_000, 2**62  # warp instructions of one warp
+STEPS_WORDS = "a positive number of warp instructions, or None for 50,000,000"
+WORKERS_WORDS = "a positive integer, or None for one for each CPU core"
 
 
 def integer(value: Any) -> int | None:
@@ -38,6 +45,11 @@ def positive(value: Any, name: str, words: str) -> int:
     if number is None or number < 1:
         raise LaunchError(f"{name} is {reprlib.repr(value)}; it must be {words}.", value=value)
     return number
+
+
+def most_steps(value: Any) -> int:
+    """Return how many warp instructions a warp may execute."""
+    return MAX_STEPS if value is None else min(positive(value, "max_steps", STEPS_WORDS), LARGEST)
 
 
 def triple(value: Any, name: str) -> Triple:
@@ -102,15 +114,23 @@ def check_sizes(program: Program, grid: Triple, block: Triple, dynamic_shared: A
             raise LaunchError(f"A grid may have at most {most:,} blocks along {axis}, not {blocks:,}.", blocks=blocks, limit=most)
     if block[2] > MOST_Z:
         raise LaunchError(f"A block may have at most {MOST_Z} threads along z, not {block[2]}.")
+    return check_shared(program, dynamic_shared)
+
+
+def check_shared(program: Program, dynamic_shared: Any) -> int:
+    """Refuse more shared memory than the architecture of the kernel has for a block; return the bytes of dynamic shared memory."""
     static = program.shared_bytes - special.reserved(program.slots)
-    if static > MOST_STATIC:
-        raise LaunchError(f"Static shared memory of {static} bytes; a block may declare at most {MOST_STATIC}.")
+    if static > arch.STATIC_SHARED:
+        raise LaunchError(f"Static shared memory of {static} bytes; a block may declare at most {arch.STATIC_SHARED}.")
     dynamic = integer(dynamic_shared)
     if dynamic is None:
         raise LaunchError(f"dynamic_shared is {reprlib.repr(dynamic_shared)}; it must be a number of bytes.")
-    if dynamic < 0 or static + dynamic > MOST_SHARED:
-        raise LaunchError(f"{static} static and {dynamic} dynamic bytes of shared memory; "
-                          f"a block may have at most {MOST_SHARED} in all.")
+    target, known = program.target, arch.SHARED.get(arch.target_number(program.target))
+    most = known.per_block if known else arch.STATIC_SHARED
+    if dynamic < 0 or static + dynamic > most:
+        why = "" if known else f": nothing more is known of {target or 'an architecture without a name'}"
+        raise LaunchError(f"{static} static and {dynamic} dynamic bytes of shared memory; a block may have at most {most} in all"
+                          f"{why or f' on {target}'}.", target=target, limit=most)
     return dynamic
 
 

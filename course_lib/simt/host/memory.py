@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,3 +117,8 @@ def byte_bounds(array: NDArray[Any]) -> tuple[int, int]:
     if array.size == 0:
         return array.ctypes.data, array.ctypes.data
     return np.lib.array_utils.byte_bounds(array)
+
+
+def up(n: SupportsIndex, align: int = 64) -> int:
+    """Round up to a multiple."""
+    return -(-int(n) // align) * align

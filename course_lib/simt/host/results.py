@@ -5,25 +5,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from course_lib.simt.host import counters, faults, levels
+from course_lib.simt.host import counters, faults, lane_faults, levels
 from course_lib.simt.host.running import Running
 from course_lib.simt.ptx.ir import Instruction
-from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, TraceRecord
+from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.simt.runtime import abi
 
-MEETING = "meeting"
+MEETING, STRAY = "meeting", "stray"  # what the runtime notes among the hazards and is none
 RECORD = np.dtype(abi.Record)
 
 
 def report(run: Running, seconds_compile: float, seconds_run: float, defines: Mapping[str, Any]) -> Report:
     """Return the Report of a finished run."""
-    sums: dict[str, NDArray[np.int64]] = {
-        name: np.sum([w.arrays[name].astype(np.int64) for w in run.workers], axis=0) for name in run.workers[0].arrays}
-    if run.uniform is not None:
-        run.uniform.add_counts(sums)
-    total, lines = counters.collect(run.program, sums["executed"], sums["threads"], sums["dynamic"], sums["deopts"][:, 1])
+    sums, total, lines = counters.counted(run)
     shared = tuple(SharedVariable(*v) for v in run.program.shared)
     facts = levels.facts_of(run.program, sums["dynamic"], sums["deopts"][:, 1], total[counters.COPY_EXECUTED] > 0)
     level = levels.Levels(counters.NAMES, run.program.entry, run.kernel.cubin, facts)
@@ -31,12 +26,17 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
                   meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
-                  unfreed[0], unfreed[1], run.program.entry)
+                  unfreed[0], unfreed[1], stray_shuffles(run), run.program.entry)
+
+
+def noted(run: Running) -> set[str]:
+    """Return the kinds of what the workers noted."""
+    return {abi.HAZARDS[h.kind] for worker in run.workers for h in worker.hazards[:worker.record.hazard_count]}
 
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
     """Return the accesses to shared memory that nothing puts in order."""
-    return tuple(h for h in logged(run) if h.kind != MEETING)
+    return tuple(h for h in logged(run) if h.kind not in (MEETING, STRAY))
 
 
 def meetings(run: Running) -> tuple[BarrierMeeting, ...]:
@@ -45,17 +45,34 @@ def meetings(run: Running) -> tuple[BarrierMeeting, ...]:
                  for h in logged(run) if h.kind == MEETING)
 
 
+def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
+    """Return the shuffles that read lanes which took no part."""
+    bx, by, _ = run.block
+    found = []
+    for h in logged(run):
+        if h.kind == STRAY:
+            x, y, z = h.second_thread
+            source = x + bx * (y + by * z)
+            found.append(StrayShuffle(h.first_line, h.first_thread, h.block, source % abi.LANES, h.address,
+                                      lane_faults.absence(source, h.address, run.threads), h.count, h.first_header, h.influence))
+    return tuple(found)
+
+
 def logged(run: Running) -> tuple[Hazard, ...]:
-    """Join what the workers noted: one entry per kind and pair of lines, with the first example."""
-    found: dict[tuple[str, int, int], Hazard] = {}
+    """Join what the workers noted: one entry per kind and pair of lines, with the first example.
+
+    Code of a header that no line of the reader leads to is told apart by its place there.
+    """
+    found: dict[tuple[str, int, int, str, str], Hazard] = {}
     for worker in run.workers:
         for h in worker.hazards[:worker.record.hazard_count]:
             first, second = (run.program.instructions[n] for n in (h.first, h.second))
-            key = (abi.HAZARDS[h.kind], first.line, second.line)
+            places = (i.header if not i.line else "" for i in (first, second))
+            key = (abi.HAZARDS[h.kind], first.line, second.line, *places)
             entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
                            tuple(h.block), h.count, copies(first), copies(second),
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
-                           first.header, second.header)
+                           first.header, second.header, run.influence.get(key[0]))
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
 

@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 from course_lib.simt.codegen.uniform.variant import UniformCode
+from course_lib.simt.host.arguments import Arguments
 from course_lib.simt.host.build import LoadedKernel
 from course_lib.simt.host.images import Image
 from course_lib.simt.host.limits import Triple
@@ -19,6 +20,8 @@ class Running(Protocol):
     program: Program
     uniform: UniformCode | None
     grid: Triple
+    block: Triple
+    threads: int
     arrays: list[DeviceArray]
     images: list[tuple[str, Image]]
     shared_bytes: int
@@ -27,6 +30,8 @@ class Running(Protocol):
     heap: Any
     output: Output
     workers: list[Worker]
+    given: Arguments
+    influence: dict[str, str]
 
     def thread(self, linear: int) -> Triple:
         """Return (x, y, z) of a thread's number in its block."""

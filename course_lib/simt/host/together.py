@@ -66,7 +66,7 @@ class AllSteps:
 
 
 def run(run_together: Callable[[int, int], int], workers: Sequence[Worker], stop: NDArray[np.uint32],
-        progress: Callable[[int, int], object] | None) -> list[tuple[int, Any]]:
+        progress: Callable[[int, int], object] | None, stack_bytes: int) -> list[tuple[int, Any]]:
     """Run all blocks, one for each worker; return (block, record of its worker) of the one that met a fault, if any did."""
     addresses = np.array([worker.address for worker in workers], np.uint64)
     answer = 0
@@ -78,5 +78,5 @@ def run(run_together: Callable[[int, int], int], workers: Sequence[Worker], stop
 
     first = workers[0]
     leader = Worker(first.record, first.arrays, first.hazards, first.records, AllSteps(workers))
-    failed = Sharing(start, [leader], 1, stop, progress).run()
+    failed = Sharing(start, [leader], 1, stop, progress, stack_bytes).run()
     return [(answer - 1, workers[answer - 1].record)] if failed else []

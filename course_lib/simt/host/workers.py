@@ -13,20 +13,27 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from course_lib.simt.codegen import native
 from course_lib.simt.runtime import abi
 
 MOST_THREADS = 256
 NOTHING_LEFT = -(1 << 62)  # a step budget that stays used up
+USUAL_BYTES = 2 << 20  # of frames that every thread has room for: systems give it 8 MB, or 512 KB and Python 16 MB
+SPARE_BYTES = 1 << 20  # of stack for the runtime's functions and Python's own
 
 
 @functools.cache
-def pool() -> futures.ThreadPoolExecutor:
-    """Return the process's threads. They are started when needed, and wait for the next launch: a new one costs as much as a small one."""
+def pool(stack_bytes: int = 0) -> futures.ThreadPoolExecutor:
+    """Return the process's threads with stacks of so many bytes; 0: of the system's usual size.
+
+    They are started when needed, and wait for the next launch: a new one costs as much as a small one.
+    """
     return futures.ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="simt")
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=pool.cache_clear)  # threads stay behind in the parent
+_stack_size = native.fork_safe_lock()  # which is the process's, not a thread's
 
 
 class Steps(Protocol):
@@ -51,6 +58,20 @@ class Worker:
         return ctypes.addressof(self.record)
 
 
+def submit(stack_bytes: int, work: Callable[[Worker], object], worker: Worker) -> None:
+    """Have a thread do some work, one with a stack for frames of so many bytes."""
+    if stack_bytes <= USUAL_BYTES:
+        pool().submit(work, worker)
+        return
+    stack = 1 << (stack_bytes + SPARE_BYTES).bit_length()  # few sizes, so that launches share threads
+    with _stack_size:
+        before = threading.stack_size(stack)
+        try:
+            pool(stack).submit(work, worker)
+        finally:
+            threading.stack_size(before)
+
+
 class Sharing:
     """The blocks of one grid, handed out in order, chunk by chunk.
 
@@ -64,11 +85,14 @@ class Sharing:
         (1,): the flag that the runtime looks at after every warp.
     progress
         Called with (blocks done, blocks in all) now and then.
+    stack_bytes
+        Of the largest frame of the kernel's code.
     """
 
     def __init__(self, run_blocks: Callable[[int, int, int], int], workers: Sequence[Worker], total: int, stop: NDArray[np.uint32],
-                 progress: Callable[[int, int], object] | None = None) -> None:
+                 progress: Callable[[int, int], object] | None = None, stack_bytes: int = 0) -> None:
         self.run_blocks, self.workers, self.total, self.stop, self.progress = run_blocks, workers, total, stop, progress
+        self.stack_bytes = stack_bytes
         shared = len(workers) > 1 or progress
         self.chunk = max(1, min(-(-total // (len(workers) * 4)), 4096)) if shared else total
         self.chunks = iter(range(0, total, self.chunk))
@@ -83,7 +107,8 @@ class Sharing:
 
         Threads of their own do the work even when there is one worker: Ctrl-C reaches the main thread only while it runs Python.
         """
-        if len(self.workers) == 1 and not self.progress and threading.current_thread() is not threading.main_thread():
+        alone = len(self.workers) == 1 and not self.progress and self.stack_bytes <= USUAL_BYTES
+        if alone and threading.current_thread() is not threading.main_thread():
             answers = [self._work(self.workers[0])]
         else:
             answers = self._run_in_threads()
@@ -100,7 +125,7 @@ class Sharing:
         self.finished.acquire()
         try:
             for worker in self.workers:
-                pool().submit(self._work_in_pool, worker)
+                submit(self.stack_bytes, self._work_in_pool, worker)
             while not self.finished.acquire(timeout=0.05):
                 if self.progress:
                     self.progress(self.done, self.total)

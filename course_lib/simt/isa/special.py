@@ -29,6 +29,9 @@ CLOCKS = {"%clock": (4, 0), "%clock_hi": (4, 32), "%clock64": (8, 0), "%globalti
 WIDE = ("%gridid", "%clock64", "%globaltimer")
 ALIASES = {f"%{n}clusterid.{a}": f"%{n}ctaid.{a}" for n in ("", "n") for a in AXES}  # every block is a cluster of its own
 REFUSED = re.compile(r"%(envreg(?!1$|2$)\d+|pm\d+(_64)?|current_graph_exec)")
+# "PTX ISA", Special Registers, Target ISA Notes: the first architecture with them
+SINCE = ((re.compile(r"%reserved_smem_offset_\w+"), 80),
+         (re.compile(r"%(aggr_smem_size|is_explicit_cluster|n?clusterid\.\w|cluster_\w+(\.\w)?)"), 90))
 REASONS = {"%envreg": ": the driver sets it"}
 
 
@@ -61,11 +64,19 @@ def values(warp: int, block: tuple[int, int, int], grid: tuple[int, int, int]) -
     return found
 
 
-def sizes(static_bytes: int, dynamic_bytes: int) -> dict[str, int]:
+def since(name: str) -> int:
+    """Return the number of the first architecture that has a special register; 0: every one.
+
+    >>> since("%reserved_smem_offset_cap"), since("%cluster_ctaid.x"), since("%tid.x")
+    (80, 90, 0)
+    """
+    return next((first for names, first in SINCE if names.fullmatch(name)), 0)
+
+
+def sizes(target: str, static_bytes: int, dynamic_bytes: int) -> dict[str, int]:
     """Return the special registers about shared memory, for a block with these bytes of it."""
-    total = static_bytes + dynamic_bytes
-    return {"%dynamic_smem_size": dynamic_bytes, "%total_smem_size": -(-total // LIMITS.shared_unit) * LIMITS.shared_unit,
-            "%aggr_smem_size": total + RESERVED}
+    total, unit = static_bytes + dynamic_bytes, arch.SHARED.get(arch.target_number(target), arch.SHARED[90]).unit
+    return {"%dynamic_smem_size": dynamic_bytes, "%total_smem_size": -(-total // unit) * unit, "%aggr_smem_size": total + RESERVED}
 
 
 def shared_begin(target: str) -> int:
@@ -76,8 +87,7 @@ def shared_begin(target: str) -> int:
     >>> [shared_begin(target) for target in ("sm_75", "sm_80", "sm_90a", "sm_120")]
     [0, 1024, 1024, 1024]
     """
-    found = re.match(r"sm_(\d+)", target)
-    return RESERVED if found and int(found[1]) >= 80 else 0
+    return RESERVED if arch.target_number(target) >= 80 else 0
 
 
 def reserved(names: Iterable[str]) -> int:

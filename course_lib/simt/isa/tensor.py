@@ -122,9 +122,16 @@ def describe_product(program: Placed, ins: Instruction, number: int) -> Tensor:
     for name, operand, part in zip("dabc", ins.operands, (parts[3], *parts[:3])):
         getattr(record, name)[:part.registers] = registers(program, ins, operand, part)
     record.a_registers, record.b_registers, record.c_registers, record.d_registers = (p.distinct for p in parts)
+    record.apart = apart(record)
     pipe = {"f64": "dmma", "s8": "imma", "u8": "imma"}.get(kind, "hmma")
     steps = -(-shape[2] // record.split) * (2 if wmma and kind != "f64" else 1)
     return Tensor("multiply", record, maps=parts[:3], pipe=pipe, machine_instructions=steps)
+
+
+def apart(record: Any) -> bool:
+    """Say whether D can be written element by element: no register of it is read later."""
+    a, b, c, d = (getattr(record, name)[:getattr(record, f"{name}_registers")] for name in "abcd")
+    return not set(d) & {*a, *b} and not any(to in c and (i >= len(c) or c[i] != to or c.count(to) > 1) for i, to in enumerate(d))
 
 
 def product_form(ins: Instruction, wmma: bool) -> tuple[str, tuple[str, ...], list[str], bool]:

@@ -26,6 +26,7 @@ NONE = 0xFFFFFFFF
 SHUFFLES = ("up", "down", "bfly", "idx")
 VOTES = ("all", "any", "uni", "ballot")
 KINDS = ("shfl", "vote", "match", "redux", "activemask")
+IN_CUDA = {"bfly": "xor", "idx": ""}  # what CUDA C calls a shuffle that PTX calls so
 
 
 def refuse(ins: Instruction) -> UnsupportedInstruction:
@@ -55,6 +56,24 @@ def signature(ins: Instruction) -> Signature:
     if name == "vote":
         return ("i32" if "ballot" in ins.opcode else "i1",), ("i1", "i32")
     return ("i32",), ("i32",) * 2 if name == "redux" else ()
+
+
+def in_cuda(ins: Instruction) -> str:
+    """Return what CUDA C calls an instruction between lanes that has a mask.
+
+    >>> for name in ("shfl.sync.bfly.b32", "vote.sync.ballot.b32", "match.all.sync.b64", "redux.sync.add.s32", "bar.warp.sync"):
+    ...     print(in_cuda(Instruction(tuple(name.split(".")), (), None, 1)))
+    __shfl_xor_sync
+    __ballot_sync
+    __match_all_sync
+    __reduce_add_sync
+    __syncwarp
+    """
+    if ins.kind is Kind.WARP_BARRIER:
+        return "__syncwarp"
+    name, flavour = ins.opcode[0], next(p for p in ins.opcode[1:] if p != "sync")
+    parts = {"shfl": ("shfl", IN_CUDA.get(flavour, flavour)), "vote": (flavour,), "redux": ("reduce", flavour)}.get(name, (name, flavour))
+    return "_".join(("__" + parts[0], *filter(None, parts[1:]), "sync"))
 
 
 def elements(ins: Instruction) -> int:
@@ -96,7 +115,8 @@ def cross(program: Placed, ins: Instruction, number: int) -> Any:
     name, record = ins.opcode[0], abi.Cross(number=number, predicate=NONE, bytes=4)
     record.kind, record.mask = KINDS.index(name), NONE
     if "sync" in ins.opcode:  # the last operand names the lanes that take part
-        record.mask = slot(program, ins.operands[-1], "i32")
+        members = ins.operands[-1]
+        record.mask, record.known = slot(program, members, "i32"), 0 if isinstance(members, Reg) else members.value & 0xFFFFFFFF
     targets = ins.destinations
     record.result = program.slots[targets[0].name][0] if targets else NONE
     given = ins.operands[ins.results:]

@@ -9,8 +9,9 @@ from course_lib.simt.isa.special import CLOCKS
 from course_lib.simt.ptx.ir import ACCESSES, Function, Imm, Instruction, Kind, Reg, at_line, type_bytes
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
-REFERENCE_ONLY = frozenset({Kind.EXCHANGE, Kind.ATOMIC, Kind.MATRIX, Kind.COPY, Kind.CALL, Kind.INDEXED_BRANCH, Kind.TRAP, Kind.SLEEP,
+REFERENCE_ONLY = frozenset({Kind.EXCHANGE, Kind.ATOMIC, Kind.CALL, Kind.INDEXED_BRANCH, Kind.TRAP, Kind.SLEEP,
                             Kind.ARRIVAL, Kind.WARP_BARRIER, Kind.IMAGE})  # what the uniform generator leaves to the reference generator
+BY_RUNTIME = frozenset({Kind.MATRIX, Kind.COPY})  # of all lanes, on the register file
 
 
 @dataclass
@@ -24,6 +25,8 @@ class Block:
     live_in: frozenset[str] = frozenset()
     head: bool = True  # False: the uniform generator's code only gets here from the block before
     uniform: bool = True  # False: holds an instruction that only the reference generator translates
+    by_runtime: bool = False  # holds nothing but instructions of the kinds BY_RUNTIME
+    continues: bool = False  # a head only because the block before is by_runtime, or this one is
     loop: bool = False  # part of a loop
     loop_head: int | None = None  # the block where the innermost loop around this one begins
     polls: bool = False  # may go round a loop until another thread has changed memory
@@ -75,6 +78,8 @@ def can_be_uniform(ins: Instruction) -> bool:
         return ins.kind is Kind.BRANCH
     if any(isinstance(o, Reg) and o.name in CLOCKS for o in ins.operands):
         return False
+    if ins.kind in BY_RUNTIME:
+        return True
     if ins.kind in REFERENCE_ONLY or ins.opcode[0] == "cp" or ins.opcode[-1] == "b128":
         return False
     if ins.kind in ACCESSES:
@@ -118,12 +123,13 @@ def split(function: Function, first: int = 0) -> tuple[list[Block], dict[str, in
             pending.append(item)
             current = None
             continue
-        uniform = can_be_uniform(item)
-        head = current is None or uniform != current.uniform
+        uniform, by_runtime = can_be_uniform(item), item.kind in BY_RUNTIME and item.guard is None
+        parted = current is None or uniform != current.uniform
+        head = current is None or parted or by_runtime != current.by_runtime
         if head:
             bases = set()
         if may_leave(item, bases) or current is None or head:
-            current = Block(len(blocks), number, head=head, uniform=uniform)
+            current = Block(len(blocks), number, head=head, uniform=uniform, by_runtime=by_runtime, continues=head and not parted)
             blocks.append(current)
             labels.update(dict.fromkeys(pending, current.index))
             pending = []

@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from course_lib import arch
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
 from course_lib.simt.isa import barriers, carry, coverage, images
 from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
-from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL
+from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL, since
 from course_lib.simt.isa.tensor import Tensor
-from course_lib.simt.passes import bodies, calls, cfg, fuse, layout, parameters
+from course_lib.simt.passes import bodies, callers, calls, cfg, fuse, layout, parameters
 from course_lib.simt.passes.calls import Linked
 from course_lib.simt.passes.cfg import Block
 from course_lib.simt.passes.contract import contract
@@ -48,6 +49,7 @@ class Program:
     max_threads: int
     entry_block: int
     linked: Linked
+    target: str  # the architecture that the text is for: "sm_90"
     shared_begin: int  # the address of the first byte that is stored of shared memory: offset 0
     lost_alignments: list[tuple[str, int, int, int]]  # of shared variables: name, alignment asked for, address, line of its first use
     accesses: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Access
@@ -76,7 +78,7 @@ def build_program(module: Module, entry: str) -> Program:
         What the simulator does not know, and what is not PTX, with its source line.
     """
     linked = link(module, entry)
-    check_forms(linked)
+    check_forms(linked, module.target)
     normalise_bodies(linked)
     verify_bodies(linked)
     variables = place_variables(module, linked, entry)
@@ -86,7 +88,7 @@ def build_program(module: Module, entry: str) -> Program:
     program = Program(
         entry, code.instructions, code.blocks, slots, register_bytes, variables.params, variables.shared, variables.sizes["shared"],
         linked.frames[entry], variables.constants, variables.addresses, variables.sizes["const"], most_threads(module.functions[entry]),
-        code.entry_block, linked, variables.shared_begin, variables.lost_alignments)
+        code.entry_block, linked, module.target, variables.shared_begin, variables.lost_alignments)
     describe(program)
     note_channels(program)
     fuse_accesses(program)
@@ -99,17 +101,21 @@ def link(module: Module, entry: str) -> Linked:
     if entry not in kernels:
         known = ", ".join(kernels) or "none"
         raise LaunchError(f"No kernel named {entry!r} in this source (kernels: {known}). Declare it extern \"C\".", entry=entry)
-    return calls.link(parameters.lower(module), entry)
+    lowered = parameters.lower(module)
+    linked = calls.link(lowered, entry)
+    callers.give_lines(linked, calls.taken(lowered), entry)
+    return linked
 
 
-def check_forms(linked: Linked) -> None:
-    """Refuse instructions that the table of forms does not list; bring modifiers into the table's order."""
+def check_forms(linked: Linked, target: str) -> None:
+    """Refuse instructions that the table of forms does not list and registers that the target lacks; bring modifiers into order."""
     for name, function in linked.functions.items():
         body = []
         for ins in function.body:
             if isinstance(ins, Instruction):
                 ins = coverage.in_order(ins)
                 refuse_unknown(ins)
+                refuse_too_new(ins, target)
                 coverage.check_form(ins)
             body.append(ins)
         linked.functions[name] = dataclasses.replace(function, body=body)
@@ -231,3 +237,11 @@ def refuse_unknown(ins: Instruction) -> None:
         raise UnsupportedInstruction(
             f"{at_line(ins)}the simulator does not know the instruction {ins.name}"
             f"{coverage.reason(ins.opcode[0])}.", opcode=ins.name, line=ins.where)
+
+
+def refuse_too_new(ins: Instruction, target: str) -> None:
+    """Refuse a special register that the architecture of the text does not have yet."""
+    for register in ins.sources:
+        if 0 < arch.target_number(target) < since(register.name):
+            raise UnsupportedInstruction(f"{at_line(ins)}{target} has no special register {register.name}: it is there from "
+                                         f"sm_{since(register.name)} on.", opcode=ins.name, line=ins.where)

@@ -5,6 +5,8 @@ import re
 import struct
 from typing import NamedTuple
 
+import numpy as np
+
 from course_lib.simt.ptx.ir import Imm, Pointer, Sym, Variable, type_bytes
 from course_lib.simt.ptx.names import Named
 from course_lib.simt.ptx.operands import Operands
@@ -124,8 +126,10 @@ class Variables(Operands):
         dimensions = [*shape, *([declared.parts] if declared.parts > 1 else [])]
         if dimensions and not self.peek().startswith("{"):
             raise self.error(f"the initial value of an array stands in braces, found {self.peek()!r}")
-        items = self.values(dimensions) if dimensions else [self.value()]
         size, data, pointers = type_bytes(declared.kind), bytearray(), []
+        packed = self.packed(declared.kind) if dimensions else None
+        items = [] if packed is not None else self.values(dimensions) if dimensions else [self.value()]
+        data += packed or b""
         for item in items:
             if isinstance(item, Pointer):
                 if size < 4:
@@ -140,14 +144,24 @@ class Variables(Operands):
             raise self.last(f"{len(data)} bytes of initial values for {nbytes} bytes")
         return bytes(data.ljust(nbytes, b"\0")), tuple(pointers)
 
-    def plain_numbers(self) -> list[Imm | Pointer]:
+    def packed(self, kind: str) -> bytes | None:
+        """Read a long list of plain numbers at once; return the bytes of integers. None, and nothing is read, for other values."""
+        if self.kinds[self.at] != "numbers" or kind in ("f32", "f64") or type_bytes(kind) > 8:
+            return None
+        values = np.array(self.plain_numbers(), np.uint64)
+        return values.astype(f"<u{type_bytes(kind)}").tobytes()
+
+    def plain_numbers(self) -> list[int]:
         """Read a long list of plain numbers, which is one token: headers bring tables of 100,000 bytes."""
-        return [Imm(int(word)) for word in self.take()[1:-1].split(",")]
+        found = [int(word) for word in self.take()[1:-1].split(",")]
+        if max(found) >> 64:
+            raise self.last(f"{max(found)} does not fit into 64 bits")
+        return found
 
     def values(self, dimensions: list[int]) -> list[Imm | Pointer]:
         """Read the values in braces; those of an inner pair begin a row and fill it up with zeros."""
         if self.kinds[self.at] == "numbers":
-            return self.plain_numbers()
+            return [Imm(number) for number in self.plain_numbers()]
         row, found = row_of(dimensions), []
         self.take("{")
         more = self.peek() != "}"

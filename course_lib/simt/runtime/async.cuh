@@ -29,15 +29,23 @@ __device__ __noinline__ void mark_flight(Warp* w, u64 address, u32 bytes, u32 fl
     }
 }
 
+// Copy 4, 8 or 16 bytes; both addresses are multiples of the size, or of 8.
+__device__ __forceinline__ void move_whole(u64 to, u64 from, u32 bytes) {
+    if (bytes == 4) {
+        *(u32*)to = *(const u32*)from;
+        return;
+    }
+    *(u64*)to = *(const u64*)from;
+    if (bytes == 16) *(u64*)(to + 8) = *(const u64*)(from + 8);
+}
+
 // Write the data of one copy for the lanes of `mask`.
 __device__ __noinline__ void land(Warp* w, InFlight* f, u32 mask) {
     const u32 race = ((const Launch*)w->launch)->racecheck;
 #pragma unroll 1
     for (u32 left = mask; left; left &= left - 1) {
         const u32 l = lowest(left);
-#pragma unroll 1
-        for (u32 i = 0; i < f->bytes; i += 4)
-            *(u32*)(w->shared + f->target[l] + i) = ((const u32*)f->data)[4 * l + i / 4];
+        move_whole(w->shared + f->target[l], (u64)&f->data[2 * l], f->bytes);
         if (race) mark_flight(w, f->target[l], f->bytes, 0);
     }
     f->mask &= ~mask;
@@ -122,8 +130,10 @@ extern "C" __device__ u32 copy_async(Warp* w, const Copy* c) {
         f->target[l] = target[l];
         f->group[l] = q->committed[l];
         u8* data = (u8*)&f->data[2 * l];
+        if (size[l] == c->bytes) move_whole((u64)data, host[l], c->bytes);
+        else
 #pragma unroll 1
-        for (u32 i = 0; i < c->bytes; ++i) data[i] = i < size[l] ? *(const u8*)(host[l] + i) : 0;
+            for (u32 i = 0; i < c->bytes; ++i) data[i] = i < size[l] ? *(const u8*)(host[l] + i) : 0;
         if (!race) continue;
         touch(w, c->number, 1, l, target[l], c->bytes);
         mark_flight(w, target[l], c->bytes, 1);

@@ -166,23 +166,48 @@ __device__ __noinline__ u32 release(Worker* k, const Launch* L) {
     return 0;
 }
 
-// -- barriers of a warp ---------------------------------------------------------------------------------------------------
-// Let the lanes go on whose partners have all come: the living lanes that their mask names wait with the same mask.
+// -- lanes of a warp that wait for each other ----------------------------------------------------------------------------------
+// "PTX ISA": an instruction with a mask waits until all threads of the mask that have not ended have executed one "with the same
+// qualifiers and the same membermask value"; it need not be the same instruction.
+__device__ __forceinline__ u32 form_at(const Warp* w, u32 lane) {
+    const Cross* x = (const Cross*)w->sync_cross[lane];
+    return x ? 1 + x->kind + 8 * x->flavour + 1024 * x->bytes : 0;
+}
+
+// The lanes of `among` that wait with the same mask as `lane` at instructions of the same form.
+__device__ __noinline__ u32 partners(const Warp* w, u32 among, u32 lane) {
+    u32 there = 0;
+#pragma unroll 1
+    for (u32 o = among; o; o &= o - 1)
+        if (w->sync_mask[lowest(o)] == w->sync_mask[lane] && form_at(w, lowest(o)) == form_at(w, lane)) there |= o & -o;
+    return there;
+}
+
+// Let the lanes go on whose partners have all come, an exchange after it has taken place. Returns them, and none after a fault.
 __device__ __noinline__ u32 release_lanes(Warp* w) {
+    const u32 active = w->mask;
     u32 freed = 0;
 #pragma unroll 1
     for (u32 left = w->synced; left; left &= left - 1) {
-        const u32 mask = w->sync_mask[lowest(left)];
-        u32 there = 0;
-#pragma unroll 1
-        for (u32 o = w->synced; o; o &= o - 1)
-            if (w->sync_mask[lowest(o)] == mask) there |= o & -o;
-        if (!(mask & w->alive & ~there)) freed |= left & -left;
+        const u32 l = lowest(left);
+        if (!(w->sync_mask[l] & w->alive & ~partners(w, w->synced, l))) freed |= left & -left;
     }
+    u32 exchanging = 0;
 #pragma unroll 1
-    for (u32 left = freed; left; left &= left - 1) wait_at(w, w->sync_next[lowest(left)], left & -left);
+    for (u32 left = freed; left; left &= left - 1) {
+        if (w->sync_cross[lowest(left)]) exchanging |= left & -left;
+        else wait_at(w, w->sync_next[lowest(left)], left & -left);
+    }
     w->synced &= ~freed;
-    w->sync += freed != 0;
+    w->granted |= exchanging;
+    w->sync += freed != exchanging;
+#pragma unroll 1
+    while (exchanging) {
+        w->mask = partners(w, exchanging, lowest(exchanging));
+        exchanging &= ~w->mask;
+        if (cross_group(w, 0, w->sync_mask[lowest(w->mask)])) return 0;
+    }
+    w->mask = active;
     return freed;
 }
 
@@ -196,10 +221,11 @@ extern "C" __device__ u32 sync_warp(Warp* w, u32 number, u32 slot, u32 next, u32
         w->sync_mask[l] = mask;
         w->sync_next[l] = next;
         w->sync_at[l] = number;
+        w->sync_cross[l] = 0;
     }
     w->synced |= lanes;
     release_lanes(w);
-    return 0;
+    return ((Worker*)w->worker)->fault != NO_FAULT;
 }
 
 // All lanes that live wait for others of their warp which wait elsewhere.
@@ -207,7 +233,6 @@ __device__ __noinline__ u32 stuck_lanes(Warp* w) {
     const u32 l = lowest(w->synced), missing = w->sync_mask[l] & w->alive;
     u32 other = w->parked ? w->barrier : w->sync_at[l];
 #pragma unroll 1
-    for (u32 left = missing & w->synced; left; left &= left - 1)
-        if (w->sync_mask[lowest(left)] != w->sync_mask[l]) other = w->sync_at[lowest(left)];
+    for (u32 left = missing & w->synced & ~partners(w, w->synced, l); left; left &= left - 1) other = w->sync_at[lowest(left)];
     return fault(w, STUCK_LANES, w->sync_at[l], l, (u64)other << 32 | w->sync_mask[l]);
 }

@@ -36,18 +36,29 @@ __device__ __forceinline__ u32 lowest_block(const Warp* w, u32 first, u32 words)
     return ~0u;
 }
 
-__device__ u32 release_lanes(Warp* w);
 __device__ u32 stuck_lanes(Warp* w);
+
+// Make those lanes active that waited at one exchange, which has taken place; return its number.
+__device__ __noinline__ u32 behind_exchange(Warp* w) {
+    const u32 number = w->sync_at[lowest(w->granted)];
+    w->mask = 0;
+#pragma unroll 1
+    for (u32 left = w->granted; left; left &= left - 1)
+        if (w->sync_at[lowest(left)] == number) w->mask |= left & -left;
+    w->granted &= ~w->mask;
+    return number;
+}
 
 // Choose the lowest block at which lanes wait, count it, and make those lanes the active ones.
 // Returns its number, or -1: no lane left, -2: step budget used up, -3: all lanes together, go on in uniform code,
-// -4: the next warp's turn, -5: all that live wait at a barrier.
+// -4: the next warp's turn, -5: all that live wait at a barrier, BEHIND_EXCHANGE + n: go on behind exchange n.
 extern "C" __device__ int next_block(Warp* w) {
     const Launch* L = (const Launch*)w->launch;
     Worker* k = (Worker*)w->worker;
     const u32 words = (L->blocks_of_code + 63) / 64;
     u64* bits = (u64*)w->bits;
     if (L->interleaved && !(w->slice ^= 1)) return -4;
+    if (w->granted) return BEHIND_EXCHANGE + behind_exchange(w);
     u32 b = lowest_block(w, w->skip, words);
     if (b == ~0u && w->skip) {
         w->skip = 0;
@@ -86,7 +97,7 @@ extern "C" __device__ int next_block(Warp* w) {
     }
     if (w->synced) {
         if (release_lanes(w)) return next_block(w);
-        stuck_lanes(w);
+        if (k->fault == NO_FAULT) stuck_lanes(w);
         return -2;
     }
     if (!w->parked) return -1;

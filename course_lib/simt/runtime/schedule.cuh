@@ -45,7 +45,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->no_uniform = 0;
     w->in_uniform = 0;
     w->slice = 0;
-    w->parked = w->synced = 0;
+    w->parked = w->synced = w->granted = 0;
     w->bar_true = w->skip = w->spun = 0;
     w->patience = L->together ? PATIENCE_TOGETHER : PATIENCE;
     w->traced = traced;
@@ -90,8 +90,9 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
     k->epoch = k->floor = k->named = 0;
 #pragma unroll 1
     for (u32 i = 0; i < BARRIERS; ++i) k->bar_arrived[i] = 0;
+    u64 poison = L->poison;
 #pragma unroll 1
-    for (u64 i = 0; i < L->shared_bytes; i += 8) *(u64*)(k->shared + i) = 0x7fbadbad7fbadbadull;
+    for (u64 i = 0; i < L->shared_bytes; i += 8, poison += L->poison_step) *(u64*)(k->shared + i) = poison;
     if (L->racecheck) forget_accesses(k, L);
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {

@@ -15,6 +15,8 @@ enum { COUNTS = 8 };                // per access: executed, threads, sectors, w
                                     // of a call or a jump by a table, the first: how often its lanes went to different places
 enum { LINE_BYTES = 128 };          // of shared memory for which one reading is noted
 enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are settled at once
+enum { BEHIND_EXCHANGE = 0x40000000 };   // next_block: some lanes go on in the middle of a block, behind the exchange of this number
+enum Crossed { TOGETHER, WRONG, IN_PARTS };   // how an exchange went; IN_PARTS: next_block sends the lanes on
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
 enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,
@@ -26,11 +28,12 @@ enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THEN_REFERENCE };   // the last: reference code goes on from there
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
-             BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE };
+             BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, INACTIVE_LANE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
-enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING };   // MEETING: warps met at barriers of two lines; address: its number
+enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY };   // MEETING: warps met at barriers of two lines; address: its number
+                                    // STRAY: a shuffle read a lane that took no part; address: the mask of the lane that read
 enum ImageUse { SAMPLE, GATHER, READ_SURFACE, WRITE_SURFACE };
 enum ImageElement { OF_FLOAT, OF_SIGNED, OF_UNSIGNED, OF_HALF };    // the first three are also what a fetch asks for
 enum AddressMode { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR };
@@ -57,6 +60,7 @@ struct Access {                // one static memory instruction
 struct Cross {                 // one instruction that moves values between lanes; operands are byte offsets of registers
     u32 kind, flavour, bytes, number;
     u32 result, predicate, a, b, c, mask;   // ~0: there is none
+    u32 known;                              // the mask, where it is a literal; 0: read it
 };
 
 struct Call {                  // one call instruction; its data: (offset in the frame, bytes) of results and parameters, (slot, bytes) to save
@@ -76,6 +80,7 @@ struct Map { u32 count; u8 row[512], column[512]; };   // element e of lane l at
 struct Product {               // one D = A * B + C
     u32 number, m, n, k, split, kind, c_half, d_half, saturate, signed_a, signed_b;
     u32 a_registers, b_registers, c_registers, d_registers, a[8], b[8], c[8], d[8];
+    u32 apart;                 // no register of D is one of A's or B's, and of C's only the one of the same elements
 };
 
 struct Copy {                  // one cp.async
@@ -150,7 +155,10 @@ struct Launch {
     u64 shared_bytes, shared_begin, local_bytes, warp_bytes, pending_offset, bits_offset, register_offset, uniform_offset;
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
-    u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, together;   // together: all blocks are resident
+    u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, strict_shuffles;
+    u32 together;              // all blocks are resident
+    u32 stray, stray_step, stray_given;   // what a shuffle reads from a lane that takes no part, if given
+    u64 poison, poison_step;   // the first 8 bytes of a new block's shared memory, and the step to the next
     u64 trace_pair;            // pairs (linear block, warp)
     u64 params, constants, constant_bytes, stop;
     u64 calls, callees, callee_count, call_data, stack_bytes, kernel_frame, print;   // stack_bytes 0: the kernel calls nothing
@@ -182,6 +190,8 @@ struct Warp {
     u64 params, constants, shared, shared_bytes, stack, bar;
     u32 bar_id, bar_count, bar_true, bar_lanes;   // where the warp waits: barrier, threads (0: all), lanes with a true predicate, lanes
     u32 synced, skip, patience, spun, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp
+    u64 sync_cross[32];        // lanes that wait at an exchange: its Cross; 0: they wait at __syncwarp
+    u32 granted, unused;       // lanes whose exchange has taken place; they go on behind it
 };
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }

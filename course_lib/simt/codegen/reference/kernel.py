@@ -46,7 +46,10 @@ class _ReferenceGenerator:
                  "  %sites = load ptr, ptr %p.sites"]
         head += ["  br label %dispatch", "dispatch:", "  %b = call i32 %f.next_block(ptr %w)",
                  "  switch i32 %b, label %leave [ " + " ".join(f"i32 {b.index}, label %b{b.index}" for b in self.program.blocks) + " ]",
-                 "leave:", "  %end = icmp eq i32 %b, -1", "  %budget = icmp eq i32 %b, -2",
+                 "leave:",  # a switch of its own keeps the one above dense, and so a jump by a table
+                 f"  %n = sub i32 %b, {abi.BEHIND_EXCHANGE}",
+                 "  switch i32 %n, label %away [ " + " ".join(f"i32 {n}, label %behind{n}" for n in self.program.crossings) + " ]",
+                 "away:", "  %end = icmp eq i32 %b, -1", "  %budget = icmp eq i32 %b, -2",
                  "  %turn = icmp eq i32 %b, -4", "  %barrier = icmp eq i32 %b, -5",
                  f"  %sx = select i1 %turn, i32 {abi.YIELDED}, i32 {abi.CONVERGED}",
                  f"  %s0 = select i1 %barrier, i32 {abi.BARRIER}, i32 %sx",
@@ -75,6 +78,8 @@ class _ReferenceGenerator:
             return self.leave(block, ins)
         if ins.kind in (Kind.BARRIER, Kind.WARP_BARRIER):
             return self.barrier(block, ins, number)
+        if ins.kind is Kind.EXCHANGE:
+            return self.exchange(ins, number)
         if ins.guard is None:
             return self.effect(ins, number)
         code = self.code
@@ -92,8 +97,6 @@ class _ReferenceGenerator:
             record = self.storage.record("a", self.program.accesses[number], number)
             failed = access.call(self.code, self.program, number, record, "%sites")
             return self.fail_if(failed)
-        if ins.kind is Kind.EXCHANGE:
-            return self.code.do(f"call void %f.cross_lanes(ptr %w, ptr {self.storage.record('x', self.program.crossings[number], number)})")
         if ins.kind is Kind.TRAP:
             self.fail_if(self.code.op(f"call i32 %f.trap(ptr %w, i32 {number})"))
             return self.code.do("br label %dispatch") if ins.opcode[0] == "trap" and ins.guard is None else None
@@ -114,6 +117,24 @@ class _ReferenceGenerator:
         given.append(self.storage.record("t", found.record, number))
         given += [self.storage.raw("m", part, map_bytes(part)) for part in found.maps]
         self.fail_if(self.code.op(f"call i32 %f.{found.function}(ptr %w, " + ", ".join(f"ptr {g}" for g in given) + ")"))
+
+    def exchange(self, ins, number):
+        """When partners of some lanes are elsewhere, the runtime sends all lanes on from `behind` as soon as they may go."""
+        code, others = self.code, "0"
+        if ins.guard is not None:
+            every = code.op("load i32, ptr %p.mask")
+            now = code.op(f"and i32 {every}, {self.storage.predicate(ins.guard)}")
+            others = code.op(f"xor i32 {every}, {now}")
+            code.do(f"store i32 {now}, ptr %p.mask")
+            code.do(f"call void %f.count_guarded(ptr %w, i32 {number})")
+        record, done = self.storage.record("x", self.program.crossings[number], number), code.fresh("done")
+        status = code.op(f"call i32 %f.cross_lanes(ptr %w, ptr {record}, i32 {others})")
+        code.do(f"switch i32 {status}, label %dispatch [ i32 {abi.TOGETHER}, label %{done} i32 {abi.WRONG}, label %failed ]")
+        code.label(done)
+        if ins.guard is not None:
+            code.do(f"store i32 {every}, ptr %p.mask")
+        code.do(f"br label %behind{number}")
+        code.label(f"behind{number}")
 
     # -- control -----------------------------------------------------------------------------------
     def fail_if(self, status):

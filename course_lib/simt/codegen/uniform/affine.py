@@ -134,7 +134,7 @@ class KindAnalysis:
         targets = ins.destinations
         if not targets:
             return []
-        if not cfg.can_be_uniform(ins):
+        if not cfg.can_be_uniform(ins) or ins.kind in cfg.BY_RUNTIME:
             return [VECTOR] * len(targets)
         if ins.kind is Kind.LOAD:
             base = ins.operands[1].base

@@ -12,17 +12,19 @@ from course_lib.simt.codegen.llvm import declarations
 from course_lib.simt.codegen.reference import access
 from course_lib.simt.codegen.uniform import regions
 from course_lib.simt.codegen.uniform.affine import UNIFORM, constant, is_split
+from course_lib.simt.codegen.uniform.by_runtime import ByRuntime
 from course_lib.simt.codegen.uniform.context import Context
 from course_lib.simt.codegen.uniform.divergent import DivergentRegions
 from course_lib.simt.codegen.uniform.exits import Exits
 from course_lib.simt.codegen.uniform.memory import MemoryGroups
 from course_lib.simt.codegen.uniform.moves import Moves
+from course_lib.simt.codegen.uniform.outline import Outline
 from course_lib.simt.codegen.uniform.race import RaceSearch
 from course_lib.simt.codegen.uniform.registers import Registers
 from course_lib.simt.codegen.uniform.roots import Roots, SplitValue
 from course_lib.simt.codegen.uniform.split_arithmetic import SplitArithmetic
 from course_lib.simt.isa.operations import OPS, compute
-from course_lib.simt.passes.cfg import Block
+from course_lib.simt.passes.cfg import BY_RUNTIME, Block
 from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.ptx.ir import ACCESSES, Instruction, Kind
 from course_lib.simt.runtime import abi
@@ -45,6 +47,8 @@ class UniformGenerator:
         self.roots = Roots(self.context)
         self.registers = Registers(self.context, self.roots)
         self.exits = Exits(self.context, self.registers)
+        self.outline = Outline(self.context.vector)
+        self.by_runtime = ByRuntime(self.context, self.registers)
         self.arithmetic = SplitArithmetic(self.context, self.registers, self.roots, self.exits)
         moves = Moves(self.context, self.roots)
         self.race = RaceSearch(self.context, self.registers, self.roots, moves) if racecheck else None
@@ -55,18 +59,23 @@ class UniformGenerator:
     def _find_chains(self):
         chains: dict[int, list[Block]] = {}
         by_index = {b.index: b for b in self.program.blocks}
-        large = len(self.program.blocks) > regions.LARGE
+        large, inside = len(self.program.blocks) > regions.LARGE, set()
         for block in self.program.blocks:
-            if not (block.head and block.uniform) or large and not block.loop:
+            if not (block.head and self._has(block)) or large and not block.loop or block.index in inside:
                 continue
             chain = [block]
             while chain[-1].last is None and chain[-1].instructions[-1].kind is not Kind.BARRIER:
                 following = by_index[chain[-1].successors[0]]
-                if following.head or not following.uniform:
+                if following.head and not following.continues or not self._has(following):
                     break
                 chain.append(following)
+                inside.add(following.index)
             chains[block.index] = chain
         return chains
+
+    def _has(self, block):
+        """Say whether a block is translated here; the search for hazards keeps notes that the runtime's own checks do not expect."""
+        return block.uniform and not (block.by_runtime and self.race)
 
     # -- whole function ----------------------------------------------------------------------------
     def text(self) -> str:
@@ -89,7 +98,8 @@ class UniformGenerator:
                   "  unreachable" if self.chains else "  ret i32 0"]  # LLVM may leave nothing of a function that cannot run
         searching = self.race.constants.values() if self.race else ()
         outside = [*searching, access.declared(self.program), *self.memory.counting.constants.values(),
-                   *self.context.records.values()]
+                   *self.context.records.values(), *self.outline.functions,
+                   *self.by_runtime.constants.values()]
         body = "\n".join([*outside, *start, *code.lines, "}"])
         return body + "\n" + declarations(body)
 
@@ -122,6 +132,8 @@ class UniformGenerator:
             return
         if ins.kind is Kind.BARRIER:
             return self._barrier(block, number)
+        if ins.kind in BY_RUNTIME:
+            return self.by_runtime.emit(ins, number)
         if ins.kind in ACCESSES:
             together = self.context.active is None or {"param", "const"} & set(ins.opcode)
             return self.memory.access(ins, number) if together else self.divergent.access(ins, number)
@@ -137,8 +149,9 @@ class UniformGenerator:
     def _compute(self, ins, number, uniform):
         """Emit arithmetic on scalars or on vectors."""
         results, wanted = OPS[ins.opcode[0]][0](ins)
-        fetch, code = (self.registers.scalar_value, self.code) if uniform else (self.registers.vector_value, self.context.vector)
-        values = compute(code, ins, [fetch(o, t) for o, t in zip(ins.inputs, wanted)])
+        fetch = self.registers.scalar_value if uniform else self.registers.vector_value
+        sources = [fetch(o, t) for o, t in zip(ins.inputs, wanted)]
+        values = compute(self.code, ins, sources) if uniform else self.outline.compute(ins, sources)
         extend = "sext" if ins.opcode[0] == "cvt" and ins.opcode[-2][0] == "s" else "zext"
         for register, value, t in zip(ins.destinations, values, results):
             self.registers.put(register, value, t, uniform, extend, number)

@@ -63,8 +63,9 @@ def alive_behind(program: Program, block: Block) -> frozenset[str]:
 
 def simple(block: Block) -> bool:
     """Say whether uniform code can run a block for some lanes: no barrier, no end of threads."""
-    return block.uniform and bool(block.successors) and not any(i.kind is Kind.BARRIER for i in block.instructions) \
-        and (block.last is None or block.last.kind is Kind.BRANCH)
+    if not block.uniform or block.by_runtime or not block.successors or any(i.kind is Kind.BARRIER for i in block.instructions):
+        return False
+    return block.last is None or block.last.kind is Kind.BRANCH
 
 
 def merged(program: Program, start: Block, region: Region) -> set[str]:

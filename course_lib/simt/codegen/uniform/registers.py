@@ -88,6 +88,8 @@ class Registers:
                 self.store(name)
             return
         value = self.read(name)
+        if t == "i1":
+            return self.code.do(f"store i32 {self.code.op(f'sext i1 {value} to i32')}, ptr {self.context.slot(name)[0]}")
         lanes = self.roots.full(value) if isinstance(value, SplitValue) else self.code.splat(value, t)
         self.code.do(f"store <32 x {t}> {lanes}, ptr {self.context.slot(name)[0]}, align 64")
 

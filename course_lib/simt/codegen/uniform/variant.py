@@ -19,6 +19,9 @@ from course_lib.simt.runtime import abi
 # 0.1 s instead of 0.4 s, and a launch takes as long at N = 256 and 50 ms longer at N = 1024; for gemm_outputs.cu (12,500) 0.24 s instead
 # of 0.93 s. A short text is not worth it: sgemm_naive (2,000) would save 0.05 s and take 0.3 s longer at N = 1024.
 LONG = 4_000
+# LLVM's quick code generator gives each value a place of its own in the function's frame: 50 to 190 bytes for each line of text.
+FRAME_PER_LINE = 512
+MOST_LINES = 1_000_000  # beyond them LLVM takes minutes, and a thread might get no stack of that size: reference code runs, in small frames
 
 
 @dataclass
@@ -28,7 +31,7 @@ class Translated:
     `code`: the object. `nbytes` that it needs in the memory of a warp. `blocks` (1: uniform code has it), `live_start`, `live`: what
     the runtime needs to change between uniform and reference code. `specials`: special register -> offset. `lanes`: (offset, bits,
     values) of the constant lane parts. `chains`: head -> numbers of the blocks that are counted with it.
-    `counted`: a row (block, access, wavefronts, phases, global) for each access.
+    `counted`: a row (block, access, wavefronts, phases, global) for each access. `stack_bytes`: no frame of the code is larger.
     """
 
     code: bytes
@@ -40,20 +43,24 @@ class Translated:
     lanes: list[tuple[int, int, tuple[int, ...]]]
     chains: dict[int, list[int]]
     counted: NDArray[np.int64]
+    stack_bytes: int
 
 
-def translate(program: Program, block: tuple[int, int, int], racecheck: bool) -> Translated:
-    """Translate a Program for thread blocks of one shape, with or without the search for hazards."""
+def translate(program: Program, block: tuple[int, int, int], racecheck: bool) -> Translated | None:
+    """Translate a Program for thread blocks of one shape, with or without the search for hazards; None if that is too long."""
     generator = UniformGenerator(program, block, racecheck)
     text = generator.text()
+    lines = text.count("\n")
+    if lines > MOST_LINES:
+        return None
     blocks, start, live = describe_live(program, generator)
     context = generator.context
     specials = {key[1]: offset for key, offset in context.offsets.items() if key[0] == "u" and key[1] in SPECIAL}
     lanes = [(offset, key[2], key[1][1]) for key, offset in context.offsets.items() if key[0] == "lanes" and key[1][0] == "const"]
     chains = {head: [b.index for b in chain] for head, chain in generator.chains.items()}
-    level = 0 if text.count("\n") > LONG else 2
+    level = 0 if lines > LONG else 2
     return Translated(native.compile_ir(text, level, passes=False), context.nbytes + 64, blocks, start, live, specials, lanes, chains,
-                      accesses_of(program, context.static))
+                      accesses_of(program, context.static), lines * FRAME_PER_LINE)
 
 
 def describe_live(program: Program, generator: UniformGenerator) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]:
@@ -93,7 +100,7 @@ def accesses_of(program: Program, static: Mapping[int, tuple[int, int]]) -> NDAr
     for block in program.blocks:
         for number in range(block.first, block.first + len(block.instructions)):
             access = program.accesses.get(number)
-            if access is not None and access.tag != fuse.ABSORBED:
+            if access is not None and access.tag != fuse.ABSORBED and number not in program.tensors:     # those the runtime counts
                 in_global = access.space == abi.SPACES["global"]
                 rows.append((block.index, number, *static.get(number, (0, 0)), int(in_global)))
     return np.array(rows, np.int64).reshape(-1, 5)
@@ -106,6 +113,7 @@ class UniformCode:
         self.translated = translated
         self.library = native.Library([translated.code, *accesses], ["uniform"])
         self.address = self.library.address("uniform")
+        self.stack_bytes = translated.stack_bytes
 
     def fill(self, raw: NDArray[np.uint8], values: Mapping[str, Any]) -> None:
         """Write the special registers (name -> values) and the constant lane parts of one warp into its uniform memory."""

@@ -1,0 +1,77 @@
+"""The race: what is run, that every contestant is right, and what was recorded."""
+
+import numpy as np
+import pytest
+
+from course_lib import data
+from course_lib.bench.race import CONTESTANTS, Heat, candidates, groups, heats, line, mean, table
+from course_lib.bench.tuned import TUNED_SIZES
+from course_lib.kernels import get
+from course_lib.run import run
+
+ROWS = data.readings("race").rows
+FIELDS = tuple(Heat.__dataclass_fields__)
+TILES = [(dtype, tile) for dtype, (_, _, tiles) in CONTESTANTS.items() for tile in tiles]
+
+
+def test_every_heat_was_recorded_once_and_every_answer_was_right():
+    assert [Heat(**{name: row[name] for name in FIELDS}) for row in ROWS] == list(heats())
+    assert {row["wrong"] for row in ROWS} == {0}
+    assert all(row["low"] <= row["ratio"] <= row["high"] for row in ROWS)
+    assert all(row["library"] / row["ours"] == pytest.approx(row["ratio"], rel=0.09) for row in ROWS), "medians of the same turns"
+
+
+def test_what_was_recorded_is_among_the_candidates():
+    for row in ROWS:
+        assert row["parameters"] in list(candidates(Heat(**{name: row[name] for name in FIELDS}), 132)), line(row)
+
+
+def test_the_recorded_means():
+    found = {name: (len(rows), round(mean(rows), 2)) for name, rows in groups(ROWS).items()}
+    assert found["float32 squares"] == (len(TUNED_SIZES), 0.97)
+    assert found["float64 squares"] == (len(TUNED_SIZES), 0.99)
+
+
+@pytest.mark.parametrize("heat", [Heat("float32", 257, 64, 31), Heat("float32", 256, 64, 31), Heat("float32", 31, 64, 256, TRANSA=1),
+                                  Heat("float64", 100, 37, 64), Heat("float64", 5, 6, 8, TRANSB=1), Heat("float32", 1, 1, 1)])
+def test_candidates_fit_the_matrices(heat):
+    kernel = get(CONTESTANTS[heat.dtype][0])
+    found = list(candidates(heat, 132))
+    assert found
+    assert all(kernel.sizes_of(heat.M, heat.N, heat.K, p) is None for p in found)
+    whole = [p for p in found if p["WIDE"] > 1]
+    assert len(whole) in (0, len(found))
+    lengths = (heat.M if heat.TRANSA else heat.K, heat.K if heat.TRANSB else heat.N, heat.N)
+    assert bool(whole) == all(length % CONTESTANTS[heat.dtype][1] == 0 for length in lengths)
+
+
+def test_a_table_names_the_worst_and_counts_what_is_wrong():
+    row = {"kernel": "sgemm_stream_k", "dtype": "float32", "M": 8, "N": 8, "K": 8, "TRANSA": 0, "TRANSB": 0, "beta": 0,
+           "parameters": {"BM": 1}, "library": 1e-6, "ours": 2e-6, "ratio": 0.5, "low": 0.4, "high": 0.6, "wrong": 3}
+    assert "WRONG: 3 elements" in line(row)
+    assert "WRONG" not in line(row | {"wrong": 0})
+    text = table([row, row | {"N": 9, "ratio": 2.0, "wrong": 0}, row | {"beta": 1}])
+    assert "float32 squares                  0.500 of cuBLAS's speed over 1; least 0.500 at 8 × 8 × 8; wrong 1" in text
+    assert "float32 other shapes             2.000" in text
+    assert "beta = 1" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dtype", "tile"), TILES, ids=[f"{d}-{t['BM']}x{t['BN']}x{t['BK']}" for d, t in TILES])
+@pytest.mark.parametrize("transposed", [(0, 0), (1, 1)])
+@pytest.mark.parametrize("wide", [False, True])
+def test_every_contestant_is_right_without_hazards(dtype, tile, transposed, wide):
+    name, most, _ = CONTESTANTS[dtype]
+    rng = np.random.default_rng(7)
+    M, N, K = (132, 68, 84) if wide else (131, 67, 83)
+    A = rng.standard_normal((K, M) if transposed[0] else (M, K)).astype(dtype)
+    B = rng.standard_normal((N, K) if transposed[1] else (K, N)).astype(dtype)
+    C = rng.standard_normal((M, N)).astype(dtype)
+    for blocks in (1, 5):
+        result = run(name, A, B, C, alpha=1.5, beta=-0.5, racecheck=True, backend="sim", TRANSA=transposed[0], TRANSB=transposed[1],
+                     WIDE=most if wide else 1, blocks=blocks, **tile)
+        left, right = (X.T if turn else X for X, turn in zip((A, B), transposed, strict=True))
+        exact = 1.5 * left.astype(float) @ right.astype(float) - 0.5 * C
+        assert np.abs(result.C - exact).max() < (1e-4 if dtype == "float32" else 1e-12)
+        assert result.hazards == ()
+        assert result.stray_writes == 0

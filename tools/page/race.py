@@ -1,0 +1,38 @@
+"""Write docs/race.md: ratios to cuBLAS.
+
+Only the tables are written; the rest of the page stays as it is.
+"""
+
+from course_lib.bench.race import groups, mean
+from course_lib.data import readings
+from tools import ROOT
+from tools.pages import Part, page_command
+
+PAGE = ROOT / "docs" / "race.md"
+TABLES = Part("<!-- written by python -m tools page race -->", "<!-- end of tables -->")
+
+
+def page(text: str) -> str:
+    """Return the page's text with the tables written anew."""
+    found = readings("race")
+    lines = [f"{found.label[0].upper()}{found.label[1:]}, driver {found.driver}; {found.made_by}.", "",
+             "| products | how many | geometric mean of the ratios | least | at |", "|---|--:|--:|--:|---|"]
+    for name, rows in groups(found.rows).items():
+        worst = min(rows, key=lambda row: row["ratio"])
+        lines.append(f"| {name} | {len(rows)} | {mean(rows):.3f} | {worst['ratio']:.3f} | {worst['M']} × {worst['N']} × {worst['K']} |")
+    squares = {(row["dtype"], row["N"]): row for row in groups(found.rows)["float32 squares"] + groups(found.rows)["float64 squares"]}
+    lines += ["", "| N | float32: ours, TFLOP/s | cuBLAS | ratio | float64: ours | cuBLAS | ratio |", "|--:|--:|--:|--:|--:|--:|--:|"]
+    for N in sorted({size for _, size in squares}):
+        cells = [f"{speed:.1f}" if speed > 2 else f"{speed:.3f}" for dtype in ("float32", "float64")
+                 for speed in (*(2e-12 * N**3 / squares[dtype, N][name] for name in ("ours", "library")), squares[dtype, N]["ratio"])]
+        lines.append(f"| {N} | " + " | ".join(cells) + " |")
+    others = [row for row in found.rows if not row["M"] == row["N"] == row["K"] and row["dtype"] == "float32"]
+    double = {(row["M"], row["N"], row["K"]): row["ratio"] for row in found.rows if row["dtype"] == "float64"}
+    lines += ["", "| M × N × K | float32: ratio | float64: ratio |", "|---|--:|--:|"]
+    for row in others:
+        sizes = row["M"], row["N"], row["K"]
+        lines.append(f"| {' × '.join(map(str, sizes))} | {row['ratio']:.3f} | {double[sizes]:.3f} |")
+    return TABLES.renewed(text, "\n".join(lines))
+
+
+command = page_command(PAGE, page)
