@@ -305,7 +305,7 @@ def test_the_prose_says_what_was_recorded():
     plain, padded = (microseconds("transpose", 4096, TILE=32, ROWS=8, PAD=PAD) for PAD in (0, 1))
     tiled = microseconds("sgemm_tiled", 4096, BM=16, BN=16, BK=16) / 1e3
     for said in (f"it needs {plain:.1f} µs on an H200", f"The same kernel needs {padded:.1f} µs", f"that takes {narrow[0]:.0f} ms",
-                 f"the same loads as PAD = 0, only the words lie elsewhere, and it takes {narrow[4]:.1f} ms. So the gain comes from where the words lie",
+                 f"the same loads as PAD = 0, only the words lie elsewhere, and it takes {narrow[4]:.1f} ms. So the gain",
                  f"{narrow[0] / narrow[1]:.1f} times faster", f"It takes {tiled:.1f} ms, nearly the same"):
         assert said in PROSE, said
     coalesced, padded = (data.load("lee").find(name, 4096)[0].median_s for name in ("sgemm_coalesced", "sgemm_padded"))
@@ -315,7 +315,7 @@ def test_the_prose_says_what_was_recorded():
     assert f"on the H200 a factor of {coalesced / padded:.2f}" in PROSE
     scores = bank_conflicts.product_scoreboard().rows
     assert [row[4] for row in scores] == ["5.8%", "15.0%", "14.6%", "15.2%", "100.0%"]
-    assert [row[3] for row in scores[:4]] == [f"{1e3 * data.load('padding').find(name, 4096, parameters=p)[0].median_s:.1f}" for name, p in (
+    assert [row[3] for row in scores[:4]] == [f"{microseconds(name, 4096, **p) / 1e3:.1f}" for name, p in (
         *(("sgemm_padded", {"TILE": 16, "PAD": PAD}) for PAD in (0, 4, 1)), ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16}))]
     assert all(float(row[2]) < float(row[3]) for row in scores[:4]), "no modelled time above a recording"
     told = CELLS["scoreboard-told"]
@@ -397,7 +397,7 @@ def test_the_sliders_kernel_counts_what_the_readers_does(mine):
     checked = sum(counters.get(counter_name("wavefronts", "load"), 0) for counters in check(mine).lines.values())
     assert ours.count("wavefronts") == checked == 65_536 / 16
     assert "Its table counts wavefronts, too, but for a smaller matrix of 64 × 64" in PROSE
-    assert "fewer wavefronts" not in "".join(CELLS[cell] for cell in list(CELLS)[:list(CELLS).index("reveal")]), "that would tell the answer"
+    assert "fewer wavefronts" not in PROSE.partition("guess.reveal")[0], "that would tell the answer"
 
 
 @pytest.mark.slow

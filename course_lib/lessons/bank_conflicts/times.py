@@ -4,8 +4,8 @@ from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.data import Record
 from course_lib.lessons.bank_conflicts.counts import (
-    N,
     N_PRODUCT,
+    N,
     each,
     multiplied,
     per_multiply_add,
