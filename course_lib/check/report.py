@@ -79,7 +79,7 @@ class CheckReport:
         if not (self.right and self.inputs):
             return []
         bad = len(self._remarks())
-        looks = f"{MARKS[None]} {_things(bad, 'counter looks', 'counters look')} bad, which is no mistake" if bad else (
+        looks = f"{MARKS[None]} {_things(bad, 'counter looks', 'counters look')} bad: no error, but worth a look" if bad else (
             f"{MARKS[True]} no counter looks bad{self._glance()}" if self.lines else f"{MARKS[None]} no counter was read")
         return [f"{MARKS[True]} {self._right_on()}", f"{MARKS[True]} no hazard: no result depends on which thread comes first",
                 f"{MARKS[True]} no access out of bounds", looks]

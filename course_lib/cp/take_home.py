@@ -47,6 +47,10 @@ print("largest error", error)
 assert error <= 1e-5 * np.abs(expected).max(), "the result is wrong"
 '''
 
+# Comments by which a lesson marks what its reader writes, and the lines behind STARTER with which the reader begins.
+LESSON_MARKS = re.compile(r"(?m)^[ \t]*// STARTER[ \t]*\n(?:[ \t]*//.*\n)*?(?=[ \t]*// END SOLUTION)"
+                          r"|^[ \t]*// (?:BEGIN SOLUTION|END SOLUTION|write it here|up to here)[ \t]*(?:\n|\Z)")
+
 
 class TakeHomeProgram:
     """A program as text. Jupyter shows it with colours; `print(program)` gives it plain, `save(path)` writes it."""
@@ -100,7 +104,7 @@ def take_home(kernel: str | RawKernel | Unwritten, grid: Sequence[int], block: S
     for word in filter(keyword.iskeyword, called):                  # `in` is a fine name in C
         right, called, outputs = (_without(word, old) for old in (right, called, outputs))
     text = PROGRAM.format(
-        file=f"{kernel.name}.py", source=re.sub(r"\A// %%cuda .*\n", "", code).strip("\n"), kernel=kernel.name,
+        file=f"{kernel.name}.py", source=LESSON_MARKS.sub("", re.sub(r"\A// %%cuda .*\n", "", code)).strip("\n"), kernel=kernel.name,
         arrays="\n".join(_made(called[i], value, called[i] in outputs) for i, value in enumerate(given) if is_array(value)),
         options=f", options={kernel.options!r}" if kernel.options else "", grid=_sizes(grid, "grid"), block=_sizes(block, "block"),
         args=", ".join(called[i] if is_array(value) else _number(value) for i, value in enumerate(given)) + "," * (len(given) == 1),

@@ -9,6 +9,7 @@ import pytest
 from cupy_programs import PROGRAMS
 
 from course_lib import cp
+from course_lib.cp.take_home import LESSON_MARKS
 from course_lib.errors import CourseError
 
 SOURCE = PROGRAMS["product"].split('r"""')[1].split('"""')[0]
@@ -49,6 +50,16 @@ def test_it_runs_alone(cupy, capsys):
     error, time = capsys.readouterr().out.splitlines()
     assert 0 < float(error.removeprefix("largest error ")) < 1e-4
     assert time == "0.125 ms per launch"
+
+
+def test_the_marks_of_a_lesson_stay_at_home():
+    kernel = "\nint a;\n    int b;         // a comment of the reader's own: up to here it is right\n}"
+    solved = ("    // BEGIN SOLUTION\n", kernel, "\n    // STARTER\n    // int c;\n    // // and more\n    // END SOLUTION\n}")
+    copied = ("    // write it here\n", kernel, "\n    // up to here\n}")
+    for before, own, after in (solved, copied):
+        assert LESSON_MARKS.sub("", before + own + after) == own + "\n}"
+        text = program(SOURCE.replace("{\n", "{\n" + before, 1).rstrip().removesuffix("}") + after.lstrip("\n")).text
+        assert text == program().text
 
 
 def test_it_finds_a_wrong_kernel(cupy):

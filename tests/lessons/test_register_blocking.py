@@ -190,8 +190,11 @@ def test_the_picture_starts_what_the_text_says():
     assert sum(cycle != "." for cycle in long.shared) / long.cycles == pytest.approx(64 / 80, abs=0.002)
     assert 160 * 64 / 80 == 128, "of a round's 80 instructions 64 are multiply-adds"
     assert f"with 16 warps, a round of one warp takes {160 * 16 // at[1, 16]} cycles" in PROSE
-    assert "At most 12 and 8 warps fit then" in PROSE
+    assert "A thread then needs 40 and 64 registers, so that at most 12 and 8 warps fit" in PROSE
     assert [footprint("sgemm_2d_tile", **tile_of(n, n)).occupancy.warps // 4 for n in (2, 4, 8)] == [12, 8, 4]
+    assert [footprint("sgemm_2d_tile", **tile_of(n, n)).resources.registers for n in (2, 4)] == [40, 64]
+    assert "A round has 80 instructions, and the scheduler issues one per cycle. So one round of each of the four warps takes 320" in PROSE
+    assert sum(line.count(letter) for line in long.warps for letter in "LM") == long.cycles, "an instruction in every cycle"
 
 
 def test_the_picture_is_near_a_recorded_microbenchmark():
@@ -222,6 +225,10 @@ def test_the_time_follows_the_wavefronts():
         assert 0.85 < time / waves < 1
         assert abs(alone - recorded) <= 1.0
     assert (first[5:], second[5:]) == ([9.2, 8.2], [55.5, 55.3])
+    assert round(100 * (first[5] / first[6] - 1)) == 12
+    assert abs(second[5] / second[6] - 1) < 0.01
+    assert "8.2 ms more, so they are 12 % apart" in PROSE
+    assert "55.3, which is less than 1 % apart" in PROSE
     assert third[1:] == [1.0, 0.94, 0.52, 0.50, -6.2, -8.4]
     for said in ("would take 9.2 ms more, and the kernel took 8.2 ms more", "take 55.5 ms more, and it took 55.3",
                  "only 0.52 of the wavefronts, and only 0.50 of the time", "explain 6.2 ms of the 8.4"):
@@ -324,6 +331,24 @@ def test_the_main_path_has_one_topic():
     assert "wavefronts" not in " ".join(register_blocking.shapes().header), "they come with the experiment, where they are explained"
 
 
+def test_the_bars_are_explained_before_the_question_and_its_tasks_follow_it():
+    watch, asked = CELLS["watch"], "**How many multiply-adds will the left scheduler start"
+    said = [watch.index(words) for words in ("A thick bar", "It *queues*", "23 cycles after", asked, "1. What does the left scheduler lose",
+                                             "After this lesson you can")]
+    assert said == sorted(said)
+    assert [PROSE.count(words) for words in ("at most 255", "255 registers")] == [1, 1], "said once"
+
+
+def test_where_8_by_1_differs_between_the_tables_is_said_before_the_scoreboard():
+    shapes = {row[0].replace("\N{NO-BREAK SPACE}", " "): row for row in register_blocking.shapes().rows}
+    scores = next(row for row in register_blocking.scoreboard().rows if row[0].startswith("as yours"))
+    assert (shapes["8 × 1"][5], scores[4]) == (24, "32 (50%)")
+    assert "8 × 1, for example, has 32 warps per multiprocessor here" in CELLS["scoreboard"]
+    assert "In the table of outputs it had 24." in CELLS["scoreboard"]
+    assert "512 threads in all" in PROSE, "its blocks"
+    assert footprint("sgemm_1d_tile", BM=64, BN=64, BK=8, TM=8).threads == 512
+
+
 def test_the_picture_was_wrong_about_few_warps():
     assert len({rounds(warps, 2, 1, start=START, cycles=160).multiply_adds for warps in (4, 16)}) == 1
     large, small = (experiments.speeds_by_warps(n)[1] for n in (4096, 2048))
@@ -413,7 +438,8 @@ def test_from_eight_rows_to_a_square_all_but_the_words_rise():
     assert (tile["BK"], square["BK"]) == (8, 32)
     held = experiments.speeds_by_warps()[4]
     most, few = (2e-6 * 4096**3 / held[warps] for warps in (48, 32))
-    assert f"with BK = 16 the square takes {most:.1f} ms with its 48 warps" in PROSE
+    assert "had BK = 16 and not 32 as in the scoreboard" in PROSE
+    assert f"There the square takes {most:.1f} ms with its 48 warps" in PROSE
     eight = 1e3 * times.recorded_rung(kernel, tile).median_s
     assert f"as many as 8 × 1 has, it takes {few:.1f} ms, and is slower than 8 × 1 with its {eight:.1f} ms" in PROSE
     assert footprint(kernel, **tile).occupancy.warps == 32
@@ -434,6 +460,7 @@ def test_what_the_picture_promises_and_what_the_kernels_do():
     assert [round(real, 1) for _, real in found.values()] == [18.7, 41.6, 63.5, 74.1]
     assert (128 / 20, round(found[64][1] / found[1][1], 1)) == (6.4, 4.0)
     assert "6.4 times as fast as 1 × 1. On the GPU it is 4.0 times as fast" in PROSE
+    assert "it says that 8 × 8 starts 128 multiply-adds in 160 cycles. The real kernel started 74." in PROSE
     waves = [32 * evaluate("sgemm_2d_tile", 256, tile_of(n, n), backend="sim").count("wavefronts") / 256**3 for n in (1, 2)]
     waves.append(32 * evaluate(*times.TILED[:1], 256, times.TILED[1], backend="sim").count("wavefronts") / 256**3)
     assert waves == [1.5, 0.75, 1.5]

@@ -64,4 +64,4 @@ def bare(text: str) -> str:
 
 def not_found(what: str) -> NotWritten:
     """Return the exception that says what the kernel does not have."""
-    return NotWritten(f"I cannot find {what} in your kernel: {ADVICE}.", root=Unwritten("transposed"))
+    return NotWritten(f"I cannot find {what} in your kernel: {ADVICE}.", root=Unwritten("my_transpose"))

@@ -3,8 +3,18 @@
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.data import Record
-from course_lib.lessons.bank_conflicts.counts import N, each, multiplied, per_multiply_add, recorded_transposition, transposed
+from course_lib.lessons.bank_conflicts.counts import (
+    N_PRODUCT,
+    N,
+    each,
+    multiplied,
+    per_multiply_add,
+    recorded_transposition,
+    transposed,
+)
 from course_lib.plots import Picture, Table, render, style
+from course_lib.run import RunResult
+from course_lib.widgets.compute import evaluate
 
 N_TIMED, N_PROFILED, TILE, TILE_OF_PRODUCT = 4096, 1024, 32, 16
 PADS = (0, 8, 4, 2, 1)
@@ -16,9 +26,14 @@ def recorded_product(PAD: int) -> Record:
     return record
 
 
-def product_fronts(PAD: int) -> float:
+def fronts_per_multiply_add(result: RunResult) -> float:
     """Return the wavefronts of all accesses to shared memory for each multiply-add of a warp."""
-    return sum(per_multiply_add(multiplied(TILE_OF_PRODUCT, PAD), kind=kind) for kind in ("load", "store"))
+    return sum(per_multiply_add(result, kind=kind) for kind in ("load", "store"))
+
+
+def product_fronts(PAD: int) -> float:
+    """Return the wavefronts of the padded product for each multiply-add of a warp."""
+    return fronts_per_multiply_add(multiplied(TILE_OF_PRODUCT, PAD))
 
 
 def product_wavefronts(PAD: int) -> float:
@@ -96,13 +111,17 @@ def transposition_times() -> Table:
 
 
 def product_scoreboard() -> Table:
-    """Return the product without and with padding: wavefronts per multiply-add of a warp, time, and percent of the library's speed."""
+    """Return the product without and with padding: wavefronts per multiply-add of a warp, times, and percent of the library's speed."""
     library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
-    rows = []
-    for name, PAD in (("coalesced (lesson 05), which is PAD = 0", 0), ("padded, PAD = 1", 1)):
-        taken = recorded_product(PAD).seconds
-        rows.append((name, f"{product_fronts(PAD):.2f}", f"{1e3 * taken:.1f}", f"{library / taken:.1%}"))
-    rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
-    header = ("kernel", "shared wavefronts per multiply-add of a warp", "ms", "speed, % of cuBLAS")
+    side = TILE_OF_PRODUCT
+    tiled = "sgemm_tiled", {"BM": side, "BN": side, "BK": side}
+    found = [(name, product_fronts(PAD), recorded_product(PAD)) for name, PAD in (
+        ("coalesced (lesson 05), which is PAD = 0", 0), ("padded, PAD = 4", 4), ("padded, PAD = 1", 1))]
+    found.append(("tiled (lesson 04)", fronts_per_multiply_add(evaluate(tiled[0], N_PRODUCT, tiled[1], backend="sim")),
+                  data.load("padding").find(tiled[0], N_TIMED, parameters=tiled[1])[0]))
+    rows = [(name, f"{fronts:.2f}", f"{1e3 * one_per_cycle(fronts * N_TIMED ** 3 / WARP):.1f}", f"{1e3 * record.seconds:.1f}",
+             f"{library / record.seconds:.1%}") for name, fronts, record in found]
+    rows.append(("NVIDIA's library, cuBLAS", "", "", f"{1e3 * library:.1f}", "100.0%"))
+    header = ("kernel", "shared wavefronts per multiply-add of a warp", "their time, modelled, ms", "recorded, ms", "speed, % of cuBLAS")
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16. Wavefronts simulated, "
                                f"times {data.load('padding').label}")

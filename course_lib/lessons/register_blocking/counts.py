@@ -68,5 +68,4 @@ def shapes() -> Table:
                      taken.resources.registers, taken.occupancy.warps))
     header = ("TM × TN", "outputs per thread", "(TM + TN) / (TM · TN)", "words per multiply-add, simulated", "registers per thread",
               "warps per multiprocessor")
-    return Table(header, rows, f"{KERNEL} with 16 × 16 threads per block, so that the tile is 16 · TM × 16 · TN, BK = {BK}; registers "
-                 "compiled, warps modelled for H200")
+    return Table(header, rows, f"{KERNEL}, 16 × 16 threads per block, BK = {BK}; registers compiled, warps modelled for H200")

@@ -44,9 +44,8 @@ def fewer_wavefronts() -> Table:
     rows.append(_row("outputs per thread, 1 → 4 in a column", (PAIR[0], {}), (PAIR[1], {}), factors))
     header = ("what is changed", "warps per multiprocessor", "load sectors", "instructions", "wavefronts", "time",
               "ms more, from the wavefronts alone", "ms more, recorded")
-    return Table(header, rows, f"First how many times as much, then how many ms more. Times at N = {N_TIMED}: {data.load('wang').label}. "
-                 f"Wavefronts (loads and stores) simulated at N = {N_COUNTED}; sectors and instructions, too, but in the last row counted "
-                 f"by a profiler at N = {N_PROFILED}")
+    return Table(header, rows, f"Times at N = {N_TIMED}, {data.load('wang').label}; counts simulated at N = {N_COUNTED}, but sectors and "
+                 f"instructions of the last row by a profiler at N = {N_PROFILED}")
 
 
 def one_or_four() -> Table:
