@@ -190,9 +190,9 @@ def test_offsets_cost_the_same_with_and_without_a_fifth_sector():
     slower = [experiments.copy_us(offset=offset) / experiments.copy_us() for offset in (1, 2, 4, 8, 16, 32)]
     assert 1.02 < min(slower) < max(slower) < 1.04, "2 to 4 %, whether they add a sector or not"
     assert {round(100 * experiments.copy_us(offset=offset) / experiments.copy_us() - 100) for offset in (1, 8)} == {3}
-    said("the copy takes {0:.0f} and {1:.0f} µs".format(*(experiments.copy_us(offset=offset) for offset in (1, 8))),
+    said("the copy takes {:.0f} and {:.0f} µs".format(*(experiments.copy_us(offset=offset) for offset in (1, 8))),
          f"Without an offset it takes {experiments.copy_us():.0f} µs",
-         "the same copy took {0:.0f} and {1:.0f} µs".format(*(experiments.limited_us(1, limit) for limit in (32, 128))))
+         "the same copy took {:.0f} and {:.0f} µs".format(*(experiments.limited_us(1, limit) for limit in (32, 128))))
     slowest = max(experiments.limited_us(1, limit) for limit in experiments.LIMITS)
     assert slowest > experiments.copy_us(offset=8), "the offsets stand out less than copies without one differ"
     assert "All recorded offsets cost 2 to 4 %" in LECTURE
