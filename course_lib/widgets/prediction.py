@@ -46,12 +46,19 @@ def compare(predicted: float | None, actual: float, unit: str = "", close: float
     return f"{said}.{' Where does the difference come from?' if ask else ''}"
 
 
-class Comparison(StaticBox):
-    """How a prediction compares with what came out. Without a front end it says the same whoever predicted what."""
+UNANSWERED = "You have not predicted yet. Write your number into the field above, then run this cell again."
 
-    def __init__(self, sentence: str, neutral: str) -> None:
+
+class Comparison(StaticBox):
+    """How a prediction compares with what came out. Without a front end it says the same whoever predicted what.
+
+    Who has not predicted is asked to, and finds what came out behind a click: "Run All" must not give the answer away.
+    """
+
+    def __init__(self, sentence: str, neutral: str, answered: bool = True) -> None:
         self.sentence, self._neutral = sentence, neutral
-        super().__init__([ipywidgets.HTML(_line(sentence))])
+        folded = f"{_line(UNANSWERED)}<details><summary>Show the answer</summary>{html.escape(sentence)}</details>"
+        super().__init__([ipywidgets.HTML(_line(sentence) if answered else folded)])
 
     def static_text(self) -> str:
         return self._neutral
@@ -102,7 +109,8 @@ class Prediction(StaticBox):
         Comparison
             The last line of a cell shows it.
         """
-        return Comparison(compare(self.value, actual, self._unit, ask=ask), compare(None, actual, self._unit))
+        sentence, neutral = (compare(value, actual, self._unit, ask=ask) for value in (self.value, None))
+        return Comparison(sentence, neutral, answered=self.value is not None)
 
     def static_text(self) -> str:
         return f"Predict. {self._question} (Run this cell to write your number down.)"

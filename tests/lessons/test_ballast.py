@@ -101,7 +101,8 @@ def test_how_many_instructions_are_free_at_each_unroll():
     says("added-told", f"The larger limit, the dashed line, bends after {4 * waves - base:.2f}")
     assert base == 3.75
     eight, = (row["instructions"] for row in FOUND.find(N=4096, UNROLL=8, EXTRA=0, WAYS=1))
-    says("limits-told", f"With UNROLL = 8 the copy needs {eight:g} instructions, and the kernel of the table 4.81")
+    says("limits-told", "These are copies of the kernel, whose counts differ a little from those of the table")
+    assert 0 < abs(eight - experiments.timed(8)) < 0.1
     assert {row["nvrtc"] for row in FOUND.rows} == {"13.0"}
 
 

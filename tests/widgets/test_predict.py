@@ -84,6 +84,19 @@ def test_nobody_answers(own_folder):
     assert not own_folder.exists()
 
 
+def test_who_has_not_predicted_gets_the_answer_behind_a_click():
+    asked = predict("How many?", key="k")
+    shown = asked.reveal(8.5).children[0]
+    before, _, after = shown.value.partition("<details>")
+    assert "You have not predicted yet" in before
+    assert "8.5" not in before
+    assert "it is 8.5" in after
+    asked.commit("4")
+    shown = asked.reveal(8.5).children[0]
+    assert "details" not in shown.value
+    assert "it is 8.5" in shown.value
+
+
 def test_what_a_notebook_stores_does_not_depend_on_the_reader():
     asked = predict("How many?", key="k")
     before = asked.reveal(8.5)._repr_mimebundle_()

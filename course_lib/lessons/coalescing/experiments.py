@@ -62,12 +62,12 @@ def product_counts(variant: str, padding: int = 0) -> tuple[float, float, float]
 
 @style.styled
 def fetch_chart() -> Picture:
-    """Draw the time of the copy at every stride, and at some of them with another fetch size of the L2."""
+    """Draw the time of the copy at every stride, and points of those strides that were recorded with another fetch size of the L2."""
     strides = range(1, 33)
     ax = style.axes(width=9.0, height=4.6)
     ax.plot(strides, [copy_us(s) for s in strides], color=style.CYCLE[0], marker=style.MARKERS[0], label="as it is: 64 bytes")
     for i, limit in ((1, 128), (2, 32)):
-        ax.plot(APART, [limited_us(s, limit) for s in APART], linestyle=":", color=style.CYCLE[i], marker=style.MARKERS[i],
+        ax.plot(APART, [limited_us(s, limit) for s in APART], linestyle="none", color=style.CYCLE[i], marker=style.MARKERS[i],
                 markersize=9, label=f"{limit} bytes")
     ax.set(xlabel=f"stride, floats\n2²⁶ floats. {label()}", ylabel="µs", ylim=(0, None))
     ax.set_title("The same copy, with three fetch sizes of the L2")

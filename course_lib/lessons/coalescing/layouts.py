@@ -62,13 +62,15 @@ def pieces() -> Picture:
                 fontsize=14, weight="bold", va="bottom")
         for first in range(0, REACH, FLOATS):
             wanted = first % stride == 0
-            frame(ax, first, FLOATS, y, fill=True, facecolor=style.ORANGE if wanted else style.PALE, edgecolor=style.GREY, linewidth=1)
-            if wanted:
+            frame(ax, first, FLOATS, y, fill=True, facecolor=style.ORANGE if wanted else "none", edgecolor=style.GREY, linewidth=1)
+            if not wanted:                                       # grey is padding elsewhere in the lesson
+                frame(ax, first, FLOATS, y, hatch="///", edgecolor=style.ORANGE, linewidth=0)
+            else:
                 frame(ax, first, 1, y, fill=True, facecolor=style.BLUE, linewidth=1)
         for first in range(0, REACH, PER_PIECE):
             frame(ax, first, PER_PIECE, y)
     ax.text(0, 4.3, "box: a sector of 32 bytes     thick frame: a piece of 64 bytes", fontsize=12, va="center")
-    ax.text(0, 5.0, "blue: a float that a lane wants     orange: its sector     grey: fetched with it, if pieces are fetched whole",
+    ax.text(0, 5.0, "blue: a float that a lane wants     orange: its sector     hatched: comes with it, unasked",
             fontsize=12, va="center")
     ax.set(xlim=(-0.3, place(REACH) + 0.3), ylim=(5.4, -1.2))
     ax.axis("off")
