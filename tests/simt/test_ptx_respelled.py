@@ -19,8 +19,10 @@ def launched(kernel, text, how):
     rng = np.random.default_rng(5)
     A, B, C = (rng.standard_normal((ROW, ROW)).astype(kind) for _ in "ABC")
     M, N, K, ld = map(np.int32, (*SHAPE, ROW))
+    workspace = [np.zeros(count, dtype) for dtype, count in kernel.workspace()]
     report = simt.launch(text, kernel.entry, kernel.grid_of(*SHAPE[:2], parameters), kernel.block_of(parameters),
-                         [M, N, K, kind(1.5), A, ld, B, ld, kind(-0.5), C, ld], workers=1, **how)
+                         [M, N, K, kind(1.5), A, ld, B, ld, kind(-0.5), C, ld, *workspace], workers=1,
+                         dynamic_shared=kernel.dynamic_bytes(), **how)
     return C.tobytes(), report.counters, report.lines, report.level
 
 
