@@ -179,7 +179,7 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
         lesson.shots(SHOTS, "06_bank_conflicts")
         counted = re.compile(r"wavefronts a shared load\s+(\d+)")
         before, _ = lesson.move(lesson.sliders().nth(1), done=lambda text: counted.findall(text)[:1] == ["1"])
-        assert counted.findall(before)[:1] == ["32"]
+        assert counted.findall(before)[:1] == ["8"]
         pad = lesson.page.get_by_label("PAD: words added to each row of the tile")       # of the bench, in an optional section
         before, after = lesson.move(pad, done=lambda text: "512 wavefronts, 1 each" in text)
         assert "16,384 wavefronts, 32 each" in before
