@@ -134,7 +134,7 @@ def test_the_ratio_of_the_times_is_told_for_all_recorded_sizes():
     assert recorded == {256, 512, 1024, 2048, 4096, 8192}
     ratios = {N: round(times.seconds("swapped", N) / times.seconds("naive", N), 1) for N in recorded}
     large = [ratios[N] for N in recorded if N >= 512]
-    assert f"it is {ratios[256]} at N = 256, and {min(large)} to {max(large)} from 512 to 8192" in PROSE
+    assert f"it is {ratios[256]} at N = 256, and {min(large)} to {max(large)} at the powers of two from 512 to 8192" in PROSE
     assert f"at N = 4096 it was recorded to take {ratios[4096]} times as long" in PROSE
     assert f"At N = 1024 *row from x* is {ratios[1024]} times as slow" in PROSE, "where the profiler counted"
     assert times.N_PROFILED == 1024
