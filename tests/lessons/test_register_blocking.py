@@ -227,8 +227,8 @@ def test_the_time_follows_the_wavefronts():
     assert (first[5:], second[5:]) == ([9.2, 8.2], [55.5, 55.3])
     assert round(100 * (first[5] / first[6] - 1)) == 12
     assert abs(second[5] / second[6] - 1) < 0.01
-    assert "8.2 ms more, so they are 12 % apart" in PROSE
-    assert "55.3, which is less than 1 % apart" in PROSE
+    assert "8.2 ms more, so the two differ by 12 %" in PROSE
+    assert "55.3, which differs by less than 1 %" in PROSE
     assert third[1:] == [1.0, 0.94, 0.52, 0.50, -6.2, -8.4]
     for said in ("would take 9.2 ms more, and the kernel took 8.2 ms more", "take 55.5 ms more, and it took 55.3",
                  "only 0.52 of the wavefronts, and only 0.50 of the time", "explain 6.2 ms of the 8.4"):
