@@ -168,23 +168,6 @@ def run_heat(heat: Heat, multiprocessors: int) -> dict[str, Any]:
             "ours": statistics.median(t for _, t in turns), "ratio": ratio, "low": low, "high": high, "wrong": wrong}
 
 
-def race(wanted: Iterable[Heat], say: Callable[[str], object] = print) -> Readings:
-    """Run all heats on the GPU; say a line for each."""
-    from tqdm import tqdm
-
-    status = gpu.probe()
-    multiprocessors = gpu.live_device().sms
-    rows, all_heats = [], tuple(wanted)
-    _compile_all(all_heats, multiprocessors, str(status.arch))
-    for heat in tqdm(all_heats, unit=" products", leave=False):
-        rows.append(run_heat(heat, multiprocessors))
-        say(line(rows[-1]))
-    nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
-    made_by = f"python -m course_lib.bench race; cuBLAS {library_version()}, NVRTC {nvrtc}; {_clocks()}"
-    sources = {row["kernel"]: fingerprint_of(get(row["kernel"])) for row in rows}
-    return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(), made_by, tuple(rows), sources)
-
-
 def _compile_all(wanted, multiprocessors, arch):
     """Compile what the heats will try, on all cores, into the cache on the disk: the GPU then does not wait for a compiler."""
     from tqdm import tqdm
@@ -200,6 +183,23 @@ def _compile(text):
     name, arch, parameters = text
     kernel = get(name)
     toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**dict(parameters)))
+
+
+def race(wanted: Iterable[Heat], say: Callable[[str], object] = print) -> Readings:
+    """Run all heats on the GPU; say a line for each."""
+    from tqdm import tqdm
+
+    status = gpu.probe()
+    multiprocessors = gpu.live_device().sms
+    rows, all_heats = [], tuple(wanted)
+    _compile_all(all_heats, multiprocessors, str(status.arch))
+    for heat in tqdm(all_heats, unit=" products", leave=False):
+        rows.append(run_heat(heat, multiprocessors))
+        say(line(rows[-1]))
+    nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
+    made_by = f"python -m course_lib.bench race; cuBLAS {library_version()}, NVRTC {nvrtc}; {_clocks()}"
+    sources = {row["kernel"]: fingerprint_of(get(row["kernel"])) for row in rows}
+    return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(), made_by, tuple(rows), sources)
 
 
 def _clocks():
