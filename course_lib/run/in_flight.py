@@ -93,6 +93,12 @@ def stages_in_flight(result: Traced) -> tuple[CopyWait, ...]:
     return found
 
 
+def copied_bytes(result: Traced) -> int:
+    """Return the bytes of all asynchronous copies of the traced warps, each with its whole width; copies of zeros alone do not count."""
+    copies = (r for r in result.trace if r.operation.startswith(COPY) and r.space == "global")
+    return int(sum(r.width * (r.addresses >= 0).sum() for r in copies))
+
+
 def _waits(trace: Sequence[TraceRecord]) -> Iterator[CopyWait]:
     queues: dict[tuple[Index, int], _Queue] = {}
     for record in (r for r in trace if r.operation.startswith(COPY)):

@@ -82,7 +82,8 @@ def limits_of(result: RunResult, latency_cycles: float = LOAD_LATENCY, fma_laten
     """Return the `LaunchLimits` of a product, modelled for the result's device.
 
     What must be under way is latency times rate (Little's law). The rate is that of the kernel when its slowest other part never
-    waits. A warp has the loads of one step along K under way together, and one multiply-add for each output of a thread.
+    waits. A warp has the loads of one step along K under way together, or of as many as it
+    copies ahead (`Work.in_flight`), and one multiply-add for each output of a thread.
 
     Parameters
     ----------
@@ -106,11 +107,11 @@ def limits_of(result: RunResult, latency_cycles: float = LOAD_LATENCY, fma_laten
     work, on = work_of(result), device(result.device)
     bound = lower_bound(work, on, latency_cycles)
     given, block_warps = busiest(work.blocks, on.sms), math.ceil(math.prod(result.block) / WARP)
-    share, resident = given / work.blocks, min(work.resident, given) * block_warps
+    share, resident = work.share(on.sms), min(work.resident, given) * block_warps
     cycles = max(seconds for name, seconds in bound.terms.items() if name != "latency") * on.clock_mhz * 1e6
     requests, loads = result.count("requests"), None
     if work.rounds:
-        together = requests / (work.blocks * block_warps) / work.rounds
+        together = requests / (work.blocks * block_warps) / work.rounds * work.in_flight
         loads = UnderWay(requests * share / cycles * latency_cycles, resident * together)
     outputs = math.prod(tile_of(result)) / math.prod(result.block)
     multiply_adds = UnderWay(work.fmas * share / cycles * fma_latency, resident * max(1.0, outputs))

@@ -25,3 +25,12 @@ def test_a_loop_holds_its_matrix_instructions_and_its_sums_are_right(one):
     assert [loop.counts[name.upper()] % mma.SUMS for loop in inside] == [0]
     cycles = 2 * np.prod(one.shape) / (MMA_SYNC[one.kind] * 1e12 / 132 / 4 / 1.98e9)          # of a scheduler, per matrix instruction
     assert inside[0].counts["instructions"] < cycles / 2 * inside[0].counts[name.upper()], "nothing but the matrix instructions takes time"
+
+
+def test_every_loop_fits_the_largest_block_without_spills():
+    text = mma.SOURCE.read_text(encoding="utf-8")
+    for one in mma.INSTRUCTIONS:
+        compiled = toolchain.compile_cuda(text, name=mma.SOURCE.name, arch="sm_90", defines=mma.defines(one))
+        taken = toolchain.resources(compiled)[mma.ENTRY]
+        assert taken.registers * max(threads for _, threads in mma.LAUNCHES) <= 65536, one.kind
+        assert taken.local_bytes == 0, one.kind

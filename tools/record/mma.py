@@ -18,7 +18,7 @@ from tools.recordings import usable_gpu, write_recording
 
 SOURCE = Path(__file__).with_name("mma_rates.cu")
 ENTRY, SUMS, TURNS = "mma_rates", 8, 2048
-LAUNCHES = ((1, 128), (1, 256), (2, 256), (2, 512))       # blocks for each multiprocessor, threads of a block
+LAUNCHES = ((1, 128), (1, 256), (2, 256), (1, 512))       # blocks for each multiprocessor, threads of a block
 TILES = ((1.5, 0.5), (-1.25, 3.0))                        # what fills A and B: every sum is exact
 
 

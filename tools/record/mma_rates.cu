@@ -1,7 +1,7 @@
 // mma_rates.cu -- matrix instructions alone, with all operands in registers: what mma.sync gives at most
 //
 // Computes  out[thread] = sum of all elements of SUMS accumulators after TURNS products each, of tiles filled with a and b
-// Launch    any grid, block a multiple of 32; KIND says which instruction; SUMS independent accumulators hide its latency
+// Launch    any grid, block a multiple of 32 up to 512; KIND says which instruction; SUMS independent accumulators hide its latency
 #ifndef KIND            // the launcher passes all three with -D, or none
 #define KIND 3
 #define SUMS 8
@@ -36,7 +36,7 @@ typedef double Operand;
 #endif
 #endif
 
-extern "C" __global__ void mma_rates(Operand a, Operand b, Sum* out) {
+extern "C" __global__ void __launch_bounds__(512) mma_rates(Operand a, Operand b, Sum* out) {
     Sum c[SUMS][4] = {}, all = 0;
     for (int turn = 0; turn < TURNS; ++turn)
 #pragma unroll
