@@ -93,6 +93,20 @@ def stages_in_flight(result: Traced) -> tuple[CopyWait, ...]:
     return found
 
 
+def most_in_flight(result: Traced) -> int:
+    """Return the bytes that the traced warps together have under way at most, each at the wait at which it has most.
+
+    Raises
+    ------
+    CourseError
+        As `stages_in_flight`.
+    """
+    most: dict[tuple[Index, int], int] = {}
+    for wait in stages_in_flight(result):
+        most[wait.block, wait.warp] = max(wait.bytes, most.get((wait.block, wait.warp), 0))
+    return sum(most.values())
+
+
 def copied_bytes(result: Traced) -> int:
     """Return the bytes of all asynchronous copies of the traced warps, each with its whole width; copies of zeros alone do not count."""
     copies = (r for r in result.trace if r.operation.startswith(COPY) and r.space == "global")

@@ -10,7 +10,7 @@ from course_lib import toolchain
 from course_lib.kernels import Kernel
 from course_lib.model.bound import Work
 from course_lib.model.shares import SharedSteps, shared_steps
-from course_lib.run.in_flight import copied_bytes, stages_in_flight
+from course_lib.run.in_flight import copied_bytes, most_in_flight
 from course_lib.run.operands import kernel_reads
 from course_lib.run.product import run
 from course_lib.run.result import RunResult, counter_name
@@ -102,13 +102,11 @@ def _counted(kernel: Kernel, p: dict[str, int], lda: int, ldb: int, device: str 
     one, two = (_tile(kernel, p, K, lda, ldb, device) for K in (few, 2 * few))
     steps = few // p["BK"]
     each = {what: (_count(two, name) - _count(one, name)) / steps for what, name in NAMES.items()}
-    waits = stages_in_flight(two)
-    most = sum(max(wait.bytes for wait in waits if wait.warp == warp) for warp in {wait.warp for wait in waits})
     copied = copied_bytes(two) / (2 * steps)
     tensor, instructions, mma = _instructions(kernel, p, each)
     cycles = kernel_reads(kernel, **p).step.per_multiply_add if each["ffma"] else 1.0
     return StepCounts(each["ffma"] / 32, tensor, instructions, each["wavefronts"], each["copy_wavefronts"], each["sectors"], copied,
-                      max(1.0, most / copied), cycles, mma, two.occupancy.blocks)
+                      max(1.0, most_in_flight(two) / copied), cycles, mma, two.occupancy.blocks)
 
 
 def _count(result: RunResult, name: str) -> int:

@@ -47,7 +47,7 @@ def test_all_steps_are_shared_out(tiles, steps, blocks):
 
 @pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("name", ["sgemm_stream_k", "dgemm_stream_k"])
-@pytest.mark.parametrize(("M", "N", "K", "blocks"), [(192, 128, 96, 4), (256, 192, 40, 5), (130, 70, 33, 7), (64, 64, 16, 3),
+@pytest.mark.parametrize(("M", "N", "K", "blocks"), [(256, 192, 40, 5), (192, 128, 96, 4), (130, 70, 33, 7), (64, 64, 16, 3),
                                                   (256, 256, 32, 4)])
 def test_each_block_does_its_steps_in_the_simulator(name, M, N, K, blocks):
     """Each step commits a group and each piece S - 1 more; each piece ends with one `wait_all`."""
