@@ -1,8 +1,8 @@
 """A lower bound for a kernel's time, from what it executes and what the device can do at most.
 
 Each term is the time that one part of the device needs for its share of the work when it never waits; the kernel cannot be
-faster than the slowest part. Every term is a model. Parts of a multiprocessor (SM) are charged with the blocks of the SM that
-gets most of them: blocks are not cut in two.
+faster than the slowest part. Every term is a model. Parts of a multiprocessor (SM) are charged with the work of the SM that
+gets most of it: blocks are not cut in two.
 """
 
 import math
@@ -16,6 +16,7 @@ from course_lib.model.inputs import InputError
 from course_lib.model.latency import staged_cycles
 from course_lib.model.mma_rate import MEASURED_ON, mma_seconds
 from course_lib.model.operands import MEASURED_CC
+from course_lib.model.shares import Units, busiest_work
 from course_lib.model.waves import Waves, waves
 
 SCHEDULERS = 4              # of an SM, a warp instruction a cycle each; CUDA C++ Programming Guide, "Compute Capability 7.x" to 9.x
@@ -30,7 +31,8 @@ MEANING = {
     "tensor": "multiply-adds on tensor cores, by kernels that use them",
     "mma.sync": "the same, at the rate that an H200 was measured to reach by such instructions: `model.mma_rate`",
     "issue": "warp instructions, one a cycle and scheduler",
-    "shared": "shared wavefronts, one a cycle", "L1": "all global sectors through the L1's data path, shared wavefronts beside them",
+    "shared": "shared wavefronts, those of asynchronous copies too, one a cycle",
+    "L1": "all global sectors through the L1's data path, shared wavefronts beside them",
     "L1 banks": "wavefronts of global requests in the L1, one a cycle: see `l1_wavefronts`",
     "L2": "sectors that are distinct within a block, once for each block", "DRAM": "sectors that are distinct in the launch, once",
     "latency": "rounds of loads that wait for one another, or as many at a time as there are tiles under way, by Little's law",
@@ -58,7 +60,7 @@ class Work:
     block_sectors, launch_sectors
         Sectors that are distinct within a block, summed over the blocks; sectors that are distinct in the launch.
     rounds
-        Times that a warp waits for global loads, one after another.
+        Times that a warp waits for global loads, one after another; the mean of all blocks.
     resident
         Blocks that an SM holds at a time (occupancy).
     double
@@ -74,6 +76,10 @@ class Work:
         The kind of the matrix instructions if they are `mma.sync`, a key of `mma_rate.MMA_SYNC`; else "".
     in_flight
         Rounds of loads that are under way together: with S buffers for tiles, of which one is being multiplied, S - 1.
+    units
+        (blocks, work of each of them) in any unit, where blocks do not all do as much; () where they do. Counts and rounds go with it.
+    copy_wavefronts
+        Of asynchronous copies (`cp.async`), as they write to shared memory.
     """
 
     blocks: int
@@ -92,6 +98,14 @@ class Work:
     operand_cycles: float = 1.0
     mma: str = ""
     in_flight: float = 1.0
+    units: Units = ()
+    copy_wavefronts: float = 0.0
+
+    def share(self, places: int) -> float:
+        """Return the share of all work that the busiest of so many multiprocessors, or places for a block, has at least."""
+        units = self.units or ((self.blocks, 1.0),)
+        total = sum(count * work for count, work in units)
+        return busiest_work(units, places) / total if total else 0.0
 
 
 @dataclass(frozen=True)
@@ -177,19 +191,19 @@ def lower_bound(work: Work, device: Device, latency_cycles: float = 240.0, clock
     """
     _check(work, device, latency_cycles)
     hertz = (clock_mhz or device.clock_mhz) * 1e6
-    share = busiest(work.blocks, device.sms) / work.blocks          # of all work, on the busiest SM
+    share = work.share(device.sms)                                 # of all work, on the busiest SM
     fma_rate = UNITS[device.cc][work.double] / WARP
-    turns = max(1.0, busiest(work.blocks, device.sms) / work.resident)
+    rounds = work.rounds * work.blocks * work.share(device.sms * work.resident)      # of the blocks that have one place in turn
     cycles = {
         "fma": work.fmas * share / fma_rate,
         **({"operands": work.fmas * share / fma_rate * work.operand_cycles} if device.cc == MEASURED_CC and not work.double else {}),
         **({"tensor": work.tensor * share / TENSOR[device.cc][("tf32", "bf16").index(work.number)]} if work.number else {}),
         "issue": work.instructions * share / SCHEDULERS,
-        "shared": work.wavefronts * share / SHARED_WAVEFRONTS,
+        "shared": (work.wavefronts + work.copy_wavefronts) * share / SHARED_WAVEFRONTS,
         "L1": share * (work.sectors / L1_SECTORS + work.wavefronts / SHARED_WAVEFRONTS),
         "L1 banks": work.l1_wavefronts * share / L1_WAVEFRONTS,
         "L2": max(work.block_sectors * share / PORT_SECTORS, work.block_sectors / L2_SECTORS.get(device.cc, math.inf)),
-        "latency": turns * staged_cycles(work.rounds, work.in_flight, latency_cycles),
+        "latency": staged_cycles(rounds, work.in_flight, latency_cycles),
     }
     seconds = {name: count / hertz for name, count in cycles.items()}
     seconds["DRAM"] = work.launch_sectors * SECTOR_BYTES / ((bandwidth_gb_s or device.bandwidth_gb_s) * 1e9)
@@ -206,10 +220,13 @@ def _check(work, device, latency_cycles):
         raise InputError(f"the tensor cores of {device.name} take no {work.number}: compute capability 8.0 and up do", device=device.name)
     if work.blocks < 1 or work.resident < 1:
         raise InputError(f"there are {work.blocks} blocks and {work.resident} fit an SM, but a launch has at least one of each")
-    for name in ("fmas", "instructions", "wavefronts", "sectors", "l1_wavefronts", "block_sectors", "launch_sectors", "rounds", "tensor"):
+    for name in ("fmas", "instructions", "wavefronts", "sectors", "l1_wavefronts", "block_sectors", "launch_sectors", "rounds", "tensor",
+                 "copy_wavefronts"):
         value = getattr(work, name)
         if not (value >= 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value!r}, but it is a count from 0 up", name=name, value=value)
+    if work.units and sum(count for count, _ in work.units) != work.blocks:
+        raise InputError(f"units are {work.units!r}: they are the work of all {work.blocks} blocks", name="units")
     for name in ("operand_cycles", "in_flight"):
         if not (getattr(work, name) >= 1 and math.isfinite(getattr(work, name))):
             raise InputError(f"{name} is {getattr(work, name)!r}, but it is a number from 1 up", name=name)

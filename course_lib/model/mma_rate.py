@@ -8,7 +8,7 @@ from course_lib.model.inputs import InputError
 
 MEASURED_ON = "H200"
 MMA_SYNC = {               # numbers, and for float64 the shape -> 10^12 operations a second, two for each multiply-add
-    "bf16": 639.0, "tf32": 320.0, "f64 m8n8k4": 33.3, "f64 m16n8k4": 65.1, "f64 m16n8k16": 66.5,
+    "bf16": 639.0, "tf32": 320.0, "f64 m8n8k4": 33.3, "f64 m16n8k4": 65.1, "f64 m16n8k8": 66.5, "f64 m16n8k16": 66.5,
 }
 
 

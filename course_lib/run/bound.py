@@ -13,6 +13,7 @@ from course_lib.model.bound import Bound, Work, l1_wavefronts, lower_bound, prod
 from course_lib.run.operands import kernel_reads
 from course_lib.run.product import run
 from course_lib.run.result import RunResult
+from course_lib.run.shared_steps import shared_work, shares_out_steps
 
 DEPTH = 64                 # of the small product whose requests are looked at: enough for a few steps along K
 
@@ -39,6 +40,8 @@ def work_of(result: RunResult) -> Work:
         raise CourseError("this run has no counters: run it with counters=True", kernel=kernel.name)
     if kernel.layout != "row":
         raise CourseError(f"{kernel.name} is column-major, but the tile's shape is known for row-major kernels only", kernel=kernel.name)
+    if shares_out_steps(kernel):
+        return shared_work(kernel, result.M, result.N, result.K, result.parameters, lda=result.lda, ldb=result.ldb, device=result.device)
     if kernel.inputs:
         return _tensor_work(result)
     op, blocks = ("dfma" if kernel.dtype == "float64" else "ffma"), math.prod(result.grid)
@@ -70,7 +73,9 @@ def _tensor_work(result: RunResult) -> Work:
 
 
 def tile_of(result: RunResult) -> tuple[float, float]:
-    """Return rows and columns of C that one block computes, the first number along the grid's y."""
+    """Return rows and columns of C that one block computes, or computes at a time, the first number along the grid's y."""
+    if shares_out_steps(result.kernel):
+        return min(result.parameters["BM"], result.M), min(result.parameters["BN"], result.N)
     return result.M / result.grid[1], result.N / result.grid[0]
 
 

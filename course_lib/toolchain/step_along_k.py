@@ -106,7 +106,7 @@ def whole_step(kernel: str | Kernel, *, arch: str = "sm_90", per_tile: int | Non
     around = [x for x in loops(sass(compiled, kernel.entry)) if inner.within(x) and x != inner]
     outer = min(around, key=lambda x: x.end - x.start, default=inner)
     once = per_tile or int(depth * _outputs(kernel, values))
-    if outer == inner and found.multiply_adds % once == 0:
+    if found.multiply_adds % once == 0:                    # a loop around it is over something else: tiles of C, say
         return WholeStep(inner, inner, 1, found.multiply_adds, found.fma)
     if outer == inner or once % found.multiply_adds:
         return None

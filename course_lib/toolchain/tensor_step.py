@@ -10,7 +10,9 @@ from course_lib.toolchain.loops import graph, loops
 from course_lib.toolchain.nvrtc import compile_cuda
 from course_lib.toolchain.sass import sass
 
-SHAPES = {"1684": 16 * 8 * 4, "1688": 16 * 8 * 8, "16816": 16 * 8 * 16}     # rows, columns, depth run together in the instruction's name
+# Rows, columns and depth, which run together in the instruction's name, or not
+SHAPES = {"1684": 16 * 8 * 4, "1688": 16 * 8 * 8, "16816": 16 * 8 * 16,
+          "8x8x4": 8 * 8 * 4, "16x8x4": 16 * 8 * 4, "16x8x8": 16 * 8 * 8, "16x8x16": 16 * 8 * 16}
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,16 @@ class TensorStep:
     loads, instructions
         Loads from global memory, and all instructions.
     opcodes
-        Instructions that stand in the loop, those of branches not taken too: "HMMA", "LDS", "LDSM", "STS", "FADD", …
+        Instructions that stand in the loop, those of branches not taken too: "HMMA", "DMMA", "LDS", "LDSM", "STS", "FADD", …
+    shapes
+        Of the matrix instructions, as the machine code names them, each with how many there are.
     """
 
     multiply_adds: int
     loads: int
     instructions: int
     opcodes: Counter[str] = field(hash=False, repr=False)
+    shapes: Counter[str] = field(hash=False, repr=False)
 
     @property
     def per_multiply_add(self) -> float:
@@ -49,24 +54,27 @@ def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int)
     Raises
     ------
     CourseError
-        For a kernel without tensor cores.
+        For a kernel without tensor cores, or with several loops of matrix instructions.
 
     >>> step = tensor_step("sgemm_split")             # 64 × 32 × 16 multiply-adds of a warp, six times
     >>> step.multiply_adds // 6, step.opcodes["HMMA"], step.loads
     (32768, 96, 4)
+    >>> tensor_step("dgemm_stream_k").shapes["16x8x8"]               # 64 × 32 × 16 in float64, 16 × 8 × 8 at a time
+    32
     """
     kernel = kernel if isinstance(kernel, Kernel) else get(kernel)
-    if not kernel.inputs:
-        raise CourseError(f"{kernel.name} uses no tensor cores: inner_loop and whole_step count its instructions", kernel=kernel.name)
-    values = kernel.check(**parameters)
+    values, base = kernel.check(**parameters), "DMMA" if kernel.dtype == "float64" else "HMMA"
     code = sass(compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values)), kernel.entry)
-    busy = [loop for loop in loops(code) if loop.counts["HMMA"]]
-    if len(busy) != 1:
-        raise CourseError(f"{kernel.name} has {len(busy)} loops with matrix instructions in its machine code for {arch}, not one",
+    busy = [loop for loop in loops(code) if loop.counts[base]]
+    inner = [loop for loop in busy if not any(other != loop and other.within(loop) for other in busy)]
+    if not inner:
+        raise CourseError(f"{kernel.name} uses no tensor cores: inner_loop and whole_step count its instructions", kernel=kernel.name)
+    if len(inner) != 1:
+        raise CourseError(f"{kernel.name} has {len(inner)} loops with matrix instructions in its machine code for {arch}, not one",
                           kernel=kernel.name)
-    matrix = [i.opcode for i in busy[0].instructions if i.base == "HMMA"]
-    shapes = Counter(opcode.split(".")[1] for opcode in matrix)
+    shapes = Counter(i.opcode.split(".")[1] for i in inner[0].instructions if i.base == base)
     elements = (values["BM"] + values["BN"]) * values["BK"] // kernel.block(**values)[0]      # that a thread loads
-    path = shortest_in(graph(code), busy[0], "HMMA", elements // 4 if busy[0].counts["LDG.128"] else elements)
+    loads = 0 if inner[0].counts["LDGSTS"] else elements // 4 if inner[0].counts["LDG.128"] else elements      # or copies asynchronously
+    path = shortest_in(graph(code), inner[0], base, loads)
     return TensorStep(sum(SHAPES[shape] * count for shape, count in shapes.items()), path.loads, path.instructions,
-                      Counter(i.base for i in busy[0].instructions))
+                      Counter(i.base for i in inner[0].instructions), shapes)

@@ -230,3 +230,23 @@ def test_the_page_is_what_the_tool_writes():
     from tools.page import time_bound
     text = time_bound.PAGE.read_text(encoding="utf-8")
     assert time_bound.page(text) == text
+
+
+@pytest.mark.parametrize(("what", "term", "seconds"), [
+    # one block does twice what each of the others does: of 133 million multiply-adds its multiprocessor has two
+    ({"units": ((1, 2.0), (131, 1.0)), "fmas": 133e6}, "fma", 0.5 * MS),
+    ({"units": ((1, 2.0), (131, 1.0)), "tensor": 133e9, "mma": "f64 m16n8k8"}, "mma.sync", 2 * 2 * 132e9 / 66.5e12),
+    # 200 rounds on the mean, 400 in the longest block; three at a time
+    ({"units": ((66, 2.0), (66, 0.0)), "rounds": 200, "in_flight": 4}, "latency", 100 * 200e-9),
+    # a place for a block has two of 265 blocks, though a multiprocessor has places for two
+    ({"blocks": 265, "rounds": 1000, "resident": 2}, "latency", 0.4 * MS), ({"blocks": 264, "rounds": 1000, "resident": 2}, "latency", 0.2 * MS),
+    ({"wavefronts": 66e6, "copy_wavefronts": 132e6}, "shared", 1.5 * MS)])
+def test_blocks_that_do_unequal_work_and_copies_by_hand(what, term, seconds):
+    found = lower_bound(replace(NOTHING, **what), H200, latency_cycles=200, clock_mhz=1000)
+    assert (found.binds, found.seconds) == (term, pytest.approx(seconds))
+
+
+def test_units_are_the_work_of_all_blocks():
+    with pytest.raises(InputError, match="all 132 blocks"):
+        lower_bound(replace(NOTHING, units=((131, 1.0),)), H200)
+    assert lower_bound(replace(NOTHING, units=((132, 0.0),), fmas=1.0), H200).terms["fma"] == 0
