@@ -142,18 +142,27 @@ def _warp_kernel(name, idea, parameters, buffers):
         grid_of=_tile_grid, shared_of=lambda p: 4 * buffers * p["BK"] * (p["BM"] + 4 + p["BN"]))
 
 
-def _wide():
-    """128-bit loads, warp tiles, double buffering."""
-    yield Kernel(
-        "sgemm_vectorized", FOLDER / "sgemm_vectorized.cu", "sgemm_vectorized",
-        idea="four floats with every load, from global memory and from shared", lesson="15_closing_in",
+def _shares(p):
+    """Threads of a block each of which computes TM × TN elements."""
+    return p["BN"] // p["TN"] * (p["BM"] // p["TM"])
+
+
+def _vectors(name, idea, lesson, rules=()):
+    """A kernel whose threads load four floats at a time."""
+    return Kernel(
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson=lesson,
         parameters=tuple(replace(p, choices=tuple(c for c in p.choices if c % 4 == 0)) for p in TILE_2D),
         rules=(divides_rule("BM", "TM"), divides_rule("BN", "TN"), vectors_rule("TM", "TN", "BK"),
-               shared_out_threads_rule(("BN", "TN"), ("BM", "TM")), sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"),
+               shared_out_threads_rule(("BN", "TN"), ("BM", "TM")), *rules, sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"),
                sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"), padded_tiles_rule(1)),
-        passes=("BM", "BN", "BK", "TM", "TN"),
-        block_of=lambda p: (p["BN"] // p["TN"] * (p["BM"] // p["TM"]), 1, 1),
-        grid_of=_tile_grid, shared_of=lambda p: 4 * p["BK"] * (p["BM"] + 4 + p["BN"]))
+        passes=("BM", "BN", "BK", "TM", "TN"), block_of=lambda p: (_shares(p), 1, 1), grid_of=_tile_grid,
+        shared_of=lambda p: 4 * p["BK"] * (p["BM"] + 4 + p["BN"]))
+
+
+def _wide():
+    """128-bit loads, loads ahead of use, warp tiles, double buffering."""
+    yield _vectors("sgemm_vectorized", "four floats with every load, from global memory and from shared", "15_closing_in")
+    yield _vectors("sgemm_prefetched", "the next tiles wait in registers while these are multiplied", "", (even_loads_rule(_shares),))
     yield _warp_kernel("sgemm_warp_tile", "a tile for every warp: its lanes share what they read from shared memory", TILE_WARP, 1)
     yield _warp_kernel("sgemm_double_buffered", "the next tiles are on their way while these are multiplied",
                        tuple(replace(p, default={"BK": 16, "WM": 32, "WN": 64}.get(p.name, p.default)) for p in TILE_WARP), 2)

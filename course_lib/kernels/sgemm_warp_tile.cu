@@ -1,7 +1,7 @@
 // sgemm_warp_tile.cu -- a tile for every warp: its lanes share what they read from shared memory
 //
 // Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float32
-// Idea      LM x LN lanes read few words together; what the next tiles need waits in registers meanwhile
+// Idea      sgemm_prefetched.cu, but a warp's LM x LN lanes cover a compact tile of C, and read few words together
 // Launch    grid (ceil(N/BN), ceil(M/BM)), block (32 * BM/WM * BN/WN): TM x TN elements of C per thread
 // Shared    4 * BK * (BM+4 + BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
