@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
-from course_lib.kernels.parameters import MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
+from course_lib.kernels.parameters import MAX_STATIC_SHARED, MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
 from course_lib.kernels.rules import (
     at_most_rule,
     divides_rule,
@@ -20,6 +20,7 @@ from course_lib.kernels.rules import (
     warps_rule,
 )
 
+DEEPEST = MAX_STATIC_SHARED // (2 * 4)     # columns of float32 where a tile of A has one row, and a tile of B one column
 BLOCK_XY = (
     Parameter("bx", "threads of a block along x", 16, choices=(1, 2, 4, 8, 16, 32, 64, 128, 256)),
     Parameter("by", "threads of a block along y", 16, choices=(1, 2, 4, 8, 16, 32, 64, 128, 256)),
@@ -27,20 +28,20 @@ BLOCK_XY = (
 TILE_MNK = (
     Parameter("BM", "rows of C a block computes", 32, choices=(4, 8, 16, 32)),
     Parameter("BN", "columns of C a block computes", 32, choices=(4, 8, 16, 32)),
-    Parameter("BK", "columns of A a block loads at a time", 32, high=6144, choices=(4, 8, 16, 32, 64)),
+    Parameter("BK", "columns of A a block loads at a time", 32, high=DEEPEST, choices=(4, 8, 16, 32, 64)),
 )
 TILE_1D = (
     Parameter("BM", "rows of C a block computes", 64, choices=(16, 32, 64, 128)),
     Parameter("BN", "columns of C a block computes", 64, choices=(16, 32, 64, 128)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
-    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=DEEPEST, choices=(8, 16)),
+    Parameter("TM", "rows of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(1, 2, 4, 8)),
 )
 TILE_2D = (
     Parameter("BM", "rows of C a block computes", 128, choices=(32, 64, 128)),
     Parameter("BN", "columns of C a block computes", 128, choices=(32, 64, 128)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
-    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
-    Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=DEEPEST, choices=(8, 16)),
+    Parameter("TM", "rows of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(1, 2, 4, 8)),
+    Parameter("TN", "columns of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(1, 2, 4, 8)),
 )
 TILE = Parameter("TILE", "rows and columns of a tile", 16, high=32, choices=(4, 8, 16, 32))
 PAD = Parameter("PAD", "unused words at the end of each row of the tile", 1, low=0, high=32, choices=(0, 1, 2, 4, 8, 16))
@@ -48,11 +49,11 @@ UNROLL = Parameter("UNROLL", "steps of the inner loop written out", 16, high=32,
 TILE_WARP = (
     Parameter("BM", "rows of C a block computes", 128, choices=(64, 128, 256)),
     Parameter("BN", "columns of C a block computes", 128, choices=(64, 128, 256)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=DEEPEST, choices=(8, 16)),
     Parameter("WM", "rows of C a warp computes", 64, choices=(32, 64, 128)),
     Parameter("WN", "columns of C a warp computes", 32, choices=(32, 64, 128)),
-    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(4, 8)),
-    Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(4, 8)),
+    Parameter("TM", "rows of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(4, 8)),
+    Parameter("TN", "columns of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(4, 8)),
 )
 
 

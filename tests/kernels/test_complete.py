@@ -1,4 +1,4 @@
-"""Headers of kernels: written once, and there wherever a kernel's text is taken."""
+"""Headers of kernels: written once, and there wherever a kernel's text is taken. And steps that change one thing."""
 
 import re
 from collections import defaultdict
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib import cp, simt
-from course_lib.bench.fingerprint import fingerprint_of
+from course_lib.bench.fingerprint import code_only, fingerprint_of
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, complete, get
 from course_lib.kernels.kernel import FOLDER
@@ -108,3 +108,18 @@ def test_a_fault_in_a_header_names_the_readers_line_and_the_header():
     x, y = np.zeros(4, np.float32), np.zeros(32, np.float32)
     with pytest.raises(simt.OutOfBounds, match=r"^twice, line 4 \(in load4\.cuh, line 7\)"):
         simt.launch(MINE, "twice", 1, 8, [x, y, np.int32(32)])
+
+
+def parts(name):
+    """Return a kernel's code from its sums on, in two: how tiles come to shared memory, and what is done with them."""
+    code = code_only(get(name).source)
+    filled, done = code.index("float acc[TM][TN]"), code.index("for (int k = 0; k < BK; ++k)")
+    return code[filled:done], code[done:]
+
+
+def test_a_step_from_vectors_to_warp_tiles_changes_one_thing():
+    vectorized, prefetched, warp_tile = map(parts, ("sgemm_vectorized", "sgemm_prefetched", "sgemm_warp_tile"))
+    assert vectorized[1] == prefetched[1], "first it is when tiles are asked for that changes"
+    assert vectorized[0] != prefetched[0]
+    assert prefetched[0] == warp_tile[0], "then it is which elements a lane has"
+    assert prefetched[1] != warp_tile[1]
