@@ -26,6 +26,7 @@ NEXT = tuple(f"{letter}gemm_{idea}" for letter in "ds" for idea in ("readonly", 
 WANG_BLOCKS = ({"bx": 16, "by": 16}, {"bx": 16, "by": 8})
 LADDER = ("sgemm_swapped", "sgemm_naive", "sgemm_tiled", "sgemm_uncoalesced", "sgemm_coalesced", "sgemm_padded", "sgemm_unrolled",
           "sgemm_1d_tile", "sgemm_2d_tile", "sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_buffered")
+AHEAD = ("sgemm_vectorized", "sgemm_prefetched", "sgemm_warp_tile")     # loads ahead of use, then warp tiles: what is each worth?
 LEE = ("sgemm_naive", "sgemm_tiled", "sgemm_coalesced", "sgemm_padded", "sgemm_unrolled")     # columns of the slides' GPU table
 LEE_CPU = ("gemm_ijk", "gemm_pthreads", "gemm_vectors", "gemm_openmp")
 CPU_STEPS = ("gemm_ijk", "gemm_ikj", "gemm_blocked", "gemm_vectors", "gemm_packed", "blas")     # one thread, from slow to fast
@@ -248,7 +249,7 @@ def everything(budget_s: float = 0.15) -> dict[str, list[Task]]:
     """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
     how: dict[str, Any] = {"backend": "gpu", "budget_s": budget_s}
     up_to_4096 = POWERS[:-1]
-    others = tuple(name for name in KERNELS if name not in (*LADDER, *WANG, *NEXT, *CHIEN, *TENSOR, *RACE))
+    others = tuple(name for name in KERNELS if name not in (*LADDER, *AHEAD, *WANG, *NEXT, *CHIEN, *TENSOR, *RACE))
     return {
         "ladder": ladder(**how),
         "wang": wang(**how) + wang((4096, 8192), **how),
@@ -261,6 +262,7 @@ def everything(budget_s: float = 0.15) -> dict[str, list[Task]]:
         "strides": strides(**how),
         "unrolling": unrolling(**how),
         "copy": [task(COPY, COPIED, **how), *over_sizes((COPY,), (1024, 2048, 4096, 8192), **how)],
+        "ahead": over_sizes((*AHEAD, LIBRARY), POWERS, **how),
         "cold": over_sizes((*LADDER, LIBRARY), (512, 1024), l2="cold", **how),
         "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {
             "TA": (32, 64), "TB": (32, 64), "TW": (8, 16), "bx": (8, 16, 32), "by": (8, 16)}, **how)],

@@ -12,6 +12,7 @@ from course_lib import simt
 from course_lib.cp.arguments import device_arguments, is_array, name
 from course_lib.cp.raw_kernel import RawKernel, size
 from course_lib.errors import CourseError
+from course_lib.kernels.complete import complete
 from course_lib.kernels.user import kernels_in, outputs_of, parameters_of
 from course_lib.unwritten import Unwritten, missing
 
@@ -104,7 +105,8 @@ def take_home(kernel: str | RawKernel | Unwritten, grid: Sequence[int], block: S
     for word in filter(keyword.iskeyword, called):                  # `in` is a fine name in C
         right, called, outputs = (_without(word, old) for old in (right, called, outputs))
     text = PROGRAM.format(
-        file=f"{kernel.name}.py", source=LESSON_MARKS.sub("", re.sub(r"\A// %%cuda .*\n", "", code)).strip("\n"), kernel=kernel.name,
+        file=f"{kernel.name}.py", source=LESSON_MARKS.sub("", re.sub(r"\A// %%cuda .*\n", "", complete(code))).strip("\n"),
+        kernel=kernel.name,
         arrays="\n".join(_made(called[i], value, called[i] in outputs) for i, value in enumerate(given) if is_array(value)),
         options=f", options={kernel.options!r}" if kernel.options else "", grid=_sizes(grid, "grid"), block=_sizes(block, "block"),
         args=", ".join(called[i] if is_array(value) else _number(value) for i, value in enumerate(given)) + "," * (len(given) == 1),

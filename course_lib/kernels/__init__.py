@@ -1,4 +1,4 @@
-"""The kernels of the course: `.cu` files that stand alone, and a catalog that says how to launch each;
+"""The kernels of the course: `.cu` files, the `.cuh` files that several share, and a catalog that says how to launch each;
 `.c` files for the CPU with a catalog of their own.
 
 >>> get("sgemm_tiled").block(BM=16, BN=32)

@@ -29,7 +29,7 @@ def _parameters(threads, vectors, cols, gap, guard, flag):
     return (
         Parameter("THREADS", "rows of a vector of A", threads, choices=(64, 128)),
         Parameter("VECTORS", "vectors of A a block multiplies", vectors, high=8, choices=(1, 2, 4)),
-        Parameter("COLS", "columns of C of a block", cols, high=128, choices=(16, 20, 24)),
+        Parameter("COLS", "columns of C of a block", cols, high=MAX_SUMS_OF_THREAD, choices=(16, 20, 24)),
         Parameter("BK", "columns of A that a tile of B meets", 16, high=64, choices=(16,)),
         Parameter("GAP", "vectors of THREADS rows from one of a block's vectors to its next", gap, high=64, choices=(gap,)),
         Parameter("GUARD", "how A is guarded: " + ", ".join(f"{i} {g}" for i, g in enumerate(GUARDS)), guard, low=0, high=3,
@@ -72,7 +72,7 @@ def kernels() -> Iterator[Kernel]:
         "sgemm_outer_rows", FOLDER / "sgemm_outer_rows.cu", "sgemm_outer_rows",
         idea="rank-1 updates for row-major matrices: rows of B in registers, a tile of A in shared memory", lesson=LESSON,
         parameters=(Parameter("THREADS", "columns of C of a block", 64, choices=(32, 64, 128)),
-                    Parameter("ROWS", "rows of C of a block", 16, high=128, choices=(8, 16, 24, 32)),
+                    Parameter("ROWS", "rows of C of a block", 16, high=MAX_SUMS_OF_THREAD, choices=(8, 16, 24, 32)),
                     Parameter("BK", "columns of A that a block loads at a time", 16, high=64, choices=(4, 8, 16, 32))),
         rules=(divides_rule("THREADS", "BK"), sums_rule(("ROWS",), MAX_SUMS_OF_THREAD, "a thread"), outer_tile_rule("ROWS")),
         passes=("THREADS", "ROWS", "BK"), block_of=lambda p: (p["THREADS"], 1, 1),

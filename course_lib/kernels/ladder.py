@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
-from course_lib.kernels.parameters import MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
+from course_lib.kernels.parameters import MAX_STATIC_SHARED, MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
 from course_lib.kernels.rules import (
     at_most_rule,
     divides_rule,
@@ -20,6 +20,7 @@ from course_lib.kernels.rules import (
     warps_rule,
 )
 
+DEEPEST = MAX_STATIC_SHARED // (2 * 4)     # columns of float32 where a tile of A has one row, and a tile of B one column
 BLOCK_XY = (
     Parameter("bx", "threads of a block along x", 16, choices=(1, 2, 4, 8, 16, 32, 64, 128, 256)),
     Parameter("by", "threads of a block along y", 16, choices=(1, 2, 4, 8, 16, 32, 64, 128, 256)),
@@ -27,20 +28,20 @@ BLOCK_XY = (
 TILE_MNK = (
     Parameter("BM", "rows of C a block computes", 32, choices=(4, 8, 16, 32)),
     Parameter("BN", "columns of C a block computes", 32, choices=(4, 8, 16, 32)),
-    Parameter("BK", "columns of A a block loads at a time", 32, high=6144, choices=(4, 8, 16, 32, 64)),
+    Parameter("BK", "columns of A a block loads at a time", 32, high=DEEPEST, choices=(4, 8, 16, 32, 64)),
 )
 TILE_1D = (
     Parameter("BM", "rows of C a block computes", 64, choices=(16, 32, 64, 128)),
     Parameter("BN", "columns of C a block computes", 64, choices=(16, 32, 64, 128)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
-    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=DEEPEST, choices=(8, 16)),
+    Parameter("TM", "rows of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(1, 2, 4, 8)),
 )
 TILE_2D = (
     Parameter("BM", "rows of C a block computes", 128, choices=(32, 64, 128)),
     Parameter("BN", "columns of C a block computes", 128, choices=(32, 64, 128)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
-    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
-    Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(1, 2, 4, 8)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=DEEPEST, choices=(8, 16)),
+    Parameter("TM", "rows of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(1, 2, 4, 8)),
+    Parameter("TN", "columns of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(1, 2, 4, 8)),
 )
 TILE = Parameter("TILE", "rows and columns of a tile", 16, high=32, choices=(4, 8, 16, 32))
 PAD = Parameter("PAD", "unused words at the end of each row of the tile", 1, low=0, high=32, choices=(0, 1, 2, 4, 8, 16))
@@ -48,11 +49,11 @@ UNROLL = Parameter("UNROLL", "steps of the inner loop written out", 16, high=32,
 TILE_WARP = (
     Parameter("BM", "rows of C a block computes", 128, choices=(64, 128, 256)),
     Parameter("BN", "columns of C a block computes", 128, choices=(64, 128, 256)),
-    Parameter("BK", "columns of A a block loads at a time", 8, high=6144, choices=(8, 16)),
+    Parameter("BK", "columns of A a block loads at a time", 8, high=DEEPEST, choices=(8, 16)),
     Parameter("WM", "rows of C a warp computes", 64, choices=(32, 64, 128)),
     Parameter("WN", "columns of C a warp computes", 32, choices=(32, 64, 128)),
-    Parameter("TM", "rows of C a thread computes", 8, high=128, choices=(4, 8)),
-    Parameter("TN", "columns of C a thread computes", 8, high=128, choices=(4, 8)),
+    Parameter("TM", "rows of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(4, 8)),
+    Parameter("TN", "columns of C a thread computes", 8, high=MAX_SUMS_OF_THREAD, choices=(4, 8)),
 )
 
 
@@ -142,18 +143,27 @@ def _warp_kernel(name, idea, parameters, buffers):
         grid_of=_tile_grid, shared_of=lambda p: 4 * buffers * p["BK"] * (p["BM"] + 4 + p["BN"]))
 
 
-def _wide():
-    """128-bit loads, warp tiles, double buffering."""
-    yield Kernel(
-        "sgemm_vectorized", FOLDER / "sgemm_vectorized.cu", "sgemm_vectorized",
-        idea="four floats with every load, from global memory and from shared", lesson="15_closing_in",
+def _shares(p):
+    """Threads of a block each of which computes TM × TN elements."""
+    return p["BN"] // p["TN"] * (p["BM"] // p["TM"])
+
+
+def _vectors(name, idea, lesson, rules=()):
+    """A kernel whose threads load four floats at a time."""
+    return Kernel(
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson=lesson,
         parameters=tuple(replace(p, choices=tuple(c for c in p.choices if c % 4 == 0)) for p in TILE_2D),
         rules=(divides_rule("BM", "TM"), divides_rule("BN", "TN"), vectors_rule("TM", "TN", "BK"),
-               shared_out_threads_rule(("BN", "TN"), ("BM", "TM")), sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"),
+               shared_out_threads_rule(("BN", "TN"), ("BM", "TM")), *rules, sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"),
                sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"), padded_tiles_rule(1)),
-        passes=("BM", "BN", "BK", "TM", "TN"),
-        block_of=lambda p: (p["BN"] // p["TN"] * (p["BM"] // p["TM"]), 1, 1),
-        grid_of=_tile_grid, shared_of=lambda p: 4 * p["BK"] * (p["BM"] + 4 + p["BN"]))
+        passes=("BM", "BN", "BK", "TM", "TN"), block_of=lambda p: (_shares(p), 1, 1), grid_of=_tile_grid,
+        shared_of=lambda p: 4 * p["BK"] * (p["BM"] + 4 + p["BN"]))
+
+
+def _wide():
+    """128-bit loads, loads ahead of use, warp tiles, double buffering."""
+    yield _vectors("sgemm_vectorized", "four floats with every load, from global memory and from shared", "15_closing_in")
+    yield _vectors("sgemm_prefetched", "the next tiles wait in registers while these are multiplied", "", (even_loads_rule(_shares),))
     yield _warp_kernel("sgemm_warp_tile", "a tile for every warp: its lanes share what they read from shared memory", TILE_WARP, 1)
     yield _warp_kernel("sgemm_double_buffered", "the next tiles are on their way while these are multiplied",
                        tuple(replace(p, default={"BK": 16, "WM": 32, "WN": 64}.get(p.name, p.default)) for p in TILE_WARP), 2)

@@ -1,30 +1,21 @@
 """The eight kernels of the LSU homework: a constant M × N matrix times S vectors."""
 
+import math
 from collections.abc import Iterator
 
 from course_lib.kernels.kernel import FOLDER, Kernel
 from course_lib.kernels.parameters import MAX_STATIC_SHARED, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED, WHY_VECTORS, WHY_WHOLE, divides_rule
 
+CONSTANT = 64 * 1024         # bytes of constant memory; CUDA C++ Programming Guide, "Compute Capabilities"
+MOST = math.isqrt(CONSTANT // 4)          # rows and columns of the largest square matrix of floats that lies there
 SIZES = (
-    Parameter("M", "components of an output vector", 16, high=128, choices=(8, 16, 32)),
-    Parameter("N", "components of an input vector", 16, high=128, choices=(8, 16, 32)),
+    Parameter("M", "components of an output vector", 16, high=MOST, choices=(8, 16, 32)),
+    Parameter("N", "components of an input vector", 16, high=MOST, choices=(8, 16, 32)),
 )
 THREADS = Parameter("threads", "threads of a block", 256, choices=(128, 256, 384, 512, 640, 768, 896, 1024))
 BLOCKS = Parameter("blocks", "blocks of the grid", 132, high=2**31 - 1, choices=(8, 16, 66, 132, 264))
 CHUNK = Parameter("CHUNK", "components brought on chip at a time", 8, high=32, choices=(4, 8, 16))
-WHY_CONSTANT = "constant memory holds 64 KiB, and the matrix lies there"
-
-
-def constant_rule() -> Rule:
-    """Return the rule that the matrix fits into constant memory.
-
-    >>> constant_rule().problem({"M": 128, "N": 129})
-    'a matrix of M × N = 128 × 129 floats takes 66048 bytes, but constant memory holds 65536'
-    """
-    def says(p):
-        return f"a matrix of M × N = {p['M']} × {p['N']} floats takes {4 * p['M'] * p['N']} bytes, but constant memory holds 65536"
-    return Rule("4 * M * N <= 65536", WHY_CONSTANT, lambda p: 4 * p["M"] * p["N"] <= 65536, says)
 
 
 def fours_rule() -> Rule:
@@ -85,5 +76,5 @@ def _kernel(name, idea, extra=(), rules=(), shared=lambda p: 0, fixed_block=Fals
     """A kernel of the family; `fixed_block`: the file needs to know the threads of a block."""
     passed = ("M", "N", *(("threads",) if fixed_block else ()), *(p.name for p in extra))
     return Kernel(name, FOLDER / f"{name}.cu", name, idea=idea, lesson="13_matrix_vector", parameters=(*SIZES, THREADS, BLOCKS, *extra),
-                  rules=(constant_rule(), *rules), passes=passed, passes_as={"threads": "THREADS"}, kind="vectors",
+                  rules=rules, passes=passed, passes_as={"threads": "THREADS"}, kind="vectors",
                   block_of=lambda p: (p["threads"], 1, 1), grid_of=lambda S, p: (p["blocks"], 1, 1), shared_of=shared)

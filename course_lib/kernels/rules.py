@@ -1,7 +1,7 @@
 """The rules that several kernels share: how many threads, how much shared memory, what must divide what, and why."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from course_lib.kernels.parameters import (
     MAX_STATIC_SHARED,
@@ -169,6 +169,11 @@ def vectors_rule(*names: str) -> Rule:
     return Rule(" and ".join(f"{n} % 4 == 0" for n in names), WHY_VECTORS, lambda p: all(p[n] % 4 == 0 for n in names), says)
 
 
+def _warp_threads(p):
+    """Threads of a block of warp tiles."""
+    return 32 * (p["BM"] // p["WM"]) * (p["BN"] // p["WN"])
+
+
 def warp_rule() -> Rule:
     """Return the rule that 32 threads of TM × TN elements cover a warp tile, in both directions.
 
@@ -192,11 +197,8 @@ def warp_rule() -> Rule:
     return Rule("WM/TM * WN/TN == 32", WHY_WARP, holds, says)
 
 
-def even_loads_rule() -> Rule:
-    """Return the rule that all threads of a block of warp tiles load as many vectors of both tiles."""
-
-    def threads(p):
-        return 32 * (p["BM"] // p["WM"]) * (p["BN"] // p["WN"])
+def even_loads_rule(threads: Callable[[Mapping[str, int]], int] = _warp_threads) -> Rule:
+    """Return the rule that all threads of a block load as many vectors of both tiles; `threads`: parameters -> how many there are."""
 
     def holds(p):
         return all(p[side] * p["BK"] % (4 * max(threads(p), 1)) == 0 for side in ("BM", "BN"))
@@ -211,14 +213,11 @@ def even_loads_rule() -> Rule:
 def warps_rule() -> Rule:
     """Return the rule on the threads of a block that holds BM/WM × BN/WN warps."""
 
-    def count(p):
-        return 32 * (p["BM"] // p["WM"]) * (p["BN"] // p["WN"])
-
     def says(p):
-        return (f"32 × BM/WM × BN/WN = {count(p)} threads a block, but at most {MAX_THREADS} are allowed: take larger warp tiles "
+        return (f"32 × BM/WM × BN/WN = {_warp_threads(p)} threads a block, but at most {MAX_THREADS} are allowed: take larger warp tiles "
                 "or a smaller block tile")
 
-    return Rule(f"32 * BM/WM * BN/WN <= {MAX_THREADS}", WHY_THREADS, lambda p: count(p) <= MAX_THREADS, says)
+    return Rule(f"32 * BM/WM * BN/WN <= {MAX_THREADS}", WHY_THREADS, lambda p: _warp_threads(p) <= MAX_THREADS, says)
 
 
 def outputs_per_thread_rule(most: int) -> Rule:

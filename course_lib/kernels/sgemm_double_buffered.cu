@@ -27,15 +27,7 @@ static_assert(BM * BK % (4 * THREADS) == 0 && BK * BN % (4 * THREADS) == 0, "eve
 static_assert(THREADS <= 1024, "a block has at most 1024 threads");
 static_assert(8 * BK * (BM + 4 + BN) <= 48 * 1024, "two tiles of A and of B share the 48 KiB of static shared memory of a block");
 
-// Four floats of a row from p on, of which `left` are inside the matrix; the others are 0.
-__device__ __forceinline__ float4 load4(const float* p, int left, bool aligned) {
-    if (aligned && left >= 4) return *reinterpret_cast<const float4*>(p);
-    return make_float4(left > 0 ? p[0] : 0.0f, left > 1 ? p[1] : 0.0f, left > 2 ? p[2] : 0.0f, left > 3 ? p[3] : 0.0f);
-}
-
-__device__ __forceinline__ bool aligned16(const float* matrix, int ld) {
-    return reinterpret_cast<size_t>(matrix) % 16 == 0 && ld % 4 == 0;
-}
+#include "load4.cuh"
 
 // Start to copy `bytes` (4 or 16) to shared memory; of these the first `there` come from `from`, the others are 0.
 template <int bytes>

@@ -29,15 +29,7 @@ static_assert(BM * BN <= 32 * 1024, "the sums of a block are in registers");
 static_assert(THREADS <= 1024, "a block has at most 1024 threads");
 static_assert(4 * (BM * LDA_S + BK * LDB_S) <= 48 * 1024, "As and Bs share the 48 KiB of static shared memory of a block");
 
-// Four floats of a row from p on, of which `left` are inside the matrix; the others are 0.
-__device__ __forceinline__ float4 load4(const float* p, int left, bool aligned) {
-    if (aligned && left >= 4) return *reinterpret_cast<const float4*>(p);
-    return make_float4(left > 0 ? p[0] : 0.0f, left > 1 ? p[1] : 0.0f, left > 2 ? p[2] : 0.0f, left > 3 ? p[3] : 0.0f);
-}
-
-__device__ __forceinline__ bool aligned16(const float* matrix, int ld) {
-    return reinterpret_cast<size_t>(matrix) % 16 == 0 && ld % 4 == 0;
-}
+#include "load4.cuh"
 
 // The nearest number with 10 bits behind the point: the hardware would cut the other 13 off.
 __device__ __forceinline__ unsigned tf32(float x) {

@@ -6,7 +6,7 @@
 // Shared    4 * BK * (BM+4 + BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; rows that are not 16-byte aligned are read float by float
-// Lesson    notebooks/15_closing_in.ipynb      Next  sgemm_warp_tile.cu
+// Lesson    notebooks/15_closing_in.ipynb      Next  sgemm_prefetched.cu
 #ifndef BM            // the launcher passes all five with -D, or none
 #define BM 128
 #define BN 128
@@ -20,15 +20,7 @@ static_assert(TM % 4 == 0 && TN % 4 == 0 && BK % 4 == 0, "a vector is four float
 static_assert(THREADS <= 1024, "a block has at most 1024 threads");
 static_assert(4 * BK * (BM + 4 + BN) <= 48 * 1024, "As and Bs share the 48 KiB of static shared memory of a block");
 
-// Four floats of a row from p on, of which `left` are inside the matrix; the others are 0.
-__device__ __forceinline__ float4 load4(const float* p, int left, bool aligned) {
-    if (aligned && left >= 4) return *reinterpret_cast<const float4*>(p);
-    return make_float4(left > 0 ? p[0] : 0.0f, left > 1 ? p[1] : 0.0f, left > 2 ? p[2] : 0.0f, left > 3 ? p[3] : 0.0f);
-}
-
-__device__ __forceinline__ bool aligned16(const float* matrix, int ld) {
-    return reinterpret_cast<size_t>(matrix) % 16 == 0 && ld % 4 == 0;
-}
+#include "load4.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 sgemm_vectorized(int M, int N, int K, float alpha, const float* A, int lda,

@@ -1,7 +1,7 @@
 // sgemm_warp_tile.cu -- a tile for every warp: its lanes share what they read from shared memory
 //
 // Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float32
-// Idea      LM x LN lanes read few words together; what the next tiles need waits in registers meanwhile
+// Idea      sgemm_prefetched.cu, but a warp's LM x LN lanes cover a compact tile of C, and read few words together
 // Launch    grid (ceil(N/BN), ceil(M/BM)), block (32 * BM/WM * BN/WN): TM x TN elements of C per thread
 // Shared    4 * BK * (BM+4 + BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
@@ -27,15 +27,7 @@ static_assert(BM * BK % (4 * THREADS) == 0 && BK * BN % (4 * THREADS) == 0, "eve
 static_assert(THREADS <= 1024, "a block has at most 1024 threads");
 static_assert(4 * BK * (BM + 4 + BN) <= 48 * 1024, "As and Bs share the 48 KiB of static shared memory of a block");
 
-// Four floats of a row from p on, of which `left` are inside the matrix; the others are 0.
-__device__ __forceinline__ float4 load4(const float* p, int left, bool aligned) {
-    if (aligned && left >= 4) return *reinterpret_cast<const float4*>(p);
-    return make_float4(left > 0 ? p[0] : 0.0f, left > 1 ? p[1] : 0.0f, left > 2 ? p[2] : 0.0f, left > 3 ? p[3] : 0.0f);
-}
-
-__device__ __forceinline__ bool aligned16(const float* matrix, int ld) {
-    return reinterpret_cast<size_t>(matrix) % 16 == 0 && ld % 4 == 0;
-}
+#include "load4.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 sgemm_warp_tile(int M, int N, int K, float alpha, const float* A, int lda,

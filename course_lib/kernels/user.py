@@ -39,8 +39,12 @@ class UserKernel(Kernel):
 
     @property
     def source(self) -> str:
-        """Return the CUDA C text."""
+        """Return the CUDA C text as the reader wrote it; what it includes is found by the compiler."""
         return self.text
+
+    def place(self, line: int) -> tuple[str, int]:
+        """Return the file and the line, which are those of the text."""
+        return self.file_name, line
 
     def defines(self, **parameters: int) -> dict[str, int | str]:
         """Return what the compiler gets with -D: nothing when the text itself sets all these values."""

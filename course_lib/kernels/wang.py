@@ -5,21 +5,21 @@ from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, REALS, Kernel, ceil_div
 from course_lib.kernels.ladder import BLOCK_XY
-from course_lib.kernels.parameters import MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
+from course_lib.kernels.parameters import MAX_STATIC_SHARED, MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
 from course_lib.kernels.rules import divides_rule, outputs_per_thread_rule, outputs_tiles_rule, sums_rule, threads_rule
 
+BYTES = {"float32": 4, "float64": 8}
 TILE = Parameter("TILE", "rows and columns of a tile", 32, high=32, choices=(4, 8, 16, 32))
 OUT = Parameter("OUT", "elements of C a thread computes", 4, high=32, choices=(1, 2, 4, 8, 16))
 OUTPUTS = (
     Parameter("TA", "rows of C a block computes", 64, choices=(32, 64, 128)),
     Parameter("TB", "columns of C a block computes", 64, choices=(32, 64, 128)),
-    Parameter("TW", "columns of A a block loads at a time", 16, high=3072, choices=(8, 16)),
+    Parameter("TW", "columns of A a block loads at a time", 16, high=MAX_STATIC_SHARED // (2 * BYTES["float64"]), choices=(8, 16)),
     Parameter("bx", "threads of a block along x", 16, choices=(8, 16, 32)),
     Parameter("by", "threads of a block along y", 16, choices=(8, 16, 32)),
 )
 # What the report would have tried next has fewer positions.
 FEWER = tuple(replace(p, choices=tuple(c for c in p.choices if c <= (64 if p.name in ("TA", "TB") else 16))) for p in OUTPUTS)
-BYTES = {"float32": 4, "float64": 8}
 LETTERS = {"float32": "s", "float64": "d"}
 LATER = "15_closing_in"        # teaches what the report would have tried next
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from course_lib.errors import CourseError
+from course_lib.kernels.complete import HEADERS
 from course_lib.toolchain import archive
 from course_lib.toolchain.compile_cache import cached_compilation
 from course_lib.toolchain.compiled import Compiled
@@ -38,7 +39,7 @@ def compile_cuda(source: str, *, name: str = "kernel.cu", arch: str = "sm_90",
     Parameters
     ----------
     source
-        CUDA C text. NVIDIA's headers are found when their pip wheels are installed.
+        CUDA C text. NVIDIA's headers are found when their pip wheels are installed, and those of `kernels/` always.
     name
         What messages call the text, usually the file's name.
     arch
@@ -188,7 +189,8 @@ def _from_nvrtc(request, version):
 @functools.lru_cache(maxsize=512)
 def _compile(source, name, arch, options, version, key):
     """Return (log, PTX and status of a failure, machine code) from the disk, or compile now; `key` is written with it."""
-    headers = tuple(f"-I{folder}" for folder in include_directories(version[0])) if _INCLUDES.search(source) else ()
+    folders = (*include_directories(version[0]), HEADERS) if _INCLUDES.search(source) else ()
+    headers = tuple(f"-I{folder}" for folder in folders)
     return cached_compilation(lambda: _compile_now(source, name, arch, options + headers), source, name, arch, options, version, key)
 
 

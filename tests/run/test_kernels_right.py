@@ -24,6 +24,7 @@ SIZES = {
     "sgemm_padded": (*SQUARE, {"TILE": 8, "PAD": 3}, {"PAD": 0}),
     "sgemm_unrolled": ({}, {"TILE": 32, "UNROLL": 1}, {"TILE": 5, "UNROLL": 3}, {"TILE": 1, "UNROLL": 1}),
     "sgemm_vectorized": ({}, {"BM": 32, "BN": 16, "BK": 12, "TM": 4, "TN": 4}, {"BM": 8, "BN": 32, "BK": 4, "TM": 4, "TN": 8}),
+    "sgemm_prefetched": ({}, {"BM": 32, "BN": 16, "BK": 16, "TM": 4, "TN": 4}, {"BM": 8, "BN": 32, "BK": 8, "TM": 4, "TN": 8}),
     "sgemm_warp_tile": WARP,
     "sgemm_op": SQUARE,
     "sgemm_double_buffered": WARP,
