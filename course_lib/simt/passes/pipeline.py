@@ -5,6 +5,7 @@ parameters have become byte offsets in their space, and `cvta` an addition of th
 """
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from course_lib.simt.passes.layout import Variables, place_variables
 from course_lib.simt.passes.normalise import normalise
 from course_lib.simt.passes.verify import verify
 from course_lib.simt.ptx.ir import BARRIERS, Function, Instruction, Kind, Module, Variable, at_line, opened
+from course_lib.simt.runtime import abi
 
 
 @dataclass
@@ -61,6 +63,19 @@ class Program:
     def atomics(self) -> bool:
         """Say whether blocks may touch the same memory: then they run one after another, so that results repeat."""
         return any(i.kind is Kind.ATOMIC and "shared" not in i.opcode for i in self.instructions)
+
+    @functools.cached_property
+    def sites(self) -> dict[int, int]:
+        """Map each access to its first Site; an asynchronous copy has two, for the place it reads and the place it writes."""
+        found, following = {}, 0
+        for number in sorted(self.accesses):
+            found[number] = following
+            following += 1 + (number in self.tensors and self.tensors[number].function == "copy_async")
+        return found
+
+    def site_bytes(self) -> int:
+        """Return the bytes of all Sites of a worker."""
+        return abi.SITE_BYTES * (max(self.sites.values(), default=-1) + 2)
 
     def waits_for_blocks(self) -> bool:
         """Say whether a loop looks at memory that other blocks may change: they run one after another too, so that findings repeat."""
