@@ -18,6 +18,7 @@ from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL, since
 from course_lib.simt.isa.tensor import Tensor
 from course_lib.simt.passes import bodies, callers, calls, cfg, fuse, layout, parameters
+from course_lib.simt.passes.alike import Alike, alike
 from course_lib.simt.passes.calls import Linked
 from course_lib.simt.passes.cfg import Block
 from course_lib.simt.passes.contract import contract
@@ -62,7 +63,20 @@ class Program:
 
     def atomics(self) -> bool:
         """Say whether blocks may touch the same memory: then they run one after another, so that results repeat."""
-        return any(i.kind is Kind.ATOMIC and "shared" not in i.opcode for i in self.instructions)
+        return any("shared" not in self.instructions[number].opcode for number in self.of_kind.get(Kind.ATOMIC, ()))
+
+    @functools.cached_property
+    def alike(self) -> list[Alike]:
+        """Say for each block which of its instructions are counted alike."""
+        return [alike(block, self.accesses.keys() | self.tensors.keys()) for block in self.blocks]
+
+    @functools.cached_property
+    def of_kind(self) -> dict[Kind, list[int]]:
+        """Map each kind that occurs to the numbers of its instructions."""
+        found: dict[Kind, list[int]] = {}
+        for number, ins in enumerate(self.instructions):
+            found.setdefault(ins.kind, []).append(number)
+        return found
 
     @functools.cached_property
     def sites(self) -> dict[int, int]:
