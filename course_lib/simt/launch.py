@@ -201,7 +201,7 @@ class Execution:
         worker.shared = self.pin(aligned(run.shared_bytes + 8))
         if self.racecheck:
             self._add_shadow(worker)
-        sites = aligned(abi.SITE_BYTES * len(self.program.accesses), 64)
+        sites = aligned(self.program.site_bytes(), 64)
         sites[:] = 0
         worker.sites = self.pin(sites)
         if any(t.function == "copy_async" for t in self.program.tensors.values()):

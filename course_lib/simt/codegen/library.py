@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import toolchain
-from course_lib.simt.codegen import cache, fused, handover, native, scalar, tiles
+from course_lib.simt.codegen import cache, copies, fused, handover, native, scalar, tiles
 from course_lib.simt.ptx import parser
 from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
@@ -40,7 +40,7 @@ class Runtime:
     def translate(text: str) -> str:
         """Return the LLVM IR of the runtime's text."""
         compiled = toolchain.compile_cuda(text, name="runtime.cu", options=("-rdc=true",))
-        return scalar.lower_module(parser.parse(compiled.ptx), fused.functions() | handover.functions() | tiles.functions())
+        return scalar.lower_module(parser.parse(compiled.ptx), fused.functions() | handover.functions() | tiles.functions() | copies.functions())
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         """Return one of the runtime's own functions."""

@@ -10,8 +10,9 @@ from course_lib.simt.host.memory import aligned
 from course_lib.simt.host.running import Running
 from course_lib.simt.isa.memory import is_memory
 from course_lib.simt.isa.tensor import ROWS, Tensor
+from course_lib.simt.passes.alike import is_guarded
 from course_lib.simt.passes.pipeline import Program
-from course_lib.simt.ptx.ir import BARRIERS, Instruction, Kind
+from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
 
 Add = Callable[[int, str, int], None]     # source line, counter, amount
@@ -32,7 +33,6 @@ MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", 
         ("mul", "f32"): "fmul", ("fma", "f64"): "dfma", ("mad", "f64"): "dfma", ("add", "f64"): "dadd",
         ("sub", "f64"): "dadd", ("mul", "f64"): "dmul"}
 DIRECTIONS = ("ld", "st")
-UNGUARDED = BARRIERS | {Kind.BRANCH, Kind.INDEXED_BRANCH, Kind.RETURN, Kind.CALL}    # a guard on these picks lanes, it hides no work
 TENSOR = "smsp__inst_executed_pipe_tensor_op_{}.sum"
 TENSOR_PIPES = ("hmma", "dmma", "imma")
 NAMES = tuple(
@@ -79,16 +79,22 @@ def collect(program: Program, executed: NDArray[np.int64], threads: NDArray[np.i
             entry = lines.setdefault(line, {})
             entry[name] = entry.get(name, 0) + amount
 
-    for block in program.blocks:
-        for i, ins in enumerate(block.instructions):
-            number = block.first + i
-            guarded = ins.guard is not None and ins.kind not in UNGUARDED
+    def add_computation(line, first, last, times, lanes):
+        add(line, EXECUTED, times)
+        math = MATH.get((first, last))
+        if math:
+            add(line, THREAD_OPS.format(math), lanes)
+
+    for block, found in zip(program.blocks, program.alike, strict=True):
+        if not executed[block.index]:
+            continue
+        for (line, first, last), count in found.plain.items():
+            add_computation(line, first, last, count * executed[block.index], count * threads[block.index])
+        for number, ins in found.single:
+            guarded = is_guarded(ins)
             times = dynamic[number, 6] if guarded else executed[block.index]
             lanes = dynamic[number, 7] if guarded else threads[block.index]
-            add(ins.line, EXECUTED, times)
-            math = MATH.get((ins.opcode[0], ins.opcode[-1]))
-            if math:
-                add(ins.line, THREAD_OPS.format(math), lanes)
+            add_computation(ins.line, ins.opcode[0], ins.opcode[-1], times, lanes)
             if is_memory(ins) and program.accesses[number].kind < 2:
                 add_access(add, program.accesses[number], ins, dynamic[number])
             elif number in program.tensors:

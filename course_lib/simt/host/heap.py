@@ -27,4 +27,4 @@ def make(program: Program, pin: Callable[[Any], int]) -> Any:
     runs = np.zeros(MOST, np.uint32)
     runs[0] = 2 * MOST           # one run, not in use
     return abi.Heap(array=pin((abi.Array * MOST)()), most=MOST, next=abi.HEAP + 4096, host=pin(aligned(BYTES)), run=pin(runs), units=MOST,
-                    site_bytes=abi.SITE_BYTES * len(program.accesses))
+                    site_bytes=program.site_bytes())

@@ -156,16 +156,15 @@ def is_sure(program: Program, dynamic: NDArray[np.int64], divergent: NDArray[np.
     """Say whether it is known where the lanes reconverged and which memory they reached; the arguments are those of `facts_of`."""
     generic = any(a.space == abi.SPACES["generic"] and a.kind < 2 and number not in program.tensors
                   for number, a in program.accesses.items())
-    printing = any("vprintf" in str(getattr(operand, "name", "")) for ins in program.instructions if ins.kind is Kind.CALL
-                   for operand in ins.operands)
+    calls, jumps = (program.of_kind.get(kind, []) for kind in (Kind.CALL, Kind.INDEXED_BRANCH))
+    printing = any("vprintf" in str(getattr(operand, "name", "")) for number in calls for operand in program.instructions[number].operands)
     if generic or printing:
         return False
-    if any(ins.kind in (Kind.CALL, Kind.INDEXED_BRANCH) and dynamic[number, 0] for number, ins in enumerate(program.instructions)):
+    if any(dynamic[number, 0] for number in (*calls, *jumps)):
         return False               # lanes of one warp called different functions, or jumped to different places of a table
     if not divergent.any():
         return True
-    calling = any(ins.kind is Kind.CALL for ins in program.instructions)
-    return not calling and not any(divergent[block] for block in exits(program.blocks))
+    return not calls and not any(divergent[block] for block in exits(program.blocks))
 
 
 def exits(blocks: Sequence[Block]) -> set[int]:

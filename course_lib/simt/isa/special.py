@@ -95,4 +95,4 @@ def reserved(names: Iterable[str]) -> int:
 
     Only a kernel that asks where these bytes lie has them.
     """
-    return RESERVED if any(name in RESERVED_SMEM for name in names) else 0
+    return 0 if set(RESERVED_SMEM).isdisjoint(names) else RESERVED

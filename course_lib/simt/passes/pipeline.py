@@ -5,6 +5,7 @@ parameters have become byte offsets in their space, and `cvta` an addition of th
 """
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL, since
 from course_lib.simt.isa.tensor import Tensor
 from course_lib.simt.passes import bodies, callers, calls, cfg, fuse, layout, parameters
+from course_lib.simt.passes.alike import Alike, alike
 from course_lib.simt.passes.calls import Linked
 from course_lib.simt.passes.cfg import Block
 from course_lib.simt.passes.contract import contract
@@ -24,6 +26,7 @@ from course_lib.simt.passes.layout import Variables, place_variables
 from course_lib.simt.passes.normalise import normalise
 from course_lib.simt.passes.verify import verify
 from course_lib.simt.ptx.ir import BARRIERS, Function, Instruction, Kind, Module, Variable, at_line, opened
+from course_lib.simt.runtime import abi
 
 
 @dataclass
@@ -60,7 +63,33 @@ class Program:
 
     def atomics(self) -> bool:
         """Say whether blocks may touch the same memory: then they run one after another, so that results repeat."""
-        return any(i.kind is Kind.ATOMIC and "shared" not in i.opcode for i in self.instructions)
+        return any("shared" not in self.instructions[number].opcode for number in self.of_kind.get(Kind.ATOMIC, ()))
+
+    @functools.cached_property
+    def alike(self) -> list[Alike]:
+        """Say for each block which of its instructions are counted alike."""
+        return [alike(block, self.accesses.keys() | self.tensors.keys()) for block in self.blocks]
+
+    @functools.cached_property
+    def of_kind(self) -> dict[Kind, list[int]]:
+        """Map each kind that occurs to the numbers of its instructions."""
+        found: dict[Kind, list[int]] = {}
+        for number, ins in enumerate(self.instructions):
+            found.setdefault(ins.kind, []).append(number)
+        return found
+
+    @functools.cached_property
+    def sites(self) -> dict[int, int]:
+        """Map each access to its first Site; an asynchronous copy has two, for the place it reads and the place it writes."""
+        found, following = {}, 0
+        for number in sorted(self.accesses):
+            found[number] = following
+            following += 1 + (number in self.tensors and self.tensors[number].function == "copy_async")
+        return found
+
+    def site_bytes(self) -> int:
+        """Return the bytes of all Sites of a worker."""
+        return abi.SITE_BYTES * (max(self.sites.values(), default=-1) + 2)
 
     def waits_for_blocks(self) -> bool:
         """Say whether a loop looks at memory that other blocks may change: they run one after another too, so that findings repeat."""

@@ -29,6 +29,20 @@ __device__ __noinline__ void mark_flight(Warp* w, u64 address, u32 bytes, u32 fl
     }
 }
 
+// codegen/copies.py has these: what all lanes do at once. Addresses are those of 32 numbers.
+extern "C" __device__ void addresses_4(u64 slot, i64 offset, u64* out);
+extern "C" __device__ void addresses_8(u64 slot, i64 offset, u64* out);
+extern "C" __device__ u32 lanes_inside(const u64* address, u64 low, u64 span);     // lanes in [low, low + span)
+extern "C" __device__ u32 lanes_aligned(const u64* address, u64 odd);              // lanes that have none of these bits
+extern "C" __device__ u32 lanes_equal(u64 slot, u32 value);
+extern "C" __device__ u32 repeats_pattern(i64* old, const u64* address, u64 first, u32 mask);   // afterwards `old` is the new one
+extern "C" __device__ u32 lanes_ready(const u32* group, const u32* committed, u32 left);        // lanes with group + left < committed
+extern "C" __device__ void commit_lanes(u32* committed, u32 mask);
+extern "C" __device__ void narrow_lanes(u32* to, const u64* from);
+extern "C" __device__ void copy_row_4(u64 to, u64 from);
+extern "C" __device__ void copy_row_8(u64 to, u64 from);
+extern "C" __device__ void copy_row_16(u64 to, u64 from);
+
 // Copy 4, 8 or 16 bytes; both addresses are multiples of the size, or of 8.
 __device__ __forceinline__ void move_whole(u64 to, u64 from, u32 bytes) {
     if (bytes == 4) {
@@ -39,35 +53,84 @@ __device__ __forceinline__ void move_whole(u64 to, u64 from, u32 bytes) {
     if (bytes == 16) *(u64*)(to + 8) = *(const u64*)(from + 8);
 }
 
+// 32 lanes, side by side in both places.
+__device__ __forceinline__ void move_row(u64 to, u64 from, u32 bytes) {
+    bytes == 4 ? copy_row_4(to, from) : bytes == 8 ? copy_row_8(to, from) : copy_row_16(to, from);
+}
+
+// From each lane's address to 32 places side by side, and back.
+template <u32 BYTES>
+__device__ __noinline__ void gather_lanes(u64 to, u64 shift, const u64* from) {
+#pragma unroll
+    for (u32 l = 0; l < LANES; ++l) move_whole(to + BYTES * l, shift + from[l], BYTES);
+}
+
+template <u32 BYTES>
+__device__ __noinline__ void scatter_lanes(u64 shift, const u32* to, u64 from) {
+#pragma unroll
+    for (u32 l = 0; l < LANES; ++l) move_whole(shift + to[l], from + BYTES * l, BYTES);
+}
+
 // Write the data of one copy for the lanes of `mask`.
 __device__ __noinline__ void land(Warp* w, InFlight* f, u32 mask) {
     const u32 race = ((const Launch*)w->launch)->racecheck;
+    const u64 data = (u64)f->data;
+    f->mask &= ~mask;
+    if (mask == FULL && !race) {
+        if (f->row) move_row(w->shared + f->target[0], data, f->bytes);
+        else f->bytes == 4 ? scatter_lanes<4>(w->shared, f->target, data) : f->bytes == 8 ? scatter_lanes<8>(w->shared, f->target, data)
+                                                                                      : scatter_lanes<16>(w->shared, f->target, data);
+        return;
+    }
 #pragma unroll 1
     for (u32 left = mask; left; left &= left - 1) {
         const u32 l = lowest(left);
-        move_whole(w->shared + f->target[l], (u64)&f->data[2 * l], f->bytes);
+        move_whole(w->shared + f->target[l], data + f->bytes * l, f->bytes);
         if (race) mark_flight(w, f->target[l], f->bytes, 0);
     }
-    f->mask &= ~mask;
 }
 
 __device__ __forceinline__ Queue* queue_of(Warp* w) { return &((Queue*)((Worker*)w->worker)->queues)[w->index]; }
 
+__device__ __forceinline__ InFlight* in_flight(Queue* q, u32 i) { return &q->copy[q->order[(q->first + i) % MOST_COPIES]]; }
+
+// What is dropped is taken again first: its bytes are in the processor's nearest cache.
 __device__ __forceinline__ void drop_empty(Queue* q) {
+    u32 next = q->first + q->count;
 #pragma unroll 1
-    while (q->count && !q->copy[q->first].mask) {
+    for (; q->count && !in_flight(q, 0)->mask; ++next) {
+        u8 *dropped = &q->order[q->first], *unused = &q->order[next % MOST_COPIES];
+        const u8 which = *dropped;
+        *dropped = *unused;
+        *unused = which;
         q->first = (q->first + 1) % MOST_COPIES;
         --q->count;
     }
 }
 
-// The addresses of the active lanes in the space of `a`.
-__device__ __noinline__ void addresses(const Warp* w, const Access* a, u64* address) {
-#pragma unroll 1
-    for (u32 l = 0; l < LANES; ++l) {
-        address[l] = (a->has_address ? read_slot(w, a->address, a->address_bytes, l) : 0) + a->offset;
-        if (a->address_bytes == 4) address[l] &= 0xffffffffu;
+// The place of one more copy; when there is none, the oldest arrives.
+__device__ __noinline__ InFlight* take_place(Warp* w, const Copy* c) {
+    Queue* q = queue_of(w);
+    if (q->count == MOST_COPIES) {
+        land(w, in_flight(q, 0), in_flight(q, 0)->mask);
+        drop_empty(q);
     }
+    InFlight* f = in_flight(q, q->count++);
+    f->mask = w->mask;
+    f->bytes = c->bytes;
+    f->row = 0;
+    return f;
+}
+
+// The addresses of all lanes in the space of `a`.
+__device__ __noinline__ void addresses(const Warp* w, const Access* a, u64* address) {
+    if (a->has_address) {
+        a->address_bytes == 4 ? addresses_4(w->registers + a->address, a->offset, address)
+                              : addresses_8(w->registers + a->address, a->offset, address);
+        return;
+    }
+#pragma unroll 1
+    for (u32 l = 0; l < LANES; ++l) address[l] = a->address_bytes == 4 ? a->offset & 0xffffffff : a->offset;
 }
 
 // How many bytes each active lane reads; the rest of its copy becomes 0.
@@ -101,12 +164,91 @@ __device__ __noinline__ u32 find_source(Warp* w, const Copy* c, const u32* size,
     return 0;
 }
 
-extern "C" __device__ u32 copy_async(Warp* w, const Copy* c) {
+// The lanes that read all bytes; the others read none. Returns 0 when a lane reads some of them.
+__device__ __forceinline__ u32 all_or_none(const Warp* w, const Copy* c, u32* reading) {
+    const u32 mask = w->mask;
+    u32 all = c->from_size == c->bytes ? FULL : 0, none = c->from_size ? 0 : FULL;
+    if (c->size_slot != ~0u) {
+        all = lanes_equal(w->registers + c->size_slot, c->bytes);
+        none = lanes_equal(w->registers + c->size_slot, 0);
+    }
+    if (c->ignore_slot != ~0u) {
+        const u32 ignore = *(const u32*)(w->registers + c->ignore_slot) ^ (c->ignore_negated ? FULL : 0);
+        all &= ~ignore;
+        none |= ignore;
+    }
+    *reading = all & mask;
+    return (~(all | none) & mask) == 0;
+}
+
+// Are these lanes where this access found an array last time, or in another one that holds them all?
+__device__ __noinline__ u32 in_one_array(Warp* w, const Access* a, Site* s, const u64* address, u32 lanes) {
+    if ((lanes_inside(address, s->lo, s->span) & lanes) == lanes) return 1;
+    const u32 mask = w->mask;
+    w->mask = lanes;
+    find_site(w, a, s, address);
+    w->mask = mask;
+    return (lanes_inside(address, s->lo, s->span) & lanes) == lanes;
+}
+
+// Compare the lanes' pattern with the last one, and count it anew when it differs.
+__device__ __forceinline__ void same_site(const Access* a, Site* s, const u64* address, u32 lanes) {
+    if (repeats_pattern(s->lane, address, address[lowest(lanes)], lanes) & (s->mask == lanes)) return;
+    s->mask = lanes;
+    new_site(a, s);
+}
+
+__device__ __noinline__ void count_copy(Warp* w, const Copy* c, Site* from, const Site* to, const u64* source, u32 reading) {
+    u64* n = (u64*)((Worker*)w->worker)->dynamic + COUNTS * c->number;
+    n[0] += 1;
+    n[1] += __popc(w->mask);
+    n[3] += to->waves;
+    n[4] += to->phases;
+    if (!reading) return;       // a copy of zeros alone asks for nothing
+    const u32 column = source[lowest(reading)] & 31;
+    if (!from->sectors[column]) count_site(from, column);
+    n[2] += from->sectors[column];
+    n[5] += 1;
+}
+
+// Carry out a copy of all lanes for which nothing must be looked at closely. Returns 0 when that is not so; then nothing has changed.
+__device__ __noinline__ u32 copy_whole_warp(Warp* w, const Copy* c, Site* sites) {
+    u64 target[LANES], source[LANES];
+    u32 reading;
+    Site *from = sites, *to = sites + 1;
+    Queue* q = queue_of(w);
+    if (w->mask != FULL || w->traced || ((const Launch*)w->launch)->racecheck || !all_or_none(w, c, &reading)) return 0;
+    addresses(w, &c->target, target);
+    addresses(w, &c->source, source);
+    if (w->shared_bytes < c->bytes || (lanes_aligned(target, c->bytes - 1) & lanes_aligned(source, c->bytes - 1)) != FULL) return 0;
+    if (lanes_inside(target, 0, w->shared_bytes - c->bytes + 1) != FULL) return 0;
+    if (reading && !in_one_array(w, &c->source, from, source, reading)) return 0;
+    same_site(&c->target, to, target, FULL);
+    if (reading) same_site(&c->source, from, source, reading);
+    count_copy(w, c, from, to, source, reading);
+    InFlight* f = take_place(w, c);
+    const u64 data = (u64)f->data;
+    f->row = to->row;
+    narrow_lanes(f->target, target);
+    copy_row_4((u64)f->group, (u64)q->committed);
+    if (reading == FULL) {
+        if (from->row) move_row(data, from->shift + source[0], c->bytes);
+        else c->bytes == 4 ? gather_lanes<4>(data, from->shift, source) : c->bytes == 8 ? gather_lanes<8>(data, from->shift, source)
+                                                                              : gather_lanes<16>(data, from->shift, source);
+        return 1;
+    }
+#pragma unroll 1
+    for (u32 i = 0; i < LANES * c->bytes; i += 4) *(u32*)(data + i) = 0;
+#pragma unroll 1
+    for (u32 left = reading; left; left &= left - 1)
+        move_whole(data + c->bytes * lowest(left), from->shift + source[lowest(left)], c->bytes);
+    return 1;
+}
+
+// The same for any lanes, one after the other. Returns 1 after a fault.
+__device__ __noinline__ u32 copy_lanes(Warp* w, const Copy* c) {
     u64 target[LANES], source[LANES], host[LANES];
     u32 size[LANES];
-    Worker* k = (Worker*)w->worker;
-    Queue* q = queue_of(w);
-    if (!w->mask) return 0;
     addresses(w, &c->target, target);
     addresses(w, &c->source, source);
     if (resolve(w, &c->target, SHARED, target, host) || sizes_to_read(w, c, size)) return 1;
@@ -116,26 +258,20 @@ extern "C" __device__ u32 copy_async(Warp* w, const Copy* c) {
         record(w, c->number, 0, host);
         record(w, c->number, 0, target);
     }
-    count(k, &c->target, SHARED, w->mask, target);
+    count((Worker*)w->worker, &c->target, SHARED, w->mask, target);
     if (find_source(w, c, size, source, host)) return 1;
-    if (q->count == MOST_COPIES) {
-        land(w, &q->copy[q->first], q->copy[q->first].mask);
-        drop_empty(q);
-    }
-    InFlight* f = &q->copy[(q->first + q->count++) % MOST_COPIES];
-    f->mask = w->mask;
-    f->bytes = c->bytes;
+    InFlight* f = take_place(w, c);
     const u32 race = ((const Launch*)w->launch)->racecheck;
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left);
         f->target[l] = target[l];
-        f->group[l] = q->committed[l];
-        u8* data = (u8*)&f->data[2 * l];
-        if (size[l] == c->bytes) move_whole((u64)data, host[l], c->bytes);
+        f->group[l] = queue_of(w)->committed[l];
+        const u64 data = (u64)f->data + c->bytes * l;
+        if (size[l] == c->bytes) move_whole(data, host[l], c->bytes);
         else
 #pragma unroll 1
-            for (u32 i = 0; i < c->bytes; ++i) data[i] = i < size[l] ? *(const u8*)(host[l] + i) : 0;
+            for (u32 i = 0; i < c->bytes; ++i) ((u8*)data)[i] = i < size[l] ? *(const u8*)(host[l] + i) : 0;
         if (!race) continue;
         touch(w, c->number, 1, l, target[l], c->bytes);
         mark_flight(w, target[l], c->bytes, 1);
@@ -143,26 +279,25 @@ extern "C" __device__ u32 copy_async(Warp* w, const Copy* c) {
     return 0;
 }
 
+// `sites`: what the copy found out about its source and its target last time.
+extern "C" __device__ u32 copy_async(Warp* w, const Copy* c, Site* sites) {
+    return w->mask && !copy_whole_warp(w, c, sites) ? copy_lanes(w, c) : 0;
+}
+
 extern "C" __device__ u32 copy_group(Warp* w, const CopyGroup* g) {
     if (w->traced && w->mask) record(w, g->number, 0, 0);
     if (!((Worker*)w->worker)->queues) return 0;
     Queue* q = queue_of(w);
     const u32 mask = w->mask;
-    if (g->kind != WAIT_GROUP)
-#pragma unroll 1
-        for (u32 left = mask; left; left &= left - 1) ++q->committed[lowest(left)];
+    if (g->kind != WAIT_GROUP) commit_lanes(q->committed, mask);
     if (g->kind == COMMIT) return 0;
     const u32 left_over = g->kind == WAIT_ALL ? 0 : g->left;
 #pragma unroll 1
     for (u32 i = 0; i < q->count; ++i) {
-        InFlight* f = &q->copy[(q->first + i) % MOST_COPIES];
-        u32 ready = 0;
-#pragma unroll 1
-        for (u32 left = f->mask & mask; left; left &= left - 1) {
-            const u32 l = lowest(left);
-            if (f->group[l] + left_over < q->committed[l]) ready |= 1u << l;
-        }
+        InFlight* f = in_flight(q, i);
+        const u32 ready = lanes_ready(f->group, q->committed, left_over) & f->mask & mask;
         if (ready) land(w, f, ready);
+        else if ((f->mask & mask) == mask) break;     // later copies of these lanes are of the same group or a later one
     }
     drop_empty(q);
     return 0;
@@ -175,4 +310,6 @@ __device__ __noinline__ void clear_queue(Warp* w) {
     q->first = q->count = 0;
 #pragma unroll 1
     for (u32 l = 0; l < LANES; ++l) q->committed[l] = 0;
+#pragma unroll 1
+    for (u32 i = 0; i < MOST_COPIES; ++i) q->order[i] = i;
 }

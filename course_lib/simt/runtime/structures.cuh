@@ -91,11 +91,11 @@ struct Copy {                  // one cp.async
 struct CopyGroup { u32 number, kind, left; };
 
 struct InFlight {              // a cp.async that some lanes have not waited for
-    u32 mask, number, bytes, pad, group[LANES];
-    u64 target[LANES], data[2 * LANES];
+    u32 mask, bytes, row, pad, group[LANES], target[LANES];   // row: the places of neighbouring lanes lie side by side
+    u64 data[2 * LANES];                  // of all lanes, side by side
 };
 
-struct Queue { u32 committed[LANES], first, count; InFlight copy[256]; };   // a ring
+struct Queue { u32 committed[LANES], first, count; u8 order[256]; InFlight copy[256]; };   // a ring: order[first] is the oldest copy
 
 struct Bar {                   // one barrier instruction of a block; operands as numbers, or in a register when its slot is not ~0
     u32 number, id, id_slot, count, count_slot, counted, arrive, plain;   // plain: __syncthreads(), the same for all threads

@@ -49,8 +49,8 @@ def forms(program: Program) -> set[Form]:
 
 
 def site(program: Program, number: int) -> int:
-    """Return the byte offset of an access's site among a worker's."""
-    return abi.SITE_BYTES * sorted(program.accesses).index(number)
+    """Return the byte offset of an access's first site among a worker's."""
+    return abi.SITE_BYTES * program.sites[number]
 
 
 def name_of(shape: Form) -> str:

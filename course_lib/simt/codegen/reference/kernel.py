@@ -116,6 +116,8 @@ class _ReferenceGenerator:
         given = [] if found.function != "access_tile" else [self.storage.record("a", found.access, number)]
         given.append(self.storage.record("t", found.record, number))
         given += [self.storage.raw("m", part, map_bytes(part)) for part in found.maps]
+        if found.function == "copy_async":
+            given.append(self.code.op(f"getelementptr i8, ptr %sites, i64 {access.site(self.program, number)}"))
         self.fail_if(self.code.op(f"call i32 %f.{found.function}(ptr %w, " + ", ".join(f"ptr {g}" for g in given) + ")"))
 
     def exchange(self, ins, number):

@@ -1,6 +1,7 @@
 """Matrix instructions and asynchronous copies in uniform code: the runtime carries them out on the register file, for all lanes."""
 
 from course_lib.simt.codegen.llvm import bytes_constant
+from course_lib.simt.codegen.reference import access
 from course_lib.simt.codegen.uniform.context import Context
 from course_lib.simt.codegen.uniform.registers import Registers
 from course_lib.simt.isa.tensor import map_bytes
@@ -23,6 +24,8 @@ class ByRuntime:
         given = [self.context.record(number)] if found.function == "access_tile" else []
         given.append(self._constant("t", number, bytes(found.record)))
         given += [self._constant("m", part, map_bytes(part)) for part in found.maps]
+        if found.function == "copy_async":
+            given.append(code.op(f"getelementptr i8, ptr %sites, i64 {access.site(self.context.program, number)}"))
         failed = code.op(f"call i32 %f.{found.function}(ptr %w, {', '.join(f'ptr {g}' for g in given)})")
         bad, good = code.fresh("failed"), code.fresh("good")
         code.do(f"br i1 {code.op(f'icmp ne i32 {failed}, 0')}, label %{bad}, label %{good}")

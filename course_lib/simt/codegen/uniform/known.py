@@ -60,6 +60,15 @@ def divide(ins: Instruction, a: Table, b: Table, bits: int) -> Table | None:
     return (a // b if ins.opcode[0] == "div" else a % b).astype(np.int64)
 
 
+def insert(a: Table, b: Table, first: Table, count: Table, bits: int) -> Table | None:
+    """Evaluate bfi at a place that the text names: `count` bits of `a`, put into `b` from bit `first` on."""
+    if np.ndim(first) or np.ndim(count):
+        return None
+    at, n = int(first) & 255, int(count) & 255
+    mask = wrap(((1 << n) - 1 << at) & ((1 << bits) - 1), bits)
+    return b & ~np.int64(mask) | a << np.int64(min(at, bits - 1)) & np.int64(mask)
+
+
 def evaluate(ins: Instruction, args: Sequence[Table]) -> Table | None:
     """Return the int64 result of an integer instruction on known arguments, or None when it is not among these."""
     name, kind = ins.opcode[0], ins.opcode[-1]
@@ -81,6 +90,8 @@ def evaluate(ins: Instruction, args: Sequence[Table]) -> Table | None:
         found = shift(ins, args[0], args[1], bits)
     elif name in ("div", "rem"):
         found = divide(ins, args[0], args[1], bits)
+    elif name == "bfi":
+        found = insert(*args, bits)
     elif name in ("mul", "mad"):
         found = multiply(ins, args[0], args[1], bits)
         if found is not None and name == "mad":

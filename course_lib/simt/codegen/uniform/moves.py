@@ -9,6 +9,7 @@ from course_lib.simt.codegen.uniform.context import Context
 from course_lib.simt.codegen.uniform.groups import Group
 from course_lib.simt.codegen.uniform.roots import Roots
 
+NEAR = 128  # bytes: two of the CPU's widest registers, from which one instruction picks any elements
 SCATTERED = -1  # stride of lanes that follow no rule
 CONTIGUOUS, BROADCAST, GENERAL = "contiguous", "broadcast", "general"
 
@@ -115,10 +116,26 @@ class Moves:
         return self.code.op(f"getelementptr i8, ptr {at}, <32 x i{value.bits}> {self.roots.vector(value.lanes, value.bits)}")
 
     def _load_general(self, group, starts, place, width, count):
+        near = self._load_near(group.value.constant, place, width, count)
+        if near is not None:
+            return near
         every = "<32 x i1> splat (i1 true)"
         return [self.code.op(f"call <32 x i{width}> @llvm.masked.gather.v32i{width}.v32p0(<32 x ptr> "
                              f"{self._pointers(group, place, i * width // 8)}, i32 {width // 8}, {every}, <32 x i{width}> poison)")
                 for i in range(count)]
+
+    def _load_near(self, fixed, place, width, count):
+        """Read all bytes from the first lane's to the last one's and pick the lanes from them; None where they are too many."""
+        size, code = width // 8, self.code
+        if fixed is None:
+            return None
+        words, odd = divmod(max(fixed) - min(fixed) + size * count, size)
+        if odd or words & (words - 1) or words * size > NEAR or any((v - min(fixed)) % size for v in fixed):
+            return None
+        t = f"<{words} x i{width}>"
+        whole = code.op(f"load {t}, ptr {self._at(place, str(min(fixed)))}, align {size}")
+        masks = [", ".join(f"i32 {(v - min(fixed)) // size + i}" for v in fixed) for i in range(count)]
+        return [code.op(f"shufflevector {t} {whole}, {t} poison, <32 x i32> <{mask}>") for mask in masks]
 
     def _store_contiguous(self, group, starts, place, width, values):
         code, count = self.code, len(values)
