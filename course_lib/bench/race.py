@@ -50,8 +50,8 @@ CONTESTANTS: dict[str, tuple[str, int, tuple[dict[str, int], ...]]] = {       # 
         _single(64, 64, 32, 32, 32, 8, 4, 3, 4), _single(32, 32, 16, 16, 32, 4, 4, 4, 4), _single(32, 32, 32, 16, 32, 4, 4, 3, 4))),
     "float64": ("dgemm_stream_k", 2, (
         _double(128, 128, 16, 64, 32, 1, 4, 1), _double(128, 64, 16, 64, 32, 1, 3, 2), _double(64, 64, 16, 32, 32, 1, 4, 2),
-        _double(64, 64, 16, 32, 32, 1, 2, 4), _double(64, 64, 32, 32, 32, 2, 3, 1), _double(64, 32, 16, 32, 16, 1, 4, 2),
-        _double(32, 64, 32, 32, 32, 2, 3, 2), _double(32, 32, 32, 32, 16, 2, 4, 2))),
+        _double(64, 64, 16, 32, 32, 1, 2, 4), _double(64, 64, 32, 32, 32, 2, 3, 1), _double(64, 32, 32, 32, 32, 2, 3, 2),
+        _double(64, 32, 16, 32, 16, 1, 4, 2), _double(32, 64, 32, 32, 32, 2, 3, 2), _double(32, 32, 32, 32, 16, 2, 4, 2))),
 }
 
 
@@ -88,7 +88,7 @@ def candidates(heat: Heat, multiprocessors: int) -> Iterator[dict[str, int]]:
 
     >>> found = list(candidates(Heat("float64", 256, 256, 256), 132))
     >>> len(found), found[0]["blocks"], {p["WIDE"] for p in found}
-    (26, 4, {2})
+    (41, 4, {2})
     """
     _, wide, tiles = CONTESTANTS[heat.dtype]
     rows = {heat.M if heat.TRANSA else heat.K, heat.K if heat.TRANSB else heat.N, heat.N}

@@ -104,7 +104,7 @@ def profile(record: dict[str, Any], out: Path) -> str:
     wanted = [*cases(PROFILED), *products()]
     path = out / "cases.json"
     path.write_text(json.dumps({"arch": gpu.probe().arch, "cases": wanted}))
-    rows = watched(["gpu", "cases", path], MEASURED, [get(name).entry for name, *_ in wanted], out / "ncu.csv", "^s?gemm")
+    rows = watched(["gpu", "cases", path], MEASURED, [get(name).entry for name, *_ in wanted], out / "ncu.csv", "^[sd]?gemm")
     record.update(ncu=version_of(find_ncu()), cases=len(wanted), profiled=len(rows))
     return compare(record, wanted, rows)
 
