@@ -1,4 +1,4 @@
-"""Record what `mma.sync` gives at most on a GPU, registers only.
+"""Record the most that `mma.sync` does on a GPU.
 
 Writes mma.json into the output folder: a row for each instruction and each number of warps on a multiprocessor. `source`: the
 fingerprint of mma_rates.cu.
