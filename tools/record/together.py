@@ -208,7 +208,7 @@ def timed(launch: Callable[[], None], many: int) -> float:
 
 
 def clock_mhz(launch: Callable[[], None], seconds: float) -> float:
-    """Return a multiprocessor's cycles per microsecond while the kernel is launched again and again for 25 ms, or once if that is longer."""
+    """Return a multiprocessor's cycles per microsecond while the kernel is launched for 25 ms, or once if that is longer."""
     import cupy
     watch, seen = cupy.RawKernel(CLOCK, "watch_clock"), cupy.zeros(2, cupy.uint64)
     beside = cupy.cuda.Stream(non_blocking=True)
