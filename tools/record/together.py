@@ -25,6 +25,7 @@ from course_lib import toolchain
 from course_lib.bench.fingerprint import fingerprint, fingerprint_of
 from course_lib.kernels import get
 from course_lib.lessons.unrolling import ballast
+from tools import ToolError
 from tools.options import out_option
 from tools.record.coalescing import ALONG, DOWN
 from tools.recordings import usable_gpu, write_recording
@@ -231,7 +232,10 @@ def measured(cases: list[Case]) -> list[dict[str, Any]]:
     store, ready, right = Store(), [], []
     for case in cases:
         ready.append(prepared(case, store))
-        right.append(ready[-1][1]())
+        try:
+            right.append(ready[-1][1]())
+        except Exception as error:
+            raise ToolError(f"{case.row()}: {error}") from error
     samples: list[list[float]] = [[] for _ in cases]
     many = [20 if timed(launch, 2) < SHORT else 1 for launch, _ in ready]
     for _ in range(ROUNDS):
