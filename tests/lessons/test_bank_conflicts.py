@@ -359,6 +359,14 @@ def test_no_recorded_size_of_the_naive_kernel_is_faster_than_banks_in_the_l1_all
     assert (sum(step(2048, k=7)), sum(step(2047, k=7))) == (3, 2), "whatever k is"
 
 
+def test_the_padded_products_were_recorded_again_with_the_clock():
+    for row in data.readings("together").find(kernel="sgemm_padded"):
+        first = times.recorded_product(row["parameters"]["PAD"]).seconds
+        assert row["median_s"] == pytest.approx(first, rel=0.01), "less than 1 %"
+        assert 1970 <= row["mhz"] <= 1980
+    assert PROSE.count("1.97 to 1.98 GHz") == 2
+
+
 def test_longer_rows_save_what_the_rule_says_at_1024_and_nothing_at_4096():
     rows = {(row[0], row[1], row[2]): (row[3], float(row[4])) for row in bank_conflicts.l1_banks().rows}
     saved = {(N, block): (rows[N, block, "N + 0"][0] - rows[N, block, "N + 8"][0], rows[N, block, "N + 0"][1] - rows[N, block, "N + 8"][1])

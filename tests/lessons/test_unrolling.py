@@ -226,6 +226,9 @@ def test_what_is_said_of_the_spread_of_the_recordings():
     four, sixteen, copy = experiments.recorded_ms(4), experiments.recorded_ms(16), experiments.conflicting(1)
     says(f"Here it took {sixteen} instead of {four} ms", f"took {copy.ms:.1f} ms at UNROLL = 16. We do not know why")
     assert sixteen / four > 1.004
+    together = [data.readings("together").find(kernel=name, parameters=found)[0]["median_s"] for name, found in (
+        ("sgemm_unrolled", {"TILE": 16, "UNROLL": 16}), ("ballast", {"UNROLL": 16, "EXTRA": 0, "WAYS": 1}))]
+    says("by the same compiler, they were {:.1f} and {:.1f} ms again".format(*(1e3 * seconds for seconds in together)))
     first, last = (experiments.recorded_unrolled(factor).seconds for factor in (4, 16))
     says(f"in the scoreboard's kernel the same step made it {100 * (last / first - 1):.0f} % *longer*")
 

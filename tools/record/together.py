@@ -1,11 +1,11 @@
-"""Record, in one process and in turns, the kernels that lessons 03 to 08 compare, and the clock that each of them ran at.
+"""Record kernels of lessons 03 to 08 in turns, with the clock.
 
-Writes together.json into the output folder. Every kernel is launched once per round, so that whatever drifts meets all of them alike. A row
-has the median and the quartiles of the rounds, and `mhz`: the cycles of a multiprocessor divided by the time, read by one thread that
-counts both while the kernel runs. The rows of each lesson:
+They are the kernels that a lesson compares, all in one process. Every kernel is launched once per round, so that whatever drifts meets all
+of them alike. A row of together.json has the median and the quartiles of the rounds, and `mhz`: the cycles of a multiprocessor divided by
+the time, read by one thread that counts both while the kernel runs. The rows of each lesson:
 
 \b
-- 03: both first kernels in blocks that give their warps six shapes, and cuBLAS
+- 03: both first kernels in blocks that give their warps six shapes
 - 05: line 29 as it was, and changed; the kernels beside them; the copy of 2²⁶ floats
 - 06: the padded products and the transposition by their padding; the naive kernel with padded rows
 - 07: `sgemm_unrolled` and its copy `ballast`, both with every UNROLL
@@ -46,7 +46,7 @@ extern "C" __global__ void watch_clock(unsigned long long nanoseconds, unsigned 
 
 @dataclass(frozen=True)
 class Case:
-    """What is launched: a kernel of the catalog (or `ballast`, or cuBLAS), its parameters, and what else differs.
+    """What is launched: a kernel of the catalog (or `ballast`), its parameters, and what else differs.
 
     `padding`: unused floats at the end of each row of A and B. `shared`: bytes of shared memory that each block gets and does not use.
     `along`: line 29 of `sgemm_uncoalesced` goes along a row of B.
@@ -80,8 +80,7 @@ def square(side: int, BK: int, **parameters: int) -> dict[str, int]:
 def plan() -> list[Case]:
     """Return everything that is measured."""
     shapes = [1, 2, 4, 8, 16, 32]
-    cases = [Case("03", "cuBLAS")]
-    cases += [Case("03", "sgemm_naive", {"bx": wide, "by": 256 // wide}) for wide in shapes]
+    cases = [Case("03", "sgemm_naive", {"bx": wide, "by": 256 // wide}) for wide in shapes]
     cases += [Case("03", "sgemm_swapped", {"bx": high, "by": 256 // high}) for high in shapes]
     cases += [Case("05", "sgemm_uncoalesced", {"TILE": 16}, along=along) for along in (False, True)]
     cases += [Case("05", "sgemm_tiled", square(16, 16)), Case("05", "sgemm_coalesced", {"TILE": 16})]
@@ -175,8 +174,6 @@ def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[],
     else:
         A, B, right = store.product(case.N, case.padding)
         out, n, ld = cupy.empty((case.N, case.N), np.float32), np.int32(case.N), np.int32(case.N + case.padding)
-        if case.kernel == "cuBLAS":
-            return lambda: cupy.matmul(A, B, out=out), lambda: right_product(cupy.matmul(A, B), right)
         args = (n, n, n, np.float32(1), A, ld, B, ld, np.float32(0), out, n) + ((np.float32(1),) if case.kernel == "ballast" else ())
     function, (grid, block) = function_of(case), shape(case)
 
@@ -265,7 +262,7 @@ def record(out: Path) -> None:
     for row in rows:
         print(row["lesson"], row["kernel"], row["parameters"], row["padding"], row["shared"], f"{1e3 * row['median_s']:.3f} ms",
               f"{row['mhz']} MHz", "" if row["correct"] else "WRONG", flush=True)
-    names = {case.kernel for case in cases} - {"ballast", "cuBLAS"}
+    names = {case.kernel for case in cases} - {"ballast"}
     sources = {name: fingerprint_of(get(name)) for name in sorted(names)} | {"ballast": fingerprint(Case("07", "ballast").text())}
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
     write_recording(out, "together", rows, sources, f"record together; NVRTC {nvrtc}", status.name, status.driver)

@@ -74,6 +74,20 @@ def least(kernel: str, tile: dict[str, int]) -> dict[str, float]:
             "fma": warp_adds / cycles / SCHEDULERS}
 
 
+def by_depth() -> Table:
+    """Return the recorded times of 2 × 2 outputs by the depth of the tile and by the warps, with shared memory that nobody uses."""
+    rows, told, found = [], [], data.readings("together")
+    eight, = found.find(kernel="sgemm_1d_tile")
+    for BK in (16, 32):
+        cases = sorted((row for row in found.find(kernel="sgemm_2d_tile") if row["parameters"]["BK"] == BK and row["parameters"]["TM"] == 2
+                        and row["shared"]), key=lambda row: -row["shared"])          # the more of it, the fewer warps
+        told += cases
+        rows.append((f"2 × 2, BK = {BK}", *(f"{1e3 * row['median_s']:.2f}" for row in cases)))
+    rows.append(("8 × 1, BK = 8", f"{1e3 * eight['median_s']:.2f}", ""))
+    return Table(("outputs per thread", "32 warps, ms", "48 warps, ms"), rows,
+                 f"{N_TIMED} × {N_TIMED} matrices, {found.label}, {data.spread([*told, eight])}; warps modelled for H200")
+
+
 def limits() -> Table:
     """Return the recorded time of each rung beside the least that three parts of the GPU need for their share."""
     rows = []
