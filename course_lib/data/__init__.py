@@ -4,9 +4,9 @@ from pathlib import Path
 
 from course_lib.data.readings import NAMES as READINGS
 from course_lib.data.readings import Readings, readings
-from course_lib.data.records import Record, Recording, loads
+from course_lib.data.records import Record, Recording, loads, spread
 
-__all__ = ["READINGS", "Readings", "Record", "Recording", "load", "names", "readings"]
+__all__ = ["READINGS", "Readings", "Record", "Recording", "load", "names", "readings", "spread"]
 
 FOLDER = Path(__file__).parent
 

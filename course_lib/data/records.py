@@ -1,7 +1,8 @@
 """One record for one timed kernel, whoever measured it: sweeps write it, files keep it, plots draw it."""
 
 import json
-from collections.abc import Container
+import math
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
@@ -124,6 +125,25 @@ class Recording:
         """Return the records of a kernel, of a size, and with these fields."""
         return tuple(r for r in self.records if kernel in (None, r.kernel) and N in (None, r.N)
                      and all(getattr(r, name) == value for name, value in fields.items()))
+
+
+def spread(times: Iterable[Record | Mapping[str, Any]]) -> str:
+    """Say how sure recorded times are: samples, how far the quartiles lie from the median at most, and who set the clock.
+
+    Parameters
+    ----------
+    times
+        Records, or rows with median_s, low_s and high_s in seconds and `repeats`.
+
+    >>> spread([Record("sgemm_naive", 64, {}, 1e-3, 0.999e-3, 1.002e-3, repeats=5)])
+    'each the median of 5 times, half of which lie within 0.2 % of it; the driver set the clock'
+    """
+    rows = [row if isinstance(row, Mapping) else vars(row) for row in times]
+    widest = max(max(row["high_s"] - row["median_s"], row["median_s"] - row["low_s"]) / row["median_s"] for row in rows)
+    counts = sorted({row["repeats"] for row in rows})
+    many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    within = math.ceil(1000 * widest - 1e-6) / 10
+    return f"each the median of {many} times, half of which lie within {within:.1f} % of it; the driver set the clock"
 
 
 def as_row(record: Record, left_out: Container[str] = ()) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 const SETTLE_MS = 700;                       // in which a picture follows a control, where it names no time of its own (`settle`)
 const GRACE_MS = 2000;                       // after Space in the question: a press of Play that was on its way does not pause
 const NARROW = 700;                          // pixels: a telephone, or half a window
+const REVEAL_MS = 3000;                      // a picture that is new scrolls itself into the window, and never moves a page that is being read
 const PROJECTED = [28 / 1080, 15, 64];       // the type on a full screen: a share of its height, so that a browser's zoom changes nothing
 const ICONS = { play: "M3 1l10 7-10 7z", pause: "M3 1h4v14H3zM9 1h4v14H9z", back: "M13 1L5 8l8 7zM2 1h2v14H2z", step: "M3 1l8 7-8 7zM12 1h2v14h-2z",
   jump: "M2 1l6 7-6 7zM8 1l6 7-6 7z", rewind: "M14 1L8 8l6 7zM8 1L2 8l6 7z", full: "M1 1h5v2H3v3H1zM10 1h5v5h-2V3h-3zM1 10h2v3h3v2H1zM13 10h2v5h-5v-2h3z" };
@@ -166,12 +167,20 @@ class Stage {
     const theme = new MutationObserver(redraw);
     size.observe(this.holder);
     theme.observe(document.body, { attributes: true });
+    const born = performance.now(), seen = new IntersectionObserver(([{ boundingClientRect: box, isIntersecting, intersectionRatio }]) => {
+      if (performance.now() - born > REVEAL_MS) seen.disconnect();
+      else if (box.height) {                 // 0: not laid out yet
+        seen.disconnect();
+        if (isIntersecting && intersectionRatio < 0.995) this.root.scrollIntoView({ block: "nearest" });     // the text above leaves it a part of the window
+      }
+    });
+    seen.observe(this.root);
     const follow = () => {                   // Python, or another view of the same widget, has moved a control
       const values = this.model.get("values");
       if (JSON.stringify(values) !== JSON.stringify(this.values)) { this.values = { ...values }; this.rescene(); }
     };
     this.model.on("change:values", follow);
-    this.watchers = [() => this.model.off("change:values", follow), () => size.disconnect(), () => theme.disconnect(),
+    this.watchers = [() => this.model.off("change:values", follow), () => size.disconnect(), () => theme.disconnect(), () => seen.disconnect(),
       watch(matchMedia("(prefers-color-scheme: dark)"), "change", redraw),
       watch(document, "fullscreenchange", () => this.projector(document.fullscreenElement === this.root))];
     this.root.addEventListener("keydown", event => this.key(event));

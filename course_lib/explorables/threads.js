@@ -65,7 +65,7 @@ const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narr
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = textOf(view), { side } = scene.states;
   const gap = Math.round(1.6 * text), left = Math.round(1.3 * text), top = Math.round(0.4 * text), low = 25 * text;
-  const cell = Math.min(((narrow ? width : 0.46 * width) - left - gap - 0.6 * text) / (2 * side), ((narrow ? height - low : height) - top - gap - 0.6 * text) / (2 * side));
+  const cell = Math.min(((narrow ? width : 0.49 * width) - left - gap - 0.6 * text) / (2 * side), ((narrow ? height - low : height) - top - gap - 0.6 * text) / (2 * side));
   const B = { x: left + side * cell + gap, y: top }, A = { x: left, y: top + side * cell + gap }, C = { x: B.x, y: A.y };
   const square = C.y + side * cell + 0.4 * text, wide = C.x + side * cell;
   const panel = narrow ? { x: 0.5 * text, y: square + 0.6 * text, w: width - text, h: height - square - text } : { x: wide + 2.4 * text, y: top, w: width - wide - 3 * text, h: height - top - 0.4 * text };
@@ -238,7 +238,7 @@ function drawPanel(pen, view, where) {
   label(last ? "C" : "A", where.above.y - 0.6 * text);
   if (!last) label("B", where.below.y + where.below.h + 1.2 * text);
   for (const [name, { asked, done }] of Object.entries(shown)) drawRequest(pen, view, where, asked, name === "B" ? where.below : where.above, name !== "B", done, name === "A" && shown.B);
-  const every = [1, 2, 4, 8].find(n => n * slot >= 1.2 * text) ?? 31, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
+  const every = slot >= 1.2 * text ? 1 : [4, 8].find(n => n * slot >= 2 * text) ?? 31, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
   for (const lane of order) {                                             // the watched one last: a number makes a narrow cell wider
     const mine = lane === view.chosen.lane, wide = every > 1 && mine ? Math.max(slot, 1.45 * text) : slot, middleOf = panel.x + (lane + 0.5) * slot;
     const shape = { x: clamp(middleOf - wide / 2, panel.x, panel.x + panel.w - wide) + 0.5, y: lanes.y, w: wide - 1, h: lanes.h };
@@ -327,7 +327,7 @@ export const picture = {
   title: "Which thread computes which element, and what its warp asks memory for",
   ask: { label: "Your prediction", unit: "per step" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.35 * width, 340, 430)),
+  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.47 * width, 340, 430)),
   controls: states => [
     { kind: "choice", key: "kernel", label: "Kernel", options: [["naive", "col from x"], ["swapped", "row from x"]] },
     { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: states.side ** 2 / LANES - 1,

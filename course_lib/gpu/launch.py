@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from course_lib.toolchain import Compiled
 
 Size = int | tuple[int, ...]          # of a grid or a block, along x or along x, y, z
-STATIC_SHARED_LIMIT = 48 * 1024     # bytes; a kernel must ask before it may use more (dynamic) shared memory
+STATIC_SHARED_LIMIT = 48 * 1024     # bytes; a kernel must ask before its static and dynamic shared memory may be more
 
 # What CUDA says, and what a reader can do about it. A failed kernel leaves the process without a usable GPU.
 RESTART = "the GPU is lost to this notebook until you restart its kernel"
@@ -136,7 +136,7 @@ def prepare_function(compiled: "Compiled | bytes", entry: str, dynamic_shared: i
 
     module = _module(compiled)
     function = _function(module, entry)
-    if dynamic_shared > STATIC_SHARED_LIMIT:
+    if dynamic_shared and dynamic_shared + function.shared_size_bytes > STATIC_SHARED_LIMIT:     # the limit is for both together
         function.max_dynamic_shared_size_bytes = dynamic_shared
     if dynamic_shared:
         function.preferred_shared_memory_carveout = 100     # percent: as many blocks an SM as its shared memory allows

@@ -64,3 +64,18 @@ def test_a_click_on_an_element_watches_its_thread(opened):
     assert (warp.get_attribute("aria-valuetext"), lane.get_attribute("aria-valuetext")) == (
         "6 of block (0, 0)", "9: thread (9, 12)")
     shown.says(r"^k = 1\.")
+
+
+def test_a_new_picture_below_a_long_text_scrolls_itself_into_the_window(browser, page):
+    """Its text fills 500 of the 800 pixels, or all of them and more: then the reader is elsewhere, and nothing moves."""
+    for above, moved in ((0, False), (500, True), (1500, False)):
+        tab = browser.new_page(viewport={"width": 1280, "height": 800})
+        tab.add_init_script(f"new MutationObserver((_, self) => {{ if (document.body) {{ document.body.style.paddingTop = '{above}px'; "
+                            "self.disconnect(); } }).observe(document, { childList: true, subtree: true });")
+        tab.goto(page.as_uri())
+        tab.wait_for_selector(".wbw canvas")
+        tab.wait_for_timeout(500)
+        box = tab.locator(".wbw").bounding_box()
+        assert (tab.evaluate("scrollY") > 0) is moved
+        assert (box["y"] >= 0 and box["y"] + box["height"] <= 801) is (above < 800)
+        tab.close()

@@ -209,6 +209,9 @@ def test_the_hardware_counts_nearly_what_the_simulator_does_and_no_broadcast_acr
                   for kind in ("load", "store")]
     assert (round(100 * (min(exact) - 1)), round(100 * (max(exact) - 1))) == (1, 4), "1 to 4 % more"
     assert all(1 <= ratio < 1.04 for ratio in more)
+    alone = float(rows[1][2]) - 1                                      # with PAD = 1 a load of Bs takes one wavefront
+    assert abs(alone - 0.5) < 0.05 < abs(alone - 1)
+    assert f"the hardware counts {rows[1][2]} for both tiles" in PROSE
     across = 8 / 4 + 2 / 4
     assert f"would say about {across} and not {rows[0][2]}" in PROSE
 
@@ -354,6 +357,14 @@ def test_no_recorded_size_of_the_naive_kernel_is_faster_than_banks_in_the_l1_all
     for record in recorded:
         assert cycles_per_step(record.median_s, record.N) >= sum(step(record.N)) == (2 if record.N % 32 else 3), record.N
     assert (sum(step(2048, k=7)), sum(step(2047, k=7))) == (3, 2), "whatever k is"
+
+
+def test_the_padded_products_were_recorded_again_with_the_clock():
+    for row in data.readings("together").find(kernel="sgemm_padded"):
+        first = times.recorded_product(row["parameters"]["PAD"]).seconds
+        assert row["median_s"] == pytest.approx(first, rel=0.01), "less than 1 %"
+        assert 1970 <= row["mhz"] <= 1980
+    assert PROSE.count("1.97 to 1.98 GHz") == 2
 
 
 def test_longer_rows_save_what_the_rule_says_at_1024_and_nothing_at_4096():

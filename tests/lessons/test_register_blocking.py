@@ -417,14 +417,16 @@ def test_the_prose_says_what_was_recorded():
                  f"the kernel takes {1e3 * found[8, 8]:.1f} ms", f"We reach {100 * library / found[8, 8]:.1f} % of the library's speed"):
         assert said in PROSE, said
     warps = [footprint(kernel, **tile).occupancy.warps for _, _, kernel, tile in times.RUNGS]
-    assert warps == [64, 32, 48, 32, 16], "down, up and down again; a quarter at the end"
+    assert warps == [64, 64, 32, 48, 32, 16], "down, up and down again; a quarter at the end"
 
 
 def test_fewer_words_are_faster_from_row_to_row():
     words = [register_blocking.words_per_multiply_add(TM, TN) for TM, TN, *_ in times.RUNGS]
     seconds = [times.recorded_rung(kernel, tile).median_s for *_, kernel, tile in times.RUNGS]
     assert words == sorted(words, reverse=True)
-    assert seconds == sorted(seconds, reverse=True)
+    assert words[1:3] == [1.25, 1.125]
+    assert seconds[1] < seconds[2] < 1.05 * seconds[1], "4 × 1 is a little faster than 8 × 1"
+    assert seconds[:1] + seconds[2:] == sorted(seconds[:1] + seconds[2:], reverse=True)
     assert times.library() < seconds[-1]
 
 
@@ -438,13 +440,17 @@ def test_from_eight_rows_to_a_square_all_but_the_words_rise():
     assert (tile["BK"], square["BK"]) == (8, 32)
     held = experiments.speeds_by_warps()[4]
     most, few = (2e-6 * 4096**3 / held[warps] for warps in (48, 32))
-    assert "had BK = 16 and not 32 as in the scoreboard" in PROSE
-    assert f"There the square takes {most:.1f} ms with its 48 warps" in PROSE
     eight = 1e3 * times.recorded_rung(kernel, tile).median_s
-    assert f"as many as 8 × 1 has, it takes {few:.1f} ms, and is slower than 8 × 1 with its {eight:.1f} ms" in PROSE
+    table = [[float(cell or 0) for cell in row[1:]] for row in register_blocking.by_depth().rows]
+    (few_16, more_16), (few_32, more_32), (column, _) = table
+    assert few_32 < column < few_16, "the deeper tile alone turns the comparison round"
+    assert [few_16, more_16] == [pytest.approx(ms, rel=0.004) for ms in (few, most)], "two recordings agree"
+    assert column == pytest.approx(eight, rel=0.004)
+    assert f"it saves {few_16 - few_32:.2f} ms at 32 warps, and {more_16 - more_32:.2f} at 48" in PROSE
+    assert f"save {few_16 - more_16:.2f} ms with BK = 16, and only {few_32 - more_32:.2f} with BK = 32" in PROSE
     assert footprint(kernel, **tile).occupancy.warps == 32
     assert most < 1e3 * times.recorded_rung(kernel, tile).median_s < few
-    registers = [footprint(*times.RUNGS[n][2:3], **times.RUNGS[n][3]).resources.registers for n in (1, -1)]
+    registers = [footprint(*times.RUNGS[n][2:3], **times.RUNGS[n][3]).resources.registers for n in (2, -1)]
     registers += [footprint("sgemm_2d_tile", **tile_of(*shape)).resources.registers for shape in ((8, 1), (8, 8))]
     assert registers == [50, 118, 71, 128]
     assert "with 8 × 8 outputs BK is 8, with which a thread needs 118 registers instead of 128" in PROSE
@@ -466,6 +472,13 @@ def test_what_the_picture_promises_and_what_the_kernels_do():
     assert waves == [1.5, 0.75, 1.5]
     assert "1.5 instead of 2 per multiply-add with 1 × 1, and 0.75 instead of 1 with 2 × 2" in PROSE
     assert "64: 128 and 74.1" in register_blocking.picture_beside_kernels().alt
+    work = work_of(evaluate(*times.RUNGS[-1][2:3], 256, times.RUNGS[-1][3], backend="sim"))
+    each = work.instructions / work.fmas
+    assert f"the machine code has {each:.2f} for each, which makes {64 * each:.0f}" in PROSE
+    assert f"So a scheduler can start at most {160 / each:.0f} in 160 cycles" in PROSE
+    issue, taken = 1e3 * times.least(*times.RUNGS[-1][2:])["issue"], 1e3 * times.recorded_rung(*times.RUNGS[-1][2:]).median_s
+    assert f"its machine code has {each:.2f} instructions per multiply-add of a warp" in PROSE
+    assert f"issuing them takes {issue:.1f} of the {taken:.1f} ms" in PROSE
 
 
 def test_registers_that_deliver_slowly_are_a_suspect():
@@ -484,11 +497,11 @@ def test_no_modelled_limit_stands_above_a_recorded_time():
         recorded = times.recorded_rung(kernel, tile).median_s
         shares[TM, TN] = {what: seconds / recorded for what, seconds in times.least(kernel, tile).items()}
         assert max(shares[TM, TN].values()) < 1
-    assert 0.75 < shares[1, 1]["shared"] < shares[2, 2]["shared"] < 0.86, "about 75 to 85 %"
+    assert 0.75 < shares[1, 1]["shared"] < shares[4, 1]["shared"] < shares[2, 2]["shared"] < 0.86, "about 75 to 85 %"
     assert shares[8, 1]["shared"] < 2 / 3
     for shape in ((4, 4), (8, 8)):
         assert shares[shape]["shared"] < shares[shape]["issue"] < 0.75
-    for shape in ((1, 1), (8, 1), (2, 2)):
+    for shape in ((1, 1), (4, 1), (8, 1), (2, 2)):
         assert shares[shape]["shared"] == max(shares[shape].values())
 
 

@@ -226,6 +226,11 @@ def test_what_is_said_of_the_spread_of_the_recordings():
     four, sixteen, copy = experiments.recorded_ms(4), experiments.recorded_ms(16), experiments.conflicting(1)
     says(f"Here it took {sixteen} instead of {four} ms", f"took {copy.ms:.1f} ms at UNROLL = 16. We do not know why")
     assert sixteen / four > 1.004
+    together = [data.readings("together").find(kernel=name, parameters=found)[0]["median_s"] for name, found in (
+        ("sgemm_unrolled", {"TILE": 16, "UNROLL": 16}), ("ballast", {"UNROLL": 16, "EXTRA": 0, "WAYS": 1}))]
+    says("by the same compiler, they were {:.1f} and {:.1f} ms again".format(*(1e3 * seconds for seconds in together)))
+    first, last = (experiments.recorded_unrolled(factor).seconds for factor in (4, 16))
+    says(f"in the scoreboard's kernel the same step made it {100 * (last / first - 1):.0f} % *longer*")
 
 
 def test_which_compiler_made_the_code_that_was_timed():
@@ -253,6 +258,9 @@ def test_counts_beside_times_are_of_the_code_that_was_timed():
     rows = {row[0]: row for row in unrolling.scoreboard().rows}
     assert rows["UNROLL = 16"][1] == "3.94"
     assert rows["no pragma (lesson 04)"][1] == "4.44"
+    others = [steps - 16 - 20 for steps in (experiments.TIMED_TILED, experiments.TIMED_STEP[16])]
+    said = "beside its 16 multiply-adds and 20 loads per tile it needs {} instructions, and ours {}. So it has 4.44, and not 3.94"
+    says(said.format(*others))
     assert "NVRTC 13.0" in unrolling.scoreboard().caption
     issuing = float(next(row for row in unrolling.limits().rows if row[0] == "UNROLL = 16")[2])
     assert issuing == pytest.approx(1e3 * experiments.least(3.9375, 4), abs=0.05)

@@ -26,12 +26,14 @@ def step(pitch: int, width: int = 16, k: int = 0) -> tuple[int, int]:
 
 def l1_banks() -> Table:
     """Return the hypothesis' wavefronts of the naive kernel where only the length of the rows changes, beside the recorded cycles."""
-    rows, found = [], data.readings("coalescing")
+    rows, told, found = [], [], data.readings("together")
     for N in (1024, 4096):
         for width in (16, 32):
             for more in (0, 8):          # 32 bytes: rows still begin where a sector does
-                row, = found.find(what="product", variant="naive", N=N, TILE=width, padding=more)
-                cycles = cycles_per_step(row["median_s"], N)
+                row, = found.find(lesson="06", kernel="sgemm_naive", N=N, parameters={"bx": width, "by": width}, padding=more)
+                cycles = cycles_per_step(row["median_s"], N, row["mhz"] / 1e3)
+                told.append(row)
                 rows.append((f"{N:,}", f"{width} × {width}", f"N + {more}", sum(step(N + more, width)), f"{cycles:.2f}"))
-    header = ("N", "block", "floats per row", "wavefronts per step, if the rule holds", "cycles per step, recorded")
-    return Table(header, rows, f"Naive kernel, a warp's step along k, {found.label}")
+    header = ("N", "block", "floats per row", "wavefronts per step, if the rule holds", "cycles per step")
+    return Table(header, rows, "Naive kernel, a warp's step along k: times, and the clock during each of them, "
+                               f"{found.label}, {data.spread(told)}")

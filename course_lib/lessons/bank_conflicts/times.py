@@ -85,7 +85,7 @@ def product_counted() -> Table:
         row, = found.find(what="count", variant=variant, TILE=TILE_OF_PRODUCT, N=N_PROFILED)
         result, each = multiplied(TILE_OF_PRODUCT, PAD), N_PROFILED ** 3 / WARP
         cells = ((per_multiply_add(result, kind=kind), row[f"shared_{kind}_wavefronts"] / each) for kind in ("load", "store"))
-        rows.append((name, *(f"{cell:.2f}" for pair in cells for cell in pair)))
+        rows.append((name, *(f"{cell:.3f}" for pair in cells for cell in pair)))
     header = ("", "loads, simulated", "loads, hardware", "stores, simulated", "stores, hardware")
     return Table(header, rows, "Wavefronts per multiply-add of a warp, tiles of 16 × 16. "
                                f"Hardware: Nsight Compute, N = {N_PROFILED}, {found.label}")
@@ -107,7 +107,8 @@ def transposition_times() -> Table:
     copy = data.load("copy").find("copy", N_TIMED)[0]
     rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.seconds:.1f}"))
     header = ("", "wavefronts per 32 elements", "their time, modelled, µs", "recorded, µs")
-    return Table(header, rows, f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}")
+    how = data.spread([copy, *(recorded_transposition(TILE, PAD) for PAD in (0, 16, 8, 4, 2, 1))])
+    return Table(header, rows, f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}, {how}")
 
 
 def product_scoreboard() -> Table:
@@ -124,4 +125,4 @@ def product_scoreboard() -> Table:
     rows.append(("NVIDIA's library, cuBLAS", "", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "shared wavefronts per multiply-add of a warp", "their time, modelled, ms", "recorded, ms", "speed, % of cuBLAS")
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16. Wavefronts simulated, "
-                               f"times {data.load('padding').label}")
+                               f"times {data.load('padding').label}, {data.spread(record for *_, record in found)}")

@@ -16,15 +16,25 @@ def label() -> str:
     return data.readings("coalescing").label.replace("recorded", "Recorded", 1)
 
 
+def timed(**values: Any) -> dict[str, Any]:
+    """Return the one timed row with these values."""
+    row, = (r for r in data.readings("coalescing").find(**values) if "median_s" in r)
+    return row
+
+
 def us(**values: Any) -> float:
     """Return the recorded time of the one row with these values, in microseconds."""
-    row, = (r for r in data.readings("coalescing").find(**values) if "median_s" in r)
-    return 1e6 * row["median_s"]
+    return 1e6 * timed(**values)["median_s"]
 
 
 def copy_us(stride: int = 1, offset: int = 0) -> float:
     """Return the time of the strided copy of 2²⁶ floats, one float per load, with the L2 as it is found."""
-    return us(what="copy", stride=stride, offset=offset, VEC=1)
+    return 1e6 * copied(stride, offset)["median_s"]
+
+
+def copied(stride: int = 1, offset: int = 0) -> dict[str, Any]:
+    """Return the row of that copy."""
+    return timed(what="copy", stride=stride, offset=offset, VEC=1)
 
 
 def limited_us(stride: int, limit: int) -> float:
@@ -50,7 +60,12 @@ def past_l1_us(offset: int) -> float:
 
 def product_us(variant: str, N: int = 1024, padding: int = 0) -> float:
     """Return the time of a product with tiles of 16 × 16."""
-    return us(what="product", variant=variant, N=N, TILE=16, padding=padding)
+    return 1e6 * product(variant, N, padding)["median_s"]
+
+
+def product(variant: str, N: int = 1024, padding: int = 0) -> dict[str, Any]:
+    """Return the row of that product."""
+    return timed(what="product", variant=variant, N=N, TILE=16, padding=padding)
 
 
 def product_counts(variant: str, padding: int = 0) -> tuple[float, float, float]:

@@ -126,7 +126,8 @@ def scoreboard() -> Table:
              f"{library_ms() / product_ms(variant):.1%}") for name, variant in LADDER]
     rows.append(("NVIDIA's library, cuBLAS", "", f"{library_ms():.1f}", "100.0%"))
     header = ("kernel, blocks of 16 × 16", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices. {experiments.label()}; cuBLAS {label()}. "
+    how = data.spread([*(experiments.product(variant, N_TIMED) for _, variant in LADDER), recorded_product("cuBLAS")])
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices. {experiments.label()}; cuBLAS {label()}; {how}. "
                                f"Sectors: {N_COUNTED} × {N_COUNTED}")
 
 

@@ -1,7 +1,8 @@
 """What the strided copy took on a real GPU, beside the sectors of its requests."""
 
+from course_lib import data
 from course_lib.arch import SECTOR_BYTES, WARP
-from course_lib.lessons.coalescing.experiments import COPIED, copy_us, label
+from course_lib.lessons.coalescing.experiments import COPIED, copied, copy_us, label
 from course_lib.plots import Table
 from course_lib.widgets.compute import evaluate
 
@@ -36,4 +37,4 @@ def stride_times(*strides: int) -> Table:
     rows = [(stride, f"{sectors_per_request(stride):g}", f"{recorded_us(stride):,}", f"{wanted_gb_s(stride):,.0f}",
              f"{moved_gb_s(stride):,.0f}") for stride in strides]
     return Table(("stride", "sectors per load request, simulated", "µs", "GB/s that we want", "GB/s in whole sectors"), rows,
-                 f"A copy of 2²⁶ floats. {label()}. 1 GB/s is 10⁹ bytes per second, read and written")
+                 f"A copy of 2²⁶ floats. {label()}, {data.spread(map(copied, strides))}. 1 GB/s is 10⁹ bytes per second, read and written")

@@ -48,16 +48,17 @@ def times_as_long(block: tuple[int, int], other: tuple[int, int]) -> float:
 
 
 def warp_times() -> Table:
-    """Return a table of the recorded times of both kernels in the blocks that give their warps the same five shapes."""
+    """Return a table of the recorded times of both kernels in the blocks that give their warps the same six shapes."""
     rows = []
-    for high in (2, 4, 8, 16, 32):
+    for high in (1, 2, 4, 8, 16, 32):
         wide, row = 32 // high, []
         for kernel, bx in (("naive", wide), ("swapped", high)):
             block = bx, THREADS // bx
             row += [unbroken(f"{bx} × {block[1]}"), f"{1e3 * seconds_by_block(kernel, N_TIMED)[block]:.1f}"]
-        rows.append((unbroken(f"{high} rows, {plural(wide, 'column')}"), *row))
+        rows.append((unbroken(f"{plural(high, 'row')}, {plural(wide, 'column')}"), *row))
     header = ("a warp covers, of C", *(what for said in SAID.values() for what in (f"{said}: block", "ms")))
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {data.load(RECORDING).label}")
+    found = data.load(RECORDING)
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {found.label}, {data.spread(found.find(N=N_TIMED))}")
 
 
 def per_line() -> list[float]:

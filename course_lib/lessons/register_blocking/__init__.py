@@ -7,11 +7,11 @@ from course_lib.lessons.register_blocking.experiments import fewer_wavefronts, o
 from course_lib.lessons.register_blocking.grids import wasted_work
 from course_lib.lessons.register_blocking.share import share_picture, thread_share
 from course_lib.lessons.register_blocking.spills import too_many_sums
-from course_lib.lessons.register_blocking.times import limits, scoreboard
+from course_lib.lessons.register_blocking.times import by_depth, limits, scoreboard
 from course_lib.lessons.register_blocking.wang import their_kernels
 
 __all__ = [
-    "fewer_wavefronts", "limits", "one_or_four", "picture_beside_kernels", "picture_beside_recording", "scoreboard", "shapes",
+    "by_depth", "fewer_wavefronts", "limits", "one_or_four", "picture_beside_kernels", "picture_beside_recording", "scoreboard", "shapes",
     "share_picture", "speed_with", "their_kernels", "thread_share", "too_many_sums", "warp_timelines", "warps_and_outputs", "wasted_work",
     "words_per_multiply_add", "words_read_by",
 ]

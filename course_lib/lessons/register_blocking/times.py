@@ -17,6 +17,7 @@ N_TIMED, N_COUNTED = 4096, 256
 TILED: tuple[str, dict[str, int]] = ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
 RUNGS: tuple[tuple[int, int, str, dict[str, Any]], ...] = (
     (1, 1, *TILED),
+    (4, 1, "sgemm_ilp", {"TILE": 32, "OUT": 4}),
     (8, 1, "sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}),
     (2, 2, "sgemm_2d_tile", {"BM": 32, "BN": 32, "BK": 32, "TM": 2, "TN": 2}),
     (4, 4, "sgemm_2d_tile", {"BM": 64, "BN": 64, "BK": 16, "TM": 4, "TN": 4}),
@@ -26,7 +27,7 @@ RUNGS: tuple[tuple[int, int, str, dict[str, Any]], ...] = (
 
 def recorded_rung(kernel: str, tile: dict[str, int]) -> Record:
     """Return the recorded time at N = 4096."""
-    recording = {"sgemm_tiled": "lee", "sgemm_1d_tile": "ladder"}.get(kernel, "tuned")
+    recording = {"sgemm_tiled": "lee", "sgemm_ilp": "wang", "sgemm_1d_tile": "ladder"}.get(kernel, "tuned")
     return next(r for r in data.load(recording).find(kernel, N_TIMED) if r.parameters == tile)
 
 
@@ -37,8 +38,8 @@ def library() -> float:
 
 def names() -> tuple[str, ...]:
     """Return what the rungs are called in tables."""
-    said = {1: "tiled, lesson 04: 1 × 1", 8: "as yours: 8 × 1"}
-    found = tuple(said.get(TM * TN, f"square: {TM} × {TN}") for TM, TN, *_ in RUNGS)
+    said = {(1, 1): "tiled, lesson 04: 1 × 1", (4, 1): "column: 4 × 1", (8, 1): "as yours: 8 × 1"}
+    found = tuple(said.get((TM, TN), f"square: {TM} × {TN}") for TM, TN, *_ in RUNGS)
     return tuple(re.sub(r"(\d) × (\d)", "\\1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}\\2", name) for name in found)
 
 
@@ -48,14 +49,16 @@ def scoreboard() -> Table:
     for name, (TM, TN, kernel, tile) in zip(names(), RUNGS, strict=True):
         seconds, warps = recorded_rung(kernel, tile).seconds, footprint(kernel, **tile).occupancy
         waves = wavefronts(evaluate(kernel, N_COUNTED, tile, backend="sim"))
-        shape = f"{tile['BM']} × {tile['BN']}, BK = {tile['BK']}".replace(" ", "\N{NO-BREAK SPACE}")
+        high, wide, deep = (tile.get(side) or tile["TILE"] for side in ("BM", "BN", "BK"))
+        shape = f"{high} × {wide}, BK = {deep}".replace(" ", "\N{NO-BREAK SPACE}")
         rows.append((name, shape, f"{float(words_per_multiply_add(TM, TN)):.3f}", f"{waves:.3f}",
                      f"{warps.warps} ({warps.fraction:.0%})", f"{1e3 * seconds:.1f}", f"{best / seconds:.1%}"))
     rows.append(("NVIDIA's library, cuBLAS", "", "", "", "", f"{1e3 * best:.1f}", "100.0%"))
     header = ("kernel", "tile of C", "words per multiply-add", "wavefronts, loads and stores, per multiply-add of a warp",
               "warps per multiprocessor", "ms", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times from several recordings of one day, {data.load('tuned').label}; "
-                 f"wavefronts simulated at N = {N_COUNTED}, warps modelled for H200")
+    how = data.spread([*(recorded_rung(kernel, tile) for _, _, kernel, tile in RUNGS), data.load("ladder").find("cuBLAS", N_TIMED)[0]])
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times from several recordings of one day, {data.load('tuned').label}, "
+                 f"{how}; wavefronts simulated at N = {N_COUNTED}, warps modelled for H200")
 
 
 def least(kernel: str, tile: dict[str, int]) -> dict[str, float]:
@@ -69,6 +72,20 @@ def least(kernel: str, tile: dict[str, int]) -> dict[str, float]:
     warp_adds, cycles = N_TIMED**3 / 32, device.sms * 1e6 * device.clock_mhz
     return {"shared": wavefronts(result) * warp_adds / cycles, "issue": work.instructions / work.fmas * warp_adds / cycles / SCHEDULERS,
             "fma": warp_adds / cycles / SCHEDULERS}
+
+
+def by_depth() -> Table:
+    """Return the recorded times of 2 × 2 outputs by the depth of the tile and by the warps, with shared memory that nobody uses."""
+    rows, told, found = [], [], data.readings("together")
+    eight, = found.find(kernel="sgemm_1d_tile")
+    for BK in (16, 32):
+        cases = sorted((row for row in found.find(kernel="sgemm_2d_tile") if row["parameters"]["BK"] == BK and row["parameters"]["TM"] == 2
+                        and row["shared"]), key=lambda row: -row["shared"])          # the more of it, the fewer warps
+        told += cases
+        rows.append((f"2 × 2, BK = {BK}", *(f"{1e3 * row['median_s']:.2f}" for row in cases)))
+    rows.append(("8 × 1, BK = 8", f"{1e3 * eight['median_s']:.2f}", ""))
+    return Table(("outputs per thread", "32 warps, ms", "48 warps, ms"), rows,
+                 f"{N_TIMED} × {N_TIMED} matrices, {found.label}, {data.spread([*told, eight])}; warps modelled for H200")
 
 
 def limits() -> Table:

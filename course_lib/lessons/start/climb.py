@@ -22,7 +22,7 @@ def climb() -> Table:
         lesson = "" if kernel == LIBRARY else get(kernel).lesson[:2]
         rows.append((name, lesson, f"{1e3 * seconds:.1f}", f"{100 * library / seconds:.0f}"))
     header = ("kernel", "lesson", "ms per product", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N} × {N} matrices, {data.load('ladder').label}")
+    return Table(header, rows, f"{N} × {N} matrices, {data.load('ladder').label}, {data.spread(map(recorded_product, NAMES))}")
 
 
 def demand_time(seconds: float) -> None:

@@ -143,7 +143,7 @@ def fits() -> Table:
     rows = []
     for size in (*SIZES[1:], *TIMED):
         held = (min(size.K, cache.column(FLOAT * size.ldb)) for cache in caches)
-        rows.append((f"{size.N:,}", f"{FLOAT * size.ldb:,}", *(f"{lines:,}" for lines in held), f"{2 / speed('ijk', size):.2f}"))
+        rows.append((f"{size.N:,}", f"{FLOAT * size.ldb:,}", *(f"{lines:,}" for lines in held), f"{2 / speed('ijk', size):.3f}"))
     header = ("lines of a column of B", "bytes from one row of B to the next", "that fit into the first-level cache",
               "into the second-level cache", "ijk, ns per multiply-add")
     return Table(header, rows, f"lines: worked out; times: recorded on {recorded_cpu()}")
