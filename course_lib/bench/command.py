@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import plans, race, recording, training
+from course_lib.bench import plans, race, recording, training, tried
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
 from course_lib.bench.tuned import TUNED_SIZES
@@ -53,6 +53,11 @@ def add_parsers(benchmarks: Any) -> None:
     fastest.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes and nothing else")
     fastest.add_argument("--dtypes", type=_names, default=tuple(race.CONTESTANTS), metavar="A,B", help="element types")
     fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
+    many = benchmarks.add_parser("shapes", help="every tile for products of many shapes, which a seed draws, on this machine's GPU")
+    many.add_argument("--seed", type=int, help="that draws the products which the dispatcher's table is not made from")
+    many.add_argument("--held-out", type=int, metavar="COUNT", help="of them, for each element type")
+    many.add_argument("--dtypes", type=_names, default=tuple(race.CONTESTANTS), metavar="A,B", help="element types")
+    many.add_argument("--out", type=Path, required=True, metavar="FILE", help="write the readings there")
 
 
 def _add_recording(benchmarks: Any) -> None:
@@ -73,6 +78,8 @@ def run(wanted: argparse.Namespace) -> int:
         return training.main(wanted)
     if wanted.benchmark == "race":
         return _race(wanted)
+    if wanted.benchmark == "shapes":
+        return _shapes(wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
@@ -97,6 +104,14 @@ def _race(wanted: argparse.Namespace) -> int:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
     return int(any(row["wrong"] for row in found.rows))
+
+
+def _shapes(wanted: argparse.Namespace) -> int:
+    """Try all tiles for many shapes and keep the readings; the status is 1 when an answer was wrong."""
+    choose_backend("gpu")
+    found = tried.try_all(tried.wanted(wanted.seed, wanted.held_out, wanted.dtypes), say=lambda text: print(text, flush=True))
+    wanted.out.write_text(dumps(found), encoding="utf-8")
+    return int(any(row.get("wrong") for row in found.rows))
 
 
 def tasks(wanted: argparse.Namespace) -> list[Task]:

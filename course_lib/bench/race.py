@@ -11,6 +11,7 @@ import statistics
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from course_lib.data.readings import Readings
 from course_lib.gpu.library import bind_product, library_version
 from course_lib.gpu.timing import call_once, time_call
 from course_lib.kernels import get
+from course_lib.model.stream_k import block_counts
 from course_lib.run.accuracy import tolerance
 
 TURNS = 7             # how often library and kernel are measured in turn
@@ -91,15 +93,12 @@ def candidates(heat: Heat, multiprocessors: int) -> Iterator[dict[str, int]]:
     rows = {heat.M if heat.TRANSA else heat.K, heat.K if heat.TRANSB else heat.N, heat.N}
     fixed = {"WIDE": 1 if any(length % wide for length in rows) else wide, "TRANSA": heat.TRANSA, "TRANSB": heat.TRANSB}
     for tile in tiles:
-        whole = math.ceil(heat.M / tile["BM"]) * math.ceil(heat.N / tile["BN"])
-        steps, slots = math.ceil(heat.K / tile["BK"]), multiprocessors * tile["RESIDENT"]
-        counts = {whole} | {whole * n for n in (2, 3, 4, 8) if whole * n <= slots and steps >= 2 * n}
-        counts |= {n for n in {slots, multiprocessors} if whole * steps >= 4 * n}
-        yield from ({**tile, **fixed, "blocks": count} for count in sorted(counts) if not get(CONTESTANTS[heat.dtype][0]).problems(
+        counts = block_counts(heat.M, heat.N, heat.K, (tile["BM"], tile["BN"], tile["BK"]), tile["RESIDENT"], multiprocessors)
+        yield from ({**tile, **fixed, "blocks": count} for count in counts if not get(CONTESTANTS[heat.dtype][0]).problems(
             **tile, **fixed, blocks=count))
 
 
-class _Arrays:
+class Arrays:
     """The matrices of a heat on the GPU, and calls that make its product."""
 
     def __init__(self, heat: Heat) -> None:
@@ -141,6 +140,16 @@ class _Arrays:
         return int((~(abs(self.C - right) <= allowed)).sum())                # NaN is wrong
 
 
+def trials(arrays: Arrays, multiprocessors: int) -> list[tuple[dict[str, int], float]]:
+    """Return what was tried for a product: parameters and seconds."""
+    return [(parameters, trial(arrays.ours(parameters))) for parameters in candidates(arrays.heat, multiprocessors)]
+
+
+def trial(call: Callable[[Any], object]) -> float:
+    """Return about how many seconds a call takes: a few samples."""
+    return time_call(call, repeats=5, warmup=2, budget_s=TRIAL_S).median_s
+
+
 def run_heat(heat: Heat, multiprocessors: int) -> dict[str, Any]:
     """Measure one product: choose the fastest parameters, check the answer, then let library and kernel take turns.
 
@@ -150,13 +159,10 @@ def run_heat(heat: Heat, multiprocessors: int) -> dict[str, Any]:
         "kernel", the heat's fields, "parameters", seconds "ours" and "library" (medians of the turns), "ratio" (the median of
         library / ours in each turn), its quartiles "low" and "high", and "wrong", the number of wrong elements.
     """
-    arrays = _Arrays(heat)
+    arrays = Arrays(heat)
     library = arrays.library()
-    tried = {}
-    for parameters in candidates(heat, multiprocessors):
-        call = arrays.ours(parameters)
-        tried[time_call(call, repeats=5, warmup=2, budget_s=TRIAL_S).median_s] = parameters, call
-    parameters, call = tried[min(tried)]
+    parameters, _ = min(trials(arrays, multiprocessors), key=itemgetter(1))
+    call = arrays.ours(parameters)
     wrong = arrays.wrong(call)
     turns = [tuple(time_call(f, repeats=5, warmup=2, budget_s=2 * TRIAL_S).median_s for f in (library, call)) for _ in range(TURNS)]
     low, ratio, high = statistics.quantiles([theirs / ours for theirs, ours in turns], n=4)
