@@ -1,14 +1,12 @@
 """Try every tile and number of blocks for products of many shapes: the readings from which a dispatcher's table is made and judged."""
 
 import datetime
-import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
-from multiprocessing import get_context
 from typing import Any
 
 from course_lib import gpu, toolchain
+from course_lib.bench.compiling import compile_texts
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.bench.race import CONTESTANTS, Arrays, Heat, candidates, trial, trials
 from course_lib.bench.shapes import held_out, tuned
@@ -37,22 +35,6 @@ def tile_of(parameters: dict[str, int]) -> dict[str, int]:
     {'BM': 32}
     """
     return {name: value for name, value in parameters.items() if name not in SHAPE}
-
-
-def compile_texts(heats: Iterable[Heat], arch: str, sms: int) -> int:
-    """Compile all that the products need, on all cores, and leave the answers in the cache on the disk; return how many texts."""
-    texts = {(CONTESTANTS[heat.dtype][0], *sorted((n, v) for n, v in p.items() if n != "blocks"))
-             for heat in heats for p in candidates(heat, sms)}
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, 16), mp_context=get_context("spawn")) as pool:
-        for _ in pool.map(_compile, [(arch, name, dict(values)) for name, *values in texts]):
-            pass
-    return len(texts)
-
-
-def _compile(order: tuple[str, str, dict[str, int]]) -> None:
-    arch, name, parameters = order
-    kernel = get(name)
-    toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**parameters))
 
 
 def try_product(kind: str, heat: Heat, sms: int, tiles: list[dict[str, int]]) -> dict[str, Any]:
@@ -94,7 +76,8 @@ def try_all(products: Iterable[tuple[str, Heat]], say: Callable[[str], object] =
     from tqdm import tqdm
 
     products, status, sms = list(products), gpu.probe(), gpu.live_device().sms
-    say(f"{compile_texts((heat for _, heat in products), str(status.arch), sms)} texts are compiled")
+    texts = ((CONTESTANTS[heat.dtype][0], parameters) for _, heat in products for parameters in candidates(heat, sms))
+    say(f"{compile_texts(texts, str(status.arch))} texts are compiled")
     dtypes = list(dict.fromkeys(heat.dtype for _, heat in products))
     rows: list[dict[str, Any]] = [{"kind": "tile", "kernel": CONTESTANTS[dtype][0], "dtype": dtype, "tile": i, "parameters": tile}
                                   for dtype in dtypes for i, tile in enumerate(CONTESTANTS[dtype][2])]

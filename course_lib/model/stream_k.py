@@ -65,7 +65,8 @@ def sharing(M: int, N: int, K: int, tile: tuple[int, int, int], blocks: int) -> 
 
     Source: `kernels/sgemm_stream_k.cu`, whose counts on the simulator its test compares.
 
-    A product of 513 × 513 × 513 has 81 tiles of 64 × 64 with 33 steps each; 132 blocks get 20 or 21 of these steps, and all but one begin inside a tile.
+    A product of 513 × 513 × 513 has 81 tiles of 64 × 64 with 33 steps each. 132 blocks get 20 or 21 of these steps, and of the 131 that
+    follow the first one 126 begin inside a tile.
 
     >>> sharing(513, 513, 513, (64, 64, 16), 132)
     Sharing(tiles=81, steps=33, blocks=132, least=20, most=21, parts=207)
