@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import plans, race, recording, training, tried, tune
+from course_lib.bench import plans, race, recording, shapes, training, tried, tune
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
 from course_lib.bench.tuned import TUNED_SIZES
@@ -54,6 +54,10 @@ def add_parsers(benchmarks: Any) -> None:
     fastest = benchmarks.add_parser("race", help="the course's fastest kernels against cuBLAS, in turn, on this machine's GPU")
     fastest.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes and nothing else")
     fastest.add_argument("--dtypes", type=_names, default=tuple(race.CONTESTANTS), metavar="A,B", help="element types")
+    fastest.add_argument("--chosen", action="store_true", help="run what course_lib.run.choose chooses instead of trying every tile")
+    fastest.add_argument("--held-out", type=int, metavar="SEED", help="products that a seed draws and the table of choices does not have: "
+                         "what is chosen against the fastest of all, and against cuBLAS")
+    fastest.add_argument("--count", type=int, default=shapes.HELD_OUT, help="how many of those, for each element type")
     fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
     _add_tune(benchmarks)
     many = benchmarks.add_parser("shapes", help="every tile for products of many shapes, which a seed draws, on this machine's GPU")
@@ -119,8 +123,10 @@ def run(wanted: argparse.Namespace) -> int:
 def _race(wanted: argparse.Namespace) -> int:
     """Run the race, print its table, keep its readings; the status is 1 when an answer was wrong."""
     choose_backend("gpu")
-    wanted_heats = race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes)
-    found = race.race(wanted_heats, say=lambda text: print(text, flush=True))
+    judged = wanted.held_out is not None
+    wanted_heats = (shapes.held_out(wanted.held_out, wanted.count, wanted.dtypes) if judged
+                    else race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes))
+    found = race.race(wanted_heats, say=lambda text: print(text, flush=True), chosen=wanted.chosen, judged=judged)
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")

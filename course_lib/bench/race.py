@@ -26,6 +26,7 @@ from course_lib.gpu.timing import call_once, time_call
 from course_lib.kernels import get
 from course_lib.model.stream_k import block_counts
 from course_lib.run.accuracy import tolerance
+from course_lib.run.choice import choose
 
 TURNS = 7             # how often library and kernel are measured in turn
 TRIAL_S = 0.01        # seconds for each contestant before that
@@ -150,39 +151,64 @@ def trial(call: Callable[[Any], object]) -> float:
     return time_call(call, repeats=5, warmup=2, budget_s=TRIAL_S).median_s
 
 
-def run_heat(heat: Heat, multiprocessors: int) -> dict[str, Any]:
-    """Measure one product: choose the fastest parameters, check the answer, then let library and kernel take turns.
+def run_heat(heat: Heat, multiprocessors: int, chosen: bool = False, judged: bool = False) -> dict[str, Any]:
+    """Measure one product: choose the parameters, check the answer, then let library and kernel take turns.
+
+    Parameters
+    ----------
+    chosen
+        Take what `run.choose` chooses, instead of the fastest of all candidates.
+    judged
+        Take what `run.choose` chooses, and let the fastest of all candidates take turns with it.
 
     Returns
     -------
     dict
         "kernel", the heat's fields, "parameters", seconds "ours" and "library" (medians of the turns), "ratio" (the median of
-        library / ours in each turn), its quartiles "low" and "high", and "wrong", the number of wrong elements.
+        library / ours in each turn), its quartiles "low" and "high", and "wrong", the number of wrong elements. When judged also "best",
+        the parameters of the fastest candidate, and "to_best", the median of its time over ours in each turn: 1 when nothing was faster.
     """
     arrays = Arrays(heat)
-    library = arrays.library()
-    parameters, _ = min(trials(arrays, multiprocessors), key=itemgetter(1))
+    tried = [] if chosen and not judged else trials(arrays, multiprocessors)
+    best = min(tried, key=itemgetter(1))[0] if tried else {}
+    parameters = choice(heat) if chosen or judged else best
     call = arrays.ours(parameters)
     wrong = arrays.wrong(call)
-    turns = [tuple(time_call(f, repeats=5, warmup=2, budget_s=2 * TRIAL_S).median_s for f in (library, call)) for _ in range(TURNS)]
-    low, ratio, high = statistics.quantiles([theirs / ours for theirs, ours in turns], n=4)
-    return {"kernel": CONTESTANTS[heat.dtype][0], **asdict(heat), "parameters": parameters,
-            "library": statistics.median(t for t, _ in turns),
-            "ours": statistics.median(t for _, t in turns), "ratio": ratio, "low": low, "high": high, "wrong": wrong}
+    turns = take_turns([arrays.library(), call, *([arrays.ours(best)] if judged else [])])
+    low, ratio, high = statistics.quantiles([times[0] / times[1] for times in turns], n=4)
+    row = {"kernel": CONTESTANTS[heat.dtype][0], **asdict(heat), "parameters": parameters,
+           "library": statistics.median(times[0] for times in turns),
+           "ours": statistics.median(times[1] for times in turns), "ratio": ratio, "low": low, "high": high, "wrong": wrong}
+    return row | ({"best": best, "to_best": statistics.median(times[2] / times[1] for times in turns)} if judged else {})
 
 
-def race(wanted: Iterable[Heat], say: Callable[[str], object] = print) -> Readings:
-    """Run all heats on the GPU; say a line for each."""
+def choice(heat: Heat) -> dict[str, int]:
+    """Return the parameters that `run.choose` chooses for a product.
+
+    >>> choice(Heat("float64", 100, 37, 64))["WIDE"]
+    1
+    """
+    return choose(heat.M, heat.N, heat.K, heat.dtype, bool(heat.TRANSA), bool(heat.TRANSB)).parameters
+
+
+def take_turns(calls: Sequence[Callable[[Any], object]]) -> list[tuple[float, ...]]:
+    """Return the seconds of each call in each turn."""
+    return [tuple(time_call(call, repeats=5, warmup=2, budget_s=2 * TRIAL_S).median_s for call in calls) for _ in range(TURNS)]
+
+
+def race(wanted: Iterable[Heat], say: Callable[[str], object] = print, chosen: bool = False, judged: bool = False) -> Readings:
+    """Run all heats on the GPU; say a line for each. `chosen`, `judged`: as for `run_heat`."""
     from tqdm import tqdm
 
     status = gpu.probe()
     multiprocessors = gpu.live_device().sms
     rows = []
     for heat in tqdm(tuple(wanted), unit=" products", leave=False):
-        rows.append(run_heat(heat, multiprocessors))
+        rows.append(run_heat(heat, multiprocessors, chosen, judged))
         say(line(rows[-1]))
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
-    made_by = f"python -m course_lib.bench race; cuBLAS {library_version()}, NVRTC {nvrtc}; {_clocks()}"
+    options = " --held-out" if judged else " --chosen" if chosen else ""
+    made_by = f"python -m course_lib.bench race{options}; cuBLAS {library_version()}, NVRTC {nvrtc}; {_clocks()}"
     sources = {row["kernel"]: fingerprint_of(get(row["kernel"])) for row in rows}
     return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(), made_by, tuple(rows), sources)
 
@@ -203,6 +229,7 @@ def line(row: dict[str, Any]) -> str:
     flops = 2 * row["M"] * row["N"] * row["K"]
     tile = " ".join(f"{name}={value}" for name, value in row["parameters"].items() if name not in ("TRANSA", "TRANSB"))
     wrong = f"  WRONG: {row['wrong']} elements" if row["wrong"] else ""
+    wrong += f"  {row['to_best']:.3f} of the best known" if "to_best" in row else ""
     sizes = " × ".join(f"{row[name]:5}" for name in ("M", "N", "K"))
     return (f"{row['dtype']} {sizes} {operation:6} {row['ratio']:.3f} ({row['low']:.3f} … {row['high']:.3f})  "
             f"{flops / row['ours'] / 1e12:5.1f} of {flops / row['library'] / 1e12:5.1f} TFLOP/s  {tile}{wrong}")
@@ -228,11 +255,21 @@ def mean(rows: Iterable[dict[str, Any]]) -> float:
     return math.exp(statistics.fmean(math.log(row["ratio"]) for row in rows))
 
 
+def judgement(rows: Sequence[dict[str, Any]]) -> str:
+    """Return how the chosen parameters compare with the best known, or nothing where nobody asked.
+
+    >>> judgement([{"to_best": 0.5}, {"to_best": 0.9}])
+    '; chosen 0.671 of the best known, least 0.500'
+    """
+    ratios = [row["to_best"] for row in rows if "to_best" in row]
+    return f"; chosen {statistics.geometric_mean(ratios):.3f} of the best known, least {min(ratios):.3f}" if ratios else ""
+
+
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """Return the geometric means of the ratios and the worst of them, by element type and kind of product."""
     lines = []
     for name, members in groups(rows).items():
         worst = min(members, key=lambda row: row["ratio"])
         lines.append(f"{name:32} {mean(members):.3f} of cuBLAS's speed over {len(members)}; least {worst['ratio']:.3f} at "
-                     f"{worst['M']} × {worst['N']} × {worst['K']}; wrong {sum(row['wrong'] > 0 for row in members)}")
+                     f"{worst['M']} × {worst['N']} × {worst['K']}; wrong {sum(row['wrong'] > 0 for row in members)}{judgement(members)}")
     return "\n".join(lines)

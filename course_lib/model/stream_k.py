@@ -105,3 +105,37 @@ def block_counts(M: int, N: int, K: int, tile: tuple[int, int, int], resident: i
     slots = sms * resident
     counts = {tiles} | {tiles * n for n in ROUNDS if tiles * n <= slots and steps >= FEWER_STEPS * n}
     return tuple(sorted(counts | {n for n in (slots, sms) if tiles * steps >= 4 * n}))
+
+
+def cost_terms(shared_out: Sharing, resident: int, sms: int) -> dict[str, float]:
+    """Return what an estimate of the time is a sum of; the time of one of each is a matter of the tile, and is found by measuring.
+
+    Parameters
+    ----------
+    shared_out
+        Of the product.
+    resident
+        Blocks that a multiprocessor holds at a time.
+    sms
+        Multiprocessors.
+
+    Returns
+    -------
+    "launch"
+        1.
+    "busy"
+        Steps of the multiprocessor that has most.
+    "alone"
+        Steps that it makes one after another: those of blocks that it holds at the same time count once.
+    "pieces"
+        Pieces of tiles of that multiprocessor, each of which begins with empty stages and ends with stores.
+    "joined"
+        Pieces that a block adds up to a tile, one after another; 0 when no tile is cut.
+
+    >>> {name: round(count, 1) for name, count in cost_terms(sharing(513, 513, 513, (64, 64, 16), 132), 4, 132).items()}
+    {'launch': 1, 'busy': 21, 'alone': 21, 'pieces': 1.6, 'joined': 1.6}
+    """
+    most = -(-shared_out.blocks // sms)
+    joined = shared_out.steps / max(1, shared_out.least) if shared_out.cut else 0.0
+    return {"launch": 1, "busy": most * shared_out.most, "alone": -(-most // resident) * shared_out.most,
+            "pieces": most * shared_out.parts / shared_out.blocks, "joined": joined}
