@@ -56,7 +56,8 @@ def choices_of(tried: Readings, on: Device = DEFAULT_DEVICE) -> Readings:
 
 def raced(race: Readings) -> Readings:
     """Return the readings of a race in the form that `choices_of` takes: of each product with beta = 0 the fastest alone was kept."""
-    tiles = [{"kind": "tile", "kernel": kernel, "dtype": dtype, "tile": number, "parameters": tile}
+    tiles: list[dict[str, Any]] = [
+        {"kind": "tile", "kernel": kernel, "dtype": dtype, "tile": number, "parameters": tile}
              for dtype, (kernel, _, all_tiles) in CONTESTANTS.items() for number, tile in enumerate(all_tiles)]
     numbers = {(row["dtype"], *row["parameters"].values()): row["tile"] for row in tiles}
     products = [{"kind": "tuned", **{name: row[name] for name in ("kernel", "dtype", "M", "N", "K", "TRANSA", "TRANSB", "library")},
