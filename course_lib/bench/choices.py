@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.arch import DEFAULT_DEVICE, UNITS, Device
-from course_lib.bench.race import CONTESTANTS
-from course_lib.bench.tried import tile_of
 from course_lib.data.readings import Readings
 from course_lib.model.stream_k import cost_terms, sharing
 from course_lib.run.choice import cost_names, estimates
@@ -19,7 +17,6 @@ Row: TypeAlias = Mapping[str, Any]
 OPERANDS = tuple({"TRANSA": a, "TRANSB": b, "WIDE": wide} for a in (0, 1) for b in (0, 1) for wide in (1, 2))
 DIGITS = 4
 GUESSED = 0.01         # weight of the distance of a cost from its guess; that of each measured time is 1
-FEWEST = 3             # products from which costs are fitted
 USUAL = 0.7            # of the arithmetic peak: a guess
 
 
@@ -29,7 +26,7 @@ def choices_of(tried: Readings, on: Device = DEFAULT_DEVICE) -> Readings:
     Parameters
     ----------
     tried
-        What `bench.tried.try_all` gave, or `raced`.
+        What `bench.tried.try_all` gave.
     on
         The device that it was measured on.
 
@@ -37,34 +34,18 @@ def choices_of(tried: Readings, on: Device = DEFAULT_DEVICE) -> Readings:
     -----
     Costs are seconds, none is negative, and the squares of the relative errors are as small as such costs allow
     (`scipy.optimize.nnls`). Among them count, with little weight, the relative distances from a guess: what few times tell nothing about
-    then stays near it. Products that were held out take no part, and a tile that was timed for fewer than three products is left out.
+    then stays near it. Products that were held out take no part.
     """
     tuned = tried.find(kind="tuned")
     rows: list[dict[str, Any]] = []
     for tile in tried.find(kind="tile"):
         products = [row for row in tuned if row["dtype"] == tile["dtype"]]
-        if sum(any(entry[0] == tile["tile"] for entry in row["times"]) for row in products) >= FEWEST:
-            rows.append({**tile, "costs": _costs(tile, products, on)})
+        rows.append({**tile, "costs": _costs(tile, products, on)})
     for row in tuned:
         best, blocks, seconds = min(row["times"], key=lambda entry: entry[2])
-        if not any(tile["dtype"] == row["dtype"] and tile["tile"] == best for tile in rows if tile["kind"] == "tile"):
-            continue
         rows.append({"kind": "product", **{name: row[name] for name in ("kernel", "dtype", "M", "N", "K", "TRANSA", "TRANSB")},
                      "WIDE": row["wide"], "tile": best, "blocks": blocks, "seconds": seconds})
     return replace(tried, rows=tuple(rows))
-
-
-def raced(race: Readings) -> Readings:
-    """Return the readings of a race in the form that `choices_of` takes: of each product with beta = 0 the fastest alone was kept."""
-    tiles: list[dict[str, Any]] = [
-        {"kind": "tile", "kernel": kernel, "dtype": dtype, "tile": number, "parameters": tile}
-             for dtype, (kernel, _, all_tiles) in CONTESTANTS.items() for number, tile in enumerate(all_tiles)]
-    numbers = {(row["dtype"], *row["parameters"].values()): row["tile"] for row in tiles}
-    products = [{"kind": "tuned", **{name: row[name] for name in ("kernel", "dtype", "M", "N", "K", "TRANSA", "TRANSB", "library")},
-                 "wide": row["parameters"]["WIDE"], "wrong": row["wrong"],
-                 "times": [[numbers[row["dtype"], *tile_of(row["parameters"]).values()], row["parameters"]["blocks"], row["ours"]]]}
-                for row in race.rows if not row["beta"]]
-    return replace(race, rows=(*tiles, *products))
 
 
 def _costs(tile: Row, products: Sequence[Row], on: Device) -> dict[str, float]:

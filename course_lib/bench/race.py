@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import gpu, toolchain
+from course_lib.bench.compiling import compile_texts
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.bench.on_gpu import inputs
 from course_lib.bench.tuned import TUNED_SIZES
@@ -46,12 +47,13 @@ def _double(*values):
 
 CONTESTANTS: dict[str, tuple[str, int, tuple[dict[str, int], ...]]] = {       # element type: kernel, elements of a wide copy, tiles
     "float32": ("sgemm_stream_k", 4, (
-        _single(256, 128, 16, 64, 64, 16, 8, 3, 1), _single(128, 128, 8, 64, 64, 16, 8, 4, 2), _single(128, 64, 16, 64, 32, 8, 8, 4, 3),
-        _single(64, 64, 16, 32, 32, 8, 4, 4, 4), _single(64, 32, 16, 32, 32, 8, 4, 4, 6), _single(32, 32, 16, 16, 32, 4, 4, 4, 4),
-        _single(32, 32, 32, 16, 32, 4, 4, 3, 4))),
+        _single(256, 128, 16, 64, 64, 16, 8, 3, 1), _single(128, 128, 8, 64, 64, 16, 8, 4, 2), _single(128, 128, 16, 64, 32, 8, 8, 3, 2),
+        _single(64, 128, 16, 32, 64, 8, 8, 4, 3), _single(128, 64, 16, 64, 32, 8, 8, 4, 3), _single(64, 64, 16, 32, 32, 8, 4, 4, 4),
+        _single(64, 64, 32, 32, 32, 8, 4, 3, 4), _single(32, 32, 16, 16, 32, 4, 4, 4, 4), _single(32, 32, 32, 16, 32, 4, 4, 3, 4))),
     "float64": ("dgemm_stream_k", 2, (
-        _double(128, 128, 16, 64, 32, 1, 4, 1), _double(64, 64, 16, 32, 32, 1, 4, 2), _double(64, 64, 32, 32, 32, 2, 3, 1),
-        _double(32, 64, 32, 32, 32, 2, 3, 2), _double(32, 32, 32, 16, 16, 1, 5, 2), _double(32, 32, 32, 32, 16, 2, 4, 2))),
+        _double(128, 128, 16, 64, 32, 1, 4, 1), _double(128, 64, 16, 64, 32, 1, 3, 2), _double(64, 64, 16, 32, 32, 1, 4, 2),
+        _double(64, 64, 16, 32, 32, 1, 2, 4), _double(64, 64, 32, 32, 32, 2, 3, 1), _double(64, 32, 32, 32, 32, 2, 3, 2),
+        _double(32, 64, 32, 32, 32, 2, 3, 2), _double(32, 32, 32, 32, 16, 2, 4, 2))),
 }
 
 
@@ -202,8 +204,10 @@ def race(wanted: Iterable[Heat], say: Callable[[str], object] = print, chosen: b
 
     status = gpu.probe()
     multiprocessors = gpu.live_device().sms
-    rows = []
-    for heat in tqdm(tuple(wanted), unit=" products", leave=False):
+    rows, all_heats = [], tuple(wanted)
+    compile_texts(((CONTESTANTS[heat.dtype][0], parameters) for heat in all_heats for parameters in (
+        [choice(heat)] if chosen and not judged else candidates(heat, multiprocessors))), str(status.arch))
+    for heat in tqdm(all_heats, unit=" products", leave=False):
         rows.append(run_heat(heat, multiprocessors, chosen, judged))
         say(line(rows[-1]))
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))

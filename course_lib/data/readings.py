@@ -7,7 +7,7 @@ from typing import Any
 
 # Files that hold rows, not `Record`s.
 NAMES = ("ballast", "candidates", "choices", "coalescing", "cpu_orders", "cpu_roof", "filling", "library", "micro", "race", "traffic",
-         "training", "vectors")
+         "training", "tried", "vectors")
 
 
 @dataclass(frozen=True)

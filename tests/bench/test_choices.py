@@ -10,10 +10,12 @@ import pytest
 from course_lib import data, gpu
 from course_lib.arch import DEFAULT_DEVICE
 from course_lib.bench import __main__, choices, race, shapes, tried
-from course_lib.bench.choices import choices_of, judge, raced
+from course_lib.bench.choices import choices_of, judge
+from course_lib.bench.least import least_seconds
 from course_lib.bench.race import CONTESTANTS, Heat, candidates
+from course_lib.bench.tasks import task
 from course_lib.kernels import get
-from course_lib.model.stream_k import cost_terms, sharing
+from course_lib.model.stream_k import block_counts, cost_terms, sharing
 from course_lib.run.choice import cost_names
 
 FIELDS = ("dtype", "M", "N", "K", "TRANSA", "TRANSB")
@@ -57,7 +59,8 @@ def acted(monkeypatch):
     monkeypatch.setattr(race, "trial", float)
     monkeypatch.setattr(tried, "trial", float)
     monkeypatch.setattr(race, "time_call", lambda call, **options: SimpleNamespace(median_s=call))
-    monkeypatch.setattr(tried, "compile_texts", lambda texts, arch: len(list(texts)))
+    for module in (tried, race):
+        monkeypatch.setattr(module, "compile_texts", lambda texts, arch: len(list(texts)))
     monkeypatch.setattr(gpu, "probe", lambda: gpu.GpuStatus(True, "acted", "NVIDIA X", (9, 0), "sm_90", "13.0", "1.2"))
     monkeypatch.setattr(gpu, "live_device", lambda: DEFAULT_DEVICE)
     monkeypatch.setattr("course_lib.bench.command.choose_backend", lambda backend=None: "gpu")
@@ -111,8 +114,8 @@ def test_held_out_products_take_no_part(acted):
 def test_a_table_that_is_wrong_is_judged_so(acted):
     found = tried.try_all(tried.wanted(), say=lambda text: None)
     table = choices_of(found)
-    backwards = [row | {"costs": {n: 1 / (c + 1e-12) for n, c in row["costs"].items()}} for row in table.find(kind="tile")]
-    slow = replace(table, rows=(*backwards, *table.find(kind="product")))
+    first = [row | {"costs": dict.fromkeys(row["costs"], 1.0 + 1e6 * (row["tile"] > 0))} for row in table.find(kind="tile")]
+    slow = replace(table, rows=(*first, *table.find(kind="product")))
     assert min(row["ratio"] for row in judge(found, slow)) < 0.8
 
 
@@ -138,9 +141,31 @@ def test_the_commands_measure_choose_and_judge(acted, tmp_path, capsys):
     assert "best" not in row
 
 
-def test_the_carried_table_is_what_the_race_gives():
-    assert choices_of(raced(data.readings("race"))).rows == data.readings("choices").rows
-    assert {row["dtype"] for row in data.readings("choices").find(kind="tile")} == set(CONTESTANTS)
+def test_the_carried_table_is_what_the_readings_give():
+    assert choices_of(data.readings("tried")).rows == data.readings("choices").rows
+
+
+def test_what_was_tried_are_all_candidates_and_every_answer_was_right():
+    found = data.readings("tried")
+    products = [row for row in found.rows if row["kind"] != "tile"]
+    assert {tuple(row[name] for name in FIELDS) for row in products} == {
+        tuple(getattr(heat, name) for name in FIELDS) for heat in (*shapes.tuned(), *shapes.held_out())}
+    for row in products:
+        counts = [[tile["tile"], blocks] for tile in found.find(kind="tile", dtype=row["dtype"]) for blocks in block_counts(
+            row["M"], row["N"], row["K"], tuple(tile["parameters"][n] for n in ("BM", "BN", "BK")), tile["parameters"]["RESIDENT"], SMS)]
+        assert [entry[:2] for entry in row["times"]] == counts
+        assert row["wrong"] == 0
+
+
+def test_no_bound_is_above_a_time_that_was_tried():
+    found = data.readings("tried")
+    tiles = {(row["dtype"], row["tile"]): row["parameters"] for row in found.find(kind="tile")}
+    for row in found.rows:
+        if row["kind"] != "tile":
+            for number, blocks, seconds in row["times"]:
+                p = {**tiles[row["dtype"], number], "WIDE": row["wide"], "TRANSA": row["TRANSA"], "TRANSB": row["TRANSB"], "blocks": blocks}
+                one = task(row["kernel"], (row["M"], row["N"], row["K"]), p, backend="gpu")
+                assert 0 < least_seconds(one, DEFAULT_DEVICE) < seconds, (row["M"], row["N"], row["K"], p)
 
 
 def test_a_product_on_one_line():
