@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,10 +15,12 @@ from course_lib.bench.choices import choices_of, judge
 from course_lib.bench.least import least_seconds
 from course_lib.bench.race import CONTESTANTS, Heat, candidates
 from course_lib.bench.tasks import task
+from course_lib.bench.tune import BoundPruner
 from course_lib.kernels import get
 from course_lib.model.stream_k import block_counts, cost_terms, sharing
 from course_lib.run.choice import cost_names
 
+ROOT = Path(__file__).parents[2]
 FIELDS = ("dtype", "M", "N", "K", "TRANSA", "TRANSB")
 SMS = DEFAULT_DEVICE.sms
 
@@ -185,3 +188,33 @@ def test_terms_of_the_estimate():
     assert (cut["busy"], cut["joined"]) == (10, 10)
     assert np.isfinite(list(cut.values())).all()
     assert get("sgemm_stream_k").problems() == ()
+
+
+def pruned_of(row, tiles):
+    """Return how many candidates of a product that was tried a search would prune, after it has checked that none of them was the fastest."""
+    fixed = {"WIDE": row["wide"], "TRANSA": row["TRANSA"], "TRANSB": row["TRANSB"]}
+    times = {}
+    for number, blocks, seconds in row["times"]:
+        p = {**tiles[row["dtype"], number], **fixed, "blocks": blocks}
+        one = task(row["kernel"], (row["M"], row["N"], row["K"]), p, backend="gpu")
+        times[one.identity] = one, seconds
+    limits = {identity: least_seconds(one, DEFAULT_DEVICE) for identity, (one, _) in times.items()}
+    pruner, pruned = BoundPruner(limits), 0
+    for identity in sorted(times, key=limits.__getitem__):
+        one, seconds = times[identity]
+        if pruner.reason(one):
+            pruned += 1
+        else:
+            pruner.learn(one.record(median_s=seconds))
+    assert list(pruner.best.values()) == [min(seconds for _, seconds in times.values())], row
+    return pruned
+
+
+def test_pruning_loses_nothing_of_what_was_tried():
+    found = data.readings("tried")
+    tiles = {(row["dtype"], row["tile"]): row["parameters"] for row in found.find(kind="tile")}
+    products = [row for row in found.rows if row["kind"] != "tile"]
+    pruned = sum(pruned_of(row, tiles) for row in products)
+    assert pruned > 0.15 * sum(len(row["times"]) for row in products)
+    page = " ".join((ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8").split())
+    assert f"{pruned} of their {sum(len(row['times']) for row in products):,} candidates" in page
