@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from course_lib.arch import BANKS, SECTOR_BYTES, TENSOR, UNITS, WARP, Device
+from course_lib.model.busiest_work import Units, busiest_work
 from course_lib.model.inputs import InputError
 from course_lib.model.latency import staged_cycles
 from course_lib.model.mma_rate import MEASURED_ON, mma_seconds
 from course_lib.model.operands import MEASURED_CC
-from course_lib.model.shares import Units, busiest_work
 from course_lib.model.waves import Waves, waves
 
 SCHEDULERS = 4              # of an SM, a warp instruction a cycle each; CUDA C++ Programming Guide, "Compute Capability 7.x" to 9.x

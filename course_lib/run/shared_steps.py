@@ -9,7 +9,7 @@ import numpy as np
 from course_lib import toolchain
 from course_lib.kernels import Kernel
 from course_lib.model.bound import Work
-from course_lib.model.shares import SharedSteps, shared_steps
+from course_lib.model.busiest_work import SharedSteps, shared_steps
 from course_lib.run.in_flight import copied_bytes, most_in_flight
 from course_lib.run.operands import kernel_reads
 from course_lib.run.product import run

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib.model import InputError
-from course_lib.model.shares import busiest_work, shared_steps
+from course_lib.model.busiest_work import busiest_work, shared_steps
 from course_lib.run import run
 from course_lib.run.traces import every_warp
 
