@@ -191,7 +191,7 @@ def test_terms_of_the_estimate():
 
 
 def pruned_of(row, tiles):
-    """Return how many candidates of a product that was tried a search would prune; none of them was the fastest."""
+    """Return how many candidates of a product that was tried a search would prune; check that none of them was the fastest."""
     fixed = {"WIDE": row["wide"], "TRANSA": row["TRANSA"], "TRANSB": row["TRANSB"]}
     times = {}
     for number, blocks, seconds in row["times"]:
