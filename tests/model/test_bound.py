@@ -239,7 +239,8 @@ def test_the_page_is_what_the_tool_writes():
     # 200 rounds on the mean, 400 in the longest block; three at a time
     ({"units": ((66, 2.0), (66, 0.0)), "rounds": 200, "in_flight": 4}, "latency", 100 * 200e-9),
     # a place for a block has two of 265 blocks, though a multiprocessor has places for two
-    ({"blocks": 265, "rounds": 1000, "resident": 2}, "latency", 0.4 * MS), ({"blocks": 264, "rounds": 1000, "resident": 2}, "latency", 0.2 * MS),
+    ({"blocks": 265, "rounds": 1000, "resident": 2}, "latency", 0.4 * MS),
+    ({"blocks": 264, "rounds": 1000, "resident": 2}, "latency", 0.2 * MS),
     ({"wavefronts": 66e6, "copy_wavefronts": 132e6}, "shared", 1.5 * MS)])
 def test_blocks_that_do_unequal_work_and_copies_by_hand(what, term, seconds):
     found = lower_bound(replace(NOTHING, **what), H200, latency_cycles=200, clock_mhz=1000)

@@ -32,7 +32,8 @@ def product(name, M, N, K, over=0, **parameters):
 @pytest.mark.sampled(test=3)
 @pytest.mark.parametrize(("name", "tile"), [
     ("sgemm_stream_k", SINGLE | {"WIDE": 1}), ("sgemm_stream_k", SINGLE | {"WIDE": 4, "TRANSA": 1}),
-    ("dgemm_stream_k", DOUBLE | {"WIDE": 2}), ("dgemm_stream_k", DOUBLE | {"WIDE": 1, "TRANSB": 1}), ("dgemm_stream_k", DOUBLE | {"WIDE": 2, "BK": 32, "SLICES": 2})])
+    ("dgemm_stream_k", DOUBLE | {"WIDE": 2}), ("dgemm_stream_k", DOUBLE | {"WIDE": 1, "TRANSB": 1}),
+    ("dgemm_stream_k", DOUBLE | {"WIDE": 2, "BK": 32, "SLICES": 2})])
 @pytest.mark.parametrize(("M", "N", "K", "blocks"), [(192, 128, 160, 4), (128, 192, 96, 5), (256, 256, 64, 3)])
 def test_steps_times_what_a_step_does_is_what_a_launch_counts(name, tile, M, N, K, blocks):
     """Tiles without an edge, to the last sector and wavefront; some things come once per piece of a tile, per tile or per sum left."""
