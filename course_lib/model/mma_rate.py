@@ -1,7 +1,9 @@
 """What matrix instructions that a warp issues (`mma.sync`) give at most, measured with operands in registers only.
 
 Source: loops of eight independent instructions of each kind, without memory, on all multiprocessors of one H200 (driver 580.159.04,
-CUDA 13.0), November 2026. The tensor cores' peak is higher for bfloat16 and TF32: `mma.sync` reaches 60 % of it, and only `wgmma` the rest.
+CUDA 13.0), November 2026, and again in `data/mma.json`, which came to 0.1 to 2.1 % less. A bound takes the higher one; m16n8k8 was in the
+second series alone (65.6), and takes what the deeper tile gives. The tensor cores' peak is higher for bfloat16 and TF32: `mma.sync` reaches
+60 % of it, and only `wgmma` the rest.
 """
 
 from course_lib.model.inputs import InputError

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from course_lib import toolchain
+from course_lib.bench.fingerprint import fingerprint
+from course_lib.data import readings
 from course_lib.model.mma_rate import MMA_SYNC
 from course_lib.simt import launch
 from tools.record import mma
@@ -34,3 +36,12 @@ def test_every_loop_fits_the_largest_block_without_spills():
         taken = toolchain.resources(compiled)[mma.ENTRY]
         assert taken.registers * max(threads for _, threads in mma.LAUNCHES) <= 65536, one.kind
         assert taken.local_bytes == 0, one.kind
+
+
+def test_the_model_takes_no_less_than_was_recorded():
+    """A bound must not be above what a loop of the instructions alone took; nor far below it."""
+    recorded = readings("mma")
+    assert {row["source"] for row in recorded.rows} == {fingerprint(mma.SOURCE.read_text(encoding="utf-8"))}
+    assert all(row["correct"] for row in recorded.rows)
+    fastest = {kind: max(row["tflops"] for row in recorded.find(kind=kind)) for kind in MMA_SYNC}
+    assert all(0.97 * rate <= fastest[kind] <= rate for kind, rate in MMA_SYNC.items()), fastest

@@ -16,6 +16,7 @@ from course_lib.data import load, readings
 from course_lib.kernels import KERNELS, get, ladder
 from course_lib.model.bound import MEANING, Bound, Work, l1_wavefronts, lower_bound, product_sectors
 from course_lib.run import kernel_reads, run
+from course_lib.run.shared_steps import shared_work
 from course_lib.toolchain import shortest_path
 from tools import ROOT
 from tools.pages import Part, page_command
@@ -134,6 +135,32 @@ def agreement(rows: list[Row]) -> str:
     return f"of {len(pairs)} pairs whose recorded times differ by more than 5 %, the bound puts {right} in the recorded order."
 
 
+def race() -> list[tuple[dict[str, Any], Bound]]:
+    """Return every recorded product of the kernels that share out steps, each with its Bound."""
+    rows = []
+    for row in readings("race").rows:
+        M, N, K = (row[name] for name in "MNK")
+        lda, ldb = (M if row["TRANSA"] else K), (K if row["TRANSB"] else N)
+        done = shared_work(get(row["kernel"]), M, N, K, row["parameters"], lda=lda, ldb=ldb, beta=bool(row["beta"]))
+        rows.append((row, lower_bound(done, device("H200"), latency())))
+    return rows
+
+
+def race_table() -> str:
+    """Return the table of such products: size, operands, recorded, bound, ratio, what binds, and every term over the recorded time."""
+    found = race()
+    terms = [term for term in MEANING if any(bound.terms.get(term) for _, bound in found)]
+    lines = [f"| kernel | M × N × K | operands | tile | blocks | recorded µs | bound µs | bound / recorded | binds | {' | '.join(terms)} |",
+             "|---|---|---|---|--:|--:|--:|--:|---|" + "--:|" * len(terms)]
+    for row, bound in found:
+        p, ours = row["parameters"], row["ours"]
+        operands = "".join("T" if row[name] else "N" for name in ("TRANSA", "TRANSB")) + (" + C" if row["beta"] else "")
+        cells = (f"{bound.terms[t] / ours:.2f}" if bound.terms.get(t) else "" for t in terms)
+        lines.append(f"| `{row['kernel']}` | {row['M']} × {row['N']} × {row['K']} | {operands} | {p['BM']} × {p['BN']} × {p['BK']} | "
+                     f"{p['blocks']} | {ours * 1e6:.1f} | {bound.seconds * 1e6:.1f} | {bound.seconds / ours:.2f} | {bound.binds} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def reads_table() -> str:
     """Return the table of operand reads: every float32 kernel, its least cycles per multiply-add, and the speed that they allow."""
     lines = ["| kernel | FFMA, inner loop | cycles per FFMA, inner loop | whole step along K | allows, TFLOP/s |", "|---|--:|--:|--:|--:|"]
@@ -167,6 +194,8 @@ def body() -> str:
     for N in (4096, 1024):
         parts += [f"### N = {N}", time_table(comparison(N))]
     parts += ["### Unrolling, N = 4096", time_table(unrolling(4096))]
+    parts += ["### The two kernels that copy ahead", f"{readings('race').label}, with the parameters that won there. N: as it is, "
+              "T: transposed; each term is given over the recorded time.", race_table()]
     parts += ["### The traffic beside Nsight Compute", f"{readings('traffic').label}, caches empty at the start.", traffic_table()]
     parts += ["### Operand reads, estimated from the machine code that the compiler here makes", reads_table()]
     return "\n\n".join(parts)
