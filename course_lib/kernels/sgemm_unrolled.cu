@@ -1,7 +1,7 @@
 // sgemm_unrolled.cu -- the loop over the tile written out UNROLL steps at a time
 //
 // Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float32
-// Idea      no counter, no branch, and addresses that are known when the kernel is compiled
+// Idea      sgemm_tiled.cu with square tiles: no counter, no branch, and addresses that are known when the kernel is compiled
 // Launch    grid (ceil(N/TILE), ceil(M/TILE)), block (TILE, TILE): one thread per element of C
 // Shared    8 * TILE*TILE bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next

@@ -1,5 +1,7 @@
 """What course_lib/data/ holds: complete, right, labelled, and as fast as it should be."""
 
+from pathlib import Path
+
 import pytest
 
 from course_lib import data, kernels
@@ -54,6 +56,16 @@ def test_every_kernel_of_the_catalog_is_recorded():
     recorded = {r.kernel for name in GROUPS for r in data.load(name).records if r.backend == "gpu"} | set(plans.RACE)     # test_race.py
     assert recorded == {*swept, "cuBLAS", "copy"}
     assert set(data.names()) >= set(GROUPS)
+
+
+def test_loads_ahead_of_use_and_then_warp_tiles_are_each_worth_their_step():
+    for N in plans.POWERS:
+        speeds = [gflops("ahead", name, N) for name in (*plans.AHEAD, "cuBLAS")]
+        assert speeds == sorted(speeds)
+    vectorized, prefetched, warp_tile = (gflops("ahead", name, 4096) for name in plans.AHEAD)
+    sweeps = (Path(__file__).parents[2] / "docs/sweeps.md").read_text(encoding="utf-8")
+    assert f"({prefetched / vectorized:.2f} times the speed at N = 4096)" in sweeps
+    assert f"warp tiles (another {warp_tile / prefetched:.2f})" in sweeps
 
 
 def test_the_ladder_leads_up_to_the_library():

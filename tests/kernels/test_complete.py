@@ -123,3 +123,11 @@ def test_a_step_from_vectors_to_warp_tiles_changes_one_thing():
     assert vectorized[0] != prefetched[0]
     assert prefetched[0] == warp_tile[0], "then it is which elements a lane has"
     assert prefetched[1] != warp_tile[1]
+
+
+def test_unrolling_begins_where_square_tiles_are():
+    rng, square = np.random.default_rng(7), {"BM": 16, "BN": 16, "BK": 16}
+    A, B = (rng.standard_normal((50, 50)).astype(np.float32) for _ in range(2))
+    tiled, unrolled = run("sgemm_tiled", A, B, backend="sim", **square), run("sgemm_unrolled", A, B, backend="sim", TILE=16)
+    np.testing.assert_array_equal(tiled.C, unrolled.C)
+    assert [tiled.count(name) for name in ("sectors", "wavefronts")] == [unrolled.count(name) for name in ("sectors", "wavefronts")]
