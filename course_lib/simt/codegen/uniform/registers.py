@@ -15,7 +15,8 @@ from course_lib.simt.ptx.ir import Imm, Reg
 class Registers:
     """Emits what reads and writes registers.
 
-    `values`: what is at hand in the current chain. `dirty`: registers whose memory is out of date. In a region the lanes that do not
+    `values`: what is at hand in the current chain. `dirty`: registers whose memory is out of date. `spilled`: registers whose lanes lie
+    in the register file as the runtime wants them. In a region the lanes that do not
     run keep their value in every register that is `merged` (see regions.py).
     """
 
@@ -24,10 +25,11 @@ class Registers:
         self.kinds, self.slots = context.kinds, context.program.slots
         self.values: dict[str, str | SplitValue] = {}
         self.dirty: set[str] = set()
+        self.spilled: set[str] = set()
 
     def forget(self) -> None:
         """Begin a new chain: all registers lie in memory."""
-        self.values, self.dirty = {}, set()
+        self.values, self.dirty, self.spilled = {}, set(), set()
 
     def save(self, alive: Set[str], final: bool = True) -> None:
         """Write the registers that this chain changed and that are still needed to memory."""
@@ -81,7 +83,11 @@ class Registers:
         return self.code.op(f"select <32 x i1> {mask}, <32 x {t}> {value}, <32 x {t}> {old}")
 
     def spill(self, name: str) -> None:
-        """Write a register's lanes to the register file, where the runtime looks for them."""
+        """Write a register's lanes to the register file, where the runtime looks for them, unless they lie there."""
+        if name in self.spilled:
+            return
+        if self.context.active is None:
+            self.spilled.add(name)
         kind, t = self.kinds.of(name), self.slots[name][1]
         if kind == VECTOR:
             if name in self.dirty:
@@ -148,7 +154,7 @@ class Registers:
         elif uniform and is_split(kind):
             return self.assign(register, SplitValue(value, None, int(t[1:])), number)
         self.values[register.name] = value
-        self.dirty.add(register.name)
+        self._changed(register.name)
 
     def assign(self, register: Reg, value: SplitValue, number: int) -> None:
         """Assign a SplitValue; its lanes are stored when the register's root is written here."""
@@ -161,4 +167,8 @@ class Registers:
             if KindAnalysis.writes(kind[1], register.name, number):
                 self.roots.update(kind[1], value)
             self.values[register.name] = SplitValue(value.u, kind[1], value.bits)
-        self.dirty.add(register.name)
+        self._changed(register.name)
+
+    def _changed(self, name):
+        self.dirty.add(name)
+        self.spilled.discard(name)
