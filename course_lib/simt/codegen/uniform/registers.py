@@ -8,6 +8,7 @@ from collections.abc import Set
 from course_lib.simt.codegen.uniform.affine import UNIFORM, VECTOR, KindAnalysis, is_split
 from course_lib.simt.codegen.uniform.context import Context
 from course_lib.simt.codegen.uniform.roots import Roots, SplitValue
+from course_lib.simt.codegen.uniform.sums import InMemory
 from course_lib.simt.isa.special import SPECIAL
 from course_lib.simt.ptx.ir import Imm, Reg
 
@@ -23,7 +24,7 @@ class Registers:
     def __init__(self, context: Context, roots: Roots) -> None:
         self.context, self.code, self.vector, self.roots = context, context.code, context.vector, roots
         self.kinds, self.slots = context.kinds, context.program.slots
-        self.values: dict[str, str | SplitValue] = {}
+        self.values: dict[str, str | SplitValue | InMemory] = {}
         self.dirty: set[str] = set()
         self.spilled: set[str] = set()
 
@@ -57,11 +58,21 @@ class Registers:
             else:
                 value = self.code.op(f"load {t}, ptr {self._uniform_pointer(name)}")
                 self.values[name] = value if kind == UNIFORM else SplitValue(value, kind[1], int(t[1:]))
-        return self.values[name]
+        value = self.values[name]
+        return self._load_lanes(value) if isinstance(value, InMemory) else value
+
+    def _load_lanes(self, place):
+        return self.code.op(f"load <32 x i32>, ptr {self.context.pointer(place.offset)}, align 64")
+
+    def put_in_memory(self, register: Reg, value: str, place: InMemory) -> None:
+        """Assign 32 lanes of 32 bits to a register, and keep them in memory instead of at hand."""
+        self.code.do(f"store <32 x i32> {value}, ptr {self.context.pointer(place.offset)}, align 64")
+        self.values[register.name] = place
+        self._changed(register.name)
 
     def store(self, name: str) -> None:
         """Write a register's value to memory."""
-        t, code, value = self.slots[name][1], self.code, self.values[name]
+        t, code, value = self.slots[name][1], self.code, self.read(name)
         if self.kinds.of(name) == VECTOR:
             pointer = self.context.slot(name)[0]
             if self.context.active is not None and name in self.kinds.merged:
