@@ -136,6 +136,7 @@ class DivergentRegions:
         registers, code = self.registers, self.code
         registers.values.pop(name, None)
         registers.dirty.discard(name)
+        registers.spilled.discard(name)
         if self.context.kinds.of(name) == UNIFORM:
             place, t = self.context.slot(name)
             lane = code.op(f"call i32 @llvm.cttz.i32(i32 {self.context.active}, i1 true)")

@@ -23,6 +23,7 @@ from course_lib.simt.codegen.uniform.race import RaceSearch
 from course_lib.simt.codegen.uniform.registers import Registers
 from course_lib.simt.codegen.uniform.roots import Roots, SplitValue
 from course_lib.simt.codegen.uniform.split_arithmetic import SplitArithmetic
+from course_lib.simt.codegen.uniform.sums import Sums
 from course_lib.simt.isa.operations import OPS, compute
 from course_lib.simt.passes.cfg import BY_RUNTIME, Block
 from course_lib.simt.passes.pipeline import Program
@@ -48,6 +49,7 @@ class UniformGenerator:
         self.registers = Registers(self.context, self.roots)
         self.exits = Exits(self.context, self.registers)
         self.outline = Outline(self.context.vector)
+        self.sums = Sums(self.context)
         self.by_runtime = ByRuntime(self.context, self.registers)
         self.arithmetic = SplitArithmetic(self.context, self.registers, self.roots, self.exits)
         moves = Moves(self.context, self.roots)
@@ -110,6 +112,7 @@ class UniformGenerator:
         if self.race:
             self.race.begin()
         self.memory.plan(blocks)
+        self.sums.plan(blocks)
         self.context.bump("uniform_executed", head, "1")
         self.exits.take_steps(sum(len(b.instructions) for b in blocks))
         for block in blocks:
@@ -153,6 +156,9 @@ class UniformGenerator:
         sources = [fetch(o, t) for o, t in zip(ins.inputs, wanted)]
         values = compute(self.code, ins, sources) if uniform else self.outline.compute(ins, sources)
         extend = "sext" if ins.opcode[0] == "cvt" and ins.opcode[-2][0] == "s" else "zext"
+        place = self.sums.place(ins, number, self.registers.values)
+        if place is not None:
+            return self.registers.put_in_memory(ins.destinations[0], values[0], place)
         for register, value, t in zip(ins.destinations, values, results):
             self.registers.put(register, value, t, uniform, extend, number)
 

@@ -145,14 +145,15 @@ class RaceSearch:
     def _exactly(self, group, ins, number, base):
         """Have the runtime check thread by thread; it finds what a store writes in the register file."""
         registers, value = self.registers, group.value
-        before, loaded = dict(registers.values), dict(self.roots.loaded)  # what is read here is not at hand where the paths join
+        # What is read here is not at hand where the paths join.
+        before, loaded, spilled = dict(registers.values), dict(self.roots.loaded), set(registers.spilled)
         for item in ins.data if ins.kind is Kind.STORE else ():
             if isinstance(item, Reg):
                 registers.spill(item.name)
         lanes = "null" if value.lanes is None else self._lanes_pointer(value)
         self.context.call("check_exactly", "ptr %w", f"ptr {self.context.record(number)}", f"i64 {base}", f"ptr {lanes}",
                           f"i32 {value.bits // 8}")
-        registers.values, self.roots.loaded = before, loaded
+        registers.values, self.roots.loaded, registers.spilled = before, loaded, spilled
 
     def _lanes_pointer(self, value):
         """Return where the lane part of a SplitValue lies."""

@@ -8,6 +8,7 @@ from collections.abc import Set
 from course_lib.simt.codegen.uniform.affine import UNIFORM, VECTOR, KindAnalysis, is_split
 from course_lib.simt.codegen.uniform.context import Context
 from course_lib.simt.codegen.uniform.roots import Roots, SplitValue
+from course_lib.simt.codegen.uniform.sums import InMemory
 from course_lib.simt.isa.special import SPECIAL
 from course_lib.simt.ptx.ir import Imm, Reg
 
@@ -15,19 +16,21 @@ from course_lib.simt.ptx.ir import Imm, Reg
 class Registers:
     """Emits what reads and writes registers.
 
-    `values`: what is at hand in the current chain. `dirty`: registers whose memory is out of date. In a region the lanes that do not
+    `values`: what is at hand in the current chain. `dirty`: registers whose memory is out of date. `spilled`: registers whose lanes lie
+    in the register file as the runtime wants them. In a region the lanes that do not
     run keep their value in every register that is `merged` (see regions.py).
     """
 
     def __init__(self, context: Context, roots: Roots) -> None:
         self.context, self.code, self.vector, self.roots = context, context.code, context.vector, roots
         self.kinds, self.slots = context.kinds, context.program.slots
-        self.values: dict[str, str | SplitValue] = {}
+        self.values: dict[str, str | SplitValue | InMemory] = {}
         self.dirty: set[str] = set()
+        self.spilled: set[str] = set()
 
     def forget(self) -> None:
         """Begin a new chain: all registers lie in memory."""
-        self.values, self.dirty = {}, set()
+        self.values, self.dirty, self.spilled = {}, set(), set()
 
     def save(self, alive: Set[str], final: bool = True) -> None:
         """Write the registers that this chain changed and that are still needed to memory."""
@@ -55,11 +58,21 @@ class Registers:
             else:
                 value = self.code.op(f"load {t}, ptr {self._uniform_pointer(name)}")
                 self.values[name] = value if kind == UNIFORM else SplitValue(value, kind[1], int(t[1:]))
-        return self.values[name]
+        value = self.values[name]
+        return self._load_lanes(value) if isinstance(value, InMemory) else value
+
+    def _load_lanes(self, place):
+        return self.code.op(f"load <32 x i32>, ptr {self.context.pointer(place.offset)}, align 64")
+
+    def put_in_memory(self, register: Reg, value: str, place: InMemory) -> None:
+        """Assign 32 lanes of 32 bits to a register, and keep them in memory instead of at hand."""
+        self.code.do(f"store <32 x i32> {value}, ptr {self.context.pointer(place.offset)}, align 64")
+        self.values[register.name] = place
+        self._changed(register.name)
 
     def store(self, name: str) -> None:
         """Write a register's value to memory."""
-        t, code, value = self.slots[name][1], self.code, self.values[name]
+        t, code, value = self.slots[name][1], self.code, self.read(name)
         if self.kinds.of(name) == VECTOR:
             pointer = self.context.slot(name)[0]
             if self.context.active is not None and name in self.kinds.merged:
@@ -81,7 +94,11 @@ class Registers:
         return self.code.op(f"select <32 x i1> {mask}, <32 x {t}> {value}, <32 x {t}> {old}")
 
     def spill(self, name: str) -> None:
-        """Write a register's lanes to the register file, where the runtime looks for them."""
+        """Write a register's lanes to the register file, where the runtime looks for them, unless they lie there."""
+        if name in self.spilled:
+            return
+        if self.context.active is None:
+            self.spilled.add(name)
         kind, t = self.kinds.of(name), self.slots[name][1]
         if kind == VECTOR:
             if name in self.dirty:
@@ -148,7 +165,7 @@ class Registers:
         elif uniform and is_split(kind):
             return self.assign(register, SplitValue(value, None, int(t[1:])), number)
         self.values[register.name] = value
-        self.dirty.add(register.name)
+        self._changed(register.name)
 
     def assign(self, register: Reg, value: SplitValue, number: int) -> None:
         """Assign a SplitValue; its lanes are stored when the register's root is written here."""
@@ -161,4 +178,8 @@ class Registers:
             if KindAnalysis.writes(kind[1], register.name, number):
                 self.roots.update(kind[1], value)
             self.values[register.name] = SplitValue(value.u, kind[1], value.bits)
-        self.dirty.add(register.name)
+        self._changed(register.name)
+
+    def _changed(self, name):
+        self.dirty.add(name)
+        self.spilled.discard(name)
