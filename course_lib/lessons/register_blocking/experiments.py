@@ -61,7 +61,8 @@ def one_or_four() -> Table:
     said.append(("second, in times the first", *(f"{b / a:.2f}" for a, b in zip(first, second, strict=True))))
     header = ("kernel", "warps per multiprocessor", "load sectors per multiply-add",
               "wavefronts, loads and stores, per multiply-add of a warp", "ms")
-    return Table(header, said, f"Tiles of 32 × 32; N = {N_TIMED}, {data.load('wang').label}; sectors and wavefronts simulated at "
+    how = data.spread(map(recorded_time, PAIR))
+    return Table(header, said, f"Tiles of 32 × 32; N = {N_TIMED}, {data.load('wang').label}, {how}; sectors and wavefronts simulated at "
                  f"N = {N_COUNTED}, warps modelled for H200")
 
 

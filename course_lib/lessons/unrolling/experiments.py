@@ -62,7 +62,8 @@ def scoreboard() -> Table:
             for name, taken, waves, seconds in tried]
     rows.append(("NVIDIA's library, cuBLAS", "", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "instructions per multiply-add", "wavefronts per multiply-add", "ms", "speed, % of cuBLAS")
-    caption = (f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.load('unrolling').label}; instructions counted in "
+    how = data.spread([tiled(), *map(recorded_unrolled, FACTORS), data.load("ladder").find("cuBLAS", N_TIMED)[0]])
+    caption = (f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.load('unrolling').label}, {how}; instructions counted in "
                f"the machine code that was timed, of NVRTC 13.0; wavefronts simulated for {N_COUNTED} × {N_COUNTED}")
     return Table(header, rows, caption)
 
