@@ -1,7 +1,7 @@
 """Lesson 15's steps from `sgemm_2d_tile` to the library: the kernels between, and their measurement beside cuBLAS in one process.
 
 Three of the steps are one text, `fed.cu`, in which one thing is changed: where the lanes of a warp lie, or the order of the products. A
-fourth is `sgemm_warp_tile` with that order. `python -m tools record closing` measures all of them.
+fourth is `sgemm_warp_tile` with that order, a fifth the same kernel without loads ahead of use. `python -m tools record closing` measures all of them.
 """
 
 import ctypes
@@ -35,6 +35,10 @@ WIDE_LANES = (                             # each row of the block's threads is 
 IN_ROWS = (("const int j = i % 2 ? TN - 1 - n : n;", "const int j = n;"),)
 THERE_AND_BACK = (("for (int j = 0; j < TN; ++j) acc[i][j] += a[i] * b[j];",
                    "for (int n = 0, j; n < TN; ++n) j = i % 2 ? TN - 1 - n : n, acc[i][j] += a[i] * b[j];"),)
+
+EARLY = "        if (k0 + BK < K) fetch(k0 + BK);       // these loads are under way during the products\n"
+DONE = "        __syncthreads();                       // nobody overwrites before all have read\n"
+LATE = ((EARLY, ""), (DONE, DONE + EARLY))         # the next tiles are asked for when nobody multiplies any more
 
 
 def changed(text: str, changes: Iterable[tuple[str, str]]) -> str:
@@ -71,6 +75,7 @@ def steps() -> dict[str, Kernel]:
             "sgemm_vectorized": get("sgemm_vectorized"),
             "sgemm_warp_tile": get("sgemm_warp_tile"),
             "warp_tile_there_and_back": UserKernel.from_source(changed(warp, THERE_AND_BACK), like="sgemm_warp_tile"),
+            "warp_tile_late": UserKernel.from_source(changed(warp, LATE), like="sgemm_warp_tile"),
             "sgemm_double_buffered": get("sgemm_double_buffered"),
             "sgemm_stream_k": get("sgemm_stream_k")}
 
