@@ -1,7 +1,7 @@
 """Lesson 15's steps from `sgemm_2d_tile` to the library: the kernels between, and their measurement beside cuBLAS in one process.
 
-Three of the steps are one text, `fed.cu`, in which one thing is changed: where the lanes of a warp lie, or the order of the products. A
-fourth is `sgemm_warp_tile` with that order, a fifth the same kernel without loads ahead of use. `python -m tools record closing` measures all of them.
+Five of them are one text, `fed.cu`, in which one thing is changed: where the lanes of a warp lie, or the order of the products. Others
+are `sgemm_warp_tile` with that order, and without loads ahead of use. `python -m tools record closing` measures all of them.
 """
 
 import ctypes
@@ -32,6 +32,12 @@ WIDE_LANES = (                             # each row of the block's threads is 
     ("const int col = warp % 4 * 32 + (lane % 2 + lane / 16 * 2) * 4;", "const int col = t % 16 * 8;"),
     ("&As[k][row + 32]", "&As[k][row + 4]"), ("&Bs[k][col + 16]", "&Bs[k][col + 4]"),
     ("r = row0 + row + i / 4 * 32 + i % 4, c = col0 + col + j / 4 * 16 + j % 4;", "r = row0 + row + i, c = col0 + col + j;"))
+PAIRED_LANES = (                           # as flat, but neighbouring lanes read neighbouring words, and pairs of lanes the same
+    ("const int row = warp / 4 * 64 + (lane / 2 % 2 + lane / 4 % 4 * 2) * 4;", "const int row = warp * 16 + lane / 2 % 2 * 4;"),
+    ("const int col = warp % 4 * 32 + (lane % 2 + lane / 16 * 2) * 4;", "const int col = (lane % 2 + lane / 4 * 2) * 4;"),
+    ("&As[k][row + 32]", "&As[k][row + 8]"), ("&Bs[k][col + 16]", "&Bs[k][col + 64]"),
+    ("r = row0 + row + i / 4 * 32 + i % 4, c = col0 + col + j / 4 * 16 + j % 4;",
+     "r = row0 + row + i / 4 * 8 + i % 4, c = col0 + col + j / 4 * 64 + j % 4;"))
 IN_ROWS = (("const int j = i % 2 ? TN - 1 - n : n;", "const int j = n;"),)
 THERE_AND_BACK = (("for (int j = 0; j < TN; ++j) acc[i][j] += a[i] * b[j];",
                    "for (int n = 0, j; n < TN; ++n) j = i % 2 ? TN - 1 - n : n, acc[i][j] += a[i] * b[j];"),)
@@ -64,11 +70,12 @@ def steps() -> dict[str, Kernel]:
     """Return the kernels by name, those of the catalog and the changed texts.
 
     >>> list(steps())[:4]
-    ['sgemm_2d_tile', 'wide', 'fed_in_rows', 'fed']
+    ['sgemm_2d_tile', 'wide', 'wide_paired', 'fed_in_rows']
     """
     fed, warp = FED.read_text(encoding="utf-8"), get("sgemm_warp_tile").source
     return {"sgemm_2d_tile": get("sgemm_2d_tile"),
             "wide": UserKernel.from_source(changed(fed, WIDE_LANES + IN_ROWS)),
+            "wide_paired": UserKernel.from_source(changed(fed, PAIRED_LANES + IN_ROWS)),
             "fed_in_rows": UserKernel.from_source(changed(fed, IN_ROWS)),
             "fed": UserKernel.from_source(fed),
             "wide_there_and_back": UserKernel.from_source(changed(fed, WIDE_LANES)),
