@@ -2,7 +2,7 @@
 // Data: gap.py, recorded shares. Nothing is computed here but places on the canvas.
 import { clamp, explorable } from "./stage.js";
 
-const EPS = 1e-6, MOST = 140, LINES = [0, 25, 50, 75, 100, 125];
+const EPS = 1e-6, MOST = 205, LINES = [0, 50, 100, 150, 200];
 const HUES = { light: ["#6b6b6b", "#d55e00", "#0072b2", "#a4508b", "#00805f", "#8a6d00"], dark: ["#b0b0b0", "#ff9248", "#5cb8f0", "#e79acb", "#3fd0a4", "#e6c64d"] };
 const TICKS = [256, 512, 768, 1024, 1536, 2048, 8192];
 
@@ -97,6 +97,8 @@ function drawCurves(pen, view, { xOf, yOf, text }) {
     if (!found.length) return;
     pen.globalAlpha = strong ? 1 : 0.75;
     stroke(pen, view.hues[curve], strong ? 3.2 : 1.5, found);
+    const { low, high } = scene.curves[curve];
+    for (const [x, , n] of found) if (strong && Number.isInteger(n)) stroke(pen, view.hues[curve], 1.2, [[x, yOf(low[n])], [x, yOf(high[n])]]);
     for (const [x, y, n] of found) if (Number.isInteger(n)) mark(pen, curve, x, y, (strong ? 0.3 : 0.22) * text, view.hues[curve], view.paper);
     pen.globalAlpha = 1;
   });

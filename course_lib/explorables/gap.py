@@ -18,10 +18,10 @@ CURVES = {                  # in the order in which they appear: the recorded ke
 ASKED, AT = "sgemm_vectorized", 4096            # the reader predicts the share of this kernel at this N
 
 
-def share(kernel: str, N: int) -> float:
-    """Return a kernel's speed as recorded, in percent of the library's in the same run."""
+def share(kernel: str, N: int, what: str = "ratio") -> float:
+    """Return a kernel's speed as recorded, in percent of the library's in the same run: the median, or a quartile, "ratio_low"."""
     row, = data.readings("closing").find(kernel=kernel, N=N)
-    return round(100 * row["ratio"], 1)
+    return round(100 * row[what], 1)
 
 
 def sizes() -> list[int]:
@@ -32,8 +32,9 @@ def sizes() -> list[int]:
 @functools.cache
 def states() -> dict[str, Any]:
     """Return the curves as JSON takes them; a recording is read, and no kernel runs."""
-    curves = [{"kernel": kernel, "name": name, "idea": idea, "share": [share(kernel, N) for N in sizes()]}
-              for kernel, (name, idea) in CURVES.items()]
+    parts = {"share": "ratio", "low": "ratio_low", "high": "ratio_high"}
+    curves = [{"kernel": kernel, "name": name, "idea": idea}
+              | {key: [share(kernel, N, what) for N in sizes()] for key, what in parts.items()} for kernel, (name, idea) in CURVES.items()]
     return {"sizes": sizes(), "curves": curves, "asked": list(CURVES).index(ASKED), "at": sizes().index(AT),
             "label": data.readings("closing").label}
 

@@ -27,9 +27,9 @@ def test_every_point_is_a_recorded_time_beside_the_librarys_in_the_same_run():
             theirs, = (row for row in ROWS if row.get("kernel") == LIBRARY and row["N"] == N)
             assert ours["wrong"] == theirs["wrong"] == ""
             assert percent == round(100 * ours["ratio"], 1)
-            assert percent == pytest.approx(100 * theirs["median_s"] / ours["median_s"], rel=0.03), "the median of ratios"
+            assert percent == pytest.approx(100 * theirs["median_s"] / ours["median_s"], rel=0.1), "the median of ratios"
             assert ours["ratio_low"] <= ours["ratio"] <= ours["ratio_high"]
-    assert len(json.dumps(states())) < 6_000
+    assert len(json.dumps(states())) < 9_000
 
 
 def test_a_curve_is_drawn_from_left_to_right_and_is_whole_at_the_next_step(page):

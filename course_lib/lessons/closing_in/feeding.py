@@ -17,10 +17,11 @@ from course_lib.widgets.compute import inputs
 N = CLOCK_N                                 # of the recorded times
 COUNTED, DEPTH = 256, 64                    # rows and columns of C, and K, of the products that the simulator counts
 SCHEDULERS = 4
+OUTPUTS = 64                                # of a thread, in all kernels but sgemm_stream_k
 STREAM = "sgemm_stream_k, one tile"
 NAMES = {
     "sgemm_2d_tile": "lesson 08, 8 × 8 outputs", "wide": "lanes as in sgemm_vectorized", "wide_paired": "lanes in squares, 16 × 128",
-    "fed_in_rows": "lanes in squares, 64 × 32", "fed": "64 × 32, there and back (yours)",
+    "fed_in_rows": "lanes in squares, 64 × 32", "fed": "64 × 32, there and back (yours)", "fed_at_once": "yours, all words of a tile at once",
     "wide_there_and_back": "lanes as in sgemm_vectorized, there and back", "sgemm_vectorized": "sgemm_vectorized",
     "warp_tile_late": "sgemm_warp_tile, loads late", "sgemm_warp_tile": "sgemm_warp_tile",
     "warp_tile_there_and_back": "sgemm_warp_tile, there and back", "sgemm_double_buffered": "sgemm_double_buffered",
@@ -135,9 +136,10 @@ def one_change(*names: str) -> Table:
     rows = []
     for name in names or LANES:
         result, found = counted(name), row(name)
-        loop = inner_loop(kernel_of(name)[0], arch="sm_90").loop
-        reads = kernel_reads(kernel_of(name)[0]).inner
-        rows.append((NAMES[name], result.resources.registers, loop.counts["instructions"], wavefronts_per_k(name), reads.cycles,
+        loop = inner_loop(kernel_of(name)[0], arch="sm_90").loop.counts
+        reads, turns = kernel_reads(kernel_of(name)[0]).inner, loop["FFMA"] / OUTPUTS
+        rows.append((NAMES[name], result.resources.registers, f"{loop['instructions'] / turns:g}", wavefronts_per_k(name),
+                     f"{reads.cycles / turns:g}",
                      f"{1e3 * found['median_s']:.2f}", f"{100 * found['ratio']:.0f} %"))
     header = ("kernel", "registers per thread", "instructions per k", "wavefronts per k", "register cycles per k", "ms", "of cuBLAS")
     return Table(header, rows, f"Per warp, for 64 multiply-adds; counted in the simulator and in machine code. Times: N = {N}, "
@@ -160,7 +162,7 @@ def register_cycles(kernel: str) -> Table:
     rows = []
     for name, one in (("yours", UserKernel.from_source(kernel)), ("row by row", steps()["fed_in_rows"])):
         reads = kernel_reads(one).inner
-        turns = reads.multiply_adds / 64
+        turns = reads.multiply_adds / OUTPUTS
         rows.append((name, *(f"{many / turns:g}" for many in (reads.multiply_adds, reads.even, reads.odd, reads.cycles))))
     return Table(("kernel", "multiply-adds", "even registers read", "odd registers read", "cycles at least"), rows,
                  f"For each k, machine code for sm_90 by NVRTC {'.'.join(map(str, inner_loop('sgemm_2d_tile').nvrtc_version))}")
