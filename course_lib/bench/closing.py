@@ -42,11 +42,6 @@ IN_ROWS = (("const int j = i % 2 ? TN - 1 - n : n;", "const int j = n;"),)
 THERE_AND_BACK = (("for (int j = 0; j < TN; ++j) acc[i][j] += a[i] * b[j];",
                    "for (int n = 0, j; n < TN; ++n) j = i % 2 ? TN - 1 - n : n, acc[i][j] += a[i] * b[j];"),)
 
-AT_ONCE = (                                # as many rounds as the compiler knows: it asks for all words of both tiles before it stores one
-    ("for (int e = t; e < BM * BK; e += THREADS) {", "for (int n = 0; n < BM * BK / THREADS; ++n) {"),
-    ("const int i = e / BK, k = e % BK;", "const int e = t + n * THREADS, i = e / BK, k = e % BK;"),
-    ("for (int e = t; e < BK * BN; e += THREADS) {", "for (int n = 0; n < BK * BN / THREADS; ++n) {"),
-    ("const int k = e / BN, j = e % BN;", "const int e = t + n * THREADS, k = e / BN, j = e % BN;"))
 EARLY = "        if (k0 + BK < K) fetch(k0 + BK);       // these loads are under way during the products\n"
 DONE = "        __syncthreads();                       // nobody overwrites before all have read\n"
 LATE = ((EARLY, ""), (DONE, DONE + EARLY))         # the next tiles are asked for when nobody multiplies any more
@@ -83,7 +78,6 @@ def steps() -> dict[str, Kernel]:
             "wide_paired": UserKernel.from_source(changed(fed, PAIRED_LANES + IN_ROWS)),
             "fed_in_rows": UserKernel.from_source(changed(fed, IN_ROWS)),
             "fed": UserKernel.from_source(fed),
-            "fed_at_once": UserKernel.from_source(changed(fed, AT_ONCE)),
             "wide_there_and_back": UserKernel.from_source(changed(fed, WIDE_LANES)),
             "sgemm_vectorized": get("sgemm_vectorized"),
             "sgemm_warp_tile": get("sgemm_warp_tile"),

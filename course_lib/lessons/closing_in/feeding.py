@@ -21,7 +21,7 @@ OUTPUTS = 64                                # of a thread, in all kernels but sg
 STREAM = "sgemm_stream_k, one tile"
 NAMES = {
     "sgemm_2d_tile": "lesson 08, 8 × 8 outputs", "wide": "lanes as in sgemm_vectorized", "wide_paired": "lanes in squares, 16 × 128",
-    "fed_in_rows": "lanes in squares, 64 × 32", "fed": "64 × 32, there and back (yours)", "fed_at_once": "yours, all words of a tile at once",
+    "fed_in_rows": "lanes in squares, 64 × 32", "fed": "64 × 32, there and back (yours)",
     "wide_there_and_back": "lanes as in sgemm_vectorized, there and back", "sgemm_vectorized": "sgemm_vectorized",
     "warp_tile_late": "sgemm_warp_tile, loads late", "sgemm_warp_tile": "sgemm_warp_tile",
     "warp_tile_there_and_back": "sgemm_warp_tile, there and back", "sgemm_double_buffered": "sgemm_double_buffered",
