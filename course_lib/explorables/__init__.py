@@ -7,13 +7,15 @@ require("course_lib.explorables", "anywidget", "matplotlib")
 from course_lib.explorables.banks import banks
 from course_lib.explorables.cache_block import cache_blocks
 from course_lib.explorables.coalescing import one_request, tile_load
+from course_lib.explorables.gap import gap
 from course_lib.explorables.orders import two_orders
 from course_lib.explorables.overtaking import overtaking
 from course_lib.explorables.race import race
+from course_lib.explorables.reads import register_reads
 from course_lib.explorables.threads import who_computes
 from course_lib.explorables.tiling import side_by_side
 from course_lib.explorables.unroll import unroll
 from course_lib.explorables.warps import warp_timelines
 
-__all__ = ["banks", "cache_blocks", "one_request", "overtaking", "race", "side_by_side",
+__all__ = ["banks", "cache_blocks", "gap", "one_request", "overtaking", "race", "register_reads", "side_by_side",
            "tile_load", "two_orders", "unroll", "warp_timelines", "who_computes"]

@@ -116,13 +116,28 @@ def operand_reads(instructions: Iterable[MachineInstruction], loop: bool = True)
     >>> [operand_reads(code[:n], loop=False).cycles for n in (1, 2, 3)]
     [2, 3, 4]
     """
+    found = registers_read(instructions, loop)
+    read = [register for one in found for register in one]
+    odd = sum(register % 2 for register in read)
+    return OperandReads(len(found), len(read) - odd, odd)
+
+
+def registers_read(instructions: Iterable[MachineInstruction], loop: bool = True) -> tuple[frozenset[int], ...]:
+    """Return for each FFMA of a stretch of machine code the numbers of the registers that it reads from the banks.
+
+    Parameters and errors are those of `operand_reads`, which adds them up.
+
+    >>> from types import SimpleNamespace
+    >>> code = [SimpleNamespace(offset=16 * n, opcode="FFMA", operands=words) for n, words in enumerate(
+    ...     [("R4", "R2.reuse", "R9", "R4"), ("R4", "R2", "R7", "R4")])]
+    >>> [sorted(read) for read in registers_read(code)]
+    [[2, 4, 9], [4, 7]]
+    """
     sources = [_sources(one) for one in instructions if is_ffma(one)]
     if not sources:
         raise InputError("there is no FFMA among these instructions: reads of operands were measured for float32 multiply-adds only")
     before = [sources[-1] if loop else (), *sources[:-1]]
-    read = [register for last, now in zip(before, sources, strict=True) for register in _read(last, now)]
-    odd = sum(register % 2 for register in read)
-    return OperandReads(len(sources), len(read) - odd, odd)
+    return tuple(_read(last, now) for last, now in zip(before, sources, strict=True))
 
 
 def is_ffma(instruction: MachineInstruction) -> bool:

@@ -1,13 +1,15 @@
-"""The pictures beside lesson 15's sliders: each takes a result, returns (Axes, alternative text)."""
+"""Lesson 15's pictures of a warp's tile and of tiles on their way: in a cell of their own, and beside sliders."""
 
+from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
 
 from course_lib.kernels import Kernel
+from course_lib.lessons.closing_in.feeding import LANES, NAMES, kernel_of
 from course_lib.lessons.closing_in.overlap import describe_overlap, overlap, overlap_rows
 from course_lib.lessons.closing_in.warp_tile import describe_warp_tiles, warp_tile, warp_tiles
-from course_lib.plots import style
+from course_lib.plots import Picture, render, style
 from course_lib.run import RunResult, resolve, run
 from course_lib.widgets.compute import inputs
 from course_lib.widgets.pictures import BESIDE
@@ -29,6 +31,18 @@ def one_warp(kernel: str | Kernel, depth: int = 1, **parameters: int) -> RunResu
     A, B, _ = inputs(p["BM"], p["BN"], depth * p["BK"])
     options: dict[str, Any] = {"trace": [((0, 0, 0), 0)], **parameters}
     return run(resolved, A, B, backend="sim", **options)
+
+
+def warp_shapes(*names: str) -> Picture:
+    """Draw which part of its block's tile of C a warp of each recorded kernel computes, and what it reads for that; default: `LANES`."""
+    tiles = [replace(warp_tile(one_warp(kernel_of(name)[0])), name=NAMES[name]) for name in names or LANES]
+    return render(warp_tiles(tiles), describe_warp_tiles(tiles))
+
+
+def on_the_way(*kernels: str) -> Picture:
+    """Draw for each kernel when four tiles of depth 8 are on their way, and when they are multiplied."""
+    found = [overlap(one_warp(kernel, 4, BK=8)) for kernel in kernels]
+    return render(overlap_rows(found), describe_overlap(found))
 
 
 def warp_picture(result: RunResult) -> tuple[Axes, str]:
