@@ -157,7 +157,8 @@ def race_table() -> str:
         operands = "".join("T" if row[name] else "N" for name in ("TRANSA", "TRANSB")) + (" + C" if row["beta"] else "")
         cells = (f"{bound.terms[t] / ours:.2f}" if bound.terms.get(t) else "" for t in terms)
         lines.append(f"| `{row['kernel']}` | {row['M']} × {row['N']} × {row['K']} | {operands} | {p['BM']} × {p['BN']} × {p['BK']} | "
-                     f"{p['blocks']} | {ours * 1e6:.1f} | {bound.seconds * 1e6:.1f} | {bound.seconds / ours:.2f} | {bound.binds} | {' | '.join(cells)} |")
+                     f"{p['blocks']} | {ours * 1e6:.1f} | {bound.seconds * 1e6:.1f} | {bound.seconds / ours:.2f} | {bound.binds} | "
+                     + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
