@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import plans, race, recording, training
+from course_lib.bench import plans, race, recording, sharing, training
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
 from course_lib.bench.tuned import TUNED_SIZES
@@ -52,7 +52,9 @@ def add_parsers(benchmarks: Any) -> None:
     fastest = benchmarks.add_parser("race", help="the course's fastest kernels against cuBLAS, in turn, on this machine's GPU")
     fastest.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes and nothing else")
     fastest.add_argument("--dtypes", type=_names, default=tuple(race.CONTESTANTS), metavar="A,B", help="element types")
-    fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
+    shared = benchmarks.add_parser("sharing", help="one kernel, its work shared out in tiles, split along K, and evenly; and its mistakes")
+    for command in (fastest, shared):
+        command.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
 
 
 def _add_recording(benchmarks: Any) -> None:
@@ -73,6 +75,8 @@ def run(wanted: argparse.Namespace) -> int:
         return training.main(wanted)
     if wanted.benchmark == "race":
         return _race(wanted)
+    if wanted.benchmark == "sharing":
+        return _sharing(wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
@@ -97,6 +101,15 @@ def _race(wanted: argparse.Namespace) -> int:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
     return int(any(row["wrong"] for row in found.rows))
+
+
+def _sharing(wanted: argparse.Namespace) -> int:
+    """Measure how the work can be shared out, keep the readings; the status is 1 when a right kernel's answer was wrong."""
+    choose_backend("gpu")
+    found = sharing.record(say=lambda text: print(text, flush=True))
+    if wanted.out:
+        wanted.out.write_text(dumps(found), encoding="utf-8")
+    return int(any(row["wrong"] for row in found.rows if row["kind"] == "time"))
 
 
 def tasks(wanted: argparse.Namespace) -> list[Task]:
