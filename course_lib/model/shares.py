@@ -1,8 +1,8 @@
 """Who computes what: the k-steps of all tiles shared out among blocks, and the blocks among multiprocessors.
 
-The arithmetic of `sgemm_stream_k`. A product has tiles of C, and each tile takes as many k-steps as there are pieces of BK along K. A *unit* is
-one k-step of one tile. With as many blocks as tiles every block computes a whole tile; with s times as many, s blocks share a tile (split-K);
-with one block per multiprocessor the units are shared out without regard to where a tile ends (stream-K).
+The arithmetic of `sgemm_stream_k`. A product has tiles of C, and each tile takes as many k-steps as there are pieces of BK along K. A
+*unit* is one k-step of one tile. With as many blocks as tiles every block computes a whole tile; with s times as many, s blocks share a tile
+(split-K); with one block per multiprocessor the units are shared out without regard to where a tile ends (stream-K).
 """
 
 from collections.abc import Sequence
@@ -33,6 +33,17 @@ class Placed:
     piece: Piece
     multiprocessor: int
     start: int
+
+
+def tile_place(tile: int, tiles_m: int, tiles_n: int) -> tuple[int, int]:
+    """Return row and column of a tile by its number: bands of eight rows of tiles, each of them column by column.
+
+    >>> [tile_place(tile, 2, 3) for tile in range(6)]
+    [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
+    """
+    band, within = tile // (8 * tiles_n) * 8, tile % (8 * tiles_n)
+    high = min(8, tiles_m - band)
+    return band + within % high, within // high
 
 
 def share_begins(who: int, units: int, blocks: int) -> int:
