@@ -106,7 +106,8 @@ def _some(rng: np.random.Generator) -> list[tuple]:
 
 PARTS = (
     FunctionSpec(EXERCISE, "unit", "Part 1: find a unit", "unit_of", ("products", "unit"),
-                 cases=((((16, 16, 64),), 3), (((32, 16, 32), (16, 16, 16)), 4), (((17, 33, 20), (5, 5, 5), (1, 1, 100)), 14)),
+                 cases=((((16, 16, 64),), 3), (((32, 16, 32), (16, 16, 16)), 4), (((48, 48, 64), (5, 5, 5)), 7), (((17, 17, 40), (30, 30, 30)), 4),
+                        (((17, 33, 20), (5, 5, 5), (1, 1, 100)), 14)),
                  drawn=_some, expected=unit_of, guess=_mistake),
     Spec(EXERCISE, "main", "Part 2: share them out", "ragged", Ragged(), (), grid=lambda case, tile: (BLOCKS, 1, 1),
          block=lambda tile: (TILE, TILE, 1), cases=all_cases, gate_case=gate_case, gates=GATES, drawn=drawn,
