@@ -29,7 +29,8 @@ SPLITS = (1, 2, 3, 4, 5, 6, 8)              # blocks for each tile
 TILES = {"128 × 128": (128, 128, 8), "64 × 64": (64, 64, 16)}
 ALONE = 120_000                             # bytes of shared memory with which a multiprocessor has one block at a time
 TURNS, TRIAL_S = 5, 0.004
-LAUNCHES, N_LAUNCHED, BLOCKS = 100, 512, 132
+LAUNCHES, BLOCKS = 100, 132
+LAUNCHED = ((512, 512, 512), (128, 128, 4096))      # M, N, K: at most two blocks for a tile; then 64 tiles, and three or four for each
 ARRIVAL = "        if (row < M && col < N) atomicAdd(&C[row * ldc + col], alpha * sum);\n"
 
 
@@ -99,33 +100,33 @@ def timed(say: Callable[[str], object]) -> Iterator[dict[str, Any]]:
             for how, times in turns.items()) + f" us; wrong {sum(wrong.values())}")
 
 
-def launched(say: Callable[[str], object]) -> Iterator[dict[str, Any]]:
+def launched(M: int, N: int, K: int, say: Callable[[str], object]) -> Iterator[dict[str, Any]]:
     """Yield a row for each variant of lesson 19's kernel: launches, those with wrong elements, and different results."""
     import cupy
 
-    arrays = HeatArrays(Heat("float32", N_LAUNCHED, N_LAUNCHED, N_LAUNCHED))
+    arrays = HeatArrays(Heat("float32", M, N, K))
     product, size = arrays.there.exact()
-    allowed, n = tolerance(N_LAUNCHED, "float32") * size, np.int32(N_LAUNCHED)
-    arguments = (n, n, n, np.float32(1), arrays.A, n, arrays.B, n, np.float32(0), arrays.C, n)
+    allowed, (m, n, k) = tolerance(K, "float32") * size, map(np.int32, (M, N, K))
+    arguments = (m, n, k, np.float32(1), arrays.A, k, arrays.B, n, np.float32(0), arrays.C, n)
     text = FILE.read_text(encoding="utf-8").replace("#define BLOCKS 7 ", f"#define BLOCKS {BLOCKS} ")
     for name, source in variants(text):
         compiled = toolchain.compile_cuda(source, name=FILE.name, arch=gpu.probe().arch)
-        zero, wrong, seen = name.startswith("added"), 0, set()
+        wrong, seen = 0, set()
         for _ in range(LAUNCHES):
             function = prepare_function(compiled, "even", 0, {
                 "ready": np.zeros(BLOCKS, np.int32), "partial": np.full((BLOCKS, 256), np.nan, np.float32)})
-            arrays.C[...] = 0 if zero else np.nan
+            arrays.C[...] = 0 if name.startswith("added") else np.nan
             call_once(lambda stream, function=function: function((BLOCKS,), (16, 16), arguments))
-            wrong += bool((~(abs(arrays.C - product) <= allowed)).any())
+            wrong += bool((~(abs(arrays.C - product) <= allowed)).any())         # NaN is wrong
             seen.add(cupy.asnumpy(arrays.C).tobytes())
-        say(f"{name}: wrong in {wrong} of {LAUNCHES} launches, {len(seen)} different results")
-        yield {"kind": "runs", "kernel": "even", "variant": name, "N": N_LAUNCHED, "blocks": BLOCKS, "launches": LAUNCHES,
+        say(f"{M} × {N} × {K}, {name}: wrong in {wrong} of {LAUNCHES} launches, {len(seen)} different results")
+        yield {"kind": "runs", "kernel": "even", "variant": name, "M": M, "N": N, "K": K, "blocks": BLOCKS, "launches": LAUNCHES,
                "wrong_launches": wrong, "results": len(seen)}
 
 
 def record(say: Callable[[str], object] = print) -> Readings:
     """Measure everything on this machine's GPU, in about a minute."""
-    rows = [*timed(say), *launched(say)]
+    rows = [*timed(say), *itertools.chain.from_iterable(launched(*shape, say) for shape in LAUNCHED)]
     status = gpu.probe()
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
     made_by = f"python -m course_lib.bench sharing; NVRTC {nvrtc}; {clocks()}"
