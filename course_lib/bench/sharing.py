@@ -1,7 +1,7 @@
 """How the work of one product is shared out among blocks, on a GPU: whole tiles, tiles split along K, and even shares of k-steps.
 
-`sgemm_stream_k` does all three, by its number of blocks alone. Two kinds of rows: "time" has the time of a product, and "runs" how often lesson
-19's kernel was right in many launches, and how many different results came out, when something is left out of it.
+`sgemm_stream_k` does all three, by its number of blocks alone. Two kinds of rows: "time" has the time of a product, and "runs" how often
+lesson 19's kernel was wrong in many launches, and how many different results came out, when something is left out of it.
 """
 
 import datetime

@@ -123,7 +123,8 @@ class Ragged:
             sizes.append((M, N, K, *at))
             at += np.array((M * K, K * N, M * N)) + GAP
         A, B, C = (np.full(int(n), np.nan, np.float32) for n in at)
-        trial = RaggedTrial(case, np.array(sizes, np.int32), A, B, C, np.full(BLOCKS * THREADS, np.nan, np.float32), np.zeros(BLOCKS, np.int32))
+        partial, ready = np.full(BLOCKS * THREADS, np.nan, np.float32), np.zeros(BLOCKS, np.int32)
+        trial = RaggedTrial(case, np.array(sizes, np.int32), A, B, C, partial, ready)
         for a, b, _ in trial.products():
             a[...], b[...] = rng.uniform(-1, 1, a.shape), rng.uniform(-1, 1, b.shape)
         for array in (trial.sizes, A, B):
@@ -155,5 +156,6 @@ class Ragged:
             for last in range(first + BK, K + BK, BK):
                 part = so_far[min(last, K) - 1] - (so_far[first - 1] if first else 0.0)
                 if (first or last < K) and abs(part - wrong.got) <= 1e-5 * max(1.0, np.abs(so_far).max()):
-                    return f"That is the sum over k-steps {first // BK} to {-(-min(last, K) // BK) - 1} alone, of {-(-K // BK)}: the rest was left by other blocks, and was not added"
+                    return (f"That is the sum over k-steps {first // BK} to {-(-min(last, K) // BK) - 1} alone, of {-(-K // BK)}: the rest "
+                            "was left by other blocks, and was not added")
         return ""

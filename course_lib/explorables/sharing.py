@@ -24,8 +24,8 @@ class Sharing(Explorable):
     _esm = module_text("sharing")
 
     def static_text(self) -> str:
-        return (f"{self.title}: a column for each of the {DEFAULT_DEVICE.sms} multiprocessors of an H200, on which the blocks that it computes "
-                "are stacked. Run this cell to play it.")
+        return (f"{self.title}: a column for each of the {DEFAULT_DEVICE.sms} multiprocessors of an H200, on which what it computes is "
+                "stacked. Run this cell to play it.")
 
 
 def tiles_on_multiprocessors(N: int = 513, tile: int = 128, share: str = "tiles", split: int = 3) -> Sharing:

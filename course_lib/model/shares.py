@@ -1,8 +1,8 @@
 """Who computes what: the k-steps of all tiles shared out among blocks, and the blocks among multiprocessors.
 
 The arithmetic of `sgemm_stream_k`. A product has tiles of C, and each tile takes as many k-steps as there are pieces of BK along K. A
-*unit* is one k-step of one tile. With as many blocks as tiles every block computes a whole tile; with s times as many, s blocks share a tile
-(split-K); with one block per multiprocessor the units are shared out without regard to where a tile ends (stream-K).
+*unit* is one k-step of one tile. With as many blocks as tiles every block computes a whole tile; with s times as many, s blocks share a
+tile (split-K); with one block per multiprocessor the units are shared out without regard to where a tile ends (stream-K).
 """
 
 from collections.abc import Sequence

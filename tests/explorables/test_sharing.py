@@ -54,7 +54,8 @@ def test_every_position_is_the_models(page):
 
 def test_other_numbers_than_those_of_the_controls(page):
     some = [(tiles, steps, blocks) for tiles in (1, 2, 7, 40, 289) for steps in (1, 2, 9) for blocks in (1, 3, 7, 132, 300)]
-    found = evaluate(page, "(m, some) => some.map(([t, s, b]) => m.piecesOf(t, s, b).map(mine => mine.map(p => [p.block, p.tile, p.first, p.last])))", some)
+    function = "(m, some) => some.map(([t, s, b]) => m.piecesOf(t, s, b).map(mine => mine.map(p => [p.block, p.tile, p.first, p.last])))"
+    found = evaluate(page, function, some)
     assert found == [[[[p.block, p.tile, p.first, p.last] for p in block] for block in pieces(*one)] for one in some]
 
 
@@ -80,7 +81,8 @@ def test_how_many_work_at_each_moment(page):
 
 
 SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
-    return [...Array(scene.steps + 1).keys()].map(at => m.says({ scene, values, at }, at)).concat(m.describes({ scene, values, at: 0 }, 0)); }"""
+    const said = [...Array(scene.steps + 1).keys()].map(at => m.says({ scene, values, at }, at));
+    return said.concat(m.describes({ scene, values, at: 0 }, 0)); }"""
 
 
 def test_the_words_ask_first_and_answer_last(page):
@@ -89,11 +91,11 @@ def test_the_words_ask_first_and_answer_last(page):
     assert "C has 25 tiles of 65 k-steps each, and the GPU has 132 multiprocessors" in said[0]
     assert not any(told in said[0] + described for told in ("81", "107", "12.3", "5.28"))
     assert said[1] == "After 1 k-step, 25 of 132 multiprocessors still work."
-    assert said[-1] == ("Each block computes a whole tile: 25 blocks. The busiest multiprocessor had 65 k-steps, and the mean is 12.3: 81 % of the "
-                        "time was idle. No partial sums went through memory.")
+    assert said[-1] == ("Each block computes a whole tile: 25 blocks. The busiest multiprocessor had 65 k-steps, and the mean is 12.3: 81 % "
+                        "of the time was idle. No partial sums went through memory.")
     *_, last, _ = evaluate(page, SAYS, {"states": states(), "values": {**START, "share": "even"}})
-    assert last.endswith("The busiest multiprocessor had 13 k-steps, and the mean is 12.3: 5.3 % of the time was idle. 122 partial sums went through "
-                         "memory, 8.0 MB.")
+    assert last.endswith("The busiest multiprocessor had 13 k-steps, and the mean is 12.3: 5.3 % of the time was idle. 122 partial "
+                         "sums went through memory, 8.0 MB.")
 
 
 def test_who_has_seen_the_end_sees_the_end_of_the_next_position(page):
@@ -107,8 +109,9 @@ INSIDE = """(m, {states, positions, widths}) => widths.flatMap(([width, text]) =
     const narrow = width < 700, scene = m.sceneOf(values, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const w = m.layout({ width, height, text, narrow, scene }), { columns, C, told } = w;
-    return { width, height, wide: w.wide, tall: columns.h, ok: columns.x >= 0 && columns.x + columns.w <= width && columns.y + columns.h < w.foot
-        && scene.steps * scene.cost <= scene.top + 1e-6 && C.h > 0 && w.foot < height && (narrow || told.y + 5.6 * w.text < height), beside: narrow || C.w < columns.x };
+    return { width, height, wide: w.wide, tall: columns.h, beside: narrow || C.w < columns.x,
+        ok: columns.x >= 0 && columns.x + columns.w <= width && columns.y + columns.h < w.foot
+            && scene.steps * scene.cost <= scene.top + 1e-6 && C.h > 0 && w.foot < height && (narrow || told.y + 5.6 * w.text < height) };
 }))"""
 
 

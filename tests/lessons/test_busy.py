@@ -106,8 +106,8 @@ def test_what_there_was_to_find_in_the_picture():
     assert (at(1025, None).busiest, at(1025, None).left, f"{at(1025, None).mean:.1f}") == (80, 131, "79.2")
     assert f"{4e-6 * 131 * 128**2:.1f}" == "8.6"
     assert [f"{100 * at(N, 1, 64, 16).idle:.0f}" for N in (513, 1409)] == ["39", "20"]
-    for words in ("107 / 132 = 81 %", "8 % is idle", "45 % is idle", "125 blocks with 13 k-steps", "128 k-steps instead of 129", "643 partial sums, 42 MB",
-                  "80 k-steps with 131 partial sums, 8.6 MB", "at 513 still 39 % is idle, at 1409 20 %"):
+    for words in ("107 / 132 = 81 %", "8 % is idle", "45 % is idle", "125 blocks with 13 k-steps", "128 k-steps instead of 129",
+                  "643 partial sums, 42 MB", "80 k-steps with 131 partial sums, 8.6 MB", "at 513 still 39 % is idle, at 1409 20 %"):
         assert words in PROSE
 
 

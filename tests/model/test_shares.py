@@ -10,10 +10,13 @@ from course_lib.run import run
 from course_lib.run.traces import array_of, every_warp
 
 SMALL = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "STAGES": 2, "RESIDENT": 1, "WIDE": 1}
-LAUNCHES = [(M, N, K, blocks) for (M, N, K), blocks in itertools.product(((70, 100, 75), (33, 32, 16), (290, 40, 50), (64, 64, 200)), (1, 3, 7, 12))]
+SHAPES = ((70, 100, 75), (33, 32, 16), (290, 40, 50), (64, 64, 200))
+LAUNCHES = [(*shape, blocks) for shape, blocks in itertools.product(SHAPES, (1, 3, 7, 12))]
+SHARED = [(25, 65, 132), (25, 65, 125), (25, 65, 25), (289, 257, 132), (81, 129, 243), (81, 129, 648), (81, 33, 132), (3, 40, 200),
+          (7, 3, 5), (1, 1, 9), (264, 2, 132)]
 
 
-@pytest.mark.parametrize(("tiles", "steps", "blocks"), [(25, 65, 132), (25, 65, 25), (25, 65, 75), (1, 1, 9), (289, 257, 132), (7, 3, 5), (264, 2, 132), (3, 40, 200)])
+@pytest.mark.parametrize(("tiles", "steps", "blocks"), SHARED)
 def test_every_unit_is_computed_once_and_evenly(tiles, steps, blocks):
     found = pieces(tiles, steps, blocks)
     units = [(p.tile, s) for block in found for p in block for s in range(p.first, p.last)]
@@ -23,7 +26,7 @@ def test_every_unit_is_computed_once_and_evenly(tiles, steps, blocks):
     assert all(p.steps > 0 for block in found for p in block)
 
 
-@pytest.mark.parametrize(("tiles", "steps", "blocks"), [(25, 65, 132), (25, 65, 125), (289, 257, 132), (81, 129, 648), (3, 40, 200), (7, 3, 5)])
+@pytest.mark.parametrize(("tiles", "steps", "blocks"), SHARED)
 def test_nobody_waits_for_somebody_who_waits(tiles, steps, blocks):
     found = pieces(tiles, steps, blocks)
     for block in found:
@@ -35,7 +38,7 @@ def test_nobody_waits_for_somebody_who_waits(tiles, steps, blocks):
     assert all(p.block <= ends[p.tile] for block in found for p in block), "only earlier blocks are waited for"
 
 
-@pytest.mark.parametrize(("tiles", "steps", "blocks"), [(25, 65, 132), (25, 65, 125), (289, 257, 132), (81, 129, 243), (81, 129, 648), (81, 33, 132)])
+@pytest.mark.parametrize(("tiles", "steps", "blocks"), SHARED)
 def test_a_block_waits_for_one_step_at_most(tiles, steps, blocks):
     placed = dispatch(pieces(tiles, steps, blocks), 132)
     done = {}
@@ -64,7 +67,7 @@ def test_what_the_blocks_of_the_kernel_do(M, N, K, blocks):
 def computed_by(M, N, K, blocks):
     """Return (row of tiles, column of tiles, first, last) of each piece that each block of `sgemm_stream_k` computes, from its trace.
 
-    Warp 0 asks for the corner of each tile first: its addresses tell which tile and which k-step. A piece ends when the warp stores its sums.
+    Warp 0 asks for the corner of each tile first: its addresses tell which tile and which k-step. A piece ends when the warp stores sums.
     """
     rng = np.random.default_rng(19)
     A, B = rng.standard_normal((M, K), dtype=np.float32), rng.standard_normal((K, N), dtype=np.float32)
@@ -72,7 +75,7 @@ def computed_by(M, N, K, blocks):
     assert np.abs(result.C - A.astype(float) @ B).max() < 1e-4
     start = {name: array_of(result, name).address for name in "AB"}
     found = [[] for _ in range(blocks)]
-    copies = {name: SMALL["BK"] * 32 // 64 for name in "AB"}              # of warp 0 for a k-step: 64 threads copy 32 × 16 elements
+    copies = dict.fromkeys("AB", SMALL["BK"] * 32 // 64)              # of warp 0 for a k-step: 64 threads copy 32 × 16 elements
     for block in range(blocks):
         asked = []
         for record in result.trace:

@@ -9,7 +9,7 @@ from course_lib.lessons.busy.search_steps import search_player
 from course_lib.lessons.busy.times import race_here, scoreboard, shares_recorded, splits_recorded
 
 __all__ = [
-    "busiest_block", "choice_by_size", "chosen_speeds", "describe_choice", "first_block_ends", "hand_over", "interleaved_shares", "on_a_gpu",
-    "orders_of_addition", "race_here", "scoreboard", "search_player", "shares_picture", "shares_recorded", "splits_recorded",
+    "busiest_block", "choice_by_size", "chosen_speeds", "describe_choice", "first_block_ends", "hand_over", "interleaved_shares",
+    "on_a_gpu", "orders_of_addition", "race_here", "scoreboard", "search_player", "shares_picture", "shares_recorded", "splits_recorded",
     "tiles_on_multiprocessors", "what_blocks_did", "whole_or_even",
 ]

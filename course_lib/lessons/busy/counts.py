@@ -61,7 +61,8 @@ def whole_or_even(kernel: str) -> Table:
     whole = dispatch(pieces(found.tiles, found.steps, found.tiles), blocks)
     by_block = [[p.piece for p in whole if p.multiprocessor == block] for block in range(blocks)]
     rows = []
-    for name, balance in (("whole tiles, computed", balance_of(by_block, found.steps, blocks)), ("your kernel, simulated", found.balance())):
+    both = {"whole tiles, computed": balance_of(by_block, found.steps, blocks), "your kernel, simulated": found.balance()}
+    for name, balance in both.items():
         rows.append((name, balance.busiest, f"{balance.mean:.2f}", f"{balance.ratio:.2f}", f"{balance.idle:.0%}", balance.left))
     return Table(("shared out as", "k-steps of the busiest block", "mean", "busiest / mean", "idle", "partial sums"), rows,
                  f"{found.tiles} tiles of {found.steps} k-steps on {blocks} blocks, with a multiprocessor for each")

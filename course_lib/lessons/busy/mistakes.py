@@ -2,7 +2,8 @@
 
 from course_lib.lessons.busy.times import FILE
 
-LEAVES, ENDS = "        if (last < steps) {      // a later block ends this tile\n", "            int who = block;\n            while (begins(who) > tile * steps) --who;\n"
+LEAVES = "        if (last < steps) {      // a later block ends this tile\n"
+ENDS = "            int who = block;\n            while (begins(who) > tile * steps) --who;\n"
 LOOP = "            for (; who < block; ++who)\n"
 
 

@@ -33,7 +33,8 @@ def observed_pieces(result: RunResult, BM: int, BN: int, BK: int) -> list[list[P
     for block in range(math.prod(result.grid)):
         a, b = (_elements(result, name, block) for name in "AB")
         if len(a) != len(b) or (a % result.K != b // result.N).any():
-            raise CourseError(f"thread 0 of block {block} loads {len(a)} elements of A and {len(b)} of B that do not belong together", block=block)
+            raise CourseError(f"thread 0 of block {block} loads {len(a)} elements of A and {len(b)} of B that do not belong together",
+                              block=block)
         tiles = a // result.K // BM * tiles_n + b % result.N // BN
         found.append(_joined(block, tiles, a % result.K, BK))
     return found

@@ -34,8 +34,8 @@ def draw_shares(shared: Sequence[Sequence[Piece]], steps: int, ax: Axes | None =
         bottom = 0
         for piece in mine:
             left, colour = piece.last < steps, style.CYCLE[piece.tile % len(style.CYCLE)]
-            ax.bar(x, piece.steps, bottom=bottom, width=0.84, color=colour, edgecolor=style.INK, linewidth=0.7, hatch="///" if left else None,
-                   alpha=0.55 if left else 1.0)
+            ax.bar(x, piece.steps, bottom=bottom, width=0.84, color=colour, edgecolor=style.INK, linewidth=0.7,
+                   hatch="///" if left else None, alpha=0.55 if left else 1.0)
             if len(shared) <= MOST_TOLD:
                 told = f"tile {piece.tile}\n{piece.first} … {piece.last - 1}" if piece.steps > 1 else f"tile {piece.tile}: {piece.first}"
                 ax.text(x, bottom + piece.steps / 2, told, ha="center", va="center", fontsize=10, color=style.INK, linespacing=1.05,
@@ -58,7 +58,8 @@ def _arrows(ax: Axes, shared: Sequence[Sequence[Piece]], steps: int, ends: dict[
         for piece in mine:
             if piece.last < steps:
                 to, height = ends[piece.tile]
-                ax.annotate("", (to - 0.43, height), (x + 0.43, bottom + piece.steps / 2), arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 2})
+                ax.annotate("", (to - 0.43, height), (x + 0.43, bottom + piece.steps / 2),
+                            arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 2})
             bottom += piece.steps
 
 
@@ -80,8 +81,8 @@ def hand_over() -> Picture:
     tiles, steps, blocks = EXAMPLE
     shared = pieces(tiles, steps, blocks)
     ax = draw_shares(shared, steps, arrows=True)
-    return render(ax, f"{tiles} tiles of {steps} k-steps on {blocks} blocks, each computed from the bottom up. {describe_shares(shared, steps)} "
-                  "An arrow leads from each part that is left to the block that ends its tile, which is always the next one here.")
+    told = f"{tiles} tiles of {steps} k-steps on {blocks} blocks, each computed from the bottom up."
+    return render(ax, f"{told} {describe_shares(shared, steps)} An arrow leads from each part that is left to the block that ends its tile, which is always the next one here.")
 
 
 def what_blocks_did(kernel: str, M: int = 48, N: int = 48, K: int = 40) -> Picture:

@@ -33,7 +33,7 @@ def busiest_steps(N: int, blocks: int, tile: str = "128 × 128") -> int:
 
 
 def shares_recorded(tile: str = "128 × 128") -> Table:
-    """Return a table of whole tiles against even shares, the same kernel: k-steps of the busiest multiprocessor, and times with quartiles."""
+    """Return a table of whole tiles against even shares, the same kernel: k-steps of the busiest multiprocessor, and times."""
     rows = []
     for N in SHOWN:
         whole, even = time_of(N, "1", tile), time_of(N, "even", tile)
@@ -41,8 +41,8 @@ def shares_recorded(tile: str = "128 × 128") -> Table:
         rows.append((N, whole["blocks"], f"{steps[0]} → {steps[1]}", f"{steps[0] / steps[1]:.2f}", _told(whole), _told(even),
                      f"{whole['median_s'] / even['median_s']:.2f}"))
     header = ("N", "tiles", "k-steps of the busiest", "times fewer", "whole tiles, µs", "even shares, µs", "times faster")
-    return Table(header, rows, f"sgemm_stream_k, tiles of {tile}, one block on a multiprocessor at a time; median, and quartiles of the turns in "
-                 f"brackets; {data.readings('sharing').label}")
+    return Table(header, rows, f"sgemm_stream_k, tiles of {tile}, one block on a multiprocessor at a time; median (quartiles); "
+                 f"{data.readings('sharing').label}")
 
 
 def _told(row: dict[str, Any]) -> str:
@@ -69,8 +69,8 @@ def scoreboard() -> Table:
         row, = readings.find(dtype="float32", M=N, N=N, K=N, beta=0, TRANSA=0, TRANSB=0)
         p, flops = row["parameters"], 2 * N**3 / 1e12
         before = f"{best_for(N).gflops / 1e3:.1f}" if best_for(N).recorded else ""
-        rows.append((N, before, f"{flops / row['ours']:.1f}", f"{p['BM']} × {p['BN']}, {p['blocks']} blocks", f"{flops / row['library']:.1f}",
-                     f"{row['ratio']:.3f} ({row['low']:.3f} … {row['high']:.3f})"))
+        rows.append((N, before, f"{flops / row['ours']:.1f}", f"{p['BM']} × {p['BN']}, {p['blocks']} blocks",
+                     f"{flops / row['library']:.1f}", f"{row['ratio']:.3f} ({row['low']:.3f} … {row['high']:.3f})"))
     header = ("N", "best kernel before, TFLOP/s", "sgemm_stream_k", "its tile and blocks", "cuBLAS", "cuBLAS's time / ours")
     return Table(header, rows, f"float32, {readings.label}; the kernels before {data.load('tuned').label}")
 

@@ -1,10 +1,10 @@
 """Lesson 15, Closing in on the library: its tables, pictures and controls."""
 
 from course_lib.lessons.busy.choice import chosen_speeds, describe_choice
+from course_lib.lessons.busy.search_steps import search_player
 from course_lib.lessons.closing_in.operands import operand_rows, operand_table, outer_products
 from course_lib.lessons.closing_in.overlap import describe_overlap, overlap, overlap_rows
 from course_lib.lessons.closing_in.pictures import one_warp, overlap_picture, warp_picture
-from course_lib.lessons.busy.search_steps import search_player
 from course_lib.lessons.closing_in.warp_tile import describe_warp_tiles, warp_tile, warp_tiles
 
 __all__ = [

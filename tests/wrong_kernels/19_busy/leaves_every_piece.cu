@@ -1,4 +1,4 @@
-// leaves_every_piece.cu -- stores the sums of every piece in the workspace
+// leaves_every_piece.cu -- stores the sums of every piece in memory
 //
 // Part             main
 // Must fail for    gate: tiles of partial sums
@@ -48,6 +48,8 @@ __device__ float collect(const float* partial, int* ready, int thread, int who) 
     return __ldcg(&partial[TILE * TILE * who + thread]);
 }
 
+__device__ float pieces[12][TILE * TILE];
+
 extern "C" __global__ void ragged(int products, const int* sizes, const float* A, const float* B, float* C,
                                   float* partial, int* ready) {
     const int thread = TILE * threadIdx.y + threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
@@ -70,7 +72,7 @@ extern "C" __global__ void ragged(int products, const int* sizes, const float* A
         const int steps = steps_of(p), tile = (end - 1 - before) / steps, zero = before + tile * steps;
         const int first = max(begin - zero, 0), last = end - zero;
         float sum = products_of(p, tile, first, last);
-        partial[TILE * TILE * block + thread] = sum;
+        pieces[block][thread] = sum;
         if (last < steps) {                  // a later block ends this tile
             leave(partial, ready, thread, sum);
         } else {
