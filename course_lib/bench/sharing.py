@@ -102,8 +102,6 @@ def timed(say: Callable[[str], object]) -> Iterator[dict[str, Any]]:
 
 def launched(M: int, N: int, K: int, say: Callable[[str], object]) -> Iterator[dict[str, Any]]:
     """Yield a row for each variant of lesson 19's kernel: launches, those with wrong elements, and different results."""
-    import cupy
-
     arrays = HeatArrays(Heat("float32", M, N, K))
     product, size = arrays.there.exact()
     allowed, (m, n, k) = tolerance(K, "float32") * size, map(np.int32, (M, N, K))
@@ -116,12 +114,16 @@ def launched(M: int, N: int, K: int, say: Callable[[str], object]) -> Iterator[d
             function = prepare_function(compiled, "even", 0, {
                 "ready": np.zeros(BLOCKS, np.int32), "partial": np.full((BLOCKS, 256), np.nan, np.float32)})
             arrays.C[...] = 0 if name.startswith("added") else np.nan
-            call_once(lambda stream, function=function: function((BLOCKS,), (16, 16), arguments))
+            call_once(_launch(function, arguments))
             wrong += bool((~(abs(arrays.C - product) <= allowed)).any())         # NaN is wrong
-            seen.add(cupy.asnumpy(arrays.C).tobytes())
+            seen.add(arrays.C.get().tobytes())
         say(f"{M} × {N} × {K}, {name}: wrong in {wrong} of {LAUNCHES} launches, {len(seen)} different results")
         yield {"kind": "runs", "kernel": "even", "variant": name, "M": M, "N": N, "K": K, "blocks": BLOCKS, "launches": LAUNCHES,
                "wrong_launches": wrong, "results": len(seen)}
+
+
+def _launch(function: Any, arguments: tuple[Any, ...]) -> Callable[[Any], object]:
+    return lambda stream: function((BLOCKS,), (16, 16), arguments)
 
 
 def record(say: Callable[[str], object] = print) -> Readings:

@@ -94,8 +94,8 @@ def test_the_words_ask_first_and_answer_last(page):
     assert said[-1] == ("Each block computes a whole tile: 25 blocks. The busiest multiprocessor had 65 k-steps, and the mean is 12.3: 81 % "
                         "of the time was idle. No partial sums went through memory.")
     *_, last, _ = evaluate(page, SAYS, {"states": states(), "values": {**START, "share": "even"}})
-    assert last.endswith("The busiest multiprocessor had 13 k-steps, and the mean is 12.3: 5.3 % of the time was idle. 122 partial "
-                         "sums went through memory, 8.0 MB.")
+    assert last.endswith("The busiest multiprocessor had 13 k-steps, and the mean is 12.3: 5.3 % of the time was idle. 122 "
+                         "partial sums went through memory, 8.0 MB.")
 
 
 def test_who_has_seen_the_end_sees_the_end_of_the_next_position(page):

@@ -82,7 +82,8 @@ def hand_over() -> Picture:
     shared = pieces(tiles, steps, blocks)
     ax = draw_shares(shared, steps, arrows=True)
     told = f"{tiles} tiles of {steps} k-steps on {blocks} blocks, each computed from the bottom up."
-    return render(ax, f"{told} {describe_shares(shared, steps)} An arrow leads from each part that is left to the block that ends its tile, which is always the next one here.")
+    arrows = "An arrow leads from each part that is left to the block that ends its tile, which is always the next one here."
+    return render(ax, f"{told} {describe_shares(shared, steps)} {arrows}")
 
 
 def what_blocks_did(kernel: str, M: int = 48, N: int = 48, K: int = 40) -> Picture:
