@@ -91,8 +91,8 @@ def test_the_words_ask_first_and_answer_last(page):
     assert "C has 25 tiles of 65 k-steps each, and the GPU has 132 multiprocessors" in said[0]
     assert not any(told in said[0] + described for told in ("81", "107", "12.3", "5.28"))
     assert said[1] == "After 1 k-step, 25 of 132 multiprocessors still work."
-    assert said[-1] == ("Each block computes a whole tile: 25 blocks. The busiest multiprocessor had 65 k-steps, and the mean is 12.3: 81 % "
-                        "of the time was idle. No partial sums went through memory.")
+    assert said[-1] == ("Each block computes a whole tile: 25 blocks. The busiest multiprocessor had 65 k-steps, and the mean is 12.3: 81 "
+                        "% of the time was idle. No partial sums went through memory.")
     *_, last, _ = evaluate(page, SAYS, {"states": states(), "values": {**START, "share": "even"}})
     assert last.endswith("The busiest multiprocessor had 13 k-steps, and the mean is 12.3: 5.3 % of the time was idle. 122 "
                          "partial sums went through memory, 8.0 MB.")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from course_lib import data
-from course_lib.bench.fingerprint import code_only
+from course_lib.bench.fingerprint import code_only, fingerprint, stale
 from course_lib.bench.race import groups, mean
 from course_lib.bench.search import search
 from course_lib.bench.sharing import variants
@@ -165,15 +165,50 @@ def test_the_sliders_picture(blocks, left, busiest):
 def test_the_scoreboard():
     rows = {row[0]: row for row in busy.scoreboard().rows}
     assert set(rows) == set(times.RACED)
-    assert rows[513][-1].startswith("0.822 (")
-    assert rows[1536][-1].startswith("1.283 (")
+    assert rows[513][-1].startswith("0.906 (")
     assert "64 × 64, 132 blocks" in rows[513]
+    assert "64 × 128, 396 blocks" in rows[2049]
     squares = groups(data.readings("race").rows)["float32 squares"]
-    assert (len(squares), f"{mean(squares):.3f}") == (22, "0.966")
+    assert (len(squares), f"{mean(squares):.3f}") == (22, "1.054")
     assert f"{1 - (513 / 576) ** 2:.0%}" == "21%"
     assert math.ceil(81 * 33 / 132) == 21
-    assert "1620 MHz, 1980 MHz" in data.readings("race").made_by
-    assert "0.822" in busy.race_here(513)
+    assert "1545 MHz, 1980 MHz" in data.readings("race").made_by
+    assert "0.906" in busy.race_here(513)
+    assert all(words in PROSE for words in ("is 1.054", "stood at 1545 MHz", "we still lose: 0.906", "it chose 396 with tiles of 64 × 128",
+                                         "21 % lies outside"))
+
+
+def test_recorded_shares():
+    rows = {row[0]: row for row in busy.shares_recorded().rows}
+    fewer, faster = ({N: float(row[i]) for N, row in rows.items()} for i in (3, 6))
+    assert rows[513][2] == "65 → 13"
+    assert faster[513] == pytest.approx(2, abs=0.2)
+    for N in (1409, 1536):
+        assert fewer[N] == pytest.approx(1.8, abs=0.05)
+        assert 1.5 < faster[N] < 1.9
+    assert fewer[2048] < 1.05
+    assert 0.97 < faster[2048] < 1.05
+    assert all(0.7 < faster[N] / fewer[N] < 1.1 for N in times.SHOWN[1:])
+    whole = times.time_of(513, "1")["median_s"] * 1e6
+    assert (round(whole / 65, 1), round(13 * whole / 65)) == (0.9, 12)
+    assert times.time_of(513, "1", "64 × 64")["median_s"] < times.time_of(513, "even")["median_s"]
+    assert {row["wrong"] for row in data.readings("sharing").find(kind="time")} == {0}
+
+
+def test_recorded_splits():
+    table = {row[0]: row for row in busy.splits_recorded(1025).rows}
+    micro = {name: float(row[5].split()[0]) for name, row in table.items()}
+    assert min(micro, key=micro.get) == "even shares"
+    assert min((name for name in micro if name != "even shares"), key=micro.get) == "3 per tile"
+    assert (table["8 per tile"][2], table["even shares"][2]) == (81, 80)
+    assert micro["8 per tile"] > 1.3 * micro["even shares"]
+    assert float(table["8 per tile"][4]) / float(table["even shares"][4]) == pytest.approx(5, abs=0.2)
+    assert table["8 per tile"][1] == 648
+
+
+def test_what_was_measured_is_what_is_here():
+    assert data.readings("sharing").sources["even"] == fingerprint(times.FILE.read_text(encoding="utf-8"))
+    assert stale("sharing") == ()
 
 
 def test_search_and_choice():

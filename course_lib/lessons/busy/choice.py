@@ -86,5 +86,5 @@ def choice_by_size(chosen: Mapping[int, float]) -> Picture:
     recorded = data.load("wang")
     library = {r.N: r.gflops for r in recorded.find("cuBLAS", dtype="float32") if r.gflops is not None}
     others = {"cuBLAS": {N: library[N] for N in chosen if N in library}}
-    ax = chosen_speeds(list(parts().values()), chosen, others, label=recorded.label)
+    ax = chosen_speeds(list(parts().values()), chosen, others, style.axes(width=7.6, height=3.6), label=recorded.label)
     return render(ax, describe_choice(chosen, others, at=tuple(chosen)))
