@@ -23,7 +23,7 @@ from course_lib.lessons.busy.choice import choice_by_size
 from course_lib.lessons.busy.counts import shares_of
 from course_lib.lessons.busy.pictures import EXAMPLE, describe_shares, draw_shares
 from course_lib.magic import from_cell
-from course_lib.model.shares import balance_of, pieces
+from course_lib.model.shares import balance_of, pieces, share_begins
 from course_lib.run import best_for, parts, run
 from course_lib.widgets.compute import evaluate
 from tools import my_course
@@ -204,6 +204,18 @@ def test_recorded_splits():
     assert micro["8 per tile"] > 1.3 * micro["even shares"]
     assert float(table["8 per tile"][4]) / float(table["even shares"][4]) == pytest.approx(5, abs=0.2)
     assert table["8 per tile"][1] == 648
+
+
+def test_what_a_gpu_did_not_find():
+    rows = data.readings("sharing").find(kind="runs")
+    assert [row["variant"] for row in rows] == [name for name, _ in variants(times.FILE.read_text(encoding="utf-8"))]
+    assert {(row["M"], row["N"], row["K"], row["blocks"], row["launches"]) for row in rows} == {(512, 512, 512, 132, 100)}
+    assert {(row["wrong_launches"], row["results"]) for row in rows} == {(0, 1)}
+    assert len(busy.on_a_gpu().rows) == 6
+    begins = [share_begins(who, 1024 * 64, 132) for who in range(133)]           # `even` shares out all tiles, without whole waves first
+    blocks_of = [len({who for who in range(132) if begins[who] < 64 * tile + 64 and begins[who + 1] > 64 * tile}) for tile in range(1024)]
+    assert max(blocks_of) == 2
+    assert 7 < (begins[1] - begins[0]) / 64 < 8
 
 
 def test_what_was_measured_is_what_is_here():

@@ -94,7 +94,8 @@ def orders_of_addition(parts: int = 6, K: int = 4096) -> Table:
 def on_a_gpu() -> Table:
     """Return a table of what a GPU made of the lesson's kernel, whole and with something left out, in many launches."""
     readings = data.readings("sharing")
-    rows = [(row["variant"], f"{row['wrong_launches']} of {row['launches']}", row["results"]) for row in readings.find(kind="runs")]
-    N, blocks = readings.find(kind="runs")[0]["N"], readings.find(kind="runs")[0]["blocks"]
-    return Table(("kernel", "launches with a wrong element", "different results"), rows,
-                 f"{N} × {N} matrices, BLOCKS = {blocks}; {readings.label}")
+    rows = [(f"{row['M']} × {row['N']} × {row['K']}", row["variant"], f"{row['wrong_launches']} of {row['launches']}", row["results"])
+            for row in readings.find(kind="runs")]
+    blocks = readings.find(kind="runs")[0]["blocks"]
+    return Table(("M × N × K", "kernel", "launches with a wrong element", "different results"), rows,
+                 f"BLOCKS = {blocks}; every element compared with float64; {readings.label}")
