@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import plans, race, recording, shapes, training, tried, tune
+from course_lib.bench import plans, race, recording, shapes, sharing, training, tried, tune
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
 from course_lib.bench.tuned import TUNED_SIZES
@@ -59,6 +59,8 @@ def add_parsers(benchmarks: Any) -> None:
                          "what is chosen against the fastest of all, and against cuBLAS")
     fastest.add_argument("--count", type=int, default=shapes.HELD_OUT, help="how many of those, for each element type")
     fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
+    shared = benchmarks.add_parser("sharing", help="one kernel, its work shared out in tiles, split along K, and evenly; and its mistakes")
+    shared.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
     _add_tune(benchmarks)
     many = benchmarks.add_parser("shapes", help="every tile for products of many shapes, which a seed draws, on this machine's GPU")
     many.add_argument("--seed", type=int, help="that draws the products which the dispatcher's table is not made from")
@@ -105,6 +107,8 @@ def run(wanted: argparse.Namespace) -> int:
         return _tune(wanted)
     if wanted.benchmark == "shapes":
         return _shapes(wanted)
+    if wanted.benchmark == "sharing":
+        return _sharing(wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
@@ -150,6 +154,15 @@ def _shapes(wanted: argparse.Namespace) -> int:
     found = tried.try_all(tried.wanted(wanted.seed, wanted.held_out, wanted.dtypes), say=lambda text: print(text, flush=True))
     wanted.out.write_text(dumps(found), encoding="utf-8")
     return int(any(row.get("wrong") for row in found.rows))
+
+
+def _sharing(wanted: argparse.Namespace) -> int:
+    """Measure how the work can be shared out, keep the readings; the status is 1 when a right kernel's answer was wrong."""
+    choose_backend("gpu")
+    found = sharing.record(say=lambda text: print(text, flush=True))
+    if wanted.out:
+        wanted.out.write_text(dumps(found), encoding="utf-8")
+    return int(any(row["wrong"] for row in found.rows if row["kind"] == "time"))
 
 
 def tasks(wanted: argparse.Namespace) -> list[Task]:

@@ -118,13 +118,13 @@ class Arrays:
                          ctypes.c_void_p(stream.ptr))()
         return call
 
-    def ours(self, parameters: dict[str, int]) -> Callable[[Any], object]:
-        """Return the call of the course's kernel."""
+    def ours(self, parameters: dict[str, int], least_shared: int = 0) -> Callable[[Any], object]:
+        """Return the call of the course's kernel, whose blocks ask for at least so many bytes of dynamic shared memory."""
         from course_lib.gpu.launch import prepare_function
 
         kernel, real = get(CONTESTANTS[self.heat.dtype][0]), np.dtype(self.heat.dtype).type
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=gpu.probe().arch, defines=kernel.defines(**parameters))
-        shared = kernel.dynamic_bytes(**parameters)
+        shared = max(kernel.dynamic_bytes(**parameters), least_shared)
         function = prepare_function(compiled, kernel.entry, shared)
         M, N, K = (np.int32(n) for n in (self.heat.M, self.heat.N, self.heat.K))
         lda, ldb, ldc = (np.int32(x.shape[1]) for x in (self.A, self.B, self.C))
@@ -212,12 +212,12 @@ def race(wanted: Iterable[Heat], say: Callable[[str], object] = print, chosen: b
         say(line(rows[-1]))
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
     options = " --held-out" if judged else " --chosen" if chosen else ""
-    made_by = f"python -m course_lib.bench race{options}; cuBLAS {library_version()}, NVRTC {nvrtc}; {_clocks()}"
+    made_by = f"python -m course_lib.bench race{options}; cuBLAS {library_version()}, NVRTC {nvrtc}; {clocks()}"
     sources = {row["kernel"]: fingerprint_of(get(row["kernel"])) for row in rows}
     return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(), made_by, tuple(rows), sources)
 
 
-def _clocks():
+def clocks() -> str:
     """Return what nvidia-smi says of clock and power just now; the last product has just ended."""
     asked = ["nvidia-smi", "--query-gpu=clocks.sm,clocks.max.sm,power.draw,power.limit", "--format=csv,noheader"]
     try:

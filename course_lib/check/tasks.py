@@ -56,6 +56,8 @@ def tile_of(kernel: Kernel, values: dict[str, int]) -> dict[str, int]:
     >>> tile_of(kernels.get("sgemm_naive"), {"bx": 32, "by": 4})
     {'BM': 4, 'BN': 32, 'BK': 1}
     """
-    gx, gy, _ = kernel.grid(1 << 12, 1 << 12, **values)
     depth = next((values[name] for name in ("BK", "TW", "TILE") if name in values), 1)
+    if {"BM", "BN"} <= values.keys():            # a grid of any number of blocks may share out such tiles
+        return {"BM": values["BM"], "BN": values["BN"], "BK": depth}
+    gx, gy, _ = kernel.grid(1 << 12, 1 << 12, **values)
     return {"BM": (1 << 12) // gy or 1, "BN": (1 << 12) // gx or 1, "BK": depth}

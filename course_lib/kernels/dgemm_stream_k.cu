@@ -6,7 +6,7 @@
 // Shared    8 * STAGES * (op(A)'s and op(B)'s tiles) bytes per block, dynamic; partial: BM*BN doubles, ready: one int (0), per block
 // Strides   lda, ldb, ldc: elements from one row to the next, of A as it is stored: K x M when TRANSA is 1, and B N x K
 // Edges     any M, N, K below 2^31 elements a matrix, with WIDE 2 rows of even length and of 16-byte alignment; CC 9.0 and up
-// Lesson    none yet      Next  none
+// Lesson    notebooks/19_busy.ipynb      Next  none
 #ifndef BM            // the launcher passes all eleven with -D, or none
 #define BM 128
 #define BN 128

@@ -6,7 +6,7 @@
 // Shared    4 * STAGES * BK * (BM+4 + BN+4) bytes per block, dynamic; partial: BM*BN floats, ready: one int (0), per block
 // Strides   lda, ldb, ldc: elements from one row to the next, of A as it is stored: K x M when TRANSA is 1, and B N x K
 // Edges     any M, N, K below 2^31 elements a matrix, with WIDE 4 rows of 4n floats and of 16-byte alignment; CC 8.0 and up
-// Lesson    none yet      Next  dgemm_stream_k.cu
+// Lesson    notebooks/19_busy.ipynb      Next  dgemm_stream_k.cu
 #ifndef BM            // the launcher passes all twelve with -D, or none
 #define BM 256
 #define BN 128

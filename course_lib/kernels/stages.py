@@ -164,7 +164,7 @@ def _dgemm():
 
 def _kernel(name, idea, parameters, rules, threads, shared, tiles, dtype, needs, outputs):
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=(*parameters, BLOCKS),
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="19_busy", parameters=(*parameters, BLOCKS),
         rules=(*rules, warps_rule(), copies_rule(threads, tiles), shared_rule(shared)), passes=tuple(p.name for p in parameters),
         block_of=lambda p: (threads(p), 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1), dtype=dtype, sizes_of=_wide_sizes,
         strides_of=_wide_strides, needs=needs, dynamic_of=shared, outputs_of=outputs,

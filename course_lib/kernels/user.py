@@ -86,7 +86,7 @@ class UserKernel(Kernel):
         written = written_values(text)
         fitted = tuple(dataclasses.replace(p, default=written.get(p.name, p.default)) for p in base.parameters)
         facts = {f.name: getattr(base, f.name) for f in dataclasses.fields(base)}
-        facts |= _own_block(base, written)
+        facts |= _own_block(base, written) | _own_grid(base, written)
         facts |= {"name": name, "entry": name, "path": path, "parameters": fitted, "idea": "your own kernel"}
         return cls(**facts, text=text, like=base.name)
 
@@ -99,6 +99,12 @@ def _own_block(base, written):
     own = dataclasses.replace(limit, holds=lambda p: limit.holds(block), says=lambda p: limit.says(block))
     rules = tuple(own if rule.text == per_output.text else rule for rule in base.rules)
     return {"block_of": lambda p: (block["BX"], block["BY"], 1), "rules": rules}
+
+
+def _own_grid(base, written):
+    """Return what differs in a tiled kernel that sets BLOCKS: a grid of as many blocks along x, which share out the tiles themselves."""
+    blocks = written.get("BLOCKS", 0)
+    return {"grid_of": lambda M, N, p: (blocks, 1, 1)} if base.name == "sgemm_tiled" and blocks else {}
 
 
 def is_source(kernel: Any) -> bool:

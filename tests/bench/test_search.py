@@ -8,7 +8,7 @@ import pytest
 from course_lib import data, kernels
 from course_lib.bench.search import DEPTHS, KERNEL, SIDE, TRIED, bounds, broken, candidates, recorded_times, search
 from course_lib.errors import CourseError
-from course_lib.lessons.closing_in.search_steps import describe_search, search_step
+from course_lib.lessons.busy.search_steps import describe_search, search_step
 from course_lib.model.bound import Work
 from course_lib.plots import render
 from course_lib.run import run
@@ -120,7 +120,7 @@ def test_the_picture_has_a_cell_for_each_candidate_and_a_point_for_each_try():
 
 
 def test_the_player_shows_the_step_it_stands_at():
-    from course_lib.lessons.closing_in.search_steps import search_player
+    from course_lib.lessons.busy.search_steps import search_player
     found = search(1024)
     player = search_player(found, start=10)
     try:

@@ -1,6 +1,6 @@
 """What is chosen by size, above what there is to choose from."""
 
-from course_lib.lessons.closing_in.choice import chosen_speeds, describe_choice
+from course_lib.lessons.busy.choice import chosen_speeds, describe_choice
 from course_lib.run import best_for, parts
 
 

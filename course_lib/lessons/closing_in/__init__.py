@@ -1,7 +1,6 @@
 """Lesson 15, Closing in on the library: what feeds a multiply-add, in counts, pictures and recorded times."""
 
 from course_lib.explorables import gap, register_reads
-from course_lib.lessons.closing_in.choice import chosen_speeds, describe_choice
 from course_lib.lessons.closing_in.feeding import (
     gained,
     needs,
@@ -14,12 +13,11 @@ from course_lib.lessons.closing_in.feeding import (
 )
 from course_lib.lessons.closing_in.overlap import describe_overlap, overlap, overlap_rows
 from course_lib.lessons.closing_in.pictures import on_the_way, one_warp, overlap_picture, warp_picture, warp_shapes
-from course_lib.lessons.closing_in.search_steps import search_player
 from course_lib.lessons.closing_in.tried_next import tried_next
 from course_lib.lessons.closing_in.warp_tile import describe_warp_tiles, warp_tile, warp_tiles
 
 __all__ = [
-    "chosen_speeds", "describe_choice", "describe_overlap", "describe_warp_tiles", "gained", "gap", "needs", "on_the_way", "one_change",
-    "one_warp", "overlap", "overlap_picture", "overlap_rows", "register_cycles", "register_reads", "registers_alone", "scoreboard",
-    "search_player", "tried_next", "warp_picture", "warp_shapes", "warp_tile", "warp_tiles", "wavefronts_of", "wavefronts_per_k",
+    "describe_overlap", "describe_warp_tiles", "gained", "gap", "needs", "on_the_way", "one_change", "one_warp", "overlap",
+    "overlap_picture", "overlap_rows", "register_cycles", "register_reads", "registers_alone", "scoreboard", "tried_next",
+    "warp_picture", "warp_shapes", "warp_tile", "warp_tiles", "wavefronts_of", "wavefronts_per_k",
 ]

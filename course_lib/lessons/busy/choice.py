@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from course_lib.plots import style
+from course_lib import data
+from course_lib.plots import render, style
+from course_lib.plots.picture import Picture
+from course_lib.run import parts
 
 THIN = "#B8B8B8"
 
@@ -70,3 +73,18 @@ def describe_choice(chosen: Mapping[int, float], others: Mapping[str, Mapping[in
     words = [f"{name}: " + ", ".join(f"{line[N]:,.4g} at {N}" if line[N] < 1000 else f"{line[N]:,.0f} at {N}" for N in at if N in line)
              for name, line in {"Chosen": chosen, **(others or {})}.items()]
     return f"GFLOP/s by N. {'. '.join(words)}. No other kernel to choose from lies above the chosen one."
+
+
+def choice_by_size(chosen: Mapping[int, float]) -> Picture:
+    """Draw what `best_for` chooses at these sizes, above what there is to choose from, beside the library.
+
+    Parameters
+    ----------
+    chosen
+        {N: GFLOP/s}.
+    """
+    recorded = data.load("wang")
+    library = {r.N: r.gflops for r in recorded.find("cuBLAS", dtype="float32") if r.gflops is not None}
+    others = {"cuBLAS": {N: library[N] for N in chosen if N in library}}
+    ax = chosen_speeds(list(parts().values()), chosen, others, style.axes(width=7.6, height=3.6), label=recorded.label)
+    return render(ax, describe_choice(chosen, others, at=tuple(chosen)))

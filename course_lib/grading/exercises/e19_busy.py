@@ -1,0 +1,115 @@
+"""Exercise 19, "Ragged groups": many products of different sizes in one launch, shared out so that no block has much more to do than another.
+
+A block has 16 × 16 threads and computes tiles of 16 × 16 elements in k-steps of 16. The input of the gates has 12 tiles of 2 k-steps, one of
+40, 2 of 10 and 9 of 1: 24 + 40 + 20 + 9 = 93 k-steps for 12 blocks, 7.75 each. The starter deals out whole tiles in turn. Block 0 gets one of
+the first 12 and, as the 13th, the one with 40: 42 k-steps, 5.4194 times the mean. Evenly shared, three blocks have 7 and nine have 8: 1.0323.
+
+k-steps are counted by what warp 0 of a block loads of A, which is as much for each of them here, as every K is a multiple of 16. Two rows of
+threads are in warp 0, and the first of them lies inside every tile. A block must leave at most one tile of partial sums, 256 floats: as
+many as there is room for in `partial`. Whoever splits all tiles leaves more. Adding to C by atomics would need no partial sums, but the bits
+of the result would depend on the order of arrival: none is allowed.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from course_lib import simt
+from course_lib.check.ragged import BK, BLOCKS, TILE, Ragged, all_cases, drawn, gate_case
+from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.spec import Gate, Reading, Spec
+from course_lib.run.traces import is_load, is_store
+from course_lib.simt.report import TraceRecord
+
+EXERCISE = "19_busy"
+WARP, LANES = 0, 32
+A, C, READY = 1, 3, 5                    # among the arrays of the launch, in the order of the arguments
+
+
+def _inside(report: simt.Report, which: int, record: TraceRecord) -> bool:
+    """Tell whether an access of a warp touches one of the launch's arrays."""
+    array, active = report.arrays[which], record.addresses[record.addresses >= 0]
+    return bool(len(active)) and bool((array.address <= active[0]) & (active[0] < array.address + array.nbytes))
+
+
+def busiest_over_mean(report: simt.Report, work: float) -> Reading:
+    """Read the loads of A of the busiest block's warp 0 over the mean of all blocks."""
+    loads: Counter[int] = Counter()
+    for record in report.trace:
+        copies = record.operation.startswith("cp.async") and record.space == "global"
+        if (copies or is_load(record)) and _inside(report, A, record):
+            loads[record.block[0]] += record.width
+    most, total = max(loads.values(), default=0), loads.total()
+    share = most * BLOCKS / total if total else float(BLOCKS)
+    return Reading(share, f"{most} of {total} bytes a lane, on {BLOCKS} blocks")
+
+
+def most_left(report: simt.Report, work: float) -> Reading:
+    """Read how many tiles of sums the block stores that stores most of them outside C; of the flags nothing counts."""
+    stored: Counter[int] = Counter()
+    for record in report.trace:
+        if record.space == "global" and is_store(record) and not _inside(report, C, record) and not _inside(report, READY, record):
+            stored[record.block[0]] += int((record.addresses >= 0).sum()) * record.width // 4
+    most = max(stored.values(), default=0)
+    return Reading(most / LANES, f"{most} floats of a warp / {LANES}")
+
+
+def atomics_on_c(report: simt.Report, work: float) -> Reading:
+    """Read how many atomic operations the first warps of all blocks apply to C."""
+    found = sum(record.operation.startswith(("atom", "red")) and _inside(report, C, record) for record in report.trace)
+    return Reading(float(found), f"{found} of the first warps")
+
+
+GATES = (
+    Gate("k-steps of the busiest block over the mean", busiest_over_mean, 1.05, 42 / 7.75, 8 / 7.75,
+         "Number the k-steps of all tiles of all products in one line, and give each block an equal share of it"),
+    Gate("tiles of partial sums that a block leaves, at most", most_left, 1.0, 0.0, 1.0,
+         "Only the last tile of a block's share can be one that another block ends: leave its sums once, when they are complete"),
+    Gate("atomic operations on C", atomics_on_c, 0.0, 0.0, 0.0,
+         "Add what other blocks have left in the order of their numbers, so that the bits do not depend on who comes first"),
+)
+
+
+def unit_of(products: tuple[tuple[int, int, int], ...], unit: int) -> tuple[int, int, int]:
+    """Return the product, the tile in it and the k-step of a unit, by walking along the line.
+
+    >>> unit_of(((16, 32, 32), (16, 16, 16)), 3), unit_of(((16, 32, 32), (16, 16, 16)), 4)
+    ((0, 1, 1), (1, 0, 0))
+    """
+    line = ((p, tile, step) for p, (M, N, K) in enumerate(products)
+            for tile in range(-(-M // TILE) * -(-N // TILE)) for step in range(-(-K // BK)))
+    return next(found for number, found in enumerate(line) if number == unit)
+
+
+def _mistake(arguments: tuple, got: object) -> str:
+    """Name the mistake behind a wrong unit."""
+    products, unit = arguments
+    right = unit_of(products, unit)
+    if not isinstance(got, tuple | list) or len(got) != 3:
+        return "Return three whole numbers: product, tile, k-step"
+    if got[0] != right[0]:
+        return f"It belongs to product {right[0]}: products before it have ⌈M/16⌉ · ⌈N/16⌉ · ⌈K/16⌉ units each"
+    if tuple(got[1:]) == right[:0:-1]:
+        return "Tile and k-step are exchanged: all k-steps of a tile come before the next tile"
+    return "Count from the first unit of the product: all k-steps of tile 0, then those of tile 1"
+
+
+def _some(rng: np.random.Generator) -> list[tuple]:
+    """Draw products and units."""
+    found = []
+    for _ in range(6):
+        products = tuple((int(M), int(N), int(K)) for M, N, K in rng.integers(1, 70, (int(rng.integers(1, 5)), 3)))
+        total = sum(-(-M // TILE) * -(-N // TILE) * -(-K // BK) for M, N, K in products)
+        found.append((products, int(rng.integers(0, total))))
+    return found
+
+
+PARTS = (
+    FunctionSpec(EXERCISE, "unit", "Part 1: find a unit", "unit_of", ("products", "unit"),
+                 cases=((((16, 16, 64),), 3), (((32, 16, 32), (16, 16, 16)), 4), (((48, 48, 64), (5, 5, 5)), 7), (((17, 17, 40), (30, 30, 30)), 4),
+                        (((17, 33, 20), (5, 5, 5), (1, 1, 100)), 14)),
+                 drawn=_some, expected=unit_of, guess=_mistake),
+    Spec(EXERCISE, "main", "Part 2: share them out", "ragged", Ragged(), (), grid=lambda case, tile: (BLOCKS, 1, 1),
+         block=lambda tile: (TILE, TILE, 1), cases=all_cases, gate_case=gate_case, gates=GATES, drawn=drawn,
+         trace=tuple(((block, 0, 0), WARP) for block in range(BLOCKS))),
+)

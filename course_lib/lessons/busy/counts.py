@@ -1,0 +1,101 @@
+"""How evenly a kernel of the reader's shares out its work, from what its blocks load in the simulator."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib import data
+from course_lib.kernels import UserKernel
+from course_lib.lessons.busy.observed import observed_pieces
+from course_lib.model.shares import Balance, Piece, balance_of, dispatch, pieces
+from course_lib.plots import Table
+from course_lib.run import run
+from course_lib.run.traces import every_warp
+from course_lib.widgets.compute import inputs
+
+M, N, K = 48, 48, 40             # of the lesson's launch: 9 tiles of 16 × 16, 5 k-steps each
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What the blocks of a launch computed: the pieces of each block; tiles of C, and k-steps of a tile."""
+
+    shared: Sequence[Sequence[Piece]]
+    tiles: int
+    steps: int
+
+    def balance(self) -> Balance:
+        """Return how even that is, with a multiprocessor for each block."""
+        return balance_of(self.shared, self.steps, len(self.shared))
+
+
+def shares_of(kernel: str, M: int = M, N: int = N, K: int = K) -> Shares:
+    """Run a kernel in the simulator, and return what each of its blocks computed.
+
+    Parameters
+    ----------
+    kernel
+        CUDA text that sets BM, BN, BK and BLOCKS with `#define`; each thread computes one element of a tile, with plain loads.
+    """
+    described = UserKernel.from_source(kernel)
+    p = described.check()
+    A, B, _ = inputs(M, N, K)
+    grid, block = described.grid(M, N, **p), described.block(**p)
+    options: dict[str, Any] = {"trace": every_warp(grid, block)}
+    found = observed_pieces(run(described, A, B, backend="sim", **options), p["BM"], p["BN"], p["BK"])
+    return Shares(found, -(-M // p["BM"]) * -(-N // p["BN"]), -(-K // p["BK"]))
+
+
+def busiest_block(kernel: str) -> int:
+    """Return the k-steps of the busiest block in the lesson's launch of a kernel."""
+    return shares_of(kernel).balance().busiest
+
+
+def whole_or_even(kernel: str) -> Table:
+    """Return a table of the lesson's launch: if the blocks took whole tiles, and as the reader's kernel did it."""
+    found = shares_of(kernel)
+    blocks = len(found.shared)
+    whole = dispatch(pieces(found.tiles, found.steps, found.tiles), blocks)
+    by_block = [[p.piece for p in whole if p.multiprocessor == block] for block in range(blocks)]
+    rows = []
+    both = {"whole tiles, computed": balance_of(by_block, found.steps, blocks), "your kernel, simulated": found.balance()}
+    for name, balance in both.items():
+        rows.append((name, balance.busiest, f"{balance.mean:.2f}", f"{balance.ratio:.2f}", f"{balance.idle:.0%}", balance.left))
+    return Table(("shared out as", "k-steps of the busiest block", "mean", "busiest / mean", "idle", "partial sums"), rows,
+                 f"{found.tiles} tiles of {found.steps} k-steps on {blocks} blocks, with a multiprocessor for each")
+
+
+def orders_of_addition(parts: int = 6, K: int = 4096) -> Table:
+    """Return how many different results come out when the partial sums of one element are added in every order.
+
+    Parameters
+    ----------
+    parts
+        Blocks that share the element's sum; they are added in all parts! orders.
+    K
+        Length of the sum.
+    """
+    rng = np.random.default_rng(19)
+    products = rng.standard_normal(K, dtype=np.float32) * rng.standard_normal(K, dtype=np.float32)
+    sums = [np.add.accumulate(part)[-1] for part in np.array_split(products, parts)]
+    exact = float(products.astype(np.float64).sum())
+    found: dict[float, int] = {}
+    for order in itertools.permutations(sums):
+        result = float(np.add.accumulate(np.array(order, np.float32))[-1])
+        found[result] = found.get(result, 0) + 1
+    rows = [(f"{value:.6f}", f"{value - exact:+.1e}".replace("-", "−"), count) for value, count in sorted(found.items())]
+    return Table(("result", "minus the exact sum", "orders that give it"), rows,
+                 f"One element of C, K = {K}: {parts} partial sums in float32, added in {sum(found.values())} orders")
+
+
+def on_a_gpu() -> Table:
+    """Return a table of what a GPU made of the lesson's kernel, whole and with something left out, in many launches."""
+    readings = data.readings("sharing")
+    rows = [(f"{row['M']} × {row['N']} × {row['K']}", row["variant"], f"{row['wrong_launches']} of {row['launches']}", row["results"])
+            for row in readings.find(kind="runs")]
+    blocks = readings.find(kind="runs")[0]["blocks"]
+    return Table(("M × N × K", "kernel", "launches with a wrong element", "different results"), rows,
+                 f"BLOCKS = {blocks}; every element compared with float64; {readings.label}")

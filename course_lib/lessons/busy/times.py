@@ -1,0 +1,85 @@
+"""What was recorded on an H200: one kernel with its work shared out in three ways, and the race against the library."""
+
+from pathlib import Path
+from typing import Any
+
+from course_lib import data
+from course_lib.model.shares import balance_of, pieces
+from course_lib.plots import Table
+from course_lib.run import best_for, choose_backend
+
+FILE = Path(__file__).with_name("even.cu")
+SHOWN = (513, 1025, 1409, 1536, 2048, 2049)
+RACED = (513, 1025, 1536, 2049, 4096, 8192)
+STEP = {"128 × 128": (128, 8), "64 × 64": (64, 16)}
+MULTIPROCESSORS = 132
+
+
+def time_of(N: int, share: str, tile: str = "128 × 128", alone: bool = True) -> dict[str, Any]:
+    """Return the recorded row of a size: `share` is blocks per tile as a text, or "even"."""
+    row, = data.readings("sharing").find(kind="time", N=N, tile=tile, share=share, alone=alone)
+    return row
+
+
+def busiest_steps(N: int, blocks: int, tile: str = "128 × 128") -> int:
+    """Return the k-steps of the busiest multiprocessor, by the model of the picture.
+
+    >>> busiest_steps(513, 25), busiest_steps(513, 132)
+    (65, 13)
+    """
+    side, depth = STEP[tile]
+    steps = -(-N // depth)
+    return balance_of(pieces((-(-N // side)) ** 2, steps, blocks), steps, MULTIPROCESSORS).busiest
+
+
+def shares_recorded(tile: str = "128 × 128") -> Table:
+    """Return a table of whole tiles against even shares, the same kernel: k-steps of the busiest multiprocessor, and times."""
+    rows = []
+    for N in SHOWN:
+        whole, even = time_of(N, "1", tile), time_of(N, "even", tile)
+        steps = [busiest_steps(N, row["blocks"], tile) for row in (whole, even)]
+        rows.append((N, whole["blocks"], f"{steps[0]} → {steps[1]}", f"{steps[0] / steps[1]:.2f}", _told(whole), _told(even),
+                     f"{whole['median_s'] / even['median_s']:.2f}"))
+    header = ("N", "tiles", "k-steps of the busiest", "times fewer", "whole tiles, µs", "even shares, µs", "times faster")
+    return Table(header, rows, f"sgemm_stream_k, tiles of {tile}, one block on a multiprocessor at a time; median (quartiles); "
+                 f"{data.readings('sharing').label}")
+
+
+def _told(row: dict[str, Any]) -> str:
+    return f"{1e6 * row['median_s']:.1f} ({1e6 * row['low_s']:.1f} … {1e6 * row['high_s']:.1f})"
+
+
+def splits_recorded(N: int = 1025, tile: str = "128 × 128") -> Table:
+    """Return a table of one size by blocks per tile, and of even shares: busiest multiprocessor, partial sums, time."""
+    side, depth = STEP[tile]
+    tiles, steps, rows = (-(-N // side)) ** 2, -(-N // depth), []
+    for share in ("1", "2", "3", "4", "5", "6", "8", "even"):
+        row = time_of(N, share, tile)
+        found = balance_of(pieces(tiles, steps, row["blocks"]), steps, MULTIPROCESSORS)
+        rows.append(("even shares" if share == "even" else f"{share} per tile", row["blocks"], found.busiest, f"{found.ratio:.2f}",
+                     f"{4e-6 * found.left * side * side:.1f}", _told(row)))
+    return Table(("blocks", "in all", "k-steps of the busiest", "busiest / mean", "partial sums, MB", "µs"), rows,
+                 f"N = {N}, {tiles} tiles of {tile}, one block on a multiprocessor at a time; {data.readings('sharing').label}")
+
+
+def scoreboard() -> Table:
+    """Return the race: the best of the kernels before, `sgemm_stream_k` and the library, in float32."""
+    readings, rows = data.readings("race"), []
+    for N in RACED:
+        row, = readings.find(dtype="float32", M=N, N=N, K=N, beta=0, TRANSA=0, TRANSB=0)
+        p, flops = row["parameters"], 2 * N**3 / 1e12
+        before = f"{best_for(N).gflops / 1e3:.1f}" if best_for(N).recorded else ""
+        rows.append((N, before, f"{flops / row['ours']:.1f}", f"{p['BM']} × {p['BN']}, {p['blocks']} blocks",
+                     f"{flops / row['library']:.1f}", f"{row['ratio']:.3f} ({row['low']:.3f} … {row['high']:.3f})"))
+    header = ("N", "best kernel before, TFLOP/s", "sgemm_stream_k", "its tile and blocks", "cuBLAS", "cuBLAS's time / ours")
+    return Table(header, rows, f"float32, {readings.label}; the kernels before {data.load('tuned').label}")
+
+
+def race_here(N: int = 513) -> str:
+    """Race `sgemm_stream_k` against cuBLAS on this machine's GPU, and return what came out; without a GPU, what was recorded."""
+    if choose_backend() == "sim":
+        row, = data.readings("race").find(dtype="float32", M=N, N=N, K=N, beta=0, TRANSA=0, TRANSB=0)
+        return f"no GPU here; {data.readings('race').label}: cuBLAS's time / ours = {row['ratio']:.3f} at N = {N}"
+    from course_lib import gpu
+    from course_lib.bench.race import Heat, line, run_heat
+    return line(run_heat(Heat("float32", N, N, N), gpu.live_device().sms))

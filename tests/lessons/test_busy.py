@@ -1,0 +1,241 @@
+"""Lesson 19: what it promises, and every number that its prose says."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib import data
+from course_lib.bench.fingerprint import code_only, fingerprint, stale
+from course_lib.bench.race import groups, mean
+from course_lib.bench.search import search
+from course_lib.bench.sharing import variants
+from course_lib.check import check
+from course_lib.errors import CourseError
+from course_lib.explorables.sharing import SIZES
+from course_lib.kernels import UserKernel, get
+from course_lib.lessons import busy
+from course_lib.lessons.busy import counts, times
+from course_lib.lessons.busy.choice import choice_by_size
+from course_lib.lessons.busy.counts import shares_of
+from course_lib.lessons.busy.pictures import EXAMPLE, describe_shares, draw_shares
+from course_lib.magic import from_cell
+from course_lib.model.shares import balance_of, pieces, share_begins
+from course_lib.run import best_for, parts, run
+from course_lib.widgets.compute import evaluate
+from tools import my_course
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "19_busy.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def mine():
+    """Return the worked kernel of the lesson's blank cell."""
+    return from_cell(CELLS["mine"])[1]
+
+
+def at(N, per_tile, side=128, depth=8):
+    """Return the balance at a size; `per_tile` blocks for each tile, or None for 132 blocks."""
+    tiles, steps = math.ceil(N / side) ** 2, math.ceil(N / depth)
+    return balance_of(pieces(tiles, steps, per_tile * tiles if per_tile else 132), steps, 132)
+
+
+def test_the_worked_kernel_is_right_and_is_the_one_that_was_measured(mine):
+    assert check(mine).right
+    marks = re.compile(r"^\s*// (BEGIN|END) SOLUTION\n", re.M)
+    assert code_only(marks.sub("", mine)) == code_only(marks.sub("", times.FILE.read_text(encoding="utf-8")))
+
+
+def test_the_reader_begins_with_a_blank(mine):
+    blanked, _ = my_course.blank_cell(CELLS["mine"])
+    assert "// write it here" in blanked
+    assert "collect(thread, who)" not in blanked.split("extern")[1]
+
+
+@pytest.mark.parametrize(("M", "N", "K"), [(48, 48, 40), (50, 33, 70), (16, 16, 200), (1, 1, 1), (100, 5, 9), (130, 130, 8)])
+def test_what_its_blocks_load_is_what_the_model_shares_out(mine, M, N, K):
+    tiles, steps = -(-M // 16) * -(-N // 16), -(-K // 8)
+    units, found = tiles * steps, shares_of(mine, M, N, K).shared
+    assert [sum(p.steps for p in block) for block in found] == [units // 7 + (who < units % 7) for who in range(7)]
+    computed = sorted((p.tile, s) for block in found for p in block for s in range(p.first, p.last))
+    assert computed == [(tile, s) for tile in range(tiles) for s in range(steps)]
+
+
+def test_another_number_of_blocks_is_launched(mine):
+    text = mine.replace("#define BLOCKS 7 ", "#define BLOCKS 12 ")
+    assert check(text).right
+    assert len(shares_of(text).shared) == 12
+    assert UserKernel.from_source(text).grid(1000, 1000, BM=16, BN=16, BK=8) == (12, 1, 1)
+
+
+def test_a_kernel_that_loads_something_else_is_refused(mine):
+    with pytest.raises(CourseError, match="do not belong together"):
+        shares_of(mine.replace("B[k * ldb + col]", "B[(K - 1 - k) * ldb + col]"))
+
+
+def test_the_prediction_and_its_table(mine):
+    assert busy.busiest_block(mine) == math.ceil(9 * 5 / 7) == 7
+    whole, even = busy.whole_or_even(mine).rows
+    assert whole[1:] == (10, "6.43", "1.56", "36%", 0)
+    assert even[1:] == (7, "6.43", "1.09", "8%", 6)
+    found = shares_of(mine).shared
+    assert sorted(sum(p.steps for p in block) for block in found) == [6] * 4 + [7] * 3
+
+
+def test_what_there_was_to_find_in_the_picture():
+    whole = {N: at(N, 1) for N in SIZES}
+    assert f"{100 * whole[513].idle:.0f} %" == "81 %"
+    assert 132 - 25 == 107
+    assert [math.ceil(N / 128) ** 2 for N in (1408, 1409)] == [121, 144]
+    assert [f"{100 * whole[N].idle:.0f}" for N in (1408, 1409)] == ["8", "45"]
+    assert at(513, 5).busiest == 13
+    assert 25 * 5 == 125
+    assert [at(1025, s).busiest for s in (1, 2, 3, 4, 8)] == [129, 128, 86, 97, 81]
+    assert (at(1025, 8).left, f"{4e-6 * at(1025, 8).left * 128**2:.0f}") == (643, "42")
+    assert (at(1025, None).busiest, at(1025, None).left, f"{at(1025, None).mean:.1f}") == (80, 131, "79.2")
+    assert f"{4e-6 * 131 * 128**2:.1f}" == "8.6"
+    assert [f"{100 * at(N, 1, 64, 16).idle:.0f}" for N in (513, 1409)] == ["39", "20"]
+    for words in ("107 / 132 = 81 %", "8 % is idle", "45 % is idle", "125 blocks with 13 k-steps", "128 k-steps instead of 129",
+                  "643 partial sums, 42 MB", "80 k-steps with 131 partial sums, 8.6 MB", "at 513 still 39 % is idle, at 1409 20 %"):
+        assert words in PROSE
+
+
+def test_the_story_of_the_title():
+    tuned = {N: best_for(N).gflops for N in (513, 4096)}
+    library = {r.N: r.gflops for r in data.load("wang").find("cuBLAS", dtype="float32")}
+    assert [f"{tuned[N] / library[N]:.0%}" for N in (4096, 513)] == ["90%", "62%"]
+    wide = ("sgemm_warp_tile", tuple(get("sgemm_warp_tile").check(WM=32, WN=64).items()))
+    large = parts()[wide][513]
+    assert f"{large / library[513]:.0%}" == "23%"
+
+
+def test_the_order_of_additions_matters():
+    table = busy.orders_of_addition()
+    assert len(table.rows) == 4
+    assert sum(row[2] for row in table.rows) == math.factorial(6) == 720
+
+
+def test_the_mistakes_are_found_as_the_lesson_says(mine):
+    for text in (busy.first_block_ends(), busy.interleaved_shares()):
+        report = check(text)
+        assert [finding.kind for finding in report.findings] == ["endless"]
+        assert "never for a later one" in str(report)
+    for line in CELLS["break"].split("```")[1].splitlines()[1:-1]:
+        assert line in busy.first_block_ends().splitlines() or "leave" in line or "} else {" in line
+    assert check(mine.replace("units / BLOCKS * who + min(units % BLOCKS, who)", "units * who / BLOCKS")).findings[0].kind == "endless"
+
+
+def test_what_the_simulator_does_not_find_is_said():
+    assert all(check(text).right for name, text in variants(times.FILE.read_text(encoding="utf-8")) if "order" not in name)
+    assert "`check` is content" in PROSE
+
+
+def test_the_first_picture():
+    tiles, steps, blocks = EXAMPLE
+    shared = pieces(tiles, steps, blocks)
+    ax = draw_shares(shared, steps, arrows=True)
+    assert [bar.get_height() for bar in ax.patches if hasattr(bar, "get_height")][:7] == [p.steps for block in shared for p in block]
+    assert len([t for t in ax.texts if t.get_text() == ""]) == sum(p.last < steps for block in shared for p in block)
+    assert "Block 1: tile 1, k-steps 0 to 2, left to a later block; tile 0" in describe_shares(shared, steps)
+    assert all(p.block + 1 == next(q.block for b in shared for q in b if q.tile == p.tile and q.last == steps)
+               for block in shared for p in block if p.last < steps)
+
+
+@pytest.mark.parametrize(("blocks", "left", "busiest"), [(9, 0, 6), (3, 0, 18), (18, 9, 3), (4, 3, 14), (7, 5, 8)])
+def test_the_sliders_picture(blocks, left, busiest):
+    tile = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "WIDE": 1, "RESIDENT": 1, "blocks": blocks}
+    result = evaluate("sgemm_stream_k", 96, tile, backend="sim")
+    _, told = busy.shares_picture(result)
+    assert f"9 tiles of 6 k-steps on {blocks} blocks" in told
+    assert f" {left} partial sums, {4096 * left:,} bytes" in told
+    assert max(sum(p.steps for p in block) for block in pieces(9, 6, blocks)) == busiest
+
+
+def test_the_scoreboard():
+    rows = {row[0]: row for row in busy.scoreboard().rows}
+    assert set(rows) == set(times.RACED)
+    assert rows[513][-1].startswith("0.906 (")
+    assert "64 × 64, 132 blocks" in rows[513]
+    assert "64 × 128, 396 blocks" in rows[2049]
+    squares = groups(data.readings("race").rows)["float32 squares"]
+    assert (len(squares), f"{mean(squares):.3f}") == (22, "1.054")
+    assert f"{1 - (513 / 576) ** 2:.0%}" == "21%"
+    assert math.ceil(81 * 33 / 132) == 21
+    assert "1545 MHz, 1980 MHz" in data.readings("race").made_by
+    assert "0.906" in busy.race_here(513)
+    assert all(words in PROSE for words in ("is 1.054", "stood at 1545 MHz", "we still lose: 0.906", "it chose 396 with tiles of 64 × 128",
+                                         "21 % lies outside"))
+
+
+def test_recorded_shares():
+    rows = {row[0]: row for row in busy.shares_recorded().rows}
+    fewer, faster = ({N: float(row[i]) for N, row in rows.items()} for i in (3, 6))
+    assert rows[513][2] == "65 → 13"
+    assert faster[513] == pytest.approx(2, abs=0.2)
+    for N in (1409, 1536):
+        assert fewer[N] == pytest.approx(1.8, abs=0.05)
+        assert 1.5 < faster[N] < 1.9
+    assert fewer[2048] < 1.05
+    assert 0.97 < faster[2048] < 1.05
+    assert all(0.7 < faster[N] / fewer[N] < 1.1 for N in times.SHOWN[1:])
+    whole = times.time_of(513, "1")["median_s"] * 1e6
+    assert (round(whole / 65, 1), round(13 * whole / 65)) == (0.9, 12)
+    assert times.time_of(513, "1", "64 × 64")["median_s"] < times.time_of(513, "even")["median_s"]
+    assert {row["wrong"] for row in data.readings("sharing").find(kind="time")} == {0}
+
+
+def test_recorded_splits():
+    table = {row[0]: row for row in busy.splits_recorded(1025).rows}
+    micro = {name: float(row[5].split()[0]) for name, row in table.items()}
+    assert min(micro, key=micro.get) == "even shares"
+    assert min((name for name in micro if name != "even shares"), key=micro.get) == "3 per tile"
+    assert (table["8 per tile"][2], table["even shares"][2]) == (81, 80)
+    assert micro["8 per tile"] > 1.3 * micro["even shares"]
+    assert float(table["8 per tile"][4]) / float(table["even shares"][4]) == pytest.approx(5, abs=0.2)
+    assert table["8 per tile"][1] == 648
+
+
+def test_what_a_gpu_did_not_find():
+    rows = data.readings("sharing").find(kind="runs")
+    assert [row["variant"] for row in rows] == [name for name, _ in variants(times.FILE.read_text(encoding="utf-8"))]
+    assert {(row["M"], row["N"], row["K"], row["blocks"], row["launches"]) for row in rows} == {(512, 512, 512, 132, 100)}
+    assert {(row["wrong_launches"], row["results"]) for row in rows} == {(0, 1)}
+    assert len(busy.on_a_gpu().rows) == 6
+    begins = [share_begins(who, 1024 * 64, 132) for who in range(133)]           # `even` shares out all tiles, without whole waves first
+    blocks_of = [len({who for who in range(132) if begins[who] < 64 * tile + 64 and begins[who + 1] > 64 * tile}) for tile in range(1024)]
+    assert max(blocks_of) == 2
+    assert 7 < (begins[1] - begins[0]) / 64 < 8
+
+
+def test_what_was_measured_is_what_is_here():
+    assert data.readings("sharing").sources["even"] == fingerprint(times.FILE.read_text(encoding="utf-8"))
+    assert stale("sharing") == ()
+
+
+def test_search_and_choice():
+    found = search(N=1024)
+    assert (found.tried, len(found.all_times), len(found.candidates)) == (17, 48, 144)
+    assert search(256).tried == 45
+    assert found.all_times[found.best] == min(found.all_times.values())
+    assert f"{best_for(1025).gflops / best_for(1024).gflops - 1:.0%}" == "-27%"
+    picture = choice_by_size({N: best_for(N).gflops for N in (1024, 1025)})
+    assert "No other kernel to choose from lies above the chosen one" in picture.alt
+
+
+def test_partial_sums_are_read_once_each(mine):
+    A, B = (np.random.default_rng(3).standard_normal(shape, dtype=np.float32) for shape in ((48, 40), (40, 48)))
+    first, second = (run(mine, A, B, backend="sim").C for _ in range(2))
+    assert first.tobytes() == second.tobytes()
+    assert np.abs(first - A.astype(float) @ B).max() < 1e-4
+    assert counts.M * counts.N // 256 == 9
