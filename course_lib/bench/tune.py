@@ -8,12 +8,12 @@ import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from course_lib import gpu
-from course_lib.arch import DEFAULT_DEVICE, Device
+from course_lib.arch import DEFAULT_DEVICE, DEVICES, Device
 from course_lib.bench.compiling import compile_texts
 from course_lib.bench.least import least_seconds, modelled_seconds
 from course_lib.bench.sweep import Sweep, sweep
@@ -95,6 +95,13 @@ class BoundPruner:
         """Return why a task cannot be the fastest, or nothing."""
         bound, best = self.bounds.get(task.identity, 0.0), self.best.get(product_of(task), math.inf)
         return f"it takes at least {1e6 * bound:.2f} µs by the model, and {1e6 * best:.2f} µs are reached" if bound > best else ""
+
+
+def device_here() -> Device:
+    """Return the GPU of this machine, by the name that the device table has for it: what was measured on a device is found by that name."""
+    live = gpu.live_device()
+    short = live.name.removeprefix("NVIDIA ")
+    return replace(live, name=short) if short in DEVICES else live
 
 
 def time_of(record: Record, on: Device = DEFAULT_DEVICE) -> float | None:
@@ -179,7 +186,7 @@ def tune(kernel: str, products: Iterable[tuple[int, int, int]], transposed: tupl
         As `plan` and `sweep`.
     """
     backend = backend or choose_backend()
-    on = gpu.live_device() if backend == "gpu" and executor is None else DEFAULT_DEVICE
+    on = device_here() if backend == "gpu" and executor is None else DEFAULT_DEVICE
     tasks = [one for sizes in dict.fromkeys(products)
              for one in plan(kernel, sizes, transposed, on=on, backend=backend, budget_s=budget_s)]
     bounds = {one.identity: least_seconds(one, on) for one in tasks}

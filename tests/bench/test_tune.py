@@ -245,6 +245,16 @@ def test_the_table_says_what_pruning_saved(timed, tmp_path):
     assert ax.lines[0].get_ydata()[0] >= ax.patches[0].get_height(), "no speed is above its bound"
 
 
+@pytest.mark.parametrize(("name", "expected"), [("NVIDIA H200", "H200"), ("NVIDIA X", "NVIDIA X")])
+def test_what_was_measured_on_a_device_bounds_the_one_that_its_driver_names(name, expected, monkeypatch):
+    monkeypatch.setattr(gpu, "live_device", lambda: replace(DEFAULT_DEVICE, name=name))
+    found = tune.device_here()
+    assert found.name == expected
+    one = task("dgemm_stream_k", 4096, {"blocks": 132}, backend="gpu")
+    on_tensor_cores = 2 * 4096**3 / 66.5e12
+    assert (least_seconds(one, found) >= on_tensor_cores) == (expected == "H200")
+
+
 def test_a_record_without_a_result_has_no_time():
     failed = Record("sgemm_stream_k", 64, {}, median_s=1.0, state="failed")
     assert tune.time_of(failed) is None
