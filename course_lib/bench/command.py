@@ -3,10 +3,12 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import plans, race, recording, training
+from course_lib.bench import plans, race, recording, shapes, training, tried, tune
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
 from course_lib.bench.tuned import TUNED_SIZES
@@ -52,7 +54,33 @@ def add_parsers(benchmarks: Any) -> None:
     fastest = benchmarks.add_parser("race", help="the course's fastest kernels against cuBLAS, in turn, on this machine's GPU")
     fastest.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes and nothing else")
     fastest.add_argument("--dtypes", type=_names, default=tuple(race.CONTESTANTS), metavar="A,B", help="element types")
+    fastest.add_argument("--chosen", action="store_true", help="run what course_lib.run.choose chooses instead of trying every tile")
+    fastest.add_argument("--held-out", type=int, metavar="SEED", help="products that a seed draws and the table of choices does not have: "
+                         "what is chosen against the fastest of all, and against cuBLAS")
+    fastest.add_argument("--count", type=int, default=shapes.HELD_OUT, help="how many of those, for each element type")
     fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
+    _add_tune(benchmarks)
+    many = benchmarks.add_parser("shapes", help="every tile for products of many shapes, which a seed draws, on this machine's GPU")
+    many.add_argument("--seed", type=int, help="that draws the products which the dispatcher's table is not made from")
+    many.add_argument("--held-out", type=int, metavar="COUNT", help="of them, for each element type")
+    many.add_argument("--dtypes", type=_names, default=tuple(race.CONTESTANTS), metavar="A,B", help="element types")
+    many.add_argument("--out", type=Path, required=True, metavar="FILE", help="write the readings there")
+
+
+def _add_tune(benchmarks: Any) -> None:
+    best = benchmarks.add_parser("tune", help="the fastest parameters of a kernel for each of some products; what cannot win is pruned",
+                                 formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    best.add_argument("--kernel", default="sgemm_stream_k", help="a name of the catalog")
+    best.add_argument("--sizes", type=_products, default=((1024,) * 3,), metavar="512,100x200x300", help="N of squares, or M×N×K with an x")
+    best.add_argument("--transa", action="store_true", help="A is stored transposed")
+    best.add_argument("--transb", action="store_true", help="B is stored transposed")
+    best.add_argument("--backend", choices=("gpu", "sim"), help="gpu: times; sim: counters and modelled times. None: a GPU when one works")
+    best.add_argument("--budget", type=float, default=tune.BUDGET_S, metavar="S", help="seconds to measure each combination")
+    best.add_argument("--workers", type=int, default=1, metavar="P", help="processes; more than one GPU is for Dask, see docs/sweeps.md")
+    best.add_argument("--all", action="store_true", help="prune nothing")
+    best.add_argument("--out", type=Path, metavar="FILE", help="keep each result there at once, a line of JSON each")
+    best.add_argument("--resume", action="store_true", help="go on with FILE: what it holds is not measured again")
+    best.add_argument("--chart", type=Path, metavar="FILE.svg", help="draw the best of each product")
 
 
 def _add_recording(benchmarks: Any) -> None:
@@ -73,6 +101,10 @@ def run(wanted: argparse.Namespace) -> int:
         return training.main(wanted)
     if wanted.benchmark == "race":
         return _race(wanted)
+    if wanted.benchmark == "tune":
+        return _tune(wanted)
+    if wanted.benchmark == "shapes":
+        return _shapes(wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
@@ -91,12 +123,33 @@ def run(wanted: argparse.Namespace) -> int:
 def _race(wanted: argparse.Namespace) -> int:
     """Run the race, print its table, keep its readings; the status is 1 when an answer was wrong."""
     choose_backend("gpu")
-    wanted_heats = race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes)
-    found = race.race(wanted_heats, say=lambda text: print(text, flush=True))
+    judged = wanted.held_out is not None
+    wanted_heats = (shapes.held_out(wanted.held_out, wanted.count, wanted.dtypes) if judged
+                    else race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes))
+    found = race.race(wanted_heats, say=lambda text: print(text, flush=True), chosen=wanted.chosen, judged=judged)
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
     return int(any(row["wrong"] for row in found.rows))
+
+
+def _tune(wanted: argparse.Namespace) -> int:
+    """Tune a kernel, print its table and draw its chart."""
+    options = {"backend": wanted.backend, "out": wanted.out, "resume": wanted.resume, "budget_s": wanted.budget, "prune": not wanted.all}
+    with ProcessPoolExecutor(wanted.workers) if wanted.workers > 1 else nullcontext() as executor:
+        found = tune.tune(wanted.kernel, wanted.sizes, (wanted.transa, wanted.transb), executor=executor, at_once=wanted.workers, **options)
+    print(tune.table(found))
+    if wanted.chart and found.best:
+        tune.chart(found, wanted.chart)
+    return STOPPED if found.found.interrupted else int(bool(found.found.failed))
+
+
+def _shapes(wanted: argparse.Namespace) -> int:
+    """Try all tiles for many shapes and keep the readings; the status is 1 when an answer was wrong."""
+    choose_backend("gpu")
+    found = tried.try_all(tried.wanted(wanted.seed, wanted.held_out, wanted.dtypes), say=lambda text: print(text, flush=True))
+    wanted.out.write_text(dumps(found), encoding="utf-8")
+    return int(any(row.get("wrong") for row in found.rows))
 
 
 def tasks(wanted: argparse.Namespace) -> list[Task]:
@@ -173,6 +226,17 @@ def _numbers(text: str) -> tuple[int, ...]:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 256,512") from None
+
+
+def _products(text: str) -> tuple[tuple[int, int, int], ...]:
+    found = []
+    for word in text.replace("×", "x").split(","):
+        numbers = word.split("x")
+        if len(numbers) not in (1, 3) or not all(n.isdecimal() and int(n) for n in numbers):
+            raise argparse.ArgumentTypeError(f"{word!r} is no product: write 512 for a square, or 100x200x300 for M × N × K")
+        M, N, K = (int(n) for n in (numbers * 3)[:3])
+        found.append((M, N, K))
+    return tuple(found)
 
 
 def _choice(text: str) -> tuple[str, tuple[int, ...]]:

@@ -11,7 +11,7 @@ from course_lib.bench.tasks import Identity, Task
 from course_lib.data.records import Record, as_row
 from course_lib.errors import CourseError
 
-FINAL = ("done", "skipped")
+FINAL = ("done", "skipped", "pruned")
 
 
 class Journal:

@@ -7,17 +7,17 @@ fastest contestant; library and kernel are then measured in turn, so that a warm
 import ctypes
 import datetime
 import math
-import multiprocessing
 import statistics
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from course_lib import gpu, toolchain
+from course_lib.bench.compiling import compile_texts
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.bench.on_gpu import inputs
 from course_lib.bench.tuned import TUNED_SIZES
@@ -25,7 +25,9 @@ from course_lib.data.readings import Readings
 from course_lib.gpu.library import bind_product, library_version
 from course_lib.gpu.timing import call_once, time_call
 from course_lib.kernels import get
+from course_lib.model.stream_k import block_counts
 from course_lib.run.accuracy import tolerance
+from course_lib.run.choice import choose
 
 TURNS = 7             # how often library and kernel are measured in turn
 TRIAL_S = 0.01        # seconds for each contestant before that
@@ -94,15 +96,12 @@ def candidates(heat: Heat, multiprocessors: int) -> Iterator[dict[str, int]]:
     rows = {heat.M if heat.TRANSA else heat.K, heat.K if heat.TRANSB else heat.N, heat.N}
     fixed = {"WIDE": 1 if any(length % wide for length in rows) else wide, "TRANSA": heat.TRANSA, "TRANSB": heat.TRANSB}
     for tile in tiles:
-        whole = math.ceil(heat.M / tile["BM"]) * math.ceil(heat.N / tile["BN"])
-        steps, slots = math.ceil(heat.K / tile["BK"]), multiprocessors * tile["RESIDENT"]
-        counts = {whole} | {whole * n for n in (2, 3, 4, 8) if whole * n <= slots and steps >= 2 * n}
-        counts |= {n for n in {slots, multiprocessors} if whole * steps >= 4 * n}
-        yield from ({**tile, **fixed, "blocks": count} for count in sorted(counts) if not get(CONTESTANTS[heat.dtype][0]).problems(
+        counts = block_counts(heat.M, heat.N, heat.K, (tile["BM"], tile["BN"], tile["BK"]), tile["RESIDENT"], multiprocessors)
+        yield from ({**tile, **fixed, "blocks": count} for count in counts if not get(CONTESTANTS[heat.dtype][0]).problems(
             **tile, **fixed, blocks=count))
 
 
-class _Arrays:
+class Arrays:
     """The matrices of a heat on the GPU, and calls that make its product."""
 
     def __init__(self, heat: Heat) -> None:
@@ -144,60 +143,76 @@ class _Arrays:
         return int((~(abs(self.C - right) <= allowed)).sum())                # NaN is wrong
 
 
-def run_heat(heat: Heat, multiprocessors: int) -> dict[str, Any]:
-    """Measure one product: choose the fastest parameters, check the answer, then let library and kernel take turns.
+def trials(arrays: Arrays, multiprocessors: int) -> list[tuple[dict[str, int], float]]:
+    """Return what was tried for a product: parameters and seconds."""
+    return [(parameters, trial(arrays.ours(parameters))) for parameters in candidates(arrays.heat, multiprocessors)]
+
+
+def trial(call: Callable[[Any], object]) -> float:
+    """Return about how many seconds a call takes: a few samples."""
+    return time_call(call, repeats=5, warmup=2, budget_s=TRIAL_S).median_s
+
+
+def run_heat(heat: Heat, multiprocessors: int, chosen: bool = False, judged: bool = False) -> dict[str, Any]:
+    """Measure one product: choose the parameters, check the answer, then let library and kernel take turns.
+
+    Parameters
+    ----------
+    chosen
+        Take what `run.choose` chooses, instead of the fastest of all candidates.
+    judged
+        Take what `run.choose` chooses, and let the fastest of all candidates take turns with it.
 
     Returns
     -------
     dict
         "kernel", the heat's fields, "parameters", seconds "ours" and "library" (medians of the turns), "ratio" (the median of
-        library / ours in each turn), its quartiles "low" and "high", and "wrong", the number of wrong elements.
+        library / ours in each turn), its quartiles "low" and "high", and "wrong", the number of wrong elements. When judged also "best",
+        the parameters of the fastest candidate, and "to_best", the median of its time over ours in each turn: 1 when nothing was faster.
     """
-    arrays = _Arrays(heat)
-    library = arrays.library()
-    tried = {}
-    for parameters in candidates(heat, multiprocessors):
-        call = arrays.ours(parameters)
-        tried[time_call(call, repeats=5, warmup=2, budget_s=TRIAL_S).median_s] = parameters, call
-    parameters, call = tried[min(tried)]
+    arrays = Arrays(heat)
+    tried = [] if chosen and not judged else trials(arrays, multiprocessors)
+    best = min(tried, key=itemgetter(1))[0] if tried else {}
+    parameters = choice(heat) if chosen or judged else best
+    call = arrays.ours(parameters)
     wrong = arrays.wrong(call)
-    turns = [tuple(time_call(f, repeats=5, warmup=2, budget_s=2 * TRIAL_S).median_s for f in (library, call)) for _ in range(TURNS)]
-    low, ratio, high = statistics.quantiles([theirs / ours for theirs, ours in turns], n=4)
-    return {"kernel": CONTESTANTS[heat.dtype][0], **asdict(heat), "parameters": parameters,
-            "library": statistics.median(t for t, _ in turns),
-            "ours": statistics.median(t for _, t in turns), "ratio": ratio, "low": low, "high": high, "wrong": wrong}
+    turns = take_turns([arrays.library(), call, *([arrays.ours(best)] if judged else [])])
+    low, ratio, high = statistics.quantiles([times[0] / times[1] for times in turns], n=4)
+    row = {"kernel": CONTESTANTS[heat.dtype][0], **asdict(heat), "parameters": parameters,
+           "library": statistics.median(times[0] for times in turns),
+           "ours": statistics.median(times[1] for times in turns), "ratio": ratio, "low": low, "high": high, "wrong": wrong}
+    return row | ({"best": best, "to_best": statistics.median(times[2] / times[1] for times in turns)} if judged else {})
 
 
-def _compile_all(wanted, multiprocessors, arch):
-    """Compile what the heats will try, on all cores, into the cache on the disk: the GPU then does not wait for a compiler."""
-    from tqdm import tqdm
+def choice(heat: Heat) -> dict[str, int]:
+    """Return the parameters that `run.choose` chooses for a product.
 
-    texts = {(CONTESTANTS[heat.dtype][0], arch, tuple(sorted({**parameters, "blocks": 1}.items())))
-             for heat in wanted for parameters in candidates(heat, multiprocessors)}
-    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
-        for _ in tqdm(pool.map(_compile, sorted(texts)), total=len(texts), unit=" texts", leave=False):
-            pass
+    >>> choice(Heat("float64", 100, 37, 64))["WIDE"]
+    1
+    """
+    return choose(heat.M, heat.N, heat.K, heat.dtype, bool(heat.TRANSA), bool(heat.TRANSB)).parameters
 
 
-def _compile(text):
-    name, arch, parameters = text
-    kernel = get(name)
-    toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**dict(parameters)))
+def take_turns(calls: Sequence[Callable[[Any], object]]) -> list[tuple[float, ...]]:
+    """Return the seconds of each call in each turn."""
+    return [tuple(time_call(call, repeats=5, warmup=2, budget_s=2 * TRIAL_S).median_s for call in calls) for _ in range(TURNS)]
 
 
-def race(wanted: Iterable[Heat], say: Callable[[str], object] = print) -> Readings:
-    """Run all heats on the GPU; say a line for each."""
+def race(wanted: Iterable[Heat], say: Callable[[str], object] = print, chosen: bool = False, judged: bool = False) -> Readings:
+    """Run all heats on the GPU; say a line for each. `chosen`, `judged`: as for `run_heat`."""
     from tqdm import tqdm
 
     status = gpu.probe()
     multiprocessors = gpu.live_device().sms
     rows, all_heats = [], tuple(wanted)
-    _compile_all(all_heats, multiprocessors, str(status.arch))
+    compile_texts(((CONTESTANTS[heat.dtype][0], parameters) for heat in all_heats for parameters in (
+        [choice(heat)] if chosen and not judged else candidates(heat, multiprocessors))), str(status.arch))
     for heat in tqdm(all_heats, unit=" products", leave=False):
-        rows.append(run_heat(heat, multiprocessors))
+        rows.append(run_heat(heat, multiprocessors, chosen, judged))
         say(line(rows[-1]))
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
-    made_by = f"python -m course_lib.bench race; cuBLAS {library_version()}, NVRTC {nvrtc}; {_clocks()}"
+    options = " --held-out" if judged else " --chosen" if chosen else ""
+    made_by = f"python -m course_lib.bench race{options}; cuBLAS {library_version()}, NVRTC {nvrtc}; {_clocks()}"
     sources = {row["kernel"]: fingerprint_of(get(row["kernel"])) for row in rows}
     return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(), made_by, tuple(rows), sources)
 
@@ -218,6 +233,7 @@ def line(row: dict[str, Any]) -> str:
     flops = 2 * row["M"] * row["N"] * row["K"]
     tile = " ".join(f"{name}={value}" for name, value in row["parameters"].items() if name not in ("TRANSA", "TRANSB"))
     wrong = f"  WRONG: {row['wrong']} elements" if row["wrong"] else ""
+    wrong += f"  {row['to_best']:.3f} of the best known" if "to_best" in row else ""
     sizes = " × ".join(f"{row[name]:5}" for name in ("M", "N", "K"))
     return (f"{row['dtype']} {sizes} {operation:6} {row['ratio']:.3f} ({row['low']:.3f} … {row['high']:.3f})  "
             f"{flops / row['ours'] / 1e12:5.1f} of {flops / row['library'] / 1e12:5.1f} TFLOP/s  {tile}{wrong}")
@@ -243,11 +259,21 @@ def mean(rows: Iterable[dict[str, Any]]) -> float:
     return math.exp(statistics.fmean(math.log(row["ratio"]) for row in rows))
 
 
+def judgement(rows: Sequence[dict[str, Any]]) -> str:
+    """Return how the chosen parameters compare with the best known, or nothing where nobody asked.
+
+    >>> judgement([{"to_best": 0.5}, {"to_best": 0.9}])
+    '; chosen 0.671 of the best known, least 0.500'
+    """
+    ratios = [row["to_best"] for row in rows if "to_best" in row]
+    return f"; chosen {statistics.geometric_mean(ratios):.3f} of the best known, least {min(ratios):.3f}" if ratios else ""
+
+
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """Return the geometric means of the ratios and the worst of them, by element type and kind of product."""
     lines = []
     for name, members in groups(rows).items():
         worst = min(members, key=lambda row: row["ratio"])
         lines.append(f"{name:32} {mean(members):.3f} of cuBLAS's speed over {len(members)}; least {worst['ratio']:.3f} at "
-                     f"{worst['M']} × {worst['N']} × {worst['K']}; wrong {sum(row['wrong'] > 0 for row in members)}")
+                     f"{worst['M']} × {worst['N']} × {worst['K']}; wrong {sum(row['wrong'] > 0 for row in members)}{judgement(members)}")
     return "\n".join(lines)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 # Files that hold rows, not `Record`s.
-NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "library", "micro", "race", "traffic", "training",
-         "vectors")
+NAMES = ("ballast", "candidates", "choices", "coalescing", "cpu_orders", "cpu_roof", "filling", "library", "micro", "race", "traffic",
+         "training", "tried", "vectors")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Container
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-STATES = ("done", "failed", "skipped")
+STATES = ("done", "failed", "skipped", "pruned")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Record:
     correct
         The answer after timing, held to float64; None when nothing was computed.
     state, problem
-        "done", "failed" or "skipped" (these parameters cannot run), and the sentence that says why.
+        "done", "failed", "skipped" (these parameters cannot run) or "pruned" (by a model they cannot be the fastest), and the sentence
+        that says why.
     counters
         Of a run on the simulator.
     """

@@ -67,6 +67,27 @@ def _wide_sizes(M, N, K, p):
                  for name, length in rows.items() if length % p["WIDE"]), None)
 
 
+def widest(kernel: Kernel, sizes: tuple[int, int, int], transposed: tuple[bool, bool] = (False, False), aligned: bool = True) -> int:
+    """Return the elements of the widest copy that a product allows: as many as 16 bytes hold, or one.
+
+    Parameters
+    ----------
+    kernel
+        One of those here.
+    sizes, transposed
+        M, N and K; whether A and B are stored transposed.
+    aligned
+        Whether all matrices and their rows begin at multiples of 16 bytes. Without padding the lengths of the rows tell.
+
+    >>> sgemm, dgemm = kernels()
+    >>> widest(sgemm, (5, 8, 12)), widest(sgemm, (5, 8, 12), (True, False)), widest(dgemm, (5, 8, 12))
+    (4, 1, 2)
+    """
+    most = next(p.high for p in kernel.parameters if p.name == "WIDE")
+    operands = dict(zip(("TRANSA", "TRANSB"), map(int, transposed), strict=True))
+    return most if aligned and _wide_sizes(*sizes, {"WIDE": most, **operands}) is None else 1
+
+
 def _wide_strides(lda, ldb, ldc, p):
     return next((f"with WIDE = {p['WIDE']} rows begin at multiples of 16 bytes, but {name} = {value}: take WIDE = 1"
                  for name, value in {"lda": lda, "ldb": ldb, "ldc": ldc}.items() if value % p["WIDE"]), None)

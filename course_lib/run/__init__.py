@@ -9,6 +9,7 @@ and for programs on this machine's CPU `run_cpu("gemm_packed", A, B, threads=2)`
 from course_lib.run.accuracy import Mismatch, matches, max_error, mismatch, reference, tolerance
 from course_lib.run.ahead import Offer, compile_ahead, compile_offered, offer, translate_ahead
 from course_lib.run.bound import bound_of, one_block, work_of
+from course_lib.run.choice import Choice, choose, run_chosen
 from course_lib.run.copies import GatherResult, run_gather
 from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
 from course_lib.run.cpu_peak import CpuPeak, cpu_peak
@@ -26,11 +27,11 @@ from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpos
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
-    "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelChoice", "KernelLaunch", "KernelReads", "LaunchLimits",
+    "Choice", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelChoice", "KernelLaunch", "KernelReads", "LaunchLimits",
     "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "RunResult", "StepResult", "UnderWay", "VectorsResult",
-    "best_for", "bound_of", "build_cpu", "choose_backend", "compile_ahead", "compile_offered", "count_lines", "counter_name",
+    "best_for", "bound_of", "build_cpu", "choose", "choose_backend", "compile_ahead", "compile_offered", "count_lines", "counter_name",
     "cpu_peak", "execute", "fastest", "footprint", "kernel_reads", "limits_of", "line_table", "loop_reads", "matches",
     "max_error", "mismatch", "offer", "one_block", "parts", "per_line", "reference", "resolve", "resolve_cpu", "run",
-    "run_best", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors",
-    "tolerance", "translate_ahead", "work_of",
+    "run_best", "run_chosen", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused",
+    "run_vectors", "tolerance", "translate_ahead", "work_of",
 ]

@@ -1,8 +1,11 @@
 """Write docs/race.md: ratios to cuBLAS.
 
-Only the tables are written; the rest of the page stays as it is.
+Only the tables are written; the rest of the page stays as it is. The second of them says how good the choices by shape are.
 """
 
+from statistics import geometric_mean
+
+from course_lib.bench.choices import judge
 from course_lib.bench.race import groups, mean
 from course_lib.data import readings
 from tools import ROOT
@@ -11,9 +14,37 @@ from tools.pages import Part, page_command
 PAGE = ROOT / "docs" / "race.md"
 TABLES = Part("<!-- written by python -m tools page race -->", "<!-- end of tables -->")
 
+CHOICES = Part("<!-- choices written by python -m tools page race -->", "<!-- end of choices -->")
+
 
 def page(text: str) -> str:
     """Return the page's text with the tables written anew."""
+    return CHOICES.renewed(TABLES.renewed(text, raced()), chosen())
+
+
+def chosen() -> str:
+    """Return the tables on products that the table of choices was not made from."""
+    tried, table = readings("tried"), readings("choices")
+    found = judge(tried, table)
+    lines = [f"{tried.label[0].upper()}{tried.label[1:]}, driver {tried.driver}; {tried.made_by}.", "",
+             "| element type | products held out | best over chosen: geometric mean | least | cuBLAS over chosen: geometric mean | least |",
+             "|---|--:|--:|--:|--:|--:|"]
+    for dtype in ("float32", "float64"):
+        ratios, library = ([row[name] for row in found if row["dtype"] == dtype] for name in ("ratio", "to_library"))
+        lines.append(f"| {dtype} | {len(ratios)} | {geometric_mean(ratios):.3f} | {min(ratios):.3f} | {geometric_mean(library):.3f} | "
+                     f"{min(library):.3f} |")
+    lines += ["", "| M × N × K | op(A) op(B) | float32: chosen, µs | best | cuBLAS | float64: chosen | best | cuBLAS |",
+              "|---|---|--:|--:|--:|--:|--:|--:|"]
+    of_type = {dtype: [row for row in found if row["dtype"] == dtype] for dtype in ("float32", "float64")}
+    for rows in zip(*of_type.values(), strict=True):
+        cells = [f"{1e6 * time:.1f}" for row in rows for time in (row["chosen"][2], row["best"][2], row["to_library"] * row["chosen"][2])]
+        operands = "".join(letter + "ᵀ" * rows[0][name] for letter, name in (("A", "TRANSA"), ("B", "TRANSB")))
+        lines.append(f"| {' × '.join(str(rows[0][n]) for n in 'MNK')} | {operands} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def raced() -> str:
+    """Return the tables on the race."""
     found = readings("race")
     lines = [f"{found.label[0].upper()}{found.label[1:]}, driver {found.driver}; {found.made_by}.", "",
              "| products | how many | geometric mean of the ratios | least | at |", "|---|--:|--:|--:|---|"]
@@ -32,7 +63,7 @@ def page(text: str) -> str:
     for row in others:
         sizes = row["M"], row["N"], row["K"]
         lines.append(f"| {' × '.join(map(str, sizes))} | {row['ratio']:.3f} | {double[sizes]:.3f} |")
-    return TABLES.renewed(text, "\n".join(lines))
+    return "\n".join(lines)
 
 
 command = page_command(PAGE, page)
