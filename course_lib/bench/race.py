@@ -90,7 +90,7 @@ def candidates(heat: Heat, multiprocessors: int) -> Iterator[dict[str, int]]:
 
     >>> found = list(candidates(Heat("float64", 256, 256, 256), 132))
     >>> len(found), found[0]["blocks"], {p["WIDE"] for p in found}
-    (26, 4, {2})
+    (36, 4, {2})
     """
     _, wide, tiles = CONTESTANTS[heat.dtype]
     rows = {heat.M if heat.TRANSA else heat.K, heat.K if heat.TRANSB else heat.N, heat.N}
