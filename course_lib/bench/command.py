@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import plans, race, recording, training
+from course_lib.bench import plans, race, recording, stages, training
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
 from course_lib.bench.tuned import TUNED_SIZES
@@ -52,7 +52,10 @@ def add_parsers(benchmarks: Any) -> None:
     fastest = benchmarks.add_parser("race", help="the course's fastest kernels against cuBLAS, in turn, on this machine's GPU")
     fastest.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes and nothing else")
     fastest.add_argument("--dtypes", type=_names, default=tuple(race.CONTESTANTS), metavar="A,B", help="element types")
-    fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
+    ahead = benchmarks.add_parser("stages", help="lesson 17's kernels with more and more stages, and cuBLAS, on this machine's GPU")
+    ahead.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes")
+    for command in (fastest, ahead):
+        command.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
 
 
 def _add_recording(benchmarks: Any) -> None:
@@ -73,6 +76,8 @@ def run(wanted: argparse.Namespace) -> int:
         return training.main(wanted)
     if wanted.benchmark == "race":
         return _race(wanted)
+    if wanted.benchmark == "stages":
+        return _stages(wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
@@ -96,6 +101,16 @@ def _race(wanted: argparse.Namespace) -> int:
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
+    return int(any(row["wrong"] for row in found.rows))
+
+
+def _stages(wanted: argparse.Namespace) -> int:
+    """Measure lesson 17's kernels and keep the readings; the status is 1 when an answer was wrong."""
+    choose_backend("gpu")
+    found = stages.record(say=lambda text: print(text, flush=True), sizes=wanted.sizes or stages.SIZES)
+    if wanted.out:
+        wanted.out.write_text(dumps(found), encoding="utf-8")
+    print(f"{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
     return int(any(row["wrong"] for row in found.rows))
 
 

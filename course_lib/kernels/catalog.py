@@ -5,7 +5,8 @@ from course_lib.kernels import chien, copies, dmma, ladder, micro, mxv, stages, 
 from course_lib.kernels.cpu import CPU_KERNELS
 from course_lib.kernels.kernel import Kernel, close_names, find_named
 
-ALL = {kernel.name: kernel for family in (ladder, wang, wong, chien, tensor, dmma, stages, mxv, copies, micro) for kernel in family.kernels()}
+FAMILIES = (ladder, wang, wong, chien, tensor, dmma, stages, mxv, copies, micro)
+ALL = {kernel.name: kernel for family in FAMILIES for kernel in family.kernels()}
 KERNELS = {name: kernel for name, kernel in ALL.items() if kernel.kind == "product"}
 
 

@@ -81,7 +81,7 @@ def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
     else:
         width, height = p.get("BN", block[0]), p.get("BM", block[1] * p.get("OUT", 1))
         outputs = p.get("TM", 1) * p.get("TN", 1) * p.get("OUT", 1)
-        outputs = p["WM"] * p["WN"] // 32 if kernel.inputs else outputs       # those of a warp tile, on its 32 lanes
+        outputs = p["WM"] * p["WN"] // 32 if kernel.inputs or kernel.outputs_of else outputs     # those of a warp tile, on its 32 lanes
     assert cols <= grid[0] * width < cols + width
     assert rows <= grid[1] * height < rows + height
     assert block[0] * block[1] * outputs == width * height
