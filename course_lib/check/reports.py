@@ -115,19 +115,30 @@ def _way_out(report: Report, address: int, lines: Sequence[str]) -> str:
     for variable in report.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:
             terms = row_terms(plain_name(variable.name), "\n".join(lines), report.defines) or [0]
-            if len(terms) > 1 and (address - variable.offset) // 4 % sum(terms) >= max(terms):
+            size = element_bytes(plain_name(variable.name), "\n".join(lines))
+            if len(terms) > 1 and (address - variable.offset) // size % sum(terms) >= max(terms):
                 return "This is a word of the padding at the end of a row, which no element is stored in: is the index right?"
     return "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix"
 
 
 def element_name(report: Report, address: int, lines: Sequence[str]) -> str:
-    """Return "As[0][5]" for the 4-byte element of a shared array at an offset."""
+    """Return "As[0][5]" for the element of a shared array at an offset."""
     for variable in report.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:
-            name, index = plain_name(variable.name), (address - variable.offset) // 4
+            name = plain_name(variable.name)
+            index = (address - variable.offset) // element_bytes(name, "\n".join(lines))
             width = sum(row_terms(name, "\n".join(lines), report.defines))
             return f"{name}[{index // width}][{index % width}]" if width else f"{name}[{index}]"
     return f"byte {address} of shared memory"
+
+
+def element_bytes(name: str, text: str) -> int:
+    """Return the bytes of an element of a shared array as the text declares it; 4 where it does not say `double`.
+
+    >>> element_bytes("Bs", "__shared__ double As[8][8], Bs[8][8];"), element_bytes("As", "__shared__ float As[8];")
+    (8, 4)
+    """
+    return 8 if re.search(rf"__shared__[^;]{{0,200}}\bdouble\b[^;]{{0,200}}\b{re.escape(name)}\s*\[", text) else 4
 
 
 def row_terms(name: str, text: str, defines: Mapping[str, Any] | None = None) -> list[int]:
