@@ -15,6 +15,7 @@ from course_lib.run.cpu_peak import CpuPeak, cpu_peak
 from course_lib.run.cpu_result import CpuResult
 from course_lib.run.dispatch import KernelChoice, best_for, fastest, parts, run_best
 from course_lib.run.footprint import Footprint, footprint
+from course_lib.run.in_flight import CopyWait, stages_in_flight
 from course_lib.run.launch import KernelLaunch, choose_backend, execute
 from course_lib.run.limits import LaunchLimits, UnderWay, limits_of
 from course_lib.run.lines import LineCount, count_lines
@@ -26,11 +27,11 @@ from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpos
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
-    "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelChoice", "KernelLaunch", "KernelReads", "LaunchLimits",
-    "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "RunResult", "StepResult", "UnderWay", "VectorsResult",
-    "best_for", "bound_of", "build_cpu", "choose_backend", "compile_ahead", "compile_offered", "count_lines", "counter_name",
-    "cpu_peak", "execute", "fastest", "footprint", "kernel_reads", "limits_of", "line_table", "loop_reads", "matches",
-    "max_error", "mismatch", "offer", "one_block", "parts", "per_line", "reference", "resolve", "resolve_cpu", "run",
+    "CopyWait", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelChoice", "KernelLaunch", "KernelReads",
+    "LaunchLimits", "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "RunResult", "StepResult", "UnderWay",
+    "VectorsResult", "best_for", "bound_of", "build_cpu", "choose_backend", "compile_ahead", "compile_offered", "count_lines",
+    "counter_name", "cpu_peak", "execute", "fastest", "footprint", "kernel_reads", "limits_of", "line_table", "loop_reads",
+    "matches", "max_error", "mismatch", "offer", "one_block", "parts", "per_line", "reference", "resolve", "resolve_cpu", "run",
     "run_best", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors",
-    "tolerance", "translate_ahead", "work_of",
+    "stages_in_flight", "tolerance", "translate_ahead", "work_of",
 ]

@@ -177,10 +177,12 @@ class StrayShuffle:
 
 @dataclass(frozen=True)
 class TraceRecord:
-    """One memory access or barrier of a traced warp.
+    """One memory access or barrier of a traced warp, or a commit of asynchronous copies, or a wait for them.
 
     `mask`: bit l set when lane l takes part. `addresses`: (32,) int64, byte addresses, -1 for lanes that do not; for
     shared memory the offset in the block's shared memory. `width`: bytes per lane. `step`: warp instructions before it.
+    A `cp.async` gives two records, where it reads and where it writes; a lane that writes zeros alone reads nowhere. The operation of a
+    `cp.async.wait_group` ends with its number of groups.
     """
 
     step: int

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_lib.simt.host import counters, faults, lane_faults, levels
 from course_lib.simt.host.running import Running
-from course_lib.simt.ptx.ir import Instruction
+from course_lib.simt.ptx.ir import Imm, Instruction
 from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.simt.runtime import abi
 
@@ -110,6 +110,12 @@ def trace(run: Running) -> tuple[TraceRecord, ...]:
         ins, access = run.program.instructions[number], run.program.accesses.get(number)
         x, y = block % run.grid[0], block // run.grid[0]
         width = access.width * access.count if access else 0
-        records.append(TraceRecord(step, (x, y % run.grid[1], y // run.grid[1]), warp, ins.line, ins.name, mask, of_lanes, width,
+        records.append(TraceRecord(step, (x, y % run.grid[1], y // run.grid[1]), warp, ins.line, operation(ins), mask, of_lanes, width,
                                    faults.space_name(access, of_lanes)))
     return tuple(records)
+
+
+def operation(ins: Instruction) -> str:
+    """Return what a trace calls an instruction: its name, and the groups that a wait for asynchronous copies leaves under way."""
+    waits = ins.name == "cp.async.wait_group" and isinstance(ins.operands[0], Imm)
+    return f"{ins.name} {ins.operands[0].value}" if waits else ins.name

@@ -33,13 +33,13 @@ def describe(program: Placed, ins: Instruction, number: int) -> Tensor:
     """
     words = ins.opcode
     if words[2] == "commit_group" and len(words) == 3 and not ins.operands:
-        return Tensor("copy_group", abi.CopyGroup(kind=COMMIT))
+        return Tensor("copy_group", abi.CopyGroup(number=number, kind=COMMIT))
     if words[2] == "wait_all" and len(words) == 3 and not ins.operands:
-        return Tensor("copy_group", abi.CopyGroup(kind=WAIT_ALL))
+        return Tensor("copy_group", abi.CopyGroup(number=number, kind=WAIT_ALL))
     if words[2] == "wait_group" and len(words) == 3:
         if len(ins.operands) != 1 or not isinstance(ins.operands[0], Imm) or not 0 <= ins.operands[0].value < 1 << 31:
             raise malformed(ins, "the number of groups is a literal")
-        return Tensor("copy_group", abi.CopyGroup(kind=WAIT_GROUP, left=ins.operands[0].value))
+        return Tensor("copy_group", abi.CopyGroup(number=number, kind=WAIT_GROUP, left=ins.operands[0].value))
     return copy(program, ins, number)
 
 

@@ -111,7 +111,9 @@ extern "C" __device__ u32 copy_async(Warp* w, const Copy* c) {
     addresses(w, &c->source, source);
     if (resolve(w, &c->target, SHARED, target, host) || sizes_to_read(w, c, size)) return 1;
     if (w->traced) {
-        record(w, c->number, 0, source);
+#pragma unroll 1
+        for (u32 l = 0; l < LANES; ++l) host[l] = w->mask >> l & 1 && size[l] ? source[l] : (u64)-1;      // a copy of zeros reads nothing
+        record(w, c->number, 0, host);
         record(w, c->number, 0, target);
     }
     count(k, &c->target, SHARED, w->mask, target);
@@ -142,6 +144,7 @@ extern "C" __device__ u32 copy_async(Warp* w, const Copy* c) {
 }
 
 extern "C" __device__ u32 copy_group(Warp* w, const CopyGroup* g) {
+    if (w->traced && w->mask) record(w, g->number, 0, 0);
     if (!((Worker*)w->worker)->queues) return 0;
     Queue* q = queue_of(w);
     const u32 mask = w->mask;

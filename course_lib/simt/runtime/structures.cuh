@@ -88,7 +88,7 @@ struct Copy {                  // one cp.async
     u32 number, bytes, from_size, size_slot, ignore_slot, ignore_negated;
 };
 
-struct CopyGroup { u32 kind, left; };
+struct CopyGroup { u32 number, kind, left; };
 
 struct InFlight {              // a cp.async that some lanes have not waited for
     u32 mask, number, bytes, pad, group[LANES];

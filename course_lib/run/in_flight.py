@@ -1,0 +1,115 @@
+"""What is on its way to shared memory at each wait of a kernel that copies asynchronously, from its trace."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.arch import WARP
+from course_lib.errors import CourseError
+from course_lib.run.types import Traced
+from course_lib.simt.report import Index, TraceRecord
+
+COPY, COMMIT, WAIT = "cp.async.", "cp.async.commit_group", "cp.async.wait_"
+
+
+@dataclass(frozen=True)
+class CopyWait:
+    """One wait of a warp for asynchronous copies: what is on its way when the warp comes to it, and what still may be behind it.
+
+    Attributes
+    ----------
+    block, warp, line, step
+        Who waits, in which source line, and after how many instructions of the warp.
+    groups, groups_left
+        Committed groups that no wait has ended yet, before this wait and behind it. Groups without a copy, or with copies of zeros
+        alone, are among them.
+    bytes, bytes_left
+        What the warp has asked of global memory and not waited for, before this wait and behind it; a copy counts with its whole width,
+        and not at all where it only writes zeros. Copies that no group holds yet are among them.
+    """
+
+    block: Index
+    warp: int
+    line: int
+    step: int
+    groups: int
+    groups_left: int
+    bytes: int
+    bytes_left: int
+
+
+@dataclass
+class _Queue:
+    """The copies of one warp: how many groups each lane has committed and ended, and [group of each lane, bytes of each lane] of a copy."""
+
+    committed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(WARP, np.int64))
+    ended: NDArray[np.int64] = field(default_factory=lambda: np.zeros(WARP, np.int64))
+    copies: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
+
+    def groups(self) -> int:
+        return int((self.committed - self.ended).max())
+
+    def bytes(self) -> int:
+        return int(sum(size.sum() for _, size in self.copies))
+
+    def end(self, lanes: NDArray[np.bool_], left: int) -> None:
+        """End the groups of these lanes but the last `left`."""
+        self.ended = np.where(lanes, np.maximum(self.ended, self.committed - left), self.ended)
+        still = ((group, np.where(group < self.ended, 0, size)) for group, size in self.copies)
+        self.copies = [(group, size) for group, size in still if size.any()]
+
+
+def stages_in_flight(result: Traced) -> tuple[CopyWait, ...]:
+    """Return each wait for asynchronous copies of every traced warp, in the order of the trace.
+
+    Parameters
+    ----------
+    result
+        Of a run with `trace=` naming the warps. Bytes are those of the waiting warp alone; all warps of a block together are the block's.
+
+    Raises
+    ------
+    CourseError
+        Without a trace, or when no traced warp waits for copies.
+
+    Source: PTX ISA, "cp.async.commit_group", "cp.async.wait_group": a wait ends all groups but the last N that the thread has committed,
+    and `wait_all` those copies, too, that are in no group.
+
+    With two buffers the copies of one step are on their way at a wait, and none behind it.
+
+    >>> from course_lib.run import run
+    >>> ones = np.ones((128, 64), np.float32)
+    >>> found = stages_in_flight(run("sgemm_double_buffered", ones, ones.T.copy(), backend="sim", trace=[(0, 0)]))
+    >>> [(wait.bytes, wait.bytes_left) for wait in found]
+    [(1024, 0), (1024, 0), (1024, 0), (1024, 0)]
+    """
+    if not result.trace:
+        raise CourseError("this run has no trace: run it with trace=[((0, 0, 0), 0)] or every_warp(grid, block)")
+    found = tuple(_waits(result.trace))
+    if not found:
+        raise CourseError("no traced warp waits for asynchronous copies: this is for kernels with cp.async and a wait for it")
+    return found
+
+
+def _waits(trace: Sequence[TraceRecord]) -> Iterator[CopyWait]:
+    queues: dict[tuple[Index, int], _Queue] = {}
+    for record in (r for r in trace if r.operation.startswith(COPY)):
+        queue = queues.setdefault((record.block, record.warp), _Queue())
+        lanes = (record.mask >> np.arange(WARP) & 1).astype(bool)
+        if record.operation.startswith(WAIT):
+            yield _wait(record, queue, lanes)
+        elif record.operation == COMMIT:
+            queue.committed = queue.committed + lanes
+        elif record.space == "global":             # traced twice: where it reads, and where it writes
+            queue.copies.append((queue.committed, np.where(record.addresses >= 0, record.width, 0)))
+
+
+def _wait(record: TraceRecord, queue: _Queue, lanes: NDArray[np.bool_]) -> CopyWait:
+    groups, size = queue.groups(), queue.bytes()
+    _, _, left = record.operation.partition(" ")
+    if not left:                                   # wait_all
+        queue.committed = queue.committed + lanes  # as if what is in no group were one
+    queue.end(lanes, int(left or 0))
+    return CopyWait(record.block, record.warp, record.line, record.step, groups, queue.groups(), size, queue.bytes())
