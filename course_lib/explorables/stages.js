@@ -86,7 +86,7 @@ function drawHead(pen, view, now) {
   const first = write(pen, view, comma(now.idle), 0, 2.2 * text, { size: 2.2, weight: 700 });
   const words = ` idle ${now.idle === 1 ? "cycle" : "cycles"} since the first product${share}`, half = view.narrow ? width : 0.62 * width;
   write(pen, view, words, first + 0.2 * text, 2.2 * text, { weight: 600, most: half - first - 0.4 * text });
-  if (!view.narrow) write(pen, view, `${plural(now.way.length, "step")} on the way, ${comma(now.way.length * scene.bytes)} bytes`, width - 2, 2.2 * text, { weight: 600, align: "right", most: width - half });
+  if (!view.narrow && view.at > 0) write(pen, view, `${plural(now.way.length, "step")} on the way, ${comma(now.way.length * scene.bytes)} bytes`, width - 2, 2.2 * text, { weight: 600, align: "right", most: width - half });
 }
 
 /** A row per step: on its way (thin), waiting in shared memory, multiplied (tall). */
