@@ -87,11 +87,20 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
     else:
         ends = [(example.first_line, threads[0]), (example.second_line, threads[1])]
         write, read = ends if example.kind != "WAR" else ends[::-1]
+        copied = example.kind == "RAW" and example.first_copies
+        reason = _missing_wait(example) if copied else _missing_barrier(first, last, lines)
         luck = "right all the same, by luck of the order in which the warps run" if right else "wrong"
-        text = (f"thread {write[1]} writes {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
-                f"both belong to {block}, and {_missing_barrier(first, last, lines)}. The result is {luck}")
+        text = (f"thread {write[1]} {'copies to' if copied else 'writes'} {element} in line {write[0]} and thread {read[1]} reads it in line "
+                f"{read[0]}; both belong to {block}, and {reason}. The result is {luck}")
     return Finding("hazard", f"{text} ({times}, on input: {case.name}, {case})", last, line_text(lines, last),
                    facts={"case": case, "hazards": tuple(hazards)})
+
+
+def _missing_wait(example: Hazard) -> str:
+    """Say what orders an asynchronous copy and a read: the copying thread's wait, and for other threads a barrier behind it."""
+    if example.first_thread == example.second_thread:
+        return "this thread has not waited for that copy: it may still be on its way"
+    return "the copying thread's wait (cp.async.wait_group or wait_all) and a __syncthreads() behind it must stand between the two"
 
 
 def _missing_barrier(first: int, last: int, lines: Sequence[str]) -> str:

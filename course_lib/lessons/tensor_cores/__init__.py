@@ -2,7 +2,7 @@
 
 from course_lib.lessons.tensor_cores.costs import costs_of, costs_table
 from course_lib.lessons.tensor_cores.errors import error_picture, errors_by_depth, relative_errors
-from course_lib.lessons.tensor_cores.fragments import lane_share
+from course_lib.plots.lane_shares import lane_share
 from course_lib.lessons.tensor_cores.sliders import bit_sliders, error_sliders, lane_sliders
 
 __all__ = [
