@@ -2,7 +2,8 @@
 
 The gates read a launch of one block of four warps with 16 steps along K. With three stages and the copies of step s + 2 ordered before the
 product of step s, two steps are on their way during each product but the last two, where one and none are left: 2 / 16 = 0.125 of the
-reads of shared memory. Who orders behind the product has one step on its way at each read, as who has two stages.
+reads of shared memory. Who orders behind the first reads of a step, while others go on, has up to a third, and passes, too. Who orders behind
+the product has one step on its way at each read, as who has two stages.
 
 What a step is, in bytes, is a 16th of what the warp has copied in all. So a copy that nothing needs would make it look further ahead; and
 who copies one matrix alone would look as far ahead as who copies both. That is why the bytes of all copies must be those of A and B, with 1 %
@@ -78,7 +79,7 @@ def by_lanes(report: simt.Report, work: float) -> Reading:
     return Reading(lanes / work, f"{lanes} / {work}", by_line(report, OF_LANES))
 
 
-GATES = (Gate("shared reads with fewer than two steps on their way, of all", late_reads, 0.2, 1.0, 0.125, EARLY),
+GATES = (Gate("shared reads with fewer than two steps on their way, of all", late_reads, 0.5, 1.0, 0.125, EARLY),
          Gate("bytes copied asynchronously, off those of A and B", bytes_off, 0.01, 1.0, 0.0, ALL),
          Gate("bank conflicts, of all shared wavefronts", conflicts, 0.0, 96 / 144, 0.0, BANKS),
          Gate("multiply-adds by lanes, of all", by_lanes, 0.05, 1 / 256, 1 / 256, MATRIX))

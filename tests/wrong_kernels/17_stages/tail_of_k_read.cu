@@ -1,7 +1,7 @@
 // tail_of_k_read.cu -- copies what lies beyond K
 //
 // Part             main
-// Must fail for    wrong
+// Must fail for    out of bounds
 #define BM 32                    // a block of four warps computes BM x BN elements of C
 #define BN 32
 #define BK 16
