@@ -66,7 +66,7 @@ def test_the_long_plan_has_every_lesson_and_every_exercise_that_it_names():
 
 def test_the_table_of_later_lessons_has_their_minutes_and_points_and_those_of_their_exercises():
     *rows, last = [[row[0], number(row[1]), row[2], number(row[3]), number(row[4])] for row in table("After lesson 08")]
-    assert [row[0][:2] for row in rows] == [row[2][:2] for row in rows] == [f"{n:02}" for n in range(9, 17)]
+    assert [row[0][:2] for row in rows] == [row[2][:2] for row in rows] == [f"{n:02}" for n in range(9, 18)]
     for lesson, lesson_minutes, exercise, exercise_minutes, exercise_points in rows:
         assert lesson_minutes == minutes(of_number("notebooks", lesson[:2])), lesson
         path = of_number("exercises", exercise[:2])
@@ -75,6 +75,6 @@ def test_the_table_of_later_lessons_has_their_minutes_and_points_and_those_of_th
 
 
 def test_every_exercise_but_one_has_a_second_main_part():
-    for n in {*range(1, 17)} - {11}:
+    for n in {*range(1, 18)} - {11}:
         tags = {tag for cell in cells(of_number("solutions", f"{n:02}")) for tag in cell["metadata"].get("tags", [])}
         assert {"variant-a", "variant-b"} <= tags

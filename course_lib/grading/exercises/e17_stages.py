@@ -10,7 +10,8 @@ who copies one matrix alone would look as far ahead as who copies both. That is 
 on either side.
 
 The starter's rows are not padded: 16 and 32 doubles, one and two lines of all banks. A load wants four doubles of each of four rows at a
-time, all in the same banks: 8 wavefronts instead of 2. Its stores take 2 wavefronts each, without conflict. For a step each of four warps
+time, all in the same banks: 8 wavefronts instead of 2. (In variant b A's tile lies as it is stored, 32 doubles of a column side by side; it
+is the same.) Its stores take 2 wavefronts each, without conflict. For a step each of four warps
 has 8 loads of A, 8 of B and 8 stores: 6 · 16 / (8 · 16 + 2 · 8) = 96 / 144 = 0.6667.
 
 With beta = 0 an element of C takes a multiplication of a lane at the end, for 256 multiply-adds: 1 / 256. A kernel whose lanes do the
@@ -110,11 +111,17 @@ def _guess(given, got):
     return next((says for value, says in known.items() if abs(value / got[1] - 1) < 1e-9), "Look at the bytes") if got[1] else "Look at the bytes"
 
 
+def _part(part, title, entry, transposed):
+    return Spec(EXERCISE, part, title, entry, Sgemm(transposed, dtype="float64"), ("BM", "BN", "BK"), grid=tile_grid,
+                block=lambda tile: (32 * WARPS, 1, 1), cases=all_cases,
+                gate_case=lambda t: Case("counters", t["BM"], t["BN"], STEPS * t["BK"]), gates=GATES,
+                trace=tuple(((0, 0, 0), warp) for warp in range(WARPS)))
+
+
 PARTS = (
     FunctionSpec(EXERCISE, "plan", "Part 1: how many stages?", "plan", ("BM", "BN", "BK", "latency"),
                  ((64, 64, 16, 692), (64, 64, 32, 1557), (128, 128, 16, 1557), (32, 32, 16, 512), (64, 128, 16, 2048), (32, 64, 16, 257)),
                  _drawn, _plan, tolerance=1e-9, guess=_guess),
-    Spec(EXERCISE, "main", "Part 2: two steps ahead", "staged", Sgemm(dtype="float64"), ("BM", "BN", "BK"), grid=tile_grid,
-         block=lambda tile: (32 * WARPS, 1, 1), cases=all_cases, gate_case=lambda t: Case("counters", t["BM"], t["BN"], STEPS * t["BK"]),
-         gates=GATES, trace=tuple(((0, 0, 0), warp) for warp in range(WARPS))),
+    _part("main", "Part 2: two steps ahead", "staged", ""),
+    _part("main-b", "Part 2: two steps ahead (A stored column by column)", "staged_at", "A"),
 )
