@@ -45,19 +45,24 @@ __device__ __forceinline__ void copy_async(unsigned to, const double* from, bool
 #endif
 }
 
+// WIDE doubles from here to there, through registers.
+__device__ __forceinline__ void move(double* to, const double* from) {
+    if (WIDE == 2) *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
+    else *to = *from;
+}
+
 // Copy H x W doubles to a tile with LD doubles a row. p: the first of them; `rows` x `cols` of them are inside.
+// One comparison a copy and no branch: so the copies can lie among the products, and the edges cost what the middle does.
 template <int H, int W, int LD>
 __device__ __forceinline__ void copy_tile(unsigned tile, const double* p, int ld, int rows, int cols) {
     constexpr int ALONG = THREADS < W / WIDE ? THREADS : W / WIDE, STEP = THREADS / ALONG;
     static_assert(H % STEP == 0 && W / WIDE % ALONG == 0, "all threads copy as many");
     const int i = threadIdx.x / ALONG, j = threadIdx.x % ALONG * WIDE;
-    const bool whole = rows >= H && cols >= W;
     const size_t step = (size_t)STEP * ld;
     p += (size_t)i * ld + j, tile += 8 * (i * LD + j);
     for (int n = 0; n < H; n += STEP, p += step)
         for (int m = 0; m < W; m += WIDE * ALONG)
-            if (whole) copy_async(tile + 8 * (n * LD + m), p + m, true);
-            else copy_async(tile + 8 * (n * LD + m), p + m, i + n < rows && j + m < cols);
+            copy_async(tile + 8 * (n * LD + m), p + m, n < (j + m < cols ? rows - i : 0));
 }
 
 // Do `what` for each sum of a thread, with where it lies from the thread's first one on.
@@ -112,14 +117,16 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
         };
         // Lane q takes k = 2q and 2q + 1 of eight, lane g the columns 2g and 2g + 1 of sixteen. The instruction names them otherwise;
         // any order is right that A, B and C have in common, and with this one two doubles lie side by side.
-        const double* stage = shared;
+        int stage = 0;                         // doubles to the stage that is used
         const auto load_a = [&](int k, int r) {
-            const double* p = stage + (TRANSA ? (k + 2 * q) * LDA + first_row + 8 * r + g : (first_row + 8 * r + g) * LDA + k + 2 * q);
+            const double* As = shared + stage + (TRANSA ? 2 * q * LDA + first_row + g : (first_row + g) * LDA + 2 * q);
+            const double* p = As + (TRANSA ? k * LDA + 8 * r : 8 * r * LDA + k);
             const double2 v = TRANSA ? make_double2(p[0], p[LDA]) : *reinterpret_cast<const double2*>(p);
             a[r][0] = v.x, a[r][1] = v.y;
         };
         const auto load_b = [&](int k, int which) {
-            const double* p = stage + AS + (TRANSB ? (first_col + 2 * g) * LDB + k + 2 * q : (k + 2 * q) * LDB + first_col + 2 * g);
+            const double* Bs = shared + AS + stage + (TRANSB ? (first_col + 2 * g) * LDB + 2 * q : 2 * q * LDB + first_col + 2 * g);
+            const double* p = Bs + (TRANSB ? k : k * LDB);
             for (int n = 0; n < COLS; ++n)
                 for (int h = 0; h < 2; ++h) {
                     const double* w = p + (TRANSB ? 16 * n * LDB + h : h * LDB + 16 * n);
@@ -142,7 +149,7 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
             for (int n8 = 0; n8 < PAIRS; ++n8) {
                 const int next = ((n8 + 1) % PAIRS * SLICES + slice) * 8;
                 if (n8 == PAIRS - 1) {
-                    stage = stage == shared + (STAGES - 1) * (AS + BS) ? shared : stage + AS + BS;
+                    stage = stage == (STAGES - 1) * (AS + BS) ? 0 : stage + AS + BS;
                     arrived();
                 }
                 load_b(next, (n8 + 1) % 2);    // while the products go on
@@ -188,17 +195,23 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
             if (slice == 0) each(c, [&](double& x, int at) { x += __ldcg(&theirs[at]); });
         }
         if (slice > 0) continue;
+        const int rows = M - block_row - first_row - 2 * q, cols = N - block_col - first_col - 2 * g;     // inside, from the lane's first on
+        double* out = C + (size_t)(block_row + first_row + 2 * q) * ldc + block_col + first_col + 2 * g;
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r)
-            for (int n = 0; n < COLS; ++n)
-                for (int h = 0; h < 2; ++h) {
-                    const int row = block_row + first_row + 8 * r + 2 * q + h, col = block_col + first_col + 16 * n + 2 * g;
-                    double* out = &C[(size_t)row * ldc + col];
-                    if (WIDE == 2 && beta == 0 && row < M && col < N)
-                        *reinterpret_cast<double2*>(out) = make_double2(alpha * c[r][n][h], alpha * c[r][n][h + 2]);
-                    else                       // beta 0: C is not read
-                        for (int j = 0; j < 2; ++j)
-                            if (row < M && col + j < N) out[j] = alpha * c[r][n][h + 2 * j] + (beta == 0 ? 0 : beta * out[j]);
-                }
+        for (int r0 = 0; r0 < ROWS; r0 += 4) {
+            double old[4][COLS][2][2] = {};    // all of four rows are asked for before the first is used; beta 0: C is not read
+#pragma unroll
+            for (int store = 0; store < 2; ++store)
+                for (int r = r0; r < min(r0 + 4, ROWS); ++r)
+                    for (int n = 0; n < COLS; ++n)
+                        for (int h = 0; h < 2; ++h)
+                            for (int j = 0; j < 2; j += WIDE) {
+                                double *at = &out[(size_t)(8 * r + h) * ldc + 16 * n + j], *o = &old[r - r0][n][h][j];
+                                if (8 * r + h >= rows || 16 * n + j >= cols) continue;
+                                if (!store && beta != 0) move(o, at);
+                                for (int w = 0; w < WIDE && store; ++w) o[w] = alpha * c[r][n][h + 2 * (j + w)] + beta * o[w];
+                                if (store) move(at, o);
+                            }
+        }
     }
 }

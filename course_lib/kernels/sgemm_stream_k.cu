@@ -41,7 +41,15 @@ __device__ __forceinline__ void copy_async(unsigned to, const float* from, bool 
     else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0));
 }
 
-// Copy BK x X floats to tile[k][x]. K_NEXT: neighbours in memory differ in k. p: the first of them; `xs`, `ks` of them are inside.
+// COUNT floats from here to there, through registers.
+template <int COUNT>
+__device__ __forceinline__ void move(float* to, const float* from) {
+    if constexpr (COUNT == 4) *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+    else *to = *from;
+}
+
+// Copy BK x X floats to tile[k][x]. K_NEXT: neighbours in memory differ in k. p: the first of them; `xs` x `ks` of them are inside.
+// One comparison a copy and no branch: so the copies can lie among the products, and the edges cost what the middle does.
 template <int X, int LD, bool K_NEXT>
 __device__ __forceinline__ void copy_tile(unsigned tile, const float* p, int ld, int xs, int ks) {
     constexpr int COUNT = K_NEXT ? 1 : WIDE, ALONG = K_NEXT ? 8 : THREADS < X / COUNT ? THREADS : X / COUNT, STEP = THREADS / ALONG;
@@ -50,15 +58,10 @@ __device__ __forceinline__ void copy_tile(unsigned tile, const float* p, int ld,
     const int along = threadIdx.x % ALONG * COUNT, across = threadIdx.x / ALONG;
     const int x = K_NEXT ? across : along, k = K_NEXT ? along : across;
     p += (size_t)across * ld + along, tile += 4 * (k * LD + x);
-    const auto copy = [&](int xx, int kk, bool inside) {
-        copy_async<COUNT>(tile + 4 * (kk * LD + xx), p + (K_NEXT ? (size_t)xx * ld + kk : (size_t)kk * ld + xx), inside);
-    };
-    if (xs >= X && ks >= BK)                   // a whole tile: nothing to ask
-        for (int xx = 0; xx < X; xx += XSTEP)
-            for (int kk = 0; kk < BK; kk += KSTEP) copy(xx, kk, true);
-    else
-        for (int xx = 0; xx < X; xx += XSTEP)
-            for (int kk = 0; kk < BK; kk += KSTEP) copy(xx, kk, x + xx < xs && k + kk < ks);
+    for (int xx = 0; xx < X; xx += XSTEP)
+        for (int kk = 0; kk < BK; kk += KSTEP)
+            copy_async<COUNT>(tile + 4 * (kk * LD + xx), p + (K_NEXT ? (size_t)xx * ld + kk : (size_t)kk * ld + xx),
+                              K_NEXT ? xx < (k + kk < ks ? xs - x : 0) : kk < (x + xx < xs ? ks - k : 0));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
@@ -103,13 +106,15 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
             into = into == shared_at + 4 * (STAGES - 1) * STAGE ? shared_at : into + 4 * STAGE;
             asm volatile("cp.async.commit_group;");
         };
-        const float* stage = shared;
+        int stage = 0;                         // words to the stage that is used
         const auto load = [&](int k, int which) {                      // shared memory to registers
+            const float* As = shared + first_row + stage;
+            const float* Bs = shared + BK * LDA + first_col + stage;
 #pragma unroll
             for (int i = 0; i < TM; i += 4)
-                *reinterpret_cast<float4*>(&a[which][i]) = *reinterpret_cast<const float4*>(&stage[k * LDA + first_row + i * LM]);
+                *reinterpret_cast<float4*>(&a[which][i]) = *reinterpret_cast<const float4*>(&As[k * LDA + i * LM]);
             for (int j = 0; j < TN; j += 4)
-                *reinterpret_cast<float4*>(&b[which][j]) = *reinterpret_cast<const float4*>(&stage[(BK * LDA + k * LDB) + first_col + j * LN]);
+                *reinterpret_cast<float4*>(&b[which][j]) = *reinterpret_cast<const float4*>(&Bs[k * LDB + j * LN]);
         };
         const auto arrived = [] {              // the oldest stage is complete
             asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
@@ -123,7 +128,7 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
 #pragma unroll
             for (int k = 0; k < BK; ++k) {
                 if (k == BK - 1) {
-                    stage = stage == shared + (STAGES - 1) * STAGE ? shared : stage + STAGE;
+                    stage = stage == (STAGES - 1) * STAGE ? 0 : stage + STAGE;
                     arrived();
                 }
                 load((k + 1) % BK, (k + 1) % 2);                       // while the products of this k go on
@@ -166,15 +171,21 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
                     c[i][j + 1] += v.x, c[i][j] += v.y, c[i][j + 3] += v.z, c[i][j + 2] += v.w;
                 }
         }
+        const int rows = M - block_row - first_row, cols = N - block_col - first_col;      // inside, from the thread's first element on
+        float* out = C + (size_t)(block_row + first_row) * ldc + block_col + first_col;
 #pragma unroll
-        for (int i = 0; i < TM; ++i)
-            for (int j = 0; j < TN; ++j) {
-                const int row = block_row + first_row + i / 4 * 4 * LM + i % 4;
-                const int col = block_col + first_col + j / 4 * 4 * LN + j % 4;
-                if (row < M && col < N) {
-                    float* out = &C[(size_t)row * ldc + col];
-                    *out = alpha * c[i][j] + (beta == 0.0f ? 0.0f : beta * *out);     // beta 0: C is not read
-                }
-            }
+        for (int i = 0; i < TM; i += 4, out += (size_t)4 * LM * ldc) {
+            float old[4][TN] = {};             // all of four rows are asked for before the first is used; beta 0: C is not read
+#pragma unroll
+            for (int store = 0; store < 2; ++store)
+                for (int r = 0; r < 4; ++r)
+                    for (int j = 0; j < TN; j += WIDE) {
+                        const int col = j / 4 * 4 * LN + j % 4;
+                        if (i * LM + r >= rows || col >= cols) continue;
+                        if (!store && beta != 0.0f) move<WIDE>(&old[r][j], &out[(size_t)r * ldc + col]);
+                        for (int n = 0; n < WIDE && store; ++n) old[r][j + n] = alpha * c[i + r][j + n] + beta * old[r][j + n];
+                        if (store) move<WIDE>(&out[(size_t)r * ldc + col], &old[r][j]);
+                    }
+        }
     }
 }

@@ -28,8 +28,8 @@ def test_what_was_recorded_is_among_the_candidates():
 
 def test_the_recorded_means():
     found = {name: (len(rows), round(mean(rows), 2)) for name, rows in groups(ROWS).items()}
-    assert found["float32 squares"] == (len(TUNED_SIZES), 0.97)
-    assert found["float64 squares"] == (len(TUNED_SIZES), 0.99)
+    assert found["float32 squares"] == (len(TUNED_SIZES), 1.05)
+    assert found["float64 squares"] == (len(TUNED_SIZES), 1.03)
 
 
 @pytest.mark.parametrize("heat", [Heat("float32", 257, 64, 31), Heat("float32", 256, 64, 31), Heat("float32", 31, 64, 256, TRANSA=1),
