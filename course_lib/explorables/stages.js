@@ -26,11 +26,12 @@ export function shelves(tiles, stages, cycle) {
 }
 
 const positionOf = (values, stages = values.stages) => `${values.side}|${stages}|${values.latency}`;
-export function sceneOf(values, states) {
+export function sceneOf(values, states, before = null, at = 0) {
   const tiles = states.at[positionOf(values)], alone = states.at[positionOf(values, 1)], [latency, source] = states.latencies[values.latency];
   const times = [...new Set([0, ...tiles.flat()])].sort((a, b) => a - b), multiply = states.multiply[values.side], steps = times.length - 1;
   return { tiles, times, multiply, latency, source, stages: values.stages, bytes: states.bytes[values.side], side: values.side, most: Math.max(...states.latencies.map(([cycles]) => cycles)),
-    span: alone.at(-1)[3], steps, rest: steps, seconds: step => clamp(((times[step + 1] ?? times[step]) - times[step]) / 450, 0.35, 1.6), answer: counted(tiles, tiles.at(-1)[3]).idle };
+    span: alone.at(-1)[3], steps, begin: before && at >= before.steps - EPS ? steps : 0,      // who has seen the end sees the next one at once
+    seconds: step => clamp(((times[step + 1] ?? times[step]) - times[step]) / 450, 0.35, 1.6), answer: counted(tiles, tiles.at(-1)[3]).idle };
 }
 /** The cycle that a moment between two steps stands for. */
 export function cycleAt(scene, at) {
