@@ -5,7 +5,6 @@
 
 import datetime
 import statistics
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from course_lib import gpu, toolchain
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.bench.on_gpu import inputs
 from course_lib.data.readings import Readings
+from course_lib.gpu.clock import clock_under
 from course_lib.gpu.library import bind_product, library_version
 from course_lib.gpu.timing import time_call
 from course_lib.kernels import get
@@ -108,26 +108,6 @@ def _pointer(stream):
     import ctypes
 
     return ctypes.c_void_p(stream.ptr)
-
-
-def clock_under(call: Callable[[Any], object], launches: int) -> dict[str, float]:
-    """Return clock (MHz) and power (W) that nvidia-smi reads while these launches run; nothing where it cannot be asked."""
-    import cupy
-
-    stream = cupy.cuda.Stream(non_blocking=True)
-    with stream:
-        for _ in range(launches):
-            call(stream)
-    asked = ["nvidia-smi", "--query-gpu=clocks.sm,power.draw", "--format=csv,noheader,nounits"]
-    try:
-        text = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10).stdout.splitlines()[0]
-        busy = not stream.done
-        clock, power = (float(word) for word in text.split(","))
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
-        return {}
-    finally:
-        stream.synchronize()
-    return {"clock_mhz": clock, "power_w": power} if busy else {}
 
 
 def measure(N: int, every: Sequence[Contestant], say: Callable[[str], object]) -> Iterator[dict[str, Any]]:

@@ -53,8 +53,9 @@ def _never_loaded(report: Report, trial: ProductTrial, store: Store, row: int, c
         loads = [r for r in _loads(report, "global", store) if array and _within(r, array.address, array.nbytes)]
         if array is None or not loads:
             continue
-        got = np.unique(np.concatenate([(r.addresses[r.addresses >= 0][:, None] + np.arange(0, r.width, array.itemsize)).ravel() for r in loads]))
-        missing = np.flatnonzero(~np.isin(array.address + array.itemsize * (first + step * np.arange(case.K)), got))
+        size = array.itemsize
+        got = np.unique(np.concatenate([(r.addresses[r.addresses >= 0][:, None] + np.arange(0, r.width, size)).ravel() for r in loads]))
+        missing = np.flatnonzero(~np.isin(array.address + size * (first + step * np.arange(case.K)), got))
         if len(missing):
             line = Counter(r.line for r in loads).most_common(1)[0][0]
             element = name + index.format(k=missing[0])

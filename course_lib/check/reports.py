@@ -90,8 +90,9 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
         copied = example.kind == "RAW" and example.first_copies
         reason = _missing_wait(example) if copied else _missing_barrier(first, last, lines)
         luck = "right all the same, by luck of the order in which the warps run" if right else "wrong"
-        text = (f"thread {write[1]} {'copies to' if copied else 'writes'} {element} in line {write[0]} and thread {read[1]} reads it in line "
-                f"{read[0]}; both belong to {block}, and {reason}. The result is {luck}")
+        verb = "copies to" if copied else "writes"
+        text = (f"thread {write[1]} {verb} {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
+                f"both belong to {block}, and {reason}. The result is {luck}")
     return Finding("hazard", f"{text} ({times}, on input: {case.name}, {case})", last, line_text(lines, last),
                    facts={"case": case, "hazards": tuple(hazards)})
 

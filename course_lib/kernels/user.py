@@ -63,7 +63,8 @@ class UserKernel(Kernel):
         like
             The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
             BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN, dgemm_mma with WM, WN and
-            doubles; else sgemm_naive (one thread per element, blocks of bx × by). A tiled text that sets BX and BY too gets blocks of BX × BY threads.
+            doubles; else sgemm_naive (one thread per element, blocks of bx × by). A tiled text that sets BX and
+            BY too gets blocks of BX × BY threads.
             Like an mxv kernel it takes `int S, const float* in, float* out`, has a `__constant__ float matrix[M][N]`,
             and `run_vectors` runs it.
         takes

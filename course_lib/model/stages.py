@@ -13,7 +13,7 @@ MOST = 10**9           # cycles, tiles, stages: far beyond what a block does
 
 @dataclass(frozen=True)
 class Parcel:
-    """One step's tiles on their way: cycles at which their copies are issued and have arrived, and at which their product begins and ends."""
+    """One step's tiles on their way: cycles at which copies are issued and have arrived, and at which the product begins and ends."""
 
     issued: int
     arrived: int

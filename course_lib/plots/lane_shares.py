@@ -72,7 +72,8 @@ def lane_share(instruction: str, lane: int) -> LaneShare:
     rows, cols = {row for row, _ in elements["C"]}, {col for _, col in elements["C"]}
     sources = tuple(n for n in range(LANES) if any(row in rows for row, _ in found["A"].positions[n])
                     or any(col in cols for _, col in found["B"].positions[n]))
-    return LaneShare(instruction, shape, lane, elements, {name: part.registers * part.register_bytes // 4 for name, part in found.items()}, sources)
+    registers = {name: part.registers * part.register_bytes // 4 for name, part in found.items()}
+    return LaneShare(instruction, shape, lane, elements, registers, sources)
 
 
 def describe_lane(share: LaneShare) -> str:

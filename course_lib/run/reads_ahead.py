@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from course_lib.run.in_flight import CopyWait, stages_in_flight
 from course_lib.run.traces import is_load
-from course_lib.run.types import Extent, Traced
-from course_lib.simt.report import TraceRecord
+from course_lib.run.types import Traced
+from course_lib.simt.report import Index, TraceRecord
 
 
 @dataclass(frozen=True)
 class ReadAhead:
     """One read of shared memory by a warp, and the bytes that this warp has asked of global memory by then and not waited for."""
 
-    block: Extent
+    block: Index
     warp: int
     line: int
     bytes: int
@@ -49,10 +49,10 @@ def reads_ahead(result: Traced) -> tuple[ReadAhead, ...]:
     >>> sorted({read.bytes for read in found})
     [0, 1024]
     """
-    waits: dict[tuple[Extent, int], list[CopyWait]] = defaultdict(list)
+    waits: dict[tuple[Index, int], list[CopyWait]] = defaultdict(list)
     for wait in stages_in_flight(result):
         waits[wait.block, wait.warp].append(wait)
-    under_way: dict[tuple[Extent, int], int] = defaultdict(int)
+    under_way: dict[tuple[Index, int], int] = defaultdict(int)
     found = []
     for record in result.trace:
         who = record.block, record.warp

@@ -58,7 +58,10 @@ def test_the_pointer_tells_when_a_step_was_on_its_way(opened):
     shown.press("End")
     shown.says("All 8 steps")
     parcel = at(64, 2, 2)[3]
-    inside = "({ layout }, view, [cycle, step]) => { const { rows, slot, scale } = layout(view); return [rows.x + cycle * scale, rows.y + (step + 0.5) * slot]; }"
+    inside = """({ layout }, view, [cycle, step]) => {
+        const { rows, slot, scale } = layout(view);
+        return [rows.x + cycle * scale, rows.y + (step + 0.5) * slot];
+    }"""
     for cycle, words in ((parcel.issued + 100, f"step 3: on its way from cycle {parcel.issued:,} to {parcel.arrived:,}"),
                          (parcel.begun + 100, f"step 3: multiplied from cycle {parcel.begun:,} to {parcel.done:,}")):
         shown.page.mouse.move(*shown.at(*shown.where(inside, [cycle, 3])))

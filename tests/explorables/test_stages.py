@@ -2,8 +2,6 @@
 
 import json
 
-import numpy as np
-import pytest
 from javascript import evaluate
 
 from course_lib import data
@@ -18,7 +16,7 @@ POSITIONS = [{"stages": stages, "side": side, "latency": latency} for side in SI
 
 
 def test_the_latencies_are_recorded_ones():
-    found = dict((source, cycles) for cycles, source in latencies())
+    found = {source: cycles for cycles, source in latencies()}
     assert list(found.values()) == sorted(found.values()) == [367, 549, 692, 1557]
     rows = data.readings("micro").rows
     alone = [r["low"] for r in rows if r["kernel"] == "micro_global" and r.get("jump") == 33 and r["footprint"] == 256 * 2**20]
@@ -81,7 +79,8 @@ INSIDE = """(m, {states, positions, widths}) => widths.flatMap(([width, text]) =
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const { rows, strip, shelf, foot, slot, scale } = m.layout({ width, height, text, narrow, scene });
     const last = rows.x + Math.max(...scene.tiles.flat()) * scale;
-    return { width, height, slot, ok: last <= width && rows.y + rows.h < strip.y && strip.y + strip.h < shelf.y && shelf.y + shelf.h < foot && foot < height };
+    return { width, height, slot, ok: last <= width &&
+        rows.y + rows.h < strip.y && strip.y + strip.h < shelf.y && shelf.y + shelf.h < foot && foot < height };
 }))"""
 
 

@@ -7,8 +7,10 @@ from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.run import reads_ahead
 
-COPY = 'asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" :: "r"((unsigned)__cvta_generic_to_shared(&s[{0}][t])), "l"(x + t), "r"({1}));\n'
-COMMIT, WAIT, READ = 'asm volatile("cp.async.commit_group;");\n', 'asm volatile("cp.async.wait_group {0};" ::: "memory");\n', "sum += s[{0}][t];\n"
+COPY = ('asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" :: '
+        '"r"((unsigned)__cvta_generic_to_shared(&s[{0}][t])), "l"(x + t), "r"({1}));\n')
+COMMIT, WAIT = 'asm volatile("cp.async.commit_group;");\n', 'asm volatile("cp.async.wait_group {0};" ::: "memory");\n'
+READ = "sum += s[{0}][t];\n"
 
 
 def ahead(*lines):

@@ -1,6 +1,7 @@
 """Who holds what of a product in float64, which padding keeps the banks apart, and a padded tile in CuTe's notation."""
 
 import re
+from typing import Any
 
 from matplotlib.patches import Rectangle
 
@@ -26,7 +27,8 @@ def padded(doubles: int) -> RunResult:
     """Run `dgemm_mma` with so many unused doubles at the end of each row of its tiles."""
     text = re.sub(r"(#define LD[AB] \(B[KN] \+) 4\)", rf"\1 {doubles})", get("dgemm_mma").source)
     A, B, _ = inputs(64, 64, 64, "float64")
-    return run(UserKernel.from_source(text, like="dgemm_mma"), A, B, backend="sim", **SMALL)
+    tile: dict[str, Any] = SMALL
+    return run(UserKernel.from_source(text, like="dgemm_mma"), A, B, backend="sim", **tile)
 
 
 def padding() -> Table:
@@ -36,7 +38,8 @@ def padding() -> Table:
     rows = []
     for doubles in PADS:
         result = padded(doubles)
-        each = [result.lines[at[name]][FRONTS] / result.lines[at[name]][LOADS] for name in at]
+        counts = [(result.lines or {})[line] for line in at.values()]
+        each = [count[FRONTS] / count[LOADS] for count in counts]
         rows.append((doubles, *(f"{one:.0f}" for one in each), f"{result.count('conflicts'):,}"))
     header = ("unused doubles per row", "wavefronts per load of As", "wavefronts per load of Bs", "conflicts in all")
     return Table(header, rows, "dgemm_mma with tiles of 64 × 64, N = 64; simulated. 32 doubles are 64 words: at best two wavefronts")
@@ -50,11 +53,12 @@ def layout(rows: int = 4, columns: int = 8, pad: int = 4) -> Picture:
     for row in range(rows):
         for col in range(stride):
             used = col < columns
-            ax.add_patch(Rectangle((col, row), 1, 1, facecolor=style.SKY if used else "none", edgecolor=style.INK, linewidth=0.8, hatch="" if used else "///"))
+            look = {"facecolor": style.SKY} if used else {"facecolor": "none", "hatch": "///"}
+            ax.add_patch(Rectangle((col, row), 1, 1, edgecolor=style.INK, linewidth=0.8, **look))
             if used:
                 ax.text(col + 0.5, row + 0.5, str(stride * row + col), ha="center", va="center", fontsize=13)
     ax.set(xlim=(-0.1, stride + 0.1), ylim=(rows + 0.1, -0.1), title=f"({rows}, {columns}) : ({stride}, 1)")
     ax.set_aspect("equal")
     ax.axis("off")
-    return render(ax, f"A tile of {rows} × {columns} elements whose rows are {stride} places long. Element (i, j) is in place {stride} i + j: "
-                      f"a step down is {stride} places, a step to the right 1. The last {pad} places of each row are unused.")
+    return render(ax, f"A tile of {rows} × {columns} elements whose rows are {stride} places long. Element (i, j) is in place "
+                      f"{stride} i + j: a step down is {stride} places, a step to the right 1. The last {pad} places of each row are unused.")
