@@ -47,7 +47,8 @@ def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False
         raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, row-major, are, and those "
                           "that transpose a matrix", kernel=kernel.name)
     cases = products.whole_tile_cases if whole_tiles else products.all_cases
-    return CheckTask(Sgemm(inputs=kernel.inputs, dtype=kernel.dtype), cases, products.gate_case, tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C", lambda case: case.N + case.pad)
+    return CheckTask(Sgemm(inputs=kernel.inputs, dtype=kernel.dtype), cases, products.gate_case,
+                     tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C", lambda case: case.N + case.pad)
 
 
 def tile_of(kernel: Kernel, values: dict[str, int]) -> dict[str, int]:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 # Files that hold rows, not `Record`s.
-NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "library", "micro", "race", "traffic", "training",
+NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "library", "micro", "race", "stages", "traffic",
+         "training",
          "vectors")
 
 

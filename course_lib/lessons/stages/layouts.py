@@ -53,12 +53,12 @@ def layout(rows: int = 4, columns: int = 8, pad: int = 4) -> Picture:
     for row in range(rows):
         for col in range(stride):
             used = col < columns
-            look = {"facecolor": style.SKY} if used else {"facecolor": "none", "hatch": "///"}
-            ax.add_patch(Rectangle((col, row), 1, 1, edgecolor=style.INK, linewidth=0.8, **look))
+            colour, hatch = (style.SKY, "") if used else ("none", "///")
+            ax.add_patch(Rectangle((col, row), 1, 1, edgecolor=style.INK, linewidth=0.8, facecolor=colour, hatch=hatch))
             if used:
                 ax.text(col + 0.5, row + 0.5, str(stride * row + col), ha="center", va="center", fontsize=13)
     ax.set(xlim=(-0.1, stride + 0.1), ylim=(rows + 0.1, -0.1), title=f"({rows}, {columns}) : ({stride}, 1)")
     ax.set_aspect("equal")
     ax.axis("off")
     return render(ax, f"A tile of {rows} × {columns} elements whose rows are {stride} places long. Element (i, j) is in place "
-                      f"{stride} i + j: a step down is {stride} places, a step to the right 1. The last {pad} places of each row are unused.")
+                      f"{stride} i + j: a step down is {stride} places, one to the right 1. The last {pad} places of each row are unused.")
