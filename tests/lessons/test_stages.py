@@ -9,14 +9,15 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from course_lib import data
 from course_lib.arch import device
 from course_lib.check import check
 from course_lib.explorables.stages import TILES, at, idle_cycles, latencies
 from course_lib.kernels import get
 from course_lib.lessons import stages
-from course_lib.lessons.stages import flight, layouts, tiles
+from course_lib.lessons.stages import flight, layouts, tiles, times
 from course_lib.model.latency import bytes_in_flight
-from course_lib.model.stages import DMMA_RATE, multiply_cycles
+from course_lib.model.stages import DMMA_RATE, multiply_cycles, period, stages_needed
 from course_lib.plots.lane_shares import FLOAT64, lane_share
 from course_lib.run import footprint
 from course_lib.widgets.compute import evaluate
@@ -181,3 +182,50 @@ def test_a_reader_with_a_blank_copy_reaches_the_end(tmp_path):
     said = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
     for cell in ("mine", "check", "flight", "launched", "broken"):
         assert "pipelined is not written yet" in said[cell], cell
+
+
+# ---- recordings ----------------------------------------------------------------------------------------------------------------------
+def test_the_prose_says_what_was_recorded():
+    of = times.speed
+    told, chart = CELLS["scores-told"], CELLS["speeds-told"]
+    assert f"at {of(4096, 0):.0f} TFLOP/s with them" in PROSE
+    assert f"reaches {100 * of(4096, 1) / of(4096, 0):.0f} % of that" in PROSE
+    assert f"becomes {of(4096, 2) / of(4096, 1):.1f} times as fast at N = 4096" in told
+    assert f"adds {100 * (of(4096, 3) / of(4096, 2) - 1):.0f} %" in told
+    assert f"with the fourth it loses {100 * (1 - of(4096, 4) / of(4096, 3)):.0f} %" in told
+    assert 1024 // 128 * (1024 // 128) == 64 < 132 == device("H200").sms
+    two, three, five = (of(4096, count, 64, True) for count in (2, 3, 5))
+    assert f"only {100 * (three / two - 1):.0f} %: {two:.1f} TFLOP/s with two stages and {three:.1f} with three" in chart
+    assert f"Five stages add another {100 * (five / three - 1):.0f} %" in chart
+    assert "35 % more speed" in chart
+    assert period(2, 692, 512) / period(3, 692, 512) == pytest.approx(1.35, abs=0.005)
+    step = times.cycles_per_step(5)
+    assert f"a step took {step:,.0f} cycles" in chart
+    assert f"busy for at most {100 * 512 / step:.0f} % of the time" in chart
+    assert [stages_needed(latency, step) for latency in (692, 1557)] == [2, 3]
+    assert times.row_of(4096, 5, 64, True)["clock_mhz"] == device("H200").clock_mhz, "at the highest clock"
+    assert f"reaches {of(4096, 3, 64):.1f} TFLOP/s with three stages. (With four it falls to {of(4096, 4, 64):.1f}." in chart
+    assert f"Three stages reach {100 * of(4096, 3) / of(4096, 0):.0f} % of cuBLAS" in PROSE
+
+
+def test_no_recorded_speed_is_above_the_stated_ceiling_nor_a_step_below_its_product():
+    rows = data.readings("stages").rows
+    assert max(map(tiles.tflops, rows)) < tiles.CEILING
+    for row in rows:
+        if row["stages"]:
+            assert times.cycles_per_step(row["stages"], row["tile"], row["alone"], row["N"]) > multiply_cycles(row["tile"], row["tile"], 16)
+
+
+def test_the_gain_ends_where_the_law_says_for_the_large_tile():
+    for size in times.SIZES:
+        line = [times.speed(size, count) for count in (1, 2, 3, 4)]
+        assert line[1] / line[0] > 1.5
+        assert max(line[2:]) / line[1] < 1.05
+
+
+def test_the_tables_and_the_chart_hold_the_recording():
+    board = stages.scoreboard()
+    assert [row[1] for row in board.rows] == [0, 0, 0, 0, ""]
+    assert board.rows[2][4].startswith(f"{times.speed(4096, 3):.1f} (")
+    assert "66.5 TFLOP/s" in board.caption
+    assert f"{times.speed(4096, 3, 64, True):.1f} with 3" in stages.speeds().alt
