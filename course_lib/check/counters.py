@@ -121,13 +121,14 @@ def _spread(addresses: np.ndarray, width: int) -> tuple[int, int]:
 def _loads(report: Report, seen: Sequence[ArrayAccess], case: Case, tile: Tile) -> list[Noted]:
     """Say that a block loads elements more often than once."""
     loads = [a for a in seen if a.kind == "load" and a.sectors]
-    times = sum(a.used for a in loads) / (4 * case.K * (tile["BM"] + tile["BN"]))
+    size = max((array.itemsize for array in report.arrays), default=4)
+    times = sum(a.used for a in loads) / (size * case.K * (tile["BM"] + tile["BN"]))
     if times <= REUSE:
         return []
     name, work = counter_name("sectors", "load"), case.M * case.N * case.K
     line = max(report.lines, key=lambda n: report.lines[n].get(name, 0))
     count, share = report.counters[name], report.lines[line].get(name, 0) / report.counters[name]
-    least = (1 / tile["BM"] + 1 / tile["BN"]) / 8
+    least = (1 / tile["BM"] + 1 / tile["BN"]) * size / SECTOR_BYTES
     text = (f"a block of {tile['BM']} × {tile['BN']} outputs loads each number that it needs of A and B {times:.1f} times on average, and "
             f"touches {count / work / least:.1f} times as many sectors as if it loaded them once, neighbour by neighbour, into shared "
             f"memory: {count / work:.4f} sectors for each multiply-add instead of {least:.4f}, {100 * share:.0f} % of them in this line")

@@ -40,14 +40,20 @@ def too_few_bits(trial: "ProductTrial", inputs: str) -> str:
         A sentence, or "" when the result is no such product.
     """
     A, B, *_ = trial.matrices()
+    if A.dtype == np.float64:
+        return ""                              # the formats here are shorter than float32
     off = _farthest(trial, A.astype(np.float64) @ B.astype(np.float64))
     short = _short_products(A, B, FORMATS[_asked(inputs)])
     return next((says for says, product in short if _farthest(trial, product) * CLEARLY <= off), "")
 
 
 def nearly_right(trial: "ProductTrial", inputs: str) -> str:
-    """Say that a wrong result is within TF32's bound where float32's is asked for, or return ""."""
+    """Say that a wrong result is within TF32's bound where float32's is asked for, or within float32's where float64's is, or return ""."""
     A, B, before, C = trial.matrices()
+    if C.dtype == np.float64:
+        short = [m.astype(np.float32) for m in (C, A, B, before)]
+        near = accuracy.matches(*short, alpha=trial.case.alpha, beta=trial.case.beta)
+        return "Every element is right to float32's precision only: look for a float among the doubles" if near else ""
     near = _asked(inputs) == "float32" and accuracy.matches(C, A, B, before, alpha=trial.case.alpha, beta=trial.case.beta, inputs="tf32")
     return "Every element is nearly right: look for rounding, or for small terms that are missing, not for a wrong index" if near else ""
 

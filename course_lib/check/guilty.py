@@ -12,7 +12,7 @@ from course_lib.check.trials import Store
 from course_lib.run.types import Extent
 from course_lib.simt.report import Report, TraceRecord
 
-FLOAT, WARP = 4, 32
+WARP = 32
 DEEP = 4                # a sum of fewer products than this says nothing of an index that stands still
 
 
@@ -53,8 +53,9 @@ def _never_loaded(report: Report, trial: ProductTrial, store: Store, row: int, c
         loads = [r for r in _loads(report, "global", store) if array and _within(r, array.address, array.nbytes)]
         if array is None or not loads:
             continue
-        got = np.unique(np.concatenate([(r.addresses[r.addresses >= 0][:, None] + np.arange(0, r.width, FLOAT)).ravel() for r in loads]))
-        missing = np.flatnonzero(~np.isin(array.address + FLOAT * (first + step * np.arange(case.K)), got))
+        size = array.itemsize
+        got = np.unique(np.concatenate([(r.addresses[r.addresses >= 0][:, None] + np.arange(0, r.width, size)).ravel() for r in loads]))
+        missing = np.flatnonzero(~np.isin(array.address + size * (first + step * np.arange(case.K)), got))
         if len(missing):
             line = Counter(r.line for r in loads).most_common(1)[0][0]
             element = name + index.format(k=missing[0])
@@ -74,7 +75,7 @@ def _stands_still(report: Report, trial: ProductTrial, store: Store, block: Exte
             name = element_name(report, int(address), lines)
             words[name.partition("[")[0]].add((name, record.width))
             line_of[name] = record.line
-    still = [found for found in words.values() if len(found) == 1 and max(width for _, width in found) == FLOAT]
+    still = [found for found in words.values() if len(found) == 1 and max(width for _, width in found) == trial.C.itemsize]
     if trial.case.K < DEEP or len(words) < 2 or len(still) != 1:
         return None
     (name, _), = still[0]

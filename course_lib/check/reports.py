@@ -87,11 +87,21 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
     else:
         ends = [(example.first_line, threads[0]), (example.second_line, threads[1])]
         write, read = ends if example.kind != "WAR" else ends[::-1]
+        copied = example.kind == "RAW" and example.first_copies
+        reason = _missing_wait(example) if copied else _missing_barrier(first, last, lines)
         luck = "right all the same, by luck of the order in which the warps run" if right else "wrong"
-        text = (f"thread {write[1]} writes {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
-                f"both belong to {block}, and {_missing_barrier(first, last, lines)}. The result is {luck}")
+        verb = "copies to" if copied else "writes"
+        text = (f"thread {write[1]} {verb} {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
+                f"both belong to {block}, and {reason}. The result is {luck}")
     return Finding("hazard", f"{text} ({times}, on input: {case.name}, {case})", last, line_text(lines, last),
                    facts={"case": case, "hazards": tuple(hazards)})
+
+
+def _missing_wait(example: Hazard) -> str:
+    """Say what orders an asynchronous copy and a read: the copying thread's wait, and for other threads a barrier behind it."""
+    if example.first_thread == example.second_thread:
+        return "this thread has not waited for that copy: it may still be on its way"
+    return "the copying thread's wait (cp.async.wait_group or wait_all) and a __syncthreads() behind it must stand between the two"
 
 
 def _missing_barrier(first: int, last: int, lines: Sequence[str]) -> str:
@@ -115,19 +125,30 @@ def _way_out(report: Report, address: int, lines: Sequence[str]) -> str:
     for variable in report.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:
             terms = row_terms(plain_name(variable.name), "\n".join(lines), report.defines) or [0]
-            if len(terms) > 1 and (address - variable.offset) // 4 % sum(terms) >= max(terms):
+            size = element_bytes(plain_name(variable.name), "\n".join(lines))
+            if len(terms) > 1 and (address - variable.offset) // size % sum(terms) >= max(terms):
                 return "This is a word of the padding at the end of a row, which no element is stored in: is the index right?"
     return "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix"
 
 
 def element_name(report: Report, address: int, lines: Sequence[str]) -> str:
-    """Return "As[0][5]" for the 4-byte element of a shared array at an offset."""
+    """Return "As[0][5]" for the element of a shared array at an offset."""
     for variable in report.shared:
         if variable.offset <= address < variable.offset + variable.nbytes:
-            name, index = plain_name(variable.name), (address - variable.offset) // 4
+            name = plain_name(variable.name)
+            index = (address - variable.offset) // element_bytes(name, "\n".join(lines))
             width = sum(row_terms(name, "\n".join(lines), report.defines))
             return f"{name}[{index // width}][{index % width}]" if width else f"{name}[{index}]"
     return f"byte {address} of shared memory"
+
+
+def element_bytes(name: str, text: str) -> int:
+    """Return the bytes of an element of a shared array as the text declares it; 4 where it does not say `double`.
+
+    >>> element_bytes("Bs", "__shared__ double As[8][8], Bs[8][8];"), element_bytes("As", "__shared__ float As[8];")
+    (8, 4)
+    """
+    return 8 if re.search(rf"__shared__[^;]{{0,200}}\bdouble\b[^;]{{0,200}}\b{re.escape(name)}\s*\[", text) else 4
 
 
 def row_terms(name: str, text: str, defines: Mapping[str, Any] | None = None) -> list[int]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from course_lib.check.case import Case
 from course_lib.check.formats import factors, nearly_right, too_few_bits
 from course_lib.check.operation import Again, Mistakes, Tile
-from course_lib.kernels.user import SIGNATURE
+from course_lib.kernels.user import DGEMM, SIGNATURE
 from course_lib.run import accuracy
 from course_lib.run.types import Argument
 
@@ -34,8 +34,9 @@ class ProductTrial:
         """SGEMM's arguments in order."""
         case = self.case
         ld = [np.int32(_stored(*shape, name in self.transposed)[1] + case.pad) for name, shape in _shapes(case).items()]
-        return (np.int32(case.M), np.int32(case.N), np.int32(case.K), np.float32(case.alpha), self.A, ld[0],
-                self.B, ld[1], np.float32(case.beta), self.C, ld[2])
+        real = self.C.dtype.type
+        return (np.int32(case.M), np.int32(case.N), np.int32(case.K), real(case.alpha), self.A, ld[0],
+                self.B, ld[1], real(case.beta), self.C, ld[2])
 
     def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return A, B and C before the launch, and C now, as matrices."""
@@ -66,7 +67,7 @@ class WrongProduct:
 
 @dataclass(frozen=True)
 class Sgemm:
-    """Float32 SGEMM with lda, ldb, ldc, row-major but for the matrices named in `transposed`.
+    """A product with lda, ldb, ldc, row-major but for the matrices named in `transposed`: SGEMM, or DGEMM with `dtype` float64.
 
     A transposed matrix is stored column by column: "A" alone is C = alpha A^T B + beta C for those who take what is stored,
     K rows of M, as A; "ABC" is column-major SGEMM. `inputs`: to what the kernel rounds A and B, as `Kernel.inputs` has it.
@@ -74,7 +75,12 @@ class Sgemm:
 
     transposed: str = ""
     inputs: str = ""
-    signature = SIGNATURE
+    dtype: str = "float32"
+
+    @property
+    def signature(self) -> str:
+        """Return the kernel's parameters."""
+        return SIGNATURE if self.dtype == "float32" else ", ".join(DGEMM)
 
     def work(self, case: Case) -> int:
         """Return the multiply-adds of a case."""
@@ -91,7 +97,7 @@ class Sgemm:
             Put numbers into C even when beta is 0; tells a kernel that reads C from one that does not write it.
         """
         rng = np.random.default_rng([seed, case.M, case.N, case.K])
-        A, B, C = (_flat(rng, *_stored(*shape, name in self.transposed), case.pad) for name, shape in _shapes(case).items())
+        A, B, C = (_flat(rng, *_stored(*shape, name in self.transposed), case.pad, self.dtype) for name, shape in _shapes(case).items())
         if case.beta == 0 and not finite:
             C[:] = np.nan
         A.flags.writeable = B.flags.writeable = False      # a kernel that writes there is stopped
@@ -102,8 +108,10 @@ class Sgemm:
         A, B, before, C = trial.matrices()
         factors = {"alpha": trial.case.alpha, "beta": trial.case.beta}
         expected = accuracy.reference(A, B, before, **factors)
-        allowed = (accuracy.tolerance(trial.case.K, inputs=self.inputs)
-                   * accuracy.magnitude(A, B, before, **factors, inputs=self.inputs))
+        share = accuracy.tolerance(trial.case.K, self.dtype, self.inputs)
+        if self.dtype == "float64":
+            share *= 2                         # the reference is a sum of float64, too, and may be off as far
+        allowed = (share * accuracy.magnitude(A, B, before, **factors, inputs=self.inputs))
         with np.errstate(invalid="ignore"):
             wrong = ~(np.abs(C.astype(np.float64) - expected) <= allowed)      # true for NaN
         if wrong.any():
@@ -127,6 +135,8 @@ class Sgemm:
             return stray
         if np.isnan(trial.matrices()[3][wrong.mask]).any():
             return _guess_nan(self, trial, again)
+        if self.dtype == "float64" and (near := nearly_right(trial, self.inputs)):
+            return near                        # what follows knows mistakes by float32's precision
         return (too_few_bits(trial, self.inputs) or _known_mistake(trial, tile, self.inputs) or _displaced(trial, wrong)
                 or nearly_right(trial, self.inputs) or _place(trial.case, wrong.mask, tile))
 
@@ -139,8 +149,8 @@ def _stored(rows: int, cols: int, transposed: bool) -> tuple[int, int]:
     return (cols, rows) if transposed else (rows, cols)
 
 
-def _flat(rng: np.random.Generator, rows: int, cols: int, pad: int) -> NDArray[np.float32]:
-    buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, np.float32)
+def _flat(rng: np.random.Generator, rows: int, cols: int, pad: int, dtype: str = "float32") -> NDArray[np.floating]:
+    buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, dtype)
     _view(buffer, rows, cols, pad)[...] = rng.uniform(-1, 1, (rows, cols))
     return buffer
 

@@ -37,16 +37,18 @@ def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False
     Raises
     ------
     CourseError
-        For a kernel that computes neither a row-major float32 product nor a transposition.
+        For a kernel that computes neither a row-major product nor a transposition, or one whose blocks ask for memory at launch.
     """
     if kernel.kind == "transpose":
         return CheckTask(Transpose(), transpose.whole_tile_cases if whole_tiles else transpose.all_cases, transpose.gate_case, dict(values),
                     lambda case: (case.rows, case.cols, 1), "out", lambda case: case.rows + case.pad, reuses=False)
-    if (kernel.kind, kernel.dtype, kernel.layout) != ("product", "float32", "row") or values.get("TRANSA") or values.get("TRANSB"):
-        raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, in float32 and row-major, are, and "
-                          "those that transpose a matrix", kernel=kernel.name)
-    return CheckTask(Sgemm(inputs=kernel.inputs), products.whole_tile_cases if whole_tiles else products.all_cases, products.gate_case,
-                tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C", lambda case: case.N + case.pad)
+    plain = (kernel.kind, kernel.layout) == ("product", "row") and not values.get("TRANSA") and not values.get("TRANSB")
+    if not plain or kernel.dynamic_of(values):
+        raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, row-major, are, and those "
+                          "that transpose a matrix", kernel=kernel.name)
+    cases = products.whole_tile_cases if whole_tiles else products.all_cases
+    return CheckTask(Sgemm(inputs=kernel.inputs, dtype=kernel.dtype), cases, products.gate_case,
+                     tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C", lambda case: case.N + case.pad)
 
 
 def tile_of(kernel: Kernel, values: dict[str, int]) -> dict[str, int]:

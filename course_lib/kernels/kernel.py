@@ -167,6 +167,16 @@ class Kernel(Configurable):
         """Return the name that the compiler's messages and line tables give the text."""
         return self.path.name if self.path else f"{self.name}.cu"
 
+    @property
+    def tensor_cores(self) -> bool:
+        """Return whether tensor cores do the products: what is rounded for them, or the text says so.
+
+        >>> from course_lib.kernels import get
+        >>> [get(name).tensor_cores for name in ("sgemm_wmma", "dgemm_mma", "sgemm_stream_k")]
+        [True, True, False]
+        """
+        return bool(self.inputs) or "mma.sync" in self.source
+
     def block(self, **parameters: int) -> tuple[int, int, int]:
         """Return the threads of a block along x, y, z."""
         return self.block_of(self.check(**parameters))
@@ -243,10 +253,12 @@ class Kernel(Configurable):
         >>> get("sgemm_mma").refuse((9, 0))
         """
         if tuple(cc) < self.needs:
+            wanted = "asynchronous copies"
+            if self.tensor_cores:
+                wanted = f"tensor cores that take {FORMATS[self.inputs] if self.inputs else self.dtype}"
             raise CourseError(
-                f"{self.name} needs tensor cores that take {FORMATS[self.inputs]}, from compute capability "
-                f"{self.needs[0]}.{self.needs[1]} on, but {name or 'this device'} has {cc[0]}.{cc[1]}: "
-                "choose a newer device, or a kernel without tensor cores", kernel=self.name, needs=self.needs, cc=tuple(cc))
+                f"{self.name} needs {wanted}, from compute capability {self.needs[0]}.{self.needs[1]} on, but {name or 'this device'} has "
+                f"{cc[0]}.{cc[1]}: choose a newer device, or a kernel without {wanted}", kernel=self.name, needs=self.needs, cc=tuple(cc))
 
 
 def find_named(name: Any, catalog: Mapping[str, Named]) -> Named | None:

@@ -14,6 +14,7 @@ from course_lib.kernels.rules import threads_rule
 SGEMM = ("int M", "int N", "int K", "float alpha", "const float* A", "int lda",
          "const float* B", "int ldb", "float beta", "float* C", "int ldc")
 SIGNATURE = ", ".join(SGEMM)
+DGEMM = tuple(argument.replace("float", "double") for argument in SGEMM)
 MOVES = ("int rows", "int cols", "const float* in", "int ld_in", "float* out", "int ld_out")       # of one like transpose
 VECTORS = ("int S", "const float* in", "float* out")         # of a kernel like the mxv kernels
 
@@ -65,8 +66,9 @@ class UserKernel(Kernel):
             The function to launch; needed only when the text has several `__global__` functions.
         like
             The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
-            BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN; else sgemm_naive (one thread
-            per element, blocks of bx × by). A tiled text that sets BX and BY too gets blocks of BX × BY threads.
+            BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN, dgemm_mma with WM, WN and
+            doubles; else sgemm_naive (one thread per element, blocks of bx × by). A tiled text that sets BX and
+            BY too gets blocks of BX × BY threads.
             Like an mxv kernel it takes `int S, const float* in, float* out`, has a `__constant__ float matrix[M][N]`,
             and `run_vectors` runs it.
         takes
@@ -80,7 +82,7 @@ class UserKernel(Kernel):
         text, path = _read(source)
         bare = _COMMENT.sub(_blank, text)
         base = get(like or _resembles(bare))
-        takes = takes or {"vectors": VECTORS, "transpose": MOVES}.get(base.kind, SGEMM)
+        takes = takes or {"vectors": VECTORS, "transpose": MOVES}.get(base.kind, DGEMM if base.dtype == "float64" else SGEMM)
         name, parameters = _find_entry(bare, entry, takes)
         _check_signature(name, parameters, takes)
         written = written_values(text)
@@ -226,6 +228,8 @@ def _resembles(bare):
     words = set(re.findall(r"\w+", bare))
     if {"ld_in", "ld_out"} <= words:
         return "transpose" if "PAD" in words else "transpose_plain"
+    if {"BM", "BN", "WM", "WN", "double"} <= words:
+        return "dgemm_mma"
     if {"BM", "BN", "TM"} <= words:
         return "sgemm_2d_tile" if "TN" in words else "sgemm_1d_tile"
     return "sgemm_tiled" if {"BM", "BN"} <= words else "sgemm_naive"

@@ -47,7 +47,7 @@ def inner_loops(*names: str, arch: str = "sm_90", **parameters: int) -> Table:
 
 
 def _without_tensor_cores():
-    return [name for name, kernel in kernels.KERNELS.items() if not kernel.inputs]
+    return [name for name, kernel in kernels.KERNELS.items() if not kernel.tensor_cores]
 
 
 def _row(found):

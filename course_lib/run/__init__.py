@@ -23,17 +23,18 @@ from course_lib.run.lines import LineCount, count_lines
 from course_lib.run.micro import MicroResult, run_micro
 from course_lib.run.operands import KernelReads, kernel_reads, loop_reads
 from course_lib.run.product import resolve, run
+from course_lib.run.reads_ahead import ReadAhead, reads_ahead
 from course_lib.run.result import LaunchResult, RunResult, counter_name, line_table, per_line
 from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpose, run_unfused
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
     "Choice", "CopyWait", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelChoice", "KernelLaunch",
-    "KernelReads", "LaunchLimits", "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "RunResult",
-    "StepResult", "UnderWay", "VectorsResult", "best_for", "bound_of", "build_cpu", "choose", "choose_backend",
+    "KernelReads", "LaunchLimits", "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "ReadAhead",
+    "RunResult", "StepResult", "UnderWay", "VectorsResult", "best_for", "bound_of", "build_cpu", "choose", "choose_backend",
     "compile_ahead", "compile_offered", "copies_under_way", "count_lines", "counter_name", "cpu_peak", "execute", "fastest",
     "footprint", "kernel_reads", "limits_of", "line_table", "loop_reads", "matches", "max_error", "mismatch", "offer",
-    "one_block", "parts", "per_line", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_chosen", "run_cpu",
-    "run_gather", "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors", "stages_in_flight",
-    "tolerance", "translate_ahead", "work_of",
+    "one_block", "parts", "per_line", "reads_ahead", "reference", "resolve", "resolve_cpu", "run", "run_best", "run_chosen",
+    "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum", "run_transpose", "run_unfused", "run_vectors",
+    "stages_in_flight", "tolerance", "translate_ahead", "work_of",
 ]

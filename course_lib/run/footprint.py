@@ -60,4 +60,5 @@ def footprint(kernel: KernelLike, *, on: str | Device = DEFAULT_DEVICE, **parame
     compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name,
                                       arch=f"sm_{on.cc[0]}{on.cc[1]}", defines=kernel.defines(**parameters))
     used = toolchain.resources(compiled)[kernel.entry]
-    return Footprint(threads, used, occupancy(on, threads, used.registers, used.static_shared_bytes))
+    shared = used.static_shared_bytes + kernel.dynamic_bytes(**parameters)
+    return Footprint(threads, used, occupancy(on, threads, used.registers, shared))

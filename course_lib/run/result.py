@@ -207,7 +207,7 @@ def _counter_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
 def _resource_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
     spilled = f", {r.resources.local_bytes} bytes of local memory" if r.resources.local_bytes else ""
     yield ("resources", f"{r.resources.registers} registers a thread, "
-           f"{r.resources.static_shared_bytes} bytes of shared memory a block{spilled}")
+           f"{r.resources.static_shared_bytes + r.kernel.dynamic_bytes(**r.parameters)} bytes of shared memory a block{spilled}")
     o = r.occupancy
     yield ("occupancy", f"{o.fraction:.0%}: {o.blocks} block{'s' * (o.blocks != 1)} on a multiprocessor, "
            f"limited by {o.limiter} (modelled for {r.device})")

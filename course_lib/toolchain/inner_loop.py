@@ -107,7 +107,7 @@ def inner_loop(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int) 
     (64, 16, 4, 7)
     """
     kernel = kernel if isinstance(kernel, Kernel) else get(kernel)
-    if kernel.inputs:
+    if kernel.tensor_cores:
         raise CourseError(f"{kernel.name} multiplies with tensor cores: its loop has no multiply-adds of single lanes", kernel=kernel.name)
     values = kernel.check(**parameters)
     compiled = compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))

@@ -161,7 +161,7 @@ ROWS: dict[str, Callable[[Any], Fact]] = {
     "code length": _length,
     "registers": lambda r: ("registers a thread", _number(r.resources.registers)),
     "spilled": lambda r: ("bytes of a thread in local memory", _number(r.resources.local_bytes)),
-    "shared bytes": lambda r: ("shared bytes a block", _number(r.resources.static_shared_bytes)),
+    "shared bytes": lambda r: ("shared bytes a block", _number(r.resources.static_shared_bytes + r.kernel.dynamic_bytes(**r.parameters))),
     "warps": lambda r: (f"warps an SM, modelled for {r.device}", _number(r.occupancy.warps)),
     "occupancy": _occupancy,
     "limited by": lambda r: ("occupancy limited by", str(r.occupancy.limiter)),

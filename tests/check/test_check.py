@@ -276,7 +276,7 @@ def test_what_cannot_be_run_is_a_finding_too(text, kind, says):
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    (("dgemm_ilp",), "not checked"), (("sgemm_naif",), "did you mean"), (("matrix_sum",), "not checked"),
+    (("dgemm_stages",), "not checked"), (("sgemm_naif",), "did you mean"), (("matrix_sum",), "not checked"),
     (("no_such_file.cu",), "cannot be read")])
 def test_what_is_no_kernel_of_this_kind_is_refused(arguments, says):
     with pytest.raises(CourseError, match=says):

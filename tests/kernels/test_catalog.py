@@ -81,7 +81,7 @@ def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
     else:
         width, height = p.get("BN", block[0]), p.get("BM", block[1] * p.get("OUT", 1))
         outputs = p.get("TM", 1) * p.get("TN", 1) * p.get("OUT", 1)
-        outputs = p["WM"] * p["WN"] // 32 if kernel.inputs else outputs       # those of a warp tile, on its 32 lanes
+        outputs = p["WM"] * p["WN"] // 32 if kernel.inputs or kernel.outputs_of else outputs     # those of a warp tile, on its 32 lanes
     assert cols <= grid[0] * width < cols + width
     assert rows <= grid[1] * height < rows + height
     assert block[0] * block[1] * outputs == width * height
@@ -146,6 +146,10 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_stream_k", {"WIDE": 2}, ["WIDE = 2", "1 or 4"]), ("sgemm_stream_k", {"BK": 12}, ["BK = 12 is no multiple of 8", "8 or 16"]),
     ("sgemm_stream_k", {"STAGES": 8, "BK": 32}, ["8 stages", "401408 bytes", "227 KiB"]),
     ("sgemm_stream_k", {"BM": 192, "BN": 192}, ["288 threads", "evenly"]),
+    ("dgemm_mma", {"BK": 24}, ["BK = 24 is no multiple of 16", "16 or 32"]), ("dgemm_mma", {"BK": 32}, ["70656 bytes", "48 KiB"]),
+    ("dgemm_mma", {"BM": 16, "BN": 48, "WM": 16, "WN": 8}, ["192 threads in pairs", "larger BK"]),
+    ("dgemm_stages", {"STAGES": 7}, ["7 stages of tiles take 261632 bytes", "fewer stages"]),
+    ("dgemm_stages", {"STAGES": 1}, ["too small"]),
     ("dgemm_stream_k", {"SLICES": 2}, ["BK = 16 with SLICES = 2", "32 or a multiple"]), ("dgemm_stream_k", {"STAGES": 1}, ["too small"]),
     ("dgemm_stream_k", {"BK": 32, "SLICES": 2, "STAGES": 2, "BM": 256}, ["262144 bytes", "take more stages"]),
 ])

@@ -6,7 +6,7 @@ import pytest
 
 from course_lib import simt
 from course_lib.errors import CourseError
-from course_lib.lessons.tensor_cores.fragments import HELD, INSTRUCTIONS, WANTED, describe_lane, draw_lane, lane_share
+from course_lib.plots.lane_shares import HELD, INSTRUCTIONS, WANTED, describe_lane, draw_lane, lane_share
 
 TF32, BF16, WMMA = INSTRUCTIONS
 COPY = r"""

@@ -3,9 +3,9 @@
 import pytest
 
 from course_lib.lessons.tensor_cores.errors import KINDS, errors_by_depth
-from course_lib.lessons.tensor_cores.fragments import lane_share
 from course_lib.lessons.tensor_cores.number_bits import in_formats
 from course_lib.lessons.tensor_cores.sliders import NUMBERS, bit_facts, bit_sliders, error_facts, error_sliders, lane_facts, lane_sliders
+from course_lib.plots.lane_shares import lane_share
 
 
 @pytest.mark.slow

@@ -35,9 +35,9 @@ CODE = ROOT / "build" / "exercise_code.json"
 LOADED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 
 
-def worked() -> Iterator[tuple[Spec, str]]:
-    """Yield (spec, CUDA C text) of the worked solution of every part that is a kernel."""
-    for spec in (spec for spec in all_parts().values() if type(spec) is Spec):
+def worked(only: str = "") -> Iterator[tuple[Spec, str]]:
+    """Yield (spec, CUDA C text) of the worked solution of every part that is a kernel; `only`: of this exercise alone."""
+    for spec in (spec for spec in all_parts().values() if type(spec) is Spec and only in ("", spec.exercise)):
         for cell in nbformat.read(ROOT / f"solutions/{spec.exercise}/{spec.exercise}.ipynb", 4).cells:
             if cell.source.startswith("%%cuda") and magic.from_cell(cell.source)[0] == spec.entry:
                 yield spec, magic.from_cell(cell.source)[1]
@@ -84,15 +84,15 @@ def compiled_for(text: str) -> Any:
     return toolchain.compile_cuda(text, name="answer.cu", arch=gpu.probe().arch)
 
 
-def write_code() -> None:
+def write_code(only: str = "") -> None:
     """Write `CODE`."""
-    made = {source_hash(text): toolchain.machine_code(toolchain.compile_cuda(text, name="answer.cu")) for _, text in worked()}
+    made = {source_hash(text): toolchain.machine_code(toolchain.compile_cuda(text, name="answer.cu")) for _, text in worked(only)}
     code = {digest: base64.b64encode(cubin).decode() for digest, cubin in made.items()}
     CODE.parent.mkdir(exist_ok=True)
     CODE.write_text(json.dumps({"nvrtc": toolchain.nvrtc_version(), "code": code}))
 
 
-def compare(record: dict[str, Any], out: Path) -> str:
+def compare(record: dict[str, Any], out: Path, only: str = "") -> str:
     """Run every worked kernel on the GPU, and set what Nsight Compute counts beside the simulator's counters.
 
     Parameters
@@ -101,6 +101,8 @@ def compare(record: dict[str, Any], out: Path) -> str:
         Gets device, driver, date, versions and a row for each kernel.
     out : Path
         The folder for what Nsight Compute says.
+    only : str
+        An exercise, instead of all.
 
     Returns
     -------
@@ -113,8 +115,8 @@ def compare(record: dict[str, Any], out: Path) -> str:
         When a result is wrong, a counter differs, or Nsight Compute saw other launches.
     """
     from course_lib import gpu
-    parts = list(worked())
-    rows = watched(["record", "exercises"], [*MEASURED, LDSM], [spec.entry for spec, _ in parts], out / "ncu_exercises.csv",
+    parts = list(worked(only))
+    rows = watched(["record", "exercises", "--only", only], [*MEASURED, LDSM], [spec.entry for spec, _ in parts], out / "ncu_exercises.csv",
                    "^(" + "|".join({spec.entry for spec, _ in parts}) + ")$")
     status = gpu.probe()
     nvrtc = json.loads(CODE.read_text())["nvrtc"] if CODE.exists() else list(toolchain.nvrtc_version())
@@ -141,17 +143,18 @@ def compare(record: dict[str, Any], out: Path) -> str:
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--code", is_flag=True, help="Anywhere: compile for sm_90, into build/exercise_code.json.")
-def command(file: Path | None, code: bool) -> None:
+@click.option("--only", default="", metavar="EXERCISE", help="This exercise alone; FILE then holds no other.")
+def command(file: Path | None, code: bool, only: str) -> None:
     """Launch each kernel once, or compile, or compare and write the record."""
     if code:
-        write_code()
+        write_code(only)
     elif file:
         record: dict[str, Any] = {}
         try:
-            print(compare(record, file.parent))
+            print(compare(record, file.parent, only))
         finally:
             rows = ",\n".join(json.dumps(row) for row in record.pop("rows", []))
             file.write_text(json.dumps(record)[:-1] + ', "rows": [\n' + rows + "]}\n")
     else:
-        for spec, text in worked():
+        for spec, text in worked(only):
             launch(spec, text, compiled_for(text), spec.gate_case(tile_of(spec, text)))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from course_lib.kernels import Kernel
 from course_lib.lessons.tensor_cores.errors import KINDS, Errors, describe_errors, draw_errors, errors_by_depth
-from course_lib.lessons.tensor_cores.fragments import INSTRUCTIONS, LaneShare, describe_lane, draw_lane, lane_share
 from course_lib.lessons.tensor_cores.number_bits import NumberInFormats, describe_bits, draw_bits, in_formats
+from course_lib.plots.lane_shares import INSTRUCTIONS, LaneShare, describe_lane, draw_lane, lane_share
 from course_lib.simt.isa.fragments import LANES
 from course_lib.widgets.explore import Control, Explore
 

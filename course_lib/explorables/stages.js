@@ -1,0 +1,210 @@
+// Lesson 17: tiles on their way to a multiprocessor. When each is asked for, arrives, and is multiplied; and when nothing is.
+// Data: stages.py, from course_lib.model.stages. Computed here: what has happened by a given cycle, held to the model by tests.
+import { clamp, explorable, lerp, plural } from "./stage.js";
+
+const HUES = { light: { way: "#0072b2", ready: "#8ec9e8", multiply: "#f0a000", idle: "#7a7a7a" },
+  dark: { way: "#56b4e9", ready: "#1f6a96", multiply: "#ffd24d", idle: "#9a9a9a" } };
+const EPS = 1e-6, THIN = { way: 0.36, ready: 0.22, multiply: 0.08 };        // thin: on its way; tall: multiplied. Readable without colour
+const comma = n => Math.round(n).toLocaleString("en");
+
+/** What has happened by a cycle: idle and busy cycles since the first product began, steps multiplied, and the tiles on their way. */
+export function counted(tiles, cycle) {
+  const first = tiles[0][2], busy = tiles.reduce((sum, [, , begun, done]) => sum + clamp(cycle - begun, 0, done - begun), 0);
+  return { busy, idle: clamp(cycle - first, 0, tiles.at(-1)[3] - first) - busy, done: tiles.filter(tile => tile[3] <= cycle + EPS).length,
+    way: tiles.flatMap(([issued, arrived], i) => (issued <= cycle + EPS && cycle < arrived - EPS ? [i] : [])),
+    multiplied: tiles.findIndex(([, , begun, done]) => begun <= cycle + EPS && cycle < done - EPS) };
+}
+
+/** What lies in each stage of shared memory at a cycle: the number of a tile and how much of its way is behind it, or nothing. */
+export function shelves(tiles, stages, cycle) {
+  return Array.from({ length: stages }, (_, slot) => {
+    const tile = tiles.findIndex(([issued, , , done], i) => i % stages === slot && issued <= cycle + EPS && cycle < done - EPS);
+    if (tile < 0) return null;
+    const [issued, arrived, begun] = tiles[tile];
+    return { tile, part: clamp((cycle - issued) / Math.max(arrived - issued, 1)), state: cycle < arrived - EPS ? "way" : cycle < begun - EPS ? "ready" : "multiply" };
+  });
+}
+
+const positionOf = (values, stages = values.stages) => `${values.side}|${stages}|${values.latency}`;
+export function sceneOf(values, states, before = null, at = 0) {
+  const tiles = states.at[positionOf(values)], alone = states.at[positionOf(values, 1)], [latency, source] = states.latencies[values.latency];
+  const times = [...new Set([0, ...tiles.flat()])].sort((a, b) => a - b), multiply = states.multiply[values.side], steps = times.length - 1;
+  return { tiles, times, multiply, latency, source, stages: values.stages, bytes: states.bytes[values.side], side: values.side, most: Math.max(...states.latencies.map(([cycles]) => cycles)),
+    span: alone.at(-1)[3], steps, begin: before && at >= before.steps - EPS ? steps : 0,      // who has seen the end sees the next one at once
+    seconds: step => clamp(((times[step + 1] ?? times[step]) - times[step]) / 450, 0.35, 1.6), answer: counted(tiles, tiles.at(-1)[3]).idle };
+}
+/** The cycle that a moment between two steps stands for. */
+export function cycleAt(scene, at) {
+  const step = Math.min(Math.floor(at), scene.steps - 1), from = Math.max(step, 0);
+  return lerp(scene.times[from], scene.times[from + 1], at - from);
+}
+
+// ---- where things are --------------------------------------------------------------------------------------------------------------
+export function layout(view) {
+  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 26 : 52), height / (narrow ? 34 : 25));
+  const label = (narrow ? 4.2 : 6.4) * text, foot = height - (narrow ? 3.6 : 1.5) * text, head = 3.6 * text;
+  const shelf = { x: label, y: foot - 3.3 * text, w: width - label - 2, h: 2.2 * text }, strip = { x: label, y: shelf.y - 2.7 * text, w: width - label - 2, h: 1.5 * text };
+  const rows = { x: label, y: head, w: width - label - 2, h: strip.y - head - 0.9 * text };
+  return { text, label, foot, rows, strip, shelf, slot: rows.h / scene.tiles.length, scale: rows.w / scene.span };
+}
+
+// ---- drawing -----------------------------------------------------------------------------------------------------------------------
+function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
+  pen.fillStyle = colour;
+  pen.textAlign = align;
+  pen.font = `${weight} ${Math.round(size * view.text)}px ${view.fontFamily}`;
+  pen.fillText(words, x, y, ...(most === undefined ? [] : [most]));
+  return pen.measureText(words).width;
+}
+function box(pen, view, { x, y, w, h }, alpha = 0.7) {
+  pen.globalAlpha = alpha;
+  pen.strokeStyle = view.ink;
+  pen.lineWidth = 1;
+  pen.strokeRect(x, y, w, h);
+  pen.globalAlpha = 1;
+}
+function fill(pen, colour, x, y, w, h) {
+  if (w <= 0) return;
+  pen.fillStyle = colour;
+  pen.fillRect(x, y, w, h);
+}
+function hatch(pen, view, { x, y, w, h }) {
+  if (w <= 0) return;
+  pen.save();
+  pen.beginPath();
+  pen.rect(x, y, w, h);
+  pen.clip();
+  pen.strokeStyle = view.hues.idle;
+  pen.lineWidth = 1.4;
+  pen.beginPath();
+  for (let i = x - h; i < x + w; i += 0.5 * view.text) { pen.moveTo(i, y + h); pen.lineTo(i + h, y); }
+  pen.stroke();
+  pen.restore();
+}
+
+function drawHead(pen, view, now) {
+  const { text, width, cycle, scene } = view, since = Math.max(cycle - scene.tiles[0][2], 0), share = since > 0 ? `, ${Math.round((100 * now.idle) / since)} %` : "";
+  const first = write(pen, view, comma(now.idle), 0, 2.2 * text, { size: 2.2, weight: 700 });
+  const words = ` idle ${now.idle === 1 ? "cycle" : "cycles"} since the first product${share}`, half = view.narrow ? width : 0.62 * width;
+  write(pen, view, words, first + 0.2 * text, 2.2 * text, { weight: 600, most: half - first - 0.4 * text });
+  if (!view.narrow && view.at > 0) write(pen, view, `${plural(now.way.length, "step")} on the way, ${comma(now.way.length * scene.bytes)} bytes`, width - 2, 2.2 * text, { weight: 600, align: "right", most: width - half });
+}
+
+/** A row per step: on its way (thin), waiting in shared memory, multiplied (tall). */
+function drawRows(pen, view, where) {
+  const { text, cycle, scene, hues } = view, { rows, slot, scale } = where;
+  scene.tiles.forEach(([issued, arrived, begun, done], i) => {
+    const y = rows.y + i * slot, bar = (kind, from, to) => fill(pen, hues[kind], rows.x + from * scale, y + THIN[kind] * slot, (Math.min(to, cycle) - from) * scale, slot * (1 - 2 * THIN[kind]));
+    write(pen, view, `step ${i}`, rows.x - 0.5 * text, y + slot / 2 + 0.35 * text, { size: 0.96, align: "right" });
+    if (view.at <= 0) return;
+    bar("way", issued, arrived);
+    bar("ready", arrived, begun);
+    bar("multiply", begun, done);
+    if (issued <= cycle + EPS && cycle < arrived) {                      // the parcel itself
+      const side = Math.min(0.72 * slot, 1.1 * text), x = clamp(rows.x + cycle * scale, rows.x, rows.x + rows.w - side);
+      fill(pen, hues.way, x, y + (slot - side) / 2, side, side);
+      box(pen, view, { x, y: y + (slot - side) / 2, w: side, h: side });
+    }
+  });
+  box(pen, view, rows, 0.5);
+}
+
+/** Before the first cycle: the way of one step alone. */
+function drawOne(pen, view, where) {
+  const { text, scene, hues } = view, { rows, scale } = where, y = rows.y + 2 * text, x = rows.x + 0.5 * text;
+  write(pen, view, "one step alone: its copies are on their way, then it is multiplied", x, y - 0.6 * text, { most: rows.w - text });
+  fill(pen, hues.way, x, y + 0.4 * text, scene.latency * scale, 0.4 * text);
+  fill(pen, hues.multiply, x + scene.latency * scale, y, scene.multiply * scale, 1.2 * text);
+  write(pen, view, `${comma(scene.latency)} + ${comma(scene.multiply)} cycles`, x + (scene.latency + scene.multiply) * scale + 0.5 * text, y + text, { most: rows.w - (scene.latency + scene.multiply) * scale - 1.2 * text });
+}
+
+function drawStrip(pen, view, where) {
+  const { text, cycle, scene, hues } = view, { strip, scale } = where, first = scene.tiles[0][2], last = scene.tiles.at(-1)[3];
+  hatch(pen, view, { ...strip, x: strip.x + first * scale, w: (Math.min(cycle, last) - first) * scale });
+  for (const [, , begun, done] of scene.tiles) {
+    const w = (Math.min(done, cycle) - begun) * scale;
+    if (w <= 0) continue;
+    fill(pen, view.paper, strip.x + begun * scale, strip.y, w, strip.h);
+    fill(pen, hues.multiply, strip.x + begun * scale + 0.5, strip.y, w - 0.5, strip.h);
+  }
+  box(pen, view, strip);
+  write(pen, view, view.narrow ? "tensor" : "tensor cores", strip.x - 0.5 * text, strip.y + 1.05 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.5 * text });
+}
+
+/** The stages of shared memory: which step's tiles lie there, and how far they have come. */
+function drawShelf(pen, view, where) {
+  const { text, cycle, scene, hues } = view, { shelf } = where, gap = 0.5 * text, w = (shelf.w - gap * (scene.stages - 1)) / scene.stages;
+  write(pen, view, view.narrow ? "stages" : "shared mem.", shelf.x - 0.5 * text, shelf.y + 1.4 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.5 * text });
+  shelves(scene.tiles, scene.stages, view.at > 0 ? cycle : -1).forEach((held, i) => {
+    const at = { x: shelf.x + i * (w + gap), y: shelf.y, w, h: shelf.h };
+    if (held) fill(pen, hues[held.state], at.x, at.y + 0.72 * at.h, at.w * held.part, 0.28 * at.h);
+    box(pen, view, at);
+    const words = !held ? "empty" : { way: `step ${held.tile} comes`, ready: `step ${held.tile} waits`, multiply: `step ${held.tile} multiplied` }[held.state];
+    write(pen, view, view.narrow && held ? `${held.tile}` : words, at.x + at.w / 2, at.y + 1.15 * text, { align: "center", size: 0.96, most: at.w - 0.3 * text });
+  });
+}
+
+function drawLegend(pen, view, y) {
+  const { text, narrow, width } = view, items = [["way", "copies on their way"], ["ready", "arrived, not used yet"], ["multiply", "multiplied"], ["idle", "tensor cores idle"]], many = narrow ? 2 : 4;
+  items.forEach(([hue, words], i) => {
+    const x = (i % many) * (width / many), top = y + Math.floor(i / many) * 1.3 * text, thin = (THIN[hue] ?? 0) * 0.9 * text;
+    if (hue === "idle") hatch(pen, view, { x, y: top, w: 1.1 * text, h: 0.9 * text });
+    else fill(pen, view.hues[hue], x, top + thin, 1.1 * text, 0.9 * text - 2 * thin);
+    write(pen, view, words, x + 1.5 * text, top + 0.82 * text, { size: 0.96, most: width / many - 2 * text });
+  });
+}
+
+export function draw(pen, given) {
+  const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"], cycle: cycleAt(given.scene, given.at) };
+  drawHead(pen, view, counted(view.scene.tiles, view.cycle));
+  drawRows(pen, view, where);
+  if (view.at <= 0) drawOne(pen, view, where);
+  drawStrip(pen, view, where);
+  drawShelf(pen, view, where);
+  drawLegend(pen, view, where.foot);
+}
+
+// ---- words -------------------------------------------------------------------------------------------------------------------------
+const roomOf = scene => (scene.stages === 1 ? "Shared memory has room for the tiles of one step" : `Shared memory has room for the tiles of ${scene.stages} steps`);
+const listed = numbers => (numbers.length > 1 ? `steps ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)} are` : `step ${numbers[0]} is`);
+export function says(view, step) {
+  const { scene } = view, { tiles } = scene;
+  if (step <= 0) return `${roomOf(scene)}. A step's copies are on their way for ${comma(scene.latency)} cycles (${scene.source}), and its product takes ${comma(scene.multiply)}. For how many cycles will the tensor cores be idle between the first product and the last? Predict, then play.`;
+  const cycle = scene.times[step], now = counted(tiles, cycle);
+  if (step < scene.steps) {
+    const way = now.way.length ? `${listed(now.way)} on the way` : "nothing is on the way", product = now.multiplied < 0 ? "nothing is multiplied" : `step ${now.multiplied} is multiplied`;
+    return `Cycle ${comma(cycle)}: ${product}, and ${way}. Idle so far: ${plural(comma(now.idle), "cycle")}.`;
+  }
+  const whole = now.idle + now.busy;
+  return `All ${tiles.length} steps are multiplied after ${comma(cycle)} cycles. Between the first product and the last the tensor cores were idle for ${comma(now.idle)} of ${comma(whole)} cycles, ${Math.round((100 * now.idle) / whole)} %.`;
+}
+const when = (view, step) => (step <= 0 ? "before the first cycle" : `cycle ${comma(view.scene.times[step])}, event ${step} of ${view.scene.steps}`);
+export function describes(view, step) {
+  const { scene } = view;
+  if (step <= 0) return `${says(view, step)} The picture shows the way of one step alone: ${comma(scene.latency)} cycles on its way, then ${comma(scene.multiply)} cycles of its product.`;
+  const held = shelves(scene.tiles, scene.stages, scene.times[step]).map((one, i) => `stage ${i}: ${one ? `step ${one.tile}, ${{ way: "on its way", ready: "arrived", multiply: "being multiplied" }[one.state]}` : "empty"}`);
+  return `${says(view, step)} In shared memory, ${held.join("; ")}.`;
+}
+
+function hit(view, x, y) {
+  const { rows, slot, scale } = layout(view), cycle = (x - rows.x) / scale, i = Math.floor((y - rows.y) / slot), tile = view.scene.tiles[i];
+  if (!tile || view.at <= 0 || x < rows.x || cycle > cycleAt(view.scene, view.at)) return null;
+  const [issued, arrived, begun, done] = tile;
+  if (cycle < issued || cycle > done) return null;
+  return { text: cycle < arrived ? `step ${i}: on its way from cycle ${comma(issued)} to ${comma(arrived)}` : cycle < begun ? `step ${i}: arrived in cycle ${comma(arrived)}, waits until ${comma(begun)}` : `step ${i}: multiplied from cycle ${comma(begun)} to ${comma(done)}` };
+}
+
+// ---- the explorable ----------------------------------------------------------------------------------------------------------------
+export const picture = {
+  title: "Tiles on their way to a multiprocessor",
+  ask: { label: "Your prediction", unit: "idle cycles" },
+  order: ["says", "player", "picture", "controls"],
+  height: (width, text, narrow) => (narrow ? Math.round(0.3 * width + 27 * text) : clamp(0.34 * width, 370, 420)),
+  controls: states => [
+    { kind: "range", key: "stages", label: "Stages", name: "Stages: steps whose tiles have room in shared memory", min: 1, max: 6, says: values => plural(values.stages, "stage") },
+    { kind: "range", key: "latency", label: "Latency", name: "Latency: how long copies are on their way", min: 0, max: states.latencies.length - 1, says: values => `${comma(states.latencies[values.latency][0])} cycles, ${states.latencies[values.latency][1]}` },
+    { kind: "choice", key: "side", label: "Tile of C", options: Object.keys(states.multiply).map(side => [Number(side), `${side} × ${side}`]) },
+  ],
+  scene: sceneOf, draw, says, when, describes, hit,
+};
+export default explorable(picture);

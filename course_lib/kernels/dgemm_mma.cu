@@ -1,0 +1,110 @@
+// dgemm_mma.cu -- float64 on tensor cores: a tile is loaded, then multiplied, then the next one is loaded
+//
+// Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float64
+// Idea      a warp multiplies 16 x 8 by 8 x 8 doubles with one instruction, from registers to registers
+// Launch    grid (ceil(N/BN), ceil(M/BM)), block (32 * BM/WM * BN/WN): a warp has WM/16 x WN/8 tiles of 16 x 8
+// Shared    8 * (BM*(BK+4) + BK*(BN+4)) bytes per block
+// Strides   lda, ldb, ldc: elements from one row to the next
+// Edges     any M, N, K below 2^31 elements a matrix; rows that are not 16-byte aligned are loaded double by double; CC 9.0 and up
+// Lesson    notebooks/17_stages.ipynb      Next  dgemm_stages.cu
+#ifndef BM            // the launcher passes all five with -D, or none
+#define BM 128
+#define BN 128
+#define BK 16
+#define WM 64
+#define WN 32
+#endif
+#define THREADS (32 * (BM / WM) * (BN / WN))
+#define LDA (BK + 4)  // doubles from one row of As to the next: 4 rows x 4 columns of a half-warp lie in 32 different banks
+#define LDB (BN + 4)
+static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles fill the block tile");
+static_assert(WM % 16 == 0 && WN % 8 == 0, "an instruction multiplies 16 x 8 by 8 x 8");
+static_assert(BK % 16 == 0 && BN % 16 == 0, "the padding is made for rows of whole lines of all banks");
+static_assert(BM * BK % (2 * THREADS) == 0 && BK * BN % (2 * THREADS) == 0, "every thread loads as many pairs");
+static_assert(8 * (BM * LDA + BK * LDB) <= 48 * 1024, "As and Bs share the 48 KiB of static shared memory of a block");
+
+// A pair of doubles from global memory; `there` of them are inside the matrix, the others are 0.
+__device__ __forceinline__ double2 load2(const double* from, int there, bool wide) {
+    if (wide && there == 2) return *reinterpret_cast<const double2*>(from);
+    return make_double2(there > 0 ? from[0] : 0, there > 1 ? from[1] : 0);
+}
+
+// Load this thread's pairs of H x W doubles; all loads are under way together. p: the first; `rows` x `cols` of them are inside.
+template <int H, int W>
+__device__ __forceinline__ void load_tile(double2 (&pairs)[H * W / 2 / THREADS], const double* p, int ld, int rows, int cols, bool wide) {
+#pragma unroll
+    for (int n = 0; n < H * W / 2 / THREADS; ++n) {
+        const int v = n * THREADS + threadIdx.x, i = v / (W / 2), j = v % (W / 2) * 2;
+        pairs[n] = load2(&p[(size_t)i * ld + j], i < rows ? max(0, min(cols - j, 2)) : 0, wide);
+    }
+}
+
+// Store them to a tile with LD doubles a row.
+template <int H, int W, int LD>
+__device__ __forceinline__ void store_tile(double* tile, const double2 (&pairs)[H * W / 2 / THREADS]) {
+#pragma unroll
+    for (int n = 0; n < H * W / 2 / THREADS; ++n) {
+        const int v = n * THREADS + threadIdx.x;
+        *reinterpret_cast<double2*>(&tile[v / (W / 2) * LD + v % (W / 2) * 2]) = pairs[n];
+    }
+}
+
+__device__ __forceinline__ bool aligned16(const double* matrix, int ld) {
+    return reinterpret_cast<size_t>(matrix) % 16 == 0 && ld % 2 == 0;
+}
+
+// d += a b. With g = lane / 4 and t = lane % 4 a lane holds, as (row, column):
+//   a  16 x 8   (g, t)   (g + 8, t)    (g, t + 4)   (g + 8, t + 4)
+//   b   8 x 8   (t, g)   (t + 4, g)
+//   d  16 x 8   (g, 2t)  (g, 2t + 1)   (g + 8, 2t)  (g + 8, 2t + 1)
+__device__ __forceinline__ void mma(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3]) : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+dgemm_mma(int M, int N, int K, double alpha, const double* A, int lda,
+          const double* B, int ldb, double beta, double* C, int ldc) {
+    constexpr int MT = WM / 16, NT = WN / 8;   // tiles of 16 x 8 of a warp
+    __shared__ __align__(16) double As[BM][LDA], Bs[BK][LDB];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
+    const int warp_row = warp / (BN / WN) * WM, warp_col = warp % (BN / WN) * WN;    // in the block's tile
+    const bool a16 = aligned16(A, lda), b16 = aligned16(B, ldb);
+    double acc[MT][NT][4] = {};
+
+    const auto fetch = [&](int k0) {           // the tiles that begin at k0, from global to shared memory
+        double2 a[BM * BK / 2 / THREADS], b[BK * BN / 2 / THREADS];
+        load_tile<BM, BK>(a, &A[(size_t)block_row * lda + k0], lda, M - block_row, K - k0, a16);
+        load_tile<BK, BN>(b, &B[(size_t)k0 * ldb + block_col], ldb, K - k0, N - block_col, b16);
+        store_tile<BM, BK, LDA>(As[0], a);
+        store_tile<BK, BN, LDB>(Bs[0], b);
+    };
+
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        fetch(k0);
+        __syncthreads();                       // nobody reads before both tiles are complete
+#pragma unroll
+        for (int k = 0; k < BK; k += 8) {
+            double a[MT][4], b[NT][2];
+            for (int i = 0; i < MT; ++i)
+                for (int e = 0; e < 4; ++e) a[i][e] = As[warp_row + 16 * i + g + e % 2 * 8][k + t + e / 2 * 4];
+            for (int j = 0; j < NT; ++j)
+                for (int e = 0; e < 2; ++e) b[j][e] = Bs[k + t + 4 * e][warp_col + 8 * j + g];
+            for (int i = 0; i < MT; ++i)
+                for (int j = 0; j < NT; ++j) mma(acc[i][j], a[i], b[j]);
+        }
+        __syncthreads();                       // nobody overwrites before all have read
+    }
+
+    for (int i = 0; i < MT; ++i)
+        for (int j = 0; j < NT; ++j)
+            for (int e = 0; e < 4; ++e) {
+                const int row = block_row + warp_row + 16 * i + g + e / 2 * 8;
+                const int col = block_col + warp_col + 8 * j + 2 * t + e % 2;
+                if (row < M && col < N) {
+                    double* c = &C[(size_t)row * ldc + col];
+                    *c = alpha * acc[i][j][e] + (beta == 0 ? 0 : beta * *c);       // beta 0: C is not read
+                }
+            }
+}

@@ -1,0 +1,68 @@
+"""Lesson 17's explorable in Chromium: stepped, played, every control moved; what it says against the model."""
+import re
+
+import pytest
+
+from course_lib.explorables import tiles_on_their_way
+from course_lib.explorables.stages import SIDES, STAGES, at, idle_cycles, latencies
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+PICTURE = tiles_on_their_way
+NAMES = ("Stages: steps whose tiles have room in shared memory", "Latency: how long copies are on their way")
+
+
+def test_steps_by_key_are_the_models_events(opened):
+    shown = opened(reduced_motion="reduce")
+    shown.says("Predict, then play")
+    assert "1,260" not in shown.told(), "the beginning gives nothing away"
+    parcels = at(64, 2, 2)
+    times = sorted({0, *(cycle for p in parcels for cycle in (p.issued, p.arrived, p.begun, p.done))})
+    for step, cycle in enumerate(times[1:-1], 1):
+        shown.press("ArrowRight")
+        shown.when(f"^cycle {cycle:,}, event {step} of {len(times) - 1}$")
+        busy = sum(min(max(cycle - p.begun, 0), p.done - p.begun) for p in parcels)
+        shown.says(rf"Idle so far: {max(cycle - parcels[0].begun, 0) - busy:,} cycles?\.$")
+    assert re.search(r"In shared memory, stage 0: .*; stage 1: ", shown.described())
+
+
+def test_it_plays_to_the_end_and_judges_the_prediction(opened):
+    shown = opened()
+    shown.prediction().fill("1260")
+    shown.button("Play").click()
+    shown.says(r"^Cycle [\d,]+: ")
+    shown.says(r"idle for 1,260 of 5,356 cycles, 24 %\. You said 1260: right\.")
+    shown.slider(NAMES[0]).press("ArrowRight")
+    shown.says(r"idle for 0 of 4,096 cycles, 0 %\.$")
+    assert shown.prediction().input_value() == "", "another question"
+
+
+def test_every_control_by_mouse_and_by_key(opened):
+    shown = opened()
+    shown.press("End")
+    room, latency = map(shown.slider, NAMES)
+    for side in SIDES:
+        shown.root.get_by_text(f"{side} × {side}", exact=True).click()
+        latency.press("Home")
+        for n, (cycles, source) in enumerate(latencies()):
+            assert latency.get_attribute("aria-valuetext") == f"{cycles:,} cycles, {source}"
+            room.press("Home")
+            for count in STAGES:
+                assert room.get_attribute("aria-valuetext") == ("1 stage" if count == 1 else f"{count} stages")
+                shown.says(rf"idle for {idle_cycles(count, side, n):,} of ")
+                room.press("ArrowRight")
+            latency.press("ArrowRight")
+
+
+def test_the_pointer_tells_when_a_step_was_on_its_way(opened):
+    shown = opened()
+    shown.press("End")
+    shown.says("All 8 steps")
+    parcel = at(64, 2, 2)[3]
+    inside = """({ layout }, view, [cycle, step]) => {
+        const { rows, slot, scale } = layout(view);
+        return [rows.x + cycle * scale, rows.y + (step + 0.5) * slot];
+    }"""
+    for cycle, words in ((parcel.issued + 100, f"step 3: on its way from cycle {parcel.issued:,} to {parcel.arrived:,}"),
+                         (parcel.begun + 100, f"step 3: multiplied from cycle {parcel.begun:,} to {parcel.done:,}")):
+        shown.page.mouse.move(*shown.at(*shown.where(inside, [cycle, 3])))
+        shown.page.get_by_text(words).wait_for()
