@@ -14,7 +14,7 @@ from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
 
 PARTS = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
-         "heap", "calls", "async", "images", "fused", "tensor", "products", "schedule")
+         "heap", "calls", "queue", "async", "images", "fused", "tensor", "products", "schedule")
 _runtimes: list["Runtime"] = []
 _lock = native.fork_safe_lock()
 
@@ -40,8 +40,13 @@ class Runtime:
     def translate(text: str) -> str:
         """Return the LLVM IR of the runtime's text."""
         compiled = toolchain.compile_cuda(text, name="runtime.cu", options=("-rdc=true",))
+<<<<<<< HEAD
         functions = fused.functions() | handover.functions() | tiles.functions() | copies.functions()
         return scalar.lower_module(parser.parse(compiled.ptx), functions)
+=======
+        given = fused.functions() | handover.functions() | tiles.functions() | copies.functions()
+        return scalar.lower_module(parser.parse(compiled.ptx), given)
+>>>>>>> fast
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         """Return one of the runtime's own functions."""

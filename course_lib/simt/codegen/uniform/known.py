@@ -65,8 +65,8 @@ def insert(a: Table, b: Table, first: Table, count: Table, bits: int) -> Table |
     if np.ndim(first) or np.ndim(count):
         return None
     at, n = int(first) & 255, int(count) & 255
-    mask = wrap(((1 << n) - 1 << at) & ((1 << bits) - 1), bits)
-    return b & ~np.int64(mask) | a << np.int64(min(at, bits - 1)) & np.int64(mask)
+    mask = np.uint64(((1 << n) - 1 << at) & ((1 << bits) - 1)).astype(np.int64)
+    return b & ~mask | a << np.int64(min(at, bits - 1)) & mask
 
 
 def evaluate(ins: Instruction, args: Sequence[Table]) -> Table | None:
@@ -91,7 +91,7 @@ def evaluate(ins: Instruction, args: Sequence[Table]) -> Table | None:
     elif name in ("div", "rem"):
         found = divide(ins, args[0], args[1], bits)
     elif name == "bfi":
-        found = insert(*args, bits)
+        found = insert(args[0], args[1], args[2], args[3], bits)
     elif name in ("mul", "mad"):
         found = multiply(ins, args[0], args[1], bits)
         if found is not None and name == "mad":

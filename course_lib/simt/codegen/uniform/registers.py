@@ -56,8 +56,8 @@ class Registers:
             if kind == VECTOR:
                 self.values[name] = self._lanes_in_memory(self.context.slot(name)[0], t)
             else:
-                value = self.code.op(f"load {t}, ptr {self._uniform_pointer(name)}")
-                self.values[name] = value if kind == UNIFORM else SplitValue(value, kind[1], int(t[1:]))
+                base = self.code.op(f"load {t}, ptr {self._uniform_pointer(name)}")
+                self.values[name] = base if kind == UNIFORM else SplitValue(base, kind[1], int(t[1:]))
         value = self.values[name]
         return self._load_lanes(value) if isinstance(value, InMemory) else value
 
@@ -82,7 +82,7 @@ class Registers:
             else:
                 code.do(f"store <32 x {t}> {value}, ptr {pointer}, align 64")
             return
-        scalar = value.u if isinstance(value, SplitValue) else value
+        scalar: str = value.u if isinstance(value, SplitValue) else value
         if t == "i1":
             scalar, t = code.op(f"zext i1 {scalar} to i64"), "i64"
         code.do(f"store {t} {scalar}, ptr {self._uniform_pointer(name)}")

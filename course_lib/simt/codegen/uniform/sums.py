@@ -5,8 +5,9 @@ multiply-add puts its result where the old sum was: 128 sums of a thread take 16
 256 KB.
 """
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from course_lib.simt.codegen.uniform.affine import VECTOR
 from course_lib.simt.codegen.uniform.context import Context
@@ -35,7 +36,7 @@ class Sums:
         self.used = 0
         self.wanted = sum(is_sum(ins) for block in blocks for ins in block.instructions) >= MANY
 
-    def place(self, ins: Instruction, number: int, values: dict[str, "str | object"]) -> InMemory | None:
+    def place(self, ins: Instruction, number: int, values: MutableMapping[str, Any]) -> InMemory | None:
         """Return where the result of an instruction is to lie, None when it is a value like others; a sum that it replaces is forgotten."""
         if not self.wanted or not is_sum(ins) or self.context.kinds.of(ins.destinations[0].name) != VECTOR:
             return None
