@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 # Files that hold rows, not `Record`s.
-NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "library", "micro", "mma", "race", "traffic", "training",
-         "vectors")
+NAMES = ("ballast", "candidates", "coalescing", "cpu_orders", "cpu_roof", "filling", "library", "micro", "mma", "race", "traffic",
+         "training", "vectors")
 
 
 @dataclass(frozen=True)
