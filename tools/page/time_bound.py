@@ -150,15 +150,21 @@ def race_table() -> str:
     """Return the table of such products: size, operands, recorded, bound, ratio, what binds, and every term over the recorded time."""
     found = race()
     terms = [term for term in MEANING if any(bound.terms.get(term) for _, bound in found)]
-    lines = [f"| kernel | M × N × K | operands | tile | blocks | recorded µs | bound µs | bound / recorded | binds | {' | '.join(terms)} |",
-             "|---|---|---|---|--:|--:|--:|--:|---|" + "--:|" * len(terms)]
+    heads = ("kernel", "M × N × K", "operands", "tile", "blocks", "recorded µs", "bound µs", "bound / recorded", "binds", *terms)
+    lines = [f"| {' | '.join(heads)} |", "|---|---|---|---|--:|--:|--:|--:|---|" + "--:|" * len(terms)]
     for row, bound in found:
-        p, ours = row["parameters"], row["ours"]
+        p, ours, least = row["parameters"], row["ours"], bound.seconds
+        sizes, tile = (" × ".join(str(source[name]) for name in names) for source, names in ((row, "MNK"), (p, ("BM", "BN", "BK"))))
         operands = "".join("T" if row[name] else "N" for name in ("TRANSA", "TRANSB")) + (" + C" if row["beta"] else "")
         cells = (f"{bound.terms[t] / ours:.2f}" if bound.terms.get(t) else "" for t in terms)
+<<<<<<< HEAD
         lines.append(f"| `{row['kernel']}` | {row['M']} × {row['N']} × {row['K']} | {operands} | {p['BM']} × {p['BN']} × {p['BK']} | "
                      f"{p['blocks']} | {ours * 1e6:.1f} | {bound.seconds * 1e6:.1f} | {bound.seconds / ours:.2f} | {bound.binds} | "
                      + " | ".join(cells) + " |")
+=======
+        lines.append(f"| `{row['kernel']}` | {sizes} | {operands} | {tile} | {p['blocks']} | {ours * 1e6:.1f} | {least * 1e6:.1f} | "
+                     f"{least / ours:.2f} | {bound.binds} | {' | '.join(cells)} |")
+>>>>>>> bound
     return "\n".join(lines)
 
 
