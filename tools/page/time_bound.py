@@ -157,14 +157,8 @@ def race_table() -> str:
         sizes, tile = (" × ".join(str(source[name]) for name in names) for source, names in ((row, "MNK"), (p, ("BM", "BN", "BK"))))
         operands = "".join("T" if row[name] else "N" for name in ("TRANSA", "TRANSB")) + (" + C" if row["beta"] else "")
         cells = (f"{bound.terms[t] / ours:.2f}" if bound.terms.get(t) else "" for t in terms)
-<<<<<<< HEAD
-        lines.append(f"| `{row['kernel']}` | {row['M']} × {row['N']} × {row['K']} | {operands} | {p['BM']} × {p['BN']} × {p['BK']} | "
-                     f"{p['blocks']} | {ours * 1e6:.1f} | {bound.seconds * 1e6:.1f} | {bound.seconds / ours:.2f} | {bound.binds} | "
-                     + " | ".join(cells) + " |")
-=======
         lines.append(f"| `{row['kernel']}` | {sizes} | {operands} | {tile} | {p['blocks']} | {ours * 1e6:.1f} | {least * 1e6:.1f} | "
                      f"{least / ours:.2f} | {bound.binds} | {' | '.join(cells)} |")
->>>>>>> bound
     return "\n".join(lines)
 
 

@@ -40,13 +40,8 @@ class Runtime:
     def translate(text: str) -> str:
         """Return the LLVM IR of the runtime's text."""
         compiled = toolchain.compile_cuda(text, name="runtime.cu", options=("-rdc=true",))
-<<<<<<< HEAD
-        functions = fused.functions() | handover.functions() | tiles.functions() | copies.functions()
-        return scalar.lower_module(parser.parse(compiled.ptx), functions)
-=======
         given = fused.functions() | handover.functions() | tiles.functions() | copies.functions()
         return scalar.lower_module(parser.parse(compiled.ptx), given)
->>>>>>> fast
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         """Return one of the runtime's own functions."""
