@@ -65,7 +65,7 @@ const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narr
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = textOf(view), { side } = scene.states;
   const gap = Math.round(1.6 * text), left = Math.round(1.3 * text), top = Math.round(0.4 * text), low = 25 * text;
-  const cell = Math.min(((narrow ? width : 0.49 * width) - left - gap - 0.6 * text) / (2 * side), ((narrow ? height - low : height) - top - gap - 0.6 * text) / (2 * side));
+  const cell = Math.min(((narrow ? width : 0.46 * width) - left - gap - 0.6 * text) / (2 * side), ((narrow ? height - low : height) - top - gap - 0.6 * text) / (2 * side));
   const B = { x: left + side * cell + gap, y: top }, A = { x: left, y: top + side * cell + gap }, C = { x: B.x, y: A.y };
   const square = C.y + side * cell + 0.4 * text, wide = C.x + side * cell;
   const panel = narrow ? { x: 0.5 * text, y: square + 0.6 * text, w: width - text, h: height - square - text } : { x: wide + 2.4 * text, y: top, w: width - wide - 3 * text, h: height - top - 0.4 * text };
