@@ -7,7 +7,7 @@ from test_uniform import both, start
 from course_lib.simt.codegen.uniform.known import insert
 from course_lib.simt.model.arithmetic import insert as model_insert
 
-ROUNDS = 280
+ROUNDS = 300
 COPIES = """#include <cuda_pipeline.h>
 extern "C" __global__ void copies(const float* x, const int* from, const int* to, const int* zeros, float* y) {
     __shared__ __align__(16) float s[64 * WORDS * 8];
@@ -15,7 +15,7 @@ extern "C" __global__ void copies(const float* x, const int* from, const int* to
     for (int i = 0; i < ROUNDS; ++i) {     // more copies than a warp can have under way, and another order of the lanes in each
         __pipeline_memcpy_async(s + WORDS * (64 * (i % 8) + to[64 * i + t]), x + WORDS * from[64 * i + t], 4 * WORDS, zeros[64 * i + t]);
         __pipeline_commit();
-        if (i >= 6 && i % 50 < 25) __pipeline_wait_prior(3);     // fewer are under way, then more again
+        if (i >= 6 && i < 270) __pipeline_wait_prior(3);      // when all places of the queue were used once, more are under way
         else if (i >= 6) __pipeline_wait_prior(6);
         __syncthreads();
         if (i >= 6)
