@@ -31,8 +31,9 @@ RUNGS = tuple((name, kernels.get(name).check()) for name in ("sgemm_vectorized",
 SPEED = (("sgemm_swapped", {"bx": 16, "by": 16}), ("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32,
          ("sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}), REGISTERS, *RUNGS)
 COMPILED = (("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32, REGISTERS, *RUNGS)
-AHEAD = (("sgemm_stream_k", {}), ("sgemm_stream_k", {"BM": 128, "BN": 128, "BK": 8}), ("sgemm_stream_k", {"BM": 64, "BN": 64}),
-         ("dgemm_stream_k", {}), ("dgemm_stream_k", {"BM": 64, "BN": 64, "BK": 16}))      # kernels that copy ahead
+AHEAD = (("sgemm_stream_k", {"BM": 256, "BN": 128, "BK": 16}), ("sgemm_stream_k", {"BM": 128, "BN": 128, "BK": 8}),
+         ("sgemm_stream_k", {"BM": 64, "BN": 64, "BK": 16}), ("dgemm_stream_k", {"BM": 128, "BN": 128, "BK": 16}),
+         ("dgemm_stream_k", {"BM": 64, "BN": 64, "BK": 16}))           # they copy ahead
 RACES = (TILE_16, TILE_32, REGISTERS)
 NUMBA_TILE = Path(__file__).with_name("numba_tile.py")
 
