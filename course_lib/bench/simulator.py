@@ -31,6 +31,9 @@ RUNGS = tuple((name, kernels.get(name).check()) for name in ("sgemm_vectorized",
 SPEED = (("sgemm_swapped", {"bx": 16, "by": 16}), ("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32,
          ("sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}), REGISTERS, *RUNGS)
 COMPILED = (("sgemm_naive", {"bx": 16, "by": 16}), TILE_16, TILE_32, REGISTERS, *RUNGS)
+AHEAD = (("sgemm_stream_k", {"BM": 256, "BN": 128, "BK": 16}), ("sgemm_stream_k", {"BM": 128, "BN": 128, "BK": 8}),
+         ("sgemm_stream_k", {"BM": 64, "BN": 64, "BK": 16}), ("dgemm_stream_k", {"BM": 128, "BN": 128, "BK": 16}),
+         ("dgemm_stream_k", {"BM": 64, "BN": 64, "BK": 16}))           # they copy ahead
 RACES = (TILE_16, TILE_32, REGISTERS)
 NUMBA_TILE = Path(__file__).with_name("numba_tile.py")
 
@@ -57,24 +60,26 @@ class BenchmarkLaunch:
     def __init__(self, name: str, parameters: dict[str, int], N: int) -> None:
         self.kernel, self.parameters, self.N = kernels.get(name), parameters, N
         rng = np.random.default_rng(N)
-        self.A, self.B = (rng.standard_normal((N, N)).astype(np.float32) for _ in range(2))
-        self.C = np.full((N, N), np.nan, np.float32)
+        self.dtype = np.dtype(self.kernel.dtype)
+        self.A, self.B = (rng.standard_normal((N, N)).astype(self.dtype) for _ in range(2))
+        self.C = np.full((N, N), np.nan, self.dtype)
+        self.workspace = [np.zeros(count, kind) for kind, count in self.kernel.workspace(**parameters)]
 
     def defines(self, more: Mapping[str, Any]) -> dict[str, Any]:
         """Return the kernel's macros and some more."""
         return {**self.kernel.defines(**self.parameters), **more}
 
     def __call__(self, more: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), **how: Any) -> simt.Report:
-        n, one, zero = np.int32(self.N), np.float32(1), np.float32(0)
-        args = [n, n, n, one, self.A, n, self.B, n, zero, self.C, n]
+        n, one, zero = np.int32(self.N), self.dtype.type(1), self.dtype.type(0)
+        args = [n, n, n, one, self.A, n, self.B, n, zero, self.C, n, *self.workspace]
         kernel, p = self.kernel, self.parameters
         return simt.launch(kernel.path, kernel.entry, kernel.grid(self.N, self.N, **p), kernel.block(**p), args,
-                           defines=self.defines(dict(more)), **how)
+                           defines=self.defines(dict(more)), dynamic_shared=kernel.dynamic_bytes(**p), **how)
 
     def check(self) -> None:
         """Raise a CourseError unless C is A B within the rounding of N additions."""
         exact = self.A.astype(np.float64) @ self.B
-        bound = self.N * 2.0**-23 * (np.abs(self.A).astype(np.float64) @ np.abs(self.B))
+        bound = self.N * np.finfo(self.dtype).eps * (np.abs(self.A).astype(np.float64) @ np.abs(self.B))
         if not (np.abs(self.C - exact) <= bound).all():
             raise CourseError(f"{self.kernel.name} at N = {self.N} gave a wrong answer, so its speed says nothing")
 
@@ -90,7 +95,7 @@ def measure(plan: Plan, *, numba_python: str | None = None, say: Callable[[str],
         Gets a line of text before each part.
     """
     before, found = load_average(), []
-    for name, parameters in SPEED:
+    for name, parameters in (*SPEED, *AHEAD):
         say(f"{name}, N = {plan.N}")
         found += speed(name, parameters, plan)
     for name, parameters in COMPILED:

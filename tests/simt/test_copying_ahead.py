@@ -7,17 +7,19 @@ from test_uniform import both, start
 from course_lib.simt.codegen.uniform.known import insert
 from course_lib.simt.model.arithmetic import insert as model_insert
 
+ROUNDS = 300
 COPIES = """#include <cuda_pipeline.h>
 extern "C" __global__ void copies(const float* x, const int* from, const int* to, const int* zeros, float* y) {
-    __shared__ __align__(16) float s[64 * WORDS * 20];
+    __shared__ __align__(16) float s[64 * WORDS * 8];
     const int t = threadIdx.x;
-    for (int i = 0; i < 20; ++i) {     // more rounds than are under way at a time, and another order of the lanes in each
-        __pipeline_memcpy_async(s + WORDS * (64 * i + to[64 * i + t]), x + WORDS * from[64 * i + t], 4 * WORDS, zeros[64 * i + t]);
+    for (int i = 0; i < ROUNDS; ++i) {     // more copies than a warp can have under way, and another order of the lanes in each
+        __pipeline_memcpy_async(s + WORDS * (64 * (i % 8) + to[64 * i + t]), x + WORDS * from[64 * i + t], 4 * WORDS, zeros[64 * i + t]);
         __pipeline_commit();
-        if (i >= 3) __pipeline_wait_prior(3);
+        if (i >= 6 && i < 270) __pipeline_wait_prior(3);      // when all places of the queue were used once, more are under way
+        else if (i >= 6) __pipeline_wait_prior(6);
         __syncthreads();
-        if (i >= 3)
-            for (int w = 0; w < WORDS; ++w) y[64 * WORDS * (i - 3) + WORDS * t + w] = s[64 * WORDS * (i - 3) + WORDS * t + w];
+        if (i >= 6)
+            for (int w = 0; w < WORDS; ++w) y[64 * WORDS * (i - 6) + WORDS * t + w] = s[64 * WORDS * ((i - 6) % 8) + WORDS * t + w];
     }
 }
 """
@@ -57,21 +59,21 @@ extern "C" __global__ void near_lanes(const float4* x, float4* y) {
 def test_copies_of_whole_warps(order, words):
     """Side by side, in any order, and with lanes that read nothing and may point anywhere; counters too."""
     rng = np.random.default_rng(words)
-    straight = np.tile(np.arange(64, dtype=np.int32), (20, 1))
-    mixed = np.array([rng.permutation(64) for _ in range(20)], np.int32)
-    from_, to = (straight, straight) if order == "straight" else (rng.integers(0, 64, (20, 64)).astype(np.int32), mixed)
-    zeros = np.where(rng.random((20, 64)) < (0.3 if order == "some" else 0), 4 * words, 0).astype(np.int32)
+    straight = np.tile(np.arange(64, dtype=np.int32), (ROUNDS, 1))
+    mixed = np.array([rng.permutation(64) for _ in range(ROUNDS)], np.int32)
+    from_, to = (straight, straight) if order == "straight" else (rng.integers(0, 64, (ROUNDS, 64)).astype(np.int32), mixed)
+    zeros = np.where(rng.random((ROUNDS, 64)) < (0.3 if order == "some" else 0), 4 * words, 0).astype(np.int32)
     if order == "some":
         zeros[5], zeros[6] = 4 * words, 0
         from_ = np.where(zeros > 0, 1 << 20, from_).astype(np.int32)
     x = rng.standard_normal((64, words)).astype(np.float32)
-    wanted = np.full((17, 64, words), np.nan, np.float32)
-    for i in range(17):
+    wanted = np.full((ROUNDS - 6, 64, words), np.nan, np.float32)
+    for i in range(ROUNDS - 6):
         wanted[i, to[i]] = np.where(zeros[i][:, None] > 0, 0, x[np.minimum(from_[i], 63)])
 
     def run(**how):
-        y = np.full((17, 64, words), np.nan, np.float32)
-        report = start(COPIES, "copies", 1, 64, [x, from_, to, zeros, y], defines={"WORDS": words}, **how)
+        y = np.full((ROUNDS - 6, 64, words), np.nan, np.float32)
+        report = start(COPIES, "copies", 1, 64, [x, from_, to, zeros, y], defines={"WORDS": words, "ROUNDS": ROUNDS}, **how)
         assert y.tobytes() == wanted.tobytes()
         return y, report
     both(run)
