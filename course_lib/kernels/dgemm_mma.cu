@@ -20,32 +20,27 @@
 static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles fill the block tile");
 static_assert(WM % 16 == 0 && WN % 8 == 0, "an instruction multiplies 16 x 8 by 8 x 8");
 static_assert(BK % 16 == 0 && BN % 16 == 0, "the padding is made for rows of whole lines of all banks");
-static_assert(BM * BK % (2 * THREADS) == 0 && BK * BN % (2 * THREADS) == 0, "every thread loads as many pairs");
+static_assert(BM * BK % (2 * THREADS) == 0 && BK * BN % (2 * THREADS) == 0, "every thread copies as many pairs");
 static_assert(8 * (BM * LDA + BK * LDB) <= 48 * 1024, "As and Bs share the 48 KiB of static shared memory of a block");
 
-// A pair of doubles from global memory; `there` of them are inside the matrix, the others are 0.
-__device__ __forceinline__ double2 load2(const double* from, int there, bool wide) {
-    if (wide && there == 2) return *reinterpret_cast<const double2*>(from);
-    return make_double2(there > 0 ? from[0] : 0, there > 1 ? from[1] : 0);
-}
-
-// Load this thread's pairs of H x W doubles; all loads are under way together. p: the first; `rows` x `cols` of them are inside.
-template <int H, int W>
-__device__ __forceinline__ void load_tile(double2 (&pairs)[H * W / 2 / THREADS], const double* p, int ld, int rows, int cols, bool wide) {
-#pragma unroll
-    for (int n = 0; n < H * W / 2 / THREADS; ++n) {
-        const int v = n * THREADS + threadIdx.x, i = v / (W / 2), j = v % (W / 2) * 2;
-        pairs[n] = load2(&p[(size_t)i * ld + j], i < rows ? max(0, min(cols - j, 2)) : 0, wide);
+// Copy a pair of doubles to shared memory; `there` of them are inside the matrix, the others are 0.
+__device__ __forceinline__ void copy2(double* to, const double* from, int there, bool wide) {
+    double2 v = make_double2(0, 0);
+    if (wide && there == 2) v = *reinterpret_cast<const double2*>(from);
+    else {
+        if (there > 0) v.x = from[0];
+        if (there > 1) v.y = from[1];
     }
+    *reinterpret_cast<double2*>(to) = v;
 }
 
-// Store them to a tile with LD doubles a row.
+// Copy H x W doubles to a tile with LD doubles a row. p: the first of them; `rows` x `cols` of them are inside.
 template <int H, int W, int LD>
-__device__ __forceinline__ void store_tile(double* tile, const double2 (&pairs)[H * W / 2 / THREADS]) {
+__device__ __forceinline__ void copy_tile(double* tile, const double* p, int ld, int rows, int cols, bool wide) {
 #pragma unroll
-    for (int n = 0; n < H * W / 2 / THREADS; ++n) {
-        const int v = n * THREADS + threadIdx.x;
-        *reinterpret_cast<double2*>(&tile[v / (W / 2) * LD + v % (W / 2) * 2]) = pairs[n];
+    for (int n = 0; n < H * W / 2; n += THREADS) {
+        const int v = n + threadIdx.x, i = v / (W / 2), j = v % (W / 2) * 2;
+        copy2(&tile[i * LD + j], &p[(size_t)i * ld + j], i < rows ? max(0, min(cols - j, 2)) : 0, wide);
     }
 }
 
@@ -74,11 +69,8 @@ dgemm_mma(int M, int N, int K, double alpha, const double* A, int lda,
     double acc[MT][NT][4] = {};
 
     const auto fetch = [&](int k0) {           // the tiles that begin at k0, from global to shared memory
-        double2 a[BM * BK / 2 / THREADS], b[BK * BN / 2 / THREADS];
-        load_tile<BM, BK>(a, &A[(size_t)block_row * lda + k0], lda, M - block_row, K - k0, a16);
-        load_tile<BK, BN>(b, &B[(size_t)k0 * ldb + block_col], ldb, K - k0, N - block_col, b16);
-        store_tile<BM, BK, LDA>(As[0], a);
-        store_tile<BK, BN, LDB>(Bs[0], b);
+        copy_tile<BM, BK, LDA>(As[0], &A[(size_t)block_row * lda + k0], lda, M - block_row, K - k0, a16);
+        copy_tile<BK, BN, LDB>(Bs[0], &B[(size_t)k0 * ldb + block_col], ldb, K - k0, N - block_col, b16);
     };
 
     for (int k0 = 0; k0 < K; k0 += BK) {
