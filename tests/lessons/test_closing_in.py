@@ -338,7 +338,7 @@ def test_the_order_is_worth_what_the_lesson_says():
             f"cycles. There and back they deliver {right.even} and {right.odd}, {right.even + right.odd} in all: {right.cycles} cycles")
     says(said, f"{left.even + left.odd} reads, evenly shared, would have been {(left.even + left.odd) // 2} cycles")
     assert left.even + left.odd - right.even - right.odd == 7, "a read for each turn"
-    says(f"this loop {100 * (MEASURED_CYCLES[8, 8, False] / MEASURED_CYCLES[8, 8, True] - 1):.0f} % faster")
+    says(f"there and back is {100 * (MEASURED_CYCLES[8, 8, False] / MEASURED_CYCLES[8, 8, True] - 1):.0f} % faster")
 
 
 def test_nothing_that_is_counted_has_become_worse_and_the_kernel_waits_twice():

@@ -201,7 +201,7 @@ def test_the_prose_says_what_was_recorded():
     assert period(2, 692, 512) / period(3, 692, 512) == pytest.approx(1.35, abs=0.005)
     step = times.cycles_per_step(5)
     assert f"a step took {step:,.0f} cycles" in chart
-    assert f"busy for at most {100 * 512 / step:.0f} % of the time" in chart
+    assert f"busy for little more than a third of the time ({100 * 512 / step:.0f} % at that clock" in chart
     assert [stages_needed(latency, step) for latency in (692, 1557)] == [2, 3]
     assert times.row_of(4096, 5, 64, True)["clock_mhz"] == device("H200").clock_mhz, "at the highest clock"
     assert f"reaches {of(4096, 3, 64):.1f} TFLOP/s with three stages. (With four it falls to {of(4096, 4, 64):.1f}." in chart
