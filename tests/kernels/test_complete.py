@@ -15,6 +15,7 @@ from course_lib.run import run
 from course_lib.toolchain import compile_cuda, sass
 
 WITH_HEADERS = [kernel for kernel in ALL.values() if '#include "' in kernel.path.read_text(encoding="utf-8")]
+WITH_LOAD4 = [kernel for kernel in WITH_HEADERS if '"load4.cuh"' in kernel.path.read_text(encoding="utf-8")]
 _FUNCTION = re.compile(r"(?m)^(?:template[^\n]*\n)?__device__[^\n]*\n(?:.*\n)*?\}")
 
 
@@ -30,7 +31,7 @@ def test_no_helper_is_written_in_two_files():
 @pytest.mark.parametrize("kernel", WITH_HEADERS, ids=lambda k: k.name)
 def test_the_file_with_its_include_is_the_same_machine_code(kernel):
     text = kernel.path.read_text(encoding="utf-8")
-    assert '#include "load4.cuh"' in text
+    assert '#include "' in text
     assert "#include" not in kernel.source
     with_include, whole = (sass(compile_cuda(each), kernel.entry) for each in (text, kernel.source))
     assert [line.text for line in with_include] == [line.text for line in whole]
@@ -69,11 +70,11 @@ def test_places_end_where_the_text_ends():
 
 @pytest.mark.parametrize(("old", "new", "same"), [("// Four floats", "// Or rather four floats", True), ("left >= 4", "left > 3", False)])
 def test_a_hash_is_of_the_headers_code_too(old, new, same, monkeypatch):
-    before, header = {k.name: fingerprint_of(k) for k in WITH_HEADERS}, (FOLDER / "load4.cuh").read_text(encoding="utf-8")
+    before, header = {k.name: fingerprint_of(k) for k in WITH_LOAD4}, (FOLDER / "load4.cuh").read_text(encoding="utf-8")
     real = complete._header
     assert old in header
     monkeypatch.setattr(complete, "_header", lambda name: header.replace(old, new) if name == "load4.cuh" else real(name))
-    for kernel in WITH_HEADERS:
+    for kernel in WITH_LOAD4:
         assert (fingerprint_of(kernel) == before[kernel.name]) == same
 
 

@@ -67,31 +67,29 @@ def test_what_the_blocks_of_the_kernel_do(M, N, K, blocks):
 def computed_by(M, N, K, blocks):
     """Return (row of tiles, column of tiles, first, last) of each piece that each block of `sgemm_stream_k` computes, from its trace.
 
-    Warp 0 asks for the corner of each tile first: its addresses tell which tile and which k-step. A piece ends when the warp stores sums.
+    What lane 0 of warp 0 copies tells which tile and which k-steps. A piece ends when the warp stores sums.
     """
     rng = np.random.default_rng(19)
     A, B = rng.standard_normal((M, K), dtype=np.float32), rng.standard_normal((K, N), dtype=np.float32)
     result = run("sgemm_stream_k", A, B, backend="sim", trace=every_warp((blocks,), (64,)), blocks=blocks, **SMALL)
     assert np.abs(result.C - A.astype(float) @ B).max() < 1e-4
-    start = {name: array_of(result, name).address for name in "AB"}
+    arrays = {name: array_of(result, name) for name in "AB"}
     found = [[] for _ in range(blocks)]
-    copies = dict.fromkeys("AB", SMALL["BK"] * 32 // 64)              # of warp 0 for a k-step: 64 threads copy 32 × 16 elements
     for block in range(blocks):
-        asked = []
+        asked = {"A": [], "B": []}                       # elements that lane 0 copied since the last piece
         for record in result.trace:
             if record.block[0] != block or record.warp != 0 or record.space != "global":
                 continue
             if record.operation.startswith("cp.async"):
-                asked.append(int(record.addresses[0]))
-            elif record.operation.startswith("st.global") and "u32" not in record.operation and asked:
-                per_step = sum(copies.values())
-                assert len(asked) % per_step == 0
-                fetched = len(asked) // per_step - (SMALL["STAGES"] - 1)          # the last copies bring zeros: they are for nobody
-                row, k = divmod((asked[0] - start["A"]) // 4, K)
-                other, column = divmod((asked[copies["A"]] - start["B"]) // 4, N)
-                assert k == other
-                found[block].append((row // 32, column // 32, k // 16, k // 16 + fetched))
-                asked = []
+                for name, array in arrays.items():
+                    if array.address <= record.addresses[0] < array.address + array.nbytes:
+                        asked[name].append((int(record.addresses[0]) - array.address) // 4)
+            elif record.operation.startswith("st.global") and "u32" not in record.operation and asked["A"]:
+                rows, ks = np.divmod(asked["A"], K)
+                others, columns = np.divmod(asked["B"], N)
+                assert (ks.min() // 16, ks.max() // 16) == (others.min() // 16, others.max() // 16)
+                found[block].append((rows.min() // 32, columns.min() // 32, ks.min() // 16, ks.max() // 16 + 1))
+                asked = {"A": [], "B": []}
     return found
 
 

@@ -109,7 +109,7 @@ def test_lines_are_those_of_the_source(compiled):
             if ins.opcode[0] == "fma" and ins.opcode[-1] == "f32":
                 assert "+" in text or "*" in text
             if ins.opcode[0] in ("ld", "st") and "global" in ins.opcode:
-                assert "[" in text or "*c" in text or "float4" in text or "*from" in text
+                assert "[" in text or "*c" in text or "float4" in text or "*from" in text or "(from)" in text
 
 
 def test_an_inlined_call_keeps_the_line_of_the_function_it_came_from():
