@@ -71,12 +71,13 @@ def test_a_matrix_that_is_one_element_short(name, matrix):
     data = {m: np.zeros(size - (m == matrix), kind) for m, size in sizes.items()}
     ld = (M, K, M) if kernel.layout == "column" else (K, N, N)
     args = [INT(M), INT(N), INT(K), kind(1), data["A"], INT(ld[0]), data["B"], INT(ld[1]), kind(0), data["C"], INT(ld[2])]
+    args += [np.zeros(count, dtype) for dtype, count in kernel.workspace()]
     error = fault(simt.OutOfBounds, kernel.source, args, grid=kernel.grid(M, N), block=kernel.block(), name=kernel.entry,
-                  defines=kernel.defines())
+                  defines=kernel.defines(), dynamic_shared=kernel.dynamic_bytes())
     last = sizes[matrix] - 1
     assert (error.array, error.bounds) == (matrix, (0, last))
     assert error.index <= last < error.index + error.width // kind().itemsize
-    reads = (f"{matrix}[", f"*{matrix.lower()}[", "float4", "cp.async")
+    reads = (f"{matrix}[", f"*{matrix.lower()}[", "float4", "cp.async", "(from)", "from[")
     assert matrix == "C" or any(word in kernel.source.splitlines()[error.line - 1] for word in reads)
     assert error.address % (1 << 40) == error.index * kind().itemsize
 
