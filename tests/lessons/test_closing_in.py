@@ -346,7 +346,7 @@ def test_nothing_that_is_counted_has_become_worse_and_the_kernel_waits_twice():
     assert abs(after.issue - before.issue) < 0.01
     assert after.shared < 0.55 * before.shared
     assert after.registers < before.registers
-    says(f"takes {after.recorded:.1f} cycles instead of {before.recorded:.1f}")
+    says(f"{after.recorded:.1f} cycles per multiply-add instead of {before.recorded:.1f}")
     orders = {}
     for name in ("sgemm_2d_tile", "fed"):
         kernel = closing.steps()[name]
