@@ -25,13 +25,13 @@ def complete(text: str) -> str:
     return "".join(line for _, _, line in _lines("", text, set()))
 
 
-def place(file: str, text: str, line: int) -> tuple[str, int]:
+def source_line(file: str, text: str, line: int) -> tuple[str, int]:
     """Return the file, and the line in it, from which a line of a complete text comes; both count from 1.
 
     `file`, `text`: name and text of the `.cu` file as it is, with its includes.
 
     >>> text = 'int a;\\n#include "load4.cuh"\\nint b;\\n'
-    >>> place("b.cu", text, 2), place("b.cu", text, 11)
+    >>> source_line("b.cu", text, 2), source_line("b.cu", text, 11)
     (('load4.cuh', 5), ('b.cu', 3))
     """
     lines = [(name, number) for name, number, _ in _lines(file, text, set())]

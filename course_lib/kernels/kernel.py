@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from course_lib.errors import CourseError
-from course_lib.kernels.complete import complete, place
+from course_lib.kernels.complete import complete, source_line
 from course_lib.kernels.parameters import Parameter, Rule, check_grid
 
 FOLDER = Path(__file__).parent
@@ -153,14 +153,14 @@ class Kernel(Configurable):
         """Return the CUDA C text, with the headers of `kernels/` in it: lines of traces and messages are lines of this text."""
         return complete(self.path.read_text(encoding="utf-8"))
 
-    def place(self, line: int) -> tuple[str, int]:
+    def source_line(self, line: int) -> tuple[str, int]:
         """Return the file, and the line in it, from which a line of `source` comes: a helper's code comes from a header.
 
         >>> from course_lib.kernels import get
-        >>> get("sgemm_mma").place(1), get("sgemm_mma").place(33)
+        >>> get("sgemm_mma").source_line(1), get("sgemm_mma").source_line(33)
         (('sgemm_mma.cu', 1), ('load4.cuh', 6))
         """
-        return place(self.file_name, self.path.read_text(encoding="utf-8"), line)
+        return source_line(self.file_name, self.path.read_text(encoding="utf-8"), line)
 
     @property
     def file_name(self) -> str:

@@ -43,7 +43,7 @@ class UserKernel(Kernel):
         """Return the CUDA C text as the reader wrote it; what it includes is found by the compiler."""
         return self.text
 
-    def place(self, line: int) -> tuple[str, int]:
+    def source_line(self, line: int) -> tuple[str, int]:
         """Return the file and the line, which are those of the text."""
         return self.file_name, line
 

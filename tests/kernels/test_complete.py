@@ -50,10 +50,10 @@ def test_the_simulator_runs_the_file_as_it_is():
 def test_a_line_of_a_trace_leads_to_the_line_of_the_file(name):
     A, B = (np.ones((64, 64), np.float32) for _ in range(2))
     result, kernel = run(name, A, B, backend="sim", trace=[((0, 0, 0), 0)]), get(name)
-    places = {kernel.place(request.line) for request in result.trace}
+    places = {kernel.source_line(request.line) for request in result.trace}
     assert {file for file, _ in places} >= {f"{name}.cu", "load4.cuh"}
     for request in result.trace:
-        file, line = kernel.place(request.line)
+        file, line = kernel.source_line(request.line)
         assert (FOLDER / file).read_text(encoding="utf-8").splitlines()[line - 1] == kernel.source.splitlines()[request.line - 1]
     lines = (FOLDER / "load4.cuh").read_text(encoding="utf-8").splitlines()
     assert all("p" in lines[line - 1] for file, line in places if file == "load4.cuh")
@@ -62,10 +62,10 @@ def test_a_line_of_a_trace_leads_to_the_line_of_the_file(name):
 def test_places_end_where_the_text_ends():
     kernel = get("sgemm_bf16")
     last = len(kernel.source.splitlines())
-    assert kernel.place(last) == ("sgemm_bf16.cu", len(kernel.path.read_text(encoding="utf-8").splitlines()))
+    assert kernel.source_line(last) == ("sgemm_bf16.cu", len(kernel.path.read_text(encoding="utf-8").splitlines()))
     for line in (0, last + 1):
         with pytest.raises(CourseError, match=f"has {last} lines: there is no line {line}"):
-            kernel.place(line)
+            kernel.source_line(line)
 
 
 @pytest.mark.parametrize(("old", "new", "same"), [("// Four floats", "// Or rather four floats", True), ("left >= 4", "left > 3", False)])
