@@ -1,0 +1,113 @@
+"""Lesson 16's printed lines and tables: costs of a product's matrix instructions, rounding, errors, recorded speeds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from course_lib import data, kernels
+from course_lib.arch import device
+from course_lib.kernels.user import UserKernel
+from course_lib.lessons.tensor_cores.costs import Costs, costs_of
+from course_lib.lessons.tensor_cores.errors import errors_by_depth
+from course_lib.model import number_formats
+from course_lib.plots import Table, draw_curves
+from course_lib.run import RunResult, matches, max_error, run
+from course_lib.widgets.compute import inputs
+
+KERNELS = ("sgemm_warp_tile", "sgemm_wmma", "sgemm_mma", "sgemm_bf16", "sgemm_split")
+NUMBERS = (255, 257, 511, 2049, 1 + 2**-8, 1 / 3)
+SIZES = (1024, 2048, 4096, 8192)
+SMALL = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
+WHITE_PAPER_MHZ = 1830
+
+
+def costs_of_kernels() -> dict[str, Costs]:
+    """Run the kernels on the simulator, print whether they are right, and return what a product costs each of them."""
+    A, B, _ = inputs(128, 128, 256)
+    found = {}
+    for name in KERNELS:
+        r: RunResult = run(name, A, B, backend="sim")
+        found[name] = costs_of(r)
+        if name != "sgemm_warp_tile":
+            right = "right" if matches(r.C, A, B, inputs=r.kernel.inputs) else "wrong"
+            print(f"{name:15} {r.count('conflicts')} bank conflicts of loads, {r.occupancy.warps:2} warps fit an SM, {right}")
+    return found
+
+
+def rounded(numbers: Sequence[float] = NUMBERS) -> list[tuple[float, float, float, float]]:
+    """Return each number, and what TF32, bfloat16 and the sum of three bfloat16 parts keep of it."""
+    return [(x, float(number_formats.round_to(x, "tf32")), float(number_formats.round_to(x, "bf16")), float(sum(number_formats.parts(x))))
+            for x in numbers]
+
+
+def print_rounded() -> None:
+    """Print a line for each number of `rounded`."""
+    for x, tf32, bf16, three in rounded():
+        print(f"{x:<13.9g} TF32 {tf32:<13.9g} bfloat16 {bf16:<13.9g} three bfloat16 {three:.9g}")
+
+
+def print_errors() -> None:
+    """Print the largest errors at three depths beside their bounds."""
+    for e in errors_by_depth(("sgemm_bf16", "sgemm_mma", "sgemm_naive", "sgemm_split")):
+        print(f"{e.kernel:12}", ",  ".join(f"K = {K}: {e.errors[K]:.0e} (bound {e.bounds[K]:.0e})" for K in (8, 512, 2048)))
+
+
+def errors_of_fewer_products() -> dict[str, float]:
+    """Return the largest error, as a share of the sum of |a| |b|, of float32 and of sgemm_split with 1, 3 and 6 products of parts."""
+    text = kernels.get("sgemm_split").source
+    A, B, _ = inputs(64, 64, 512)
+    found = {"float32, sgemm_naive": max_error(run("sgemm_naive", A, B).C, A, B)}
+    for products, last in ((1, 0), (3, 1), (6, 2)):
+        fewer = UserKernel.from_source(text.replace("int sum = 2;", f"int sum = {last};"), like="sgemm_split")
+        found[f"bfloat16, {products} product{'s' * (products > 1)}"] = max_error(run(fewer, A, B, **SMALL).C, A, B)
+    return found
+
+
+def print_fewer_products() -> None:
+    """Print a line for each error of `errors_of_fewer_products`."""
+    for what, error in errors_of_fewer_products().items():
+        print(f"{what:22} largest error {error:.0e} of Σ |a| |b|")
+
+
+def peaks() -> dict[str, float]:
+    """Return the modelled peak of each kernel's instruction on an H200, in GFLOP/s."""
+    h200 = device("H200")
+    tf32, bf16, ffma = h200.peak_gflops_tensor("tf32"), h200.peak_gflops_tensor("bf16"), h200.peak_gflops
+    return {"sgemm_bf16": bf16, "sgemm_mma": tf32, "sgemm_wmma": tf32, "sgemm_split": bf16 / 6, "cuBLAS": ffma, "sgemm_warp_tile": ffma}
+
+
+def speeds() -> dict[str, dict[int, float]]:
+    """Return the recorded GFLOP/s of each kernel by N."""
+    records = (*data.load("tensor").records, *data.load("ladder").records)
+    return {name: {r.N: r.gflops for r in records if r.kernel == name} for name in peaks()}
+
+
+def best_without() -> dict[int, float]:
+    """Return the recorded GFLOP/s of the fastest kernel of the course without tensor cores, by N."""
+    return {N: max(r.gflops for name in ("ladder", "tuned") for r in data.load(name).find(N=N) if r.kernel != "cuBLAS") for N in SIZES}
+
+
+def speed_curves() -> tuple[Axes, str]:
+    """Draw the recorded speeds over N; return the chart and its alternative text."""
+    lines = speeds()
+    ax = draw_curves(lines, xlabel=f"N\n{data.load('tensor').label}", ylabel="GFLOP/s", log=True,
+                     title="H200, tensor cores and FFMA; cuBLAS in float32")
+    return ax, "GFLOP/s at N = 8192: " + ", ".join(f"{name} {line[8192]:,.0f}" for name, line in lines.items()) + "."
+
+
+def print_peaks_and_best() -> None:
+    """Print what the data sheet says of the peaks, and the fastest kernels without tensor cores."""
+    h200 = device("H200")
+    sheet = [f"{WHITE_PAPER_MHZ / h200.clock_mhz * h200.peak_gflops_tensor(key) / 1e3:.1f} TFLOP/s in {name}"
+             for key, name in (("tf32", "TF32"), ("bf16", "bfloat16"))]
+    print(f"NVIDIA's H100 white paper, without sparsity, at {WHITE_PAPER_MHZ} MHz:", ", ".join(sheet))
+    print("our best FFMA kernels:", ", ".join(f"{gflops:,.0f} at N = {N}" for N, gflops in best_without().items()))
+
+
+def speed_table() -> Table:
+    """Return the recorded speeds at four sizes, and the share of the instruction's peak at the largest."""
+    rows: list[tuple[Any, ...]] = [(name, *(f"{line[N]:,.0f}" for N in SIZES), f"{line[8192] / peaks()[name]:.0%}")
+                                   for name, line in speeds().items()]
+    return Table(("kernel", *(f"N = {N}" for N in SIZES), "of its peak, 8192"), rows,
+                 f"GFLOP/s, cuBLAS in float32, {data.load('tensor').label}; peaks modelled from NVIDIA's rates at 1980 MHz")
