@@ -18,7 +18,7 @@ from course_lib.widgets.compute import inputs
 KERNELS = ("sgemm_warp_tile", "sgemm_wmma", "sgemm_mma", "sgemm_bf16", "sgemm_split")
 NUMBERS = (255, 257, 511, 2049, 1 + 2**-8, 1 / 3)
 SIZES = (1024, 2048, 4096, 8192)
-SMALL = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
+SMALL: dict[str, Any] = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
 WHITE_PAPER_MHZ = 1830
 
 
@@ -80,12 +80,12 @@ def peaks() -> dict[str, float]:
 def speeds() -> dict[str, dict[int, float]]:
     """Return the recorded GFLOP/s of each kernel by N."""
     records = (*data.load("tensor").records, *data.load("ladder").records)
-    return {name: {r.N: r.gflops for r in records if r.kernel == name} for name in peaks()}
+    return {name: {r.N: r.gflops or 0.0 for r in records if r.kernel == name} for name in peaks()}
 
 
 def best_without() -> dict[int, float]:
     """Return the recorded GFLOP/s of the fastest kernel of the course without tensor cores, by N."""
-    return {N: max(r.gflops for name in ("ladder", "tuned") for r in data.load(name).find(N=N) if r.kernel != "cuBLAS") for N in SIZES}
+    return {N: max(r.gflops or 0.0 for name in ("ladder", "tuned") for r in data.load(name).find(N=N) if r.kernel != "cuBLAS") for N in SIZES}
 
 
 def speed_curves() -> tuple[Axes, str]:
