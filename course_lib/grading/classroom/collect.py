@@ -1,7 +1,7 @@
 """Put submissions where grading finds them, from whatever a learning platform gives: zip files, folders, notebooks.
 
-Nothing is unpacked by the names in an archive: each notebook is read, its student and exercise are found from its path, and it is
-written to one file. A path that tries to leave its archive, a link, an encrypted or swollen file is refused by name.
+Nothing is unpacked by the names in an archive: each notebook is read, its student and exercise are found from its path (`owners`), and
+it is written to one file. A path that tries to leave its archive, a link, an encrypted or swollen file is refused by name.
 """
 
 import contextlib
@@ -12,42 +12,43 @@ import pwd
 import re
 import stat
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom import plain, times
-from course_lib.grading.classroom.folders import SECRET, Classroom, check_name, write
+from course_lib.grading.classroom import owners, plain, times
+from course_lib.grading.classroom.folders import SECRET, Classroom, write
 from course_lib.grading.classroom.normalise import MOST_BYTES
+from course_lib.grading.classroom.owners import Owner, Part
 from course_lib.grading.classroom.plain import Content
-from course_lib.grading.registry import all_parts
+from course_lib.grading.classroom.roster import key, names_of
 
 MOST_MEMBERS = 100_000
-OF_THE_COURSE = ("warp-by-warp", "my_course", "exercises")        # folders in which a student's exercises lie: nobody is called so
-_TIME = r"(?P<time>\d{4}-?\d\d-?\d\d[T _-]\d\d[:.-]?\d\d[:.-]?\d\d(?:\.\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?)"
-_FORMS = tuple(re.compile(form, re.IGNORECASE) for form in (
-    rf"(?P<student>[^+]+)\+EXERCISE\+{_TIME}(?:\+.*)?",                             # JupyterHub with nbgrader's exchange
-    r"(?P<student>.+)_\d+_assignsubmission_file_?.*",                               # Moodle, a folder for each student
-    r"(?P<student>[^_]+)(?:_late)?_\d+_\d+_.*",                                     # Canvas
-    r"[\d-]+ - (?P<student>.+?) - .*",                                              # Brightspace
-    rf"(?P<student>.+?)[_+-]{_TIME}[_+-]EXERCISE",
-    rf"(?P<student>.+?)[_+-]EXERCISE[_+-]{_TIME}",
-    r"(?P<student>.+?)[_+-]EXERCISE",
-    r"EXERCISE[_+-](?P<student>.+)",
-))
 
 
 @dataclass(frozen=True)
 class Found:
-    """A notebook that was submitted: where it was, when, and how to read its `Content`; `refused` says why it is not taken."""
+    """A notebook that was submitted: where it was, and how to read its `Content`; `refused` says why it is not taken."""
 
-    path: str
-    time: datetime
+    parts: owners.Path
     read: Callable[[], Content]
     refused: str = ""
+
+    @property
+    def path(self) -> str:
+        """Return its path as a line of the report names it."""
+        return "/".join(part.name for part in self.parts)
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """A submission that was read."""
+
+    owner: Owner
+    content: Content
+    path: str
 
 
 def collect(classroom: Classroom, source: Path, exercise: str | None = None) -> Iterator[str]:
@@ -66,22 +67,53 @@ def collect(classroom: Classroom, source: Path, exercise: str | None = None) -> 
         A line for each notebook: who, what, when; or why it was not taken.
     """
     demand_source(source)
-    names = _names(classroom.roster())
-    newest: dict[tuple[str, str], tuple[datetime, Content, str]] = {}
-    for found in _all(source, times.zone_of(classroom)):
+    zone = times.zone_of(classroom)
+    roster = owners.Roster(names_of(classroom.roster().values()), zone)
+    paths = [found.parts for found in _all(source, zone) if not found.refused]
+    entry = dict(zip(paths, owners.entries(paths, roster)))
+    known = {} if roster.names else _known(classroom, roster, entry)
+    newest: dict[tuple[str, str], _Taken] = {}
+    namesakes: dict[tuple[str, str], list[_Taken]] = {}
+    for found in _all(source, zone):
         try:
             if found.refused:
                 raise CourseError(found.refused)
-            student, which, time = _whose(found, exercise, names, times.zone_of(classroom))
-            content = found.read()
-            _demand_owner(found.path, which, student, content.owner, names)
-        except (CourseError, OSError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+            owner = roster.whose(found.parts, entry.get(found.parts), exercise, known)
+            taken = _Taken(owner, found.read(), found.path)
+            _demand_owner(taken, roster)
+        except CourseError as error:
             yield f"NOT TAKEN {found.path!r}: {error}"
             continue
-        if (student, which) not in newest or newest[student, which][0] <= time:
-            newest[student, which] = time, content, found.path
-    for (student, which), (time, content, path) in sorted(newest.items()):
-        yield _put(classroom, student, which, time, content, path)
+        except Exception as error:      # readers of archives raise anything; it becomes this file's line, and the others go on
+            yield f"NOT TAKEN {found.path!r}: it cannot be read ({type(error).__name__}: {error})"
+            continue
+        before = newest.setdefault((owner.student, owner.exercise), taken)
+        if before.owner.number != owner.number and before.owner.number and owner.number:
+            namesakes.setdefault((owner.student, owner.exercise), [before]).append(taken)
+        elif before.owner.time <= owner.time:
+            newest[owner.student, owner.exercise] = taken
+    for several in namesakes.values():
+        del newest[several[0].owner.student, several[0].owner.exercise]
+        numbers = ", ".join(dict.fromkeys(taken.owner.number for taken in several))
+        for taken in several:
+            yield (f"NOT TAKEN {taken.path!r}: several students are called so (the platform's numbers are {numbers}): write name and "
+                   f"number, such as '{taken.owner.student} {taken.owner.number}', into the column `platform`")
+    for _, taken in sorted(newest.items()):
+        try:
+            yield _put(classroom, taken)
+        except CourseError as error:
+            yield f"NOT TAKEN {taken.path!r}: {error}"
+
+
+def _known(classroom, roster, entry):
+    """Return keys of names, and of the words in them -> ids of students who submitted, now or before: what a roster says where there is none."""
+    known = {key(student): student for exercise in roster.exercises for student in classroom.submitted(exercise)}
+    called = [roster.called(parts[at]) for parts, at in entry.items() if at is not None]
+    for names in ([name.student] for name in called), (re.findall(r"\w{3,}", name.student) for name in called):
+        for words, name in zip(names, called):
+            with contextlib.suppress(CourseError):
+                known |= {key(word): roster.id_of(name) for word in words if key(word) not in known}
+    return known
 
 
 def demand_source(source: Path) -> None:
@@ -90,17 +122,17 @@ def demand_source(source: Path) -> None:
         raise CourseError(f"there is no {source}: give the folder with what the learning platform gave you")
 
 
-def _put(classroom, student, exercise, time, content, path):
+def _put(classroom, taken):
     """Write a submission and its time; return the line that says so."""
+    student, exercise, time = taken.owner.student, taken.owner.exercise, taken.owner.time
     target = classroom.submission(student, exercise)
     stamp = target.with_name("timestamp.txt")
-    if stamp.exists() and target.exists() and datetime.fromisoformat(stamp.read_text(encoding="utf-8").strip()) > time:
-        return f"{student} {exercise} {time.isoformat()}: a newer one is there already ({path!r} is not taken)"
     if any(folder.is_symlink() for folder in (target, target.parent, target.parent.parent)):
-        return f"NOT TAKEN {path!r}: grading/submitted/{student} holds a link"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content.data)
-    write(target.with_name(SECRET), content.secret)
+        raise CourseError(f"grading/submitted/{student} holds a link")
+    if target.exists() and (before := times.stored(stamp)) is not None and before > time:
+        return f"{student} {exercise} {time.isoformat()}: a newer one is there already ({taken.path!r} is not taken)"
+    write(target, taken.content.data)
+    write(target.with_name(SECRET), taken.content.secret)
     write(stamp, f"{time.isoformat()}\n")
     return f"{student} {exercise} {time.isoformat()}"
 
@@ -109,61 +141,68 @@ def _all(source, zone):
     """Yield everything below a folder, and in its zip files."""
     paths = sorted(source.rglob("*")) if source.is_dir() else [source]
     for path in paths:
-        name = path.relative_to(source.parent if source.is_file() else source).as_posix()
-        if path.suffix.lower() not in (".ipynb", ".zip") or _is_litter(name):
+        names = path.relative_to(source.parent if source.is_file() else source).parts
+        if path.suffix.lower() not in (".ipynb", ".zip") or _is_litter("/".join(names)):
             continue
-        time = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(microsecond=0)
+        kind = "zip" if path.suffix.lower() == ".zip" else "file"
+        try:
+            time = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(microsecond=0)
+        except (OSError, OverflowError, ValueError):
+            time = datetime.now(UTC).replace(microsecond=0)
+        parts = (*(Part(name, "folder") for name in names[:-1]), Part(names[-1], kind, time))
         if path.is_symlink() or not path.is_file():
-            yield _refused(name, time, "it is a link or no plain file")
-        elif path.suffix.lower() == ".zip":
+            yield _refused(parts, "it is a link or no plain file")
+        elif kind == "zip":
             try:
                 with plain.opened(source, path) as (file, _):
-                    yield from _in_archive(file, name, zone, os.fstat(file.fileno()).st_uid)
+                    yield from _in_archive(file, parts, zone, os.fstat(file.fileno()).st_uid)
             except CourseError as error:
-                yield _refused(name, time, str(error))
+                yield _refused(parts, str(error))
         else:
             size = path.stat().st_size
-            yield Found(name, times.stamp(path) or time, functools.partial(plain.read, source, path, MOST_BYTES, SECRET),
-                        "" if size <= MOST_BYTES else _too_large(size))
+            read = functools.partial(plain.read, source, path, MOST_BYTES, SECRET)
+            yield Found(parts, read, "" if size <= MOST_BYTES else _too_large(size))
 
 
-def _in_archive(file, name, zone, owner, depth=0):
+def _in_archive(file, parts, zone, owner, depth=0):
     """Yield the notebooks in a zip file, and in zip files inside it."""
-    now = datetime.now(UTC)
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        yield _refused(name, now, f"it is no zip file ({error})")
+        members = archive.infolist()
+    except Exception as error:          # a student's zip file may be anything: struct's, codecs' and others' errors come out of zipfile too
+        yield _refused(parts, f"it is no zip file ({error})")
         return
-    if len(archive.infolist()) > MOST_MEMBERS:
-        yield _refused(name, now, f"it holds {len(archive.infolist())} files")
+    if len(members) > MOST_MEMBERS:
+        yield _refused(parts, f"it holds {len(members)} files")
         return
-    for info in archive.infolist():
-        path = f"{name}/{info.filename}"
-        ending = info.filename[-6:].lower()
-        if not ending.endswith((".ipynb", ".zip")) or _is_litter(path):
+    for info in members:
+        names = re.split(r"[/\\]", info.filename)
+        kind = names[-1].lower()[-6:]
+        if not kind.endswith((".ipynb", ".zip")) or _is_litter(info.filename):
             continue
+        kind = "zip" if kind.endswith(".zip") else "file"
+        inside = (*parts, *(Part(name, "folder") for name in names[:-1]), Part(names[-1], kind, times.of_member(info, zone)))
         refused = _trick(info)
-        if ending.endswith(".zip") and not refused:
+        if kind == "zip" and not refused:
             if depth:
-                yield _refused(path, now, "it is a zip file in a zip file in a zip file")
+                yield _refused(inside, "it is a zip file in a zip file in a zip file")
             else:
-                yield from _nested(archive, info, path, zone, owner)
+                yield from _nested(archive, info, inside, zone, owner)
             continue
-        yield Found(path, times.of_member(info, zone), functools.partial(_content, archive, info, owner), refused)
+        yield Found(inside, functools.partial(_content, archive, info, owner), refused)
 
 
-def _nested(archive, info, path, zone, owner):
+def _nested(archive, info, parts, zone, owner):
     try:
         data = _member(archive, info)
-    except (CourseError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-        yield _refused(path, datetime.now(UTC), str(error))
+    except Exception as error:          # as above
+        yield _refused(parts, f"it cannot be read ({error})")
         return
-    yield from _in_archive(io.BytesIO(data), path, zone, owner, depth=1)
+    yield from _in_archive(io.BytesIO(data), parts, zone, owner, depth=1)
 
 
-def _refused(path, time, why):
-    return Found(path, time, lambda: Content(b""), why)
+def _refused(parts, why):
+    return Found(parts, lambda: Content(b""), why)
 
 
 def _content(archive, info, owner):
@@ -200,40 +239,20 @@ def _is_litter(name):
     return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in re.split(r"[/\\]", name))
 
 
-def _whose(found, exercise, names, zone):
-    """Return (student, exercise, time) from a path.
-
-    Raises
-    ------
-    CourseError
-        When the path tells no student or no exercise, or nobody on the roster is called so.
-    """
-    parts = re.split(r"[/\\]", re.sub(r"(?i)\.(ipynb|zip)(?=[/\\]|$)", "", found.path))
-    known = dict.fromkeys(name for name, _ in all_parts())
-    which = next((name for part in reversed(parts) for name in known if name in part), exercise)
-    if which is None:
-        raise CourseError(f"its path names no exercise ({', '.join(known)}): give --exercise")
-    called = list(_called(parts[:0:-1], which)) + list(_called(parts[:1], which))
-    if not called:
-        raise CourseError("its path tells no student: name it STUDENT_EXERCISE.ipynb, or put it into a folder STUDENT")
-    name, time = next((pair for pair in called if _key(pair[0]) in names), called[0])
-    return _student(name, names), which, times.read_time(time, zone) if time else found.time
-
-
-def _demand_owner(path, exercise, student, owner, names):
+def _demand_owner(taken, roster):
     """Raise `CourseError` when a submission in the exchange belongs to another user of this machine.
 
     The exchange lets everybody write, so that the name of a folder proves nothing; whose the file is does. What belongs to
     whoever collects comes from a copy, or from a hub whose servers are all of one account.
     """
-    form = re.compile(_FORMS[0].pattern.replace("EXERCISE", re.escape(exercise)), re.IGNORECASE)
-    if owner in (None, os.getuid()) or not any(map(form.fullmatch, path.split("/"))):
+    form = re.compile(owners.IN_EXCHANGE.replace("EXERCISE", re.escape(taken.owner.exercise)), re.IGNORECASE)
+    if taken.content.owner in (None, os.getuid()) or not any(map(form.fullmatch, taken.path.split("/"))):
         return
-    name = _account(owner)
+    name = _account(taken.content.owner)
     with contextlib.suppress(CourseError):           # a name that nobody on the roster has
-        if name is not None and _student(name, names) == student:
+        if name is not None and roster.id_of(owners.Called(name)) == taken.owner.student:
             return
-    raise CourseError(f"it says that it is of {student}, and it belongs to {name or f'user {owner}'}")
+    raise CourseError(f"it says that it is of {taken.owner.student}, and it belongs to {name or f'user {taken.content.owner}'}")
 
 
 def _account(owner):
@@ -241,46 +260,3 @@ def _account(owner):
         return pwd.getpwuid(owner).pw_name
     except KeyError:
         return None
-
-
-def _called(parts, exercise):
-    """Yield (what a student may be called, the time beside it or None): first the forms of the platforms, then plain folders.
-
-    >>> list(_called(["04_tiling", "Ada Lovelace_17_assignsubmission_file_"], "04_tiling"))[0]
-    ('Ada Lovelace', None)
-    """
-    for part in parts:
-        for form in _FORMS:
-            if match := re.fullmatch(form.pattern.replace("EXERCISE", re.escape(exercise)), part, re.IGNORECASE):
-                yield match["student"], match.groupdict().get("time")
-                break
-    yield from ((part, None) for part in parts if exercise not in part and part not in OF_THE_COURSE)
-
-
-def _student(called, names):
-    """Return the id of whom a platform calls so."""
-    if names:
-        if _key(called) not in names:
-            raise CourseError(f"nobody on the roster is called {called!r}: write that into the column `platform`")
-        return names[_key(called)]
-    name = re.sub(r"\s+", "_", called.strip())
-    check_name(name)
-    return name
-
-
-def _names(roster):
-    """Return what students may be called -> id."""
-    found: dict[str, str] = {}
-    for student in roster.values():
-        for called in (student.name, student.platform, student.student):
-            found |= {_key(called): student.student} if called else {}
-    return found
-
-
-def _key(called):
-    """Return a name as it is compared: without case, spaces and signs.
-
-    >>> _key("Lovelace, Ada"), _key("lovelaceada")
-    ('lovelaceada', 'lovelaceada')
-    """
-    return "".join(filter(str.isalnum, called.casefold()))

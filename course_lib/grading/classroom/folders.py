@@ -8,10 +8,9 @@
     grading/feedback/STUDENT/EXERCISE.html
 """
 
-import csv
+import contextlib
 import functools
 import os
-import re
 import secrets
 import tempfile
 import tomllib
@@ -23,20 +22,10 @@ from typing import Any
 from course_lib.errors import CourseError
 from course_lib.grading.classroom import variants
 from course_lib.grading.classroom.generate import generate
+from course_lib.grading.classroom.roster import CANARY, Student, read_roster
 from course_lib.grading.registry import all_parts
 
-CANARY = "canary"                   # no student may be called this: the instructor's own submission
 SECRET = "submission_secret.txt"    # nbgrader's name: with it the exchange names the page that answers a submission
-_NAME = re.compile(r"\w[\w.@+-]{0,99}")
-
-
-@dataclass(frozen=True)
-class Student:
-    """A line of the roster."""
-
-    student: str
-    name: str = ""
-    platform: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,24 +83,8 @@ class Classroom:
         return sorted(name for name in names if name != CANARY and os.path.lexists(self.submission(name, exercise).parent))
 
     def roster(self) -> dict[str, Student]:
-        """Return the students who should submit, by id; empty without a roster.
-
-        Raises
-        ------
-        CourseError
-            When the file has no column `student`, or a name that cannot be a folder's.
-        """
-        path = self.folder / "roster.csv"
-        if not path.exists():
-            return {}
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = list(csv.DictReader(file))
-        if lines and "student" not in lines[0]:
-            raise CourseError("grading/roster.csv needs a first line that names its columns: student,name,platform")
-        found = [Student(*((line.get(key) or "").strip() for key in ("student", "name", "platform"))) for line in lines]
-        for student in found:
-            check_name(student.student)
-        return {student.student: student for student in found}
+        """Return the students who should submit, by id; empty without a roster, an error for one that cannot be right (`read_roster`)."""
+        return read_roster(self.folder / "roster.csv")
 
     def rules(self) -> dict[str, Any]:
         """Return class.toml as a dict; {} when it is not there."""
@@ -145,17 +118,6 @@ def _generated(root, variant, exercise, solved):
         return read_notebook(Path(folder), exercise)
 
 
-def check_name(name: str) -> None:
-    """Raise `CourseError` when a name cannot be a student's folder.
-
-    >>> check_name("../ada")
-    Traceback (most recent call last):
-    course_lib.errors.CourseError: '../ada' cannot be a student's id: letters, digits and . _ @ + - only, and not 'canary'
-    """
-    if not _NAME.fullmatch(name) or name == CANARY:
-        raise CourseError(f"{name!r} cannot be a student's id: letters, digits and . _ @ + - only, and not {CANARY!r}")
-
-
 def read_notebook(folder: Path, exercise: str) -> bytes:
     """Return the bytes of FOLDER/EXERCISE/EXERCISE.ipynb of an exercise that can be graded.
 
@@ -177,9 +139,23 @@ def demand_exchange(root: str | Path) -> None:
         raise CourseError(f"there is no exchange {root}: deploy/README.md says how to make one")
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file in one step: it is there as a whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    os.replace(part, path)
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file in one step: it is there as a whole or not at all, whoever else writes it, and after a power cut too.
+
+    Raises
+    ------
+    CourseError
+        When the folder cannot be written to, or the disk is full.
+    """
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("xb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise CourseError(f"{path} cannot be written ({error.strerror or error}); what was there is unchanged") from error

@@ -21,9 +21,10 @@ from tqdm import tqdm
 
 from course_lib.errors import CourseError
 from course_lib.grading.classroom import judging, workers
-from course_lib.grading.classroom.folders import CANARY, Classroom, write
+from course_lib.grading.classroom.folders import Classroom, write
 from course_lib.grading.classroom.normalise import MOST_BYTES, SubmittedAnswers, answers, questions
 from course_lib.grading.classroom.results import PartResult, Result
+from course_lib.grading.classroom.roster import CANARY
 from course_lib.grading.classroom.variants import mismatch
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sandbox.sandboxed import SECONDS

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom.folders import Classroom, Student, write
+from course_lib.grading.classroom.folders import Classroom, write
 from course_lib.grading.classroom.normalise import answers, questions
+from course_lib.grading.classroom.roster import Student
 from course_lib.grading.classroom.similar import similar
 
 COLUMNS = ("student", "name", "exercise", "status", "submitted", "hours late", "points", "maximum", "factor", "grade", "parts", "note")

@@ -1,4 +1,4 @@
-"""When something was submitted: times in names, in archives, and in the file that nbgrader's exchange leaves beside a notebook."""
+"""When something was submitted: times in the names that platforms give, in archives, and in the file that collecting leaves."""
 
 import re
 import zipfile
@@ -7,7 +7,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from course_lib.errors import CourseError
-from course_lib.grading.classroom import plain
 from course_lib.grading.classroom.folders import Classroom
 
 
@@ -16,7 +15,7 @@ def of_member(info: zipfile.ZipInfo, zone: tzinfo) -> datetime:
     try:
         year, month, day, hour, minute, second = info.date_time
         return datetime(year, month, day, hour, minute, second, tzinfo=zone).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         return datetime.now(UTC).replace(microsecond=0)
 
 
@@ -39,17 +38,30 @@ def read_time(text: str, zone: tzinfo | None) -> datetime:
             zone = datetime.strptime(digits[7], "%z").tzinfo
         year, month, day, hour, minute, second = map(int, digits.groups()[:6])
         return datetime(year, month, day, hour, minute, second, tzinfo=zone).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise CourseError(f"{text!r} is no time") from None
 
 
-def stamp(path: Path) -> datetime | None:
-    """Return the time in the timestamp.txt that nbgrader's exchange leaves beside a notebook, or None."""
+def read_date(text: str, zone: tzinfo | None) -> datetime | None:
+    """Return a time as Brightspace writes it, in UTC, or None.
+
+    >>> [read_date(t, UTC).isoformat() for t in ("Nov 20, 2030 1011 AM", "November 20, 2030 9:05 PM", "Nov 20, 2030 905 PM")]
+    ['2030-11-20T10:11:00+00:00', '2030-11-20T21:05:00+00:00', '2030-11-20T21:05:00+00:00']
+    """
+    match = re.fullmatch(r"([A-Za-z]{3})[a-z]* (\d{1,2}), (\d{4}) (\d{1,2}):?(\d\d) ?([AP]M)", text, re.IGNORECASE)
     try:
-        text = plain.read(path.parent, path.with_name("timestamp.txt"), 60).data[:60]
-        return read_time(text.decode("utf-8").strip(), UTC)
-    except (CourseError, UnicodeDecodeError):
+        return datetime.strptime(" ".join(match.groups()), "%b %d %Y %I %M %p").replace(tzinfo=zone).astimezone(UTC) if match else None
+    except (ValueError, OverflowError):
         return None
+
+
+def stored(path: Path) -> datetime | None:
+    """Return the time in a timestamp.txt that collecting wrote, or None when there is none that can be read."""
+    try:
+        time = datetime.fromisoformat(path.read_text(encoding="utf-8").strip())
+    except (OSError, ValueError):
+        return None
+    return time if time.tzinfo else None
 
 
 def zone_of(classroom: Classroom) -> ZoneInfo:
