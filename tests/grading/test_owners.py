@@ -57,10 +57,11 @@ ENTRY = pytest.mark.parametrize("entry", ["ada", "Ada Lovelace_12345_assignsubmi
                                           "123-456 - Ada Lovelace - Nov 20, 2030 1011 AM"])
 INSIDE = pytest.mark.parametrize("inside", ["bob_04_tiling.ipynb",
                                             "bob+04_tiling+2030-11-20 10:11:12 UTC+x7/04_tiling.ipynb",
-                                            "Bob Ross_99_assignsubmission_file_/04_tiling.ipynb", "04_tiling_bob.ipynb", "bob/04_tiling.ipynb",
-                                            "rossbob_12345_67890_04_tiling.ipynb"])
+                                            "Bob Ross_99_assignsubmission_file_/04_tiling.ipynb", "04_tiling_bob.ipynb",
+                                            "bob/04_tiling.ipynb", "rossbob_12345_67890_04_tiling.ipynb"])
 
 
+@pytest.mark.sampled(test=12)
 @HOW
 @ENTRY
 @INSIDE
@@ -72,6 +73,7 @@ def test_who_names_somebody_else_inside_an_entry_is_refused_and_listed(classroom
     assert [path.read_bytes() for path in classroom.folder.glob("submitted/*/*/*.ipynb")] == [RELEASED], "bob's own, and nothing of ada's"
 
 
+@pytest.mark.sampled(test=12)
 @HOW
 @pytest.mark.parametrize("inside", ["bob_04_tiling.ipynb", "bob/04_tiling.ipynb", "Bob Ross_99_assignsubmission_file_/04_tiling.ipynb"])
 @pytest.mark.parametrize("entry", ["lovelaceada_123_456_work.zip", "Ada Lovelace_12345_assignsubmission_file_/work.zip", "ada/bob.zip"])
@@ -96,6 +98,7 @@ def test_somebody_who_is_not_on_the_roster_does_not_become_a_member(tmp_path, ki
     assert os.listdir(classroom.folder / "submitted") == ["ada"]
 
 
+@pytest.mark.sampled(test=12)
 @HOW
 @pytest.mark.parametrize("name", ["04_tiling-Copy1.ipynb", "final_04_tiling.ipynb", "my solution_04_tiling (2).ipynb", "04_tiling_v2.ipynb",
                                   "notebook.ipynb",
@@ -114,6 +117,7 @@ def stamp(classroom):
     return datetime.fromisoformat(path.read_text(encoding="utf-8").strip())
 
 
+@pytest.mark.sampled(test=12)
 @pytest.mark.parametrize(("inside", "beside"), [
     ("ada_2001-01-01T00:00:00Z_04_tiling.ipynb", {}), ("04_tiling_ada_2001-01-01T00:00:00Z.ipynb", {}),
     ("04_tiling.ipynb", {"timestamp.txt": b"2001-01-01 00:00:00 UTC"}), ("ada+04_tiling+2001-01-01 00:00:00 UTC+x/04_tiling.ipynb", {}),
@@ -177,7 +181,8 @@ def test_a_damaged_archive_is_one_line_of_the_report(tmp_path, method, step):
     ("a.bc,,\nab.c,,\n", "'ab.c' of ab.c cannot be told from 'a.bc' of a.bc"),
     ("u1,Anna Müller,\nu2,Anna Müller,\n", "'Anna Müller' of u2 cannot be told from 'Anna Müller' of u1"),
     ("u1,Anna Mu\u0308ller,\nu2,Anna M\u00fcller,\n", "cannot be told from"), ("u1,u2,\nu2,Bob,\n", "cannot be told from"),
-    ("ADA,,\nada,,\n", "cannot be told from"), ("ada,,\nada,,\n", "more than one line for ada"), ("ada,--,\n", "has no letter and no digit")])
+    ("ADA,,\nada,,\n", "cannot be told from"), ("ada,,\nada,,\n", "more than one line for ada"),
+    ("ada,--,\n", "has no letter and no digit")])
 def test_a_roster_that_does_not_tell_students_apart_is_refused_at_once(tmp_path, lines, told):
     classroom = Classroom(tmp_path)
     (classroom.folder / "roster.csv").write_text("student,name,platform\n" + lines, encoding="utf-8")

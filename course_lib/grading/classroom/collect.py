@@ -106,7 +106,7 @@ def collect(classroom: Classroom, source: Path, exercise: str | None = None) -> 
 
 
 def _known(classroom, roster, entry):
-    """Return keys of names, and of the words in them -> ids of students who submitted, now or before: what a roster says where there is none."""
+    """Return keys of names, and of the words in them -> ids of students who submitted, now or before, in place of a roster."""
     known = {key(student): student for exercise in roster.exercises for student in classroom.submitted(exercise)}
     called = [roster.called(parts[at]) for parts, at in entry.items() if at is not None]
     for names in ([name.student] for name in called), (re.findall(r"\w{3,}", name.student) for name in called):

@@ -129,7 +129,7 @@ class Roster:
         exercise
             For paths that do not name one.
         known
-            Without a roster: `key`s of names, and of their words -> id, of other submissions. What inside an entry names another is refused.
+            Without a roster: `key`s of names, and of their words -> id, of who submitted; an entry that names another of them is refused.
 
         Raises
         ------
