@@ -1,7 +1,8 @@
-"""The instructor's commands: `python -m course_lib.grading release | collect | grade | feedback | grades | hand-out | hand-back`."""
+"""The instructor's commands, `python -m course_lib.grading COMMAND`: release, collect, grade, correct, feedback, grades, hand-out, hand-back."""
 
 import argparse
 import contextlib
+import getpass
 import math
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from course_lib.errors import CourseError, require
 from course_lib.grading.classroom import workers
 from course_lib.grading.classroom.collect import collect, demand_source
+from course_lib.grading.classroom.corrections import correct
 from course_lib.grading.classroom.feedback import feedback
 from course_lib.grading.classroom.folders import Classroom, demand_exchange
 from course_lib.grading.classroom.generate import drift
@@ -63,6 +65,12 @@ def _parser():
     grades_all.add_argument("--unsafe", action="store_true", help="grade without a sandbox where bubblewrap is missing")
     grades_all.add_argument("--seconds", type=_seconds, default=SECONDS, help="limit for each part (default: %(default)s)")
     grades_all.add_argument("--dask", metavar="ADDRESS", help="grade on the workers of this Dask scheduler, such as tcp://127.0.0.1:8786")
+    changes = _command(commands, "correct", _correct, "change a student's points by hand; grading anew leaves them", exercise=True)
+    changes.add_argument("student", help="as in grading/submitted and on the roster")
+    changes.add_argument("--part", default="", help="of the exercise (default: all of it)")
+    changes.add_argument("--points", type=float, help="what it is worth (default: what grading gives, which takes a correction back)")
+    changes.add_argument("--why", default="", help="the reason, which the student reads")
+    changes.add_argument("--by", help="who decided (default: your account's name)")
     _command(commands, "feedback", _feedback, "write a page for each student", exercise=True)
     _command(commands, "grades", _grades, "write the table of grades and the report of similar kernels", exercise=True)
     for name, run, words in (("hand-out", _hand_out, "put an exercise into nbgrader's exchange"),
@@ -114,6 +122,14 @@ def _grade(classroom, options):
     with workers.dask(options.dask, unsafe=options.unsafe) if options.dask else contextlib.nullcontext() as executor:
         results = grade(classroom, options.exercise, executor=executor, unsafe=options.unsafe, seconds=options.seconds)
     print(f"{len(results)} submissions are graded; next: make feedback, make grades")
+    return 0
+
+
+def _correct(classroom, options):
+    made = correct(classroom, options.exercise, options.student, options.part, options.points, options.why,
+                   getpass.getuser() if options.by is None else options.by)
+    print(f"{made.student}, {made.part or made.exercise}: {made.points or 'the graded'} points; grading/corrections.csv says so. "
+          "Next: make feedback, make grades")
     return 0
 
 

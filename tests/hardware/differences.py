@@ -12,6 +12,9 @@ COUNTS = {
     "early_return": (APART, {"requests st": (51, 11), "sectors st": (75, 41)}),
     "recursion": (APART, {"requests st": (18, 4), "sectors st": (48, 11)}),
     "spmv_csr": (APART, {"requests ld": (380, 344), "sectors ld": (3174, 3126)}),
+    "switch_through": (APART, {"requests ld": (28, 24), "sectors ld": (115, 103)}),
+    "call_table": ("lanes call different functions, and come back from them one after another on the hardware, together here",
+                   {"requests st": (24, 8), "sectors st": (90, 32)}),
     "generic_pointers": (
         "one instruction reaches several memories: the hardware counts generic loads of shared memory by a counter of their own, "
         "and constants and local arrays reached that way among the global sectors (20 to 23 requests, it changes from run to run)",

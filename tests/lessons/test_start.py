@@ -148,12 +148,11 @@ def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_ap
 
 def test_the_counts_beside_the_profiler_are_those_of_the_documentation():
     page = (LESSON.parents[1] / "docs" / "simulator-hardware.md").read_text(encoding="utf-8")
-    assert "| 946 counters | Nsight Compute's readings | 927 |" in page
-    assert "86 of them were recorded" in page
-    assert len(COUNTS) == 8
-    assert "We ran 86 small kernels on an H200" in PROSE
-    assert "In eight of them" in PROSE
-    assert "Of 86 kernels that we compared with the profiler of an H200, eight have counts that differ" in QUESTIONS
+    assert "| 1232 counters | Nsight Compute's readings | 1207 |" in page
+    assert len(COUNTS) == 10
+    assert "We ran 112 small kernels on an H200" in PROSE
+    assert "In ten of them" in PROSE
+    assert "Of 112 kernels that we compared with the profiler of an H200, ten have counts that differ" in QUESTIONS
 
 
 def test_a_picture_shows_each_thread_and_where_it_points():

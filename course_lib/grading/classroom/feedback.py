@@ -1,13 +1,12 @@
 """A page for each student: marks, what the check says, the answer that was graded. One HTML file that loads nothing."""
 
-import json
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
 from course_lib.errors import CourseError
 from course_lib.grading.classroom.folders import Classroom, write
-from course_lib.grading.classroom.grades import late
+from course_lib.grading.classroom.grades import late, stored
 from course_lib.grading.classroom.results import Result
 
 _STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222;
@@ -25,13 +24,14 @@ def feedback(classroom: Classroom, exercise: str) -> Iterator[Path]:
     CourseError
         When nothing was graded yet.
     """
-    files = sorted((classroom.folder / "results").glob(f"*/{exercise}.json"))
-    if not files:
+    results, damaged = stored(classroom, exercise)
+    if damaged:
+        raise CourseError("\n".join(damaged))
+    if not results:
         raise CourseError(f"nothing of {exercise} was graded yet: run `make grade`")
-    for file in files:
-        result = json.loads(file.read_text(encoding="utf-8"))
-        path = classroom.feedback(result["student"], exercise)
-        write(path, page(result, late(classroom, result["student"], exercise).words))
+    for student, result in results.items():
+        path = classroom.feedback(student, exercise)
+        write(path, page(result, late(classroom, student, exercise).words))
         yield path
 
 

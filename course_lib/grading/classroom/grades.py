@@ -2,13 +2,15 @@
 
 import csv
 import io
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from course_lib.errors import CourseError
+from course_lib.grading.classroom.corrections import by_hand, corrected, newest
 from course_lib.grading.classroom.folders import Classroom, write
 from course_lib.grading.classroom.normalise import answers, questions
+from course_lib.grading.classroom.results import Result, read_result
 from course_lib.grading.classroom.roster import Student
 from course_lib.grading.classroom.similar import similar
 
@@ -77,12 +79,12 @@ def grades(classroom: Classroom, exercise: str) -> list[str]:
     CourseError
         When there is neither a roster nor a result.
     """
-    roster, results = classroom.roster(), _results(classroom, exercise)
+    asked = questions(classroom.released(exercise))
+    maximum = sum(question.points for question in asked)
+    (results, damaged), roster = stored(classroom, exercise), classroom.roster()
     students = sorted(roster.keys() | results.keys() | set(classroom.submitted(exercise)))
     if not students:
         raise CourseError("there is no grading/roster.csv and nothing was graded yet: run `make collect` and `make grade`")
-    asked = questions(classroom.released(exercise))
-    maximum = sum(question.points for question in asked)
     rows = [_row(classroom, roster, results, student, exercise, maximum) for student in students]
     table = classroom.folder / f"grades_{exercise}.csv"
     write(table, _csv(COLUMNS, rows))
@@ -91,12 +93,24 @@ def grades(classroom: Classroom, exercise: str) -> list[str]:
     write(report, _csv(("part", "student", "other student", "alike", "unusual passages shared"), pairs))
     counts = {status: sum(row[3] == status for row in rows) for status in ("graded", "not graded yet", "missing")}
     return [f"{table}: {', '.join(f'{count} {status}' for status, count in counts.items() if count)}",
-            f"{report}: {len(pairs)} pairs of kernels to look at; being alike is a reason to ask, not a proof"]
+            f"{report}: {len(pairs)} pairs of kernels to look at; being alike is a reason to ask, not a proof", *damaged]
 
 
-def _results(classroom, exercise):
-    files = sorted((classroom.folder / "results").glob(f"*/{exercise}.json"))
-    return {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in files}
+def stored(classroom: Classroom, exercise: str) -> tuple[Mapping[str, Result], list[str]]:
+    """Return student -> result with the corrections by hand applied, and a sentence for each result that is damaged."""
+    results, damaged, mine = {}, [], newest(classroom, exercise)
+    for file in sorted((classroom.folder / "results").glob(f"*/{exercise}.json")):
+        try:
+            results[file.parent.name] = read_result(file)
+        except CourseError as error:
+            damaged.append(str(error))
+    maximum = sum(question.points for question in questions(classroom.released(exercise)))
+    for student, changes in mine.items():
+        before = results.get(student)
+        found = corrected(before, changes) if before and before["key"] else by_hand(student, exercise, maximum, changes)
+        if found:
+            results[student] = found
+    return results, damaged
 
 
 def _solution_texts(classroom, exercise, asked):

@@ -1,6 +1,10 @@
 """What grading says of one submission: what stands in `grading/results/STUDENT/EXERCISE.json`."""
 
+import json
+from pathlib import Path
 from typing import TypedDict
+
+from course_lib.errors import CourseError
 
 
 class Judgement(TypedDict):
@@ -38,3 +42,20 @@ class Result(TypedDict):
     problem: str
     notes: list[str]
     parts: list[PartResult]
+
+
+def read_result(path: Path) -> Result:
+    """Return a stored result.
+
+    Raises
+    ------
+    CourseError
+        When the file is damaged: it says what to do.
+    """
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if set(result) != set(Result.__annotations__) or not all(set(part) == set(PartResult.__annotations__) for part in result["parts"]):
+            raise ValueError("it has other fields than a result")
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise CourseError(f"{path} is damaged ({error}): delete it, and `make grade` makes it anew") from error
+    return result
