@@ -23,7 +23,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.classroom import judging, workers
 from course_lib.grading.classroom.folders import Classroom, write
 from course_lib.grading.classroom.normalise import MOST_BYTES, SubmittedAnswers, answers, questions
-from course_lib.grading.classroom.results import PartResult, Result
+from course_lib.grading.classroom.results import PartResult, Result, read_result
 from course_lib.grading.classroom.roster import CANARY
 from course_lib.grading.classroom.variants import mismatch
 from course_lib.grading.sandbox import bubblewrap
@@ -195,10 +195,10 @@ def _demand_full_marks(job, show):
 def _stored(classroom, job):
     """Return an earlier result that still holds, or None."""
     try:
-        result = json.loads(classroom.result(job.student, job.exercise).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        result = read_result(classroom.result(job.student, job.exercise))
+    except CourseError:
         return None
-    return result if result.get("key") == job.key else None
+    return result if result["key"] == job.key else None
 
 
 def _job(classroom, exercise, student, data=None, **facts):
