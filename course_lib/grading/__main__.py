@@ -1,4 +1,4 @@
-"""The instructor's commands: `python -m course_lib.grading release`, `collect`, `grade`, `correct`, `feedback`, `grades` and the exchange's."""
+"""The instructor's commands, `python -m course_lib.grading`: release, collect, grade, correct, feedback, grades, the exchange's."""
 
 import argparse
 import contextlib
