@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from course_lib.check.operation import Tile
 from course_lib.kernels.kernel import ceil_div
 
@@ -69,3 +71,11 @@ def gate_case(tile: Tile) -> Case:
     """Return the input for counters: whole tiles, at least 64 along each axis."""
     sizes = {axis: tile[name] * ceil_div(64, tile[name]) for axis, name in zip("MNK", ("BM", "BN", "BK"), strict=True)}
     return Case("counters", **sizes)
+
+
+def drawn_gate_case(tile: Tile, rng: np.random.Generator) -> Case:
+    """Return another input for counters: whole tiles, one to three more along each axis than `gate_case` has, and another alpha."""
+    plain = gate_case(tile)
+    M, N, K = (size + int(rng.integers(1, 4)) * tile[name] for size, name in
+               zip((plain.M, plain.N, plain.K), ("BM", "BN", "BK"), strict=True))
+    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))

@@ -13,7 +13,7 @@ class Finding:
     ----------
     kind
         "compile", "entry", "launch", "wrong", "hazard", "uninitialised", "out of bounds", "misaligned",
-        "divergent barrier", "endless", "unsupported" or "gate"; of counters "loads", "sectors", "bank conflicts", "spills"
+        "divergent barrier", "endless", "unsupported", "atomics" or "gate"; of counters "loads", "sectors", "bank conflicts", "spills"
         or "local memory".
     message
         For the student: what was seen, where, and a way out.

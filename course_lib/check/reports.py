@@ -11,7 +11,7 @@ from course_lib.kernels.user import written_values
 from course_lib.simt.report import Hazard, Report
 from course_lib.toolchain import CompileError
 
-ORDER = ("compile", "entry", "launch", "unsupported", "endless", "divergent barrier", "out of bounds", "misaligned",
+ORDER = ("compile", "entry", "atomics", "launch", "unsupported", "endless", "divergent barrier", "out of bounds", "misaligned",
          "hazard", "uninitialised", "wrong", "gate")
 _KINDS = (
     (simt.OutOfBounds, "out of bounds"),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.check.case import Case, all_cases, gate_case
+from course_lib.check.case import Case, all_cases, drawn_gate_case, gate_case
 from course_lib.check.operation import Tile
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
@@ -177,5 +177,5 @@ PARTS = (
     _two("main-b", "two_rows", "ABC", lambda case, tile: (ceil_div(case.M, LONG), ceil_div(case.N, SHORT), 1)),
     Spec(EXERCISE, "lanes", "Part 3: the shape with the fewest sectors", "lanes", Sgemm("A"), ("BM", "BN"), grid=tile_grid,
          block=lambda tile: (tile["BM"] * tile["BN"], 1, 1), cases=_lanes_cases, gate_case=lambda tile: gate_case({**tile, "BK": 16}),
-         gates=(SECTORS,)),
+         gate_drawn=lambda tile, rng: drawn_gate_case({**tile, "BK": 16}, rng), gates=(SECTORS,)),
 )

@@ -10,7 +10,7 @@ neighbours in one sector: (1 + 2) / 32 = 0.0938. Tiles cost what they cost befor
 run along k, as in variant a, load 16 sectors of A for 32 elements instead of 4: (16 / 32 + 4 / 32) / 16 = 0.0391.
 """
 
-from course_lib.check.case import all_cases, gate_case, whole_tile_cases
+from course_lib.check.case import all_cases, drawn_gate_case, gate_case, whole_tile_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 
@@ -20,7 +20,7 @@ REUSE = "Load each element of a tile once into shared memory, and read it there 
 
 def _part(part, title, entry, tile, block, cases, gate, transposed=""):
     return Spec("04_tiling", part, title, entry, Sgemm(transposed), tile, grid=tile_grid, block=block, cases=cases,
-                gate_case=gate_case, gates=(gate,))
+                gate_case=gate_case, gate_drawn=drawn_gate_case, gates=(gate,))
 
 
 PARTS = (

@@ -10,7 +10,7 @@ needs a quarter of the requests: 4 instead of 16 in 4096 multiply-adds, and as m
 import numpy as np
 
 from course_lib import model
-from course_lib.check.case import Case, all_cases, gate_case
+from course_lib.check.case import Case, all_cases, drawn_gate_case, gate_case
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import (
@@ -86,7 +86,7 @@ def _wide_cases(tile):
 
 def _part(part, title, entry, operation, cases, *gates):
     return Spec(EXERCISE, part, title, entry, operation, TILE, grid=tile_grid, block=lambda tile: (tile["BN"], tile["BM"], 1),
-                cases=cases, gate_case=gate_case, gates=gates)
+                cases=cases, gate_case=gate_case, gate_drawn=drawn_gate_case, gates=gates)
 
 
 PARTS = (

@@ -15,7 +15,7 @@ that go down the rows of A instead avoid this as well, but load 16 sectors per r
 Tiles of 64 × 64 have 2 / (8 · 64) = 0.0039 sectors per multiply-add, and pass.
 """
 
-from course_lib.check.case import all_cases
+from course_lib.check.case import all_cases, drawn_gate_case
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
@@ -38,7 +38,8 @@ KNOWN = "An array stays in registers when the compiler knows each index: the loo
 
 def _part(part, title, entry, gates, transposed=""):
     return Spec("08_register_blocking", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
-                block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases, gate_case=counters_case, gates=gates)
+                block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases,
+                gate_case=counters_case, gate_drawn=drawn_gate_case, gates=gates)
 
 
 def _drawn(rng):

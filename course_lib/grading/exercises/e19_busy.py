@@ -110,6 +110,6 @@ PARTS = (
                         (((17, 33, 20), (5, 5, 5), (1, 1, 100)), 14)),
                  drawn=_some, expected=unit_of, guess=_mistake),
     Spec(EXERCISE, "main", "Part 2: share them out", "ragged", Ragged(), (), grid=lambda case, tile: (BLOCKS, 1, 1),
-         block=lambda tile: (TILE, TILE, 1), cases=all_cases, gate_case=gate_case, gates=GATES, drawn=drawn,
+         block=lambda tile: (TILE, TILE, 1), cases=all_cases, gate_case=gate_case, gates=GATES, drawn=drawn, atomics=True,
          trace=tuple(((block, 0, 0), WARP) for block in range(BLOCKS))),
 )

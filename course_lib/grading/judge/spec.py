@@ -124,6 +124,11 @@ class Spec:
         tile -> inputs, from plain to hard.
     gate_case
         tile -> the input on which counters are read.
+    gate_drawn
+        (tile, generator) -> one more for grading, of sizes that only the seed knows, so that a kernel that does the idea at the size of
+        `gate_case` alone does not pass.
+    atomics
+        Whether the kernel may have atomic operations, which the counters of gates do not have.
     drawn
         (tile, generator) -> further inputs for grading, of sizes that only the seed knows. Default: three for
         C = alpha A B + beta C, of whole tiles where all of `cases` are.
@@ -145,6 +150,8 @@ class Spec:
     gate_case: Callable[[Tile], Input] = field(repr=False)
     gates: tuple[Gate, ...] = ()
     drawn: Callable[[Tile, np.random.Generator], Iterable[Input]] | None = field(default=None, repr=False)
+    gate_drawn: Callable[[Tile, np.random.Generator], Input] | None = field(default=None, repr=False)
+    atomics: bool = False
     max_steps: int = 300_000
     trace: tuple[tuple[tuple[int, int, int], int], ...] = ()
 
