@@ -102,7 +102,7 @@ def parameters_of(name: str, N: int) -> Iterator[tuple[str, dict[str, int]]]:
     yield f"{name}, one tile", SHARED_OUT | more
 
 
-class _Product:
+class Product:
     """Matrices of one size on the GPU, and calls that multiply them."""
 
     def __init__(self, N: int) -> None:
@@ -135,7 +135,7 @@ class _Product:
 
 def measure(N: int) -> list[dict[str, Any]]:
     """Measure all kernels and cuBLAS at one size, in turn; return a row for each: median and quartiles in seconds, and of the ratio."""
-    product = _Product(N)
+    product = Product(N)
     plan = [(label, name, given) for name in steps() for label, given in parameters_of(name, N)]
     calls = {"cuBLAS": product.library()} | {label: product.ours(steps()[name], given) for label, name, given in plan}
     wrong = {label: product.wrong(call) for label, call in calls.items()}

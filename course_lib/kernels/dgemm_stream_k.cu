@@ -36,20 +36,8 @@ static_assert(WIDE == 1 || WIDE == 2, "a copy brings 8 or 16 bytes");
 static_assert(STAGES >= 2, "one stage is used while another is filled");
 static_assert(STAGES * (AS + BS) >= (SLICES > 1 ? BM * BN : 0), "a slice's sums fit where the tiles were");
 
-// WIDE doubles from global to shared memory, without a register and without waiting; 0 where they are outside the matrix.
-__device__ __forceinline__ void copy_async(unsigned to, const double* from, bool inside) {
-#if WIDE == 2
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0));
-#else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(inside ? 8 : 0));
-#endif
-}
-
-// WIDE doubles from here to there, through registers.
-__device__ __forceinline__ void move(double* to, const double* from) {
-    if (WIDE == 2) *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
-    else *to = *from;
-}
+#include "async.cuh"
+#include "stream_k.cuh"
 
 // Copy H x W doubles to a tile with LD doubles a row. p: the first of them; `rows` x `cols` of them are inside.
 // One comparison a copy and no branch: so the copies can lie among the products, and the edges cost what the middle does.
@@ -62,7 +50,7 @@ __device__ __forceinline__ void copy_tile(unsigned tile, const double* p, int ld
     p += (size_t)i * ld + j, tile += 8 * (i * LD + j);
     for (int n = 0; n < H; n += STEP, p += step)
         for (int m = 0; m < W; m += WIDE * ALONG)
-            copy_async(tile + 8 * (n * LD + m), p + m, n < (j + m < cols ? rows - i : 0));
+            copy_async<8 * WIDE>(tile + 8 * (n * LD + m), p + m, n < (j + m < cols ? rows - i : 0));
 }
 
 // Do `what` for each sum of a thread, with where it lies from the thread's first one on.
@@ -84,10 +72,8 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
     const int first_row = thread / 32 / (BN / WN) * WM, first_col = thread / 32 % (BN / WN) * WN;      // of the warp, in the tile
 
     // Whole waves of tiles first, one tile per block and wave; the steps of the other tiles are shared out evenly.
-    const int tiles_n = (N + BN - 1) / BN, tiles = (M + BM - 1) / BM * tiles_n, steps = max((K + BK - 1) / BK, 1);
-    const int waves = max(tiles / blocks - 1, 0), whole_tiles = waves * blocks;
-    const int units = (tiles - whole_tiles) * steps;
-    const auto share = [&](int who) { return units / blocks * who + min(units % blocks, who); };    // where a block's share begins
+    const auto [tiles_n, tiles, steps, waves, whole_tiles, units] = split(M, N, K, blocks);
+    const Share share{units, blocks};          // share(who): where a block's share begins
     const int begin = share(block);
     int end = share(block + 1);
 
@@ -97,9 +83,8 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
             const int n = (end - 1) / steps;
             tile = whole_tiles + n, first = max(begin - n * steps, 0), last = end - n * steps, end = n * steps + first;
         }
-        // Eight rows of tiles, column by column: blocks that run together share what the L2 reads.
-        const int band = tile / (8 * tiles_n) * 8, high = min(8, tiles / tiles_n - band);
-        const int block_row = (band + tile % (8 * tiles_n) % high) * BM, block_col = tile % (8 * tiles_n) / high * BN;
+        const int2 at = place(tile, tiles, tiles_n);                    // row and column
+        const int block_row = at.x, block_col = at.y;
         double c[ROWS][COLS][4] = {}, a[ROWS][2], b[2][COLS][4];
         const double* next_a = TRANSA ? A + (size_t)first * BK * lda + block_row : A + (size_t)block_row * lda + first * BK;
         const double* next_b = TRANSB ? B + (size_t)block_col * ldb + first * BK : B + (size_t)first * BK * ldb + block_col;
@@ -177,20 +162,13 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
         if (last < steps) {                    // a later block ends this tile: leave our sums to it
             double* mine = partial + (size_t)block * BM * BN + thread;
             if (slice == 0) each(c, [&](double& x, int at) { __stcg(&mine[at], x); });
-            __threadfence();
-            __syncthreads();                   // all have written before one says so
-            if (t == 0) atomicExch(&ready[block], 1);
+            tell(ready, block);
             continue;
         }
         int who = block;                       // the first block that has a part of this tile
         while (first > 0 && share(who) > (tile - whole_tiles) * steps) --who;
         for (; who < block; ++who) {           // in this order always: the same bits each time
-            if (t == 0) {
-                while (atomicAdd(&ready[who], 0) == 0) __nanosleep(20);
-                ready[who] = 0;                // for the next launch
-                __threadfence();
-            }
-            __syncthreads();                   // nobody reads before it is there
+            await(ready, who);
             const double* theirs = partial + (size_t)who * BM * BN + thread;
             if (slice == 0) each(c, [&](double& x, int at) { x += __ldcg(&theirs[at]); });
         }
@@ -208,9 +186,9 @@ dgemm_stream_k(int M, int N, int K, double alpha, const double* __restrict__ A, 
                             for (int j = 0; j < 2; j += WIDE) {
                                 double *at = &out[(size_t)(8 * r + h) * ldc + 16 * n + j], *o = &old[r - r0][n][h][j];
                                 if (8 * r + h >= rows || 16 * n + j >= cols) continue;
-                                if (!store && beta != 0) move(o, at);
+                                if (!store && beta != 0) move<WIDE>(o, at);
                                 for (int w = 0; w < WIDE && store; ++w) o[w] = alpha * c[r][n][h + 2 * (j + w)] + beta * o[w];
-                                if (store) move(at, o);
+                                if (store) move<WIDE>(at, o);
                             }
         }
     }

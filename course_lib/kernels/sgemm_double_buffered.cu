@@ -6,7 +6,7 @@
 // Shared    8 * BK * (BM+4 + BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; rows that are not 16-byte aligned are copied float by float
-// Lesson    notebooks/15_closing_in.ipynb
+// Lesson    notebooks/15_closing_in.ipynb      Next  sgemm_stages.cu
 #ifndef BM            // the launcher passes all seven with -D, or none
 #define BM 128
 #define BN 128

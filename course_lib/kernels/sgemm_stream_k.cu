@@ -34,35 +34,8 @@ static_assert(TM % 4 == 0 && TN % 4 == 0 && BK % 8 == 0 && BK >= 4, "a vector is
 static_assert(WIDE == 1 || WIDE == 4, "a copy brings 4 or 16 bytes");
 static_assert(STAGES >= 2, "one stage is used while another is filled");
 
-// COUNT floats from global to shared memory, without a register and without waiting; 0 where they are outside the matrix.
-template <int COUNT>
-__device__ __forceinline__ void copy_async(unsigned to, const float* from, bool inside) {
-    if constexpr (COUNT == 4) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0));
-    else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0));
-}
-
-// COUNT floats from here to there, through registers.
-template <int COUNT>
-__device__ __forceinline__ void move(float* to, const float* from) {
-    if constexpr (COUNT == 4) *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
-    else *to = *from;
-}
-
-// Copy BK x X floats to tile[k][x]. K_NEXT: neighbours in memory differ in k. p: the first of them; `xs` x `ks` of them are inside.
-// One comparison a copy and no branch: so the copies can lie among the products, and the edges cost what the middle does.
-template <int X, int LD, bool K_NEXT>
-__device__ __forceinline__ void copy_tile(unsigned tile, const float* p, int ld, int xs, int ks) {
-    constexpr int COUNT = K_NEXT ? 1 : WIDE, ALONG = K_NEXT ? 8 : THREADS < X / COUNT ? THREADS : X / COUNT, STEP = THREADS / ALONG;
-    constexpr int XSTEP = K_NEXT ? STEP : ALONG * COUNT, KSTEP = K_NEXT ? ALONG : STEP;
-    static_assert(X % XSTEP == 0 && BK % KSTEP == 0, "all threads copy as many");
-    const int along = threadIdx.x % ALONG * COUNT, across = threadIdx.x / ALONG;
-    const int x = K_NEXT ? across : along, k = K_NEXT ? along : across;
-    p += (size_t)across * ld + along, tile += 4 * (k * LD + x);
-    for (int xx = 0; xx < X; xx += XSTEP)
-        for (int kk = 0; kk < BK; kk += KSTEP)
-            copy_async<COUNT>(tile + 4 * (kk * LD + xx), p + (K_NEXT ? (size_t)xx * ld + kk : (size_t)kk * ld + xx),
-                              K_NEXT ? xx < (k + kk < ks ? xs - x : 0) : kk < (x + xx < xs ? ks - k : 0));
-}
+#include "copy_tile.cuh"
+#include "stream_k.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, int lda, const float* __restrict__ B, int ldb,
@@ -77,10 +50,8 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
     const int first_col = warp % (BN / WN) * WN + 4 * lane_col;    // four columns; the next four are 4*LN further
 
     // Whole waves of tiles first, one tile per block and wave; the steps of the other tiles are shared out evenly.
-    const int tiles_n = (N + BN - 1) / BN, tiles = (M + BM - 1) / BM * tiles_n, steps = max((K + BK - 1) / BK, 1);
-    const int waves = max(tiles / blocks - 1, 0), whole_tiles = waves * blocks;
-    const int units = (tiles - whole_tiles) * steps;
-    const auto share = [&](int who) { return units / blocks * who + min(units % blocks, who); };    // where a block's share begins
+    const auto [tiles_n, tiles, steps, waves, whole_tiles, units] = split(M, N, K, blocks);
+    const Share share{units, blocks};          // share(who): where a block's share begins
     const int begin = share(block);
     int end = share(block + 1);
 
@@ -90,9 +61,8 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
             const int n = (end - 1) / steps;
             tile = whole_tiles + n, first = max(begin - n * steps, 0), last = end - n * steps, end = n * steps + first;
         }
-        // Eight rows of tiles, column by column: blocks that run together share what they read in the L2.
-        const int band = tile / (8 * tiles_n) * 8, high = min(8, tiles / tiles_n - band);
-        const int block_row = (band + tile % (8 * tiles_n) % high) * BM, block_col = tile % (8 * tiles_n) / high * BN;
+        const int2 at = place(tile, tiles, tiles_n);                    // row and column
+        const int block_row = at.x, block_col = at.y;
         float c[TM][TN] = {}, a[2][TM], b[2][TN];
         const float* next_a = TRANSA ? A + (size_t)first * BK * lda + block_row : A + (size_t)block_row * lda + first * BK;
         const float* next_b = TRANSB ? B + (size_t)block_col * ldb + first * BK : B + (size_t)first * BK * ldb + block_col;
@@ -149,20 +119,13 @@ sgemm_stream_k(int M, int N, int K, float alpha, const float* __restrict__ A, in
             for (int i = 0; i < TM; ++i)       // two and two in swapped order: c's registers then lie in the other bank than b's
                 for (int j = 0; j < TN; j += 4)
                     __stcg(&mine[(i * TN + j) / 4 * THREADS], make_float4(c[i][j + 1], c[i][j], c[i][j + 3], c[i][j + 2]));
-            __threadfence();
-            __syncthreads();                   // all have written before one says so
-            if (t == 0) atomicExch(&ready[block], 1);
+            tell(ready, block);
             continue;
         }
         int who = block;                       // the first block that has a part of this tile
         while (first > 0 && share(who) > (tile - whole_tiles) * steps) --who;
         for (; who < block; ++who) {           // in this order always: the same bits each time
-            if (t == 0) {
-                while (atomicAdd(&ready[who], 0) == 0) __nanosleep(20);
-                ready[who] = 0;                // for the next launch
-                __threadfence();
-            }
-            __syncthreads();                   // nobody reads before it is there
+            await(ready, who);
             const float4* theirs = reinterpret_cast<const float4*>(partial + (size_t)who * BM * BN) + t;
 #pragma unroll
             for (int i = 0; i < TM; ++i)

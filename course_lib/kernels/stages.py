@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from course_lib.kernels.kernel import FOLDER, Kernel
+from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.parameters import MAX_DYNAMIC_SHARED, MAX_SUMS_OF_THREAD, Parameter, Rule
 from course_lib.kernels.rules import WHY_SHARED, WHY_WHOLE, divides_rule, sums_rule, vectors_rule, warp_rule, warps_rule
 from course_lib.kernels.tensor import multiples_rule
@@ -13,6 +13,13 @@ AMPERE, HOPPER = (8, 0), (9, 0)        # asynchronous copies; `mma` with 16 rows
 WHY_WIDE = "an asynchronous copy brings one element or 16 bytes, which begin and end at a multiple of 16 bytes"
 BLOCKS = Parameter("blocks", "blocks of the grid; the work is shared out among them", 132, high=2**20, choices=(33, 66, 132, 264, 528))
 NO_TRANSPOSES = tuple(replace(p, choices=(0,)) for p in TRANSPOSES)        # sliders leave them alone: every position is compiled ahead
+
+
+RUNGS = {         # from sgemm_double_buffered to sgemm_stream_k, one idea after the other; each block has one tile
+    "sgemm_stages": "several steps' tiles on their way past the registers, A's float by float",
+    "sgemm_serpentine": "the outer product there and back: neighbouring multiply-adds share an operand",
+    "sgemm_wide_stores": "four rows of C asked for together and stored in vectors",
+}
 
 
 def _common(stages, resident, wide, widest):
@@ -79,7 +86,7 @@ def widest(kernel: Kernel, sizes: tuple[int, int, int], transposed: tuple[bool, 
     aligned
         Whether all matrices and their rows begin at multiples of 16 bytes. Without padding the lengths of the rows tell.
 
-    >>> sgemm, dgemm = kernels()
+    >>> *_, sgemm, dgemm = kernels()
     >>> widest(sgemm, (5, 8, 12)), widest(sgemm, (5, 8, 12), (True, False)), widest(dgemm, (5, 8, 12))
     (4, 1, 2)
     """
@@ -94,8 +101,8 @@ def _wide_strides(lda, ldb, ldc, p):
 
 
 def kernels() -> Iterator[Kernel]:
-    """Yield the two kernels that share out their work in steps: float32 on the arithmetic units, float64 on tensor cores."""
-    yield _sgemm()
+    """Yield the rungs to the kernels that share out their work in steps, then these: float32 on arithmetic units, float64 on tensor cores."""
+    yield from _sgemm()
     yield _dgemm()
 
 
@@ -118,11 +125,15 @@ def _sgemm():
     def tiles(p):
         sides = (("BM", not p["TRANSA"]), ("BN", bool(p["TRANSB"])))
         return [(p[side], 8, 1) if k_next else (p["BK"], p[side], p["WIDE"]) for side, k_next in sides]
-    return _kernel(
-        "sgemm_stream_k", "tiles as long as there is one for every block, then steps of tiles; copies that run ahead", parameters,
-        (divides_rule("BM", "WM"), divides_rule("BN", "WN"), divides_rule("WM", "TM"), divides_rule("WN", "TN"), vectors_rule("TM", "TN"),
-         multiples_rule(BK=8), warp_rule(), one_of_rule("WIDE", 1, 4), sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread")),
-        threads, shared, tiles, "float32", AMPERE, lambda p: p["TM"] * p["TN"])
+    rules = (divides_rule("BM", "WM"), divides_rule("BN", "WN"), divides_rule("WM", "TM"), divides_rule("WN", "TN"),
+             vectors_rule("TM", "TN"), multiples_rule(BK=8), warp_rule(), one_of_rule("WIDE", 1, 4),
+             sums_rule(("TM", "TN"), MAX_SUMS_OF_THREAD, "a thread"))
+    common = (rules, threads, shared, tiles, "float32", AMPERE, lambda p: p["TM"] * p["TN"])
+    few = tuple(replace(p, choices=(p.default,)) if p.name in ("BN", "BK") else p for p in parameters)
+    for name, idea in RUNGS.items():
+        yield _kernel(name, idea, few, *common)
+    yield _sharing_out(_kernel(
+        "sgemm_stream_k", "tiles as long as there is one for every block, then steps of tiles; copies that run ahead", parameters, *common))
 
 
 def _dgemm():
@@ -155,17 +166,23 @@ def _dgemm():
     room = Rule("8 * BM * BN <= bytes of all stages, or SLICES == 1", "the sums of a slice are handed over where the tiles were", fits,
                 lambda p: f"SLICES = {p['SLICES']}: the sums take {8 * p['BM'] * p['BN']} bytes, but all stages have {shared(p)}: take "
                 "more stages")
-    return _kernel(
+    return _sharing_out(_kernel(
         "dgemm_stream_k", "float64 on tensor cores, with tiles and then steps of tiles for every block", parameters,
         (divides_rule("BM", "WM"), divides_rule("BN", "WN"), multiples_rule(WM=8, WN=16), slices, room, one_of_rule("WIDE", 1, 2),
          sums_rule(("WM", "WN"), 32 * MAX_SUMS_OF_THREAD // 2, "a warp")),
-        threads, shared, tiles, "float64", HOPPER, lambda p: p["WM"] * p["WN"] // 32)
+        threads, shared, tiles, "float64", HOPPER, lambda p: p["WM"] * p["WN"] // 32))
 
 
 def _kernel(name, idea, parameters, rules, threads, shared, tiles, dtype, needs, outputs):
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="19_busy", parameters=(*parameters, BLOCKS),
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=parameters,
         rules=(*rules, warps_rule(), copies_rule(threads, tiles), shared_rule(shared)), passes=tuple(p.name for p in parameters),
-        block_of=lambda p: (threads(p), 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1), dtype=dtype, sizes_of=_wide_sizes,
-        strides_of=_wide_strides, needs=needs, dynamic_of=shared, outputs_of=outputs,
-        workspace_of=lambda p: ((dtype, p["blocks"] * p["BM"] * p["BN"]), ("int32", p["blocks"])))
+        block_of=lambda p: (threads(p), 1, 1), grid_of=lambda M, N, p: (ceil_div(N, p["BN"]), ceil_div(M, p["BM"]), 1), dtype=dtype,
+        sizes_of=_wide_sizes, strides_of=_wide_strides, needs=needs, dynamic_of=shared, outputs_of=outputs)
+
+
+def _sharing_out(kernel):
+    """Return the kernel with as many blocks as the caller likes, each of which can leave sums of a tile to another."""
+    return replace(
+        kernel, lesson="19_busy", parameters=(*kernel.parameters, BLOCKS), grid_of=lambda M, N, p: (p["blocks"], 1, 1),
+        workspace_of=lambda p: ((kernel.dtype, p["blocks"] * p["BM"] * p["BN"]), ("int32", p["blocks"])))
