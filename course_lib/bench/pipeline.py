@@ -1,0 +1,195 @@
+"""What a step of `dgemm_stages` waits for: copies alone, products alone, and both, timed by the GPU's own cycle counter.
+
+The kernel is changed in one thing at a time (`variant`), and launched so that each multiprocessor has as many blocks as are wanted, on one
+multiprocessor or on all, with matrices in the L2 or in DRAM. Lesson 17 holds Little's law to what was recorded.
+"""
+
+import datetime
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib import gpu, toolchain
+from course_lib.bench.fingerprint import fingerprint_of
+from course_lib.bench.on_gpu import ProductInputs, inputs
+from course_lib.bench.stages import ALONE, LARGE, SMALL
+from course_lib.data.readings import Readings
+from course_lib.gpu.launch import prepare_function
+from course_lib.kernels import get
+from course_lib.kernels.parameters import MAX_DYNAMIC_SHARED
+from course_lib.run.types import Array
+
+KERNEL = "dgemm_stages"
+TILES = {"64 × 64": SMALL, "64 × 64, 8 warps": SMALL | {"WN": 16}, "64 × 64, 16 warps": SMALL | {"WM": 16, "WN": 16},
+         "64 × 64, BK 32": SMALL | {"BK": 32}, "128 × 128": LARGE}
+STAGES = range(1, 7)
+WHAT = ("all", "copies", "products", "bare products")
+K, SKIP = 1024, 8              # steps at the beginning and at the end that are not timed: there the pipeline fills and empties
+GRID = (12, 11)                # blocks along M and N that fill an H200's 132 multiprocessors
+SHARED = {1: ALONE, 2: 80 * 1024, 3: 60 * 1024}        # bytes a block with which so many of them fit on a multiprocessor, and no more
+REGISTERS = 65536
+FLUSH = 200 * 2**20            # bytes that are read between launches, so that the L2 holds nothing of the matrices
+TURNS = 9
+
+LOOP = "    for (int step = 0; step * BK < K; ++step) {\n"
+FETCH, PRODUCT = "        fetch(step + STAGES - 1);\n", "for (int k = 0; k < BK; k += 8) {"
+CLOCK = f"""    const auto nanoseconds = [] {{ long long ns; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)); return ns; }};
+    long long cycles = 0, ns = 0;
+{LOOP}        if (step == {SKIP}) cycles = clock64(), ns = nanoseconds();
+        if ((step + {SKIP}) * BK == K) cycles = clock64() - cycles, ns = nanoseconds() - ns;
+"""
+TELL = "    if (threadIdx.x == 0) for (int n = 0; n < 2; ++n) C[(size_t)block_row * ldc + block_col + n] = n ? ns : cycles;\n}\n"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One launch: a tile of `TILES`, stages, what is left of the kernel (`WHAT`), and where it runs.
+
+    Attributes
+    ----------
+    blocks
+        That each multiprocessor has at a time.
+    everywhere
+        Whether all multiprocessors run it, or one.
+    dram
+        Whether A and B come from DRAM, or lie in the L2.
+    """
+
+    tile: str
+    stages: int
+    what: str = "all"
+    blocks: int = 1
+    everywhere: bool = True
+    dram: bool = False
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Return the kernel's parameters."""
+        return TILES[self.tile] | {"STAGES": self.stages}
+
+    @property
+    def dynamic(self) -> int:
+        """Return the bytes of shared memory that a block asks for at launch."""
+        return max(get(KERNEL).dynamic_bytes(**self.parameters), SHARED[self.blocks])
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Return M and N."""
+        across, down = GRID if self.everywhere else (1, 1)
+        return TILES[self.tile]["BM"] * across, TILES[self.tile]["BN"] * down * self.blocks
+
+
+def variant(what: str) -> str:
+    """Return the kernel's text with a clock in it, and without its products or its copies.
+
+    "all" is the kernel. "copies" has no product. In "products" all copies bring zeros, so that they are ordered as before, but ask no memory;
+    in "bare products" none are ordered. The first two elements of a block's tile of C are the cycles and the nanoseconds of the steps
+    that are timed.
+
+    Raises
+    ------
+    ValueError
+        When the text is not the one that this was written for.
+    """
+    changes = {"all": {}, "copies": {PRODUCT: PRODUCT.replace("k = 0", "k = BK")}, "products": {FETCH: "        fetch(K / BK + step);\n"},
+               "bare products": {FETCH: '        asm volatile("cp.async.commit_group;" ::: "memory");\n'}}
+    text = get(KERNEL).source.rstrip()
+    for old, new in ({LOOP: CLOCK} | changes[what]).items():
+        if text.count(old) != 1:
+            raise ValueError(f"{KERNEL} has no line {old.strip()!r}")
+        text = text.replace(old, new)
+    return text.removesuffix("}") + TELL
+
+
+def probes() -> Iterator[Probe]:
+    """Yield all launches that fit.
+
+    >>> len(list(probes()))
+    308
+    """
+    places = tuple(itertools.product((True, False), (False, True)))
+    for tile, (everywhere, dram) in itertools.product(TILES, places):
+        yield from (Probe(tile, stages, what, 1, everywhere, dram) for what in WHAT[:2] for stages in STAGES)
+        yield from (Probe(tile, 3, what, 1, everywhere, dram) for what in WHAT[2:])
+    for blocks, dram, stages in itertools.product((2, 3), (False, True), STAGES):
+        if get(KERNEL).dynamic_bytes(**SMALL, STAGES=stages) <= SHARED[blocks]:
+            yield from (Probe("64 × 64", stages, what, blocks, True, dram) for what in WHAT[:2])
+
+
+def compiled(one: Probe, arch: str) -> toolchain.Compiled:
+    """Return a launch's kernel for an architecture."""
+    kernel = get(KERNEL)
+    return toolchain.compile_cuda(variant(one.what), name=kernel.file_name, arch=arch, defines=kernel.defines(**one.parameters))
+
+
+class Bench:
+    """One launch, ready on the GPU."""
+
+    def __init__(self, one: Probe, there: ProductInputs) -> None:
+        kernel, (M, N) = get(KERNEL), one.sizes
+        self.one, self.there, self.C = one, there, gpu.to_device(np.full((M, N), np.nan))
+        self.function = prepare_function(compiled(one, gpu.probe().arch), kernel.entry, MAX_DYNAMIC_SHARED)    # one module for several launches
+        self.arguments = (*map(np.int32, (M, N, K)), np.float64(1), there.A, np.int32(K), there.B, np.int32(N), np.float64(0), self.C,
+                          np.int32(N))
+        self.grid, self.block = kernel.grid(M, N, **one.parameters), kernel.block(**one.parameters)
+
+    def fits(self) -> bool:
+        """Return whether a multiprocessor has registers for so many blocks."""
+        return math.ceil(self.function.num_regs / 8) * 8 * math.prod(self.block) * self.one.blocks <= REGISTERS
+
+    def launch(self) -> None:
+        """Launch it once, on the current stream."""
+        self.function(self.grid, self.block, self.arguments, shared_mem=self.one.dynamic)
+
+    def told(self) -> tuple[float, float]:
+        """Return the cycles per step of a multiprocessor, as the median block had them, and the clock in MHz; waits for the launch."""
+        tile, steps = self.one.parameters, K // self.one.parameters["BK"] - 2 * SKIP
+        cycles, ns = (gpu.to_host(self.C[::tile["BM"], first::tile["BN"]]).ravel() for first in (0, 1))
+        return float(np.median(cycles)) / steps / self.one.blocks, float(np.median(1e3 * cycles / ns))
+
+    def wrong(self) -> str:
+        """Return what is wrong with the answer of the last launch, or nothing; C's elements that hold times are not looked at."""
+        if self.one.what != "all":
+            return ""
+        exact, tile = self.there.exact()[0], self.one.parameters
+        for first in (0, 1):
+            self.C[::tile["BM"], first::tile["BN"]] = exact[::tile["BM"], first::tile["BN"]]
+        return self.there.check(self.C) or ""
+
+
+def measure(every: list[Bench], emptied: Array) -> Iterator[dict[str, Any]]:
+    """Launch all in turn, several times, and yield a row for each.
+
+    A row has the fields of its `Probe`, "kernel", "parameters", cycles per step of a multiprocessor (all its blocks' steps count) "median",
+    "low" and "high" (quartiles of the turns), "mhz" and "wrong". `emptied`: what is read so that the L2 holds nothing else.
+    """
+    turns: dict[Bench, list[tuple[float, float]]] = {bench: [] for bench in every}
+    for _, bench in itertools.product(range(TURNS), every):
+        if bench.one.dram:
+            emptied.sum()
+        else:
+            bench.launch()
+        bench.launch()
+        turns[bench].append(bench.told())
+    for bench, found in turns.items():
+        low, median, high = statistics.quantiles([cycles for cycles, _ in found], n=4)
+        yield {"kernel": KERNEL, **asdict(bench.one), "parameters": bench.one.parameters, "median": round(median, 1), "low": round(low, 1),
+               "high": round(high, 1), "mhz": round(statistics.median(mhz for _, mhz in found)), "wrong": bench.wrong()}
+
+
+def record(say: Callable[[str], object] = print) -> Readings:
+    """Measure all that `probes` yields on this machine's GPU, in some seconds and the time of the compiler."""
+    every = [Bench(one, inputs(*one.sizes, K, "float64")) for one in sorted(probes(), key=lambda one: one.sizes)]
+    rows = []
+    for row in measure([bench for bench in every if bench.fits()], gpu.to_device(np.zeros(FLUSH // 8))):
+        rows.append(row)
+        say(f"{row['tile']:18} {row['what']:13} stages {row['stages']} blocks {row['blocks']} {'all' if row['everywhere'] else 'one':3} "
+            f"{'DRAM' if row['dram'] else 'L2':4} {row['median']:7.1f} ({row['low']:.1f} to {row['high']:.1f}) {row['mhz']} MHz {row['wrong']}")
+    status, nvrtc = gpu.probe(), ".".join(map(str, toolchain.nvrtc_version()))
+    return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(),
+                    f"python -m course_lib.bench pipeline; NVRTC {nvrtc}", tuple(rows), {KERNEL: fingerprint_of(get(KERNEL))})
