@@ -64,7 +64,7 @@ def add_parsers(benchmarks: Any) -> None:
     ahead = benchmarks.add_parser("stages", help="lesson 17's kernels with more and more stages, and cuBLAS, on this machine's GPU")
     ahead.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes")
     ahead.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
-    taken = benchmarks.add_parser("pipeline", help="a step of lesson 17's kernel: its copies alone, its products alone, and both, in cycles")
+    taken = benchmarks.add_parser("pipeline", help="a step of lesson 17's kernel in cycles: copies alone, products alone, both")
     taken.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
     _add_tune(benchmarks)
     many = benchmarks.add_parser("shapes", help="every tile for products of many shapes, which a seed draws, on this machine's GPU")

@@ -87,8 +87,8 @@ class Probe:
 def variant(what: str) -> str:
     """Return the kernel's text with a clock in it, and without its products or its copies.
 
-    "all" is the kernel. "copies" has no product. In "products" all copies bring zeros, so that they are ordered as before, but ask no memory;
-    in "bare products" none are ordered. The first two elements of a block's tile of C are the cycles and the nanoseconds of the steps
+    "all" is the kernel. "copies" has no product. In "products" all copies bring zeros: they are ordered as before, but ask no memory. In
+    "bare products" none are ordered. The first two elements of a block's tile of C are the cycles and the nanoseconds of the steps
     that are timed.
 
     Raises
@@ -133,7 +133,8 @@ class Bench:
     def __init__(self, one: Probe, there: ProductInputs) -> None:
         kernel, (M, N) = get(KERNEL), one.sizes
         self.one, self.there, self.C = one, there, gpu.to_device(np.full((M, N), np.nan))
-        self.function = prepare_function(compiled(one, gpu.probe().arch), kernel.entry, MAX_DYNAMIC_SHARED)    # one module for several launches
+        # One function serves launches that ask for more shared memory and for less.
+        self.function = prepare_function(compiled(one, gpu.probe().arch), kernel.entry, MAX_DYNAMIC_SHARED)
         self.arguments = (*map(np.int32, (M, N, K)), np.float64(1), there.A, np.int32(K), there.B, np.int32(N), np.float64(0), self.C,
                           np.int32(N))
         self.grid, self.block = kernel.grid(M, N, **one.parameters), kernel.block(**one.parameters)
@@ -188,8 +189,9 @@ def record(say: Callable[[str], object] = print) -> Readings:
     rows = []
     for row in measure([bench for bench in every if bench.fits()], gpu.to_device(np.zeros(FLUSH // 8))):
         rows.append(row)
-        say(f"{row['tile']:18} {row['what']:13} stages {row['stages']} blocks {row['blocks']} {'all' if row['everywhere'] else 'one':3} "
-            f"{'DRAM' if row['dram'] else 'L2':4} {row['median']:7.1f} ({row['low']:.1f} to {row['high']:.1f}) {row['mhz']} MHz {row['wrong']}")
+        where = f"{'all' if row['everywhere'] else 'one'} {'DRAM' if row['dram'] else 'L2'}"
+        say(f"{row['tile']:18} {row['what']:13} stages {row['stages']} blocks {row['blocks']} {where:8} {row['median']:7.1f} "
+            f"({row['low']:.1f} to {row['high']:.1f}) {row['mhz']} MHz {row['wrong']}")
     status, nvrtc = gpu.probe(), ".".join(map(str, toolchain.nvrtc_version()))
     return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(),
                     f"python -m course_lib.bench pipeline; NVRTC {nvrtc}", tuple(rows), {KERNEL: fingerprint_of(get(KERNEL))})
