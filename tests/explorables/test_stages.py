@@ -37,7 +37,7 @@ COUNTED = """(m, {states, positions}) => positions.map(values => {
     const scene = m.sceneOf(values, states);
     return [scene.answer, scene.span, scene.times.map((_, step) => {
         const cycle = m.cycleAt(scene, step);
-        return [cycle, m.counted(scene.tiles, cycle), m.shelves(scene.tiles, values.stages, cycle)]; })];
+        return [cycle, m.counted(scene.tiles, cycle), m.inStages(scene.tiles, values.stages, cycle)]; })];
 })"""
 
 
@@ -77,10 +77,10 @@ def test_the_words_ask_first_and_answer_last(page):
 INSIDE = """(m, {states, positions, widths}) => widths.flatMap(([width, text]) => positions.map(values => {
     const narrow = width < 700, scene = m.sceneOf(values, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
-    const { rows, strip, shelf, foot, slot, scale } = m.layout({ width, height, text, narrow, scene });
+    const { rows, strip, memory, foot, slot, scale } = m.layout({ width, height, text, narrow, scene });
     const last = rows.x + Math.max(...scene.tiles.flat()) * scale;
     return { width, height, slot, ok: last <= width &&
-        rows.y + rows.h < strip.y && strip.y + strip.h < shelf.y && shelf.y + shelf.h < foot && foot < height };
+        rows.y + rows.h < strip.y && strip.y + strip.h < memory.y && memory.y + memory.h < foot && foot < height };
 }))"""
 
 
