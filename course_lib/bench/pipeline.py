@@ -25,10 +25,9 @@ from course_lib.kernels.parameters import MAX_DYNAMIC_SHARED
 from course_lib.run.types import Array
 
 KERNEL = "dgemm_stages"
-TILES = {"64 × 64": SMALL, "64 × 64, 8 warps": SMALL | {"WN": 16}, "64 × 64, 16 warps": SMALL | {"WM": 16, "WN": 16},
-         "64 × 64, BK 32": SMALL | {"BK": 32}, "128 × 128": LARGE}
+TILES = {"64 × 64": SMALL, "64 × 64, 8 warps": SMALL | {"WN": 16}, "64 × 64, 16 warps": SMALL | {"WM": 16, "WN": 16}, "128 × 128": LARGE}
+TILE = "64 × 64, 8 warps"      # the one whose products are halved, too
 STAGES = range(1, 7)
-WHAT = ("all", "copies", "products", "bare products")
 K, SKIP = 1024, 8              # steps at the beginning and at the end that are not timed: there the pipeline fills and empties
 GRID = (12, 11)                # blocks along M and N that fill an H200's 132 multiprocessors
 SHARED = {1: ALONE, 2: 80 * 1024, 3: 60 * 1024}        # bytes a block with which so many of them fit on a multiprocessor, and no more
@@ -38,6 +37,9 @@ TURNS = 9
 
 LOOP = "    for (int step = 0; step * BK < K; ++step) {\n"
 FETCH, PRODUCT = "        fetch(step + STAGES - 1);\n", "for (int k = 0; k < BK; k += 8) {"
+PRODUCTS = {"whole": PRODUCT, "half": PRODUCT.replace("< BK", "< BK / 2"), "none": PRODUCT.replace("k = 0", "k = BK")}
+COPIES = {"real": FETCH, "zeros": "        fetch(K / BK + step);\n",
+          "none": '        asm volatile("cp.async.commit_group;" ::: "memory");\n'}
 CLOCK = f"""    const auto nanoseconds = [] {{ long long ns; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)); return ns; }};
     long long cycles = 0, ns = 0;
 {LOOP}        if (step == {SKIP}) cycles = clock64(), ns = nanoseconds();
@@ -48,10 +50,14 @@ TELL = "    if (threadIdx.x == 0) for (int n = 0; n < 2; ++n) C[(size_t)block_ro
 
 @dataclass(frozen=True)
 class Probe:
-    """One launch: a tile of `TILES`, stages, what is left of the kernel (`WHAT`), and where it runs.
+    """One launch: a tile of `TILES`, stages, what is left of the kernel, and where it runs.
 
     Attributes
     ----------
+    product
+        "whole", "half" of each step's product, or "none".
+    copies
+        "real"; "zeros": they are ordered as before, but ask no memory; or "none" in the loop.
     blocks
         That each multiprocessor has at a time.
     everywhere
@@ -62,7 +68,8 @@ class Probe:
 
     tile: str
     stages: int
-    what: str = "all"
+    product: str = "whole"
+    copies: str = "real"
     blocks: int = 1
     everywhere: bool = True
     dram: bool = False
@@ -84,22 +91,18 @@ class Probe:
         return TILES[self.tile]["BM"] * across, TILES[self.tile]["BN"] * down * self.blocks
 
 
-def variant(what: str) -> str:
-    """Return the kernel's text with a clock in it, and without its products or its copies.
+def variant(product: str = "whole", copies: str = "real") -> str:
+    """Return the kernel's text with a clock in it, and with so much of its product and its copies as `Probe` says.
 
-    "all" is the kernel. "copies" has no product. In "products" all copies bring zeros: they are ordered as before, but ask no memory. In
-    "bare products" none are ordered. The first two elements of a block's tile of C are the cycles and the nanoseconds of the steps
-    that are timed.
+    The first two elements of a block's tile of C are the cycles and the nanoseconds of the steps that are timed.
 
     Raises
     ------
     ValueError
         When the text is not the one that this was written for.
     """
-    changes = {"all": {}, "copies": {PRODUCT: PRODUCT.replace("k = 0", "k = BK")}, "products": {FETCH: "        fetch(K / BK + step);\n"},
-               "bare products": {FETCH: '        asm volatile("cp.async.commit_group;" ::: "memory");\n'}}
     text = get(KERNEL).source.rstrip()
-    for old, new in ({LOOP: CLOCK} | changes[what]).items():
+    for old, new in ((LOOP, CLOCK), (FETCH, COPIES[copies]), (PRODUCT, PRODUCTS[product])):
         if text.count(old) != 1:
             raise ValueError(f"{KERNEL} has no line {old.strip()!r}")
         text = text.replace(old, new)
@@ -110,21 +113,25 @@ def probes() -> Iterator[Probe]:
     """Yield all launches that fit.
 
     >>> len(list(probes()))
-    308
+    302
     """
-    places = tuple(itertools.product((True, False), (False, True)))
-    for tile, (everywhere, dram) in itertools.product(TILES, places):
-        yield from (Probe(tile, stages, what, 1, everywhere, dram) for what in WHAT[:2] for stages in STAGES)
-        yield from (Probe(tile, 3, what, 1, everywhere, dram) for what in WHAT[2:])
-    for blocks, dram, stages in itertools.product((2, 3), (False, True), STAGES):
-        if get(KERNEL).dynamic_bytes(**SMALL, STAGES=stages) <= SHARED[blocks]:
-            yield from (Probe("64 × 64", stages, what, blocks, True, dram) for what in WHAT[:2])
+    for tile, stages in itertools.product(TILES, STAGES):
+        for product, everywhere, dram in itertools.product(("whole", "none"), (True, False), (False, True)):
+            yield Probe(tile, stages, product, "real", 1, everywhere, dram)
+        yield from (Probe(tile, stages, "whole", copies) for copies in ("zeros", "none"))
+    for stages in STAGES:
+        yield from (Probe(TILE, stages, "half", "real", dram=dram) for dram in (False, True))
+        yield Probe(TILE, stages, "half", "zeros")
+    for (tile, blocks), dram, stages in itertools.product((("64 × 64", 2), ("64 × 64", 3), (TILE, 2)), (False, True), STAGES):
+        if get(KERNEL).dynamic_bytes(**TILES[tile], STAGES=stages) <= SHARED[blocks]:
+            yield from (Probe(tile, stages, product, "real", blocks, True, dram) for product in ("whole", "none"))
 
 
 def compiled(one: Probe, arch: str) -> toolchain.Compiled:
     """Return a launch's kernel for an architecture."""
     kernel = get(KERNEL)
-    return toolchain.compile_cuda(variant(one.what), name=kernel.file_name, arch=arch, defines=kernel.defines(**one.parameters))
+    text, defines = variant(one.product, one.copies), kernel.defines(**one.parameters)
+    return toolchain.compile_cuda(text, name=kernel.file_name, arch=arch, defines=defines)
 
 
 class Bench:
@@ -155,7 +162,7 @@ class Bench:
 
     def wrong(self) -> str:
         """Return what is wrong with the answer of the last launch, or nothing; C's elements that hold times are not looked at."""
-        if self.one.what != "all":
+        if (self.one.product, self.one.copies) != ("whole", "real"):
             return ""
         exact, tile = self.there.exact()[0], self.one.parameters
         for first in (0, 1):
@@ -190,8 +197,8 @@ def record(say: Callable[[str], object] = print) -> Readings:
     for row in measure([bench for bench in every if bench.fits()], gpu.to_device(np.zeros(FLUSH // 8))):
         rows.append(row)
         where = f"{'all' if row['everywhere'] else 'one'} {'DRAM' if row['dram'] else 'L2'}"
-        say(f"{row['tile']:18} {row['what']:13} stages {row['stages']} blocks {row['blocks']} {where:8} {row['median']:7.1f} "
-            f"({row['low']:.1f} to {row['high']:.1f}) {row['mhz']} MHz {row['wrong']}")
+        say(f"{row['tile']:18} product {row['product']:5} copies {row['copies']:5} stages {row['stages']} blocks {row['blocks']} {where:8} "
+            f"{row['median']:7.1f} ({row['low']:.1f} to {row['high']:.1f}) {row['mhz']} MHz {row['wrong']}")
     status, nvrtc = gpu.probe(), ".".join(map(str, toolchain.nvrtc_version()))
     return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(),
                     f"python -m course_lib.bench pipeline; NVRTC {nvrtc}", tuple(rows), {KERNEL: fingerprint_of(get(KERNEL))})
