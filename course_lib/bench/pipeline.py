@@ -17,7 +17,6 @@ import numpy as np
 from course_lib import gpu, toolchain
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.bench.on_gpu import ProductInputs, inputs
-from course_lib.bench.stages import ALONE, LARGE, SMALL
 from course_lib.data.readings import Readings
 from course_lib.gpu.launch import prepare_function
 from course_lib.kernels import get
@@ -25,12 +24,14 @@ from course_lib.kernels.parameters import MAX_DYNAMIC_SHARED
 from course_lib.run.types import Array
 
 KERNEL = "dgemm_stages"
+SMALL = {"BM": 64, "BN": 64, "BK": 16, "WM": 32, "WN": 32}
+LARGE = {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 32}
 TILES = {"64 × 64": SMALL, "64 × 64, 8 warps": SMALL | {"WN": 16}, "64 × 64, 16 warps": SMALL | {"WM": 16, "WN": 16}, "128 × 128": LARGE}
 TILE = "64 × 64, 8 warps"      # the one whose products are halved, too
 STAGES = range(1, 7)
 K, SKIP = 1024, 8              # steps at the beginning and at the end that are not timed: there the pipeline fills and empties
 GRID = (12, 11)                # blocks along M and N that fill an H200's 132 multiprocessors
-SHARED = {1: ALONE, 2: 80 * 1024, 3: 60 * 1024}        # bytes a block with which so many of them fit on a multiprocessor, and no more
+SHARED = {1: 120 * 1024, 2: 80 * 1024, 3: 60 * 1024}        # bytes a block with which so many of them fit on a multiprocessor, and no more
 REGISTERS = 65536
 FLUSH = 200 * 2**20            # bytes that are read between launches, so that the L2 holds nothing of the matrices
 TURNS = 9

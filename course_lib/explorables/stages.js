@@ -25,11 +25,11 @@ export function inStages(tiles, stages, cycle) {
   });
 }
 
-const positionOf = (values, stages = values.stages) => `${values.side}|${stages}|${values.latency}`;
+const positionOf = (values, stages = values.stages) => `${values.product}|${stages}|${values.latency}`;
 export function sceneOf(values, states, before = null, at = 0) {
-  const tiles = states.at[positionOf(values)], alone = states.at[positionOf(values, 1)], [latency, source] = states.latencies[values.latency];
-  const times = [...new Set([0, ...tiles.flat()])].sort((a, b) => a - b), multiply = states.multiply[values.side], steps = times.length - 1;
-  return { tiles, times, multiply, latency, source, stages: values.stages, bytes: states.bytes[values.side], side: values.side, most: Math.max(...states.latencies.map(([cycles]) => cycles)),
+  const tiles = states.at[positionOf(values)], alone = states.at[positionOf(values, 1)], [latency, source] = states.latencies[values.product][values.latency];
+  const times = [...new Set([0, ...tiles.flat()])].sort((a, b) => a - b), [multiply] = states.products[values.product], steps = times.length - 1;
+  return { tiles, times, multiply, latency, source, stages: values.stages, bytes: states.bytes[values.product],
     span: alone.at(-1)[3], steps, begin: before && at >= before.steps - EPS ? steps : 0,      // who has seen the end sees the next one at once
     seconds: step => clamp(((times[step + 1] ?? times[step]) - times[step]) / 450, 0.35, 1.6), answer: counted(tiles, tiles.at(-1)[3]).idle };
 }
@@ -202,8 +202,8 @@ export const picture = {
   height: (width, text, narrow) => (narrow ? Math.round(0.3 * width + 27 * text) : clamp(0.34 * width, 370, 420)),
   controls: states => [
     { kind: "range", key: "stages", label: "Stages", name: "Stages: steps whose tiles have room in shared memory", min: 1, max: 6, says: values => plural(values.stages, "stage") },
-    { kind: "range", key: "latency", label: "Latency", name: "Latency: how long copies are on their way", min: 0, max: states.latencies.length - 1, says: values => `${comma(states.latencies[values.latency][0])} cycles, ${states.latencies[values.latency][1]}` },
-    { kind: "choice", key: "side", label: "Tile of C", options: Object.keys(states.multiply).map(side => [Number(side), `${side} × ${side}`]) },
+    { kind: "range", key: "latency", label: "Latency", name: "Latency: how long copies are on their way", min: 0, max: states.latencies.small.length - 1, says: values => { const [cycles, source] = states.latencies[values.product][values.latency]; return `${comma(cycles)} cycles, ${source}`; } },
+    { kind: "choice", key: "product", label: "Product", options: Object.entries(states.products).map(([product, [cycles, words]]) => [product, `${words}: ${comma(cycles)}`]) },
   ],
   scene: sceneOf, draw, says, when, describes, hit,
 };
