@@ -1,8 +1,8 @@
-"""Lesson 17, Stages: how many tiles must be on their way, what a step takes on its own, and where each element of a product in float64 lies."""
+"""Lesson 17, Stages: how many tiles must be on their way, what a step waits for, and where each element of a product in float64 lies."""
 
 from course_lib.explorables import tiles_on_their_way
+from course_lib.lessons.stages.experiment import alone, bandwidth, blocks, law, law_drawn, warps
 from course_lib.lessons.stages.flight import during_products, in_flight
-from course_lib.lessons.stages.law import alone, bandwidth, blocks, law, law_drawn, warps
 from course_lib.lessons.stages.layouts import layout, padding, who_holds_what
 from course_lib.lessons.stages.tiles import bytes_on_the_way
 from course_lib.lessons.stages.times import scoreboard

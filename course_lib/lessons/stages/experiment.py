@@ -13,7 +13,7 @@ PRODUCTS = {"whole": "whole product", "half": "half a product"}
 
 
 def promised(stages: int, dram: bool, product: str = "whole", tile: str = SMALL) -> float:
-    """Return the cycles per step that the law promises with two stages or more: those of the products alone, or of the copies, if they are more.
+    """Return the cycles per step that the law promises, with two stages or more: those of products alone, or of copies if they are more.
 
     >>> promised(2, True), promised(3, True)
     (1280.5, 1047.3)
@@ -82,14 +82,16 @@ def bandwidth() -> Picture:
         way, found = [(stages - 1) * STEP / 1024 for stages in ahead], [rate(stages, dram) for stages in ahead]
         latency = copies_alone(SMALL, True, dram)
         ax.plot(way, found, marker=marker, markersize=12 - 4 * dram, linestyle="none", color=colour, label=f"from {name}")
-        ax.plot((0, best_rate() * latency / 1024), (0, best_rate()), color=colour, linestyle="--", label=f"bytes / {latency:,.0f} cycles")
+        ax.plot((0, best_rate() * latency / 1024), (0, best_rate()), color=colour, linestyle="--",
+                label=f"bytes / {latency:,.0f} cycles")
         told.append(f"from {name}: " + ", ".join(f"{value:.1f}" for value in found))
     ax.axhline(best_rate(), color=style.GREY, linestyle=":", label=f"the most: {best_rate():.1f}")
-    ax.set(xlabel=f"KiB on their way per multiprocessor\n{data.readings('pipeline').label}", ylabel="bytes per cycle", xlim=(0, 84), ylim=(0, 46))
+    ax.set(xlabel=f"KiB on their way per multiprocessor\n{data.readings('pipeline').label}", ylabel="bytes per cycle", xlim=(0, 84),
+           ylim=(0, 46))
     ax.set_xticks(range(0, 96, 16))
     ax.grid(axis="y")
     style.legend_beside(ax)
-    return render(ax, "Bytes per cycle that come to each multiprocessor with 16, 32, 48, 64 and 80 KiB on their way. " + "; ".join(told) + ".")
+    return render(ax, f"Bytes per cycle that come to each multiprocessor with 16, 32, 48, 64 and 80 KiB on their way. {'; '.join(told)}.")
 
 
 def warps() -> Table:
