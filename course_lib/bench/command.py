@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import plans, race, recording, shapes, sharing, stages, training, tried, tune
+from course_lib.bench import pipeline, plans, race, recording, shapes, sharing, stages, training, tried, tune
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
 from course_lib.bench.tuned import TUNED_SIZES
@@ -64,6 +64,8 @@ def add_parsers(benchmarks: Any) -> None:
     ahead = benchmarks.add_parser("stages", help="lesson 17's kernels with more and more stages, and cuBLAS, on this machine's GPU")
     ahead.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes")
     ahead.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
+    taken = benchmarks.add_parser("pipeline", help="a step of lesson 17's kernel in cycles: copies alone, products alone, both")
+    taken.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
     _add_tune(benchmarks)
     many = benchmarks.add_parser("shapes", help="every tile for products of many shapes, which a seed draws, on this machine's GPU")
     many.add_argument("--seed", type=int, help="that draws the products which the dispatcher's table is not made from")
@@ -114,6 +116,8 @@ def run(wanted: argparse.Namespace) -> int:
         return _sharing(wanted)
     if wanted.benchmark == "stages":
         return _stages(wanted)
+    if wanted.benchmark == "pipeline":
+        return _pipeline(wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
@@ -177,6 +181,15 @@ def _stages(wanted: argparse.Namespace) -> int:
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     print(f"{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
+    return int(any(row["wrong"] for row in found.rows))
+
+
+def _pipeline(wanted: argparse.Namespace) -> int:
+    """Measure what a step of lesson 17's kernel waits for and keep the readings; the status is 1 when an answer was wrong."""
+    choose_backend("gpu")
+    found = pipeline.record(say=lambda text: print(text, flush=True))
+    if wanted.out:
+        wanted.out.write_text(dumps(found), encoding="utf-8")
     return int(any(row["wrong"] for row in found.rows))
 
 

@@ -20,59 +20,42 @@ from course_lib.gpu.library import bind_product, library_version
 from course_lib.gpu.timing import time_call
 from course_lib.kernels import get
 
-SIZES = (1024, 2048, 4096)
+SIZES = (1024, 4096)
 TURNS = 7                     # how often all take their turn
 TURN_S = 0.012                # seconds for each of them in a turn
 LOAD_S = 0.25                 # seconds of work that the clock is read in
-ALONE = 120 * 1024            # bytes of shared memory per block with which no second one fits on a multiprocessor
-LARGE = {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 32}
-SMALL = {"BM": 64, "BN": 64, "BK": 16, "WM": 32, "WN": 32}
+TILE = {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 32}
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """One kernel with its parameters; `stages` 1 is `dgemm_mma`, 0 is cuBLAS.
+    """One kernel with its parameters.
 
     Attributes
     ----------
-    tile
-        Rows and columns of C that a block computes; 0 for cuBLAS.
-    alone
-        Whether each block is given so much shared memory that a multiprocessor holds one block at a time.
+    kernel
+        Its name in the catalog, or "cuBLAS".
+    stages
+        Of `dgemm_stages`; 0 for the others.
     """
 
-    stages: int
-    tile: int = 0
-    alone: bool = False
-
-    @property
-    def kernel(self) -> str:
-        """Return the kernel's name in the catalog, or "cuBLAS"."""
-        return ("cuBLAS", "dgemm_mma")[self.stages] if self.stages < 2 else "dgemm_stages"
+    kernel: str
+    stages: int = 0
 
     @property
     def parameters(self) -> dict[str, int]:
         """Return the kernel's parameters; none for cuBLAS."""
-        tile = {0: {}, 64: SMALL, 128: LARGE}[self.tile]
-        return tile | {"STAGES": self.stages} if self.stages > 1 else tile
-
-    @property
-    def dynamic(self) -> int:
-        """Return the bytes of shared memory that a block asks for at launch."""
-        kernel = get(self.kernel)
-        own = kernel.dynamic_bytes(**self.parameters)
-        return ALONE - kernel.shared_bytes(**self.parameters) if self.alone else own
+        return {} if self.kernel == "cuBLAS" else TILE | ({"STAGES": self.stages} if self.stages else {})
 
 
 def contestants() -> Iterator[Contestant]:
-    """Yield cuBLAS, then every number of stages with a large tile, a small one, and a small one whose block is alone on its multiprocessor.
+    """Yield cuBLAS, `dgemm_mma`, and `dgemm_stages` with every number of stages.
 
-    >>> len(list(contestants())), [c.stages for c in contestants() if c.tile == 128]
-    (16, [1, 2, 3, 4, 5])
+    >>> [one.stages for one in contestants()]
+    [0, 0, 1, 2, 3, 4, 5]
     """
-    yield Contestant(0)
-    for tile, alone in ((128, False), (64, False), (64, True)):
-        yield from (Contestant(stages, tile, alone) for stages in (1, 2, 3, 4, 5))
+    yield from (Contestant("cuBLAS"), Contestant("dgemm_mma"))
+    yield from (Contestant("dgemm_stages", stages) for stages in (1, 2, 3, 4, 5))
 
 
 class _Product:
@@ -87,7 +70,8 @@ class _Product:
             return lambda stream: bind_product(self.there.A, self.there.B, self.C, 1.0, 0.0, (False, False), _pointer(stream))()
         from course_lib.gpu.launch import prepare_function
 
-        kernel, n, shared = get(one.kernel), np.int32(self.N), one.dynamic
+        kernel, n = get(one.kernel), np.int32(self.N)
+        shared = kernel.dynamic_bytes(**one.parameters)
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=gpu.probe().arch,
                                           defines=kernel.defines(**one.parameters))
         function = prepare_function(compiled, kernel.entry, shared)
@@ -122,9 +106,9 @@ def measure(N: int, every: Sequence[Contestant], say: Callable[[str], object]) -
     turns = [{one: time_call(call, repeats=5, warmup=2, budget_s=TURN_S).median_s for one, call in calls.items()} for _ in range(TURNS)]
     for one, call in calls.items():
         low, median, high = statistics.quantiles([turn[one] for turn in turns], n=4)
-        row = {"kernel": one.kernel, "N": N, **asdict(one), "parameters": one.parameters, "median_s": median, "low_s": low, "high_s": high,
+        row = {"N": N, **asdict(one), "parameters": one.parameters, "median_s": median, "low_s": low, "high_s": high,
                "wrong": wrong[one], **clock_under(call, int(LOAD_S / median) + 1)}
-        say(f"{one.kernel:13} N {N}  tile {one.tile}{' alone' * one.alone}  stages {one.stages}  {2e-12 * N**3 / median:.1f} TFLOP/s "
+        say(f"{one.kernel:13} N {N}  stages {one.stages}  {2e-12 * N**3 / median:.1f} TFLOP/s "
             f"{row.get('clock_mhz')} MHz {wrong[one]}")
         yield row
 

@@ -16,7 +16,7 @@ export function counted(tiles, cycle) {
 }
 
 /** What lies in each stage of shared memory at a cycle: the number of a tile and how much of its way is behind it, or nothing. */
-export function shelves(tiles, stages, cycle) {
+export function inStages(tiles, stages, cycle) {
   return Array.from({ length: stages }, (_, slot) => {
     const tile = tiles.findIndex(([issued, , , done], i) => i % stages === slot && issued <= cycle + EPS && cycle < done - EPS);
     if (tile < 0) return null;
@@ -25,11 +25,11 @@ export function shelves(tiles, stages, cycle) {
   });
 }
 
-const positionOf = (values, stages = values.stages) => `${values.side}|${stages}|${values.latency}`;
+const positionOf = (values, stages = values.stages) => `${values.product}|${stages}|${values.latency}`;
 export function sceneOf(values, states, before = null, at = 0) {
-  const tiles = states.at[positionOf(values)], alone = states.at[positionOf(values, 1)], [latency, source] = states.latencies[values.latency];
-  const times = [...new Set([0, ...tiles.flat()])].sort((a, b) => a - b), multiply = states.multiply[values.side], steps = times.length - 1;
-  return { tiles, times, multiply, latency, source, stages: values.stages, bytes: states.bytes[values.side], side: values.side, most: Math.max(...states.latencies.map(([cycles]) => cycles)),
+  const tiles = states.at[positionOf(values)], alone = states.at[positionOf(values, 1)], [latency, source] = states.latencies[values.product][values.latency];
+  const times = [...new Set([0, ...tiles.flat()])].sort((a, b) => a - b), [multiply] = states.products[values.product], steps = times.length - 1;
+  return { tiles, times, multiply, latency, source, stages: values.stages, bytes: states.bytes[values.product],
     span: alone.at(-1)[3], steps, begin: before && at >= before.steps - EPS ? steps : 0,      // who has seen the end sees the next one at once
     seconds: step => clamp(((times[step + 1] ?? times[step]) - times[step]) / 450, 0.35, 1.6), answer: counted(tiles, tiles.at(-1)[3]).idle };
 }
@@ -43,9 +43,9 @@ export function cycleAt(scene, at) {
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 26 : 52), height / (narrow ? 34 : 25));
   const label = (narrow ? 4.2 : 6.4) * text, foot = height - (narrow ? 3.6 : 1.5) * text, head = 3.6 * text;
-  const shelf = { x: label, y: foot - 3.3 * text, w: width - label - 2, h: 2.2 * text }, strip = { x: label, y: shelf.y - 2.7 * text, w: width - label - 2, h: 1.5 * text };
+  const memory = { x: label, y: foot - 3.3 * text, w: width - label - 2, h: 2.2 * text }, strip = { x: label, y: memory.y - 2.7 * text, w: width - label - 2, h: 1.5 * text };
   const rows = { x: label, y: head, w: width - label - 2, h: strip.y - head - 0.9 * text };
-  return { text, label, foot, rows, strip, shelf, slot: rows.h / scene.tiles.length, scale: rows.w / scene.span };
+  return { text, label, foot, rows, strip, memory, slot: rows.h / scene.tiles.length, scale: rows.w / scene.span };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -132,11 +132,11 @@ function drawStrip(pen, view, where) {
 }
 
 /** The stages of shared memory: which step's tiles lie there, and how far they have come. */
-function drawShelf(pen, view, where) {
-  const { text, cycle, scene, hues } = view, { shelf } = where, gap = 0.5 * text, w = (shelf.w - gap * (scene.stages - 1)) / scene.stages;
-  write(pen, view, view.narrow ? "stages" : "shared mem.", shelf.x - 0.5 * text, shelf.y + 1.4 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.5 * text });
-  shelves(scene.tiles, scene.stages, view.at > 0 ? cycle : -1).forEach((held, i) => {
-    const at = { x: shelf.x + i * (w + gap), y: shelf.y, w, h: shelf.h };
+function drawMemory(pen, view, where) {
+  const { text, cycle, scene, hues } = view, { memory } = where, gap = 0.5 * text, w = (memory.w - gap * (scene.stages - 1)) / scene.stages;
+  write(pen, view, view.narrow ? "stages" : "shared mem.", memory.x - 0.5 * text, memory.y + 1.4 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.5 * text });
+  inStages(scene.tiles, scene.stages, view.at > 0 ? cycle : -1).forEach((held, i) => {
+    const at = { x: memory.x + i * (w + gap), y: memory.y, w, h: memory.h };
     if (held) fill(pen, hues[held.state], at.x, at.y + 0.72 * at.h, at.w * held.part, 0.28 * at.h);
     box(pen, view, at);
     const words = !held ? "empty" : { way: `step ${held.tile} comes`, ready: `step ${held.tile} waits`, multiply: `step ${held.tile} multiplied` }[held.state];
@@ -160,7 +160,7 @@ export function draw(pen, given) {
   drawRows(pen, view, where);
   if (view.at <= 0) drawOne(pen, view, where);
   drawStrip(pen, view, where);
-  drawShelf(pen, view, where);
+  drawMemory(pen, view, where);
   drawLegend(pen, view, where.foot);
 }
 
@@ -182,7 +182,7 @@ const when = (view, step) => (step <= 0 ? "before the first cycle" : `cycle ${co
 export function describes(view, step) {
   const { scene } = view;
   if (step <= 0) return `${says(view, step)} The picture shows the way of one step alone: ${comma(scene.latency)} cycles on its way, then ${comma(scene.multiply)} cycles of its product.`;
-  const held = shelves(scene.tiles, scene.stages, scene.times[step]).map((one, i) => `stage ${i}: ${one ? `step ${one.tile}, ${{ way: "on its way", ready: "arrived", multiply: "being multiplied" }[one.state]}` : "empty"}`);
+  const held = inStages(scene.tiles, scene.stages, scene.times[step]).map((one, i) => `stage ${i}: ${one ? `step ${one.tile}, ${{ way: "on its way", ready: "arrived", multiply: "being multiplied" }[one.state]}` : "empty"}`);
   return `${says(view, step)} In shared memory, ${held.join("; ")}.`;
 }
 
@@ -202,8 +202,8 @@ export const picture = {
   height: (width, text, narrow) => (narrow ? Math.round(0.3 * width + 27 * text) : clamp(0.34 * width, 370, 420)),
   controls: states => [
     { kind: "range", key: "stages", label: "Stages", name: "Stages: steps whose tiles have room in shared memory", min: 1, max: 6, says: values => plural(values.stages, "stage") },
-    { kind: "range", key: "latency", label: "Latency", name: "Latency: how long copies are on their way", min: 0, max: states.latencies.length - 1, says: values => `${comma(states.latencies[values.latency][0])} cycles, ${states.latencies[values.latency][1]}` },
-    { kind: "choice", key: "side", label: "Tile of C", options: Object.keys(states.multiply).map(side => [Number(side), `${side} × ${side}`]) },
+    { kind: "range", key: "latency", label: "Latency", name: "Latency: how long copies are on their way", min: 0, max: states.latencies.small.length - 1, says: values => { const [cycles, source] = states.latencies[values.product][values.latency]; return `${comma(cycles)} cycles, ${source}`; } },
+    { kind: "choice", key: "product", label: "Product", options: Object.entries(states.products).map(([product, [cycles, words]]) => [product, `${words}: ${comma(cycles)}`]) },
   ],
   scene: sceneOf, draw, says, when, describes, hit,
 };

@@ -12,37 +12,60 @@ from course_lib.plots import render, style
 
 TILES = 8                           # steps along K that are shown: K = 128
 BK = 16
-SIDES = (64, 128)                   # rows and columns of C that a block computes
 STAGES = tuple(range(1, 7))         # six stages of the large tile still fit in a multiprocessor's shared memory
-L2, MEMORY = 4 * 2**20, 256 * 2**20          # bytes that the microbenchmarks walked through: in the H200's L2, and far beyond it
+SMALL, LARGE = "64 × 64, 8 warps", "128 × 128"         # of the recording
+PLACES = {"one multiprocessor asks the L2": (False, False), "all ask the L2": (True, False), "all ask DRAM": (True, True),
+          "one multiprocessor asks DRAM": (False, True)}         # whether all multiprocessors run, and whether A and B lie in DRAM
+PRODUCTS = {"small": "64 × 64", "large": "128 × 128", "ideal": "64 × 64 at the peak rate"}
+
+
+def recorded(stages: int, tile: str = SMALL, product: str = "whole", copies: str = "real", blocks: int = 1, everywhere: bool = True,
+             dram: bool = False, quantile: str = "median") -> float:
+    """Return the recorded cycles per step of a multiprocessor; the names are those of `course_lib.bench.pipeline.Probe`.
+
+    >>> recorded(3), recorded(3, product="none"), recorded(3, copies="zeros")
+    (1031.6, 456.3, 1047.3)
+    """
+    row, = data.readings("pipeline").find(stages=stages, tile=tile, product=product, copies=copies, blocks=blocks, everywhere=everywhere,
+                                          dram=dram)
+    return float(row[quantile])
+
+
+def copies_alone(tile: str, everywhere: bool, dram: bool) -> float:
+    """Return how long the copies of a step are on their way: the cycles per step with two stages, when nothing is multiplied."""
+    return recorded(2, tile, "none", everywhere=everywhere, dram=dram)
 
 
 @functools.cache
-def latencies() -> tuple[tuple[int, str], ...]:
-    """Return (cycles, where the data come from) as recorded on an H200, from the shortest.
+def latencies(product: str) -> tuple[tuple[int, str], ...]:
+    """Return (cycles that a step's copies are on their way, where from) for a product of `PRODUCTS`, as recorded on an H200."""
+    tile = LARGE if product == "large" else SMALL
+    return tuple((round(copies_alone(tile, *where)), words) for words, where in PLACES.items())
 
-    One warp that waits for each load in turn; then 132 blocks of four warps which all ask at once, where the slowest warp counts, because
-    a block waits for the last of its copies.
+
+def product_cycles(product: str) -> int:
+    """Return the cycles of a step's product: recorded with copies that bring nothing, or the fewest that the tensor cores can do it in.
+
+    >>> [product_cycles(product) for product in PRODUCTS]
+    [1047, 3142, 512]
     """
-    micro = data.readings("micro")
-    alone, = ({row["footprint"]: row["low"] for row in micro.find(kernel="micro_global", threads=32, jump=33)},)
-    asked = {row["footprint"]: row["high"] for row in micro.find(kernel="micro_loads", threads=128, LOADS=1, blocks=132)}
-    found = [(round(alone[L2]), "from the L2"), (round(asked[32 * 2**20]), "from the L2, all ask at once"),
-             (round(alone[MEMORY]), "from memory"), (round(asked[MEMORY]), "from memory, all ask at once")]
-    return tuple(sorted(found))
+    if product == "ideal":
+        return multiply_cycles(64, 64, BK)
+    return round(recorded(3, LARGE if product == "large" else SMALL, copies="zeros"))
 
 
-def at(side: int, stages: int, latency: int) -> tuple[Parcel, ...]:
-    """Return what happens to each tile; `latency` is a number of `latencies()`."""
-    return pipeline(TILES, stages, latencies()[latency][0], multiply_cycles(side, side, BK))
+def at(product: str, stages: int, latency: int) -> tuple[Parcel, ...]:
+    """Return what happens to each tile; `latency` is a number of `latencies(product)`."""
+    return pipeline(TILES, stages, latencies(product)[latency][0], product_cycles(product))
 
 
 @functools.cache
 def states() -> dict[str, Any]:
     """Return what happens at every position, as JSON takes it."""
-    found = {f"{side}|{stages}|{n}": at(side, stages, n) for side in SIDES for stages in STAGES for n in range(len(latencies()))}
-    return {"tiles": TILES, "latencies": [list(one) for one in latencies()], "multiply": {str(n): multiply_cycles(n, n, BK) for n in SIDES},
-            "bytes": {str(n): 8 * 2 * n * BK for n in SIDES},
+    found = {f"{product}|{stages}|{n}": at(product, stages, n) for product in PRODUCTS for stages in STAGES for n in range(len(PLACES))}
+    return {"tiles": TILES, "latencies": {product: [list(one) for one in latencies(product)] for product in PRODUCTS},
+            "products": {product: [product_cycles(product), words] for product, words in PRODUCTS.items()},
+            "bytes": {product: 8 * 2 * (128 if product == "large" else 64) * BK for product in PRODUCTS},
             "at": {key: [[p.issued, p.arrived, p.begun, p.done] for p in parcels] for key, parcels in found.items()}}
 
 
@@ -58,41 +81,41 @@ class Stages(Explorable):
                 "there is room in shared memory, and how long a copy is on its way. Run this cell to play it.")
 
     def static_html(self) -> str:
-        cycles, source = latencies()[2]
-        words = (f"One step with tiles of 64 × 64: its copies are on their way for {cycles} cycles ({source}), then its product takes "
-                 f"{multiply_cycles(64, 64, BK)} cycles.")
+        cycles, source = latencies("small")[2]
+        words = (f"One step with tiles of 64 × 64: its copies are on their way for {cycles:,} cycles ({source}), then its product takes "
+                 f"{product_cycles('small'):,} cycles.")
         return render(one_step(), f"{words} {self.static_text()}")._repr_html_()
 
 
-def tiles_on_their_way(stages: int = 2, side: int = 64, latency: int = 2) -> Stages:
+def tiles_on_their_way(stages: int = 2, product: str = "small", latency: int = 2) -> Stages:
     """Play the copies and the products of eight steps of a product in float64, one block on its multiprocessor.
 
     Parameters
     ----------
     stages
         1 to 6: for how many steps' tiles shared memory has room.
-    side
-        64 or 128: the block computes side × side elements of C.
+    product
+        A name of `PRODUCTS`: how long a step is multiplied.
     latency
-        0 to 3: a number of `latencies()`.
+        0 to 3: a number of `latencies(product)`.
     """
-    return Stages(states=states(), values={"stages": stages, "side": side, "latency": latency})
+    return Stages(states=states(), values={"stages": stages, "product": product, "latency": latency})
 
 
-def idle_cycles(stages: int, side: int = 64, latency: int = 2) -> int:
+def idle_cycles(stages: int, product: str = "small", latency: int = 2) -> int:
     """Return the idle cycles between the first product and the last, as the picture shows them.
 
     >>> idle_cycles(2)
-    1260
+    1631
     """
-    return idle(at(side, stages, latency))
+    return idle(at(product, stages, latency))
 
 
 @style.styled
 def one_step() -> Axes:
     """Draw the way of one step's tiles when nothing else goes on; return the Axes."""
     ax = style.axes(width=9.6, height=1.6)
-    way, product = latencies()[2][0], multiply_cycles(64, 64, BK)
+    way, product = latencies("small")[2][0], product_cycles("small")
     for start, wide, colour, tall, words in ((0, way, style.BLUE, 0.25, "on its way"), (way, product, style.ORANGE, 0.7, "multiplied")):
         ax.barh(0, wide, left=start, height=tall, color=colour, edgecolor=style.INK, linewidth=0.6, label=words)
     ax.set_yticks([0], ["one step"])

@@ -1,7 +1,7 @@
 // dgemm_stages.cu -- float64 on tensor cores: STAGES tiles share the shared memory, one is multiplied, the others are on their way
 //
 // Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float64
-// Idea      cp.async copies without waiting; a wait that leaves the youngest STAGES-2 groups of copies under way
+// Idea      cp.async copies without waiting; a wait that leaves the youngest STAGES-2 groups of copies under way. One stage: nothing is ahead
 // Launch    grid (ceil(N/BN), ceil(M/BM)), block (32 * BM/WM * BN/WN): a warp has WM/16 x WN/8 tiles of 16 x 8
 // Shared    8 * STAGES * (BM*(BK+4) + BK*(BN+4)) bytes per block, dynamic
 // Strides   lda, ldb, ldc: elements from one row to the next
@@ -24,7 +24,7 @@ static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles fill the block tile");
 static_assert(WM % 16 == 0 && WN % 8 == 0, "an instruction multiplies 16 x 8 by 8 x 8");
 static_assert(BK % 16 == 0 && BN % 16 == 0, "the padding is made for rows of whole lines of all banks");
 static_assert(BM * BK % (2 * THREADS) == 0 && BK * BN % (2 * THREADS) == 0, "every thread copies as many pairs");
-static_assert(STAGES >= 2, "one stage is multiplied while another is filled");
+static_assert(STAGES >= 1, "a step's tiles lie somewhere");
 static_assert(8 * STAGES * (AS + BS) <= 227 * 1024, "a block can ask for 227 KiB of shared memory");
 
 // Start to copy a pair of doubles to shared memory; `there` of them are inside the matrix, the others are 0.
@@ -36,12 +36,16 @@ __device__ __forceinline__ void copy2(double* to, const double* from, int there,
             asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared + 8 * n), "l"(from + n), "r"(n < there ? 8 : 0) : "memory");
 }
 
+// Wait until at most LEFT of this thread's groups of copies are under way, the youngest ones.
+template <int LEFT> __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory"); }
+
 #include "dmma.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 dgemm_stages(int M, int N, int K, double alpha, const double* A, int lda,
              const double* B, int ldb, double beta, double* C, int ldc) {
     constexpr int MT = WM / 16, NT = WN / 8;   // tiles of 16 x 8 of a warp
+    constexpr int AHEAD = STAGES > 2 ? STAGES - 2 : 0;     // steps that may be under way behind a wait
     extern __shared__ __align__(16) double shared[];       // STAGES times As and Bs
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
@@ -59,9 +63,13 @@ dgemm_stages(int M, int N, int K, double alpha, const double* A, int lda,
 
     for (int step = 0; step < STAGES - 1; ++step) fetch(step);
     for (int step = 0; step * BK < K; ++step) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");      // this thread's copies of this step have arrived
+        if (STAGES > 1) wait<AHEAD>();         // this thread's copies of this step have arrived
         __syncthreads();                       // and all others'; all have read the step before, whose stage comes next
         fetch(step + STAGES - 1);
+        if (STAGES == 1) {                     // these were this step's own copies: nothing but to wait for them
+            wait<0>();
+            __syncthreads();                   // all others' have arrived, too
+        }
         const double* As = shared + step % STAGES * (AS + BS) + warp_row * LDA, *Bs = shared + step % STAGES * (AS + BS) + AS + warp_col;
 #pragma unroll
         for (int k = 0; k < BK; k += 8) {

@@ -15,7 +15,7 @@ TILES = (
     Parameter("WM", "rows of C a warp computes", 64, choices=(32, 64)),
     Parameter("WN", "columns of C a warp computes", 32, choices=(32,)),
 )
-STAGES = Parameter("STAGES", "tiles of A and of B that have room in shared memory at a time", 3, low=2, high=8, choices=(2, 3, 4))
+STAGES = Parameter("STAGES", "tiles of A and of B that have room in shared memory at a time", 3, low=1, high=8, choices=(1, 2, 3, 4))
 
 
 def _threads(p):

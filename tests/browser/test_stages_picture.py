@@ -4,7 +4,7 @@ import re
 import pytest
 
 from course_lib.explorables import tiles_on_their_way
-from course_lib.explorables.stages import SIDES, STAGES, at, idle_cycles, latencies
+from course_lib.explorables.stages import PRODUCTS, STAGES, at, idle_cycles, latencies, product_cycles
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = tiles_on_their_way
@@ -14,8 +14,8 @@ NAMES = ("Stages: steps whose tiles have room in shared memory", "Latency: how l
 def test_steps_by_key_are_the_models_events(opened):
     shown = opened(reduced_motion="reduce")
     shown.says("Predict, then play")
-    assert "1,260" not in shown.told(), "the beginning gives nothing away"
-    parcels = at(64, 2, 2)
+    assert "1,631" not in shown.told(), "the beginning gives nothing away"
+    parcels = at("small", 2, 2)
     times = sorted({0, *(cycle for p in parcels for cycle in (p.issued, p.arrived, p.begun, p.done))})
     for step, cycle in enumerate(times[1:-1], 1):
         shown.press("ArrowRight")
@@ -27,12 +27,12 @@ def test_steps_by_key_are_the_models_events(opened):
 
 def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown = opened()
-    shown.prediction().fill("1260")
+    shown.prediction().fill("1631")
     shown.button("Play").click()
     shown.says(r"^Cycle [\d,]+: ")
-    shown.says(r"idle for 1,260 of 5,356 cycles, 24 %\. You said 1260: right\.")
+    shown.says(r"idle for 1,631 of 10,007 cycles, 16 %\. You said 1631: right\.")
     shown.slider(NAMES[0]).press("ArrowRight")
-    shown.says(r"idle for 0 of 4,096 cycles, 0 %\.$")
+    shown.says(r"idle for 0 of 8,376 cycles, 0 %\.$")
     assert shown.prediction().input_value() == "", "another question"
 
 
@@ -40,15 +40,15 @@ def test_every_control_by_mouse_and_by_key(opened):
     shown = opened()
     shown.press("End")
     room, latency = map(shown.slider, NAMES)
-    for side in SIDES:
-        shown.root.get_by_text(f"{side} × {side}", exact=True).click()
+    for product, words in PRODUCTS.items():
+        shown.root.get_by_text(f"{words}: {product_cycles(product):,}", exact=True).click()
         latency.press("Home")
-        for n, (cycles, source) in enumerate(latencies()):
+        for n, (cycles, source) in enumerate(latencies(product)):
             assert latency.get_attribute("aria-valuetext") == f"{cycles:,} cycles, {source}"
             room.press("Home")
             for count in STAGES:
                 assert room.get_attribute("aria-valuetext") == ("1 stage" if count == 1 else f"{count} stages")
-                shown.says(rf"idle for {idle_cycles(count, side, n):,} of ")
+                shown.says(rf"idle for {idle_cycles(count, product, n):,} of ")
                 room.press("ArrowRight")
             latency.press("ArrowRight")
 
@@ -57,7 +57,7 @@ def test_the_pointer_tells_when_a_step_was_on_its_way(opened):
     shown = opened()
     shown.press("End")
     shown.says("All 8 steps")
-    parcel = at(64, 2, 2)[3]
+    parcel = at("small", 2, 2)[3]
     inside = """({ layout }, view, [cycle, step]) => {
         const { rows, slot, scale } = layout(view);
         return [rows.x + cycle * scale, rows.y + (step + 0.5) * slot];

@@ -6,30 +6,36 @@ from javascript import evaluate
 
 from course_lib import data
 from course_lib.explorables import tiles_on_their_way
-from course_lib.explorables.stages import BK, SIDES, STAGES, TILES, at, idle_cycles, latencies, one_step, states
-from course_lib.model.stages import idle, multiply_cycles, pipeline
+from course_lib.explorables.stages import PLACES, PRODUCTS, STAGES, TILES, at, idle_cycles, latencies, one_step, product_cycles, states
+from course_lib.model.stages import idle, pipeline
 
 PICTURE = tiles_on_their_way
 WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28), (1224, 28))
-VALUES = {"stages": 2, "side": 64, "latency": 2}
-POSITIONS = [{"stages": stages, "side": side, "latency": latency} for side in SIDES for stages in STAGES for latency in range(4)]
+VALUES = {"stages": 2, "product": "small", "latency": 2}
+POSITIONS = [{"stages": stages, "product": product, "latency": latency}
+             for product in PRODUCTS for stages in STAGES for latency in range(len(PLACES))]
 
 
-def test_the_latencies_are_recorded_ones():
-    found = {source: cycles for cycles, source in latencies()}
-    assert list(found.values()) == sorted(found.values()) == [367, 549, 692, 1557]
-    rows = data.readings("micro").rows
-    alone = [r["low"] for r in rows if r["kernel"] == "micro_global" and r.get("jump") == 33 and r["footprint"] == 256 * 2**20]
-    together = [r["high"] for r in rows if r["kernel"] == "micro_loads" and (r["threads"], r["LOADS"], r["blocks"]) == (128, 1, 132)]
-    assert [round(alone[0]), sorted(map(round, together))] == [found["from memory"], [549, 1557]]
+def test_latencies_and_products_are_recorded_ones():
+    """Copies with two stages and no product, and products whose copies bring nothing."""
+    found = {}
+    for row in data.readings("pipeline").rows:
+        if row["blocks"] == 1 and (row["product"], row["copies"], row["stages"]) == ("none", "real", 2):
+            found[row["tile"], row["everywhere"], row["dram"]] = round(row["median"])
+        if (row["product"], row["copies"], row["stages"]) == ("whole", "zeros", 3):
+            found[row["tile"]] = round(row["median"])
+    for product, tile in (("small", "64 × 64, 8 warps"), ("large", "128 × 128"), ("ideal", "64 × 64, 8 warps")):
+        assert [cycles for cycles, _ in latencies(product)] == [found[tile, *where] for where in PLACES.values()]
+        assert product_cycles(product) == (512 if product == "ideal" else found[tile])
+    assert [cycles for cycles, _ in latencies("small")] == [628, 733, 1280, 1371]
 
 
 def test_every_position_is_the_models():
     for values in POSITIONS:
-        cycles = latencies()[values["latency"]][0]
-        parcels = pipeline(TILES, values["stages"], cycles, multiply_cycles(values["side"], values["side"], BK))
-        assert parcels == at(values["side"], values["stages"], values["latency"])
-        assert states()["at"]["{side}|{stages}|{latency}".format(**values)] == [[p.issued, p.arrived, p.begun, p.done] for p in parcels]
+        cycles = latencies(values["product"])[values["latency"]][0]
+        parcels = pipeline(TILES, values["stages"], cycles, product_cycles(values["product"]))
+        assert parcels == at(values["product"], values["stages"], values["latency"])
+        assert states()["at"]["{product}|{stages}|{latency}".format(**values)] == [[p.issued, p.arrived, p.begun, p.done] for p in parcels]
     assert len(json.dumps(states(), separators=(",", ":"))) < 20_000
 
 
@@ -37,16 +43,16 @@ COUNTED = """(m, {states, positions}) => positions.map(values => {
     const scene = m.sceneOf(values, states);
     return [scene.answer, scene.span, scene.times.map((_, step) => {
         const cycle = m.cycleAt(scene, step);
-        return [cycle, m.counted(scene.tiles, cycle), m.shelves(scene.tiles, values.stages, cycle)]; })];
+        return [cycle, m.counted(scene.tiles, cycle), m.inStages(scene.tiles, values.stages, cycle)]; })];
 })"""
 
 
 def test_what_is_counted_at_every_event_of_every_position_is_the_models(page):
     found = evaluate(page, COUNTED, {"states": states(), "positions": POSITIONS})
     for values, (answer, span, frames) in zip(POSITIONS, found, strict=True):
-        parcels = at(values["side"], values["stages"], values["latency"])
-        assert answer == idle(parcels) == idle_cycles(values["stages"], values["side"], values["latency"])
-        assert span == at(values["side"], 1, values["latency"])[-1].done >= parcels[-1].done
+        parcels = at(values["product"], values["stages"], values["latency"])
+        assert answer == idle(parcels) == idle_cycles(values["stages"], values["product"], values["latency"])
+        assert span == at(values["product"], 1, values["latency"])[-1].done >= parcels[-1].done
         assert [cycle for cycle, *_ in frames] == sorted({0, *(n for p in parcels for n in (p.issued, p.arrived, p.begun, p.done))})
         for cycle, counted, held in frames:
             busy = sum(min(max(cycle - p.begun, 0), p.done - p.begun) for p in parcels)
@@ -66,21 +72,21 @@ SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
 def test_the_words_ask_first_and_answer_last(page):
     said, described, later = evaluate(page, SAYS, {"states": states(), "values": VALUES})
     assert said[0].endswith("Predict, then play.")
-    assert "692 cycles (from memory), and its product takes 512" in said[0]
-    assert "1,260" not in said[0] + described
+    assert "1,280 cycles (all ask DRAM), and its product takes 1,047" in said[0]
+    assert "1,631" not in said[0] + described
     assert all(words.startswith("Cycle ") for words in said[1:-1])
-    assert said[-1].endswith("idle for 1,260 of 5,356 cycles, 24 %.")
+    assert said[-1].endswith("idle for 1,631 of 10,007 cycles, 16 %.")
     assert "stage 0: " in later
-    assert said[1] == "Cycle 692: step 0 is multiplied, and step 1 is on the way. Idle so far: 0 cycles."
+    assert said[1] == "Cycle 1,280: step 0 is multiplied, and step 1 is on the way. Idle so far: 0 cycles."
 
 
 INSIDE = """(m, {states, positions, widths}) => widths.flatMap(([width, text]) => positions.map(values => {
     const narrow = width < 700, scene = m.sceneOf(values, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
-    const { rows, strip, shelf, foot, slot, scale } = m.layout({ width, height, text, narrow, scene });
+    const { rows, strip, memory, foot, slot, scale } = m.layout({ width, height, text, narrow, scene });
     const last = rows.x + Math.max(...scene.tiles.flat()) * scale;
     return { width, height, slot, ok: last <= width &&
-        rows.y + rows.h < strip.y && strip.y + strip.h < shelf.y && shelf.y + shelf.h < foot && foot < height };
+        rows.y + rows.h < strip.y && strip.y + strip.h < memory.y && memory.y + memory.h < foot && foot < height };
 }))"""
 
 
@@ -96,7 +102,7 @@ def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
 
 
 def test_the_picture_without_a_widget_is_one_step_and_tells_no_answer():
-    assert [bar.get_width() for bar in one_step().patches if bar.get_width()] == [692, 512]
+    assert [bar.get_width() for bar in one_step().patches if bar.get_width()] == [1280, 1047]
     shown = tiles_on_their_way()
     assert "Run this cell" in shown.static_text()
-    assert "1,260" not in shown.static_html()
+    assert "1,631" not in shown.static_html()

@@ -48,7 +48,7 @@ SIZES["dgemm_stream_k"] = ({}, {"BM": 32, "BN": 32, "WM": 16, "WN": 32, "STAGES"
                            {"BM": 32, "BN": 64, "BK": 32, "WM": 32, "WN": 32, "SLICES": 2, "STAGES": 3, "blocks": 11})
 SIZES["dgemm_mma"] = ({}, {"BM": 32, "BN": 32, "WM": 16, "WN": 32}, {"BM": 48, "BN": 64, "BK": 32, "WM": 48, "WN": 16})
 SIZES["dgemm_stages"] = ({}, *({**tile, "STAGES": stages} for tile, stages in zip(SIZES["dgemm_mma"][1:], (3, 2), strict=True)),
-                         {"BM": 16, "BN": 16, "WM": 16, "WN": 8, "STAGES": 7})
+                         {"BM": 16, "BN": 16, "WM": 16, "WN": 8, "STAGES": 7}, {"BM": 32, "BN": 32, "WM": 16, "WN": 32, "STAGES": 1})
 OUTER = ({}, {"THREADS": 32, "VECTORS": 3, "COLS": 5, "BK": 8, "GAP": 2}, {"THREADS": 16, "VECTORS": 1, "COLS": 1, "BK": 16, "SEL": 1})
 SIZES |= {f"sgemm_method{m}": OUTER for m in ("5_v1", "5_v3", "6", "7", "8")}
 SIZES["sgemm_outer_rows"] = ({}, {"THREADS": 32, "ROWS": 7, "BK": 8}, {"THREADS": 16, "ROWS": 1, "BK": 1})

@@ -1,10 +1,12 @@
-"""Lesson 17, Stages: how many tiles must be on their way, where each element of a product in float64 lies, and what it brings."""
+"""Lesson 17, Stages: how many tiles must be on their way, what a step waits for, and where each element of a product in float64 lies."""
 
 from course_lib.explorables import tiles_on_their_way
+from course_lib.lessons.stages.experiment import alone, bandwidth, blocks, law, law_drawn, warps
 from course_lib.lessons.stages.flight import during_products, in_flight
 from course_lib.lessons.stages.layouts import layout, padding, who_holds_what
-from course_lib.lessons.stages.tiles import bytes_on_the_way, stages_by_littles_law
-from course_lib.lessons.stages.times import scoreboard, speeds
+from course_lib.lessons.stages.tiles import bytes_on_the_way
+from course_lib.lessons.stages.times import scoreboard
+from course_lib.model.stages import stages_needed
 
-__all__ = ["bytes_on_the_way", "during_products", "in_flight", "layout", "padding", "scoreboard", "speeds", "stages_by_littles_law",
-           "tiles_on_their_way", "who_holds_what"]
+__all__ = ["alone", "bandwidth", "blocks", "bytes_on_the_way", "during_products", "in_flight", "law", "law_drawn", "layout", "padding",
+           "scoreboard", "stages_needed", "tiles_on_their_way", "warps", "who_holds_what"]

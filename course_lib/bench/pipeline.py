@@ -1,0 +1,205 @@
+"""What a step of `dgemm_stages` waits for: copies alone, products alone, and both, timed by the GPU's own cycle counter.
+
+The kernel is changed in one thing at a time (`variant`), and launched so that each multiprocessor has as many blocks as are wanted, on one
+multiprocessor or on all, with matrices in the L2 or in DRAM. Lesson 17 holds Little's law to what was recorded.
+"""
+
+import datetime
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib import gpu, toolchain
+from course_lib.bench.fingerprint import fingerprint_of
+from course_lib.bench.on_gpu import ProductInputs, inputs
+from course_lib.data.readings import Readings
+from course_lib.gpu.launch import prepare_function
+from course_lib.kernels import get
+from course_lib.kernels.parameters import MAX_DYNAMIC_SHARED
+from course_lib.run.types import Array
+
+KERNEL = "dgemm_stages"
+SMALL = {"BM": 64, "BN": 64, "BK": 16, "WM": 32, "WN": 32}
+LARGE = {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 32}
+TILES = {"64 × 64": SMALL, "64 × 64, 8 warps": SMALL | {"WN": 16}, "64 × 64, 16 warps": SMALL | {"WM": 16, "WN": 16}, "128 × 128": LARGE}
+TILE = "64 × 64, 8 warps"      # the one whose products are halved, too
+STAGES = range(1, 7)
+K, SKIP = 1024, 8              # steps at the beginning and at the end that are not timed: there the pipeline fills and empties
+GRID = (12, 11)                # blocks along M and N that fill an H200's 132 multiprocessors
+SHARED = {1: 120 * 1024, 2: 80 * 1024, 3: 60 * 1024}        # bytes a block with which so many of them fit on a multiprocessor, and no more
+REGISTERS = 65536
+FLUSH = 200 * 2**20            # bytes that are read between launches, so that the L2 holds nothing of the matrices
+TURNS = 9
+
+LOOP = "    for (int step = 0; step * BK < K; ++step) {\n"
+FETCH, PRODUCT = "        fetch(step + STAGES - 1);\n", "for (int k = 0; k < BK; k += 8) {"
+PRODUCTS = {"whole": PRODUCT, "half": PRODUCT.replace("< BK", "< BK / 2"), "none": PRODUCT.replace("k = 0", "k = BK")}
+COPIES = {"real": FETCH, "zeros": "        fetch(K / BK + step);\n",
+          "none": '        asm volatile("cp.async.commit_group;" ::: "memory");\n'}
+CLOCK = f"""    const auto nanoseconds = [] {{ long long ns; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)); return ns; }};
+    long long cycles = 0, ns = 0;
+{LOOP}        if (step == {SKIP}) cycles = clock64(), ns = nanoseconds();
+        if ((step + {SKIP}) * BK == K) cycles = clock64() - cycles, ns = nanoseconds() - ns;
+"""
+TELL = "    if (threadIdx.x == 0) for (int n = 0; n < 2; ++n) C[(size_t)block_row * ldc + block_col + n] = n ? ns : cycles;\n}\n"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One launch: a tile of `TILES`, stages, what is left of the kernel, and where it runs.
+
+    Attributes
+    ----------
+    product
+        "whole", "half" of each step's product, or "none".
+    copies
+        "real"; "zeros": they are ordered as before, but ask no memory; or "none" in the loop.
+    blocks
+        That each multiprocessor has at a time.
+    everywhere
+        Whether all multiprocessors run it, or one.
+    dram
+        Whether A and B come from DRAM, or lie in the L2.
+    """
+
+    tile: str
+    stages: int
+    product: str = "whole"
+    copies: str = "real"
+    blocks: int = 1
+    everywhere: bool = True
+    dram: bool = False
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Return the kernel's parameters."""
+        return TILES[self.tile] | {"STAGES": self.stages}
+
+    @property
+    def dynamic(self) -> int:
+        """Return the bytes of shared memory that a block asks for at launch."""
+        return max(get(KERNEL).dynamic_bytes(**self.parameters), SHARED[self.blocks])
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Return M and N."""
+        across, down = GRID if self.everywhere else (1, 1)
+        return TILES[self.tile]["BM"] * across, TILES[self.tile]["BN"] * down * self.blocks
+
+
+def variant(product: str = "whole", copies: str = "real") -> str:
+    """Return the kernel's text with a clock in it, and with so much of its product and its copies as `Probe` says.
+
+    The first two elements of a block's tile of C are the cycles and the nanoseconds of the steps that are timed.
+
+    Raises
+    ------
+    ValueError
+        When the text is not the one that this was written for.
+    """
+    text = get(KERNEL).source.rstrip()
+    for old, new in ((LOOP, CLOCK), (FETCH, COPIES[copies]), (PRODUCT, PRODUCTS[product])):
+        if text.count(old) != 1:
+            raise ValueError(f"{KERNEL} has no line {old.strip()!r}")
+        text = text.replace(old, new)
+    return text.removesuffix("}") + TELL
+
+
+def probes() -> Iterator[Probe]:
+    """Yield all launches that fit.
+
+    >>> len(list(probes()))
+    302
+    """
+    for tile, stages in itertools.product(TILES, STAGES):
+        for product, everywhere, dram in itertools.product(("whole", "none"), (True, False), (False, True)):
+            yield Probe(tile, stages, product, "real", 1, everywhere, dram)
+        yield from (Probe(tile, stages, "whole", copies) for copies in ("zeros", "none"))
+    for stages in STAGES:
+        yield from (Probe(TILE, stages, "half", "real", dram=dram) for dram in (False, True))
+        yield Probe(TILE, stages, "half", "zeros")
+    for (tile, blocks), dram, stages in itertools.product((("64 × 64", 2), ("64 × 64", 3), (TILE, 2)), (False, True), STAGES):
+        if get(KERNEL).dynamic_bytes(**TILES[tile], STAGES=stages) <= SHARED[blocks]:
+            yield from (Probe(tile, stages, product, "real", blocks, True, dram) for product in ("whole", "none"))
+
+
+def compiled(one: Probe, arch: str) -> toolchain.Compiled:
+    """Return a launch's kernel for an architecture."""
+    kernel = get(KERNEL)
+    text, defines = variant(one.product, one.copies), kernel.defines(**one.parameters)
+    return toolchain.compile_cuda(text, name=kernel.file_name, arch=arch, defines=defines)
+
+
+class Bench:
+    """One launch, ready on the GPU."""
+
+    def __init__(self, one: Probe, there: ProductInputs) -> None:
+        kernel, (M, N) = get(KERNEL), one.sizes
+        self.one, self.there, self.C = one, there, gpu.to_device(np.full((M, N), np.nan))
+        # One function serves launches that ask for more shared memory and for less.
+        self.function = prepare_function(compiled(one, gpu.probe().arch), kernel.entry, MAX_DYNAMIC_SHARED)
+        self.arguments = (*map(np.int32, (M, N, K)), np.float64(1), there.A, np.int32(K), there.B, np.int32(N), np.float64(0), self.C,
+                          np.int32(N))
+        self.grid, self.block = kernel.grid(M, N, **one.parameters), kernel.block(**one.parameters)
+
+    def fits(self) -> bool:
+        """Return whether a multiprocessor has registers for so many blocks."""
+        return math.ceil(self.function.num_regs / 8) * 8 * math.prod(self.block) * self.one.blocks <= REGISTERS
+
+    def launch(self) -> None:
+        """Launch it once, on the current stream."""
+        self.function(self.grid, self.block, self.arguments, shared_mem=self.one.dynamic)
+
+    def told(self) -> tuple[float, float]:
+        """Return the cycles per step of a multiprocessor, as the median block had them, and the clock in MHz; waits for the launch."""
+        tile, steps = self.one.parameters, K // self.one.parameters["BK"] - 2 * SKIP
+        cycles, ns = (gpu.to_host(self.C[::tile["BM"], first::tile["BN"]]).ravel() for first in (0, 1))
+        return float(np.median(cycles)) / steps / self.one.blocks, float(np.median(1e3 * cycles / ns))
+
+    def wrong(self) -> str:
+        """Return what is wrong with the answer of the last launch, or nothing; C's elements that hold times are not looked at."""
+        if (self.one.product, self.one.copies) != ("whole", "real"):
+            return ""
+        exact, tile = self.there.exact()[0], self.one.parameters
+        for first in (0, 1):
+            self.C[::tile["BM"], first::tile["BN"]] = exact[::tile["BM"], first::tile["BN"]]
+        return self.there.check(self.C) or ""
+
+
+def measure(every: list[Bench], emptied: Array) -> Iterator[dict[str, Any]]:
+    """Launch all in turn, several times, and yield a row for each.
+
+    A row has the fields of its `Probe`, "kernel", "parameters", cycles per step of a multiprocessor (all its blocks' steps count) "median",
+    "low" and "high" (quartiles of the turns), "mhz" and "wrong". `emptied`: what is read so that the L2 holds nothing else.
+    """
+    turns: dict[Bench, list[tuple[float, float]]] = {bench: [] for bench in every}
+    for _, bench in itertools.product(range(TURNS), every):
+        if bench.one.dram:
+            emptied.sum()
+        else:
+            bench.launch()
+        bench.launch()
+        turns[bench].append(bench.told())
+    for bench, found in turns.items():
+        low, median, high = statistics.quantiles([cycles for cycles, _ in found], n=4)
+        yield {"kernel": KERNEL, **asdict(bench.one), "parameters": bench.one.parameters, "median": round(median, 1), "low": round(low, 1),
+               "high": round(high, 1), "mhz": round(statistics.median(mhz for _, mhz in found)), "wrong": bench.wrong()}
+
+
+def record(say: Callable[[str], object] = print) -> Readings:
+    """Measure all that `probes` yields on this machine's GPU, in some seconds and the time of the compiler."""
+    every = [Bench(one, inputs(*one.sizes, K, "float64")) for one in sorted(probes(), key=lambda one: one.sizes)]
+    rows = []
+    for row in measure([bench for bench in every if bench.fits()], gpu.to_device(np.zeros(FLUSH // 8))):
+        rows.append(row)
+        where = f"{'all' if row['everywhere'] else 'one'} {'DRAM' if row['dram'] else 'L2'}"
+        say(f"{row['tile']:18} product {row['product']:5} copies {row['copies']:5} stages {row['stages']} blocks {row['blocks']} {where:8} "
+            f"{row['median']:7.1f} ({row['low']:.1f} to {row['high']:.1f}) {row['mhz']} MHz {row['wrong']}")
+    status, nvrtc = gpu.probe(), ".".join(map(str, toolchain.nvrtc_version()))
+    return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(),
+                    f"python -m course_lib.bench pipeline; NVRTC {nvrtc}", tuple(rows), {KERNEL: fingerprint_of(get(KERNEL))})
