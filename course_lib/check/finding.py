@@ -12,7 +12,7 @@ class Finding:
     Attributes
     ----------
     kind
-        "compile", "entry", "launch", "wrong", "hazard", "uninitialised", "out of bounds", "misaligned",
+        "compile", "entry", "launch", "wrong", "order", "hazard", "uninitialised", "out of bounds", "misaligned",
         "divergent barrier", "endless", "unsupported" or "gate"; of counters "loads", "sectors", "bank conflicts", "spills"
         or "local memory".
     message
