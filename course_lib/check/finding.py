@@ -12,8 +12,9 @@ class Finding:
     Attributes
     ----------
     kind
-        "compile", "entry", "launch", "wrong", "hazard", "uninitialised", "out of bounds", "misaligned",
-        "divergent barrier", "endless", "unsupported", "atomics" or "gate"; of counters "loads", "sectors", "bank conflicts", "spills"
+        "compile", "entry", "launch", "wrong", "order", "hazard", "uninitialised", "out of bounds", "misaligned",
+        "divergent barrier", "endless", "unsupported", "atomics" or "gate"; of counters "loads", "sectors", "bank
+        conflicts", "spills"
         or "local memory".
     message
         For the student: what was seen, where, and a way out.

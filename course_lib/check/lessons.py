@@ -4,11 +4,12 @@ import sys
 from types import ModuleType
 
 # `check` comes with lesson 03, which explains wrong results and accesses out of bounds: nobody who reads of one has to be sent there.
-TITLES = {"04": "Tiling", "05": "Coalescing", "06": "Bank conflicts and padding", "08": "Register blocking"}
-PACKAGES = {"04": "tiling", "05": "coalescing", "06": "bank_conflicts", "08": "register_blocking"}
+TITLES = {"04": "Tiling", "05": "Coalescing", "06": "Bank conflicts and padding", "08": "Register blocking",
+          "19": "Is every multiprocessor busy?"}
+PACKAGES = {"04": "tiling", "05": "coalescing", "06": "bank_conflicts", "08": "register_blocking", "19": "busy"}
 EXPLAINS = {
     "hazard": "04", "uninitialised": "04", "divergent barrier": "04", "loads": "04",
-    "misaligned": "05", "sectors": "05", "bank conflicts": "06", "spills": "08", "local memory": "08",
+    "misaligned": "05", "sectors": "05", "bank conflicts": "06", "spills": "08", "local memory": "08", "order": "19",
 }
 
 

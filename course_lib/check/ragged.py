@@ -1,4 +1,7 @@
-"""Many products of different sizes in one launch as something to check: C_p = A_p B_p for each product p, float32 and row-major."""
+"""Many products of different sizes in one launch as something to check: C_p = A_p B_p for each product p, float32 and row-major.
+
+A may be lower triangular: zeros right of the diagonal, so that a tile in tile row r of C needs the first r + 1 k-steps at most.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,14 +34,14 @@ class RaggedCase:
         return told + (f" and {len(self.sizes) - 4} more" if len(self.sizes) > 4 else "")
 
 
-def steps_of(size: Size) -> int:
-    """Return the k-steps of all tiles of a product.
+def steps_of(size: Size, lower: bool = False) -> int:
+    """Return the k-steps of all tiles of a product, of which A is lower triangular or full.
 
-    >>> steps_of((64, 48, 32)), steps_of((17, 1, 1))
-    (24, 2)
+    >>> steps_of((64, 48, 32)), steps_of((17, 1, 1)), steps_of((64, 48, 32), lower=True)
+    (24, 2, 21)
     """
     M, N, K = size
-    return -(-M // TILE) * -(-N // TILE) * -(-K // BK)
+    return -(-N // TILE) * sum(min(-(-K // BK), row + 1) if lower else -(-K // BK) for row in range(-(-M // TILE)))
 
 
 def all_cases(tile: Tile) -> tuple[RaggedCase, ...]:
@@ -64,6 +67,11 @@ def drawn(tile: Tile, rng: np.random.Generator) -> Iterator[RaggedCase]:
 def gate_case(tile: Tile) -> RaggedCase:
     """Return the input for counters: 93 k-steps in whole tiles, 40 of them in a single one."""
     return RaggedCase("counters", ((64, 48, 32), (16, 16, 640), (32, 16, 160), (48, 48, 16)))
+
+
+def lower_case(tile: Tile) -> RaggedCase:
+    """Return the input for counters where A is lower triangular: 175 k-steps in whole tiles, up to 16 in one."""
+    return RaggedCase("counters", ((64, 48, 64), (256, 16, 256), (48, 48, 16)))
 
 
 @dataclass(frozen=True)
@@ -107,13 +115,20 @@ class WrongOfProducts:
 
 @dataclass(frozen=True)
 class Ragged:
-    """C_p = A_p B_p for each product p. `sizes` has six numbers for each: M, N, K, and where its A, its B and its C begin."""
+    """C_p = A_p B_p for each product p. `sizes` has six numbers for each: M, N, K, and where its A, its B and its C begin.
 
+    Attributes
+    ----------
+    lower
+        A is lower triangular.
+    """
+
+    lower: bool = False
     signature = SIGNATURE
 
     def work(self, case: RaggedCase) -> int:
         """Return the k-steps of all products."""
-        return sum(map(steps_of, case.sizes))
+        return sum(steps_of(size, self.lower) for size in case.sizes)
 
     def trial(self, case: RaggedCase, seed: int = 0) -> RaggedTrial:
         """Make the inputs of a case: uniform numbers from -1 to 1."""
@@ -127,6 +142,8 @@ class Ragged:
         trial = RaggedTrial(case, np.array(sizes, np.int32), A, B, C, partial, ready)
         for a, b, _ in trial.products():
             a[...], b[...] = rng.uniform(-1, 1, a.shape), rng.uniform(-1, 1, b.shape)
+            if self.lower:
+                a[...] = np.tril(a)
         for array in (trial.sizes, A, B):
             array.flags.writeable = False
         return trial

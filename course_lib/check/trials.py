@@ -1,7 +1,7 @@
 """Run one kernel on many inputs and collect what is wrong, each thing once and at the plainest input that shows it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -44,7 +44,7 @@ class Trials:
     operation
         What is computed, as `course_lib.check.sgemm`.
     launch
-        (trial, racecheck=bool, trace=pairs) -> the simulator's report; it raises `simt.SimtError`.
+        (trial, racecheck=bool, trace=pairs, last_block_first=bool) -> the simulator's report; it raises `simt.SimtError`.
     tile
         BM, BN, BK.
     lines
@@ -64,6 +64,22 @@ class Trials:
             self.outcomes.append(TrialOutcome(case.name, str(case), passed))
             ended = ended or any(kind in ENDS_THE_CHECK for kind, *_ in self.findings)
         return not ended
+
+    def run_last_block_first(self, cases: Iterable[Any]) -> None:
+        """Run inputs that are right once more, an earlier block only while later ones wait for it; note the first that is now wrong."""
+        for number, case in enumerate(cases):
+            trial = self.operation.trial(case, self.seed)
+            try:
+                self.launch(trial, racecheck=False, last_block_first=True)
+                wrong = self.operation.judge(trial)
+            except simt.LaunchError:             # more blocks than fit onto a GPU at once
+                continue
+            except simt.SimtError as error:
+                wrong = str(error)
+            if wrong is not None:
+                self.outcomes[number] = replace(self.outcomes[number], passed=False)
+                self.note(reports.of_order(wrong, case))
+                return
 
     def note(self, finding: Finding) -> None:
         """Keep a finding unless one of its kind and line is there (of gates: this gate): the first input that shows it is the plainest."""

@@ -28,7 +28,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
            dynamic_shared: SupportsIndex = 0, constants: Mapping[str, Any] | None = None, racecheck: bool = False,
            max_steps: SupportsIndex | None = None, warp_order: WarpOrder = "forward", workers: SupportsIndex | None = None,
            arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None,
-           strict_barriers: bool = False, strict_shuffles: bool = False) -> Report:
+           last_block_first: bool = False, strict_barriers: bool = False, strict_shuffles: bool = False) -> Report:
     """Run a CUDA kernel on the simulator.
 
     Parameters
@@ -62,6 +62,9 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
         (block, warp) of the warps to record; the block is (x, y, z) or its linear number.
     progress
         Called with (blocks done, blocks in all) now and then.
+    last_block_first
+        All blocks are resident, and an earlier one runs only while later ones look at memory in a loop: warp by warp, each to its next
+        barrier. A block that reads what an earlier one leaves, and does not wait for it, reads what was there before.
     strict_barriers
         Stop with `DivergentBarrier` when warps meet at barriers of one number in two lines, instead of noting it in `report.meetings`.
     strict_shuffles
@@ -78,10 +81,12 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
     given = listed(args)
-    run = Execution(kernel, blocks, threads, given, dynamic_shared, constants, racecheck, max_steps, warp_order, trace)
+    run = Execution(kernel, blocks, threads, given, dynamic_shared, constants, racecheck, max_steps, warp_order, trace,
+                    last_block_first)
     run.launch.strict_barriers, run.launch.strict_shuffles = bool(strict_barriers), bool(strict_shuffles)
     run.execute(workers, progress)
-    again = partial(Execution, kernel, blocks, threads, given, dynamic_shared, constants, racecheck, warp_order=warp_order, trace=())
+    again = partial(Execution, kernel, blocks, threads, given, dynamic_shared, constants, racecheck, warp_order=warp_order, trace=(),
+                    last_block_first=last_block_first)
     run.influence = influence.examine(run, results.noted(run), again) if racecheck else {}
     run.given.memory.write_back()
     report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
@@ -94,7 +99,7 @@ class Execution:
 
     def __init__(self, kernel: build.LoadedKernel, grid: limits.Triple, block: limits.Triple, args: Iterable[Any],
                  dynamic_shared: SupportsIndex, constants: Mapping[str, Any] | None, racecheck: bool, max_steps: SupportsIndex | None,
-                 warp_order: WarpOrder, trace: Iterable[TracedWarp]) -> None:
+                 warp_order: WarpOrder, trace: Iterable[TracedWarp], last_block_first: bool = False) -> None:
         self.kernel, self.program, self.grid, self.block = kernel, kernel.program, grid, block
         self.threads = block[0] * block[1] * block[2]
         self.warps = -(-self.threads // abi.LANES)
@@ -103,7 +108,8 @@ class Execution:
         self.large: list[NDArray[np.uint8]] = []  # what of it may serve another launch
         self.racecheck = bool(racecheck)
         self.max_steps = limits.most_steps(max_steps)
-        self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes)
+        self.last_first = bool(last_block_first)
+        self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes, self.last_first)
         self.given = Arguments(kernel, args, {} if constants is None else constants)
         self.arrays, self.images = self.given.arrays, self.given.images
         self.trace = limits.trace_pairs(trace, grid, self.warps)
@@ -150,7 +156,7 @@ class Execution:
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
         run.poison = influence.ORDINARY
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
-        run.together = self.together
+        run.together, run.last_first = self.together, self.last_first
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
         self._describe_calls(run)

@@ -6,7 +6,7 @@ import random
 import re
 from dataclasses import dataclass, field
 
-from answer_files import TESTS, files, header
+from answer_files import TESTS, answer, files, header, solved_cells, without_regions
 from hostile_class import FOLDERS
 from hostile_kernels import KERNELS, NOTEBOOKS
 from hostile_notebook import Case
@@ -67,9 +67,9 @@ class Book:
 
     def __init__(self, exercise, rng):
         self.exercise, self.rng = exercise, rng
-        self.released = _read(exercise, "exercises")
+        self.released = _read(exercise)
         self.asked = {question.part: question for question in questions(json.dumps(self.released).encode())}
-        solved = {cell["id"]: cell["source"] for cell in _read(exercise, "solutions")["cells"]}
+        solved = solved_cells(exercise)
         self.right = {part: [("worked solution", without_regions(solved[question.grade_id]))] for part, question in self.asked.items()}
         for path in files("right_kernels", exercise):
             if (part := header(path)[0]) in self.asked:
@@ -120,7 +120,7 @@ class Book:
 
     def _cell(self, path, part):
         """Return a file's answer as a cell, without the header that says what it is."""
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = answer(path).split("\n")
         text = "\n".join(line for line in lines[1:] if not re.match(r"(//|#) *(Part|Must fail for) |(//|#)$", line))
         question = self.asked[part]
         return text if question.language == "python" else f"%%{question.language} {question.name}\n{text}"
@@ -135,23 +135,8 @@ class Book:
         return nb
 
 
-def without_regions(source):
-    """Return the solution in an answer cell, without marks and starter.
-
-    >>> without_regions("a\\n// BEGIN SOLUTION\\nb\\n// STARTER\\n// c\\n// END SOLUTION")
-    'a\\nb'
-    """
-    kept, starter = [], False
-    for line in source.split("\n"):
-        word = line.strip(" /#")
-        starter = word == "STARTER" or (starter and word != "END SOLUTION")
-        if not starter and word not in ("BEGIN SOLUTION", "END SOLUTION"):
-            kept.append(line)
-    return "\n".join(kept)
-
-
-def _read(exercise, folder):
-    nb = json.loads((TESTS.parent / folder / exercise / f"{exercise}.ipynb").read_text(encoding="utf-8"))
+def _read(exercise):
+    nb = json.loads((TESTS.parent / "exercises" / exercise / f"{exercise}.ipynb").read_text(encoding="utf-8"))
     for cell in nb["cells"]:
         cell["source"] = "".join(cell["source"])
     return nb

@@ -1,13 +1,13 @@
 """Every exercise: the reference and other right answers pass, the starter fails, wrong answers fail for their stated reason.
 
 Answers that must fail are in `tests/wrong_kernels/EXERCISE/`, right ones that differ from the solution in `tests/right_kernels/EXERCISE/`;
-a header says for which part, and for which finding. Suffixes: .cu, .c (loops for the CPU), .py.
+a header says for which part, and for which finding. Suffixes: .cu, .c (loops for the CPU), .py, .patch (what is changed in the solution).
 """
 
 import json
 
 import pytest
-from answer_files import TESTS, files, header
+from answer_files import TESTS, answer, files, header
 
 from course_lib.grading import FunctionSpec, all_parts, check, part
 
@@ -36,7 +36,7 @@ def test_each_exercise_has_four_wrong_answers_and_a_different_right_one(exercise
 @pytest.mark.parametrize("path", files("wrong_kernels"), ids=name_of)
 def test_a_wrong_answer_fails_for_its_reason(path):
     name, kind, words = header(path)
-    verdict = check(path.read_text(encoding="utf-8"), part(path.parent.name, name))
+    verdict = check(answer(path), part(path.parent.name, name))
     assert not verdict.passed
     assert any(finding.kind == kind and words in finding.message for finding in verdict.findings), verdict
 
@@ -45,7 +45,7 @@ def test_a_wrong_answer_fails_for_its_reason(path):
 @pytest.mark.sampled(slow=24)
 @pytest.mark.parametrize("path", files("right_kernels"), ids=name_of)
 def test_a_different_right_answer_passes(path):
-    source, spec = path.read_text(encoding="utf-8"), part(path.parent.name, header(path)[0])
+    source, spec = answer(path), part(path.parent.name, header(path)[0])
     for seed in (None, 7, 8):
         verdict = check(source, spec, seed=seed)
         assert verdict.passed, verdict

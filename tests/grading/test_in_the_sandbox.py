@@ -1,7 +1,7 @@
 """What is right here is right in the sandbox: an exercise's solution gets full marks there, its starter none, for the same reasons."""
 
 import pytest
-from answer_files import files, header
+from answer_files import answer, files, header
 
 from course_lib.grading import all_parts, check, part
 from course_lib.grading.classroom import judging
@@ -47,6 +47,6 @@ def sandbox(cache):
 @pytest.mark.sampled(slow=16)
 @pytest.mark.parametrize("path", files("wrong_kernels"), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_wrong_answer_is_told_the_same_as_in_the_notebook(path, sandbox):
-    text, spec = path.read_text(encoding="utf-8"), part(path.parent.name, header(path)[0])
+    text, spec = answer(path), part(path.parent.name, header(path)[0])
     sandbox.begin()
     assert repr(check(text, spec, engine=sandbox)) == repr(check(text, spec))

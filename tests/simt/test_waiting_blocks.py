@@ -51,3 +51,43 @@ def test_loops_that_look_at_shared_memory_alone_keep_their_workers():
         out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
     }"""
     assert not build.build(text, "k", block=(64, 1, 1)).program.waits_for_blocks()
+
+
+LEAVES = """__device__ volatile int flag[64], left[64][64];
+extern "C" __global__ void k(int* out) {
+    const int me = blockIdx.x, t = threadIdx.x;
+    left[me][t] = 100 * me + t + 1;
+    __threadfence();
+    __syncthreads();             // all is left
+    if (t == 0) flag[me] = 1;
+    if (me) {
+        if (t == 0) while (!flag[me - 1]) { }
+        __syncthreads();         // all have waited
+        out[64 * me + t] = left[me - 1][63 - t];
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("line", "finds"), [("// nothing", False), ("__syncthreads();             // all is left", True),
+                                             ("__syncthreads();         // all have waited", True),
+                                             ("while (!flag[me - 1]) { }", True)], ids=["right", "told early", "read early", "not waited"])
+@pytest.mark.parametrize("racecheck", [False, True])
+def test_the_last_block_first_shows_who_does_not_wait(line, finds, racecheck):
+    """One block after another each of them is right: what a block reads was left long ago."""
+    text, me, t = LEAVES.replace(line, ";"), np.arange(1, 8)[:, None], np.arange(64)[None]
+    for last_block_first, right in ((False, True), (True, not finds)):
+        out = np.full((8, 64), -1, INT)
+        simt.launch(text, "k", 8, 64, [out], racecheck=racecheck, max_steps=200_000, last_block_first=last_block_first)
+        assert (out[1:] == 100 * (me - 1) + 64 - t).all() == right
+
+
+def test_with_the_last_block_first_an_earlier_one_may_wait_for_it():
+    flag, out = np.zeros(16, INT), np.zeros(16, INT)
+    simt.launch(SOURCE.replace("WAIT", WAITS[0]), "k", 16, 32, [flag, out, INT(1)], max_steps=200_000, last_block_first=True)
+    assert (out == np.arange(1, 17)).all()
+
+
+def test_more_blocks_than_fit_have_no_last_one_that_runs_first():
+    with pytest.raises(simt.LaunchError, match="last block first"):
+        simt.launch(LEAVES, "k", 132 * 32 + 1, 64, [np.zeros(64, INT)], last_block_first=True)

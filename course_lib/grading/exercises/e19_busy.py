@@ -8,14 +8,20 @@ k-steps are counted by what warp 0 of a block loads of A, which is as much for e
 threads are in warp 0, and the first of them lies inside every tile. A block must leave at most one tile of partial sums, 256 floats: as
 many as there is room for in `partial`. Whoever splits all tiles leaves more. Adding to C by atomics would need no partial sums, but the bits
 of the result would depend on the order of arrival: none is allowed.
+
+In variant b A is lower triangular, so that tiles of one product have different numbers of k-steps: 30 of the first product, 1 + 2 + … + 16 of
+the second, 9 of the third, 175 for 12 blocks, 14.5833 each. Of whole tiles in turn, block 3 has 2 + 4 + 16 = 22, 1.5086 times the mean;
+evenly shared, seven blocks have 15: 1.0286. Who shares out k-steps of zeros as well has even shares, too. So no warp may load anything of a
+k-step that lies behind the diagonal's.
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
 from course_lib import simt
-from course_lib.check.ragged import BK, BLOCKS, TILE, Ragged, all_cases, drawn, gate_case
+from course_lib.check.ragged import BK, BLOCKS, GAP, TILE, Ragged, all_cases, drawn, gate_case, lower_case
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import Gate, Reading, Spec
 from course_lib.run.traces import is_load, is_store
@@ -60,6 +66,19 @@ def atomics_on_c(report: simt.Report, work: float) -> Reading:
     return Reading(float(found), f"{found} of the first warps")
 
 
+def behind_the_diagonal(report: simt.Report, work: float) -> Reading:
+    """Read how many elements of A, lower triangular, the first warps load of k-steps that hold zeros alone."""
+    array, begins, found = report.arrays[A], 0, 0
+    asked = [record.addresses[record.addresses >= 0] for record in report.trace
+             if record.space == "global" and not is_store(record) and _inside(report, A, record)]
+    at = (np.concatenate(asked or [np.zeros(0, np.int64)]) - array.address) // array.itemsize
+    for M, _, K in lower_case({}).sizes:
+        mine = at[(begins <= at) & (at < begins + M * K)] - begins
+        found += int((mine % K // BK > mine // K // TILE).sum())
+        begins += M * K + GAP
+    return Reading(float(found), f"{found} by the first warps")
+
+
 GATES = (
     Gate("k-steps of the busiest block over the mean", busiest_over_mean, 1.05, 42 / 7.75, 8 / 7.75,
          "Number the k-steps of all tiles of all products in one line, and give each block an equal share of it"),
@@ -68,6 +87,10 @@ GATES = (
     Gate("atomic operations on C", atomics_on_c, 0.0, 0.0, 0.0,
          "Add what other blocks have left in the order of their numbers, so that the bits do not depend on who comes first"),
 )
+
+ZEROS = Gate("elements of A loaded behind the diagonal's k-step", behind_the_diagonal, 0.0, 0.0, 0.0,
+             "A tile in tile row r needs the first r + 1 k-steps: number only these in your line")
+LOWER_GATES = (replace(GATES[0], starter=22 / (175 / 12), achievable=15 / (175 / 12)), *GATES[1:], ZEROS)
 
 
 def unit_of(products: tuple[tuple[int, int, int], ...], unit: int) -> tuple[int, int, int]:
@@ -104,12 +127,17 @@ def _some(rng: np.random.Generator) -> list[tuple]:
     return found
 
 
+def _part(part: str, title: str, entry: str, lower: bool) -> Spec:
+    return Spec(EXERCISE, part, title, entry, Ragged(lower), (), grid=lambda case, tile: (BLOCKS, 1, 1), block=lambda tile: (TILE, TILE, 1),
+                cases=all_cases, gate_case=lower_case if lower else gate_case, gates=LOWER_GATES if lower else GATES, drawn=drawn, atomics=True,
+                trace=tuple(((block, 0, 0), WARP) for block in range(BLOCKS)))
+
+
 PARTS = (
     FunctionSpec(EXERCISE, "unit", "Part 1: find a unit", "unit_of", ("products", "unit"),
                  cases=((((16, 16, 64),), 3), (((32, 16, 32), (16, 16, 16)), 4), (((48, 48, 64), (5, 5, 5)), 7), (((17, 17, 40), (30, 30, 30)), 4),
                         (((17, 33, 20), (5, 5, 5), (1, 1, 100)), 14)),
                  drawn=_some, expected=unit_of, guess=_mistake),
-    Spec(EXERCISE, "main", "Part 2: share them out", "ragged", Ragged(), (), grid=lambda case, tile: (BLOCKS, 1, 1),
-         block=lambda tile: (TILE, TILE, 1), cases=all_cases, gate_case=gate_case, gates=GATES, drawn=drawn, atomics=True,
-         trace=tuple(((block, 0, 0), WARP) for block in range(BLOCKS))),
+    _part("main", "Part 2: share them out", "ragged", lower=False),
+    _part("main-b", "Part 2: share them out (A is lower triangular)", "lower", lower=True),
 )

@@ -2,14 +2,13 @@
 
 from course_lib.explorables import tiles_on_multiprocessors
 from course_lib.lessons.busy.choice import choice_by_size, chosen_speeds, describe_choice
-from course_lib.lessons.busy.counts import busiest_block, on_a_gpu, orders_of_addition, whole_or_even
-from course_lib.lessons.busy.mistakes import first_block_ends, interleaved_shares
+from course_lib.lessons.busy.counts import busiest_block, even_with, left_out, orders_of_addition, whole_or_even
 from course_lib.lessons.busy.pictures import hand_over, shares_picture, what_blocks_did
 from course_lib.lessons.busy.search_steps import search_player
 from course_lib.lessons.busy.times import race_here, scoreboard, shares_recorded, splits_recorded
 
 __all__ = [
-    "busiest_block", "choice_by_size", "chosen_speeds", "describe_choice", "first_block_ends", "hand_over", "interleaved_shares",
-    "on_a_gpu", "orders_of_addition", "race_here", "scoreboard", "search_player", "shares_picture", "shares_recorded", "splits_recorded",
-    "tiles_on_multiprocessors", "what_blocks_did", "whole_or_even",
+    "busiest_block", "choice_by_size", "chosen_speeds", "describe_choice", "even_with", "hand_over", "left_out", "orders_of_addition",
+    "race_here", "scoreboard", "search_player", "shares_picture", "shares_recorded", "splits_recorded", "tiles_on_multiprocessors",
+    "what_blocks_did", "whole_or_even",
 ]

@@ -14,8 +14,7 @@ THIN = "#B8B8B8"
 
 @style.styled
 def chosen_speeds(lines: Sequence[Mapping[int, float]], chosen: Mapping[int, float],
-                  others: Mapping[str, Mapping[int, float]] | None = None, ax: Axes | None = None, *, label: str = "",
-                  title: str | None = None) -> Axes:
+                  others: Mapping[str, Mapping[int, float]] | None = None, ax: Axes | None = None, *, label: str = "") -> Axes:
     """Draw the speeds of many kernels, and of what is chosen among them; sizes stand side by side, however far apart they are.
 
     Parameters
@@ -54,11 +53,11 @@ def chosen_speeds(lines: Sequence[Mapping[int, float]], chosen: Mapping[int, flo
     thick, = ax.plot([place[N] for N in sizes], [chosen[N] for N in sizes], color=style.BLUE, marker="o", linewidth=3.5,
                      markeredgecolor=style.INK, markeredgewidth=0.6, label="chosen by N")
     ax.set_xticks(range(len(sizes)), [str(N) for N in sizes], rotation=60)
-    ax.set(xlabel="N, not to scale" + (f"\n{label}" if label else ""), ylabel="GFLOP/s", title=title or "")
+    ax.set(xlabel="N, not to scale" + (f"\n{label}" if label else ""), ylabel="GFLOP/s")
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    ax.legend(handles=[thick, *handles[1:], *handles[:1]], loc="upper left")
+    ax.legend(handles=[thick, *handles[1:], *handles[:1]], loc="lower left", bbox_to_anchor=(0, 1), ncol=3)
     return ax
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from course_lib import data
+from course_lib.bench.sharing import ARRIVAL, variants
+from course_lib.check import check
 from course_lib.kernels import UserKernel
 from course_lib.lessons.busy.observed import observed_pieces
 from course_lib.model.shares import Balance, Piece, balance_of, dispatch, pieces
@@ -91,11 +93,30 @@ def orders_of_addition(parts: int = 6, K: int = 4096) -> Table:
                  f"One element of C, K = {K}: {parts} partial sums in float32, added in {sum(found.values())} orders")
 
 
-def on_a_gpu() -> Table:
-    """Return a table of what a GPU made of the lesson's kernel, whole and with something left out, in many launches."""
+def even_with(change: str) -> str:
+    """Return the worked kernel with one thing left out or done in another way: "collect without waiting", "first block ends", …"""
+    return dict(variants())[change]
+
+
+def left_out() -> Table:
+    """Return a table of the worked kernel, whole and with something left out: what `check` says, and what a GPU made of it in many launches.
+
+    Each cell of a GPU's column says in how many launches an element was wrong, and how many different results there were.
+    """
     readings = data.readings("sharing")
-    rows = [(f"{row['M']} × {row['N']} × {row['K']}", row["variant"], f"{row['wrong_launches']} of {row['launches']}", row["results"])
-            for row in readings.find(kind="runs")]
-    blocks = readings.find(kind="runs")[0]["blocks"]
-    return Table(("M × N × K", "kernel", "launches with a wrong element", "different results"), rows,
-                 f"BLOCKS = {blocks}; every element compared with float64; {readings.label}")
+    rows = readings.find(kind="runs")
+    shapes = list(dict.fromkeys((row["M"], row["N"], row["K"]) for row in rows))
+    table = []
+    for name, text in variants():
+        found = {(row["M"], row["N"], row["K"]): row for row in rows if row["variant"] == name}
+        if found:
+            report = None if name == ARRIVAL else check(text)
+            said = "not tried" if report is None else "right" if report.right else report.findings[0].kind
+            table.append((name, said, *(f"{found[shape]['wrong_launches']} wrong, {_results(found[shape]['results'])}" for shape in shapes)))
+    return Table(("kernel", "check, simulated", *(" × ".join(map(str, shape)) for shape in shapes)), table,
+                 f"M × N × K: of {rows[0]['launches']} launches with {rows[0]['blocks']} blocks, those with a wrong element, and how many "
+                 f"different results all gave; {readings.label}. check fills C with NaN, so what adds to C is not tried")
+
+
+def _results(number: int) -> str:
+    return f"{number} result{'s' * (number != 1)}"

@@ -15,9 +15,9 @@ STEP = {"128 × 128": (128, 8), "64 × 64": (64, 16)}
 MULTIPROCESSORS = 132
 
 
-def time_of(N: int, share: str, tile: str = "128 × 128", alone: bool = True) -> dict[str, Any]:
+def time_of(N: int, share: str, tile: str = "128 × 128") -> dict[str, Any]:
     """Return the recorded row of a size: `share` is blocks per tile as a text, or "even"."""
-    row, = data.readings("sharing").find(kind="time", N=N, tile=tile, share=share, alone=alone)
+    row, = data.readings("sharing").find(kind="time", N=N, tile=tile, share=share)
     return row
 
 

@@ -34,8 +34,8 @@ SPACE_NAMES = {number: name for name, number in abi.SPACES.items()}
 ENDLESS = "Most likely a loop never ends: check that its variable changes and its condition can become false."
 WAITS = ("Its loop waits for memory to change, and nothing changed it. Threads of one block get their turns, but blocks run one after "
          "another: a block may wait for an earlier one, never for a later one.")
-WAITS_TOGETHER = ("Its loop waits for memory to change, and nothing changed it. All blocks of this grid get their turns; every block must "
-                  "come to each grid.sync().")
+WAITS_TOGETHER = ("Its loop waits for memory to change, and nothing changed it. All blocks of this grid get their turns; where it calls "
+                  "grid.sync(), every block must come to each.")
 
 
 def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Grids whose blocks wait for each other: `grid.sync()` of cooperative groups. All blocks are resident, and take turns on one thread.
+"""Grids whose blocks wait for each other, as in `grid.sync()` of cooperative groups: all are resident, and take turns on one thread.
 
 A GPU launches such a grid only when all its blocks fit onto the multiprocessors at once; so does this module, for the default device.
 """
@@ -19,21 +19,23 @@ from course_lib.simt.isa.special import GRID_WORKSPACE, reserved
 BYTES = 256     # of the memory where the blocks meet; the barrier of a grid is a counter at byte 4
 
 
-def wanted(kernel: LoadedKernel, grid: Triple, threads: int, shared_bytes: int) -> bool:
-    """Say whether a kernel asks where its blocks meet, which is what `grid.sync()` does first.
+def wanted(kernel: LoadedKernel, grid: Triple, threads: int, shared_bytes: int, asked: bool = False) -> bool:
+    """Say whether that is `asked` for, or a kernel asks where its blocks meet, which is what `grid.sync()` does first.
 
     Raises
     ------
     LaunchError
         It does, and the grid does not fit onto the default device at once: how many blocks would.
     """
-    if not any(name in kernel.program.slots for name in GRID_WORKSPACE):
+    syncs = any(name in kernel.program.slots for name in GRID_WORKSPACE)
+    if not (syncs or asked):
         return False
     blocks, device = grid[0] * grid[1] * grid[2], arch.DEFAULT_DEVICE
     registers = toolchain.resources(kernel.cubin)[kernel.entry].registers if kernel.cubin else 0
     most = device.sms * blocks_on_one(device.limits, registers, threads, shared_bytes - reserved(kernel.program.slots))
     if blocks > most:
-        raise LaunchError(f"{kernel.name} waits for all blocks of its grid (grid.sync()), so all {blocks:,} must be resident at once; "
+        why = "waits for all blocks of its grid (grid.sync())" if syncs else "is launched with its last block first"
+        raise LaunchError(f"{kernel.name} {why}, so all {blocks:,} blocks must be resident at once; "
                           f"the {device.name} has room for {most:,} of them. Launch fewer blocks, and let each do more in a loop.",
                           blocks=blocks, limit=most)
     return True

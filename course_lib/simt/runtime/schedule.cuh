@@ -109,19 +109,24 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
     }
 }
 
-enum Turn { ENDED, GO_ON, STUCK };
+enum Turn { ENDED, GO_ON, LOOKS, STUCK };
 
-// Run every warp of a block until it waits, ends or has had its turn, and open the barrier at which all wait. STUCK: after a fault.
+// Run every warp of a block until it waits, ends or has had its turn, and open the barrier at which all wait. Where the last block runs
+// first, it is over with the first warp that has come to a barrier or to its end. LOOKS: none has, as all look at memory in a loop; STUCK:
+// after a fault.
 __device__ __noinline__ u32 take_turns(Worker* k, const Launch* L) {
-    u32 ready = 0, waiting = 0;
+    u32 ready = 0, waiting = 0, came = 0;
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
         Warp* w = (Warp*)(k->warps + ((const u32*)L->warp_order)[i] * L->warp_bytes);
-        if (w->state == READY && run_warp(w)) return STUCK;
+        if (w->state != READY) continue;
+        if (run_warp(w)) return STUCK;
+        came = w->state != READY;
         if (*(volatile u32*)L->stop) {
             fault(w, STOPPED, 0, 0, 0);
             return STUCK;
         }
+        if (L->last_first && came) break;
     }
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
@@ -130,7 +135,7 @@ __device__ __noinline__ u32 take_turns(Worker* k, const Launch* L) {
         waiting += state == WAITING;
     }
     if (!ready && waiting && release(k, L)) return STUCK;
-    return ready || waiting ? GO_ON : ENDED;
+    return ready && !came ? LOOKS : ready || waiting ? GO_ON : ENDED;
 }
 
 // Run the thread blocks [first, last). Returns 0, or 1 after a fault described in the worker.
@@ -141,14 +146,16 @@ extern "C" __device__ u32 run_blocks(Worker* k, u64 first, u64 last) {
         start_block(k, L, number);
         u32 turn = GO_ON;
 #pragma unroll 1
-        while (turn == GO_ON) turn = take_turns(k, L);
+        while (turn == GO_ON || turn == LOOKS) turn = take_turns(k, L);
         if (turn == STUCK) return 1;
     }
     return 0;
 }
 
-// Run all blocks of a grid in turn, each with a worker of its own. Returns 0, or after a fault 1 + the number of the block it is in.
+// Run all blocks of a grid in turn, each with a worker of its own: from the first on, or always the last one that does not look at memory
+// in a loop. Returns 0, or after a fault 1 + the number of the block it is in.
 extern "C" __device__ u64 run_together(const u64* workers, u64 count) {
+    const u32 last_first = ((const Launch*)((Worker*)workers[0])->launch)->last_first;
     u64 left = count;
 #pragma unroll 1
     for (u64 i = 0; i < count; ++i) {
@@ -159,12 +166,14 @@ extern "C" __device__ u64 run_together(const u64* workers, u64 count) {
 #pragma unroll 1
     while (left)
 #pragma unroll 1
-        for (u64 i = 0; i < count; ++i) {
+        for (u64 turn = 0; turn < count; ++turn) {
+            const u64 i = last_first ? count - 1 - turn : turn;
             Worker* k = (Worker*)workers[i];
-            if (k->turn != GO_ON) continue;
+            if (k->turn == ENDED) continue;
             k->turn = take_turns(k, (const Launch*)k->launch);
             if (k->turn == STUCK) return 1 + i;
             left -= k->turn == ENDED;
+            if (last_first && k->turn != LOOKS) break;
         }
     return 0;
 }

@@ -156,7 +156,7 @@ struct Launch {
     u64 special, specials;     // pairs (which, slot)
     i64 max_steps;
     u32 racecheck, granule_shift, trace_pairs, interleaved, strict_barriers, strict_shuffles;
-    u32 together;              // all blocks are resident
+    u32 together, last_first;  // all blocks are resident; the last one that can run does
     u32 stray, stray_step, stray_given;   // what a shuffle reads from a lane that takes no part, if given
     u64 poison, poison_step;   // the first 8 bytes of a new block's shared memory, and the step to the next
     u64 trace_pair;            // pairs (linear block, warp)
