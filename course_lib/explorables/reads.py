@@ -13,7 +13,7 @@ from course_lib.explorables.explorable import Explorable, module_text
 from course_lib.model.operands import is_ffma, registers_read
 
 SIDE = 8                                    # each of 8 numbers times each of 8
-CODES = {"outer": ("outer_in_rows", "outer_there_and_back"), "fed": ("fed_in_rows", "fed")}     # in rows, and there and back
+CODES = {"outer": ("outer_in_rows", "outer_there_and_back"), "fed": ("fed", "fed_there_and_back")}     # in rows, and there and back
 NAMES = {"outer": "numbers in registers alone", "fed": "the lesson's kernel"}
 ORDERS = {"outer": ("Row by row", "There and back"), "fed": ("Written row by row", "Written there and back")}   # compilers may reorder
 
