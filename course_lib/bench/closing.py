@@ -1,7 +1,7 @@
 """Lesson 15's steps from `sgemm_2d_tile` to the library: the kernels between, and their measurement beside cuBLAS in one process.
 
-Seven of them are one text, `fed.cu`, in which one or two things are changed: where the lanes of a warp lie, when the next tiles are asked
-for, and the order of the products. `python -m tools record closing` measures all of them.
+Nine of them are one text, `fed.cu`, in which one or two things are changed: where the lanes of a warp lie, when the next tiles are asked
+for, whether the loop over k is unrolled, and the order of the products. `python -m tools record closing` measures all of them.
 """
 
 import ctypes
@@ -43,8 +43,9 @@ THERE_AND_BACK = (("for (int j = 0; j < TN; ++j)\n                    sum[i][j] 
 EARLY = "        if (k0 + BK < K) fetch(k0 + BK);     // asked for now, needed after the products\n"
 DONE = "        __syncthreads();         // everyone has read them\n"
 LATE = ((EARLY, ""), (DONE, DONE + EARLY))         # the next tiles are asked for when nobody multiplies any more
+ROLLED = (("#pragma unroll\n", "#pragma unroll 1\n"),)     # the loop over k stays a loop
 CHANGES = {"wide": WIDE_LANES, "plain": PLAIN_LANES, "flat": FLAT_LANES, "fed": (), "fed_there_and_back": THERE_AND_BACK,
-           "wide_late": WIDE_LANES + LATE, "fed_late": LATE}
+           "wide_late": WIDE_LANES + LATE, "fed_late": LATE, "wide_rolled": WIDE_LANES + ROLLED, "fed_rolled": ROLLED}
 
 
 def changed(text: str, changes: Iterable[tuple[str, str]]) -> str:
@@ -144,13 +145,10 @@ def clock(call: Callable[[Any], object]) -> int:
 
 
 def machine_code() -> list[dict[str, Any]]:
-    """Return rows with the machine code of the loop over k: of the reader's kernel in both orders, and of products in registers alone."""
-    found = [(name, kernel, kernel.check()) for name, kernel in steps().items() if name in ("fed", "fed_there_and_back")]
-    outer = get("micro_outer")
-    found += [(name, outer, outer.check(SERPENTINE=order)) for order, name in enumerate(("outer_in_rows", "outer_there_and_back"))]
+    """Return rows with the machine code of a loop of products in registers alone, row by row and there and back."""
     rows = []
-    for name, kernel, values in found:
-        code = toolchain.inner_loop(kernel, arch="sm_90", **values)
+    for order, name in enumerate(("outer_in_rows", "outer_there_and_back")):
+        code = toolchain.inner_loop(get("micro_outer"), arch="sm_90", **get("micro_outer").check(SERPENTINE=order))
         rows.append({"code": name, "nvrtc": ".".join(map(str, code.nvrtc_version)),
                      "instructions": [[i.opcode, *i.operands] for i in code.loop.instructions]})
     return rows

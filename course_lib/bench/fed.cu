@@ -32,6 +32,7 @@ fed(int M, int N, int K, float alpha, const float* A, int lda, const float* B, i
         __syncthreads();         // both tiles are complete
         if (k0 + BK < K) fetch(k0 + BK);     // asked for now, needed after the products
 
+        #pragma unroll
         for (int k = 0; k < BK; ++k) {
             float4 a4[2], b4[2];
             const float *a = &a4[0].x, *b = &b4[0].x;        // a[0] … a[7] and b[0] … b[7]
