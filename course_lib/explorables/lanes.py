@@ -52,7 +52,7 @@ def runs(numbers: set[int]) -> list[tuple[int, int]]:
 
 
 def loads(result: RunResult) -> list[dict[str, Any]]:
-    """Return the four loads of the warp for k = 0, each with its wavefronts: their lanes, and the rows or columns whose words they bring."""
+    """Return the four loads of the warp for k = 0, each with its wavefronts: their lanes, and the rows or columns of their words."""
     found = []
     for number, (array, name) in enumerate(LOADS):
         request = requests(result, array=array, load=True, space="shared", warp=0)[number % 2]
@@ -87,8 +87,8 @@ class Lanes(Explorable):
     _esm = module_text("lanes")
 
     def static_text(self) -> str:
-        return (f"{self.title}: the 32 lanes of a warp on its tile of C, and the words of As and Bs that their four loads of 128 bits bring "
-                "for one k, wavefront by wavefront, for three placements of the lanes. Run this cell to play it.")
+        return (f"{self.title}: the 32 lanes of a warp on its tile of C, and the words of As and Bs that their four loads of 128 bits "
+                "bring for one k, wavefront by wavefront, for three placements of the lanes. Run this cell to play it.")
 
 
 def lanes(placement: str = "wide") -> Lanes:

@@ -84,8 +84,8 @@ def test_the_words_ask_first_and_answer_last(page, name):
     assert answer == len(said) == NEEDED[name]
     assert "Predict, then play." in asked
     assert f"{answer} wavefronts" not in asked + described
-    for words, (load, n, wave) in zip(said, ((load, n, wave) for load in states()["at"][name]["loads"]
-                                             for n, wave in enumerate(load["waves"], 1)), strict=True):
+    played = [(load, n, wave) for load in states()["at"][name]["loads"] for n, wave in enumerate(load["waves"], 1)]
+    for words, (load, n, wave) in zip(said, played, strict=True):
         assert words.startswith(f"{load['name']}, wavefront {n}: {len(wave['words'])} words of {load['array']} for lane")
     verdict = "cannot keep up" if answer > 16 else "can keep up"
     assert f"In all {answer} wavefronts for 4 loads. Four warps need {4 * answer} cycles of shared memory" in said[-1]

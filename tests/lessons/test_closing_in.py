@@ -156,7 +156,7 @@ def test_the_written_heart_is_blank_in_the_readers_copy():
 
 def test_padding_by_one_is_an_error_and_by_four_the_cure(mine):
     assert re.search(r"misaligned: line \d+: .*reads 16 bytes", repr(check(mine.replace("BM + 4", "BM + 1"))))
-    for pad, says in (("BM + 8", "As: 2.0 times"), ("BM]", "As: 8.0 times")):
+    for pad, says in (("BM + 8", "As: 2.0 times"), ("BM]", "As: 2.0 times")):
         said = repr(check(mine.replace("BM + 4" if pad != "BM]" else "BM + 4]", pad)))
         assert "right on 12 of 12 inputs" in said
         assert says in said
@@ -272,6 +272,10 @@ def test_the_lanes_are_worth_what_the_lesson_says():
          f"the squares still gain {feeding.gained('wide', 'fed', 8192):.0f} %, and at 4096 {feeding.gained('wide', 'fed'):.0f} %",
          f"The times differ by {feeding.gained('flat', 'fed'):.1f} %, and at N = 2048 the 144 words are faster")
     assert closing_in.milliseconds("plain") == round(milliseconds("plain"), 2)
+    one, other = (f"{milliseconds(name):.2f}" for name in ("wide", "fed"))
+    assert f'"{one} ms with 20 wavefronts, {other} with 8. And with 12?"' in LECTURE
+    assert f"It is {milliseconds('plain'):.2f}: between the two" in LECTURE
+    assert f"From 12 wavefronts to 8 the kernel still gains {second:.0f} %" in LECTURE
     assert all(0 < feeding.gained("plain", "fed", n) / 4 < feeding.gained("wide", "plain", n) / 8 for n in closing.EXPERIMENTS)
     assert feeding.gained("flat", "fed", 2048) < 0
     assert milliseconds("fed") < milliseconds("plain") < milliseconds("fed") + (milliseconds("wide") - milliseconds("fed")) / 3
@@ -286,6 +290,8 @@ def test_a_gain_belongs_to_its_text():
          f"unrolling {gain['wide_rolled', 'wide']} % and {gain['fed_rolled', 'fed']} %",
          f"rises by {gain['sgemm_vectorized', 'sgemm_prefetched']} %",
          f"squares were worth {gain['wide', 'fed']} % in one text, and {gain['wide_late', 'fed_late']} % in another")
+    assert gain["wide_late", "fed_late"] == gain["wide_rolled", "fed_rolled"]
+    assert f"Squares gain {gain['wide', 'fed']} % in one text, and {gain['wide_late', 'fed_late']} % in two others" in LECTURE
     for changed in ("late", "rolled"):
         (_, *before, _), (_, *after, _), (_, *gains, _) = closing_in.crossed(changed).rows
         assert [float(ms) for ms in before] == [round(milliseconds(f"{name}_{changed}"), 2) for name in ("wide", "fed")]

@@ -104,7 +104,7 @@ def one_change(*names: str, reads: bool = False) -> Table:
     rows = [(NAMES[name], wavefronts_per_k(name), counted(name).resources.registers, f"{instructions_per_k(name):.0f}",
              *([f"{cycles(name).registers:.0f}"] * reads), *_speed(name)) for name in names]
     header = ("kernel", "wavefronts", "registers per thread", "instructions", *(["cycles for register reads"] * reads), "ms", "of cuBLAS")
-    return Table(header, rows, f"Per warp and k, that is for 64 multiply-adds; counted in the simulator and in machine code. Times: N = {N}, "
+    return Table(header, rows, f"Per warp and k, for 64 multiply-adds; counted in the simulator and in machine code. Times: N = {N}, "
                  f"{data.readings('closing').label}")
 
 
@@ -120,7 +120,8 @@ def crossed(changed: str) -> Table:
     rows = [(name, *(f"{1e3 * row(one)['median_s']:.2f}" for one in (wide, fed)), f"{gained(wide, fed):+.0f} %")
             for name, wide, fed in ((words, f"wide_{changed}", f"fed_{changed}"), ("as in your kernel", "wide", "fed"))]
     rows.append(("faster by", *(f"{gained(f'{one}_{changed}', one):+.0f} %" for one in ("wide", "fed")), ""))
-    return Table(("text", "one piece of 8 × 8, ms", "lanes in squares, ms", "faster by"), rows, f"N = {N}, {data.readings('closing').label}")
+    header = ("text", "one piece of 8 × 8, ms", "lanes in squares, ms", "faster by")
+    return Table(header, rows, f"N = {N}, {data.readings('closing').label}")
 
 
 def gained(before: str, after: str, n: int = N) -> float:
