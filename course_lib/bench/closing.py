@@ -1,13 +1,13 @@
 """Lesson 15's steps from `sgemm_2d_tile` to the library: the kernels between, and their measurement beside cuBLAS in one process.
 
-Five of them are one text, `fed.cu`, in which one thing is changed: where the lanes of a warp lie, or the order of the products. Others
-are `sgemm_warp_tile` with that order, and without loads ahead of use. `python -m tools record closing` measures all of them.
+Nine of them are one text, `fed.cu`, in which one or two things are changed: where the lanes of a warp lie, when the next tiles are asked
+for, whether the loop over k is unrolled, and the order of the products. `python -m tools record closing` measures all of them.
 """
 
 import ctypes
 import statistics
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,26 +25,27 @@ FED = Path(__file__).with_name("fed.cu")
 TURNS, BUDGET_S = 7, 0.01                  # turns of all kernels one after another; seconds of each in a turn
 CLOCK_N, CLOCK_S = 4096, 0.7               # the size at which the clock is read, and how long a kernel runs meanwhile
 EXPERIMENTS = (1024, 2048, 4096, 8192)     # sizes at which the changed texts are measured
-SHARED_OUT = {"BM": 128, "BN": 128, "BK": 8, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 4, "RESIDENT": 2}
-MEASURED = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_buffered", "fed")       # at all sizes
+MEASURED = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_prefetched", "fed", "sgemm_warp_tile")       # at all sizes
+ROW, COL = "const int lane_row = lane / 2 % 2 + lane / 4 % 4 * 2;", "const int lane_col = lane % 2 + lane / 16 * 2;"
+FIRST_ROW, FIRST_COL = "const int row = warp / 4 * 64 + 4 * lane_row;", "const int col = warp % 4 * 32 + 4 * lane_col;"
+STORED = "r = row0 + row + i / 4 * 32 + i % 4, c = col0 + col + j / 4 * 16 + j % 4;"
 WIDE_LANES = (                             # each row of the block's threads is a row of its tile, as in sgemm_vectorized
-    ("const int row = warp / 4 * 64 + (lane / 2 % 2 + lane / 4 % 4 * 2) * 4;", "const int row = t / 16 * 8;"),
-    ("const int col = warp % 4 * 32 + (lane % 2 + lane / 16 * 2) * 4;", "const int col = t % 16 * 8;"),
-    ("&As[k][row + 32]", "&As[k][row + 4]"), ("&Bs[k][col + 16]", "&Bs[k][col + 4]"),
-    ("r = row0 + row + i / 4 * 32 + i % 4, c = col0 + col + j / 4 * 16 + j % 4;", "r = row0 + row + i, c = col0 + col + j;"))
-PAIRED_LANES = (                           # as flat, but neighbouring lanes read neighbouring words, and pairs of lanes the same
-    ("const int row = warp / 4 * 64 + (lane / 2 % 2 + lane / 4 % 4 * 2) * 4;", "const int row = warp * 16 + lane / 2 % 2 * 4;"),
-    ("const int col = warp % 4 * 32 + (lane % 2 + lane / 16 * 2) * 4;", "const int col = (lane % 2 + lane / 4 * 2) * 4;"),
+    (ROW, ""), (COL, ""), (FIRST_ROW, "const int row = t / 16 * 8;"), (FIRST_COL, "const int col = t % 16 * 8;"),
+    ("&As[k][row + 32]", "&As[k][row + 4]"), ("&Bs[k][col + 16]", "&Bs[k][col + 4]"), (STORED, "r = row0 + row + i, c = col0 + col + j;"))
+PLAIN_LANES = ((ROW, "const int lane_row = lane / 4;"), (COL, "const int lane_col = lane % 4;"))    # neighbours read neighbouring words
+FLAT_LANES = (                             # in squares, but the warp's tile has 16 rows and all 128 columns
+    (ROW, "const int lane_row = lane / 2 % 2;"), (COL, "const int lane_col = lane % 2 + lane / 4 * 2;"),
+    (FIRST_ROW, "const int row = warp * 16 + 4 * lane_row;"), (FIRST_COL, "const int col = 4 * lane_col;"),
     ("&As[k][row + 32]", "&As[k][row + 8]"), ("&Bs[k][col + 16]", "&Bs[k][col + 64]"),
-    ("r = row0 + row + i / 4 * 32 + i % 4, c = col0 + col + j / 4 * 16 + j % 4;",
-     "r = row0 + row + i / 4 * 8 + i % 4, c = col0 + col + j / 4 * 64 + j % 4;"))
-IN_ROWS = (("const int j = i % 2 ? TN - 1 - n : n;", "const int j = n;"),)
-THERE_AND_BACK = (("for (int j = 0; j < TN; ++j) acc[i][j] += a[i] * b[j];",
-                   "for (int n = 0, j; n < TN; ++n) j = i % 2 ? TN - 1 - n : n, acc[i][j] += a[i] * b[j];"),)
-
-EARLY = "        if (k0 + BK < K) fetch(k0 + BK);       // these loads are under way during the products\n"
-DONE = "        __syncthreads();                       // nobody overwrites before all have read\n"
+    (STORED, "r = row0 + row + i / 4 * 8 + i % 4, c = col0 + col + j / 4 * 64 + j % 4;"))
+THERE_AND_BACK = (("for (int j = 0; j < TN; ++j)\n                    sum[i][j] +=",
+                   "for (int n = 0, j; n < TN; ++n)\n                    j = i % 2 ? TN - 1 - n : n, sum[i][j] +="),)
+EARLY = "        if (k0 + BK < K) fetch(k0 + BK);     // asked for now, needed after the products\n"
+DONE = "        __syncthreads();         // everyone has read them\n"
 LATE = ((EARLY, ""), (DONE, DONE + EARLY))         # the next tiles are asked for when nobody multiplies any more
+ROLLED = (("#pragma unroll\n", "#pragma unroll 1\n"),)     # the loop over k stays a loop
+CHANGES = {"wide": WIDE_LANES, "plain": PLAIN_LANES, "flat": FLAT_LANES, "fed": (), "fed_there_and_back": THERE_AND_BACK,
+           "wide_late": WIDE_LANES + LATE, "fed_late": LATE, "wide_rolled": WIDE_LANES + ROLLED, "fed_rolled": ROLLED}
 
 
 def changed(text: str, changes: Iterable[tuple[str, str]]) -> str:
@@ -69,37 +70,20 @@ def changed(text: str, changes: Iterable[tuple[str, str]]) -> str:
 def steps() -> dict[str, Kernel]:
     """Return the kernels by name, those of the catalog and the changed texts.
 
-    >>> list(steps())[:4]
-    ['sgemm_2d_tile', 'wide', 'wide_paired', 'fed_in_rows']
+    >>> list(steps())[4:8]
+    ['sgemm_double_buffered', 'sgemm_stream_k', 'wide', 'plain']
     """
-    fed, warp = FED.read_text(encoding="utf-8"), get("sgemm_warp_tile").source
-    return {"sgemm_2d_tile": get("sgemm_2d_tile"),
-            "wide": UserKernel.from_source(changed(fed, WIDE_LANES + IN_ROWS)),
-            "wide_paired": UserKernel.from_source(changed(fed, PAIRED_LANES + IN_ROWS)),
-            "fed_in_rows": UserKernel.from_source(changed(fed, IN_ROWS)),
-            "fed": UserKernel.from_source(fed),
-            "wide_there_and_back": UserKernel.from_source(changed(fed, WIDE_LANES)),
-            "sgemm_vectorized": get("sgemm_vectorized"),
-            "sgemm_warp_tile": get("sgemm_warp_tile"),
-            "warp_tile_there_and_back": UserKernel.from_source(changed(warp, THERE_AND_BACK), like="sgemm_warp_tile"),
-            "warp_tile_late": UserKernel.from_source(changed(warp, LATE), like="sgemm_warp_tile"),
-            "sgemm_double_buffered": get("sgemm_double_buffered"),
-            "sgemm_stream_k": get("sgemm_stream_k")}
+    ladder = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_prefetched", "sgemm_warp_tile", "sgemm_double_buffered", "sgemm_stream_k")
+    fed = FED.read_text(encoding="utf-8")
+    return {name: get(name) for name in ladder} | {name: UserKernel.from_source(changed(fed, one)) for name, one in CHANGES.items()}
 
 
-def parameters_of(name: str, N: int) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield what a kernel is measured with at a size: (label, parameters).
-
-    `sgemm_stream_k` is measured twice: as the race chose it for this size, and ("sgemm_stream_k, one tile") with the same tile everywhere.
-    """
-    if name != "sgemm_stream_k":
-        if N in EXPERIMENTS or name in MEASURED:
-            yield name, {}
-        return
-    row, = data.readings("race").find(kernel=name, dtype="float32", M=N, N=N, K=N, TRANSA=0, TRANSB=0, beta=0)
-    yield name, row["parameters"]
-    more = {"WIDE": 1 if N % 4 else 4, "TRANSA": 0, "TRANSB": 0, "blocks": 264}
-    yield f"{name}, one tile", SHARED_OUT | more
+def parameters_of(name: str, N: int) -> dict[str, int] | None:
+    """Return what a kernel is measured with at a size; None where it is not measured. `sgemm_stream_k` as the race chose for the size."""
+    if name == "sgemm_stream_k":
+        found, = data.readings("race").find(kernel=name, dtype="float32", M=N, N=N, K=N, TRANSA=0, TRANSB=0, beta=0)
+        return dict(found["parameters"])
+    return {} if N in EXPERIMENTS or name in MEASURED else None
 
 
 class Product:
@@ -136,12 +120,11 @@ class Product:
 def measure(N: int) -> list[dict[str, Any]]:
     """Measure all kernels and cuBLAS at one size, in turn; return a row for each: median and quartiles in seconds, and of the ratio."""
     product = Product(N)
-    plan = [(label, name, given) for name in steps() for label, given in parameters_of(name, N)]
-    calls = {"cuBLAS": product.library()} | {label: product.ours(steps()[name], given) for label, name, given in plan}
+    given = {name: parameters for name in steps() if (parameters := parameters_of(name, N)) is not None}
+    calls = {"cuBLAS": product.library()} | {name: product.ours(steps()[name], parameters) for name, parameters in given.items()}
     wrong = {label: product.wrong(call) for label, call in calls.items()}
     turns = [{label: time_call(call, repeats=5, warmup=2, budget_s=BUDGET_S).median_s for label, call in calls.items()}
              for _ in range(TURNS)]
-    given = {label: parameters for label, _, parameters in plan}
     rows = []
     for label, call in calls.items():
         low, median, high = statistics.quantiles([turn[label] for turn in turns], n=4)
@@ -162,13 +145,10 @@ def clock(call: Callable[[Any], object]) -> int:
 
 
 def machine_code() -> list[dict[str, Any]]:
-    """Return rows with the machine code of the loop over k: of the reader's kernel in both orders, and of products in registers alone."""
-    found = [(name, kernel, kernel.check()) for name, kernel in steps().items() if name in ("fed", "fed_in_rows")]
-    outer = get("micro_outer")
-    found += [(name, outer, outer.check(SERPENTINE=order)) for order, name in enumerate(("outer_in_rows", "outer_there_and_back"))]
+    """Return rows with the machine code of a loop of products in registers alone, row by row and there and back."""
     rows = []
-    for name, kernel, values in found:
-        code = toolchain.inner_loop(kernel, arch="sm_90", **values)
+    for order, name in enumerate(("outer_in_rows", "outer_there_and_back")):
+        code = toolchain.inner_loop(get("micro_outer"), arch="sm_90", **get("micro_outer").check(SERPENTINE=order))
         rows.append({"code": name, "nvrtc": ".".join(map(str, code.nvrtc_version)),
                      "instructions": [[i.opcode, *i.operands] for i in code.loop.instructions]})
     return rows

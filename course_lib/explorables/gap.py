@@ -10,10 +10,9 @@ LIBRARY = "cuBLAS"
 CURVES = {                  # in the order in which they appear: the recorded kernel, its name in the picture, its idea in a few words
     "sgemm_2d_tile": ("lesson 08", "8 × 8 outputs per thread"),
     "sgemm_vectorized": ("vectorized", "every load brings four words"),
-    "fed": ("yours", "lanes in squares, there and back"),
-    "sgemm_warp_tile": ("warp tile", "the next tiles are on their way"),
-    "sgemm_stream_k, one tile": ("stream-K", "every multiprocessor gets its share"),
-    "sgemm_stream_k": ("stream-K, chosen", "its best tile for each N"),
+    "sgemm_prefetched": ("prefetched", "the next tiles are on their way"),
+    "fed": ("yours", "lanes in squares, loop unrolled"),
+    "sgemm_stream_k": ("stream-K", "shares of work, its best tile for each N"),
 }
 ASKED, AT = "sgemm_vectorized", 4096            # the reader predicts the share of this kernel at this N
 

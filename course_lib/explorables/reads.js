@@ -15,7 +15,7 @@ export function counted(order, adds) {
 export const roleOf = (order, register) => (order.rows.includes(register) ? "row" : order.columns.includes(register) ? "column" : "sum");
 
 export function sceneOf(values, states) {
-  const orders = states.at[values.code], names = states.names[values.code], steps = orders[0].adds.length, ends = orders.map(order => counted(order, steps));
+  const { orders, names } = states, steps = orders[0].adds.length, ends = orders.map(order => counted(order, steps));
   const roles = orders.map(order => [0, 1].map(bank => order.adds.flatMap(({ read }, i) => read.filter(r => r % 2 === bank).map(r => [i, roleOf(order, r), r]))));
   return { states, orders, names, ends, roles, steps, most: Math.max(...ends.map(end => end.cycles)), seconds: step => (step < 10 ? 0.9 : 0.16), answer: ends[0].cycles };
 }
@@ -177,9 +177,9 @@ function hit(view, x, y) {
 export const picture = {
   title: "Which registers a multiply-add reads",
   ask: { label: "Your prediction", unit: "cycles, row by row" },
-  order: ["says", "player", "picture", "controls"],
+  order: ["says", "player", "picture"],
   height: (width, text, narrow) => (narrow ? Math.round(0.1 * width + 45 * text) : clamp(0.33 * width, 370, 420)),
-  controls: states => [{ kind: "choice", key: "code", label: "Machine code of", options: states.codes }],
+  controls: () => [],
   scene: sceneOf, draw, says, when, describes, hit,
 };
 export default explorable(picture);

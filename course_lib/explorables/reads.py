@@ -1,7 +1,7 @@
 """Lesson 15's second explorable: which registers each multiply-add reads, by bank, in two orders; from recorded machine code.
 
-The machine code is that of the recording "closing": the loop over k of the lesson's kernel, and the loop of `micro_outer`, which multiplies
-numbers in registers alone. Which registers are read, the rule of `course_lib.model.operands` says.
+The machine code is that of the recording "closing": the loop of `micro_outer`, which multiplies numbers in registers alone. Which
+registers are read, the rule of `course_lib.model.operands` says.
 """
 
 import functools
@@ -13,9 +13,7 @@ from course_lib.explorables.explorable import Explorable, module_text
 from course_lib.model.operands import is_ffma, registers_read
 
 SIDE = 8                                    # each of 8 numbers times each of 8
-CODES = {"outer": ("outer_in_rows", "outer_there_and_back"), "fed": ("fed_in_rows", "fed")}     # in rows, and there and back
-NAMES = {"outer": "numbers in registers alone", "fed": "the lesson's kernel"}
-ORDERS = {"outer": ("Row by row", "There and back"), "fed": ("Written row by row", "Written there and back")}   # compilers may reorder
+CODES = {"Row by row": "outer_in_rows", "There and back": "outer_there_and_back"}
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,8 @@ def steps(name: str) -> dict[str, Any]:
 
 @functools.cache
 def states() -> dict[str, Any]:
-    """Return both orders of both codes as JSON takes them; a recording is read, and no kernel runs."""
-    return {"codes": [[code, NAMES[code]] for code in CODES], "names": ORDERS,
-            "at": {code: [steps(name) for name in names] for code, names in CODES.items()}}
+    """Return both orders as JSON takes them; a recording is read, and no kernel runs."""
+    return {"names": list(CODES), "orders": [steps(name) for name in CODES.values()]}
 
 
 class Reads(Explorable):
@@ -95,12 +92,6 @@ class Reads(Explorable):
                 "reads from the even and from the odd bank. Run this cell to play it.")
 
 
-def register_reads(code: str = "outer") -> Reads:
-    """Play 64 multiply-adds in two orders, with a cell for each register that a bank delivers.
-
-    Parameters
-    ----------
-    code
-        "outer": numbers that are in registers already; "fed": the loop over k of the lesson's kernel.
-    """
-    return Reads(states=states(), values={"code": code})
+def register_reads() -> Reads:
+    """Play 64 multiply-adds in two orders, with a cell for each register that a bank delivers."""
+    return Reads(states=states(), values={})

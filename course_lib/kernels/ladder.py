@@ -163,7 +163,8 @@ def _vectors(name, idea, lesson, rules=()):
 def _wide():
     """128-bit loads, loads ahead of use, warp tiles, double buffering."""
     yield _vectors("sgemm_vectorized", "four floats with every load, from global memory and from shared", "15_closing_in")
-    yield _vectors("sgemm_prefetched", "the next tiles wait in registers while these are multiplied", "", (even_loads_rule(_shares),))
+    yield _vectors("sgemm_prefetched", "the next tiles wait in registers while these are multiplied", "15_closing_in",
+                   (even_loads_rule(_shares),))
     yield _warp_kernel("sgemm_warp_tile", "a tile for every warp: its lanes share what they read from shared memory", TILE_WARP, 1)
     yield _warp_kernel("sgemm_double_buffered", "the next tiles are on their way while these are multiplied",
                        tuple(replace(p, default={"BK": 16, "WM": 32, "WN": 64}.get(p.name, p.default)) for p in TILE_WARP), 2)

@@ -6,7 +6,7 @@
 // Shared    4 * BK * (BM+4 + BN) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; rows that are not 16-byte aligned are read float by float
-// Lesson    none yet      Next  sgemm_warp_tile.cu
+// Lesson    notebooks/15_closing_in.ipynb      Next  sgemm_warp_tile.cu
 #ifndef BM            // the launcher passes all five with -D, or none
 #define BM 128
 #define BN 128

@@ -4,19 +4,19 @@ import re
 import pytest
 
 from course_lib.explorables import register_reads
-from course_lib.explorables.reads import CODES, NAMES, machine_code, steps
+from course_lib.explorables.reads import CODES, machine_code, steps
 from course_lib.model.operands import operand_reads
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = register_reads
-CYCLES = {name: operand_reads(machine_code(name)[0]).cycles for pair in CODES.values() for name in pair}
+CYCLES = {name: operand_reads(machine_code(name)[0]).cycles for name in CODES.values()}
 
 
 def test_steps_by_key_say_what_each_multiply_add_reads(opened):
     shown = opened(reduced_motion="reduce")
     shown.says("Predict, then play")
     assert not {str(cycles) for cycles in CYCLES.values() if cycles != 64} & set(re.findall(r"\d+", shown.told()))
-    for step, (left, right) in enumerate(zip(*(steps(name)["adds"] for name in CODES["outer"]), strict=True), 1):
+    for step, (left, right) in enumerate(zip(*(steps(name)["adds"] for name in CODES.values()), strict=True), 1):
         if step > 18:
             break
         shown.press("ArrowRight")
@@ -32,19 +32,8 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown.says(r"^Left: FFMA")
     shown.button("Pause").click()
     shown.press("End")
-    rows, back = (CYCLES[name] for name in CODES["outer"])
+    rows, back = (CYCLES[name] for name in CODES.values())
     shown.says(rf"at least {rows} cycles for 64 multiply-adds\..*: {back} cycles\..* You said 96.*it is {rows}\.")
-
-
-def test_the_switch_asks_anew_for_the_other_code(opened):
-    shown = opened()
-    shown.press("End")
-    shown.says(f"at least {CYCLES['outer_in_rows']} cycles")
-    shown.root.get_by_text(NAMES["fed"]).click()
-    shown.says("written row by row. Predict, then play")
-    assert shown.prediction().input_value() == ""
-    shown.press("End")
-    shown.says(f"at least {CYCLES['fed_in_rows']} cycles .*: {CYCLES['fed']} cycles")
 
 
 def test_the_pointer_tells_registers_and_instructions(opened):

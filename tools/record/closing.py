@@ -1,7 +1,7 @@
 """Record the steps of lesson 15 beside cuBLAS, in one process.
 
 Takes less than a minute. closing.json then holds, for every kernel of lesson 15 and 22 sizes, its time and its share of cuBLAS's speed,
-and the machine code of two loops in both orders.
+and the machine code of a loop of products in both orders.
 """
 
 from pathlib import Path

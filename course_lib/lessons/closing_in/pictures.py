@@ -1,12 +1,10 @@
 """Lesson 15's pictures of a warp's tile and of tiles on their way: in a cell of their own, and beside sliders."""
 
-from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
 
 from course_lib.kernels import Kernel
-from course_lib.lessons.closing_in.feeding import LANES, NAMES, kernel_of
 from course_lib.lessons.closing_in.overlap import describe_overlap, overlap, overlap_rows
 from course_lib.lessons.closing_in.warp_tile import describe_warp_tiles, warp_tile, warp_tiles
 from course_lib.plots import Picture, render, style
@@ -31,12 +29,6 @@ def one_warp(kernel: str | Kernel, depth: int = 1, **parameters: int) -> RunResu
     A, B, _ = inputs(p["BM"], p["BN"], depth * p["BK"])
     options: dict[str, Any] = {"trace": [((0, 0, 0), 0)], **parameters}
     return run(resolved, A, B, backend="sim", **options)
-
-
-def warp_shapes(*names: str) -> Picture:
-    """Draw which part of its block's tile of C a warp of each recorded kernel computes, and what it reads for that; default: `LANES`."""
-    tiles = [replace(warp_tile(one_warp(kernel_of(name)[0])), name=NAMES[name]) for name in names or LANES]
-    return render(warp_tiles(tiles), describe_warp_tiles(tiles))
 
 
 def on_the_way(*kernels: str) -> Picture:
