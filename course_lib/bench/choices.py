@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from course_lib.arch import DEFAULT_DEVICE, UNITS, Device
 from course_lib.data.readings import Readings
-from course_lib.model.stream_k import cost_terms, sharing
+from course_lib.model.busiest_work import cost_terms
+from course_lib.model.stream_k import sharing
 from course_lib.run.choice import cost_names, estimates
 
 Row: TypeAlias = Mapping[str, Any]

@@ -17,7 +17,8 @@ from course_lib.data.readings import Readings
 from course_lib.errors import CourseError
 from course_lib.kernels import get
 from course_lib.kernels.stages import widest
-from course_lib.model.stream_k import block_counts, cost_terms, sharing
+from course_lib.model.busiest_work import cost_terms
+from course_lib.model.stream_k import block_counts, sharing
 from course_lib.run.product import run
 from course_lib.run.result import RunResult
 from course_lib.run.types import Array

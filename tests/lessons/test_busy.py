@@ -23,7 +23,8 @@ from course_lib.lessons.busy.choice import choice_by_size
 from course_lib.lessons.busy.counts import shares_of
 from course_lib.lessons.busy.pictures import EXAMPLE, describe_shares, draw_shares
 from course_lib.magic import from_cell
-from course_lib.model.shares import balance_of, pieces, share_begins
+from course_lib.model.busiest_work import balance_of
+from course_lib.model.stream_k import Sharing, share_begins, sharing
 from course_lib.run import best_for, parts, run
 from course_lib.widgets.compute import evaluate
 from tools import my_course
@@ -47,8 +48,8 @@ def mine():
 
 def at(N, per_tile, side=128, depth=8):
     """Return the balance at a size; `per_tile` blocks for each tile, or None for 132 blocks."""
-    tiles, steps = math.ceil(N / side) ** 2, math.ceil(N / depth)
-    return balance_of(pieces(tiles, steps, per_tile * tiles if per_tile else 132), steps, 132)
+    found = sharing(N, N, N, (side, side, depth), per_tile * math.ceil(N / side) ** 2 if per_tile else 132)
+    return balance_of(found.by_block, found.steps, 132)
 
 
 def test_the_worked_kernel_is_right_and_is_the_one_that_was_measured(mine):
@@ -143,7 +144,7 @@ def test_what_the_simulator_does_not_find_is_said():
 
 def test_the_first_picture():
     tiles, steps, blocks = EXAMPLE
-    shared = pieces(tiles, steps, blocks)
+    shared = Sharing(tiles, steps, blocks).by_block
     ax = draw_shares(shared, steps, arrows=True)
     assert [bar.get_height() for bar in ax.patches if hasattr(bar, "get_height")][:7] == [p.steps for block in shared for p in block]
     assert len([t for t in ax.texts if t.get_text() == ""]) == sum(p.last < steps for block in shared for p in block)
@@ -159,7 +160,7 @@ def test_the_sliders_picture(blocks, left, busiest):
     _, told = busy.shares_picture(result)
     assert f"9 tiles of 6 k-steps on {blocks} blocks" in told
     assert f" {left} partial sums, {4096 * left:,} bytes" in told
-    assert max(sum(p.steps for p in block) for block in pieces(9, 6, blocks)) == busiest
+    assert max(sum(p.steps for p in block) for block in Sharing(9, 6, blocks).by_block) == busiest
 
 
 def test_the_scoreboard():
@@ -212,7 +213,7 @@ def test_what_a_gpu_did_not_find():
     assert {(row["M"], row["N"], row["K"], row["blocks"], row["launches"]) for row in rows} == {(512, 512, 512, 132, 100)}
     assert {(row["wrong_launches"], row["results"]) for row in rows} == {(0, 1)}
     assert len(busy.on_a_gpu().rows) == 6
-    begins = [share_begins(who, 1024 * 64, 132) for who in range(133)]           # `even` shares out all tiles, without whole waves first
+    begins = share_begins(1024 * 64, 132).tolist()           # `even` shares out all tiles, without whole waves first
     blocks_of = [len({who for who in range(132) if begins[who] < 64 * tile + 64 and begins[who + 1] > 64 * tile}) for tile in range(1024)]
     assert max(blocks_of) == 2
     assert 7 < (begins[1] - begins[0]) / 64 < 8

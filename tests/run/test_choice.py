@@ -12,7 +12,8 @@ from course_lib.arch import DEFAULT_DEVICE
 from course_lib.data.readings import Readings
 from course_lib.errors import CourseError
 from course_lib.kernels import get
-from course_lib.model.stream_k import block_counts, cost_terms, sharing
+from course_lib.model.busiest_work import cost_terms
+from course_lib.model.stream_k import block_counts, sharing
 from course_lib.run import choose, mismatch, run_chosen
 from course_lib.run.choice import KERNELS, MOST_WORKSPACE, cost_names, estimates
 

@@ -1,10 +1,12 @@
 """What was recorded on an H200: one kernel with its work shared out in three ways, and the race against the library."""
 
+import math
 from pathlib import Path
 from typing import Any
 
 from course_lib import data
-from course_lib.model.shares import balance_of, pieces
+from course_lib.model.busiest_work import Balance, balance_of
+from course_lib.model.stream_k import sharing
 from course_lib.plots import Table
 from course_lib.run import best_for, choose_backend
 
@@ -27,9 +29,13 @@ def busiest_steps(N: int, blocks: int, tile: str = "128 × 128") -> int:
     >>> busiest_steps(513, 25), busiest_steps(513, 132)
     (65, 13)
     """
+    return _balance(N, blocks, tile).busiest
+
+
+def _balance(N: int, blocks: int, tile: str) -> Balance:
     side, depth = STEP[tile]
-    steps = -(-N // depth)
-    return balance_of(pieces((-(-N // side)) ** 2, steps, blocks), steps, MULTIPROCESSORS).busiest
+    found = sharing(N, N, N, (side, side, depth), blocks)
+    return balance_of(found.by_block, found.steps, MULTIPROCESSORS)
 
 
 def shares_recorded(tile: str = "128 × 128") -> Table:
@@ -51,11 +57,11 @@ def _told(row: dict[str, Any]) -> str:
 
 def splits_recorded(N: int = 1025, tile: str = "128 × 128") -> Table:
     """Return a table of one size by blocks per tile, and of even shares: busiest multiprocessor, partial sums, time."""
-    side, depth = STEP[tile]
-    tiles, steps, rows = (-(-N // side)) ** 2, -(-N // depth), []
+    side, rows = STEP[tile][0], []
+    tiles = math.ceil(N / side) ** 2
     for share in ("1", "2", "3", "4", "5", "6", "8", "even"):
         row = time_of(N, share, tile)
-        found = balance_of(pieces(tiles, steps, row["blocks"]), steps, MULTIPROCESSORS)
+        found = _balance(N, row["blocks"], tile)
         rows.append(("even shares" if share == "even" else f"{share} per tile", row["blocks"], found.busiest, f"{found.ratio:.2f}",
                      f"{4e-6 * found.left * side * side:.1f}", _told(row)))
     return Table(("blocks", "in all", "k-steps of the busiest", "busiest / mean", "partial sums, MB", "µs"), rows,
