@@ -141,14 +141,17 @@ def cost_terms(shared_out: Sharing, resident: int, sms: int) -> dict[str, float]
         Steps that it makes one after another: those of blocks that it holds at the same time count once.
     "pieces"
         Pieces of tiles of that multiprocessor, each of which begins with empty stages and ends with stores.
+    "pieces alone"
+        Those that it makes one after another, as with steps: what blocks that it holds at the same time wait for, they wait for together.
     "joined"
         Pieces that a block adds up to a tile, one after another; 0 when no tile is cut.
 
     >>> found = cost_terms(Sharing(81, 33, 132), 4, 132)
     >>> {name: round(count, 1) for name, count in found.items()}
-    {'launch': 1, 'busy': 21, 'alone': 21, 'pieces': 1.6, 'joined': 1.6}
+    {'launch': 1, 'busy': 21, 'alone': 21, 'pieces': 1.6, 'pieces alone': 1.6, 'joined': 1.6}
     """
-    most = -(-shared_out.blocks // sms)
+    most = -(-shared_out.blocks // sms)                  # blocks of a multiprocessor
+    turns, pieces = -(-most // resident), shared_out.pieces / shared_out.blocks
     joined = shared_out.steps / max(1, shared_out.least) if shared_out.pieces > shared_out.tiles else 0.0
-    return {"launch": 1, "busy": most * shared_out.most, "alone": -(-most // resident) * shared_out.most,
-            "pieces": most * shared_out.pieces / shared_out.blocks, "joined": joined}
+    return {"launch": 1, "busy": most * shared_out.most, "alone": turns * shared_out.most,
+            "pieces": most * pieces, "pieces alone": turns * pieces, "joined": joined}

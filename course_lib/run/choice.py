@@ -131,14 +131,17 @@ def estimates(sizes: tuple[int, int, int], dtype: str, fixed: Mapping[str, int],
 
 
 def cost_names(fixed: Mapping[str, int]) -> dict[str, str]:
-    """Return by which name a tile's table has the cost of a term: a step takes longer when operands are transposed or copies narrow.
+    """Return by which name a tile's table has the cost of a term.
 
-    >>> cost_names({"TRANSA": 0, "TRANSB": 1, "WIDE": 4})["busy"]
-    'busy NT wide'
+    A step takes longer when operands are transposed or copies narrow, and a piece when copies and stores are narrow.
+
+    >>> found = cost_names({"TRANSA": 0, "TRANSB": 1, "WIDE": 4})
+    >>> found["busy"], found["pieces"]
+    ('busy NT wide', 'pieces wide')
     """
-    operands = "".join("NT"[fixed[name]] for name in ("TRANSA", "TRANSB"))
-    return {"launch": "launch", "busy": f"busy {operands} {'wide' if fixed['WIDE'] > 1 else 'narrow'}", "alone": "alone",
-            "pieces": "pieces", "joined": "joined"}
+    operands, width = "".join("NT"[fixed[name]] for name in ("TRANSA", "TRANSB")), "wide" if fixed["WIDE"] > 1 else "narrow"
+    return {"launch": "launch", "busy": f"busy {operands} {width}", "alone": "alone", "pieces": f"pieces {width}",
+            "pieces alone": "pieces alone", "joined": "joined"}
 
 
 def _options(row: Row, sizes: tuple[int, int, int], fixed: Mapping[str, int], on: Device) -> Iterator[tuple[float, dict[str, int]]]:

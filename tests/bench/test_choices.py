@@ -30,7 +30,8 @@ def true_costs(dtype, number):
     work = tile["BM"] * tile["BN"] * tile["BK"]
     names = {name for fixed in choices.OPERANDS for name in cost_names(fixed).values()}
     busy = {name: 2e-12 * work**0.95 * (1 + 0.1 * i) for i, name in enumerate(sorted(n for n in names if n.startswith("busy")))}
-    return {"launch": 3e-6, "alone": 1e-7 * (1 + number), "pieces": 4e-7, "joined": 6e-7} | busy
+    return {"launch": 3e-6, "alone": 1e-7 * (1 + number), "pieces wide": 4e-7, "pieces narrow": 5e-7, "pieces alone": 3e-7,
+            "joined": 6e-7} | busy
 
 
 def seconds_of(heat, parameters):

@@ -60,11 +60,11 @@ def test_nobody_does_less_than_the_least_that_the_bound_says(tiles, steps, block
 
 def test_terms_of_the_estimate():
     whole = cost_terms(sharing(640, 640, 64, (64, 64, 16), 100), 4, 132)
-    assert (whole["busy"], whole["alone"], whole["pieces"], whole["joined"]) == (4, 4, 1, 0)
+    assert (whole["busy"], whole["alone"], whole["pieces"], whole["pieces alone"], whole["joined"]) == (4, 4, 1, 1, 0)
     crowded = cost_terms(sharing(640, 1280, 64, (64, 64, 16), 200), 4, 132)
-    assert (crowded["busy"], crowded["alone"], crowded["pieces"]) == (8, 4, 2), "two blocks on a multiprocessor, at the same time"
+    assert (crowded["busy"], crowded["alone"], crowded["pieces"], crowded["pieces alone"]) == (8, 4, 2, 1), "two blocks on a multiprocessor, at the same time"
     alone = cost_terms(sharing(640, 1280, 64, (64, 64, 16), 200), 1, 132)
-    assert alone["alone"] == 8, "one after the other"
+    assert (alone["alone"], alone["pieces alone"]) == (8, 2), "one after the other"
     cut = cost_terms(sharing(64, 64, 1600, (64, 64, 16), 10), 4, 132)
     assert (cut["busy"], cut["joined"]) == (10, 10)
     assert np.isfinite(list(cut.values())).all()
