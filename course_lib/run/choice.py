@@ -52,12 +52,14 @@ class Choice:
         return f"{self.kernel} {values}: {1e6 * self.seconds:.1f} µs {'measured' if self.tuned else 'estimated'}"
 
 
-def choose(M: int, N: int, K: int, dtype: str = "float32", transa: bool = False, transb: bool = False, aligned: bool = True, *,
-           table: Readings | None = None, on: Device = DEFAULT_DEVICE) -> Choice:
+def choose(M: int, N: int | None = None, K: int | None = None, dtype: str = "float32", transa: bool = False, transb: bool = False,
+           aligned: bool = True, *, table: Readings | None = None, on: Device = DEFAULT_DEVICE) -> Choice:
     """Choose kernel and parameters for C = op(A) op(B), with op(A) M × K and op(B) K × N.
 
     Parameters
     ----------
+    M, N, K
+        N and K are as M where they are not given.
     dtype
         "float32" or "float64".
     transa, transb
@@ -78,7 +80,7 @@ def choose(M: int, N: int, K: int, dtype: str = "float32", transa: bool = False,
     >>> found.kernel, found.parameters["WIDE"], choose(1000, 500, 301).parameters["WIDE"]
     ('sgemm_stream_k', 4, 1)
     """
-    sizes = _checked(M, N, K)
+    sizes = _checked(M, M if N is None else N, M if K is None else K)
     if dtype not in KERNELS:
         raise CourseError(f"dtype = {dtype!r}: there are kernels for {' and '.join(KERNELS)}", dtype=dtype)
     kernel = get(KERNELS[dtype])
@@ -93,14 +95,15 @@ def choose(M: int, N: int, K: int, dtype: str = "float32", transa: bool = False,
     return Choice(kernel.name, parameters, seconds, False)
 
 
-def run_chosen(A: Array, B: Array, C: Array | None = None, *, transa: bool = False, transb: bool = False, **options: Any) -> RunResult:
+def run_chosen(A: Array, B: Array, C: Array | None = None, *, transa: bool = False, transb: bool = False, table: Readings | None = None,
+               **options: Any) -> RunResult:
     """Compute C = alpha op(A) op(B) + beta C with the kernel that `choose` chooses for these matrices.
 
     Parameters
     ----------
     A, B, C
         As for `run`, of float32 or float64.
-    transa, transb
+    transa, transb, table
         As for `choose`.
     **options
         As for `run`, but for parameters of a kernel.
@@ -120,7 +123,7 @@ def run_chosen(A: Array, B: Array, C: Array | None = None, *, transa: bool = Fal
         raise CourseError("A and B are two-dimensional arrays: (M, K) and (K, N), or transposed (K, M) and (N, K)")
     (M, K), (_, N) = (shape[::-1] if turn else shape for shape, turn in zip(shapes, (transa, transb), strict=True))
     aligned = all(X.strides[0] % 16 == 0 for X in (A, B, C) if X is not None and X.shape[0] > 1)
-    choice = choose(M, N, K, str(A.dtype), transa, transb, aligned)
+    choice = choose(M, N, K, str(A.dtype), transa, transb, aligned, table=table)
     return run(choice.kernel, A, B, C, **(options | choice.parameters))
 
 

@@ -19,13 +19,12 @@ from course_lib.explorables.sharing import SIZES
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons import busy
 from course_lib.lessons.busy import counts, times
-from course_lib.lessons.busy.choice import choice_by_size
 from course_lib.lessons.busy.counts import shares_of
 from course_lib.lessons.busy.pictures import EXAMPLE, describe_shares, draw_shares
 from course_lib.magic import from_cell
 from course_lib.model.busiest_work import balance_of
 from course_lib.model.stream_k import Sharing, share_begins, sharing
-from course_lib.run import best_for, parts, run
+from course_lib.run import run
 from course_lib.widgets.compute import evaluate
 from tools import my_course
 
@@ -113,11 +112,11 @@ def test_what_there_was_to_find_in_the_picture():
 
 
 def test_the_story_of_the_title():
-    tuned = {N: best_for(N).gflops for N in (513, 4096)}
+    tuned = {N: times.best_before(N) for N in (513, 4096)}
     library = {r.N: r.gflops for r in data.load("wang").find("cuBLAS", dtype="float32")}
     assert [f"{tuned[N] / library[N]:.0%}" for N in (4096, 513)] == ["90%", "62%"]
     wide = ("sgemm_warp_tile", tuple(get("sgemm_warp_tile").check(WM=32, WN=64).items()))
-    large = parts()[wide][513]
+    large = times.speeds_before()[wide][513]
     assert f"{large / library[513]:.0%}" == "23%"
 
 
@@ -224,14 +223,11 @@ def test_what_was_measured_is_what_is_here():
     assert stale("sharing") == ()
 
 
-def test_search_and_choice():
+def test_the_search():
     found = search(N=1024)
     assert (found.tried, len(found.all_times), len(found.candidates)) == (17, 48, 144)
     assert search(256).tried == 45
     assert found.all_times[found.best] == min(found.all_times.values())
-    assert f"{best_for(1025).gflops / best_for(1024).gflops - 1:.0%}" == "-27%"
-    picture = choice_by_size({N: best_for(N).gflops for N in (1024, 1025)})
-    assert "No other kernel to choose from lies above the chosen one" in picture.alt
 
 
 def test_partial_sums_are_read_once_each(mine):
