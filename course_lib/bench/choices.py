@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from course_lib.arch import DEFAULT_DEVICE, UNITS, Device
 from course_lib.data.readings import Readings
-from course_lib.model.stream_k import cost_terms, sharing
+from course_lib.model.busiest_work import cost_terms
+from course_lib.model.stream_k import sharing
 from course_lib.run.choice import cost_names, estimates
 
 Row: TypeAlias = Mapping[str, Any]
@@ -67,7 +68,7 @@ def _costs(tile: Row, products: Sequence[Row], on: Device) -> dict[str, float]:
 def _guessed(tile: Row, name: str, on: Device) -> float:
     """Return what a cost is about, in seconds, before anything is measured: a step takes what its multiply-adds take at a usual speed."""
     if not name.startswith("busy"):
-        return {"launch": 2e-6, "alone": 1e-7, "pieces": 1e-6, "joined": 1e-6}[name]
+        return {"launch": 2e-6, "alone": 1e-7, "pieces": 1e-6, "joined": 1e-6}[name.split()[0]]
     p = tile["parameters"]
     return p["BM"] * p["BN"] * p["BK"] / (UNITS[on.cc][0] * on.clock_mhz * 1e6) / USUAL
 

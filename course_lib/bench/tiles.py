@@ -124,5 +124,5 @@ def _counts(tile: Mapping[str, int], sizes: tuple[int, int, int], on: Device) ->
 
     def load(count):
         shared_out = sharing(*sizes, shape, count)
-        return busiest(count, on.sms) * shared_out.most, shared_out.parts
+        return busiest(count, on.sms) * shared_out.most, shared_out.pieces
     return sorted(block_counts(*sizes, shape, tile["RESIDENT"], on.sms), key=load)[:COUNTS]

@@ -1,4 +1,4 @@
-"""Tile sizes that were fastest somewhere, for the sweep from which `course_lib.run.best_for` chooses."""
+"""Tile sizes of the kernels before `sgemm_stream_k` and `dgemm_stream_k` that were fastest somewhere, for a sweep over many sizes."""
 
 TUNED_SIZES = (256, 257, 329, 511, 512, 513, 631, 768, 843, 960, 1023, 1024, 1025, 1374, 1536, 1720, 1845, 2047, 2048, 2049, 4096, 8192)
 

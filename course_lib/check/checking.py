@@ -20,7 +20,7 @@ from course_lib.kernels import Kernel, UserKernel
 from course_lib.kernels.user import is_source
 from course_lib.run import resolve
 from course_lib.run.traces import every_warp
-from course_lib.run.types import Extent, KernelLike, TracedWarps
+from course_lib.run.types import Extent, KernelLike
 from course_lib.toolchain import CompileError, compile_cuda
 
 MAX_STEPS = 300_000      # instructions of a warp; a right kernel needs a few thousand on these inputs

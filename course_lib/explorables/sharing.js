@@ -1,5 +1,5 @@
 // Lesson 19: the tiles of C fall onto the multiprocessors, whole, split along K, or in even shares of k-steps.
-// Data: sharing.py. Computed here: who computes what and when, held to course_lib.model.shares, which is held to the running kernel.
+// Data: sharing.py. Computed here: who computes what and when, held to course_lib.model.stream_k, which is held to the running kernel.
 import { clamp, explorable, plural } from "./stage.js";
 
 const HUES = { light: ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7a00", "#6a51a3"],

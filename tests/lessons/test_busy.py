@@ -19,12 +19,12 @@ from course_lib.explorables.sharing import SIZES
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons import busy
 from course_lib.lessons.busy import counts, times
-from course_lib.lessons.busy.choice import choice_by_size
 from course_lib.lessons.busy.counts import shares_of
 from course_lib.lessons.busy.pictures import EXAMPLE, describe_shares, draw_shares
 from course_lib.magic import from_cell
-from course_lib.model.shares import balance_of, pieces, share_begins
-from course_lib.run import best_for, parts, run
+from course_lib.model.busiest_work import balance_of
+from course_lib.model.stream_k import Sharing, share_begins, sharing
+from course_lib.run import run
 from course_lib.widgets.compute import evaluate
 from tools import my_course
 
@@ -47,8 +47,8 @@ def mine():
 
 def at(N, per_tile, side=128, depth=8):
     """Return the balance at a size; `per_tile` blocks for each tile, or None for 132 blocks."""
-    tiles, steps = math.ceil(N / side) ** 2, math.ceil(N / depth)
-    return balance_of(pieces(tiles, steps, per_tile * tiles if per_tile else 132), steps, 132)
+    found = sharing(N, N, N, (side, side, depth), per_tile * math.ceil(N / side) ** 2 if per_tile else 132)
+    return balance_of(found.by_block, found.steps, 132)
 
 
 def test_the_worked_kernel_is_right_and_is_the_one_that_was_measured(mine):
@@ -114,11 +114,11 @@ def test_what_there_was_to_find_in_the_picture():
 
 
 def test_the_story_of_the_title():
-    tuned = {N: best_for(N).gflops for N in (513, 4096)}
+    tuned = {N: times.best_before(N) for N in (513, 4096)}
     library = {r.N: r.gflops for r in data.load("wang").find("cuBLAS", dtype="float32")}
     assert [f"{tuned[N] / library[N]:.0%}" for N in (4096, 513)] == ["90%", "62%"]
     wide = ("sgemm_warp_tile", tuple(get("sgemm_warp_tile").check(WM=32, WN=64).items()))
-    large = parts()[wide][513]
+    large = times.speeds_before()[wide][513]
     assert f"{large / library[513]:.0%}" == "23%"
 
 
@@ -149,7 +149,7 @@ def test_check_finds_who_does_not_wait_and_no_missing_fence():
 
 def test_the_first_picture():
     tiles, steps, blocks = EXAMPLE
-    shared = pieces(tiles, steps, blocks)
+    shared = Sharing(tiles, steps, blocks).by_block
     ax = draw_shares(shared, steps, arrows=True)
     assert [bar.get_height() for bar in ax.patches if hasattr(bar, "get_height")][:7] == [p.steps for block in shared for p in block]
     assert len([t for t in ax.texts if t.get_text() == ""]) == sum(p.last < steps for block in shared for p in block)
@@ -165,7 +165,7 @@ def test_the_sliders_picture(blocks, left, busiest):
     _, told = busy.shares_picture(result)
     assert f"9 tiles of 6 k-steps on {blocks} blocks" in told
     assert f" {left} partial sums, {4096 * left:,} bytes" in told
-    assert max(sum(p.steps for p in block) for block in pieces(9, 6, blocks)) == busiest
+    assert max(sum(p.steps for p in block) for block in Sharing(9, 6, blocks).by_block) == busiest
 
 
 def test_the_scoreboard():
@@ -220,7 +220,7 @@ def test_recorded_splits():
 def blocks_of_tiles(M, N, K):
     """Return how many of 132 blocks compute a part of each tile, and how many tiles a block's share is. `even` takes no whole waves first."""
     tiles, steps = math.ceil(M / 16) * math.ceil(N / 16), math.ceil(K / 8)
-    begins = [share_begins(who, tiles * steps, 132) for who in range(133)]
+    begins = share_begins(tiles * steps, 132).tolist()
     return ([sum(begins[who] < steps * (tile + 1) and begins[who + 1] > steps * tile for who in range(132)) for tile in range(tiles)],
             (begins[1] - begins[0]) / steps)
 
@@ -257,14 +257,11 @@ def test_what_was_measured_is_what_is_here():
     assert stale("sharing") == ()
 
 
-def test_search_and_choice():
+def test_the_search():
     found = search(N=1024)
     assert (found.tried, len(found.all_times), len(found.candidates)) == (17, 48, 144)
     assert search(256).tried == 45
     assert found.all_times[found.best] == min(found.all_times.values())
-    assert f"{best_for(1025).gflops / best_for(1024).gflops - 1:.0%}" == "-27%"
-    picture = choice_by_size({N: best_for(N).gflops for N in (1024, 1025)})
-    assert "No other kernel to choose from lies above the chosen one" in picture.alt
 
 
 def test_partial_sums_are_read_once_each(mine):

@@ -1,20 +1,61 @@
-"""What is chosen by size, above what there is to choose from."""
+"""What is chosen by size, beside what the race found and what the kernels before were recorded to do."""
 
-from course_lib.lessons.busy.choice import chosen_speeds, describe_choice
-from course_lib.run import best_for, parts
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from course_lib import data
+from course_lib.bench.choices import judge
+from course_lib.bench.race import choice, heats
+from course_lib.lessons.busy.choice import choice_by_size, chosen_speeds, describe_choice
+from course_lib.lessons.busy.times import BEFORE, best_before, speeds_before
+from course_lib.run import choose
+
+LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "19_busy.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+TOLD = " ".join(CELLS["dispatcher-told"].split())
+SIZES = tuple(map(int, re.search(r"sizes = \((.*)\)", CELLS["dispatcher"]).group(1).split(",")))
+PLAIN = data.readings("race").find(dtype="float32", beta=0, TRANSA=0, TRANSB=0)
+RACED = {row["N"]: row for row in PLAIN if row["M"] == row["N"] == row["K"]}
 
 
 def test_sizes_stand_side_by_side_and_the_chosen_line_is_on_top():
     ax = chosen_speeds([{64: 1.0, 65: 2.0, 4096: 9.0}, {64: 3.0}], {64: 3.0, 65: 2.0, 4096: 9.0}, {"cuBLAS": {65: 5.0, 128: 1.0}})
     assert [line.get_xdata().tolist() for line in ax.lines] == [[0, 1, 2], [0], [1], [0, 1, 2]]
     assert ax.lines[-1].get_ydata().tolist() == [3.0, 2.0, 9.0]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["chosen by N", "cuBLAS", "one of 2 to choose from"]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["chosen, by its estimate", "cuBLAS", "one of 2 kernels and tiles before"]
     assert "65" in describe_choice({64: 3.0, 65: 2.0})
 
 
-def test_the_choice_is_the_upper_edge_of_its_parts():
-    for dtype in ("float32", "float64"):
-        lines = parts(dtype=dtype)
-        sizes = {N for line in lines.values() for N in line}
-        for N in sizes:
-            assert best_for(N, dtype=dtype).gflops == max(line[N] for line in lines.values() if N in line)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_kernels_before_are_all_that_was_recorded_of_them(dtype):
+    rows = [r for name in BEFORE for r in json.loads((data.FOLDER / f"{name}.json").read_text())["records"]]
+    rows = [r for r in rows if r.get("dtype", "float32") == dtype and r["kernel"] != "cuBLAS"]
+    lines = speeds_before(dtype)
+    assert {N for line in lines.values() for N in line} == {r["N"] for r in rows}
+    for N in {r["N"] for r in rows}:
+        assert max(line[N] for line in lines.values() if N in line) == max(r["gflops"] for r in rows if r["N"] == N)
+
+
+def test_the_picture_has_what_is_chosen_and_what_was_recorded():
+    alt = choice_by_size((513, 4096)).alt
+    chosen, best, library = (f"{2e-9 * 4096**3 / seconds:,.0f} at 4096" for seconds in (
+        choose(4096).seconds, RACED[4096]["ours"], RACED[4096]["library"]))
+    assert re.search(f"Chosen, by its estimate: .*{chosen}.*race: .*{best}.*cuBLAS: .*{library}", alt)
+
+
+def test_the_choice_is_this_lessons_kernel_and_what_the_lesson_says_of_it():
+    assert {choose(N).kernel for N in SIZES} == {"sgemm_stream_k"}
+    same = [N for N in SIZES if choice(next(heat for heat in heats((N,), ("float32",), others=False))) == RACED[N]["parameters"]]
+    assert (len(same), len(SIZES), {1025, 1536} & set(same)) == (7, 9, set())
+    for N in SIZES:
+        assert choose(N).seconds < 2e-9 * N**3 / best_before(N), "no kernel before was recorded to be faster than the estimate"
+    fell = [time(1024) / time(1025) * (1025 / 1024) ** 3 - 1 for time in (lambda N: choose(N).seconds, lambda N: RACED[N]["ours"])]
+    assert [f"{change:.0%}" for change in fell] == ["-29%", "-27%"]
+    held = [row["ratio"] for row in judge(data.readings("tried"), data.readings("choices")) if row["dtype"] == "float32"]
+    assert (len(held), f"{min(held):.0%}") == (12, "91%")
+    for words in ("seven of these nine sizes", "by 29 %", "27 %", "twelve other float32 products", "91 %"):
+        assert words in TOLD

@@ -1,4 +1,4 @@
-"""Who does how much: against every way to place a few blocks, and against what each block does in the simulator."""
+"""What the busiest multiprocessor does: against every way to place a few blocks, and the bound below what follows from an order."""
 
 import itertools
 import math
@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from course_lib.model import InputError
-from course_lib.model.busiest_work import busiest_work, shared_steps
-from course_lib.run import run
-from course_lib.run.traces import every_warp
+from course_lib.model.busiest_work import balance_of, busiest_work, cost_terms, dispatch
+from course_lib.model.stream_k import Piece, Sharing, sharing
 
 
 @pytest.mark.parametrize("places", [1, 2, 3])
@@ -35,28 +34,38 @@ def test_what_is_no_work_is_refused(units):
         busiest_work(units, 4)
 
 
-@pytest.mark.parametrize(("tiles", "steps", "blocks"), [(1, 1, 1), (25, 33, 132), (289, 257, 264), (5, 4, 3), (7, 3, 7), (8, 5, 3),
-                                                         (2, 9, 40)])
-def test_all_steps_are_shared_out(tiles, steps, blocks):
-    found = shared_steps(tiles, steps, blocks)
-    assert sum(found.steps) == tiles * steps == sum(count * work for count, work in found.units)
-    assert sum(count for count, _ in found.units) == blocks == len(found.steps)
-    assert max(found.steps) - min(found.steps) <= 1
-    assert sum(found.pieces) == tiles + found.partial, "every tile has one last piece"
+def test_a_block_gets_the_multiprocessor_that_is_free_first():
+    placed = dispatch([[Piece(0, 0, 0, 3)], [Piece(1, 1, 0, 1)], [Piece(2, 2, 0, 1)], [Piece(3, 3, 0, 1)]], 2)
+    assert [(p.multiprocessor, p.start) for p in placed] == [(0, 0), (1, 0), (1, 1), (1, 2)]
 
 
-@pytest.mark.sampled(test=2)
-@pytest.mark.parametrize("name", ["sgemm_stream_k", "dgemm_stream_k"])
-@pytest.mark.parametrize(("M", "N", "K", "blocks"), [(256, 192, 40, 5), (192, 128, 96, 4), (130, 70, 33, 7), (64, 64, 16, 3),
-                                                  (256, 256, 32, 4)])
-def test_each_block_does_its_steps_in_the_simulator(name, M, N, K, blocks):
-    """Each step commits a group and each piece S - 1 more; each piece ends with one `wait_all`."""
-    kind, stages = (np.float64 if name == "dgemm_stream_k" else np.float32), 3
-    tile = {"BM": 64, "BN": 64, "BK": 16, "WM": 32, "WN": 32} | ({} if kind == np.float64 else {"TM": 8, "TN": 4})
-    result = run(name, np.ones((M, K), kind), np.ones((K, N), kind), backend="sim", trace=every_warp((blocks, 1), (32, 1)),
-                 blocks=blocks, STAGES=stages, WIDE=1, **tile)
-    expected = shared_steps(math.ceil(M / 64) * math.ceil(N / 64), math.ceil(K / 16), blocks)
-    seen = [[r.operation for r in result.trace if r.block[0] == block] for block in range(blocks)]
-    pieces = tuple(operations.count("cp.async.wait_all") for operations in seen)
-    steps = tuple(ops.count("cp.async.commit_group") - (stages - 1) * n for ops, n in zip(seen, pieces, strict=True))
-    assert (pieces, steps) == (expected.pieces, expected.steps)
+def test_the_numbers_of_the_lesson():
+    whole, fifth, even = (balance_of(Sharing(25, 65, blocks).by_block, 65, 132) for blocks in (25, 125, 132))
+    assert (whole.busiest, whole.left, round(100 * whole.idle)) == (65, 0, 81)
+    assert (fifth.busiest, fifth.left, round(100 * fifth.idle)) == (13, 100, 5)
+    assert (even.busiest, even.left, round(100 * even.idle)) == (13, 122, 5)
+    assert whole.ratio == pytest.approx(132 / 25)
+
+
+@pytest.mark.parametrize(("tiles", "steps", "blocks"), [
+    (25, 65, 25), (289, 257, 132), (81, 129, 243), (81, 33, 132), (264, 2, 132), (700, 9, 650)])
+def test_nobody_does_less_than_the_least_that_the_bound_says(tiles, steps, blocks):
+    """The bound, blocks in their order, and the term of the estimate: each of them at least the one before."""
+    found = Sharing(tiles, steps, blocks)
+    in_order = balance_of(found.by_block, steps, 132)
+    assert busiest_work(found.groups, 132) <= in_order.busiest <= cost_terms(found, 1, 132)["busy"]
+    assert in_order.left == found.partial
+    assert sum(count * work for count, work in found.groups) == tiles * steps
+
+
+def test_terms_of_the_estimate():
+    whole = cost_terms(sharing(640, 640, 64, (64, 64, 16), 100), 4, 132)
+    assert (whole["busy"], whole["alone"], whole["pieces"], whole["pieces alone"], whole["joined"]) == (4, 4, 1, 1, 0)
+    crowded = cost_terms(sharing(640, 1280, 64, (64, 64, 16), 200), 4, 132)
+    assert (crowded["busy"], crowded["alone"]) == (8, 4), "two blocks on a multiprocessor, at the same time"
+    assert (crowded["pieces"], crowded["pieces alone"]) == (2, 1)
+    alone = cost_terms(sharing(640, 1280, 64, (64, 64, 16), 200), 1, 132)
+    assert (alone["alone"], alone["pieces alone"]) == (8, 2), "one after the other"
+    cut = cost_terms(sharing(64, 64, 1600, (64, 64, 16), 10), 4, 132)
+    assert (cut["busy"], cut["joined"]) == (10, 10)
+    assert np.isfinite(list(cut.values())).all()

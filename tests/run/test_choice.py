@@ -12,7 +12,8 @@ from course_lib.arch import DEFAULT_DEVICE
 from course_lib.data.readings import Readings
 from course_lib.errors import CourseError
 from course_lib.kernels import get
-from course_lib.model.stream_k import block_counts, cost_terms, sharing
+from course_lib.model.busiest_work import cost_terms
+from course_lib.model.stream_k import block_counts, sharing
 from course_lib.run import choose, mismatch, run_chosen
 from course_lib.run.choice import KERNELS, MOST_WORKSPACE, cost_names, estimates
 
@@ -109,10 +110,22 @@ def test_a_product_of_the_table_gets_what_was_fastest_there():
     assert not choose(40, 48, 56, aligned=False, table=TABLE).tuned
 
 
+def test_one_size_is_a_square():
+    assert choose(513) == choose(513, 513, 513)
+    assert choose(40, 48) == choose(40, 48, 40)
+
+
 def test_the_carried_table_has_what_was_fastest():
     for row in data.readings("choices").find(kind="product"):
         found = choose(row["M"], row["N"], row["K"], row["dtype"], bool(row["TRANSA"]), bool(row["TRANSB"]))
         assert (found.tuned, found.seconds, found.parameters["blocks"]) == (True, row["seconds"], row["blocks"])
+
+
+def test_your_own_table_is_asked():
+    A, B, C = (np.random.default_rng(5).standard_normal(shape, dtype=np.float32) for shape in ((40, 56), (56, 48), (40, 48)))
+    result = run_chosen(A, B, C, alpha=2, beta=-1, table=TABLE, backend="sim")
+    assert (result.kernel.name, result.parameters) == ("sgemm_stream_k", choose(40, 48, 56, table=TABLE).parameters)
+    assert mismatch(result.C, A, B, C, alpha=2, beta=-1) is None
 
 
 SHAPES = [(1, 1, 1), (1, 40, 3), (33, 1, 65), (31, 33, 129)]

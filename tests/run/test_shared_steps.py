@@ -11,8 +11,9 @@ from course_lib.errors import CourseError
 from course_lib.kernels import KERNELS, get
 from course_lib.model import lower_bound
 from course_lib.model.mma_rate import mma_seconds
+from course_lib.model.stream_k import sharing
 from course_lib.run import copies_under_way, limits_of, run, work_of
-from course_lib.run.shared_steps import NAMES, shared_work, shares_out_steps, sharing, step_counts
+from course_lib.run.shared_steps import NAMES, shared_work, shares_out_steps, step_counts
 from course_lib.toolchain import shortest_path, tensor_step, whole_step
 
 H200 = device("H200")
@@ -40,9 +41,9 @@ def test_steps_times_what_a_step_does_is_what_a_launch_counts(name, tile, M, N, 
     over = 5 if tile["WIDE"] == 1 else 0
     whole = product(name, M, N, K, over, blocks=blocks, **tile)
     values, item = whole.parameters, np.dtype(whole.kernel.dtype).itemsize
-    step, shared = step_counts(whole.kernel, values, whole.lda, whole.ldb), sharing(whole.kernel, M, N, K, values)
+    step, shared = step_counts(whole.kernel, values, whole.lda, whole.ldb), sharing(M, N, K, (64, 64, tile["BK"]), blocks)
     one = product(name, 64, 64, 128, over, blocks=1, **tile)
-    steps, tiles, pieces = sum(shared.steps), M * N // 64**2, sum(shared.pieces)
+    steps, tiles, pieces = shared.tiles * shared.steps, M * N // 64**2, shared.pieces
     assert steps == tiles * K // tile["BK"]
     per_step = {"wavefronts": step.wavefronts, "copy_wavefronts": step.copy_wavefronts, "sectors": step.sectors, "ffma": 32 * step.fmas,
                 "dmma": step.tensor / (16 * 8 * 8)}
@@ -85,7 +86,7 @@ def test_edges_execute_as_much_and_ask_for_less(name, tile, beta):
     M, N, K = sizes
     item = np.dtype(kernel.dtype).itemsize
     assert edge.launch_sectors == (M * K + K * N + M * N * (1 + beta)) * item / 32
-    handed = 2 * sharing(kernel, M, N, K, values).partial * 64 * 64
+    handed = 2 * sharing(M, N, K, (64, 64, 16), 5).partial * 64 * 64
     assert edge.block_sectors == (2 * M * K + 2 * K * N + M * N * (1 + beta) + handed) * item / 32
 
 

@@ -24,10 +24,13 @@ from course_lib import simt
 from course_lib.check.ragged import BK, BLOCKS, GAP, TILE, Ragged, all_cases, drawn, gate_case, lower_case
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import Gate, Reading, Spec
+from course_lib.model.stream_k import share_begins
 from course_lib.run.traces import is_load, is_store
 from course_lib.simt.report import TraceRecord
 
 EXERCISE = "19_busy"
+STEPS = 93                               # k-steps of all tiles in the input of the gates
+MEAN, MOST = STEPS / BLOCKS, int(np.diff(share_begins(STEPS, BLOCKS)).max())      # of a block, evenly shared
 WARP, LANES = 0, 32
 A, C, READY = 1, 3, 5                    # among the arrays of the launch, in the order of the arguments
 
@@ -80,7 +83,7 @@ def behind_the_diagonal(report: simt.Report, work: float) -> Reading:
 
 
 GATES = (
-    Gate("k-steps of the busiest block over the mean", busiest_over_mean, 1.05, 42 / 7.75, 8 / 7.75,
+    Gate("k-steps of the busiest block over the mean", busiest_over_mean, 1.05, 42 / MEAN, MOST / MEAN,
          "Number the k-steps of all tiles of all products in one line, and give each block an equal share of it"),
     Gate("tiles of partial sums that a block leaves, at most", most_left, 1.0, 0.0, 1.0,
          "Only the last tile of a block's share can be one that another block ends: leave its sums once, when they are complete"),

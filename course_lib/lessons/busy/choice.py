@@ -1,13 +1,14 @@
-"""A choice by size: every kernel's speed as a thin line, what is chosen as a thick one above them."""
+"""A choice by size: the speeds of the kernels before as thin lines, what is chosen as a dashed one."""
 
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
 from course_lib import data
+from course_lib.lessons.busy.times import speeds_before
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
-from course_lib.run import parts
+from course_lib.run import choose
 
 THIN = "#B8B8B8"
 
@@ -15,12 +16,12 @@ THIN = "#B8B8B8"
 @style.styled
 def chosen_speeds(lines: Sequence[Mapping[int, float]], chosen: Mapping[int, float],
                   others: Mapping[str, Mapping[int, float]] | None = None, ax: Axes | None = None, *, label: str = "") -> Axes:
-    """Draw the speeds of many kernels, and of what is chosen among them; sizes stand side by side, however far apart they are.
+    """Draw the speeds of many kernels, and of what is chosen; sizes stand side by side, however far apart they are.
 
     Parameters
     ----------
     lines
-        {N: GFLOP/s} of what there is to choose from; a point at sizes that only one has.
+        {N: GFLOP/s} of each kernel before; a point at sizes that only one has.
     chosen
         {N: GFLOP/s}.
     others
@@ -44,20 +45,20 @@ def chosen_speeds(lines: Sequence[Mapping[int, float]], chosen: Mapping[int, flo
     for line in lines:
         at = [N for N in sizes if N in line]
         thin, = ax.plot([place[N] for N in at], [line[N] for N in at], color=THIN, linewidth=0.9, marker=".", markersize=4,
-                        label=f"one of {len(lines)} to choose from")
+                        label=f"one of {len(lines)} kernels and tiles before")
         handles = [thin]
     for i, (name, line) in enumerate((others or {}).items()):
         at = [N for N in sizes if N in line]
         handles += ax.plot([place[N] for N in at], [line[N] for N in at], color=style.CYCLE[i + 1], marker=style.marker(i + 1), linewidth=2,
                            markeredgecolor=style.INK, markeredgewidth=0.6, markersize=7, label=name)
-    thick, = ax.plot([place[N] for N in sizes], [chosen[N] for N in sizes], color=style.BLUE, marker="o", linewidth=3.5,
-                     markeredgecolor=style.INK, markeredgewidth=0.6, label="chosen by N")
+    dashed, = ax.plot([place[N] for N in sizes], [chosen[N] for N in sizes], color=style.BLUE, marker="o", linewidth=2, linestyle="--",
+                     markeredgecolor=style.INK, markeredgewidth=0.6, label="chosen, by its estimate")
     ax.set_xticks(range(len(sizes)), [str(N) for N in sizes], rotation=60)
     ax.set(xlabel="N, not to scale" + (f"\n{label}" if label else ""), ylabel="GFLOP/s")
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    ax.legend(handles=[thick, *handles[1:], *handles[:1]], loc="lower left", bbox_to_anchor=(0, 1), ncol=3)
+    ax.legend(handles=[dashed, *handles[1:], *handles[:1]], loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return ax
 
 
@@ -66,24 +67,27 @@ def describe_choice(chosen: Mapping[int, float], others: Mapping[str, Mapping[in
     """Return the alternative text of `chosen_speeds`: the speeds at some sizes, default the first and the last.
 
     >>> describe_choice({64: 3.0, 65: 2.0}, {"cuBLAS": {64: 4.0, 65: 3.5}})
-    'GFLOP/s by N. Chosen: 3 at 64, 2 at 65. cuBLAS: 4 at 64, 3.5 at 65. No other kernel to choose from lies above the chosen one.'
+    'GFLOP/s by N. Chosen, by its estimate: 3 at 64, 2 at 65. cuBLAS: 4 at 64, 3.5 at 65.'
     """
     at = at or (min(chosen), max(chosen))
     words = [f"{name}: " + ", ".join(f"{line[N]:,.4g} at {N}" if line[N] < 1000 else f"{line[N]:,.0f} at {N}" for N in at if N in line)
-             for name, line in {"Chosen": chosen, **(others or {})}.items()]
-    return f"GFLOP/s by N. {'. '.join(words)}. No other kernel to choose from lies above the chosen one."
+             for name, line in {"Chosen, by its estimate": chosen, **(others or {})}.items()]
+    return f"GFLOP/s by N. {'. '.join(words)}."
 
 
-def choice_by_size(chosen: Mapping[int, float]) -> Picture:
-    """Draw what `best_for` chooses at these sizes, above what there is to choose from, beside the library.
+def choice_by_size(sizes: Sequence[int]) -> Picture:
+    """Draw how fast `choose` expects its choices to be at these sizes, beside what the race found and the kernels before.
 
     Parameters
     ----------
-    chosen
-        {N: GFLOP/s}.
+    sizes
+        N of square matrices that were raced.
     """
-    recorded = data.load("wang")
-    library = {r.N: r.gflops for r in recorded.find("cuBLAS", dtype="float32") if r.gflops is not None}
-    others = {"cuBLAS": {N: library[N] for N in chosen if N in library}}
-    ax = chosen_speeds(list(parts().values()), chosen, others, style.axes(width=7.6, height=3.6), label=recorded.label)
-    return render(ax, describe_choice(chosen, others, at=tuple(chosen)))
+    race = data.readings("race")
+    rows = {N: race.find(dtype="float32", M=N, N=N, K=N, beta=0, TRANSA=0, TRANSB=0)[0] for N in sizes}
+    chosen = {N: 2e-9 * N**3 / choose(N).seconds for N in sizes}
+    others = {name: {N: 2e-9 * N**3 / row[key] for N, row in rows.items()}
+              for name, key in (("its best in the race", "ours"), ("cuBLAS", "library"))}
+    before = [line for line in speeds_before().values() if line.keys() & chosen.keys()]
+    ax = chosen_speeds(before, chosen, others, style.axes(width=7.6, height=4.4), label=f"cuBLAS and the race {race.label};\nthe kernels before {data.load('tuned').label}")
+    return render(ax, describe_choice(chosen, others, at=tuple(sizes)))

@@ -12,7 +12,8 @@ from course_lib.bench.sharing import ARRIVAL, variants
 from course_lib.check import check
 from course_lib.kernels import UserKernel
 from course_lib.lessons.busy.observed import observed_pieces
-from course_lib.model.shares import Balance, Piece, balance_of, dispatch, pieces
+from course_lib.model.busiest_work import Balance, balance_of, dispatch
+from course_lib.model.stream_k import Piece, Sharing
 from course_lib.plots import Table
 from course_lib.run import run
 from course_lib.run.traces import every_warp
@@ -60,7 +61,7 @@ def whole_or_even(kernel: str) -> Table:
     """Return a table of the lesson's launch: if the blocks took whole tiles, and as the reader's kernel did it."""
     found = shares_of(kernel)
     blocks = len(found.shared)
-    whole = dispatch(pieces(found.tiles, found.steps, found.tiles), blocks)
+    whole = dispatch(Sharing(found.tiles, found.steps, found.tiles).by_block, blocks)
     by_block = [[p.piece for p in whole if p.multiprocessor == block] for block in range(blocks)]
     rows = []
     both = {"whole tiles, computed": balance_of(by_block, found.steps, blocks), "your kernel, simulated": found.balance()}

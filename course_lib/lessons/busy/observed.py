@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib.errors import CourseError
-from course_lib.model.shares import Piece
+from course_lib.model.stream_k import Piece
 from course_lib.run import RunResult
 from course_lib.run.traces import array_of, is_load
 

@@ -6,7 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from course_lib.lessons.busy.counts import shares_of
-from course_lib.model.shares import Piece, balance_of, pieces
+from course_lib.model.busiest_work import balance_of
+from course_lib.model.stream_k import Piece, Sharing, sharing
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 from course_lib.run import RunResult
@@ -66,7 +67,7 @@ def _arrows(ax: Axes, shared: Sequence[Sequence[Piece]], steps: int, ends: dict[
 def describe_shares(shared: Sequence[Sequence[Piece]], steps: int) -> str:
     """Return the alternative text of `draw_shares`.
 
-    >>> describe_shares(pieces(1, 4, 2), 4)
+    >>> describe_shares(Sharing(1, 4, 2).by_block, 4)
     'Block 0: tile 0, k-steps 0 to 1, left to a later block. Block 1: tile 0, k-steps 2 to 3.'
     """
     said = []
@@ -79,7 +80,7 @@ def describe_shares(shared: Sequence[Sequence[Piece]], steps: int) -> str:
 def hand_over() -> Picture:
     """Draw three tiles on four blocks, and which block leaves its sums to which."""
     tiles, steps, blocks = EXAMPLE
-    shared = pieces(tiles, steps, blocks)
+    shared = Sharing(tiles, steps, blocks).by_block
     ax = draw_shares(shared, steps, arrows=True)
     told = f"{tiles} tiles of {steps} k-steps on {blocks} blocks, each computed from the bottom up."
     arrows = "An arrow leads from each part that is left to the block that ends its tile, which is always the next one here."
@@ -103,10 +104,10 @@ def what_blocks_did(kernel: str, M: int = 48, N: int = 48, K: int = 40) -> Pictu
 def shares_picture(result: RunResult) -> tuple[Axes, str]:
     """Draw what each block of `sgemm_stream_k` computes in a launch, with the numbers that matter, as `live` takes it."""
     p = result.parameters
-    tiles, steps = -(-result.M // p["BM"]) * -(-result.N // p["BN"]), max(-(-result.K // p["BK"]), 1)
-    shared = pieces(tiles, steps, p["blocks"])
+    found = sharing(result.M, result.N, result.K, (p["BM"], p["BN"], p["BK"]), p["blocks"])
+    shared, steps = found.by_block, found.steps
     balance = balance_of(shared, steps, p["blocks"])
-    told = (f"{tiles} tiles of {steps} k-steps on {p['blocks']} blocks: busiest / mean {balance.ratio:.2f}, "
+    told = (f"{found.tiles} tiles of {steps} k-steps on {p['blocks']} blocks: busiest / mean {balance.ratio:.2f}, "
             f"{balance.left} partial sums, {4 * balance.left * p['BM'] * p['BN']:,} bytes")
     ax = draw_shares(shared, steps, style.axes(width=7.2, height=3.7))
     ax.set_title(told, fontsize=11)

@@ -1,15 +1,21 @@
 """What was recorded on an H200: one kernel with its work shared out in three ways, and the race against the library."""
 
+import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from course_lib import data
-from course_lib.model.shares import balance_of, pieces
+from course_lib.data import Record
+from course_lib.kernels import KERNELS, get
+from course_lib.model.busiest_work import Balance, balance_of
+from course_lib.model.stream_k import sharing
 from course_lib.plots import Table
-from course_lib.run import best_for, choose_backend
+from course_lib.run import choose_backend
 
 FILE = Path(__file__).with_name("even.cu")
 SHOWN = (513, 1025, 1409, 1536, 2048, 2049)
+BEFORE = ("tuned", "orders", "blocks", "wang", "ladder")     # recordings of the kernels of the lessons before
 RACED = (513, 1025, 1536, 2049, 4096, 8192)
 STEP = {"128 × 128": (128, 8), "64 × 64": (64, 16)}
 MULTIPROCESSORS = 132
@@ -27,9 +33,13 @@ def busiest_steps(N: int, blocks: int, tile: str = "128 × 128") -> int:
     >>> busiest_steps(513, 25), busiest_steps(513, 132)
     (65, 13)
     """
+    return _balance(N, blocks, tile).busiest
+
+
+def _balance(N: int, blocks: int, tile: str) -> Balance:
     side, depth = STEP[tile]
-    steps = -(-N // depth)
-    return balance_of(pieces((-(-N // side)) ** 2, steps, blocks), steps, MULTIPROCESSORS).busiest
+    found = sharing(N, N, N, (side, side, depth), blocks)
+    return balance_of(found.by_block, found.steps, MULTIPROCESSORS)
 
 
 def shares_recorded(tile: str = "128 × 128") -> Table:
@@ -51,15 +61,45 @@ def _told(row: dict[str, Any]) -> str:
 
 def splits_recorded(N: int = 1025, tile: str = "128 × 128") -> Table:
     """Return a table of one size by blocks per tile, and of even shares: busiest multiprocessor, partial sums, time."""
-    side, depth = STEP[tile]
-    tiles, steps, rows = (-(-N // side)) ** 2, -(-N // depth), []
+    side, rows = STEP[tile][0], []
+    tiles = math.ceil(N / side) ** 2
     for share in ("1", "2", "3", "4", "5", "6", "8", "even"):
         row = time_of(N, share, tile)
-        found = balance_of(pieces(tiles, steps, row["blocks"]), steps, MULTIPROCESSORS)
+        found = _balance(N, row["blocks"], tile)
         rows.append(("even shares" if share == "even" else f"{share} per tile", row["blocks"], found.busiest, f"{found.ratio:.2f}",
                      f"{4e-6 * found.left * side * side:.1f}", _told(row)))
     return Table(("blocks", "in all", "k-steps of the busiest", "busiest / mean", "partial sums, MB", "µs"), rows,
                  f"N = {N}, {tiles} tiles of {tile}, one block on a multiprocessor at a time; {data.readings('sharing').label}")
+
+
+@cache
+def speeds_before(dtype: str = "float32") -> dict[tuple[str, tuple[tuple[str, int], ...]], dict[int, float]]:
+    """Return what was recorded of the kernels before: (kernel, (name, value) of each parameter) -> {N: GFLOP/s}, square matrices alone.
+
+    >>> len(speeds_before()), round(best_before(513))
+    (34, 11339)
+    """
+    lines: dict[tuple[str, tuple[tuple[str, int], ...]], dict[int, float]] = {}
+    for r in (r for name in BEFORE for r in data.load(name).records if r.gflops and _plain(r, dtype)):
+        line = lines.setdefault((r.kernel, tuple(r.parameters.items())), {})
+        line[r.N] = max(r.gflops or 0.0, line.get(r.N, 0.0))
+    return lines
+
+
+def _plain(r: Record, dtype: str) -> bool:
+    """Say whether a record is of a launch as `run` makes it, with floats multiplied as they are: no tensor core chooses itself."""
+    return (r.kernel in KERNELS and not get(r.kernel).inputs and r.dtype == dtype and r.M == r.N == r.K
+            and r.state == "done" and r.backend == "gpu" and r.l2 == "warm" and not r.dynamic_shared and not r.grid
+            and not any(r.parameters.get(name) for name in ("TRANSA", "TRANSB")))
+
+
+def best_before(N: int) -> float:
+    """Return the GFLOP/s of the fastest float32 kernel before at a size; 0 where nobody recorded one.
+
+    >>> best_before(100)
+    0.0
+    """
+    return max((line[N] for line in speeds_before().values() if N in line), default=0.0)
 
 
 def scoreboard() -> Table:
@@ -68,8 +108,7 @@ def scoreboard() -> Table:
     for N in RACED:
         row, = readings.find(dtype="float32", M=N, N=N, K=N, beta=0, TRANSA=0, TRANSB=0)
         p, flops = row["parameters"], 2 * N**3 / 1e12
-        before = f"{best_for(N).gflops / 1e3:.1f}" if best_for(N).recorded else ""
-        rows.append((N, before, f"{flops / row['ours']:.1f}", f"{p['BM']} × {p['BN']}, {p['blocks']} blocks",
+        rows.append((N, f"{best_before(N) / 1e3:.1f}", f"{flops / row['ours']:.1f}", f"{p['BM']} × {p['BN']}, {p['blocks']} blocks",
                      f"{flops / row['library']:.1f}", f"{row['ratio']:.3f} ({row['low']:.3f} … {row['high']:.3f})"))
     header = ("N", "best kernel before, TFLOP/s", "sgemm_stream_k", "its tile and blocks", "cuBLAS", "cuBLAS's time / ours")
     return Table(header, rows, f"float32, {readings.label}; the kernels before {data.load('tuned').label}")
