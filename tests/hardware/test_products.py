@@ -14,7 +14,8 @@ RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_products.json").
 NOT_CLAIMED = {(f"sgemm_{idea}", "smsp__sass_inst_executed_op_shared_ld.sum") for idea in ("outputs", "readonly")}
 # The profiler counts wavefronts of LDS and of LDSM (ldmatrix) apart; ours are of both together.
 LDSM, WAVEFRONTS = "smsp__sass_inst_executed_op_ldsm.sum", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
-COMING = {"sgemm_stream_k", "dgemm_stream_k", "dgemm_mma", "dgemm_stages", "sgemm_prefetched"}     # kernels that are not profiled yet
+COMING = {"sgemm_stages", "sgemm_serpentine", "sgemm_wide_stores", "sgemm_stream_k",                # kernels that are not profiled yet
+          "dgemm_stream_k", "dgemm_mma", "dgemm_stages", "sgemm_prefetched"}
 NAMES = {n: n.replace("smsp__sass_l1tex_data_pipe", "l1tex__data_pipe") for n in RECORD["counters"]}
 
 
