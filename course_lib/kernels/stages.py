@@ -101,7 +101,7 @@ def _wide_strides(lda, ldb, ldc, p):
 
 
 def kernels() -> Iterator[Kernel]:
-    """Yield the rungs to the kernels that share out their work in steps, then these: float32 by FFMA, float64 on tensor cores."""
+    """Yield the rungs to stream-K, then the two kernels that share out their work in steps: float32, and float64 on tensor cores."""
     yield from _sgemm()
     yield _dgemm()
 

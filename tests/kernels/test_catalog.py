@@ -144,6 +144,7 @@ def test_swapped_and_naive_differ_in_two_lines_of_code():
     ("sgemm_split", {"WM": 128, "WN": 64}, ["8192 sums for a warp", "WN can be up to 32"]),
     ("sgemm_split", {"BK": 64}, ["BK can be up to 32"]),
     ("sgemm_stream_k", {"WIDE": 2}, ["WIDE = 2", "1 or 4"]), ("sgemm_stream_k", {"BK": 12}, ["BK = 12 is no multiple of 8", "8 or 16"]),
+    ("sgemm_stages", {"TM": 12}, ["TM = 12"]), ("sgemm_wide_stores", {"WIDE": 2}, ["WIDE = 2", "1 or 4"]),
     ("sgemm_stream_k", {"STAGES": 8, "BK": 32}, ["8 stages", "401408 bytes", "227 KiB"]),
     ("sgemm_stream_k", {"BM": 192, "BN": 192}, ["288 threads", "evenly"]),
     ("dgemm_mma", {"BK": 24}, ["BK = 24 is no multiple of 16", "16 or 32"]), ("dgemm_mma", {"BK": 32}, ["70656 bytes", "48 KiB"]),

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from difflib import SequenceMatcher
 
 import numpy as np
 import pytest
@@ -136,3 +137,23 @@ def test_unrolling_begins_where_square_tiles_are():
     tiled, unrolled = run("sgemm_tiled", A, B, backend="sim", **square), run("sgemm_unrolled", A, B, backend="sim", TILE=16)
     np.testing.assert_array_equal(tiled.C, unrolled.C)
     assert [tiled.count(name) for name in ("sectors", "wavefronts")] == [unrolled.count(name) for name in ("sectors", "wavefronts")]
+
+
+def changed_lines(one, two):
+    """Return how many lines of code of a kernel are not in the next one, and which lines of the next one are new."""
+    texts = [code_only(get(name).path.read_text(encoding="utf-8")).replace(name, "name").splitlines() for name in (one, two)]
+    matches = SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+    return sum(b - a for what, a, b, *_ in matches if what != "equal"), [
+        line for what, *_, a, b in matches if what != "equal" for line in texts[1][a:b]]
+
+
+def test_a_rung_to_stream_k_changes_one_thing():
+    gone, there_and_back = changed_lines("sgemm_stages", "sgemm_serpentine")
+    assert (gone, len(there_and_back)) == (1, 4)
+    assert "const int col = i % 2 ? TN - 1 - j : j;" in there_and_back
+    _, stores = changed_lines("sgemm_serpentine", "sgemm_wide_stores")
+    code = code_only(get("sgemm_wide_stores").source)
+    assert all(code.index(line) > code.index("load(0, 0)") for line in stores if len(line) > 30), "only the end of the kernel is new"
+    gone, shared_out = changed_lines("sgemm_wide_stores", "sgemm_stream_k")
+    assert gone < 12
+    assert '#include "stream_k.cuh"' in shared_out

@@ -18,7 +18,8 @@ NOT_ASSERTED = {
     **dict.fromkeys(("sgemm_vectorized", "sgemm_warp_tile", "sgemm_double_buffered"), {THREAD, BLOCK}),
     **{f"sgemm_{idea}": {"TA * TB <= 32768", "TA/by * TB/bx <= 128"} for idea in ("outputs", "readonly", "rank1", "dots")},
     **{f"dgemm_{idea}": {"TA * TB <= 16384", "TA/by * TB/bx <= 64"} for idea in ("outputs", "readonly", "rank1", "dots")},
-    "sgemm_stream_k": {THREAD, WARPS, *STAGES}, "dgemm_stream_k": {WARPS, "WM * WN <= 2048", *STAGES},
+    **dict.fromkeys(("sgemm_stages", "sgemm_serpentine", "sgemm_wide_stores", "sgemm_stream_k"), {THREAD, WARPS, *STAGES}),
+    "dgemm_stream_k": {WARPS, "WM * WN <= 2048", *STAGES},
     "dgemm_mma": {"WM * WN <= 2048"}, "dgemm_stages": {WARPS, "WM * WN <= 2048"},
     "micro_outer": {"TM * TN + TM + TN + 32 <= registers of a thread"},
 }
@@ -27,7 +28,8 @@ IMPLIED = {
     "sgemm_padded": {"4 * TILE * (2*TILE + PAD) <= 49152"}, "sgemm_method8": {"4 * BK * (COLS + 1) <= 49152"},
     "sgemm_outer_rows": {"4 * BK * (ROWS + 1) <= 49152"}, "sgemm_prefetched": {"BN/TN × BM/TM <= 1024"},
     **dict.fromkeys(("sgemm_warp_tile", "sgemm_double_buffered", "sgemm_wmma", "sgemm_mma", "sgemm_split", "dgemm_mma"), {WARPS}),
-    "sgemm_stream_k": {"WM % TM == 0", "WN % TN == 0"}, "dgemm_stream_k": {"8 * BM * BN <= bytes of all stages, or SLICES == 1"},
+    **dict.fromkeys(("sgemm_stages", "sgemm_serpentine", "sgemm_wide_stores", "sgemm_stream_k"), {"WM % TM == 0", "WN % TN == 0"}),
+    "dgemm_stream_k": {"8 * BM * BN <= bytes of all stages, or SLICES == 1"},
 }
 
 

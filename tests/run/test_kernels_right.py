@@ -42,8 +42,11 @@ for letter in "sd":
         f"{letter}gemm_ilp": ({}, {"TILE": 16, "OUT": 16}, {"TILE": 6, "OUT": 3}),
     }
     SIZES |= {f"{letter}gemm_{idea}": OUTPUTS for idea in ("outputs", "readonly", "rank1", "dots")}
-SIZES["sgemm_stream_k"] = ({}, {"BM": 32, "BN": 32, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "blocks": 7},
-                           {"BM": 64, "BN": 32, "BK": 32, "WM": 32, "WN": 32, "TM": 8, "TN": 4, "STAGES": 4, "blocks": 5, "TRANSA": 0})
+RUNGS = ("sgemm_stages", "sgemm_serpentine", "sgemm_wide_stores")
+AHEAD = ({"BM": 32, "BN": 32, "WM": 16, "WN": 32, "TM": 4, "TN": 4},
+         {"BM": 64, "BN": 32, "BK": 32, "WM": 32, "WN": 32, "TM": 8, "TN": 4, "STAGES": 4, "TRANSA": 0})
+SIZES |= {name: ({}, *AHEAD) for name in RUNGS}
+SIZES["sgemm_stream_k"] = ({}, *({**tile, "blocks": blocks} for tile, blocks in zip(AHEAD, (7, 5), strict=True)))
 SIZES["dgemm_stream_k"] = ({}, {"BM": 32, "BN": 32, "WM": 16, "WN": 32, "STAGES": 2, "blocks": 3},
                            {"BM": 32, "BN": 64, "BK": 32, "WM": 32, "WN": 32, "SLICES": 2, "STAGES": 3, "blocks": 11})
 SIZES["dgemm_mma"] = ({}, {"BM": 32, "BN": 32, "WM": 16, "WN": 32}, {"BM": 48, "BN": 64, "BK": 32, "WM": 48, "WN": 16})
