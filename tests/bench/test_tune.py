@@ -187,6 +187,29 @@ def test_processes_on_the_simulator_give_what_this_process_gives():
     assert all(r.correct for r in here.found.done)
 
 
+@pytest.mark.slow
+def test_pruning_on_a_dask_cluster_loses_nothing(monkeypatch, tmp_path):
+    """Two worker processes on the simulator: each has one task at a time, and what comes back prunes what is still here."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(tune, "combinations", lambda *wanted: combinations(*wanted)[::28])
+    wanted = {"kernel": "sgemm_stream_k", "products": [(64, 64, 256)], "backend": "sim", "progress": False}
+    out = tmp_path / "tuned.jsonl"
+    with (distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+          distributed.Client(cluster) as client):
+        executor = client.get_executor()
+        there = tune.tune(executor=executor, at_once=2, out=out, **wanted)
+        again = tune.tune(executor=executor, at_once=2, out=out, resume=True, **wanted)
+    here, every = tune.tune(**wanted), tune.tune(prune=False, **wanted)
+    for found in (there, here):
+        assert {p: r.identity for p, r in found.best.items()} == {p: r.identity for p, r in every.best.items()}
+        assert [r.identity for r in found.found.records] == [r.identity for r in every.found.records], "the order of the bounds"
+        assert found.found.failed == ()
+    best, = there.best.values()
+    assert all(there.bounds[r.identity] > there.seconds(best) for r in there.found.pruned)
+    assert 2 <= len(there.found.pruned) < len(here.found.pruned), "both workers had a task before anything came back"
+    assert again.found.reused == again.found.planned == len(journal.read(out)), "the pruned ones are in the file, too"
+
+
 def test_the_command_says_that_nothing_was_measured(tmp_path, capsys):
     out, svg = tmp_path / "tuned.jsonl", tmp_path / "tuned.svg"
     wanted = ["tune", "--kernel", "sgemm_coalesced", "--sizes", "20,24x20x16", "--backend", "sim", "--out", str(out), "--chart", str(svg)]

@@ -89,5 +89,6 @@ def choice_by_size(sizes: Sequence[int]) -> Picture:
     others = {name: {N: 2e-9 * N**3 / row[key] for N, row in rows.items()}
               for name, key in (("its best in the race", "ours"), ("cuBLAS", "library"))}
     before = [line for line in speeds_before().values() if line.keys() & chosen.keys()]
-    ax = chosen_speeds(before, chosen, others, style.axes(width=7.6, height=4.4), label=f"cuBLAS and the race {race.label};\nthe kernels before {data.load('tuned').label}")
+    label = f"cuBLAS and the race {race.label};\nthe kernels before {data.load('tuned').label}"
+    ax = chosen_speeds(before, chosen, others, style.axes(width=7.6, height=4.4), label=label)
     return render(ax, describe_choice(chosen, others, at=tuple(sizes)))
