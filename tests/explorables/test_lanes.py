@@ -65,6 +65,11 @@ def test_the_pieces_are_what_the_lanes_store(name):
     assert np.prod([states()["at"][name][side] for side in ("rows", "columns")]) == 2048
 
 
+def test_one_piece_is_the_placement_of_sgemm_vectorized():
+    assert pieces(traced("sgemm_vectorized")) == states()["at"]["wide"]["pieces"]
+    assert traced("sgemm_vectorized").count("wavefronts", "load") == traced("wide").count("wavefronts", "load")
+
+
 def test_lanes_in_squares_share_rows_and_columns_and_lanes_in_rows_do_not():
     for name, squares in (("fed", True), ("plain", False)):
         first = [mine[0][:2] for mine in states()["at"][name]["pieces"]]
