@@ -3,6 +3,7 @@
 from course_lib import data
 from course_lib.explorables.stages import SMALL, STAGES, copies_alone, recorded
 from course_lib.lessons.stages.tiles import step_bytes
+from course_lib.model.stages import period
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
@@ -18,7 +19,7 @@ def promised(stages: int, dram: bool, product: str = "whole", tile: str = SMALL)
     >>> promised(2, True), promised(3, True)
     (1280.5, 1047.3)
     """
-    return max(recorded(stages, tile, product, "zeros"), copies_alone(tile, True, dram) / (stages - 1))
+    return period(stages, copies_alone(tile, True, dram), recorded(stages, tile, product, "zeros"))
 
 
 def alone() -> Table:
