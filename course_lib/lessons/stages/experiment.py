@@ -45,7 +45,7 @@ def law() -> Table:
 @style.styled
 def law_drawn() -> Picture:
     """Draw the recorded cycles per step over the number of stages, and the law's as lines, from the L2 and from DRAM."""
-    only = style.axes(width=10.0, height=4.4)
+    only = style.axes(width=8.6, height=3.7)
     figure = only.figure
     only.remove()
     panels, told = figure.subplots(1, 2, sharey=True), []
@@ -77,7 +77,7 @@ def best_rate() -> float:
 @style.styled
 def bandwidth() -> Picture:
     """Draw the bytes per cycle of the copies alone over the bytes that are on their way, and Little's law as lines."""
-    ax = style.axes(width=9.0, height=4.4)
+    ax = style.axes(width=8.2, height=3.6)
     ahead, told = STAGES[1:], []
     for (name, dram), colour, marker in zip(MEMORIES.items(), style.CYCLE, style.MARKERS, strict=False):
         way, found = [(stages - 1) * STEP / 1024 for stages in ahead], [rate(stages, dram) for stages in ahead]
