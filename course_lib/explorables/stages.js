@@ -29,7 +29,7 @@ const positionOf = (values, stages = values.stages) => `${values.product}|${stag
 export function sceneOf(values, states, before = null, at = 0) {
   const tiles = states.at[positionOf(values)], alone = states.at[positionOf(values, 1)], [latency, source] = states.latencies[values.product][values.latency];
   const times = [...new Set([0, ...tiles.flat()])].sort((a, b) => a - b), [multiply] = states.products[values.product], steps = times.length - 1;
-  return { tiles, times, multiply, latency, source, stages: values.stages, bytes: states.bytes[values.product],
+  return { tiles, times, multiply, latency, source, stages: values.stages, bytes: states.bytes[values.product], recorded: states.recorded[positionOf(values)],
     span: alone.at(-1)[3], steps, begin: before && at >= before.steps - EPS ? steps : 0,      // who has seen the end sees the next one at once
     seconds: step => clamp(((times[step + 1] ?? times[step]) - times[step]) / 450, 0.35, 1.6), answer: counted(tiles, tiles.at(-1)[3]).idle };
 }
@@ -106,6 +106,7 @@ function drawRows(pen, view, where) {
       box(pen, view, { x, y: y + (slot - side) / 2, w: side, h: side });
     }
   });
+  if (scene.stages > 1) write(pen, view, `${view.narrow ? "one stage" : "with one stage the last product"} ends here, after ${comma(scene.span)} cycles`, rows.x + rows.w - 0.5 * text, rows.y + 1.2 * text, { align: "right", size: 0.96, most: 0.62 * rows.w });
   box(pen, view, rows, 0.5);
 }
 
@@ -176,7 +177,8 @@ export function says(view, step) {
     return `Cycle ${comma(cycle)}: ${product}, and ${way}. Idle so far: ${plural(comma(now.idle), "cycle")}.`;
   }
   const whole = now.idle + now.busy;
-  return `All ${tiles.length} steps are multiplied after ${comma(cycle)} cycles. Between the first product and the last the tensor cores were idle for ${comma(now.idle)} of ${comma(whole)} cycles, ${Math.round((100 * now.idle) / whole)} %.`;
+  const each = (tiles.at(-1)[2] - tiles[0][2]) / (tiles.length - 1), recorded = scene.recorded ? ` A step took ${comma(each)} cycles here, and ${comma(scene.recorded)} when it was recorded on the GPU.` : "";
+  return `All ${tiles.length} steps are multiplied after ${comma(cycle)} cycles. Between the first product and the last the tensor cores were idle for ${comma(now.idle)} of ${comma(whole)} cycles, ${Math.round((100 * now.idle) / whole)}\u00a0%.${recorded}`;
 }
 const when = (view, step) => (step <= 0 ? "before the first cycle" : `cycle ${comma(view.scene.times[step])}, event ${step} of ${view.scene.steps}`);
 export function describes(view, step) {
@@ -203,7 +205,7 @@ export const picture = {
   controls: states => [
     { kind: "range", key: "stages", label: "Stages", name: "Stages: steps whose tiles have room in shared memory", min: 1, max: 6, says: values => plural(values.stages, "stage") },
     { kind: "range", key: "latency", label: "Latency", name: "Latency: how long copies are on their way", min: 0, max: states.latencies.small.length - 1, says: values => { const [cycles, source] = states.latencies[values.product][values.latency]; return `${comma(cycles)} cycles, ${source}`; } },
-    { kind: "choice", key: "product", label: "Product", options: Object.entries(states.products).map(([product, [cycles, words]]) => [product, `${words}: ${comma(cycles)}`]) },
+    { kind: "choice", key: "product", label: "Product", options: Object.entries(states.products).map(([product, [, words]]) => [product, words]) },
   ],
   scene: sceneOf, draw, says, when, describes, hit,
 };

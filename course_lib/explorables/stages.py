@@ -16,7 +16,7 @@ STAGES = tuple(range(1, 7))         # six stages of the large tile still fit in 
 SMALL, LARGE = "64 × 64, 8 warps", "128 × 128"         # of the recording
 PLACES = {"one multiprocessor asks the L2": (False, False), "all ask the L2": (True, False), "all ask DRAM": (True, True),
           "one multiprocessor asks DRAM": (False, True)}         # whether all multiprocessors run, and whether A and B lie in DRAM
-PRODUCTS = {"small": "64 × 64", "large": "128 × 128", "ideal": "64 × 64 at the peak rate"}
+PRODUCTS = {"small": "64 × 64", "large": "128 × 128", "ideal": "64 × 64 at peak"}
 
 
 def recorded(stages: int, tile: str = SMALL, product: str = "whole", copies: str = "real", blocks: int = 1, everywhere: bool = True,
@@ -66,6 +66,9 @@ def states() -> dict[str, Any]:
     return {"tiles": TILES, "latencies": {product: [list(one) for one in latencies(product)] for product in PRODUCTS},
             "products": {product: [product_cycles(product), words] for product, words in PRODUCTS.items()},
             "bytes": {product: 8 * 2 * (128 if product == "large" else 64) * BK for product in PRODUCTS},
+            "recorded": {f"{product}|{stages}|{n}": round(recorded(stages, tile, everywhere=everywhere, dram=dram))
+                         for product, tile in (("small", SMALL), ("large", LARGE)) for stages in STAGES
+                         for n, (everywhere, dram) in enumerate(PLACES.values())},
             "at": {key: [[p.issued, p.arrived, p.begun, p.done] for p in parcels] for key, parcels in found.items()}}
 
 

@@ -84,7 +84,7 @@ def stages_needed(latency: float, multiply: float) -> int:
     return math.ceil(latency / multiply) + 1
 
 
-def period(stages: int, latency: int, multiply: int) -> float:
+def period(stages: int, latency: float, multiply: float) -> float:
     """Return the cycles per step in the long run.
 
     >>> [period(stages, 692, 512) for stages in (1, 2, 3)]

@@ -3,10 +3,10 @@
 from course_lib.explorables import tiles_on_their_way
 from course_lib.lessons.stages.experiment import alone, bandwidth, blocks, law, law_drawn, warps
 from course_lib.lessons.stages.flight import during_products, in_flight
-from course_lib.lessons.stages.layouts import layout, padding, who_holds_what
+from course_lib.lessons.stages.layouts import padding, who_holds_what
 from course_lib.lessons.stages.tiles import bytes_on_the_way
 from course_lib.lessons.stages.times import scoreboard
 from course_lib.model.stages import stages_needed
 
-__all__ = ["alone", "bandwidth", "blocks", "bytes_on_the_way", "during_products", "in_flight", "law", "law_drawn", "layout", "padding",
+__all__ = ["alone", "bandwidth", "blocks", "bytes_on_the_way", "during_products", "in_flight", "law", "law_drawn", "padding",
            "scoreboard", "stages_needed", "tiles_on_their_way", "warps", "who_holds_what"]

@@ -3,6 +3,7 @@
 from course_lib import data
 from course_lib.explorables.stages import SMALL, STAGES, copies_alone, recorded
 from course_lib.lessons.stages.tiles import step_bytes
+from course_lib.model.stages import period
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
@@ -18,7 +19,7 @@ def promised(stages: int, dram: bool, product: str = "whole", tile: str = SMALL)
     >>> promised(2, True), promised(3, True)
     (1280.5, 1047.3)
     """
-    return max(recorded(stages, tile, product, "zeros"), copies_alone(tile, True, dram) / (stages - 1))
+    return period(stages, copies_alone(tile, True, dram), recorded(stages, tile, product, "zeros"))
 
 
 def alone() -> Table:
@@ -44,7 +45,7 @@ def law() -> Table:
 @style.styled
 def law_drawn() -> Picture:
     """Draw the recorded cycles per step over the number of stages, and the law's as lines, from the L2 and from DRAM."""
-    only = style.axes(width=10.0, height=4.4)
+    only = style.axes(width=8.6, height=3.7)
     figure = only.figure
     only.remove()
     panels, told = figure.subplots(1, 2, sharey=True), []
@@ -76,7 +77,7 @@ def best_rate() -> float:
 @style.styled
 def bandwidth() -> Picture:
     """Draw the bytes per cycle of the copies alone over the bytes that are on their way, and Little's law as lines."""
-    ax = style.axes(width=9.0, height=4.4)
+    ax = style.axes(width=8.2, height=3.6)
     ahead, told = STAGES[1:], []
     for (name, dram), colour, marker in zip(MEMORIES.items(), style.CYCLE, style.MARKERS, strict=False):
         way, found = [(stages - 1) * STEP / 1024 for stages in ahead], [rate(stages, dram) for stages in ahead]

@@ -1,13 +1,11 @@
-"""Who holds what of a product in float64, which padding keeps the banks apart, and a padded tile in CuTe's notation."""
+"""Who holds what of a product in float64, and with which padding its loads have no bank conflicts."""
 
 import re
 from typing import Any
 
-from matplotlib.patches import Rectangle
-
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons.stages.tiles import SMALL
-from course_lib.plots import Table, render, style
+from course_lib.plots import Table, render
 from course_lib.plots.lane_shares import FLOAT64, describe_lane, draw_lane, lane_share
 from course_lib.plots.picture import Picture
 from course_lib.run import RunResult, counter_name, run
@@ -43,22 +41,3 @@ def padding() -> Table:
         rows.append((doubles, *(f"{one:.0f}" for one in each), f"{result.count('conflicts'):,}"))
     header = ("unused doubles per row", "wavefronts per load of As", "wavefronts per load of Bs", "conflicts in all")
     return Table(header, rows, "dgemm_mma with tiles of 64 × 64, N = 64; simulated. 32 doubles are 64 words: at best two wavefronts")
-
-
-@style.styled
-def layout(rows: int = 4, columns: int = 8, pad: int = 4) -> Picture:
-    """Draw a padded tile: each element with its place in memory, the places that nobody uses, and the strides."""
-    stride = columns + pad
-    ax = style.axes(width=8.4, height=3.2)
-    for row in range(rows):
-        for col in range(stride):
-            used = col < columns
-            colour, hatch = (style.SKY, "") if used else ("none", "///")
-            ax.add_patch(Rectangle((col, row), 1, 1, edgecolor=style.INK, linewidth=0.8, facecolor=colour, hatch=hatch))
-            if used:
-                ax.text(col + 0.5, row + 0.5, str(stride * row + col), ha="center", va="center", fontsize=13)
-    ax.set(xlim=(-0.1, stride + 0.1), ylim=(rows + 0.1, -0.1), title=f"({rows}, {columns}) : ({stride}, 1)")
-    ax.set_aspect("equal")
-    ax.axis("off")
-    return render(ax, f"A tile of {rows} × {columns} elements whose rows are {stride} places long. Element (i, j) is in place "
-                      f"{stride} i + j: a step down is {stride} places, one to the right 1. The last {pad} places of each row are unused.")
