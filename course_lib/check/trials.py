@@ -77,7 +77,7 @@ class Trials:
             except simt.SimtError as error:
                 wrong = str(error)
             if wrong is not None:
-                self.outcomes[number] = replace(self.outcomes[number], passed=False)
+                self.outcomes[number:] = [replace(outcome, passed=None if i else False) for i, outcome in enumerate(self.outcomes[number:])]
                 self.note(reports.of_order(wrong, case))
                 return
 

@@ -4,7 +4,7 @@ import { clamp, explorable, plural } from "./stage.js";
 
 const HUES = { light: ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7a00", "#6a51a3"],
   dark: ["#3d9fd8", "#f0b429", "#2fc295", "#e39cc4", "#8fd0f5", "#f08a4b", "#c9bb3c", "#a18fd6"] };
-const EPS = 1e-6, SECONDS = 6, BAND = 8;
+const EPS = 1e-6, SECONDS = 6, BAND = 8, SLOT = 0.04, IDLE = 0.2;    // the last two: how much ink is in an empty column, and in idle time
 
 // ---- who computes what -------------------------------------------------------------------------------------------------------------
 export const shareBegins = (who, units, blocks) => Math.floor(units / blocks) * who + Math.min(units % blocks, who);
@@ -99,6 +99,15 @@ const paleness = (scene, piece) => (piece.last < scene.depth ? 0.5 : 1);
 
 function drawColumns(pen, view, where) {
   const { scene, at, text } = view, { columns, wide, tall } = where, bottom = columns.y + columns.h, gap = wide > 4 ? 0.8 : 0.3;
+  scene.loads.forEach((load, i) => {
+    const x = columns.x + i * wide, idle = Math.max(at - load, 0) * scene.cost * tall;
+    pen.fillStyle = view.ink;
+    pen.globalAlpha = SLOT;
+    pen.fillRect(x + gap / 2, columns.y, wide - gap, columns.h);
+    pen.globalAlpha = IDLE;
+    pen.fillRect(x + gap / 2, bottom - load * scene.cost * tall - idle, wide - gap, idle);
+    pen.globalAlpha = 1;
+  });
   for (const piece of scene.placed) {
     const steps = Math.min(at - piece.start, piece.last - piece.first);
     if (steps <= 0) continue;
@@ -165,12 +174,12 @@ function drawTold(pen, view, { told, columns }) {
 }
 
 function drawLegend(pen, view, where) {
-  const { text } = view, items = [[1, "ends its tile"], [0.5, "leaves a partial sum to a later block"]];
+  const { text } = view, items = [[view.hues[0], 1, "ends its tile"], [view.hues[0], 0.5, "leaves a partial sum"], [view.ink, IDLE, "idle"]];
   let { x } = where.columns;
   const y = where.foot;
-  for (const [alpha, words] of items) {
+  for (const [colour, alpha, words] of items) {
     pen.globalAlpha = alpha;
-    pen.fillStyle = view.hues[0];
+    pen.fillStyle = colour;
     pen.fillRect(x, y - 0.75 * text, 0.9 * text, 0.9 * text);
     pen.globalAlpha = 1;
     x += 1.3 * text;
@@ -198,7 +207,7 @@ export function says(view, step) {
 const when = (view, step) => (step <= 0 ? "before the first k-step" : `k-step ${step} of ${view.scene.steps}`);
 export function describes(view, step) {
   const { scene } = view, ratio = step >= scene.steps ? ` The busiest over the mean is ${(scene.busiest / scene.mean).toFixed(2)}.` : "";
-  return `${says(view, step)}${ratio} A column for each multiprocessor, on which pieces of tiles are stacked; beside it C, whose tiles fill.`;
+  return `${says(view, step)}${ratio} A column for each multiprocessor, on which pieces of tiles are stacked, and idle time is grey; beside it C, whose tiles fill.`;
 }
 
 function hit(view, x, y) {

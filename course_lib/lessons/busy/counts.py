@@ -115,8 +115,8 @@ def left_out() -> Table:
             said = "not tried" if report is None else "right" if report.right else report.findings[0].kind
             table.append((name, said, *(f"{found[shape]['wrong_launches']} wrong, {_results(found[shape]['results'])}" for shape in shapes)))
     return Table(("kernel", "check, simulated", *(" × ".join(map(str, shape)) for shape in shapes)), table,
-                 f"M × N × K: of {rows[0]['launches']} launches with {rows[0]['blocks']} blocks, those with a wrong element, and how many "
-                 f"different results all gave; {readings.label}. check fills C with NaN, so what adds to C is not tried")
+                 f"By M × N × K: how many of {rows[0]['launches']} launches were wrong, and how many different results they gave; "
+                 f"{rows[0]['blocks']} blocks; {readings.label}")
 
 
 def _results(number: int) -> str:
