@@ -52,6 +52,21 @@ SIZES = (Size.square(48), Size.square(512, 528), Size.square(512))
 SHOWN = (SIZES[0], SIZES[2])
 TIMED = (Size.square(1024, 1040), Size.square(1024))
 SMALL = (Size.square(120), Size.square(128))
+# Floats from one row of B to the next, for a B of 1024 equal rows: 0 has them in one place, so that nothing of B has to be fetched.
+LAYOUTS = (0, TIMED[0].ldb, TIMED[1].ldb)
+FOUR_SUMS = """\
+for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j) {
+        float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        for (int k = 0; k < K; k += 4) {
+            s0 += A(i, k) * B(k, j);
+            s1 += A(i, k + 1) * B(k + 1, j);
+            s2 += A(i, k + 2) * B(k + 2, j);
+            s3 += A(i, k + 3) * B(k + 3, j);
+        }
+        C(i, j) += s0 + s1 + s2 + s3;
+    }
+"""
 
 
 @dataclass(frozen=True)
