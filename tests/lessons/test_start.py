@@ -206,7 +206,8 @@ def test_later_recordings_read_the_clock_and_the_librarys_time_differs():
     read = [row for row in together.find(N=N) if row["parameters"] == tiles.get(row["kernel"])]
     assert len({row["kernel"] for row in read} | set(again)) == 12
     clocks = [row["clock_mhz"] for row in closing.find(N=N) if row["kernel"] in NAMES] + [row["mhz"] for row in read]
-    assert f"When twelve of the 13 kernels were timed again three days later, the clock was read, too: it ran at {min(clocks):,} to {max(clocks):,} MHz" in PROSE
+    assert "When twelve of the 13 kernels were timed again three days later, the clock was read, too" in PROSE
+    assert f"it ran at {min(clocks):,} to {max(clocks):,} MHz" in PROSE
     assert f"a difference of {100 * (max(clocks) / min(clocks) - 1):.1f} %" in PROSE
 
 

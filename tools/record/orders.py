@@ -23,7 +23,7 @@ import numpy as np
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.kernels import cpu_kernel
 from course_lib.kernels.cpu import ORDERS
-from course_lib.lessons.triple_loop.turns import CLOCK, FOUR_SUMS, LAYOUTS, SIZES, SMALL, TIMED, RoundTimes, Size, prepared
+from course_lib.lessons.triple_loop.turns import CLOCK, LAYOUTS, SIZES, SMALL, TIMED, RoundTimes, Size, four_steps, prepared
 from course_lib.run import matches
 from course_lib.run.cpu import build_cpu, resolve_cpu
 from course_lib.run.stopwatch import fastest, launches_for
@@ -76,7 +76,7 @@ def apart_rows(seconds: float) -> list[dict[str, Any]]:
     for ldb in LAYOUTS:
         B = row if ldb == 0 else Size.square(N, ldb).matrices()[1]
         B[:] = row
-        for name, program in (("ijk", "gemm_ijk"), ("ijk, four sums", FOUR_SUMS), ("ikj", "gemm_ikj")):
+        for name, program in (("ijk", "gemm_ijk"), ("one sum", four_steps(1)), ("four sums", four_steps(4))):
             call = call_with(program, A, B, ldb, C)
             call()
             if not matches(C, A, np.ascontiguousarray(np.broadcast_to(row, (N, N)))):
@@ -116,7 +116,7 @@ def rows_of(seconds: float) -> list[dict[str, Any]]:
 @click.option("--apart", is_flag=True, help="Only a B of equal rows in several layouts.")
 def command(out: Path, seconds: float, apart: bool) -> None:
     """Record, and print what was found."""
-    rows, names = (apart_rows(seconds), {"gemm_ijk", "gemm_ikj"}) if apart else (rows_of(seconds), {name for name, _ in plan()})
+    rows, names = (apart_rows(seconds), {"gemm_ijk"}) if apart else (rows_of(seconds), {name for name, _ in plan()})
     sources = {name: fingerprint_of(cpu_kernel(name)) for name in sorted(names)}
     name, how = ("cpu_apart", "record orders --apart") if apart else ("cpu_orders", "record orders")
     write_recording(out, name, rows, sources, how, cpu_name())

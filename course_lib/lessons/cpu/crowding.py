@@ -43,7 +43,7 @@ def wanted(block: int, apart: int, cache: CacheShape) -> Counter[int]:
 
 @style.styled
 def sets(block: int = 16) -> Picture:
-    """Draw the sets of the first cache, and the lines of a block of B in those to which they belong: rows of 1024 floats above, of 1040 below."""
+    """Draw the sets of the first cache, and which lines of a block of B belong to them: rows of 1024 floats above, of 1040 below."""
     cache = first_cache()
     ax = style.axes(width=8.4, height=4.2)
     figure = ax.get_figure(root=True)
@@ -56,7 +56,7 @@ def sets(block: int = 16) -> Picture:
         ax.set_title(f"Rows {apart} floats apart: {block} lines belong to {_many(len(found))}")
         said.append(f"rows that begin {apart} floats apart: {block} lines in {_many(len(found))}")
     ax.set_xlabel("set")
-    about = f"The {cache.sets} sets of the first cache which hold {cache.ways} lines each, and the lines of a {block} × {block} block of B"
+    about = f"The {cache.sets} sets of the first cache, which hold {cache.ways} lines each, and the lines of a {block} × {block} block of B"
     return render(figure, f"{about}. {'; '.join(said)}.")
 
 
