@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 # Files that hold rows, not `Record`s.
-NAMES = ("ballast", "candidates", "choices", "closing", "coalescing", "cpu_orders", "cpu_roof", "filling", "library", "micro",
-         "mma", "pipeline", "race", "sharing", "stages", "together", "traffic", "training", "tried", "vectors")
+NAMES = ("ballast", "candidates", "choices", "closing", "coalescing", "cpu_apart", "cpu_orders", "cpu_roof", "filling", "library",
+         "micro", "mma", "pipeline", "race", "sharing", "stages", "together", "traffic", "training", "tried", "vectors")
 
 
 @dataclass(frozen=True)

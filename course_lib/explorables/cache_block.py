@@ -7,7 +7,7 @@ from course_lib.explorables.explorable import Explorable, module_text
 
 N = 32                                  # rows and columns of A, B and C
 LINE, FLOAT = 64, 4                     # bytes of a cache line and of an element
-BLOCKS, CACHES = (4, 8, 16), (1024, 2048, 4096, 8192)
+BLOCKS, CACHES = (4, 8, 16), (1024, 2048, 3072, 4096, 8192)
 
 
 class CacheBlock(Explorable):
@@ -30,7 +30,7 @@ def cache_blocks(block: int = 16, cache: int = 4096) -> CacheBlock:
     block
         Rows and columns of a block: 4, 8 or 16.
     cache
-        Bytes of the cache: 1024, 2048, 4096 or 8192.
+        Bytes of the cache: 1024, 2048, 3072, 4096 or 8192.
     """
     states = {"N": N, "perLine": LINE // FLOAT, "bytesPerLine": LINE, "blocks": BLOCKS, "caches": CACHES}
     return CacheBlock(states=states, values={"block": block, "cache": cache})

@@ -92,13 +92,26 @@ def test_what_the_controls_show():
     plain = loops.count_order("ikj").per_multiply_add
     assert counted[32, 4] > plain
     assert 10 < plain / counted[32, 8] < 11, "ten times fewer"
-    assert 3 * 4 * 32 * 32 == 12 * 1024 > 8 * 1024, "and yet three blocks do not fit"
+    assert 2 * 4 * 32 * 32 == 8 * 1024, "two blocks"
     assert loops.count_blocks(32, cache=8192).fetched["C"] == 4 * 1024, "C anew for each k0"
+    assert loops.count_blocks(32, cache=8192).per_multiply_add == 3 / (16 * 32)
     quarter = loops.count_blocks(4).fetched
     said_by_the_formula = 128**3 // (16 * 4)
     assert (quarter["A"], quarter["B"]) == (said_by_the_formula, 4 * said_by_the_formula)
     said("blocks of 4 × 4 fetch four times as many lines of B as it says", "For A they fetch just what it says",
-         "fetch eight times as many lines", "ten times fewer lines than ikj")
+         "fetch eight times as many lines", "still ten times fewer than ikj fetches")
+
+
+def test_a_and_b_need_one_block_and_some_lines_and_c_needs_four_blocks():
+    lines = {many: loops.count_blocks(16, cache=64 * many).fetched for many in (19, 20, 48, 63, 64)}
+    assert all((lines[many]["A"], lines[many]["B"]) == (8192, 8192) for many in (20, 48, 63, 64))
+    assert (lines[19]["A"], lines[19]["B"]) != (8192, 8192)
+    assert [lines[many]["C"] for many in (48, 64)] == [7744, 1024]
+    assert lines[63]["C"] > 7 * 1024, "one line less than four blocks"
+    said("20 lines will do", "7,744 lines of C are fetched and not 1,024",
+         "the 15 other lines of that block, 16 lines of A, and the lines of *two* blocks of B",
+         "63 lines. With the line itself that makes 64, or four blocks")
+    assert {1024 * kib for kib in (3, 8, 12)} <= {size for _, size in play.CACHES}
 
 
 def test_the_table_of_blocks_is_the_counts_and_the_formula():
@@ -112,7 +125,7 @@ def test_the_table_of_blocks_is_the_counts_and_the_formula():
 def test_a_picture_of_the_controls_says_its_numbers():
     ax, alt = play.picture(play.counted(16, 4096))
     assert [round(bar.get_width(), 4) for bar in ax.patches] == [0.0635, 0.0083, 0.0083]
-    assert alt.endswith("without blocks 0.0635, 16 × 16 0.0083, if blocks fit 0.0083.")
+    assert alt.endswith("without blocks 0.0635, 16 × 16 0.0083, by the formula 0.0083.")
     assert max(loops.count_order("ikj", cache=1024 * kib).per_multiply_add for kib in (1, 2)) < ax.get_xlim()[1], "every position fits"
     assert play.facts(play.counted(16, 4096))["lines per multiply-add"] == "0.0083"
 
@@ -166,9 +179,8 @@ def test_the_recorded_caches_are_as_the_prose_has_them():
     assert first * 1024 == 64 * 64 * ways, "64 sets of 64 bytes"
     assert ways == 12
     assert (first, first * 1024 // 64) == (48, 768)
-    said("has 48 KiB, or 768 lines, and is divided into 64 *sets* of 12 places each.")
-    said("all lines of a column want the same set of the first cache. It has 12 places",
-         f"1,024 lines in 64 sets are {1024 // 64} for {ways} places", "The second has 1,024 sets of 16 places")
+    said("has 48 KiB, or 768 lines, and is divided into 64 *sets*, each of which holds 12 lines.")
+    said(f"these are {1024 // 64} lines for each set, which holds {ways}", "the second cache, which has 1,024 sets of 16 lines")
     assert second * 1024 == 1024 * 16 * 64
     sets = {ld: {row * 4 * ld // 64 % 1024 for row in range(1024)} for ld in (1024, 1040)}
     assert {ld: min(1024, 16 * len(found)) for ld, found in sets.items()} == {1024: 256, 1040: 1024}, "of a column fit into the second"
@@ -212,7 +224,12 @@ def test_longer_rows_give_the_blocks_their_time():
     larger = [median("six_loops", 1024, p) for p in recorded.blocks_timed() if p["BI"] * p["BJ"] > 128 * 128]
     assert max(larger) < 0.95 * plain < min(median("six_loops", 1024, p) for p in (variants.YOURS, crowding.BEST))
     said("These blocks fetch no fewer lines than ikj, and are no faster. (Some larger blocks are faster")
-    said(f"Blocks of 16 × 16 fetch {fewer[4]:.1f} times fewer and are {faster[4]:.1f} times as fast",
+    formula = [crowding.COUNTED["ikj", 1024] / (crowding.ROWS * 1024**2 * float(cpu.lines_per_multiply_add(b, 1024))) for b in (16, 64)]
+    assert fewer[4] == round(formula[0], 2), "as the formula says"
+    ijk = {r["ldb"]: r["best_s"] for r in data.readings("cpu_orders").find(what="program", kernel="gemm_ijk", N=1024)}
+    said(f"at the end of each row of B made `ijk` {ijk[1024] / ijk[1040]:.1f} times as fast")
+    said(f"Blocks of 16 × 16 fetch {fewer[4]:.1f} times fewer, as the formula says, and are {faster[4]:.1f} times as fast",
+         f"For these the formula says {formula[1]:.0f} times fewer", f"Yet {fewer[5]:.0f} times fewer lines did not make",
          f"Blocks of 64 × 64 fetch {fewer[5]:.0f} times fewer and are **{faster[5]:.1f} times as fast** as ikj")
     assert recorded.recording().label in table.caption
     rounds = recorded.recording().find(what="conditions")[0]["rounds"]
@@ -263,13 +280,29 @@ def test_with_the_sets_of_the_first_cache_the_lines_of_b_depend_on_the_addresses
 
 
 @needs_c
+def test_longer_rows_save_ijk_lines_of_the_second_cache_and_not_of_the_first():
+    first, second = (CacheShape(r["kib"] * 1024, ways=r["ways"]) for r in recorded.recording().find(what="cache", level=1)
+                     + recorded.recording().find(what="cache", level=2))
+    per = {}
+    for ld in (1024, 1040):
+        A, B, C = (np.zeros((rows, ld), np.float32)[:, :1024] for rows in (2, 1024, 2))
+        for level, cache in enumerate((first, second), 1):
+            per[level, ld] = f"{count_lines('gemm_ijk', A, B, C, beta=1.0, cache=cache).per_multiply_add:.2f}"
+    said(f"ijk fetches {per[1, 1024]} lines per multiply-add with rows of 1024 floats, and {per[1, 1040]} with rows of 1040",
+         f"the same loops fetch {per[2, 1024]} lines per multiply-add with rows of 1024 floats, and {per[2, 1040]} with rows of 1040")
+
+
+@needs_c
 @pytest.mark.parametrize("program", crowding.PROGRAMS)
 @pytest.mark.parametrize("apart", [1024, 1040])
 def test_the_lines_with_sets_are_the_counters(program, apart):
-    A, B = (np.zeros((rows, apart), np.float32)[:, :1024] for rows in (crowding.ROWS, 1024))
+    A, B, C = (np.zeros((rows, apart), np.float32)[:, :1024] for rows in (crowding.ROWS, 1024, crowding.ROWS))
     kernel, parameters = crowding.PROGRAMS[program]
     text = variants.six_loops(**parameters) if parameters else kernel
-    assert count_lines(text, A, B, cache=crowding.first_cache()).total == crowding.COUNTED[program, apart]
+    counted = count_lines(text, A, B, C, beta=1.0, cache=crowding.first_cache())
+    assert counted.total == crowding.COUNTED[program, apart]
+    again = counted.fetched["C"] > 0.9 * counted.fetched["A"]
+    assert again is (program == 64 or (program, apart) == (16, 1024) or program == "ikj"), "C for each k0; ikj fetches A and C once"
 
 
 def test_a_block_of_b_wants_one_set_of_the_first_cache():
@@ -278,7 +311,7 @@ def test_a_block_of_b_wants_one_set_of_the_first_cache():
         assert (first.sets, first.sets * first.line) == (64, 4096)
         assert {row * 4 * 1024 // first.line % first.sets for row in range(16)} == {0}
         assert len({row * 4 * 1040 // first.line % first.sets for row in range(16)}) == 16
-    held, misses = [], []                               # of one set of 12 places, with the line used longest ago first
+    held, misses = [], []                               # of one set of 12 lines, with the line used longest ago first
     for use in range(3 * 16):
         misses.append(use % 16 not in held)
         held = [row for row in held if row != use % 16][-11:] + [use % 16]
@@ -287,13 +320,13 @@ def test_a_block_of_b_wants_one_set_of_the_first_cache():
         if use == 16:
             assert held == [*range(5, 16), 0], "fetching row 0 pushes out row 4"
     assert all(misses)
-    said("Rows 0 to 11 fill the places, and rows 12 to 15 push out rows 0 to 3", "Fetching it pushes out row 4")
+    said("Rows 0 to 11 fill the set, and rows 12 to 15 push out rows 0 to 3", "Fetching it pushes out row 4")
     said("after 64 lines, which are 4096 bytes, the first set follows again", "Rows of 1024 floats are 4096 bytes long",
-         "all 16 lines want the same set, which has 12 places")
+         "all 16 lines belong to the same set, which holds 12")
     assert cpu.sets().kind == "svg+xml", "a large SVG becomes a PNG, whose paper is white, and black where the page is dark"
     assert cpu.sets().alt.endswith("1024 floats apart: 16 lines in 1 set; rows that begin 1040 floats apart: 16 lines in 16 sets.")
-    assert sorted(crowding.wanted(16, 256, crowding.first_cache()).values()) == [4] * 4, "of 12 places"
-    said("rows of 256 floats spread the 16 lines of a block over 4 sets of 12 places")
+    assert sorted(crowding.wanted(16, 256, crowding.first_cache()).values()) == [4] * 4, "of 12"
+    said("rows of 256 floats spread the 16 lines of a block over 4 sets, each of which holds 12")
     assert variants.PADDED == 1040
 
 

@@ -185,12 +185,29 @@ def test_the_prose_says_what_was_recorded():
     assert f"The naive kernel takes {apart} times as long as cuBLAS." in PROSE
     assert f"Divide your factor by {apart}:" in PROSE
     closest = min(RIVALS, key=MS.get)
-    assert f"reaches {100 * MS[LIBRARY] / MS[closest]:.0f} % of the library's speed. It is in lesson 15" in PROSE
+    assert f"reaches {100 * MS[LIBRARY] / MS[closest]:.0f} % of the library's speed in this recording. It is in lesson 15" in PROSE
     assert NAMES[closest] == "warp tile"
     slower = {NAMES[kernel]: MS[kernel] / MS["sgemm_naive"] for kernel in RIVALS if MS[kernel] > MS["sgemm_naive"]}
     assert set(slower) == {"swapped", "coalesced"}
     assert f"*swapped* takes {slower['swapped']:.1f} times as long as the naive kernel, and" in PROSE
     assert f"takes {slower['coalesced']:.1f} times as long." in PROSE
+
+
+def test_later_recordings_read_the_clock_and_the_librarys_time_differs():
+    closing, together = (data.readings(name) for name in ("closing", "together"))
+    days = {int(found.date[-2:]) for found in (closing, together)}
+    assert days == {int(data.load("ladder").date[-2:]) + 3}, "three days later"
+    again = {row["kernel"]: row["median_s"] for row in closing.find(N=N) if row["kernel"] in NAMES}
+    library = 1e3 * again[LIBRARY] / MS[LIBRARY]
+    assert f"The library took {100 * (library - 1):.1f} % longer that day, and *warp tile* reached " \
+        f"{100 * again[LIBRARY] / again['sgemm_warp_tile']:.0f} %." in PROSE
+    tiles = {kernel: recorded_product(kernel).parameters for kernel in NAMES}
+    read = [row for row in together.find(N=N) if row["parameters"] == tiles.get(row["kernel"])]
+    assert len({row["kernel"] for row in read} | set(again)) == 12
+    clocks = [row["clock_mhz"] for row in closing.find(N=N) if row["kernel"] in NAMES] + [row["mhz"] for row in read]
+    assert "When twelve of the 13 kernels were timed again three days later, the clock was read, too" in PROSE
+    assert f"it ran at {min(clocks):,} to {max(clocks):,} MHz" in PROSE
+    assert f"a difference of {100 * (max(clocks) / min(clocks) - 1):.1f} %" in PROSE
 
 
 def test_the_notes_and_the_front_page_say_what_was_recorded():
@@ -245,9 +262,9 @@ def test_no_recording_is_faster_than_the_modelled_limit():
     assert f"{gpu.clock_mhz / 1000:.2f} billion times per second" in PROSE
     assert f"at least {1e3 * start.least_s():.2f} ms" in PROSE
     assert f"{gpu.bandwidth_gb_s:,.0f} GB/s · 2 / 8 = {gpu.bandwidth_gb_s * 2 / 8:,.0f} billion" in PROSE
-    gflops = recorded_product("sgemm_naive").gflops
-    assert f"The naive kernel does {gflops:,.0f} billion. (Its time is {MS['sgemm_naive']:.1f} ms, rounded from " \
-        f"{MS['sgemm_naive']:.2f} ms.)" in PROSE
+    gflops, ms = recorded_product("sgemm_naive").gflops, f"{MS['sgemm_naive']:.1f}"
+    assert f"does 2 · 4096³ operations in {ms} ms, which is about {round(gflops, -2):,.0f} billion per second" in PROSE
+    assert round(2e-6 * N**3 / float(ms), -2) == round(gflops, -2), "whoever divides by the rounded time gets the same"
 
 
 def test_the_readers_own_time_stands_beside_the_recorded_ones():

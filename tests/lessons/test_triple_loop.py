@@ -120,10 +120,10 @@ def test_what_cannot_be_counted_is_said(mine):
 
 def test_what_there_was_to_find_in_the_picture():
     per = {order: round(sum(counted(order, 16)) / N**3, 2) for order in ORDERS}
-    for letter in "jki":
-        low, high = sorted(per[order] for order in ORDERS if order[-1] == letter)
+    for letter, about in (("j", 0.1), ("k", 1), ("i", 2)):
+        assert all(per[order] == pytest.approx(about, abs=0.1) for order in ORDERS if order[-1] == letter)
         row = next(line for line in FOUND.splitlines() if line.strip().startswith(f"| {letter} |"))
-        assert f"{low:.2f} to {high:.2f}" in row
+        assert row.endswith(f"| {about} |")
     worst = sorted(ORDERS, key=lambda order: -sum(counted(order, 16)))[:2]
     assert sorted(worst) == ["jki", "kji"]
     assert sum(counted("ijk", 32)) > 10 * sum(counted("ikj", 32))
@@ -196,9 +196,45 @@ def test_the_factor_is_taken_apart_as_recorded():
     assert triple_loop.scoreboard().rows[2][4] == order, "as the table has it"
     assert f"{slow / less:.1f} · {order} is {slow / padded_fast:.0f}. The rest is the {100 * (padded_fast / fast - 1):.0f} %" in PROSE
     assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in turns.TIMED))
-    assert f"how much of the {order} is due to lines" in PROSE
+    assert f"With padding, `ijk` still takes {order} times as long as `ikj`. Does it wait for lines?" in PROSE
     assert f"{slow / less:.1f} for the rows of B, {order} for the order" in NOTES
     assert f"Of the {order} that are left" in NOTES
+
+
+def test_what_ijk_waits_for_is_as_recorded():
+    found = {(row["kernel"], row["ldb"]): row["best_s"] for row in data.readings("cpu_apart").find(what="program")}
+    table = triple_loop.waits()
+    assert table.header[2:] == ("four steps, one sum", "four steps, four sums")
+    assert [row[0] for row in table.rows] == ["1,024 floats apart", "1,040 floats apart", "all in the same 64 lines"]
+    for cells, ldb in zip(table.rows, (1024, 1040, 0), strict=True):
+        assert cells[1:] == tuple(f"{found[name, ldb]:.2f}" for name in ("ijk", "one sum", "four sums"))
+    assert "family 25" in table.caption
+    options = [data.readings(name).find(what="conditions")[0]["options"] for name in ("cpu_apart", "cpu_orders")]
+    assert options[0] == options[1]
+    none, padded, plain = (found["ijk", ldb] for ldb in (0, 1040, 1024))
+    less, far = f"{padded / none:.1f}", f"{plain / none:.1f}"
+    assert f"`ijk` takes {none:.2f} seconds. With padding it takes {padded:.2f}, which is {less} times as long, " \
+        f"and without padding {plain:.2f}, or {far} times as long." in PROSE
+    assert f"`ijk` becomes only {less} times as fast when hardly a line of B is left to fetch" in PROSE
+    chain = f"{found['one sum', 0] / found['four sums', 0]:.1f}"
+    assert f"With four sums they are {chain} times as fast" in PROSE
+    assert f"with four sums in turn, it becomes {chain} times as fast" in PROSE
+    assert found["one sum", 0] == pytest.approx(none, rel=0.1), "four steps with one sum take about as long"
+    assert f"{found['four sums', 1040]:.2f} seconds with it, and {found['four sums', 0]:.2f} where nothing has to be fetched" in PROSE
+    assert found["four sums", 1040] > 2 * found["four sums", 0], "more than double"
+    assert found["four sums", 1024] == pytest.approx(found["one sum", 1024], rel=0.05), "no faster without padding"
+    code = "".join(turns.four_steps(4).split()).replace("k+0", "k")
+    shown = next("".join(cell["source"]) for cell in CELLS if cell["id"] == "waits-text").split("```c")[1].split("```")[0]
+    assert "".join(shown.split()) in code, "the lesson shows what was timed"
+
+
+@pytest.mark.parametrize("sums", [1, 4])
+def test_four_steps_are_right_and_fetch_the_lines_of_ijk(sums):
+    text = "// %%c steps\n" + turns.four_steps(sums)
+    assert triple_loop.failed(triple_loop.tried(text)) == 0
+    found, plain = (triple_loop.count(program, N=32).fetched for program in (text, loops("ijk")))
+    assert [found[name] for name in "AB"] == [plain[name] for name in "AB"]
+
 
 
 def test_the_lines_of_the_scoreboard_are_worked_out_and_simulated():
@@ -280,6 +316,17 @@ def test_where_less_of_a_column_fits_ijk_is_slower():
     assert [time for _, time in parts] == sorted(time for _, time in parts)
     assert "in each pair, `ijk` is slower where a smaller part of the column fits" in PROSE
     assert [row[2:4] for row in rows] == [[512, 512], [24, 512], [768, 1024], [12, 256]]
+
+
+def test_padding_saves_lines_of_the_second_level_cache_and_not_of_the_first():
+    caches = [CacheShape(1024 * found["kib"], ways=found["ways"]) for found in data.readings("cpu_orders").find(what="cache")[:2]]
+    per = [[count_steps(loop_steps("ijk", 1, 64, 1024), [(1, 1024, 1024), (1024, 64, ldb), (1, 64, 1024)], 4, cache)[1] / (64 * 1024)
+            for ldb in (1024, 1040)] for cache in caches]
+    assert per[0] == [1, 1], "a line for each multiply-add, with padding and without"
+    assert per[1] == [1, 1 / 16]
+    assert "In a model of the second-level cache it fetches sixteen times fewer lines with padding." in PROSE
+    assert "because 16 lines take turns in a set that holds 12" in PROSE
+    assert pictures.in_sets(1024, 4160).tolist() == [16] * 64
 
 
 def test_the_six_orders_in_pairs_and_from_120_to_128():

@@ -1,4 +1,4 @@
-"""The sets of the first cache: which lines of a block of B want the same one, and what that does to the count and to the time."""
+"""The sets of the first cache: which lines of a block of B belong to the same one, and what that does to the count and to the time."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,10 +17,11 @@ from course_lib.plots.picture import Picture
 FLOAT = 4
 ROWS = 64                               # of C and of A, for which the lines below were counted
 BEST = YOURS | {"BI": 64, "BJ": 64, "BK": 64}
-# Lines that ROWS rows of C fetch for N = 1024 in the first cache with its sets, by program and by the floats from row to row. They depend
+# Lines that ROWS rows of C fetch for N = 1024 in the first cache with its sets, by program and by the floats from row to row, of A, B and C
+# alike. They depend
 # on no machine; tests/lessons/test_cpu.py counts them again.
-COUNTED = {("ikj", LARGE): 4_202_496, ("ikj", PADDED): 4_202_496, (16, LARGE): 4_718_592, (16, PADDED): 786_432,
-           (64, LARGE): 4_325_376, (64, PADDED): 196_608}
+COUNTED = {("ikj", LARGE): 4_202_496, ("ikj", PADDED): 4_202_496, (16, LARGE): 4_718_592, (16, PADDED): 528_384,
+           (64, LARGE): 4_325_376, (64, PADDED): 194_523}
 PROGRAMS = {"ikj": ("gemm_ikj", None), 16: ("six_loops", YOURS), 64: ("six_loops", BEST)}
 
 
@@ -31,7 +32,7 @@ def first_cache() -> CacheShape:
 
 
 def wanted(block: int, apart: int, cache: CacheShape) -> Counter[int]:
-    """Return how many lines of a block of B want each set; a row begins `apart` floats after the one before.
+    """Return how many lines of a block of B belong to each set; a row begins `apart` floats after the one before.
 
     >>> wanted(16, 1024, CacheShape(48 * 1024, ways=12))
     Counter({0: 16})
@@ -42,7 +43,7 @@ def wanted(block: int, apart: int, cache: CacheShape) -> Counter[int]:
 
 @style.styled
 def sets(block: int = 16) -> Picture:
-    """Draw the sets of the first cache, and the lines of a block of B in those that they want: rows of 1024 floats above, of 1040 below."""
+    """Draw the sets of the first cache, and which lines of a block of B belong to them: rows of 1024 floats above, of 1040 below."""
     cache = first_cache()
     ax = style.axes(width=8.4, height=4.2)
     figure = ax.get_figure(root=True)
@@ -52,10 +53,10 @@ def sets(block: int = 16) -> Picture:
     for ax, apart in zip(figure.subplots(2, 1), (LARGE, PADDED), strict=True):
         found = wanted(block, apart, cache)
         _draw(ax, found, cache)
-        ax.set_title(f"Rows {apart} floats apart: {block} lines want {_many(len(found))}")
+        ax.set_title(f"Rows {apart} floats apart: {block} lines belong to {_many(len(found))}")
         said.append(f"rows that begin {apart} floats apart: {block} lines in {_many(len(found))}")
     ax.set_xlabel("set")
-    about = f"The {cache.sets} sets of the first cache with {cache.ways} places each, and the lines of a {block} × {block} block of B"
+    about = f"The {cache.sets} sets of the first cache, which hold {cache.ways} lines each, and the lines of a {block} × {block} block of B"
     return render(figure, f"{about}. {'; '.join(said)}.")
 
 
@@ -69,7 +70,7 @@ def _draw(ax: Axes, found: Counter[int], cache: CacheShape) -> None:
     _boxes(ax, out, facecolor=style.CYCLE[3], edgecolor=style.INK)
     if out:
         ax.text(max(s for s, _ in out) + 2, ways + 1, f"{len(out)} lines too many for this set", va="center", fontsize=12)
-    ax.set(xlim=(-0.5, last + 1.5), ylim=(-0.3, ways + 5), ylabel="places")
+    ax.set(xlim=(-0.5, last + 1.5), ylim=(-0.3, ways + 5), ylabel="lines of a set")
     ax.set_xticks([s + 0.5 for s in (*range(0, last, 16), last)], [str(s) for s in (*range(0, last, 16), last)])
     ax.set_yticks([0.5, ways - 0.5], ["1", str(ways)])
     ax.tick_params(length=0)
@@ -94,4 +95,4 @@ def rows_apart() -> Table:
             fewer = COUNTED["ikj", LARGE] / COUNTED[program, apart]
             rows.append((apart, name, f"{fewer:.2f}", ms(found)[1], f"{plain / found['median_s']:.2f}"))
     header = ("a row begins after, floats", "loops", "times fewer lines than ikj", "time, ms", "times as fast as ikj")
-    return Table(header, rows, f"{LARGE} × {LARGE} matrices; lines counted with the sets of the first cache, times {label()}")
+    return Table(header, rows, f"{LARGE} × {LARGE} matrices; lines counted in a model of the first cache, times {label()}")

@@ -6,7 +6,7 @@ from course_lib.lessons.cpu.loops import CACHE, FLOAT, Lines, N, count_blocks, c
 from course_lib.plots import bars, style
 from course_lib.widgets.explore import Control, Explore
 
-CACHES = tuple((f"{kib} KiB", kib * 1024) for kib in (1, 2, 4, 8, 16, 32, 64))
+CACHES = tuple((f"{kib} KiB", kib * 1024) for kib in (1, 2, 3, 4, 8, 12, 16, 32, 64))
 BLOCKS = (4, 8, 16, 32, 64)
 
 
@@ -28,7 +28,7 @@ def picture(position: tuple[int, Lines]) -> tuple[Axes, str]:
     block, lines = position
     kib = lines.cache.size // 1024
     values = {"without blocks": count_order("ikj", N, lines.cache.size).per_multiply_add, f"{block} × {block}": lines.per_multiply_add,
-              "if blocks fit": float(lines_per_multiply_add(block, N))}
+              "by the formula": float(lines_per_multiply_add(block, N))}
     ax = bars(values, style.axes(width=6.6, height=2.6), title=f"N = {N}, a cache of {kib} KiB", unit="cache lines per multiply-add")
     ax.set_xlim(0, 0.14)
     said = ", ".join(f"{name} {value:.4f}" for name, value in values.items())

@@ -40,10 +40,10 @@ def describe_threads(threads: int, numbers: int = NUMBERS) -> str:
     >>> describe_threads(8)
     '8 threads above an array x of 8 numbers. Thread 0 points to x[0], thread 1 to x[1], and so on to thread 7.'
     >>> describe_threads(16).partition("thread 7. ")[2]
-    'Threads 8 to 15 point to places behind the end of the array.'
+    'Threads 8 to 15 point behind its end, where there is no number.'
     """
     last = min(threads, numbers) - 1
-    beyond = f" Threads {numbers} to {threads - 1} point to places behind the end of the array." if threads > numbers else ""
+    beyond = f" Threads {numbers} to {threads - 1} point behind its end, where there is no number." if threads > numbers else ""
     return (f"{threads} threads above an array x of {numbers} numbers. Thread 0 points to x[0], thread 1 to x[1], "
             f"and so on to thread {last}.{beyond}")
 

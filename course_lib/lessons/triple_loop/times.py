@@ -7,7 +7,7 @@ from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
 from course_lib.explorables.orders import FLOAT, LINE_BYTES
 from course_lib.lessons.triple_loop.pictures import Panel, times_picture
-from course_lib.lessons.triple_loop.turns import SHOWN, SIZES, SMALL, TIMED, RoundTimes, Size, in_turns, prepared
+from course_lib.lessons.triple_loop.turns import LAYOUTS, SHOWN, SIZES, SMALL, TIMED, RoundTimes, Size, in_turns, prepared
 from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import Picture, Table
@@ -34,9 +34,9 @@ def _most(*spreads: RoundTimes) -> str:
     return max(spreads, key=lambda spread: spread.worst / spread.best).percent
 
 
-def recorded_cpu() -> str:
-    """Return the name of the recorded CPU with the numbers that tell it from others of the same name."""
-    found, = data.readings("cpu_orders").find(what="conditions")
+def recorded_cpu(name: str = "cpu_orders") -> str:
+    """Return the name of a recorded CPU with the numbers that tell it from others of the same name."""
+    found, = data.readings(name).find(what="conditions")
     return f"{found['cpu']} (family {found['family']}, model {found['model']})"
 
 
@@ -147,6 +147,18 @@ def fits() -> Table:
     header = ("lines of a column of B", "bytes from one row of B to the next", "that fit into the first-level cache",
               "into the second-level cache", "ijk, ns per multiply-add")
     return Table(header, rows, f"lines: worked out; times: recorded on {recorded_cpu()}")
+
+
+def waits() -> Table:
+    """Return the recorded seconds of ijk, and of ijk with one sum and with four, for equal rows of B in three layouts."""
+    found = data.readings("cpu_apart")
+    programs = {"ijk": "ijk", "one sum": "four steps, one sum", "four sums": "four steps, four sums"}
+    rows = [(f"{ldb:,} floats apart" if ldb else "all in the same 64 lines",
+             *(f"{found.find(kernel=name, ldb=ldb)[0]['best_s']:.2f}" for name in programs)) for ldb in LAYOUTS]
+    size, rounds = TIMED[1], found.find(kernel="ijk")[0]["rounds"]
+    timed = f"recorded on {recorded_cpu('cpu_apart')}, {found.date} (the fastest of {rounds} rounds)"
+    header = ("the rows of B begin", *programs.values())
+    return Table(header, rows, f"{size.M:,} × {size.N:,} matrices, all rows of B equal; seconds, {timed}")
 
 
 def slides() -> Table:

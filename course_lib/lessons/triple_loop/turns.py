@@ -52,6 +52,8 @@ SIZES = (Size.square(48), Size.square(512, 528), Size.square(512))
 SHOWN = (SIZES[0], SIZES[2])
 TIMED = (Size.square(1024, 1040), Size.square(1024))
 SMALL = (Size.square(120), Size.square(128))
+# Floats from one row of B to the next, for a B of 1024 equal rows: 0 has them in one place, so that nothing of B has to be fetched.
+LAYOUTS = (TIMED[1].ldb, TIMED[0].ldb, 0)
 
 
 @dataclass(frozen=True)
@@ -135,3 +137,16 @@ def in_turns(calls: Sequence[Callable[[], None]], *, rounds: int, budget_s: floa
     taken = [[fastest(call, budget_s=budget_s, launches=many, clock=clock) for call, many in zip(calls, launches, strict=True)]
              for _ in range(rounds)]
     return [RoundTimes(times) for times in zip(*taken, strict=True)]
+
+
+def four_steps(sums: int) -> str:
+    """Return the loops ijk with four steps of k written out, which are added to so many sums in turn.
+
+    >>> print(four_steps(2).splitlines()[4].strip())
+    s1 += A(i, k + 1) * B(k + 1, j);
+    """
+    names = [f"s{n}" for n in range(sums)]
+    steps = [f"            {names[n % sums]} += A(i, k + {n}) * B(k + {n}, j);" for n in range(4)]
+    return "\n".join(["for (int i = 0; i < M; ++i)", "    for (int j = 0; j < N; ++j) {",
+                      f"        float {' = 0, '.join(names)} = 0;", "        for (int k = 0; k < K; k += 4) {", *steps, "        }",
+                      f"        C(i, j) += {' + '.join(names)};", "    }", ""])
