@@ -37,16 +37,6 @@ def by_count(unit: str) -> dict[str, list[tuple[int, float]]]:
             for kernel in KERNELS}
 
 
-def times_as_long(block: tuple[int, int], other: tuple[int, int]) -> float:
-    """Return how many times as long *col from x* took at N = 4096 in one block as in another, to one decimal.
-
-    >>> times_as_long((8, 32), (32, 8))
-    1.7
-    """
-    found = seconds_by_block("naive", N_TIMED)
-    return round(found[block] / found[other], 1)
-
-
 def warp_times() -> Table:
     """Return a table of the recorded times of both kernels in the blocks that give their warps the same six shapes."""
     rows = []
@@ -102,6 +92,15 @@ def said_in_words() -> str:
             f"the times are {five[0]:.1f} to {five[len(two) - 1]:.1f} and {five[len(two)]:.1f} to {five[-1]:.1f}. Right, over lines per "
             f"step: from three lines on the times are {per_line()[0]:.1f} to {per_line()[-1]:.1f} ms per line; at two lines they are "
             f"{two[0]:.1f} to {two[-1]:.1f} ms, above that.")
+
+
+def odd_ms() -> float:
+    """Return the recorded milliseconds, to one decimal, of *row from x* in blocks of 16 × 16 at N = 2047.
+
+    >>> odd_ms()
+    6.2
+    """
+    return round(1e3 * seconds_by_block("swapped", ODD)[16, 16], 1)
 
 
 @style.styled
