@@ -298,6 +298,10 @@ def test_padded_rows_do_not_help_the_first_kernel_nor_change_what_the_l2_is_aske
     assert (sectors, more) == ("4", "4.5")
     assert f"It takes {100 * (float(padded) / float(bare) - 1):.0f} % longer with them" in CELLS["padded-explained"]
     assert f"touches {more} sectors on average" in CELLS["padded-explained"]
+    eight, without = (times.padded("naive", pad)["median_s"] for pad in (8, 0))
+    assert f"it takes only {100 * (eight / without - 1):.0f} % longer" in CELLS["padded-explained"]
+    none, *some = (times.padded("naive", pad, 1024)["median_s"] for pad in (0, 4, 8))
+    assert max(some) < 0.9 * none, "at N = 1024 it is faster with either"
     touched = [len(np.unique((4100 * k + np.arange(16)) // 8)) for k in range(64)]
     assert 2 + sum(touched) / len(touched) == float(more), "at N = 4096 as where it was counted"
     counted = [data.readings("coalescing").find(what="count", N=1024, variant="swapped", TILE=16, padding=pad)[0] for pad in (0, 4)]
