@@ -286,6 +286,7 @@ def test_padded_rows_leave_sectors_and_lines_and_change_the_time():
     assert f"from {bare:.1f} to {padded:.1f} ms" in CELLS["key-points"]
     assert bare - padded > 0.7 * (bare - 1e3 * times.padded("naive", 0)["median_s"]), "most of what row from x loses"
     for ld, places in ((4096, 1), (4100, 8)):
+        assert f"with rows {ld} floats apart they lie at {places} place" in repr(first_kernel.places())
         column = [ld * np.arange(16) + k for k in range(ld)]
         assert {len(np.unique(numbers % 32)) for numbers in column} == {places}, "where in a piece of 32 floats"
         assert {len(np.unique(numbers // 32)) for numbers in column} == {len(np.unique(numbers // 8)) for numbers in column} == {16}

@@ -206,8 +206,8 @@ def test_shared_memory_is_busy_for_1_6_cycles_per_multiply_add_of_a_warp():
     most = -(-blocks // device.sms) * (16 * 16 // 32) * 1024
     assert f"highest clock of {device.clock_mhz / 1e3:.2f} GHz" in PROSE
     cycles = shared * 1e6 * device.clock_mhz
-    assert f"does {most:,} multiply-adds of a warp, for which shared memory needs {round(cycles, -3):,.0f} cycles, or {1e6 * shared:.0f} µs" \
-        in PROSE
+    needed = f"shared memory needs {round(cycles, -3):,.0f} cycles, or {1e6 * shared:.0f} µs"
+    assert f"does {most:,} multiply-adds of a warp, for which {needed}" in PROSE
     counted = counts.tiled(16, 16, 16)
     reads, passes, stored = (number / (256**3 / 32) for number in (
         counted.counters["smsp__sass_inst_executed_op_shared_ld.sum"], counted.count("wavefronts", "load"),

@@ -116,7 +116,7 @@ def asked_of_l2() -> float:
 
 
 def behind_l1() -> Table:
-    """Return what the naive kernel, and the tiled one before and after its line 29 was changed, asked of both caches, and what they took."""
+    """Return what the naive kernel, and the tiled one with its old and its new line 29, asked of both caches, and what they took."""
     rows = []
     for name, variant in LADDER[:3]:
         l1, l2, _ = product_counts(variant)
