@@ -4,11 +4,11 @@ from course_lib.explorables import who_computes
 from course_lib.lessons.first_kernel.blocks import odd_ms, odd_shapes, sectors_and_lines, warp_times
 from course_lib.lessons.first_kernel.counts import beside, lines_per_step, shapes
 from course_lib.lessons.first_kernel.guards import inputs, right_inputs, without_column_guard, without_guard
-from course_lib.lessons.first_kernel.places import places
+from course_lib.lessons.first_kernel.padding import padded_ms, padded_rows, places
 from course_lib.lessons.first_kernel.plan import plan
 from course_lib.lessons.first_kernel.stores import who_stores
 from course_lib.lessons.first_kernel.surplus import surplus
-from course_lib.lessons.first_kernel.times import padded_ms, padded_rows, scoreboard, slides, slower, time_bars, traffic
+from course_lib.lessons.first_kernel.times import scoreboard, slides, slower, time_bars, traffic
 
 __all__ = [
     "beside", "inputs", "lines_per_step", "odd_ms", "odd_shapes", "padded_ms", "padded_rows", "places", "plan",

@@ -1,7 +1,5 @@
 """What the first two kernels take: recorded times, and what they ask the caches for."""
 
-from typing import Any
-
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
@@ -9,7 +7,6 @@ from course_lib.plots import Table, bars, render
 from course_lib.plots.picture import Picture
 
 N_TIMED, N_PROFILED = 4096, 1024
-PADDING = 4                                 # unused floats after each row, where rows are padded
 GHZ = DEFAULT_DEVICE.clock_mhz / 1e3         # the highest clock: most recordings hold none
 SIZES = (256, 512, 1024, 2048, 4096)
 CPU, INITIAL = (0.06, 0.64, 7.17, 156.19, 1311.08), (0.13, 0.13, 0.19, 0.45, 3.60)       # Lee's slides: one CPU thread; a GTX 690
@@ -56,34 +53,6 @@ def time_bars() -> Picture:
     found = {said: 1e3 * seconds(kernel) for kernel, said in (*SAID.items(), ("cuBLAS", "cuBLAS"))}
     alt = ", ".join(f"{said} {ms:.1f} ms" for said, ms in found.items())
     return render(bars(found, unit=f"ms at N = {N_TIMED}, {label()}"), f"Bars of three recorded times: {alt}.")
-
-
-def padded(kernel: str, padding: int, N: int = N_TIMED) -> dict[str, Any]:
-    """Return the recorded time of the naive or the swapped kernel in blocks of 16 × 16, with unused floats after each row of A and B."""
-    row, = data.readings("coalescing").find(what="product", N=N, variant=kernel, TILE=16, padding=padding)
-    return row
-
-
-def padded_ms() -> float:
-    """Return the milliseconds, to one decimal, of *row from x* at N = 4096 with unused floats after each row.
-
-    >>> padded_ms()
-    56.0
-    """
-    return round(1e3 * padded("swapped", PADDING)["median_s"], 1)
-
-
-def padded_rows() -> Table:
-    """Return what a step of both kernels touched and what they took at N = 4096, without and with unused floats after each row."""
-    found, rows, timed = data.readings("coalescing"), [], []
-    for kernel, said in SAID.items():
-        for padding in (0, PADDING):
-            counted, = found.find(what="count", N=N_PROFILED, variant=kernel, TILE=16, padding=padding)
-            timed.append(padded(kernel, padding))
-            rows.append((said, padding, f"{counted['load_sectors'] * WARP / N_PROFILED**3:g}", f"{1e3 * timed[-1]['median_s']:.1f}"))
-    header = ("kernel, blocks of 16 × 16", "unused floats after each row", "sectors per step", "ms")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {found.label}, {data.spread(timed)}; sectors counted by a profiler for "
-                               f"{N_PROFILED} × {N_PROFILED}")
 
 
 def scoreboard() -> Table:
