@@ -37,6 +37,12 @@ def on_the_simulator(monkeypatch):
     monkeypatch.setenv("COURSE_BACKEND", "sim")
 
 
+def by_rows(N):
+    """Return (rows of C that a warp covers, clock cycles per step) of both kernels with each shape of block."""
+    return [(counts.warp_in_c(kernel, *block)[0], times.cycles_per_step(taken, N))
+            for kernel in counts.KERNELS for block, taken in blocks.seconds_by_block(kernel, N).items()]
+
+
 def written(cell):
     """Return the worked kernel of one of the lesson's blank cells."""
     return from_cell(CELLS[cell])[1]
@@ -250,7 +256,7 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel_and_its_bl
 
 def test_at_2048_and_4096_from_three_lines_on_the_time_follows_the_lines_and_at_two_it_does_not():
     for N in (2048, 4096):
-        for rows, cycles in blocks.by_rows(N):
+        for rows, cycles in by_rows(N):
             per_line = cycles / (rows + 1)
             assert 1 < per_line <= 1.05 if rows > 1 else per_line > 1.2, (N, rows)
     assert "At N = 2048 and 4096, from three lines per step on, the time follows the lines." in PROSE
@@ -262,16 +268,17 @@ def test_at_2047_neither_lines_nor_sectors_are_the_time_and_the_better_rule_is_a
     assert f"took {1e3 * taken[2048]:.1f} ms at N = 2048 and {1e3 * taken[2047]:.1f} ms at N = 2047" in PROSE
     assert f"at least 17 lines per step at both sizes, and at N = 2047 a step takes {cycles:.1f} cycles" in PROSE
     for N in (2047, 2048, 4096):
-        for rows, cycles in blocks.by_rows(N):
+        for rows, cycles in by_rows(N):
             row, col = np.repeat(np.arange(rows), 32 // rows), np.tile(np.arange(32 // rows), rows)
             A, B = 4 * N * row, 4 * col
             assert sum(len(np.unique(x // 128)) for x in (A, B)) >= rows + 1
             assert l1_wavefronts(A) + l1_wavefronts(B) == (2 if N == 2047 else rows + 1) < cycles, (N, rows)
     assert f"took {1e3 * taken[2048]:.1f} ms at N = 2048. How long" in CELLS["guess-odd"]
     assert first_kernel.odd_ms() == round(1e3 * taken[2047], 1)
-    most = [cycles for rows, cycles in blocks.by_rows(2047) if rows == 32]
+    most = [cycles for rows, cycles in by_rows(2047) if rows == 32]
     assert f"where a warp covers 32 rows, a step takes {min(most):.1f} to {max(most):.1f} cycles" in PROSE
-    assert f"{min(most):.1f} to {max(most):.1f} at N = 2047" in repr(first_kernel.odd_shapes())
+    assert len(blocks.seconds_by_block("swapped", 2047)) == 9, "in none of nine shapes"
+    assert len({row * 2047 % 32 for row in range(16)}) == 16, "at sixteen places"
 
 
 def test_padded_rows_leave_sectors_and_lines_and_change_the_time():
