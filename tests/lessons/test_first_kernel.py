@@ -266,6 +266,8 @@ def test_at_2047_neither_lines_nor_sectors_are_the_time_and_the_better_rule_is_a
     taken = {N: blocks.seconds_by_block("swapped", N)[16, 16] for N in (2048, 2047)}
     cycles = times.cycles_per_step(taken[2047], 2047)
     assert f"took {1e3 * taken[2048]:.1f} ms at N = 2048 and {1e3 * taken[2047]:.1f} ms at N = 2047" in PROSE
+    first = {N: 1e3 * blocks.seconds_by_block("naive", N)[16, 16] for N in (2048, 2047)}
+    assert f"with {first[2047]:.2f} instead of {first[2048]:.2f} ms" in PROSE
     assert f"at least 17 lines per step at both sizes, and at N = 2047 a step takes {cycles:.1f} cycles" in PROSE
     for N in (2047, 2048, 4096):
         for rows, cycles in by_rows(N):
