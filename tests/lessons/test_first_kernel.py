@@ -20,7 +20,7 @@ from course_lib.check.case import gate_case
 from course_lib.errors import CourseError
 from course_lib.explorables.threads import BLOCKS
 from course_lib.lessons import first_kernel
-from course_lib.lessons.first_kernel import blocks, counts, guards, sizes, stores, times
+from course_lib.lessons.first_kernel import blocks, counts, guards, padding, stores, times
 from course_lib.magic import from_cell
 from course_lib.model import l1_wavefronts
 from course_lib.run import matches, run
@@ -35,6 +35,12 @@ PROSE = " ".join(" ".join(CELLS.values()).split())
 @pytest.fixture(autouse=True)
 def on_the_simulator(monkeypatch):
     monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+def by_rows(N):
+    """Return (rows of C that a warp covers, clock cycles per step) of both kernels with each shape of block."""
+    return [(counts.warp_in_c(kernel, *block)[0], times.cycles_per_step(taken, N))
+            for kernel in counts.KERNELS for block, taken in blocks.seconds_by_block(kernel, N).items()]
 
 
 def written(cell):
@@ -105,21 +111,16 @@ def test_the_prose_says_what_was_recorded():
     assert f"row from x {1e3 * swapped:.1f} ms, cuBLAS {1e3 * library:.1f} ms" in repr(first_kernel.time_bars())
     for said in (f"the faster one takes {1e3 * naive:.1f} ms on an H200", f"exchanging x and y costs a factor of {swapped / naive:.1f}",
                  f"cuBLAS, needs {1e3 * library:.1f} ms", f"only {100 * library / naive:.1f} % of the library's speed",
-                 f"N = 2048 took {first_kernel.recorded_ms(2048):.2f} ms", f"recorded to take {first_kernel.recorded_ms(2048):g} ms",
                  f"{counts.sectors_per_step('swapped') / counts.sectors_per_step('naive'):g} times as many sectors"):
         assert said in PROSE, said
-    assert first_kernel.recorded_ms(2047) == 2.62, "as many digits as the question"
-    assert first_kernel.recorded_ms(2048) == pytest.approx(1e3 * times.seconds("naive", 2048), rel=2e-3), "the same loop, the same time"
 
 
 def test_the_cycles_can_be_recomputed_from_the_page():
     assert (DEFAULT_DEVICE.clock_mhz, DEFAULT_DEVICE.sms, DEFAULT_DEVICE.cores_per_sm) == (1980, 132, 128)
     assert f"{25.4e-3 * 1.98e9 * 132 * 32 / 4096**3:.1f} cycles per step" in PROSE
     assert f"{times.cycles_per_step(times.seconds('naive')):.1f} cycles per step" in PROSE
-    crossing = sum(start + 16 > 32 for start in range(32))
-    assert f"in {crossing} of 32 steps the 16 numbers of a row lie in two lines" in PROSE
-    assert f"That makes {3 + crossing / 32:.2f} lines on average" in PROSE
-    assert {2047 * k % 32 for k in range(32)} == set(range(32)), "rows begin anywhere in a line"
+    assert f"The 141.8 ms of *row from x* give {times.cycles_per_step(141.8e-3):.1f} cycles" in PROSE
+    assert f"{1e3 * times.seconds('swapped'):.1f}" == "141.8"
 
 
 def test_no_recording_is_faster_than_the_multiply_adds_allow():
@@ -207,8 +208,8 @@ def test_the_chart_is_what_was_recorded_and_counted():
 
 
 def test_equally_many_sectors_did_not_take_equally_long():
-    slower = first_kernel.times_as_long((8, 32), (32, 8))
-    assert f"blocks of 8 × 32 took {slower} times as long as 32 × 8 at N = 4096" in PROSE
+    flat, tall = (1e3 * blocks.seconds_by_block("naive", 4096)[block] for block in ((32, 8), (8, 32)))
+    assert f"at N = 4096, blocks of 8 × 32 took {tall:.1f} ms, and blocks of 32 × 8 took {flat:.1f} ms" in PROSE
     five = sorted(taken for found in blocks.by_count("sectors").values() for count, taken in found if count == 5)
     two = sorted(taken for found in blocks.by_count("lines").values() for count, taken in found if count == 2)
     assert five[:5] == two
@@ -239,19 +240,23 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel_and_its_bl
         taken.append((high, *(float(ms) for ms in found[1::2])))
     assert [high for high, *_ in taken] == [1, 2, 4, 8, 16, 32]
     assert all(abs(second / first - 1) < 0.02 for _, first, second in taken[1:]), "the prose says: by less than 2 %"
-    told, (_, *one), (_, *two) = CELLS["warp-times-told"], *taken[:2]
-    slower = blocks.seconds_by_block("swapped", 4096)[1, 256] / blocks.seconds_by_block("naive", 4096)[32, 8] - 1
-    assert f"the second kernel takes {100 * slower:.0f} % longer" in told
-    assert f"it costs {two[0] - one[0]:.1f} ms in one kernel, and in the other it even saves {one[1] - two[1]:.1f}" in told
+    told = CELLS["warp-times-told"]
+    naive, swapped = (blocks.seconds_by_block(kernel, 4096) for kernel in counts.KERNELS)
+    assert f"it takes {100 * (1 - naive[32, 8] / naive[16, 16]):.0f} % less time" in told
+    assert [counts.sectors_per_step("naive", *block) for block in ((32, 8), (16, 16))] == [5, 4], "five sectors per step instead of four"
+    assert f"takes {100 * (swapped[1, 256] / naive[32, 8] - 1):.0f} % longer than *col from x* there" in told
+    assert f"It took {1e3 * naive[256, 1]:.1f} ms" in told
+    assert f"takes only {100 * (swapped[1, 256] / naive[256, 1] - 1):.0f} % longer" in told
+    assert naive[256, 1] - naive[32, 8] > swapped[1, 256] - naive[256, 1], "most of that comes with the block"
     for (few, *before), (many, *after) in itertools.pairwise(taken[1:]):
         assert [round((b - a) / (many - few)) for a, b in zip(before, after, strict=True)] == [8, 8], "about 8 ms for each further row"
     assert "From the second line on, the times differ by less than 2 %" in told
-    assert "from two rows on, each further row costs about 8 ms" in told
+    assert "From two rows on, each further row that a warp covers costs about 8 ms." in told
 
 
 def test_at_2048_and_4096_from_three_lines_on_the_time_follows_the_lines_and_at_two_it_does_not():
     for N in (2048, 4096):
-        for rows, cycles in blocks.by_rows(N):
+        for rows, cycles in by_rows(N):
             per_line = cycles / (rows + 1)
             assert 1 < per_line <= 1.05 if rows > 1 else per_line > 1.2, (N, rows)
     assert "At N = 2048 and 4096, from three lines per step on, the time follows the lines." in PROSE
@@ -261,49 +266,80 @@ def test_at_2047_neither_lines_nor_sectors_are_the_time_and_the_better_rule_is_a
     taken = {N: blocks.seconds_by_block("swapped", N)[16, 16] for N in (2048, 2047)}
     cycles = times.cycles_per_step(taken[2047], 2047)
     assert f"took {1e3 * taken[2048]:.1f} ms at N = 2048 and {1e3 * taken[2047]:.1f} ms at N = 2047" in PROSE
+    first = {N: 1e3 * blocks.seconds_by_block("naive", N)[16, 16] for N in (2048, 2047)}
+    assert f"with {first[2047]:.2f} instead of {first[2048]:.2f} ms" in PROSE
     assert f"at least 17 lines per step at both sizes, and at N = 2047 a step takes {cycles:.1f} cycles" in PROSE
     for N in (2047, 2048, 4096):
-        for rows, cycles in blocks.by_rows(N):
+        for rows, cycles in by_rows(N):
             row, col = np.repeat(np.arange(rows), 32 // rows), np.tile(np.arange(32 // rows), rows)
             A, B = 4 * N * row, 4 * col
             assert sum(len(np.unique(x // 128)) for x in (A, B)) >= rows + 1
             assert l1_wavefronts(A) + l1_wavefronts(B) == (2 if N == 2047 else rows + 1) < cycles, (N, rows)
-    most = [cycles for rows, cycles in blocks.by_rows(2047) if rows == 32]
+    assert f"took {1e3 * taken[2048]:.1f} ms at N = 2048. How long" in CELLS["guess-odd"]
+    assert first_kernel.odd_ms() == round(1e3 * taken[2047], 1)
+    most = [cycles for rows, cycles in by_rows(2047) if rows == 32]
     assert f"where a warp covers 32 rows, a step takes {min(most):.1f} to {max(most):.1f} cycles" in PROSE
-    assert f"{min(most):.1f} to {max(most):.1f} at N = 2047" in repr(first_kernel.odd_shapes())
+    assert len(blocks.seconds_by_block("swapped", 2047)) == 9, "in none of nine shapes"
+    assert len({row * 2047 % 32 for row in range(16)}) == 16, "at sixteen places"
 
 
 def test_padded_rows_leave_sectors_and_lines_and_change_the_time():
-    rows = data.readings("coalescing")
-    found = {pad: rows.find(N=1024, variant="swapped", TILE=16, padding=pad) for pad in (0, 4)}
-    (bare, counted), (padded, counted_padded) = found[0], found[4]
-    assert counted["load_sectors"] == counted_padded["load_sectors"]
-    each = f"{counted['load_sectors'] / 1e6:.1f}"
-    assert first_kernel.padded_rows().rows == [(0, each, f"{1e3 * bare['median_s']:.2f}"), (4, each, f"{1e3 * padded['median_s']:.2f}")]
-    assert "A step touches 17 lines in both" in CELLS["padded-told"]
-    for ld in (1024, 1028):
-        A = [len(np.unique(4 * (ld * np.tile(np.arange(16), 2) + k) // 128)) for k in range(1024)]
-        B = [len(np.unique(4 * (ld * k + np.array([c, c + 1])) // 128)) for k in range(1024) for c in range(0, 32, 2)]
-        assert set(A) == {16}, "lines of A"
-        assert set(B) == {1}, "and one of B"
-        assert l1_wavefronts(4 * ld * np.arange(16)) + 1 < times.cycles_per_step((bare if ld == 1024 else padded)["median_s"], 1024)
+    bare, padded = (1e3 * padding.padded("swapped", pad)["median_s"] for pad in (0, padding.PADDING))
+    assert padding.PADDING == 4, "as the prose says"
+    assert first_kernel.padded_ms() == float(f"{padded:.1f}")
+    assert f"took {bare:.1f} ms at N = 4096" in CELLS["guess-padded"]
+    assert f"it took {bare:.1f} ms this time" in CELLS["warp-times-told"]
+    assert f"take {bare - padded:.0f} of {bare:.0f} ms away" in CELLS["padded-explained"]
+    assert f"from {bare:.1f} to {padded:.1f} ms" in CELLS["key-points"]
+    assert bare - padded > 0.7 * (bare - 1e3 * padding.padded("naive", 0)["median_s"]), "most of what row from x loses"
+    for ld, many in ((4096, 1), (4100, 8)):
+        assert f"with rows {ld} floats apart they lie at {many} place" in repr(first_kernel.places())
+        column = [ld * np.arange(16) + k for k in range(ld)]
+        assert {len(np.unique(numbers % 32)) for numbers in column} == {many}, "where in a piece of 32 floats"
+        assert {len(np.unique(numbers // 32)) for numbers in column} == {len(np.unique(numbers // 8)) for numbers in column} == {16}
+        B = [ld * k + np.array([c, c + 1]) for k in range(64) for c in range(0, 32, 2)]
+        assert {len(np.unique(numbers // 8)) for numbers in B} == {1}, "and one of B"
+
+
+def test_the_more_places_the_less_time():
+    rows = first_kernel.padded_rows().rows
+    assert [(floats, many) for floats, _, many, _ in rows] == [(0, 1), (8, 4), (4, 8), (1, 16)]
+    assert [row[1] for row in rows] == ["17", "17", "17", "17.125"], "counted by the profiler at N = 1024"
+    for floats, sectors, *_ in rows:
+        B = [(4096 + floats) * k + np.array([c, c + 1]) for k in range(64) for c in range(0, 32, 2)]
+        assert 16 + np.mean([len(np.unique(numbers // 8)) for numbers in B]) == float(sectors), "and so it is at N = 4096"
+    taken = [float(ms) for *_, ms in rows]
+    assert all(f"floats apart they lie at {many} place" in first_kernel.places().alt for many in (1, 4, 8, 16))
+    assert taken == sorted(taken, reverse=True)
+    assert taken[-1] / (1e3 * padding.padded("naive", 0)["median_s"]) == pytest.approx(2, abs=0.05), "twice that of col from x"
+    naive = {N: [padding.padded("naive", pad, N)["median_s"] for pad in (0, 4)] for N in (1024, 4096)}
+    assert f"it takes {100 * (naive[4096][1] / naive[4096][0] - 1):.0f} % longer with them" in CELLS["padded-explained"]
+    assert naive[1024][1] < naive[1024][0], "at N = 1024 it takes less"
+
+
+def test_padded_rows_do_not_change_what_the_l2_is_asked():
+    counted = [padding.profiled("swapped", pad) for pad in (0, 4)]
+    small = [1e3 * padding.padded("swapped", pad, 1024)["median_s"] for pad in (0, 4)]
+    assert counted[0]["load_sectors"] == counted[1]["load_sectors"]
+    assert "{:.1f} million sectors without the unused floats, and {:.1f} million".format(
+        *(row["l2_sectors_read"] / 1e6 for row in counted)) in PROSE
+    assert f"the time from {small[0]:.2f} to {small[1]:.2f} ms" in PROSE
 
 
 def test_the_speaker_notes_say_what_was_recorded():
     notes = " ".join((ROOT / "docs" / "lecturing" / "03_first_kernel.md").read_text(encoding="utf-8").split())
-    row, square, column = (1e3 * blocks.seconds_by_block("naive", 4096)[block] for block in ((32, 8), (16, 16), (8, 32)))
-    assert f"2 lines and 5, {row:.1f} ms and {column:.1f} at N = 4096" in notes
+    row, square = (1e3 * blocks.seconds_by_block("naive", 4096)[block] for block in ((32, 8), (16, 16)))
     assert f"32 × 8: {row:.1f} ms instead of {square:.1f} at N = 4096" in notes
+    bare, padded = (1e3 * padding.padded("swapped", pad)["median_s"] for pad in (0, 4))
+    assert f"It took {bare:.1f} ms" in notes
+    assert f"Reveal: {padded:.1f} ms" in notes
     cycles = times.cycles_per_step(blocks.seconds_by_block("swapped", 2047)[16, 16], 2047)
     assert f"refuted at N = 2047, where 17 lines took {cycles:.1f} cycles" in notes
-    two = [taken for found in blocks.by_count("lines").values() for count, taken in found if count == 2]
-    dashed = 2 * sum(blocks.per_line()) / len(blocks.per_line())
-    assert f"Two lines take {min(two):.1f} to {max(two):.1f} ms where the dashed line has {dashed:.1f}" in notes
 
 
 def test_sectors_are_asked_for_before_it_is_said_that_they_are_not_the_time():
     order = list(CELLS)
-    told = [order.index(cell) for cell in ("key-points", "shapes-told", "cost", "guess-shapes", "sectors-and-lines")]
+    told = [order.index(cell) for cell in ("key-points", "shapes-told", "cost", "sectors-and-lines")]
     assert told == sorted(told), "and all of it is optional"
 
 
@@ -412,31 +448,6 @@ def test_a_wrong_leading_dimension_is_found_on_padded_rows():
     number = next(i for i, line in enumerate(written("sgemm").splitlines(), 1) if "C[row * ldc + col] =" in line)
     assert f"wrong: line {number}:" in said, "the line that stores, as the lesson says"
     assert "B[k * ldb + col]" in written("sgemm").splitlines()[number - 2], "the line above it loads B"
-
-
-def test_odd_sizes_are_faster_than_three_lines_allow_and_the_better_rule_is_not_refuted():
-    cycles = {r.N: times.cycles_per_step(r.median_s, r.N) for r in sizes.records()}
-    below = [N for N in cycles if cycles[N] < 3]
-    assert below == [N for N in cycles if N % 32]
-    assert len(below) == 5, "five sizes are below the line"
-    for N in cycles:
-        A, B = 4 * N * np.repeat([0, 1], 16), np.tile(4 * np.arange(16), 2)
-        assert sum(len(np.unique(x // 128)) for x in (A, B)) >= 3, "at least three lines"
-        assert l1_wavefronts(A) + l1_wavefronts(B) == (2 if N % 32 else 3) < cycles[N]
-    even = first_kernel.recorded_ms(2048)
-    for N, percent in ((2047, 17), (2049, 12)):
-        assert round(100 * (1 - first_kernel.recorded_ms(N) / even)) == percent
-    assert "by 17 % and 12 % of its time" in PROSE
-    assert "below three" in repr(first_kernel.odd_sizes())
-
-
-def test_the_sizes_that_the_chart_leaves_out_take_longer():
-    every = {r.N: times.cycles_per_step(r.median_s, r.N) for r in data.load("wang").find(sizes.KERNEL)}
-    shown = {r.N for r in sizes.records()}
-    most = {whole: max(every[N] for N in shown if (N % 32 == 0) == whole) for whole in (True, False)}
-    assert [N for N in every if N not in shown and every[N] <= most[N % 32 == 0]] == [1023]
-    assert f"({every[1024]:.2f} cycles at N = 1024, {every[1025]:.2f} at 1025)" in PROSE
-    assert f"Sizes below {sizes.SMALLEST} are left out" in PROSE
 
 
 def test_the_program_to_take_home_is_long_enough_to_be_timed():

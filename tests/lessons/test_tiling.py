@@ -205,8 +205,16 @@ def test_shared_memory_is_busy_for_1_6_cycles_per_multiply_add_of_a_warp():
     device, blocks = arch.device("H200"), (1024 // 16) ** 2
     most = -(-blocks // device.sms) * (16 * 16 // 32) * 1024
     assert f"highest clock of {device.clock_mhz / 1e3:.2f} GHz" in PROSE
-    assert f"does {most:,} multiply-adds of a warp: {shared * 1e6 * device.clock_mhz / most:.1f} cycles each" in PROSE
-    assert f"needs {1e6 * shared:.0f} µs, which are {round(shared * 1e6 * device.clock_mhz, -3):,.0f} cycles" in PROSE
+    cycles = shared * 1e6 * device.clock_mhz
+    needed = f"shared memory needs {round(cycles, -3):,.0f} cycles, or {1e6 * shared:.0f} µs"
+    assert f"does {most:,} multiply-adds of a warp, for which {needed}" in PROSE
+    counted = counts.tiled(16, 16, 16)
+    reads, passes, stored = (number / (256**3 / 32) for number in (
+        counted.counters["smsp__sass_inst_executed_op_shared_ld.sum"], counted.count("wavefronts", "load"),
+        counted.count("wavefronts", "store")))
+    assert (reads, passes, stored) == (1 + 1 / 4, 1 + 2 / 4, 1 / 8), "Bs, and four numbers of As at once in two passes; storing"
+    assert f"That makes {passes + stored:.1f} cycles." in PROSE
+    assert cycles / most == pytest.approx(passes + stored, rel=0.01)
 
 
 def test_no_closed_answer_is_told_by_its_title_or_by_the_cell_above_it():
@@ -220,6 +228,13 @@ def test_the_traffic_is_sixteen_times_less_for_l1_and_the_same_for_dram():
     l1, l2, dram = (float(a) / float(b) for a, b in zip(naive, tiled, strict=True))
     assert (round(l1), round(l2, 1), dram) == (16, 2.4, 1)
     assert float(tiled[2]) == round(2 * 4 * 1024**2 / 1e6, 1), "both matrices, once"
+
+
+def test_the_first_cache_answers_most_of_what_the_naive_kernel_asks_for_again():
+    naive, tiled = (tuple(map(float, row[1:3])) for row in tiling.traffic().rows)
+    assert f"the first of them answered {100 * (1 - naive[1] / naive[0]):.0f} % of the sectors" in PROSE
+    saved, behind = naive[0] - tiled[0], naive[1] - tiled[1]
+    assert behind < 0.1 * saved, "most of what tiling saves would have come from this cache"
 
 
 def test_a_deeper_tile_changes_nothing_from_eight_up():

@@ -7,7 +7,9 @@ from course_lib.lessons.coalescing.experiments import fetch_chart, fetches, unde
 from course_lib.lessons.coalescing.layouts import layouts, pieces
 from course_lib.lessons.coalescing.mistakes import with_slip
 from course_lib.lessons.coalescing.products import (
+    asked_of_l2,
     b_line,
+    behind_l1,
     beside_uncoalesced,
     between,
     line_29_chart,
@@ -18,7 +20,7 @@ from course_lib.lessons.coalescing.products import (
 from course_lib.lessons.coalescing.strides import recorded_us, stride_times
 
 __all__ = [
-    "b_line", "beside_uncoalesced", "between", "column_sliders", "fetch_chart", "fetches", "layouts", "line_29_chart",
-    "line_29_ms", "old_and_new", "one_request", "pieces", "recorded_us", "scoreboard", "slides", "stride_times", "tile_load", "under_way",
-    "with_slip",
+    "asked_of_l2", "b_line", "behind_l1", "beside_uncoalesced", "between", "column_sliders", "fetch_chart", "fetches", "layouts",
+    "line_29_chart", "line_29_ms", "old_and_new", "one_request", "pieces", "recorded_us", "scoreboard", "slides", "stride_times",
+    "tile_load", "under_way", "with_slip",
 ]

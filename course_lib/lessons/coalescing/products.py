@@ -106,6 +106,25 @@ def line_29_chart() -> Picture:
     return render(ax, "Bars of milliseconds. " + "; ".join(f"{name}: {ms:.1f}" for name, ms in times.items()) + ".")
 
 
+def asked_of_l2() -> float:
+    """Return the millions of sectors, to one decimal, that the L1 asked of the L2 at N = 1024, with line 29 changed.
+
+    >>> asked_of_l2()
+    13.5
+    """
+    return round(product_counts("along")[1], 1)
+
+
+def behind_l1() -> Table:
+    """Return what the naive kernel, and the tiled one with its old and its new line 29, asked of both caches, and what they took."""
+    rows = []
+    for name, variant in LADDER[:3]:
+        l1, l2, _ = product_counts(variant)
+        rows.append((name, f"{l1:.1f}", f"{l2:.1f}", f"{product_us(variant):.0f}"))
+    header = ("kernel, blocks of 16 × 16", "sectors asked of the L1, millions", "sectors that the L1 asked of the L2, millions", "µs")
+    return Table(header, rows, f"1024 × 1024 matrices, sectors counted by Nsight Compute. {experiments.label()}")
+
+
 def between() -> Table:
     """Return five kernels that differ in how B is loaded and in how its tile lies in shared memory: what is counted, and the times."""
     rows = []

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from course_lib import data
-from course_lib.lessons.first_kernel.counts import KERNELS, SAID, lines_per_step, plural, sectors_per_step, unbroken, warp_in_c
-from course_lib.lessons.first_kernel.times import GHZ, N_TIMED, cycles_per_step
+from course_lib.lessons.first_kernel.counts import KERNELS, SAID, lines_per_step, plural, sectors_per_step, unbroken
+from course_lib.lessons.first_kernel.times import N_TIMED
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 RECORDING = "shapes"
 THREADS = 256                      # of each block in this recording
-EVEN, ODD = 2048, 2047             # rows begin a whole number of lines apart, or not
+ODD = 2047                         # rows do not begin a whole number of lines apart
 COUNTS: dict[str, Callable[..., int]] = {"sectors": sectors_per_step, "lines": lines_per_step}
 MARKS = {"naive": (style.BLUE, "o", 11), "swapped": (style.ORANGE, "s", 5)}
 
@@ -24,27 +24,11 @@ def seconds_by_block(kernel: str, N: int) -> dict[tuple[int, int], float]:
     return {(r.parameters["bx"], r.parameters["by"]): r.seconds for r in data.load(RECORDING).find(KERNELS[kernel], N)}
 
 
-def by_rows(N: int) -> list[tuple[int, float]]:
-    """Return (rows of C that a warp covers, clock cycles per step) of both kernels with each shape of block."""
-    return sorted((warp_in_c(kernel, *block)[0], cycles_per_step(taken, N))
-                  for kernel in KERNELS for block, taken in seconds_by_block(kernel, N).items())
-
-
 def by_count(unit: str) -> dict[str, list[tuple[int, float]]]:
     """Return (sectors or lines per step, recorded milliseconds at N = 4096) of each kernel's nine blocks."""
     count = COUNTS[unit]
     return {kernel: [(count(kernel, *block), 1e3 * taken) for block, taken in seconds_by_block(kernel, N_TIMED).items()]
             for kernel in KERNELS}
-
-
-def times_as_long(block: tuple[int, int], other: tuple[int, int]) -> float:
-    """Return how many times as long *col from x* took at N = 4096 in one block as in another, to one decimal.
-
-    >>> times_as_long((8, 32), (32, 8))
-    1.7
-    """
-    found = seconds_by_block("naive", N_TIMED)
-    return round(found[block] / found[other], 1)
 
 
 def warp_times() -> Table:
@@ -104,27 +88,10 @@ def said_in_words() -> str:
             f"{two[0]:.1f} to {two[-1]:.1f} ms, above that.")
 
 
-@style.styled
-def odd_shapes() -> Picture:
-    """Draw clock cycles per step against the rows of C that a warp covers, for N = 2048 and N = 2047."""
-    ax = style.axes(width=9.0, height=4.2)
-    for N, colour, marker in ((EVEN, style.BLUE, "s"), (ODD, style.ORANGE, "o")):
-        ax.plot(*zip(*by_rows(N), strict=True), linestyle="none", marker=marker, color=colour, label=f"N = {N}")
-    rows = (1, 2, 4, 8, 16, 32)
-    ax.plot(rows, [row + 1 for row in rows], color=style.GREY, linestyle="--", linewidth=1.5, label="fewest possible lines, one per cycle")
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log", base=2)
-    ax.set_xticks(rows, [str(row) for row in rows])
-    ax.set_yticks((2, 4, 8, 16, 32), ("2", "4", "8", "16", "32"))
-    ax.minorticks_off()
-    ax.set(ylim=(1.7, 45), xlabel=f"rows of C that a warp covers; both kernels, {data.load(RECORDING).label}",
-           ylabel=f"cycles per step, {GHZ:g} GHz")
-    ax.legend(loc="upper left")
-    return render(ax, described())
+def odd_ms() -> float:
+    """Return the recorded milliseconds, to one decimal, of *row from x* in blocks of 16 × 16 at N = 2047.
 
-
-def described() -> str:
-    """Say in words what the chart of N = 2047 and 2048 shows."""
-    even, odd = ([value for rows, value in by_rows(N) if rows == 32] for N in (EVEN, ODD))
-    return (f"Clock cycles per warp and step of both kernels at {GHZ:g} GHz, with blocks of nine shapes. Where a warp covers 32 rows of C "
-            f"and touches 33 lines: {min(even):.1f} to {max(even):.1f} at N = {EVEN}, {min(odd):.1f} to {max(odd):.1f} at N = {ODD}.")
+    >>> odd_ms()
+    6.2
+    """
+    return round(1e3 * seconds_by_block("swapped", ODD)[16, 16], 1)

@@ -55,16 +55,6 @@ def time_bars() -> Picture:
     return render(bars(found, unit=f"ms at N = {N_TIMED}, {label()}"), f"Bars of three recorded times: {alt}.")
 
 
-def padded_rows() -> Table:
-    """Return what *row from x* asked for and took at N = 1024, without and with unused floats at the end of each row."""
-    found, rows = data.readings("coalescing"), []
-    for padding in (0, 4):
-        timed, counted = found.find(N=N_PROFILED, variant="swapped", TILE=16, padding=padding)
-        rows.append((padding, f"{counted['load_sectors'] / 1e6:.1f}", f"{1e3 * timed['median_s']:.2f}"))
-    header = ("unused floats at the end of a row", "load sectors, millions", "ms")
-    return Table(header, rows, f"row from x in blocks of 16 × 16, {N_PROFILED} × {N_PROFILED} matrices, {found.label}")
-
-
 def scoreboard() -> Table:
     """Return the first rungs of the ladder: sectors per request, time, and speed in percent of the library's."""
     library = seconds("cuBLAS")
