@@ -30,8 +30,10 @@ def warps_and_outputs() -> Picture:
     ax.set(xlabel=f"warps per multiprocessor (modelled), of 64\nN = {N_TIMED}, {data.load('outputs').label}", ylabel="thousand GFLOP/s",
            xlim=(4, 71), ylim=(0, 32))
     ax.grid(axis="y")
-    blocks = ax.secondary_xaxis("top", functions=(lambda warps: warps / WARPS_OF_BLOCK, lambda blocks: blocks * WARPS_OF_BLOCK))
-    blocks.set_xlabel(f"blocks per multiprocessor, each of {WARPS_OF_BLOCK} warps", labelpad=8)
+    most = max(max(speeds) for speeds in speeds_by_warps().values()) // WARPS_OF_BLOCK
+    above = ax.secondary_xaxis("top")
+    above.set_xticks([WARPS_OF_BLOCK * blocks for blocks in range(1, most + 1)], [str(blocks) for blocks in range(1, most + 1)])
+    above.set_xlabel(f"blocks per multiprocessor, each of {WARPS_OF_BLOCK} warps", labelpad=8)
     return render(ax, "Thousand GFLOP/s by outputs per thread and warps per multiprocessor, "
                       f"of which {WARPS_OF_BLOCK} are a block. " + ". ".join(told) + ".")
 
