@@ -5,6 +5,7 @@ Counts of machine code are of the compiler that made the page; where another one
 
 import json
 import os
+import re
 from pathlib import Path
 
 import nbformat
@@ -159,6 +160,24 @@ def test_the_counts_on_the_page_are_this_compilers():
     found = [evaluate("sgemm_unrolled", 64, {"TILE": 16, "UNROLL": factor}, backend="sim") for factor in (1, 16)]
     assert [r.resources.registers for r in found] == [22, 32]
     assert [len(linked_code("sgemm_unrolled", TILE=16, UNROLL=factor).sass) for factor in (1, 16)] == [81, 114]
+
+
+def waiting(factor):
+    """Return how many words have been loaded from shared memory and not yet been multiplied, at most, in the machine code."""
+    words, most = set(), 0
+    for text in (item.text for item in linked_code("sgemm_unrolled", TILE=16, UNROLL=factor).sass):
+        named = [int(number) for number in re.findall(r"R(\d+)", text)]
+        if load := re.match(r"LDS(?:\.(\d+))?\b", text):
+            words |= set(range(named[0], named[0] + int(load[1] or 32) // 32))
+        elif text.startswith("FFMA"):
+            words -= set(named[1:])
+        most = max(most, len(words))
+    return most
+
+
+@PAGES_COMPILER
+def test_more_words_wait_for_their_use_and_each_needs_a_register():
+    says(f"never more than {waiting(1)} such words at a time, and with UNROLL = 16 up to {waiting(16)}")
 
 
 def test_a_tile_of_32_halves_what_comes_once_per_tile():
