@@ -131,4 +131,4 @@ def product_scoreboard() -> Table:
     header = ("kernel", "shared wavefronts per multiply-add of a warp", "their time, modelled, ms", "recorded, ms", "speed, % of cuBLAS")
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16. Wavefronts simulated, "
                                f"times {data.readings('together').label}, {data.spread(row for *_, row in found)}, "
-                               f"to {data.clocks(row for *_, row in found)}")
+                               f"to {data.clocks(row for *_, row in found)}; cuBLAS recorded on {data.load('ladder').date}")

@@ -56,7 +56,8 @@ def scoreboard() -> Table:
               "warps per multiprocessor", "ms", "speed, % of cuBLAS")
     told = [recorded_rung(kernel, tile) for _, _, kernel, tile in RUNGS]
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {data.readings('together').label}, {data.spread(told)}, to "
-                 f"{data.clocks(told)}; wavefronts simulated at N = {N_COUNTED}, warps modelled for H200")
+                 f"{data.clocks(told)}; cuBLAS recorded on {data.load('ladder').date}; wavefronts simulated at N = {N_COUNTED}, "
+                 "warps modelled for H200")
 
 
 def least(kernel: str, tile: dict[str, int]) -> dict[str, float]:

@@ -65,7 +65,7 @@ def scoreboard() -> Table:
     told = [tiled(), *map(recorded_unrolled, FACTORS)]
     caption = (f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.readings('together').label}, {data.spread(told)}, to "
                f"{data.clocks(told)}; instructions counted in the machine code that was timed, of NVRTC 13.0; wavefronts simulated for "
-               f"{N_COUNTED} × {N_COUNTED}")
+               f"{N_COUNTED} × {N_COUNTED}; cuBLAS recorded on {data.load('ladder').date}")
     return Table(header, rows, caption)
 
 
