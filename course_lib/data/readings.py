@@ -55,3 +55,14 @@ def loads(text: str) -> Readings:
 def readings(name: str) -> Readings:
     """Return the Readings "micro" (`run_micro`'s tables), "training", or ncu's counts: "traffic" of products, "vectors" of mxv kernels."""
     return loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
+
+
+def in_turns(kernel: str, **parameters: int) -> dict[str, Any]:
+    """Return the row of together.json that holds a kernel's time for 4096 × 4096 matrices, recorded in turns with others, and its clock.
+
+    Its matrices have no padded rows, and its blocks no shared memory beyond their own.
+
+    >>> in_turns("sgemm_padded", TILE=16, PAD=1)["mhz"]
+    1979
+    """
+    return readings("together").find(kernel=kernel, N=4096, parameters=parameters, padding=0, shared=0, along=False)[0]

@@ -147,6 +147,16 @@ def spread(times: Iterable[Record | Mapping[str, Any]]) -> str:
     return f"each the median of {many} times, half of which lie within {within:.1f} % of it; the driver set the clock"
 
 
+def clocks(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Say at which clock rows with `mhz` were recorded.
+
+    >>> clocks([{"mhz": 1974}, {"mhz": 1980}])
+    '1,974 to 1,980 MHz'
+    """
+    found = sorted(row["mhz"] for row in rows)
+    return f"{found[0]:,} to {found[-1]:,} MHz"
+
+
 def as_row(record: Record, left_out: Container[str] = ()) -> dict[str, Any]:
     """Return a record as a dict for JSON: what has its default value, and the fields `left_out`, do not stand in it.
 

@@ -266,7 +266,10 @@ function drawCount(pen, view, where) {
   write(pen, view, ended ? perMultiplyAdd(many) : seen.done, count.x, count.y, { size: big, weight: 700 });
   const y = count.y + 1.5 * text, all = narrow ? "executed" : "instructions executed";
   write(pen, view, ended ? (narrow ? "per multiply-add" : "instructions per multiply-add") : all, count.x, y, { weight: 600 });
-  write(pen, view, ended ? `${many} for ${WORK}${hides(view) ? ", with UNROLL = 1" : scene.unroll > 1 ? `; with UNROLL = 1: ${perMultiplyAdd(scene.whole)}` : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")}`, count.x, y + 1.4 * text);
+  const compared = ended && !hides(view) && scene.unroll > 1 ? `with UNROLL = 1: ${perMultiplyAdd(scene.whole)}` : "";
+  const done = ended ? `${many} for ${WORK}${hides(view) ? ", with UNROLL = 1" : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")}`;
+  write(pen, view, compared && !narrow ? `${done}; ${compared}` : done, count.x, y + 1.4 * text);
+  if (narrow) write(pen, view, compared, count.x, y + 2.8 * text);
 }
 
 /** The instruction of this moment: while it is on its way, and after it has been executed. */

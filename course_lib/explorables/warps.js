@@ -50,7 +50,7 @@ export function sceneOf(values, states) {
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 54), height / (narrow ? 52 : 26));
   const foot = (narrow ? 3.4 : 2.4) * text, gap = 2.2 * text, high = (height - foot - (narrow ? text : 0)) / (narrow ? 2 : 1), wide = narrow ? width : (width - gap) / 2;
-  const label = (narrow ? 4.4 : 6.6) * text, head = 4.1 * text, strip = 1.25 * text;
+  const label = (narrow ? 5.2 : 7.5) * text, head = 4.1 * text, strip = 1.25 * text;
   const panels = SIDES.map((side, i) => {
     const x = narrow ? 0 : i * (wide + gap), y = narrow ? i * (high + text) : 0;
     const cell = (wide - label - 2) / scene.steps, slot = (high - head - 2 * strip - 1.1 * text) / scene.states.most;

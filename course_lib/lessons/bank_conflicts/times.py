@@ -1,8 +1,9 @@
 """What conflicts take: recorded times beside the least time that the wavefronts alone need, where only the padding differs."""
 
+from typing import Any
+
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
-from course_lib.data import Record
 from course_lib.lessons.bank_conflicts.counts import (
     N_PRODUCT,
     N,
@@ -20,10 +21,14 @@ N_TIMED, N_PROFILED, TILE, TILE_OF_PRODUCT = 4096, 1024, 32, 16
 PADS = (0, 8, 4, 2, 1)
 
 
-def recorded_product(PAD: int) -> Record:
-    """Return the recorded time of the padded product of 4096 × 4096 matrices, with tiles of 16 × 16."""
-    record, = data.load("padding").find("sgemm_padded", N_TIMED, parameters={"TILE": TILE_OF_PRODUCT, "PAD": PAD})
-    return record
+def recorded_product(PAD: int) -> dict[str, Any]:
+    """Return the recorded time and clock of the padded product of 4096 × 4096 matrices, with tiles of 16 × 16."""
+    return data.in_turns("sgemm_padded", TILE=TILE_OF_PRODUCT, PAD=PAD)
+
+
+def product_told() -> str:
+    """Say where, when and at which clock the padded products were recorded."""
+    return f"{data.readings('together').label}, at {data.clocks(map(recorded_product, PADS))}"
 
 
 def fronts_per_multiply_add(result: RunResult) -> float:
@@ -50,7 +55,7 @@ def one_per_cycle(fronts: float) -> float:
 def product_bars() -> Picture:
     """Draw the recorded time of the product by padding: the time of its wavefronts, and behind it the rest."""
     ax, rows_at = style.axes(width=9.0, height=3.9), range(len(PADS))
-    least, taken = ([1e3 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: recorded_product(PAD).seconds))
+    least, taken = ([1e3 * seconds(PAD) for PAD in PADS] for seconds in (product_wavefronts, lambda PAD: recorded_product(PAD)["median_s"]))
     rest = [whole - part for whole, part in zip(taken, least, strict=True)]
     ax.barh(rows_at, least, color=style.BLUE, height=0.68, label="the wavefronts, one per cycle, modelled")
     ax.barh(rows_at, rest, left=least, color=style.VERMILION, height=0.68, label="the rest of the recorded time")
@@ -59,7 +64,7 @@ def product_bars() -> Picture:
     ax.set_yticks(rows_at, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
-    ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {data.load('padding').label}")
+    ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {product_told()}")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     bars = zip(PADS, taken, least, rest, strict=True)
     said = "; ".join(f"PAD = {PAD}: {whole:.1f}, {part:.1f} and {more:.1f}" for PAD, whole, part, more in bars)
@@ -70,12 +75,12 @@ def product_times() -> Table:
     """Return, by padding, the product's loads and wavefronts, the time that these need at one per cycle, and the recorded time."""
     rows = []
     for PAD in PADS:
-        result, least, taken = multiplied(TILE_OF_PRODUCT, PAD), product_wavefronts(PAD), recorded_product(PAD).seconds
+        result, least, taken = multiplied(TILE_OF_PRODUCT, PAD), product_wavefronts(PAD), recorded_product(PAD)["median_s"]
         rows.append((PAD, f"{per_multiply_add(result, 'shared instructions'):g}", f"{per_multiply_add(result):g}",
                      f"{product_fronts(PAD):.2f}", *(f"{1e3 * seconds:.1f}" for seconds in (least, taken, taken - least))))
     header = ("PAD", "loads", "their wavefronts", "all wavefronts", "their time, modelled, ms", "recorded, ms", "rest, ms")
     return Table(header, rows, "sgemm_padded, tiles of 16 × 16. Loads and wavefronts per multiply-add of a warp, simulated. "
-                               f"Times for {N_TIMED} × {N_TIMED}, {data.load('padding').label}")
+                               f"Times for {N_TIMED} × {N_TIMED}, {product_told()}")
 
 
 def product_counted() -> Table:
@@ -119,10 +124,11 @@ def product_scoreboard() -> Table:
     found = [(name, product_fronts(PAD), recorded_product(PAD)) for name, PAD in (
         ("coalesced (lesson 05), which is PAD = 0", 0), ("padded, PAD = 4", 4), ("padded, PAD = 1", 1))]
     found.append(("tiled (lesson 04)", fronts_per_multiply_add(evaluate(tiled[0], N_PRODUCT, tiled[1], backend="sim")),
-                  data.load("padding").find(tiled[0], N_TIMED, parameters=tiled[1])[0]))
-    rows = [(name, f"{fronts:.2f}", f"{1e3 * one_per_cycle(fronts * N_TIMED ** 3 / WARP):.1f}", f"{1e3 * record.seconds:.1f}",
-             f"{library / record.seconds:.1%}") for name, fronts, record in found]
+                  data.in_turns(tiled[0], **tiled[1])))
+    rows = [(name, f"{fronts:.2f}", f"{1e3 * one_per_cycle(fronts * N_TIMED ** 3 / WARP):.1f}", f"{1e3 * row['median_s']:.1f}",
+             f"{library / row['median_s']:.1%}") for name, fronts, row in found]
     rows.append(("NVIDIA's library, cuBLAS", "", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "shared wavefronts per multiply-add of a warp", "their time, modelled, ms", "recorded, ms", "speed, % of cuBLAS")
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16. Wavefronts simulated, "
-                               f"times {data.load('padding').label}, {data.spread(record for *_, record in found)}")
+                               f"times {data.readings('together').label}, {data.spread(row for *_, row in found)}, "
+                               f"to {data.clocks(row for *_, row in found)}; cuBLAS recorded on {data.load('ladder').date}")

@@ -9,11 +9,13 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 from course_lib.run import footprint
 
+WARPS_OF_BLOCK = 8              # 16 × 16 threads, at every point of the chart
+
 
 @style.styled
 def warps_and_outputs() -> Picture:
     """Draw the speed of one kernel over its warps, a line for each number of outputs: its blocks ask for shared memory that nobody uses."""
-    ax = style.axes(width=9.0, height=4.6)
+    ax = style.axes(width=9.0, height=5.1)
     told = []
     for (outputs, speeds), marker, colour in zip(speeds_by_warps().items(), style.MARKERS, style.CYCLE, strict=False):
         thousands = {warps: speed / 1e3 for warps, speed in speeds.items()}
@@ -28,7 +30,12 @@ def warps_and_outputs() -> Picture:
     ax.set(xlabel=f"warps per multiprocessor (modelled), of 64\nN = {N_TIMED}, {data.load('outputs').label}", ylabel="thousand GFLOP/s",
            xlim=(4, 71), ylim=(0, 32))
     ax.grid(axis="y")
-    return render(ax, "Thousand GFLOP/s by outputs per thread and warps per multiprocessor. " + ". ".join(told) + ".")
+    most = max(max(speeds) for speeds in speeds_by_warps().values()) // WARPS_OF_BLOCK
+    above = ax.secondary_xaxis("top")
+    above.set_xticks([WARPS_OF_BLOCK * blocks for blocks in range(1, most + 1)], [str(blocks) for blocks in range(1, most + 1)])
+    above.set_xlabel(f"blocks per multiprocessor, each of {WARPS_OF_BLOCK} warps", labelpad=8)
+    return render(ax, "Thousand GFLOP/s by outputs per thread and warps per multiprocessor, "
+                      f"of which {WARPS_OF_BLOCK} are a block. " + ". ".join(told) + ".")
 
 
 def started() -> dict[int, tuple[float, float]]:
@@ -41,7 +48,7 @@ def started() -> dict[int, tuple[float, float]]:
         if TM == TN:
             warps = footprint(kernel, **tile).occupancy.warps // SCHEDULERS
             modelled = rounds(warps, TM + TN, TM * TN, start=START, cycles=CYCLES).multiply_adds
-            found[TM * TN] = modelled, CYCLES * least(kernel, tile)["fma"] / recorded_rung(kernel, tile).seconds
+            found[TM * TN] = modelled, CYCLES * least(kernel, tile)["fma"] / recorded_rung(kernel, tile)["median_s"]
     return found
 
 
@@ -56,7 +63,7 @@ def picture_beside_kernels() -> Picture:
         bars = ax.bar([x + 0.4 * (which - 0.5) for x in at], values, width=0.38, color=colour, label=name)
         ax.bar_label(bars, [f"{value:.0f}" if which == 0 else f"{value:.1f}" for value in values], padding=3, fontsize=13)
     ax.set_xticks(at, [f"{round(outputs ** 0.5)} × {round(outputs ** 0.5)}" for outputs in found], fontsize=13)
-    ax.set(xlabel=f"outputs per thread\nN = {N_TIMED}, {data.load('tuned').label}", ylabel=f"multiply-adds in {CYCLES} cycles",
+    ax.set(xlabel=f"outputs per thread\nN = {N_TIMED}, {data.readings('together').label}", ylabel=f"multiply-adds in {CYCLES} cycles",
            ylim=(0, 1.1 * CYCLES))
     ax.axhline(CYCLES, color=style.GREY, linestyle="--", linewidth=1.5)
     ax.annotate("one per cycle", (len(found) - 0.5, CYCLES), (0, 5), textcoords="offset points", ha="right", fontsize=13)

@@ -18,13 +18,11 @@ PAIR = ("sgemm_block", "sgemm_ilp")
 EXECUTED = "smsp__inst_executed.sum"
 
 
-def recorded_time(kernel: str, parameters: dict[str, int] | None = None) -> Record:
-    """Return the recorded time of a kernel at N = 4096, with its defaults or with these parameters."""
-    for name in ("padding",) if parameters else ("ladder", "wang"):
-        for record in data.load(name).find(kernel, N_TIMED):
-            if record.parameters.get("by") != 8 and (not parameters or record.parameters == parameters):
-                return record
-    raise LookupError(kernel)
+def recorded_seconds(kernel: str, parameters: dict[str, int]) -> float:
+    """Return the recorded time at N = 4096 of lesson 06's kernel with these parameters, or of a kernel of the pair, which needs none."""
+    if parameters:
+        return data.load("padding").find(kernel, N_TIMED, parameters=parameters)[0].seconds
+    return float(data.in_turns(kernel)["median_s"])
 
 
 def padded(pad: int) -> tuple[str, dict[str, int]]:
@@ -44,26 +42,26 @@ def fewer_wavefronts() -> Table:
     rows.append(_row("outputs per thread, 1 → 4 in a column", (PAIR[0], {}), (PAIR[1], {}), factors))
     header = ("what is changed", "warps per multiprocessor", "load sectors", "instructions", "wavefronts", "time",
               "ms more, from the wavefronts alone", "ms more, recorded")
-    return Table(header, rows, f"Times at N = {N_TIMED}, {data.load('wang').label}; counts simulated at N = {N_COUNTED}, but sectors and "
-                 f"instructions of the last row by a profiler at N = {N_PROFILED}")
+    return Table(header, rows, f"Times at N = {N_TIMED}, {data.load('padding').label}, of the last row {data.readings('together').date}; "
+                 f"counts simulated at N = {N_COUNTED}, but sectors and instructions of the last row by a profiler at N = {N_PROFILED}")
 
 
 def one_or_four() -> Table:
     """Return a table of two recorded kernels with the same tile of C: one output per thread, and a column of four."""
     rows = []
     for name, kernel in zip(("1 output per thread", "4 outputs in a column"), PAIR, strict=True):
-        counted, record = evaluate(*at_counted((kernel, {})), backend="sim"), recorded_time(kernel)
+        counted = evaluate(*at_counted((kernel, {})), backend="sim")
         sectors = counted.count("sectors") / N_COUNTED**3
-        rows.append((name, footprint(kernel).occupancy.warps, sectors, wavefronts(counted), 1e3 * record.seconds))
+        rows.append((name, footprint(kernel).occupancy.warps, sectors, wavefronts(counted), 1e3 * recorded_seconds(kernel, {})))
     (_, *first), (_, *second) = rows
     said: list[tuple[Any, ...]] = [
         (name, warps, f"{sectors:.4f}", f"{waves:.3f}", f"{time:.1f}") for name, warps, sectors, waves, time in rows]
     said.append(("second, in times the first", *(f"{b / a:.2f}" for a, b in zip(first, second, strict=True))))
     header = ("kernel", "warps per multiprocessor", "load sectors per multiply-add",
               "wavefronts, loads and stores, per multiply-add of a warp", "ms")
-    how = data.spread(map(recorded_time, PAIR))
-    return Table(header, said, f"Tiles of 32 × 32; N = {N_TIMED}, {data.load('wang').label}, {how}; sectors and wavefronts simulated at "
-                 f"N = {N_COUNTED}, warps modelled for H200")
+    told = [data.in_turns(kernel) for kernel in PAIR]
+    return Table(header, said, f"Tiles of 32 × 32; N = {N_TIMED}, {data.readings('together').label}, {data.spread(told)}, to "
+                 f"{data.clocks(told)}; sectors and wavefronts simulated at N = {N_COUNTED}, warps modelled for H200")
 
 
 def at_counted(kernel: tuple[str, dict[str, int]]) -> tuple[str, int, dict[str, int]]:
@@ -75,7 +73,7 @@ def _row(name: str, before: tuple[str, dict[str, Any]], after: tuple[str, dict[s
     both = (before, after)
     alone = [milliseconds(wavefronts(evaluate(*at_counted(kernel), backend="sim"))) for kernel in both]
     warps = [footprint(kernel, **tile).occupancy.warps for kernel, tile in both]
-    times = [1e3 * recorded_time(kernel, tile).seconds for kernel, tile in both]
+    times = [1e3 * recorded_seconds(kernel, tile) for kernel, tile in both]
     changes = (*factors, alone[1] / alone[0], times[1] / times[0])
     return (name, f"{warps[0]} → {warps[1]}", *(f"×\N{NO-BREAK SPACE}{factor:.2f}" for factor in changes),
             f"{alone[1] - alone[0]:+.1f}".replace("-", "−"), f"{times[1] - times[0]:+.1f}".replace("-", "−"))

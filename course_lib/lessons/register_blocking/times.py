@@ -5,7 +5,6 @@ from typing import Any
 
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE
-from course_lib.data import Record
 from course_lib.lessons.register_blocking.counts import wavefronts, words_per_multiply_add
 from course_lib.model.rounds import SCHEDULERS
 from course_lib.plots import Table
@@ -25,10 +24,9 @@ RUNGS: tuple[tuple[int, int, str, dict[str, Any]], ...] = (
 )
 
 
-def recorded_rung(kernel: str, tile: dict[str, int]) -> Record:
-    """Return the recorded time at N = 4096."""
-    recording = {"sgemm_tiled": "lee", "sgemm_ilp": "wang", "sgemm_1d_tile": "ladder"}.get(kernel, "tuned")
-    return next(r for r in data.load(recording).find(kernel, N_TIMED) if r.parameters == tile)
+def recorded_rung(kernel: str, tile: dict[str, int]) -> dict[str, Any]:
+    """Return the recorded time at N = 4096, and the clock."""
+    return data.in_turns(kernel) if kernel == "sgemm_ilp" else data.in_turns(kernel, **tile)       # as the file names them
 
 
 def library() -> float:
@@ -47,7 +45,7 @@ def scoreboard() -> Table:
     """Return the ladder so far: tile, words, wavefronts, warps, time, and speed in percent of the library's."""
     best, rows = library(), []
     for name, (TM, TN, kernel, tile) in zip(names(), RUNGS, strict=True):
-        seconds, warps = recorded_rung(kernel, tile).seconds, footprint(kernel, **tile).occupancy
+        seconds, warps = recorded_rung(kernel, tile)["median_s"], footprint(kernel, **tile).occupancy
         waves = wavefronts(evaluate(kernel, N_COUNTED, tile, backend="sim"))
         high, wide, deep = (tile.get(side) or tile["TILE"] for side in ("BM", "BN", "BK"))
         shape = f"{high} × {wide}, BK = {deep}".replace(" ", "\N{NO-BREAK SPACE}")
@@ -56,9 +54,10 @@ def scoreboard() -> Table:
     rows.append(("NVIDIA's library, cuBLAS", "", "", "", "", f"{1e3 * best:.1f}", "100.0%"))
     header = ("kernel", "tile of C", "words per multiply-add", "wavefronts, loads and stores, per multiply-add of a warp",
               "warps per multiprocessor", "ms", "speed, % of cuBLAS")
-    how = data.spread([*(recorded_rung(kernel, tile) for _, _, kernel, tile in RUNGS), data.load("ladder").find("cuBLAS", N_TIMED)[0]])
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times from several recordings of one day, {data.load('tuned').label}, "
-                 f"{how}; wavefronts simulated at N = {N_COUNTED}, warps modelled for H200")
+    told = [recorded_rung(kernel, tile) for _, _, kernel, tile in RUNGS]
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {data.readings('together').label}, {data.spread(told)}, to "
+                 f"{data.clocks(told)}; cuBLAS recorded on {data.load('ladder').date}; wavefronts simulated at N = {N_COUNTED}, "
+                 "warps modelled for H200")
 
 
 def least(kernel: str, tile: dict[str, int]) -> dict[str, float]:
@@ -92,8 +91,9 @@ def limits() -> Table:
     """Return the recorded time of each rung beside the least that three parts of the GPU need for their share."""
     rows = []
     for name, (_, _, kernel, tile) in zip(names(), RUNGS, strict=True):
-        needed, seconds = least(kernel, tile), recorded_rung(kernel, tile).seconds
+        needed, seconds = least(kernel, tile), recorded_rung(kernel, tile)["median_s"]
         rows.append((name, f"{1e3 * seconds:.1f}", *(f"{1e3 * needed[what]:.1f}" for what in needed)))
     header = ("kernel", "recorded, ms", "shared memory alone, ms", "issuing instructions alone, ms", "multiply-adds alone, ms")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices: {data.load('tuned').label}, and the least that each part needs, "
-                 "modelled for H200 at its highest clock; shared memory with loads and stores")
+    told = data.clocks(recorded_rung(kernel, tile) for _, _, kernel, tile in RUNGS)
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices: {data.readings('together').label}, at {told}, and the least that each "
+                 f"part needs, modelled for H200 at {DEFAULT_DEVICE.clock_mhz:,.0f} MHz; shared memory with loads and stores")

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from course_lib import data
 from course_lib.arch import device
-from course_lib.data import Record
 from course_lib.lessons.unrolling import ballast
 from course_lib.lessons.unrolling.counts import FACTORS, KERNEL, TILE, two_decimals
 from course_lib.plots import Table, render, style
@@ -20,24 +20,24 @@ TIMED_TILED, TIMED_PADDED = 71, 53                # of lesson 04's kernel, and o
 ISSUED_PER_CYCLE, SERVED_PER_CYCLE = 4, 1         # instructions of warps, and wavefronts of shared memory, of an SM; CC 9.0
 
 
-def recorded_unrolled(factor: int, N: int = N_TIMED) -> Record:
+def recorded_unrolled(factor: int) -> dict[str, Any]:
     """Return the recorded time of the course's kernel with tiles of 16 × 16."""
-    return data.load("unrolling").find(KERNEL, N, parameters={"TILE": TILE, "UNROLL": factor})[0]
+    return data.in_turns(KERNEL, TILE=TILE, UNROLL=factor)
 
 
 def recorded_ms(factor: int) -> float:
     """Return the recorded milliseconds of `recorded_unrolled`, with one decimal."""
-    return round(1e3 * recorded_unrolled(factor).seconds, 1)
+    return round(1e3 * recorded_unrolled(factor)["median_s"], 1)
 
 
-def tiled() -> Record:
+def tiled() -> dict[str, Any]:
     """Return the recorded time of lesson 04's kernel, which has no pragma, with tiles of 16 × 16."""
-    return data.load("unrolling").find(TILED, N_TIMED, parameters=SQUARE)[0]
+    return data.in_turns(TILED, **SQUARE)
 
 
-def padded(pad: int, N: int = N_TIMED) -> Record:
+def padded(pad: int) -> dict[str, Any]:
     """Return the recorded time of lesson 06's kernel with tiles of 16 × 16."""
-    return data.load("padding").find(PADDED, N, parameters={"TILE": TILE, "PAD": pad})[0]
+    return data.in_turns(PADDED, TILE=TILE, PAD=pad)
 
 
 def timed(factor: int) -> float:
@@ -55,16 +55,17 @@ def wavefronts(kernel: str, **parameters: int) -> float:
 def scoreboard() -> Table:
     """Return, without a pragma and for every UNROLL, both counts, the recorded time and the speed in percent of the library's."""
     library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
-    tried = [("no pragma (lesson 04)", TIMED_TILED / TILE, wavefronts(TILED, **SQUARE), tiled().seconds)]
-    tried += [(f"UNROLL = {factor}", timed(factor), wavefronts(KERNEL, TILE=TILE, UNROLL=factor), recorded_unrolled(factor).seconds)
+    tried = [("no pragma (lesson 04)", TIMED_TILED / TILE, wavefronts(TILED, **SQUARE), tiled()["median_s"])]
+    tried += [(f"UNROLL = {factor}", timed(factor), wavefronts(KERNEL, TILE=TILE, UNROLL=factor), recorded_unrolled(factor)["median_s"])
               for factor in FACTORS]
     rows = [(name, two_decimals(taken), f"{waves:g}", f"{1e3 * seconds:.1f}", f"{library / seconds:.1%}")
             for name, taken, waves, seconds in tried]
     rows.append(("NVIDIA's library, cuBLAS", "", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "instructions per multiply-add", "wavefronts per multiply-add", "ms", "speed, % of cuBLAS")
-    how = data.spread([tiled(), *map(recorded_unrolled, FACTORS), data.load("ladder").find("cuBLAS", N_TIMED)[0]])
-    caption = (f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.load('unrolling').label}, {how}; instructions counted in "
-               f"the machine code that was timed, of NVRTC 13.0; wavefronts simulated for {N_COUNTED} × {N_COUNTED}")
+    told = [tiled(), *map(recorded_unrolled, FACTORS)]
+    caption = (f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.readings('together').label}, {data.spread(told)}, to "
+               f"{data.clocks(told)}; instructions counted in the machine code that was timed, of NVRTC 13.0; wavefronts simulated for "
+               f"{N_COUNTED} × {N_COUNTED}; cuBLAS recorded on {data.load('ladder').date}")
     return Table(header, rows, caption)
 
 
@@ -78,27 +79,27 @@ class Measured:
     ms: float
 
 
-def conflicting(ways: int, factor: int = 16) -> Measured:
-    """Return the kernel of `ballast.cu` whose columns of the tile of B share a bank, `ways` of them in each."""
-    row, = data.readings("ballast").find(UNROLL=factor, EXTRA=0, WAYS=ways, N=N_TIMED)
-    name = f"UNROLL = {factor}" if ways == 1 else f"{ways} columns per bank"
+def copied(factor: int, ways: int = 1, extra: int = 0) -> Measured:
+    """Return the kernel of `ballast.cu`: `ways` columns of the tile of B share a bank, and each multiply-add has `extra` idle additions."""
+    row, = data.readings("ballast").find(UNROLL=factor, EXTRA=extra, WAYS=ways, N=N_TIMED)
+    name = f"{ways} columns per bank" if ways > 1 else f"UNROLL = {factor}" + f", {extra} added" * (extra > 0)
     return Measured(name, row["instructions"], ballast.wavefronts(factor, ways), 1e3 * row["median_s"])
 
 
 def pairs() -> dict[str, tuple[Measured, Measured]]:
-    """Return pairs of recorded kernels of which only one count differs: instructions, or wavefronts.
+    """Return pairs of recorded kernels of which only one count falls or rises: instructions, or wavefronts.
 
     All are of `ballast.cu`: recorded together, and counted in the very code that was timed.
     """
-    copy = {factor: conflicting(1, factor) for factor in (1, 2, 4, 16)}
+    copy = {factor: copied(factor) for factor in (1, 2, 4, 16)}
     return {"A quarter fewer instructions": (copy[1], copy[2]), "A third fewer instructions": (copy[4], copy[16]),
-            "More wavefronts": (copy[16], conflicting(2))}
+            "A quarter fewer wavefronts": (copy[2], copied(4, extra=2)), "More wavefronts": (copy[16], copied(16, ways=2))}
 
 
 @style.styled
 def one_change() -> Picture:
     """Draw the recorded times of `pairs` as bars, in each bar both counts."""
-    ax, told, y = style.axes(width=9.6, height=4.3), [], 0.0
+    ax, told, y = style.axes(width=9.6, height=5.6), [], 0.0
     for heading, both in pairs().items():
         change = f"{100 * (both[1].ms / both[0].ms - 1):+.0f} %".replace("-", "−")
         ax.text(-0.2, y, f"{heading}: time {change}", weight="bold", va="center", fontsize=12)
@@ -115,7 +116,7 @@ def one_change() -> Picture:
         y += 1.35
     ax.set(xlim=(-8.2, 29), ylim=(y - 0.6, -0.7))
     ax.axis("off")
-    return render(ax, "Three pairs of bars, recorded times. Counts per multiply-add of a warp. " + ". ".join(told) + ".")
+    return render(ax, "Four pairs of bars, recorded times. Counts per multiply-add of a warp. " + ". ".join(told) + ".")
 
 
 def least(per_multiply_add: float, per_cycle: int) -> float:
@@ -130,7 +131,7 @@ def limits() -> Table:
     for factor in FACTORS:
         waves = wavefronts(KERNEL, TILE=TILE, UNROLL=factor)
         parts = (least(timed(factor), ISSUED_PER_CYCLE), least(waves, SERVED_PER_CYCLE))
-        rows.append((f"UNROLL = {factor}", *(f"{1e3 * seconds:.1f}" for seconds in (recorded_unrolled(factor).seconds, *parts))))
+        rows.append((f"UNROLL = {factor}", *(f"{1e3 * seconds:.1f}" for seconds in (recorded_unrolled(factor)["median_s"], *parts))))
     header = (KERNEL, "recorded, ms", "issuing instructions alone, ms", "shared memory alone, ms")
-    caption = f"{N_TIMED} × {N_TIMED} matrices: {data.load('unrolling').label}, and the least that each part needs, modelled for H200"
+    caption = f"{N_TIMED} × {N_TIMED} matrices: {data.readings('together').label}, and the least that each part needs, modelled for H200"
     return Table(header, rows, caption)
