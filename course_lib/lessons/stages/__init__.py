@@ -6,7 +6,6 @@ from course_lib.lessons.stages.flight import during_products, in_flight
 from course_lib.lessons.stages.layouts import padding, who_holds_what
 from course_lib.lessons.stages.tiles import bytes_on_the_way
 from course_lib.lessons.stages.times import scoreboard
-from course_lib.model.stages import stages_needed
 
 __all__ = ["alone", "bandwidth", "blocks", "bytes_on_the_way", "during_products", "in_flight", "law", "law_drawn", "padding",
-           "scoreboard", "stages_needed", "tiles_on_their_way", "warps", "who_holds_what"]
+           "scoreboard", "tiles_on_their_way", "warps", "who_holds_what"]
