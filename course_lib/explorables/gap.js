@@ -2,7 +2,7 @@
 // Data: gap.py, recorded shares. Nothing is computed here but places on the canvas.
 import { clamp, explorable } from "./stage.js";
 
-const EPS = 1e-6, MOST = 205, LINES = [0, 50, 100, 150, 200];
+const EPS = 1e-6, MOST = 155, LINES = [0, 50, 100, 150];
 const HUES = { light: ["#6b6b6b", "#d55e00", "#0072b2", "#a4508b", "#00805f", "#8a6d00"], dark: ["#b0b0b0", "#ff9248", "#5cb8f0", "#e79acb", "#3fd0a4", "#e6c64d"] };
 const TICKS = [256, 512, 768, 1024, 1536, 2048, 8192];
 
@@ -71,7 +71,7 @@ function drawFrame(pen, view, where) {
     pen.globalAlpha = 1;
     write(pen, view, percent(line), plot.x - 0.5 * text, yOf(line) + 0.35 * text, { align: "right", size: 0.96, weight: line === 100 ? 700 : 400 });
   }
-  write(pen, view, "NVIDIA's library, cuBLAS", xOf(2), yOf(100) - 0.5 * text, { weight: 600 });
+  write(pen, view, "cuBLAS", xOf(0) + 0.4 * text, yOf(100) + 1.2 * text, { weight: 600 });
   for (const N of TICKS) {
     const n = scene.sizes.indexOf(N);
     stroke(pen, view.ink, 1, [[xOf(n), plot.y + plot.h], [xOf(n), plot.y + plot.h + 4]]);

@@ -12,7 +12,7 @@ CURVES = {                  # in the order in which they appear: the recorded ke
     "sgemm_vectorized": ("vectorized", "every load brings four words"),
     "sgemm_prefetched": ("prefetched", "the next tiles are on their way"),
     "fed": ("yours", "lanes in squares, loop unrolled"),
-    "sgemm_stream_k": ("stream-K", "shares of work, its best tile for each N"),
+    "sgemm_stream_k": ("stream-K", "shares of work, best tile per N"),
 }
 ASKED, AT = "sgemm_vectorized", 4096            # the reader predicts the share of this kernel at this N
 
