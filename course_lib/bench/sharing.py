@@ -35,7 +35,8 @@ LAUNCHED = ((512, 512, 512), (128, 128, 4096), (16, 16, 16896))     # M, N, K: a
 RIGHT, ARRIVAL, FIRST_ENDS = "right", "added in order of arrival", "first block ends"          # some of the variants
 ADDS = "        if (row < M && col < N) atomicAdd(&C[row * ldc + col], alpha * sum);\n"
 ENDED_BY_FIRST = {        # lines of the kernel, and what stands there when the first block of a tile ends it
-    "        if (last < steps) {      // a later block ends this tile\n": "        if (first > 0) {         // an earlier block ends this tile\n",
+    "        if (last < steps) {      // a later block ends this tile\n":
+        "        if (first > 0) {         // an earlier block ends this tile\n",
     "            int who = block;\n            while (begins(who) > tile * steps) --who;\n": "",
     "            for (; who < block; ++who)\n": "            for (int who = block + 1; begins(who) < (tile + 1) * steps; ++who)\n",
 }

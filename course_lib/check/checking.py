@@ -20,12 +20,12 @@ from course_lib.kernels import Kernel, UserKernel
 from course_lib.kernels.user import is_source
 from course_lib.run import resolve
 from course_lib.run.traces import every_warp
-from course_lib.run.types import Extent, KernelLike, TracedWarps
+from course_lib.run.types import Extent, KernelLike
 from course_lib.toolchain import CompileError, compile_cuda
 
 MAX_STEPS = 300_000      # instructions of a warp; a right kernel needs a few thousand on these inputs
 TRACED = 32              # warps of the first block whose accesses are looked at
-TELLS = re.compile(r"^\s*(@\S+\s+)?(atom|red|ld\.volatile|ld\.acquire)\b(?!\S*\.shared)", re.M)      # PTX by which blocks tell others something
+TELLS = re.compile(r"^\s*(@\S+\s+)?(atom|red|ld\.volatile|ld\.acquire)\b(?!\S*\.shared)", re.M)      # blocks tell each other something
 
 
 def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = None, whole_tiles: bool = False, seed: int = 0,
