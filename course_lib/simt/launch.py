@@ -63,8 +63,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     progress
         Called with (blocks done, blocks in all) now and then.
     last_block_first
-        All blocks are resident, and an earlier one runs only while all later ones look at memory in a loop, a warp at a time, to its next
-        barrier. Who reads what another block leaves, and does not wait for it, reads what was there before.
+        Run an earlier block only while all later ones look at memory in a loop, a warp at a time: shows who reads what is not there yet.
     strict_barriers
         Stop with `DivergentBarrier` when warps meet at barriers of one number in two lines, instead of noting it in `report.meetings`.
     strict_shuffles
@@ -81,12 +80,12 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
     given = listed(args)
-    run = Execution(kernel, blocks, threads, given, dynamic_shared, constants, racecheck, max_steps, warp_order, trace, last_block_first)
+    execution = partial(Execution, kernel, blocks, threads, given, dynamic_shared, constants, racecheck, warp_order=warp_order,
+                        last_block_first=last_block_first)
+    run = execution(max_steps=max_steps, trace=trace)
     run.launch.strict_barriers, run.launch.strict_shuffles = bool(strict_barriers), bool(strict_shuffles)
     run.execute(workers, progress)
-    again = partial(Execution, kernel, blocks, threads, given, dynamic_shared, constants, racecheck, warp_order=warp_order, trace=(),
-                    last_block_first=last_block_first)
-    run.influence = influence.examine(run, results.noted(run), again) if racecheck else {}
+    run.influence = influence.examine(run, results.noted(run), partial(execution, trace=())) if racecheck else {}
     run.given.memory.write_back()
     report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
     run.release()
