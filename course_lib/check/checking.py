@@ -25,7 +25,7 @@ from course_lib.toolchain import CompileError, compile_cuda
 
 MAX_STEPS = 300_000      # instructions of a warp; a right kernel needs a few thousand on these inputs
 TRACED = 32              # warps of the first block whose accesses are looked at
-TELLS = re.compile(r"^\s*(@\S+\s+)?(atom|red|ld\.volatile|ld\.acquire)\b(?!\S*\.shared)", re.M)     # PTX that tells other blocks
+TELLS = re.compile(r"^\s*(@\S+\s+)?(atom|red|ld\.volatile|ld\.acquire)\b(?!\S*\.shared)", re.M)      # blocks tell each other something
 
 
 def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = None, whole_tiles: bool = False, seed: int = 0,

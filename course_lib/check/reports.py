@@ -76,8 +76,8 @@ def of_wrong(wrong: WrongResult | str, guess: str, case: Any) -> Finding:
 
 def of_order(wrong: WrongResult | str, case: Any) -> Finding:
     """Return the finding for a result that is right while blocks run one after another, and wrong when the last one runs first."""
-    return Finding("order", "Right while blocks run one after another, but on a GPU they run side by side. When an earlier block runs "
-                   f"only while later ones wait for it, {wrong} (input: {case.name}, {case}). Does each block wait until what it reads is "
+    return Finding("order", "Right while blocks run one after another, but on a GPU they run side by side. When an earlier block runs only "
+                   f"while later ones wait for it, {wrong} (input: {case.name}, {case}). Does each block wait until what it reads is "
                    "there, with all its threads? Is all of it there before another block is told so?", facts={"case": case})
 
 

@@ -63,8 +63,7 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     progress
         Called with (blocks done, blocks in all) now and then.
     last_block_first
-        All blocks are resident, and an earlier one runs only while later ones look at memory in a loop: warp by warp, each to its next
-        barrier. A block that reads what an earlier one leaves, and does not wait for it, reads what was there before.
+        Run an earlier block only while all later ones look at memory in a loop, a warp at a time: shows who reads what is not there yet.
     strict_barriers
         Stop with `DivergentBarrier` when warps meet at barriers of one number in two lines, instead of noting it in `report.meetings`.
     strict_shuffles
@@ -81,13 +80,12 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
     given = listed(args)
-    run = Execution(kernel, blocks, threads, given, dynamic_shared, constants, racecheck, max_steps, warp_order, trace,
-                    last_block_first)
+    execution = partial(Execution, kernel, blocks, threads, given, dynamic_shared, constants, racecheck, warp_order=warp_order,
+                        last_block_first=last_block_first)
+    run = execution(max_steps=max_steps, trace=trace)
     run.launch.strict_barriers, run.launch.strict_shuffles = bool(strict_barriers), bool(strict_shuffles)
     run.execute(workers, progress)
-    again = partial(Execution, kernel, blocks, threads, given, dynamic_shared, constants, racecheck, warp_order=warp_order, trace=(),
-                    last_block_first=last_block_first)
-    run.influence = influence.examine(run, results.noted(run), again) if racecheck else {}
+    run.influence = influence.examine(run, results.noted(run), partial(execution, trace=())) if racecheck else {}
     run.given.memory.write_back()
     report = results.report(run, compiled - started, time.perf_counter() - compiled, dict(defines or {}))
     run.release()
@@ -108,8 +106,7 @@ class Execution:
         self.large: list[NDArray[np.uint8]] = []  # what of it may serve another launch
         self.racecheck = bool(racecheck)
         self.max_steps = limits.most_steps(max_steps)
-        self.last_first = bool(last_block_first)
-        self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes, self.last_first)
+        self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes, last_block_first)
         self.given = Arguments(kernel, args, {} if constants is None else constants)
         self.arrays, self.images = self.given.arrays, self.given.images
         self.trace = limits.trace_pairs(trace, grid, self.warps)
@@ -119,6 +116,7 @@ class Execution:
         exact = self.trace[1] or self.interleaved or racecheck and (copies or named)  # both are beyond a barrier's epoch
         self.uniform = None if exact else kernel.uniform(bool(racecheck))
         self.launch = self._describe_launch()
+        self.launch.last_first = bool(last_block_first)
         self.workers: list[Worker] = []
         self.influence: dict[str, str] = {}  # see host/influence.py
 
@@ -156,7 +154,7 @@ class Execution:
         run.special, run.specials = self.pin(np.array(special or [(99, 0)], np.uint32)), len(special)
         run.poison = influence.ORDINARY
         run.max_steps, run.racecheck, run.interleaved = self.max_steps, self.racecheck, self.interleaved
-        run.together, run.last_first = self.together, self.last_first
+        run.together = self.together
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
         self._describe_calls(run)

@@ -108,9 +108,9 @@ def test_what_there_was_to_find_in_the_picture():
     assert (at(1025, None).busiest, at(1025, None).left, f"{at(1025, None).mean:.1f}") == (80, 131, "79.2")
     assert f"{4e-6 * 131 * 128**2:.1f}" == "8.6"
     assert [f"{100 * at(N, 1, 64, 16).idle:.0f}" for N in (513, 1409)] == ["39", "20"]
-    for words in ("107 / 132 = 81 %", "8 % is idle", "45 % is idle",
-                  "125 blocks with 13 k-steps each, and 5 % is idle", "41 % is idle again",
-                  "so that 2 % is idle", "128 k-steps instead of 129",
+    for words in ("107 / 132 = 81 %", "8 % is idle", "45 % is idle", "125 blocks with 13 k-steps each, and 5 % is idle",
+                  "41 % is idle again", "so that 2 % is idle",
+                  "128 k-steps instead of 129",
                   "643 partial sums, 42 MB", "80 k-steps with 131 partial sums, 8.6 MB", "at 513 still 39 % is idle, at 1409 20 %"):
         assert words in PROSE
 
@@ -188,8 +188,8 @@ def test_the_scoreboard():
     clock, limit = map(int, re.findall(r"(\d+) MHz", readings.made_by)[:2])
     assert clock < limit == 1980
     assert rows[513][-1].split()[0] in busy.race_here(513)
-    for words in ("is about 1.05", "before it is 0.82", "its limit of 1980 MHz", "we still lose", "21 % lies outside"):
-        assert words in PROSE
+    assert all(words in PROSE for words in ("is about 1.05", "before it is 0.82", "its limit of 1980 MHz", "we still lose",
+                                            "21 % lies outside"))
 
 
 def test_recorded_shares():
@@ -221,7 +221,7 @@ def test_recorded_splits():
 
 
 def blocks_of_tiles(M, N, K):
-    """Return how many of 132 blocks compute a part of each tile, and how many tiles a block's share is; `even` takes no whole waves."""
+    """Return how many of 132 blocks compute a part of each tile, and how many tiles a block's share is: `even` has no whole waves."""
     tiles, steps = math.ceil(M / 16) * math.ceil(N / 16), math.ceil(K / 8)
     begins = share_begins(tiles * steps, 132).tolist()
     return ([sum(begins[who] < steps * (tile + 1) and begins[who + 1] > steps * tile for who in range(132)) for tile in range(tiles)],
@@ -251,9 +251,8 @@ def test_what_a_gpu_finds():
 def test_what_waiting_for_a_later_block_takes():
     right, first = (data.readings("sharing").find(kind="waits", variant=name)[0] for name in (RIGHT, FIRST_ENDS))
     assert (right["wrong"], first["wrong"], right["blocks"], right["M"], right["N"], right["K"]) == (0, 0, 132, 512, 512, 512)
-    told = f"Ours took {1e3 * right['median_s']:.2f} ms, the friend's {1e3 * first['median_s']:.0f} ms, "
-    told += f"{first['median_s'] / right['median_s']:.0f} times"
-    assert told in PROSE
+    ours, theirs = right["median_s"], first["median_s"]
+    assert f"Ours took {1e3 * ours:.2f} ms, the friend's {1e3 * theirs:.0f} ms, {theirs / ours:.0f} times" in PROSE
 
 
 def test_what_was_measured_is_what_is_here():

@@ -100,7 +100,7 @@ def even_with(change: str) -> str:
 
 
 def left_out() -> Table:
-    """Return a table of the worked kernel, whole and with something left out: what `check` says, and what many launches on a GPU gave.
+    """Return a table of the worked kernel, whole and with something left out: what `check` says, and what a GPU made of it.
 
     Each cell of a GPU's column says in how many launches an element was wrong, and how many different results there were.
     """
@@ -109,12 +109,11 @@ def left_out() -> Table:
     shapes = list(dict.fromkeys((row["M"], row["N"], row["K"]) for row in rows))
     table = []
     for name, text in variants():
-        found = {(row["M"], row["N"], row["K"]): row for row in rows if row["variant"] == name}
+        found = [row for row in rows if row["variant"] == name]                 # in the order of the shapes
         if found:
-            report = None if name == ARRIVAL else check(text)
+            report = None if name == ARRIVAL else check(text)                   # which adds to C, and check fills it with NaN
             said = "not tried" if report is None else "right" if report.right else report.findings[0].kind
-            gpu = (f"{found[shape]['wrong_launches']} wrong, {_results(found[shape]['results'])}" for shape in shapes)
-            table.append((name, said, *gpu))
+            table.append((name, said, *(f"{row['wrong_launches']} wrong, {_results(row['results'])}" for row in found)))
     return Table(("kernel", "check, simulated", *(" × ".join(map(str, shape)) for shape in shapes)), table,
                  f"By M × N × K: how many of {rows[0]['launches']} launches were wrong, and how many different results they gave; "
                  f"{rows[0]['blocks']} blocks; {readings.label}")
