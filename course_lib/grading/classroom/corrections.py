@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from course_lib.errors import CourseError
 from course_lib.grading.classroom.folders import Classroom
 from course_lib.grading.classroom.normalise import questions
-from course_lib.grading.classroom.results import Result
+from course_lib.grading.classroom.results import PartResult, Result
 
 
 @dataclass(frozen=True)
@@ -121,12 +121,16 @@ def corrected(result: Result, mine: Mapping[str, Correction]) -> Result:
     counting = {part: correction for part, correction in mine.items() if correction.points}
     if not counting:
         return result
-    parts = [{**part, "points": float(counting[part["part"]].points)} if part["part"] in counting else part for part in result["parts"]]
+    parts = [_changed(part, counting.get(part["part"])) for part in result["parts"]]
     points = float(counting[""].points) if "" in counting else sum(part["points"] for part in parts)
     graded = {part["part"]: part["points"] for part in result["parts"]} | {"": result["points"]}
     notes = [f"{part or 'all'}: {correction.points} points instead of {graded.get(part, 0):g}, by {correction.by}, {correction.when[:10]}: "
              f"{correction.why}" for part, correction in counting.items()]
     return {**result, "parts": parts, "points": points, "notes": [*result["notes"], *notes]}
+
+
+def _changed(part: PartResult, correction: Correction | None) -> PartResult:
+    return part if correction is None else {**part, "points": float(correction.points)}
 
 
 def by_hand(student: str, exercise: str, maximum: float, mine: Mapping[str, Correction]) -> Result | None:
