@@ -8,6 +8,8 @@ from course_lib.bench.race import CONTESTANTS, Heat, candidates, groups, heats, 
 from course_lib.bench.tuned import TUNED_SIZES
 from course_lib.kernels import get
 from course_lib.run import run
+from course_lib.toolchain import inner_loop
+from tools.record import rungs
 
 ROWS = data.readings("race").rows
 FIELDS = tuple(Heat.__dataclass_fields__)
@@ -75,3 +77,26 @@ def test_every_contestant_is_right_without_hazards(dtype, tile, transposed, wide
         assert np.abs(result.C - exact).max() < (1e-4 if dtype == "float32" else 1e-12)
         assert result.hazards == ()
         assert result.stray_writes == 0
+
+
+def test_the_page_says_of_the_rungs_what_was_recorded():
+    found = data.readings("rungs")
+    assert not any(row["wrong"] for row in found.rows)
+    time = {(row["tile"], row["N"], row["kernel"], row["parameters"].get("blocks")): row["median_s"] for row in found.rows}
+    apart = {(tile, N): {name: seconds for (t, n, name, blocks), seconds in time.items()
+                         if (t, n) == (tile, N) and blocks in (None, (-(-N // 128)) ** 2)} for tile, N, *_ in time}
+    whole = [one["sgemm_wide_stores"] / one["sgemm_stream_k"] for one in apart.values()]
+    assert round(100 * (1 - min(whole))) == 9
+    assert all(one["sgemm_wide_stores"] > one["sgemm_serpentine"] for (_, N), one in apart.items() if N == 1025)
+    fewest = {pair: one["sgemm_stream_k"] / min(s for (t, n, name, _), s in time.items() if (t, n, name) == (*pair, "sgemm_stream_k"))
+              for pair, one in apart.items()}
+    assert all(gain > 2 if N == 512 else gain < 1.02 if N > 2000 else gain > 1.4 for (_, N), gain in fewest.items())
+
+
+@pytest.mark.parametrize("tile", [0, 1])
+def test_there_and_back_saves_no_instruction_but_reuses_more_operands(tile):
+    given = rungs.TILES[tile] | rungs.AHEAD[tile] | {"WIDE": 4}
+    loops = [inner_loop(name, **given).loop.instructions for name in ("sgemm_stages", "sgemm_serpentine")]
+    assert len(loops[0]) == len(loops[1])
+    before, after = ("".join(i.text for i in loop if i.opcode.startswith("FFMA")).count(".reuse") for loop in loops)
+    assert after > 1.1 * before

@@ -1,25 +1,31 @@
-"""Write docs/race.md: ratios to cuBLAS.
+"""Write docs/race.md: ratios to cuBLAS, rungs, choices.
 
-Only the tables are written; the rest of the page stays as it is. The second of them says how good the choices by shape are.
+Only the tables are written; the rest of the page stays as it is.
 """
 
+import itertools
+import math
+from difflib import SequenceMatcher
 from statistics import geometric_mean
+from typing import Any
 
 from course_lib.bench.choices import judge
+from course_lib.bench.fingerprint import code_only
 from course_lib.bench.race import groups, mean
 from course_lib.data import readings
+from course_lib.kernels import get
 from tools import ROOT
 from tools.pages import Part, page_command
 
 PAGE = ROOT / "docs" / "race.md"
 TABLES = Part("<!-- written by python -m tools page race -->", "<!-- end of tables -->")
-
+RUNGS = Part("<!-- rungs written by python -m tools page race -->", "<!-- end of rungs -->")
 CHOICES = Part("<!-- choices written by python -m tools page race -->", "<!-- end of choices -->")
 
 
 def page(text: str) -> str:
     """Return the page's text with the tables written anew."""
-    return CHOICES.renewed(TABLES.renewed(text, raced()), chosen())
+    return CHOICES.renewed(RUNGS.renewed(TABLES.renewed(text, raced()), climbed()), chosen())
 
 
 def chosen() -> str:
@@ -64,6 +70,44 @@ def raced() -> str:
         sizes = row["M"], row["N"], row["K"]
         lines.append(f"| {' × '.join(map(str, sizes))} | {row['ratio']:.3f} | {double[sizes]:.3f} |")
     return "\n".join(lines)
+
+
+def changed(before: str, name: str) -> str:
+    """Return how many lines of code a kernel's file has that the file before has not, and how many are gone, as "+4 −1"."""
+    old, new = (code_only(get(each).path.read_text(encoding="utf-8")).replace(each, "").splitlines() for each in (before, name))
+    same = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks())
+    return f"+{len(new) - same} −{len(old) - same}"
+
+
+def climbed() -> str:
+    """Return a table for each tile that the rungs to stream-K were measured with."""
+    found = readings("rungs")
+    lines = [f"{found.label[0].upper()}{found.label[1:]}, driver {found.driver}; {found.made_by}."]
+    for which in sorted({row["tile"] for row in found.rows}):
+        rows = found.find(tile=which)
+        sizes, p = sorted({row["N"] for row in rows}), rows[0]["parameters"]
+        lines += ["", f"Tiles of {p['BM']} × {p['BN']} × {p['BK']}, {p['TM']} × {p['TN']} elements of C per thread; TFLOP/s, and in "
+                  "brackets how many times the speed of the line above:", "",
+                  "| kernel | lines of code | " + " | ".join(f"N = {N}" for N in sizes) + " |", "|---|---|" + "--:|" * len(sizes)]
+        columns = [_column([row for row in rows if row["N"] == N]) for N in sizes]
+        for i, (label, lines_changed) in enumerate(_labels([row["kernel"] for row in rows if row["N"] == sizes[-1]])):
+            lines.append(f"| {label} | {lines_changed} | " + " | ".join(column[i] for column in columns) + " |")
+    return "\n".join(lines)
+
+
+def _labels(names: list[str]) -> list[tuple[str, str]]:
+    """Return what stands at the left of each line: the kernel, and what its file changes. The last kernel has two lines."""
+    labels = [(f"`{name}`", changed(before, name) if before else "") for before, name in zip(["", *names], names[:-1], strict=False)]
+    return [*labels[:-1], (f"{labels[-1][0]}, a block for each tile", labels[-1][1]), (f"{labels[-1][0]}, steps shared out", "")]
+
+
+def _column(rows: list[dict[str, Any]]) -> list[str]:
+    """Return a size's cells; of the last kernel's rows that with a block for each tile comes first."""
+    p = rows[0]["parameters"]
+    tiles = math.prod(-(-rows[0]["N"] // p[side]) for side in ("BM", "BN"))
+    rows = sorted(rows, key=lambda row: row["parameters"].get("blocks", tiles) != tiles)
+    speeds = [2e-12 * row["N"] ** 3 / row["median_s"] for row in rows]
+    return [f"{speeds[0]:.1f}", *(f"{now:.1f} ({now / before:.2f})" for before, now in itertools.pairwise(speeds))]
 
 
 command = page_command(PAGE, page)

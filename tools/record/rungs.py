@@ -1,9 +1,10 @@
 """Record the rungs from warp tiles to stream-K, each with the same tiles, in one process and in turn.
 
 Takes less than a minute. rungs.json then holds the time of every rung for two tiles and five sizes; stream-K runs with a block for each
-tile of C, where nothing is shared out, and with as many blocks as were fastest.
+tile of C, where nothing is shared out, and with the number of blocks that was fastest otherwise.
 """
 
+import math
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,10 +48,9 @@ def measure(N: int, which: int, multiprocessors: int) -> list[dict[str, Any]]:
 
     product = Product(N)
     calls = [(name, given, product.ours(get(name), given)) for name, given in plan(N, which, multiprocessors)]
-    shared_out = [call for call in calls if call[0] == LAST]
-    tiles = (-(-N // TILES[which]["BM"])) * (-(-N // TILES[which]["BN"]))
-    fastest = min(shared_out, key=lambda call: trial(call[2]))
-    taken = [call for call in calls if call[0] != LAST or call[1]["blocks"] == tiles or call is fastest]
+    tiles = math.prod(-(-N // TILES[which][side]) for side in ("BM", "BN"))
+    whole = [call for call in calls if call[1].get("blocks", tiles) == tiles]
+    taken = [*whole, min((call for call in calls if call not in whole), key=lambda call: trial(call[2]))]
     turns = take_turns([call for *_, call in taken])
     rows = []
     for (name, given, call), times in zip(taken, zip(*turns, strict=True), strict=True):
