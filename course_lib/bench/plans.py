@@ -14,6 +14,7 @@ from course_lib.bench.tasks import COPY, LIBRARY, Identity, Task, task
 from course_lib.bench.tuned import TUNED, TUNED_SIZES
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL, KERNELS, cpu_kernel, get
+from course_lib.kernels.stages import RUNGS
 from course_lib.run import choose_backend
 
 Names: TypeAlias = Sequence[str]
@@ -33,6 +34,7 @@ CPU_STEPS = ("gemm_ijk", "gemm_ikj", "gemm_blocked", "gemm_vectors", "gemm_packe
 CHIEN = tuple(name for name, kernel in KERNELS.items() if kernel.path.stem.startswith("sgemm_outer"))
 RACE = ("sgemm_stream_k", "dgemm_stream_k")          # recorded beside cuBLAS by `race`
 STAGES = ("dgemm_mma", "dgemm_stages")               # and by `stages`
+CLIMB = tuple(RUNGS)                                 # and by `python -m tools record rungs`
 TENSOR = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
 MXV = tuple(name for name, kernel in ALL.items() if kernel.kind == "vectors")
 ACTIVE = (1024, 512, 384, 320, 256, 192)      # threads an SM: Chien's, and as many again
@@ -250,7 +252,7 @@ def everything(budget_s: float = 0.15) -> dict[str, list[Task]]:
     """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
     how: dict[str, Any] = {"backend": "gpu", "budget_s": budget_s}
     up_to_4096 = POWERS[:-1]
-    others = tuple(name for name in KERNELS if name not in (*LADDER, *AHEAD, *WANG, *NEXT, *CHIEN, *TENSOR, *RACE, *STAGES))
+    others = tuple(name for name in KERNELS if name not in (*LADDER, *AHEAD, *WANG, *NEXT, *CHIEN, *TENSOR, *RACE, *STAGES, *CLIMB))
     return {
         "ladder": ladder(**how),
         "wang": wang(**how) + wang((4096, 8192), **how),

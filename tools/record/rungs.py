@@ -1,7 +1,8 @@
-"""Record the rungs from warp tiles to stream-K, each with the same tiles, in one process and in turn.
+"""Record the rungs from warp tiles to stream-K.
 
-Takes less than a minute. rungs.json then holds the time of every rung for two tiles and five sizes; stream-K runs with a block for each
-tile of C, where nothing is shared out, and with the number of blocks that was fastest otherwise.
+Takes less than a minute: all rungs with the same tiles, in one process and in turn. rungs.json then holds their times for two tiles and
+five sizes; stream-K runs with a block for each tile of C, where nothing is shared out, and with the number of blocks that was fastest
+otherwise.
 """
 
 import math
