@@ -320,7 +320,8 @@ def test_the_scoreboard():
     library = 64 * milliseconds("cuBLAS") * 1e3 * row("cuBLAS")["clock_mhz"] * 132 * 4 / (N**3 / 32)
     yours = feeding.cycles("fed")
     says(f"Your kernel reaches {percent('fed')} of cuBLAS's speed", f"need {yours.shared:.0f} cycles of shared memory for each k",
-         f"its scheduler issues {yours.issue:.0f} instructions", f"is {-feeding.gained('sgemm_warp_tile', 'sgemm_double_buffered'):.0f} % slower",
+         f"its scheduler issues {yours.issue:.0f} instructions",
+         f"is {-feeding.gained('sgemm_warp_tile', 'sgemm_double_buffered'):.0f} % slower",
          f"but {yours.recorded:.0f} were recorded. The library needs {library:.0f}.", f"for each N it reaches {percent('sgemm_stream_k')}")
     assert f"{library / 64:.2f} cycles per multiply-add" in LECTURE
     assert abs(feeding.gained("fed", "sgemm_warp_tile")) < 1, "the same ideas, the same speed"
