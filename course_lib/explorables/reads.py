@@ -1,4 +1,4 @@
-"""Lesson 15's second explorable: which registers each multiply-add reads, by bank, in two orders; from recorded machine code.
+"""Lesson 15's picture of registers: which registers each multiply-add reads, by bank, in two orders; from recorded machine code.
 
 The machine code is that of the recording "closing": the loop of `micro_outer`, which multiplies numbers in registers alone. Which
 registers are read, the rule of `course_lib.model.operands` says.

@@ -1,4 +1,4 @@
-"""Lesson 15's second explorable in Chromium: played, stepped, its switch pressed, its cells pointed at."""
+"""Lesson 15's picture of registers in Chromium: played, stepped, its switch pressed, its cells pointed at."""
 import re
 
 import pytest

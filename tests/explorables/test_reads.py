@@ -1,4 +1,4 @@
-"""Lesson 15's second explorable: what it reads at every step is what the rule of the model says of the recorded machine code."""
+"""Lesson 15's picture of registers: what it reads at every step is what the rule of the model says of the recorded machine code."""
 
 import json
 from dataclasses import replace
