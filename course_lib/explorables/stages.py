@@ -24,7 +24,7 @@ def recorded(stages: int, tile: str = SMALL, product: str = "whole", copies: str
     """Return the recorded cycles per step of a multiprocessor; the names are those of `course_lib.bench.pipeline.Probe`.
 
     >>> recorded(3), recorded(3, product="none"), recorded(3, copies="zeros")
-    (1031.6, 456.3, 1047.3)
+    (1031.6, 456.2, 1047.3)
     """
     row, = data.readings("pipeline").find(stages=stages, tile=tile, product=product, copies=copies, blocks=blocks, everywhere=everywhere,
                                           dram=dram)

@@ -1,7 +1,7 @@
 // dgemm_stages.cu -- float64 on tensor cores: STAGES tiles share the shared memory, one is multiplied, the others are on their way
 //
 // Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float64
-// Idea      cp.async copies without waiting; a wait that leaves the youngest STAGES-2 groups of copies under way. One stage: nothing is ahead
+// Idea      cp.async copies without waiting; a wait that leaves the youngest STAGES-2 groups of copies under way (one stage: none)
 // Launch    grid (ceil(N/BN), ceil(M/BM)), block (32 * BM/WM * BN/WN): a warp has WM/16 x WN/8 tiles of 16 x 8
 // Shared    8 * STAGES * (BM*(BK+4) + BK*(BN+4)) bytes per block, dynamic
 // Strides   lda, ldb, ldc: elements from one row to the next
