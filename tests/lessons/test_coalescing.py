@@ -275,7 +275,7 @@ def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
     assert round(us("tiled", padding=8)) == round(us("tiled", padding=1))
     instructions = [data.readings("coalescing").find(what="count", variant=v, TILE=16)[0]["instructions"] for v in ("down", "along")]
     said(f"and {100 * (instructions[1] / instructions[0] - 1):.0f} % more instructions")
-    said(f"counted {100 * (counts('along')[2] / counts('down')[2] - 1):.0f} % *more* passes of shared memory")
+    said(f"counted {100 * (counts('along')[2] / counts('down')[2] - 1):.0f} % *more* work of shared memory")
     said("It counted them at N = 1024, where the change also takes a quarter off the time", "but this is no proof")
     down, along = us("down", 4096), us("along", 4096)
     assert f"{down / along:.2f} times as long as with line 29 alone changed: {down / 1e3:.1f} instead of {along / 1e3:.1f} ms" in \
