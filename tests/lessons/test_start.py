@@ -195,17 +195,17 @@ def test_the_prose_says_what_was_recorded():
 
 def test_later_recordings_read_the_clock_and_the_librarys_time_differs():
     closing, together = (data.readings(name) for name in ("closing", "together"))
-    days = {int(found.date[-2:]) for found in (closing, together)}
-    assert days == {int(data.load("ladder").date[-2:]) + 3}, "three days later"
+    day = int(data.load("ladder").date[-2:])
+    assert [int(found.date[-2:]) - day for found in (together, closing)] == [3, 6], "three days later, six days later"
     again = {row["kernel"]: row["median_s"] for row in closing.find(N=N) if row["kernel"] in NAMES}
     library = 1e3 * again[LIBRARY] / MS[LIBRARY]
-    assert f"The library took {100 * (library - 1):.1f} % longer that day, and *warp tile* reached " \
+    assert f"Six days later both were timed again. The library took {100 * (library - 1):.1f} % longer that day, and *warp tile* reached " \
         f"{100 * again[LIBRARY] / again['sgemm_warp_tile']:.0f} %." in PROSE
     tiles = {kernel: recorded_product(kernel).parameters for kernel in NAMES}
     read = [row for row in together.find(N=N) if row["parameters"] == tiles.get(row["kernel"])]
     assert len({row["kernel"] for row in read} | set(again)) == 12
     clocks = [row["clock_mhz"] for row in closing.find(N=N) if row["kernel"] in NAMES] + [row["mhz"] for row in read]
-    assert "When twelve of the 13 kernels were timed again three days later, the clock was read, too" in PROSE
+    assert "When twelve of the 13 kernels were timed again three and six days later, the clock was read, too" in PROSE
     assert f"it ran at {min(clocks):,} to {max(clocks):,} MHz" in PROSE
     assert f"a difference of {100 * (max(clocks) / min(clocks) - 1):.1f} %" in PROSE
 
