@@ -13,7 +13,7 @@ from tools.record import exercises
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_exercises.json").read_text())
 ROWS = {(row["exercise"], row["part"]): row for row in RECORD["rows"]}
-WORKED = {key: (spec, text) for spec, text in exercises.worked()}
+WORKED = {(spec.exercise, spec.part): (spec, text) for spec, text in exercises.worked()}
 
 
 def test_every_kernel_was_recorded_as_it_is():
