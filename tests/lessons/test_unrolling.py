@@ -46,7 +46,7 @@ def mine():
 
 STEPS = ("k", "k + 1", "k + 2", "k + 3")
 SQUARE = {"BM": 16, "BN": 16, "BK": 16}
-TIMED_STEP, TIMED_TILED, TIMED_PADDED = 63, 71, 53      # instructions of a step along K in NVRTC 13.0's code: UNROLL = 16, lesson 04, PAD = 4
+TIMED_STEP, TIMED_TILED, TIMED_PADDED = 63, 71, 53      # instructions per tile in NVRTC 13.0's code: UNROLL = 16, lesson 04, PAD = 4
 
 
 def recorded_unrolled(factor):
@@ -228,7 +228,8 @@ def test_the_second_loop_repairs_it():
     assert "1 counter looks bad: no error" in said
     assert "4.5 times on average, and touches 8.0 times as many sectors" in said
     assert "See lesson 04, Tiling" in said
-    says("*1 counter looks bad*: a block loads each number 4.5 times on average, and touches 8 times as many [sectors](glossary.md#sector) as with tiles")
+    says("*1 counter looks bad*: a block loads each number 4.5 times on average",
+         "and touches 8 times as many [sectors](glossary.md#sector) as with tiles")
 
 
 def test_the_compiler_writes_loops_for_the_rest():
@@ -279,7 +280,8 @@ def test_what_is_said_of_the_course_kernels_own_times():
     four, sixteen = (1e3 * recorded_unrolled(factor)["median_s"] for factor in (4, 16))
     copy = data.in_turns("ballast", UNROLL=16, EXTRA=0, WAYS=1)
     says(f"This code took {sixteen:.1f} ms for 4096 × 4096 matrices, and that of UNROLL = 4 took {four:.1f} ms",
-         f"the same step made the time {100 * (sixteen / four - 1):.0f} % *longer*", f"it took {1e3 * copy['median_s']:.1f} ms at UNROLL = 16",
+         f"the same step made the time {100 * (sixteen / four - 1):.0f} % *longer*",
+         f"it took {1e3 * copy['median_s']:.1f} ms at UNROLL = 16",
          f"the same step made it {100 * (sixteen / four - 1):.0f} % *longer*")
 
 
@@ -358,7 +360,8 @@ def test_each_pair_of_recordings_differs_in_one_count():
     before, after = more
     says(f"With {after.wavefronts / before.wavefronts:.2f} times the wavefronts and the same number of instructions, "
          f"the kernel takes {after.ms / before.ms:.2f} times as long",
-         f"with {after.wavefronts / before.wavefronts:.2f} times the wavefronts of shared memory, the kernel takes {after.ms / before.ms:.2f} times")
+         f"with {after.wavefronts / before.wavefronts:.2f} times the wavefronts of shared memory, "
+         f"the kernel takes {after.ms / before.ms:.2f} times")
 
 
 def test_from_2_to_4_more_than_half_of_the_gain_goes_with_the_wavefronts():
