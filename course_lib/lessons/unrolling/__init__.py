@@ -3,12 +3,12 @@
 from course_lib.explorables import unroll
 from course_lib.lessons.unrolling.charts import added_instructions, unroll_picture
 from course_lib.lessons.unrolling.counts import beside, by_factor, innermost
-from course_lib.lessons.unrolling.experiments import limits, one_change, recorded_ms, scoreboard
+from course_lib.lessons.unrolling.experiments import limits, more_changes, one_change, recorded_ms, scoreboard
 from course_lib.lessons.unrolling.measured import slides
 from course_lib.lessons.unrolling.rest import first_columns
 from course_lib.lessons.unrolling.texts import three_texts, two_texts
 
 __all__ = [
-    "added_instructions", "beside", "by_factor", "first_columns", "innermost", "limits", "one_change", "recorded_ms",
-    "scoreboard", "slides", "three_texts", "two_texts", "unroll", "unroll_picture",
+    "added_instructions", "beside", "by_factor", "first_columns", "innermost", "limits", "more_changes", "one_change",
+    "recorded_ms", "scoreboard", "slides", "three_texts", "two_texts", "unroll", "unroll_picture",
 ]

@@ -6,8 +6,9 @@ from matplotlib.axes import Axes
 
 from course_lib import data
 from course_lib.errors import CourseError
-from course_lib.lessons.unrolling.counts import FACTORS, KERNEL, TILE
-from course_lib.lessons.unrolling.experiments import ISSUED_PER_CYCLE, N_TIMED, SERVED_PER_CYCLE, least, wavefronts
+from course_lib.lessons.unrolling import ballast
+from course_lib.lessons.unrolling.counts import FACTORS
+from course_lib.lessons.unrolling.experiments import ISSUED_PER_CYCLE, N_TIMED, SERVED_PER_CYCLE, least
 from course_lib.plots import describe_steps, render, step_bars, style
 from course_lib.plots.picture import Picture
 from course_lib.run import LaunchResult
@@ -35,7 +36,7 @@ def added_instructions() -> Picture:
         ax.plot(list(found), list(found.values()), marker=marker, color=colour, label=f"UNROLL = {factor}")
         told.append(f"UNROLL = {factor}: " + ", ".join(f"{ms:.1f} ms with {count:.2f}" for count, ms in found.items()))
     for factors, name, line in LIMITS:
-        waves, counts = wavefronts(KERNEL, TILE=TILE, UNROLL=factors[0]), [count for factor in factors for count in added(factor)]
+        waves, counts = ballast.wavefronts(factors[0], ways=1), [count for factor in factors for count in added(factor)]
         ends = (min(counts), ISSUED_PER_CYCLE * waves / SERVED_PER_CYCLE, max(counts))
         ax.plot(ends, [larger(x, waves) for x in ends], line, color=style.INK, linewidth=1.6, label=f"larger limit, {name}")
         told.append(f"The larger limit of {name} is {larger(0, waves):.1f} ms up to {ends[1]:g} instructions, and rises from there")
