@@ -86,12 +86,3 @@ def said_in_words() -> str:
             f"the times are {five[0]:.1f} to {five[len(two) - 1]:.1f} and {five[len(two)]:.1f} to {five[-1]:.1f}. Right, over lines per "
             f"step: from three lines on the times are {per_line()[0]:.1f} to {per_line()[-1]:.1f} ms per line; at two lines they are "
             f"{two[0]:.1f} to {two[-1]:.1f} ms, above that.")
-
-
-def odd_ms() -> float:
-    """Return the recorded milliseconds, to one decimal, of *row from x* in blocks of 16 × 16 at N = 2047.
-
-    >>> odd_ms()
-    6.2
-    """
-    return round(1e3 * seconds_by_block("swapped", ODD)[16, 16], 1)

@@ -50,9 +50,9 @@ def slower() -> float:
 
 def time_bars() -> Picture:
     """Draw the recorded times of both kernels and of NVIDIA's library as bars."""
-    found = {said: 1e3 * seconds(kernel) for kernel, said in (*SAID.items(), ("cuBLAS", "cuBLAS"))}
-    alt = ", ".join(f"{said} {ms:.1f} ms" for said, ms in found.items())
-    return render(bars(found, unit=f"ms at N = {N_TIMED}, {label()}"), f"Bars of three recorded times: {alt}.")
+    found = {said: round(1e3 * seconds(kernel), 1) for kernel, said in (*SAID.items(), ("cuBLAS", "cuBLAS"))}
+    alt = ", ".join(f"{said} {ms} ms" for said, ms in found.items())
+    return render(bars(found, unit=f"ms at N = {N_TIMED}, {label()}", digits=4), f"Bars of three recorded times: {alt}.")
 
 
 def scoreboard() -> Table:
