@@ -57,5 +57,7 @@ def test_the_choice_is_this_lessons_kernel_and_what_the_lesson_says_of_it():
     assert [f"{change:.0%}" for change in fell] == ["-29%", "-28%"]
     held = [row["ratio"] for row in judge(data.readings("tried"), data.readings("choices")) if row["dtype"] == "float32"]
     assert (len(held), int(100 * min(held))) == (12, 91)
-    for words in ("six of these nine sizes", "At 256, 512 and 1536 it is another", "by 29 %", "28 %", "twelve other float32 products", "91 %"):
+    assert [f"{2e-12 * N**3 / RACED[N]['ours']:.1f}" for N in (1023, 1024, 1025)] == ["35.1", "42.3", "30.6"]
+    for words in ("six of these nine sizes", "At 256, 512 and 1536 it is another", "by 29 %", "28 %", "twelve other float32 products",
+                  "91 %", "35.1 TFLOP/s there, between 42.3 at 1024 and 30.6 at 1025"):
         assert words in TOLD
