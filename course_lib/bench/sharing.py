@@ -76,6 +76,9 @@ def variants() -> Iterator[tuple[str, str]]:
     yield "leave without its barrier", _with(text, {"    __syncthreads();             // all threads have written theirs\n": ""})
     yield "collect without its barrier", _with(text, {"    __syncthreads();             // nobody reads before it is there\n": ""})
     yield "collect without waiting", _with(text, {"        while (atomicAdd(&ready[who], 0) == 0) __nanosleep(20);\n": ""})
+    yield "collect without its fence", _with(text, {"        __threadfence();         // the flag is read before the sums are\n": ""})
+    yield "collect leaves the flag up", _with(text, {"        ready[who] = 0;          // for the next launch\n": ""})
+    yield "collect without __ldcg", _with(text, {"__ldcg(&partial[who][thread])": "partial[who][thread]"})
     yield ARRIVAL, text[:begin] + ADDS + text[end:]
     yield FIRST_ENDS, _with(text, ENDED_BY_FIRST)
 

@@ -39,9 +39,9 @@ extern "C" __global__ void even(int M, int N, int K, float alpha, const float* A
                                 const float* B, int ldb, float beta, float* C, int ldc) {
     const int tx = threadIdx.x, ty = threadIdx.y, thread = BN * ty + tx, block = blockIdx.x;
     const int tiles_n = (N + BN - 1) / BN, tiles = (M + BM - 1) / BM * tiles_n, steps = (K + BK - 1) / BK;
-    // BEGIN SOLUTION
     const int units = tiles * steps;
     const auto begins = [&](int who) { return units / BLOCKS * who + min(units % BLOCKS, who); };
+    // BEGIN SOLUTION
     const int begin = begins(block);
     int end = begins(block + 1);
 
