@@ -19,15 +19,6 @@ BUDGET_S, ROUNDS = 0.03, 3            # of each program in a round, in seconds
 INNERMOST = ("jki", "kji", "ijk", "jik", "ikj", "kij")     # the orders, pairs with the same innermost loop together
 
 
-def gflops(N: int, seconds: float) -> float:
-    """Return 10⁹ floating-point operations per second of a product of N × N matrices that took `seconds`.
-
-    >>> gflops(1000, 2.0)
-    1.0
-    """
-    return 2 * N**3 / seconds / 1e9
-
-
 def _most(*spreads: RoundTimes) -> str:
     """Return by how much the slowest round of any program was above its fastest."""
     return max(spreads, key=lambda spread: spread.worst / spread.best).percent
