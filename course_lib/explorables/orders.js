@@ -74,11 +74,11 @@ export function sceneOf(values, states) {
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 const isStacked = (width, text) => width < 800 && text < 20;              // the second side below the first; never on a projector
-const textOf = ({ width, height, text }) => Math.min(text, width / (isStacked(width, text) ? 30 : 66), height / (isStacked(width, text) ? 46 : 26));
+const textOf = ({ width, height, text }) => Math.min(text, width / (isStacked(width, text) ? 30 : 66), height / (isStacked(width, text) ? 46 : 23));
 export function layout(view) {
   const { width, height, scene } = view, text = textOf(view), { N } = scene, stacked = isStacked(width, view.text), many = stacked ? 1 : 2;
   const wide = width / many, high = height / (stacked ? 2 : 1), gap = 1.5 * text, column = 10.5 * text;
-  const room = (high - 2.4 * text - gap) / (2 * N), cell = Math.min((wide - column - 2.2 * text - gap) / (2 * N), room), square = 2 * N * cell + gap;
+  const room = (high - 2.4 * text - gap) / (2 * N), cell = Math.min((wide - column - 2.2 * text - gap) / (2 * N), 1.4 * room), square = 2 * N * cell + gap;
   const tall = Math.min(room, 1.5 * cell), size = { cell, tall };           // an element may be higher than wide, where there is room below
   return Object.fromEntries(SIDES.map((side, i) => {
     const x = (stacked ? 0 : i * wide) + Math.max(0, (wide - column - square - 1.5 * text) / 2), y = stacked ? i * high : 0;
@@ -114,7 +114,7 @@ function drawMatrix(pen, view, at, name, walk, recent) {
   }
   pen.fillStyle = view.hues.used;
   for (let step = Math.max(0, walk.step - N); step < walk.step; ++step) {
-    const [row, column] = walk.element(name, step), now = step === walk.step - 1, mark = now ? cell + 2 : Math.max(1.6, 0.5 * cell);
+    const [row, column] = walk.element(name, step), now = step === walk.step - 1, small = Math.min(cell, tall), mark = now ? small + 2 : Math.max(1.6, 0.5 * small);
     pen.fillRect(at.x + (column + 0.5) * cell - mark / 2, at.y + (row + 0.5) * tall - mark / 2, mark, mark);
   }
   pen.strokeStyle = view.ink;
@@ -179,7 +179,7 @@ function draw(pen, view) {
 const count = n => n.toLocaleString("en");
 export function says(view) {
   const { scene, values, at } = view, done = doneAt(scene, at), [left, right] = SIDES.map(side => scene.walks[side].to(done).total);
-  if (done === 0) return `Both orders add the same ${count(scene.all)} products. How many times as many cache lines does ${values.left} fetch as ${values.right}? (Write 1/2 if you expect half as many.) Predict, then play.`;
+  if (done === 0) return `How many times as many cache lines does ${values.left} fetch as ${values.right}? (Write 1/2 if you expect half as many.) Predict, then play.`;
   if (done < scene.all) return `${count(done)} of ${count(scene.all)} multiply-adds: ${values.left} has fetched ${count(left)} lines, ${values.right} ${count(right)}.`;
   const ratio = timesAsMany(left, right);
   const factor = left === right ? "That is the same." : `${values.left} fetched ${ratio} times as many as ${values.right}.`;
@@ -209,7 +209,7 @@ export const picture = {
   title: "The same three loops in two orders",
   ask: { label: "Your prediction", unit: "times as many" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text) => (isStacked(width, text) ? 2 * Math.round(clamp(0.62 * width + 30, 0, 360)) : clamp(0.33 * width, 310, 425)),
+  height: (width, text) => (isStacked(width, text) ? 2 * Math.round(clamp(0.62 * width + 30, 0, 360)) : clamp(0.265 * width, 270, 400)),
   controls: states => [
     ...SIDES.map(side => ({ kind: "choice", key: side, label: side === "left" ? "Left" : "Right", options: states.orders.map(order => [order, order]) })),
     { kind: "range", key: "lines", label: "Cache", name: "How many lines the cache holds", min: states.caches[0], max: states.caches[states.caches.length - 1],

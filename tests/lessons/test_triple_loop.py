@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from course_lib import data
 from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
-from course_lib.explorables.orders import N, counted
+from course_lib.explorables.orders import FLOAT, LINE_BYTES, N, counted
 from course_lib.kernels.cpu import ORDERS
 from course_lib.kernels.cpu_user import own_program
 from course_lib.lessons import triple_loop
@@ -170,34 +170,31 @@ def test_the_prose_says_what_was_recorded():
     assert plain.flops == 2 * 1024**3
     assert f"2 · 1024³ operations, or {plain.flops / 1e9:.1f} billion. In {slow:.2f} seconds that is {speed('ijk', plain):.2f} GFLOP/s, " \
         f"and in {fast:.3f} seconds it is {speed('ikj', plain):.0f}." in PROSE
-    assert f"There `ijk` takes {slow / fast:.1f} times as long." in PROSE
-    lines, here, with_padding, speeds, first = triple_loop.scoreboard().rows
-    assert here[1:] == ("1,024", f"{slow:.3f}", f"{fast:.3f}", f"{slow / fast:.1f}")
-    assert speeds[2:4] == tuple(f"{2 * 1024**3 / seconds / 1e9:.2f}" for seconds in (slow, fast))
-    xeon = [times.recorded_s(f"gemm_{order}", 1024, "cpu_steps") for order in ("ijk", "ikj")]
-    assert first[1:] == ("1,024", *(f"{seconds:.3f}" for seconds in xeon), f"{xeon[0] / xeon[1]:.1f}")
-    assert f"an Intel Xeon. There `ikj` is {xeon[0] / xeon[1]:.0f} times as fast." in PROSE
+    xeon = [data.load("cpu_steps").find(f"gemm_{order}", 1024)[0].seconds for order in ("ikj", "ijk")]
+    assert f"`ikj` took {xeon[0]:.3f} seconds on it for 1024 × 1024 matrices, and `ijk` {xeon[1]:.3f}" in PROSE
+    assert f": {xeon[1] / xeon[0]:.0f} times as long. We have no recording with padding on it" in PROSE
     assert "Xeon" in data.load("cpu_steps").device
-    assert here[0] == with_padding[0] == f"seconds, {data.readings('cpu_orders').device}"
-    assert "AMD" in here[0], "on the AMD CPU"
-    assert [row[1] for row in (lines, here, with_padding)] == ["1,024", "1,024", "1,040"]
-    assert all(name in triple_loop.scoreboard().caption for name in (data.load("cpu_steps").device, times.recorded_cpu()))
-    assert padded.ldb == 1040
 
 
 def test_the_factor_is_taken_apart_as_recorded():
     padded, plain = turns.TIMED
     slow, less, fast = times.row("ijk", plain)["best_s"], times.row("ijk", padded)["best_s"], times.row("ikj", plain)["best_s"]
     padded_fast = times.row("ikj", padded)["best_s"]
-    assert f"**The distance between the rows of B is worth a factor of {slow / less:.1f}**" in PROSE
-    assert f"`ijk` takes only {less:.3f} seconds instead of {slow:.3f}" in PROSE
-    order = f"{less / padded_fast:.1f}"
-    assert f"is worth a factor of {order}:** {less:.3f} seconds for `ijk`, and {padded_fast:.3f} for `ikj`" in PROSE
-    assert triple_loop.scoreboard().rows[2][4] == order, "as the table has it"
-    assert f"{slow / less:.1f} · {order} is {slow / padded_fast:.0f}. The rest is the {100 * (padded_fast / fast - 1):.0f} %" in PROSE
+    order, rows = f"{less / padded_fast:.1f}", f"{slow / less:.1f}"
+    assert [seconds for _, seconds in times.steps()] == [fast, padded_fast, less, slow]
+    assert (padded.ldb, plain.ldb) == (1040, 1024), "16 floats that nobody uses"
+    shown = triple_loop.scoreboard().alt
+    assert f"ikj: {fast:.3f} s; ikj, padding: {padded_fast:.3f} s: {padded_fast / fast:.2f} times as long; " \
+        f"ijk, padding: {less:.3f} s: {order} times as long; ijk: {slow:.3f} s: {rows} times as long. recorded" in shown
+    assert times.recorded_cpu() in shown
+    assert f"`ikj` takes {100 * (padded_fast / fast - 1):.0f} % longer, which is less than its repeated times differ by." in PROSE
     assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in turns.TIMED))
+    assert f"With padding, `ijk` takes {order} times as long as `ikj`." in PROSE
+    assert f"Now `ijk` takes {rows} times as long again." in PROSE
+    assert f"the {slow / fast:.0f} is a factor of {order} for the order of the loops, times {rows} for the place of the rows of B.** " \
+        f"The {100 * (padded_fast / fast - 1):.0f} % make up the rest." in PROSE
     assert f"With padding, `ijk` still takes {order} times as long as `ikj`. Does it wait for lines?" in PROSE
-    assert f"{slow / less:.1f} for the rows of B, {order} for the order" in NOTES
+    assert f"padding, then the order, {order} times, then no padding, {rows} times" in NOTES
     assert f"Of the {order} that are left" in NOTES
 
 
@@ -209,16 +206,20 @@ def test_what_ijk_waits_for_is_as_recorded():
     for cells, ldb in zip(table.rows, (1024, 1040, 0), strict=True):
         assert cells[1:] == tuple(f"{found[name, ldb]:.2f}" for name in ("ijk", "one sum", "four sums"))
     assert "family 25" in table.caption
+    assert "an AMD EPYC of family 25, and not of family 26" in PROSE
+    assert "an AMD EPYC of family 26, but from one of family 25" in PROSE
+    assert "family 26" in times.recorded_cpu(), "of the bars"
     options = [data.readings(name).find(what="conditions")[0]["options"] for name in ("cpu_apart", "cpu_orders")]
     assert options[0] == options[1]
     none, padded, plain = (found["ijk", ldb] for ldb in (0, 1040, 1024))
     less, far = f"{padded / none:.1f}", f"{plain / none:.1f}"
     assert f"`ijk` takes {none:.2f} seconds. With padding it takes {padded:.2f}, which is {less} times as long, " \
         f"and without padding {plain:.2f}, or {far} times as long." in PROSE
-    assert f"`ijk` becomes only {less} times as fast when hardly a line of B is left to fetch" in PROSE
+    assert f"`ijk` became {far} times as fast as without padding, and only {less} times as fast as with it" in PROSE
+    assert plain > 2 * none, "without padding most of its time"
+    assert padded < 1.5 * none, "and with padding little of it"
     chain = f"{found['one sum', 0] / found['four sums', 0]:.1f}"
     assert f"With four sums they are {chain} times as fast" in PROSE
-    assert f"with four sums in turn, it becomes {chain} times as fast" in PROSE
     assert found["one sum", 0] == pytest.approx(none, rel=0.1), "four steps with one sum take about as long"
     assert f"{found['four sums', 1040]:.2f} seconds with it, and {found['four sums', 0]:.2f} where nothing has to be fetched" in PROSE
     assert found["four sums", 1040] > 2 * found["four sums", 0], "more than double"
@@ -236,26 +237,27 @@ def test_four_steps_are_right_and_fetch_the_lines_of_ijk(sums):
     assert [found[name] for name in "AB"] == [plain[name] for name in "AB"]
 
 
+def worked_out(order, N):
+    """Return the lines per multiply-add of ijk or ikj, worked out for a cache that holds neither a column nor a matrix."""
+    return {"ijk": 1 + 1 / 16 + 1 / (16 * N), "ikj": 1 / 16 + 2 / (16 * N)}[order]
 
-def test_the_lines_of_the_scoreboard_are_worked_out_and_simulated():
-    lines = triple_loop.scoreboard().rows[0]
-    assert f"1 + 1/16 + 1/16,384 = {lines[2]}" in PROSE
-    assert f"which makes {lines[3]}" in PROSE
-    assert f"`ijk` fetches {lines[4]} times as many lines, but that is a count, not a time" in PROSE
-    assert 16 * times.COUNTED == 16384
+
+def test_the_lines_per_multiply_add_are_worked_out_and_simulated():
+    ijk, ikj = (worked_out(order, 1024) for order in ("ijk", "ikj"))
+    assert f"1 + 1/16 + 1/{16 * 1024:,} = {ijk:.4f}" in PROSE
+    assert f"which makes {ikj:.4f}" in PROSE
+    assert f"It fetches {ijk / ikj:.1f} times as many lines per multiply-add, but that is a count, not a time" in PROSE
     N, cache = 96, CacheShape(64 * 64)                           # as 1,024 into 512 lines: a column does not fit in
     for order in ("ijk", "ikj"):
         for ldb in (N, N + 16):
             counts = count_steps(loop_steps(order, N, N, N), [(N, N, N), (N, N, ldb), (N, N, N)], 4, cache)
-            assert sum(counts) / N**3 == pytest.approx(times.worked_out(order, N), rel=1e-3)
+            assert sum(counts) / N**3 == pytest.approx(worked_out(order, N), rel=1e-3)
     first, = data.readings("cpu_orders").find(what="cache", level=1)
-    assert (1024 * first["kib"], first["ways"]) == (64 * times.LINES, pictures.WAYS)
-    assert pictures.SETS * pictures.WAYS == times.LINES
-    assert "a cache of 768 lines, any of which may stay: 48 KiB, as the first-level caches of both CPUs have" in PROSE
+    assert (1024 * first["kib"], first["ways"]) == (64 * 768, pictures.WAYS)
+    assert pictures.SETS * pictures.WAYS == 768
+    assert "a cache of 768 lines, any of which may stay: 48 KiB, as the first-level cache of the CPU in the scoreboard has" in PROSE
     assert "The first-level cache of the recorded CPU, the AMD EPYC, has 64 of them, numbered from 0 to 63" in PROSE
     assert "Each set holds 12 lines." in PROSE
-    sweeps = (LESSON.parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
-    assert "first cache 48 KiB in 12 ways" in sweeps, "our Xeon's"
 
 
 def speed(order, size):
@@ -430,7 +432,7 @@ def test_matrices_begin_with_a_line_and_rows_of_b_lie_apart(size):
 
 
 def test_the_slides_and_our_times_grow_as_the_prose_says():
-    slides, ours = LEE_CPU.column("CPU"), {n: times.recorded_s("gemm_ijk", n) for n in (512, 1024)}
+    slides, ours = LEE_CPU.column("CPU"), {n: data.load("lee_cpu").find("gemm_ijk", n)[0].seconds for n in (512, 1024)}
     assert f"grows {slides[2048] / slides[1024]:.1f} times from 1024 to 2048" in PROSE
     assert f"{ours[1024] / ours[512]:.0f} times from 512 to 1024" in PROSE
     small = f"{slides[512] / slides[256]:.1f} and {slides[1024] / slides[512]:.1f} times"
@@ -446,7 +448,7 @@ def test_the_slides_and_our_times_grow_as_the_prose_says():
 def test_the_notes_say_how_many_columns_share_a_line_and_what_the_speeds_are():
     plain = turns.TIMED[1]
     assert '"16 columns share each line on the left.' in NOTES
-    assert times.LINE_BYTES // times.FLOAT == 16
+    assert LINE_BYTES // FLOAT == 16
     slow, fast = (speed(order, plain) for order in ("ijk", "ikj"))
     assert f"2 · 1,024³: {plain.flops / 1e9:.1f} · 10⁹ operations. In 3.91 s" in NOTES
     assert f"and in 0.041 s that is {slow:.2f} and {fast:.0f} GFLOP/s" in NOTES

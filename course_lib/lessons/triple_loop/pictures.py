@@ -1,7 +1,8 @@
-"""Two pictures of lesson 01: what orders take per multiply-add, and into which sets of a cache a column falls."""
+"""Three pictures of lesson 01: what orders take per multiply-add, what makes up the factor between two, and the sets of a cache."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -74,6 +75,24 @@ def _told(panel, labels):
         return f"{panel.title}. {panel.note}"
     rows = (f"{label}: {', '.join(said for _, _, said in factors(panel, number))}" for number, label in enumerate(labels))
     return f"Bars, {panel.title}, nanoseconds per multiply-add. {'; '.join(rows)}. {panel.note}"
+
+
+@style.styled
+def steps_picture(steps: Sequence[tuple[str, float]], unit: str, note: str) -> Picture:
+    """Draw one bar of seconds per step, which says how many times as long as the bar above it takes."""
+    ax = style.axes(width=9.4, height=2.7)
+    said = [f"{seconds:.3f} s" for _, seconds in steps]
+    for number, ((_, before), (_, now)) in enumerate(pairwise(steps), start=1):
+        said[number] += f": {now / before:.{1 if now > 2 * before else 2}f} times as long"
+    places = range(len(steps))
+    ax.barh(places, [seconds for _, seconds in steps], height=0.68, color=[COLOURS[name[:3]] for name, _ in steps])
+    for y, (_, seconds), words in zip(places, steps, said, strict=True):
+        ax.annotate(words, (seconds, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=13)
+    ax.set_yticks(places, [name for name, _ in steps], fontsize=13)
+    ax.set_xlabel(f"{unit}\n{note}", fontsize=12)
+    ax.set(xlim=(0, 1.6 * max(seconds for _, seconds in steps)), ylim=(len(steps) - 0.5, -0.5))
+    told = "; ".join(f"{name}: {words}" for (name, _), words in zip(steps, said, strict=True))
+    return render(ax, f"Bars, {unit}, each compared with the one above it. {told}. {note}.")
 
 
 def in_sets(rows: int, distance: int) -> np.ndarray:

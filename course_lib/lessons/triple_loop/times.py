@@ -5,8 +5,8 @@ from typing import Any
 from course_lib import data
 from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
-from course_lib.explorables.orders import FLOAT, LINE_BYTES
-from course_lib.lessons.triple_loop.pictures import Panel, times_picture
+from course_lib.explorables.orders import FLOAT
+from course_lib.lessons.triple_loop.pictures import Panel, steps_picture, times_picture
 from course_lib.lessons.triple_loop.turns import LAYOUTS, SHOWN, SIZES, SMALL, TIMED, RoundTimes, Size, in_turns, prepared
 from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
@@ -15,18 +15,8 @@ from course_lib.run import run_cpu
 from course_lib.toolchain import cpu_name, no_compiler
 from course_lib.widgets.compute import inputs
 
-COUNTED, LINES = 1024, 768            # for the scoreboard: N, and lines of the cache
 BUDGET_S, ROUNDS = 0.03, 3            # of each program in a round, in seconds
 INNERMOST = ("jki", "kji", "ijk", "jik", "ikj", "kij")     # the orders, pairs with the same innermost loop together
-
-
-def gflops(N: int, seconds: float) -> float:
-    """Return 10⁹ floating-point operations per second of a product of N × N matrices that took `seconds`.
-
-    >>> gflops(1000, 2.0)
-    1.0
-    """
-    return 2 * N**3 / seconds / 1e9
 
 
 def _most(*spreads: RoundTimes) -> str:
@@ -99,42 +89,18 @@ def speed(order: str, size: Size) -> float:
     return size.flops / row(order, size)["best_s"] / 1e9
 
 
-def recorded_s(kernel: str, N: int, name: str = "lee_cpu") -> float:
-    """Return the recorded seconds of a program."""
-    return data.load(name).find(kernel, N)[0].seconds
-
-
-def worked_out(order: str, N: int = COUNTED) -> float:
-    """Return the lines per multiply-add of ijk or ikj on N × N matrices, for a cache that holds neither a column nor a matrix.
-
-    ijk fetches a line of B for each multiply-add, and a line of A for 16 of them, because the column of B has pushed out the row of A. ikj
-    fetches a line of B for 16 of them, and A once. Each of them fetches C once: a line for 16 N multiply-adds.
-
-    >>> f"{worked_out('ijk'):.4f} {worked_out('ikj'):.4f}"
-    '1.0626 0.0626'
-    """
-    floats = LINE_BYTES // FLOAT
-    once = 1 / (floats * N)
-    return {"ijk": 1 + 1 / floats + once, "ikj": 1 / floats + 2 * once}[order]
-
-
-def scoreboard() -> Table:
-    """Return lines per multiply-add and recorded times of ijk and ikj: with rows of B 1,024 and 1,040 floats apart, and on two CPUs."""
+def steps() -> list[tuple[str, float]]:
+    """Return the recorded seconds of ikj and ijk at N = 1024; from each to the next either the padding or the order changes."""
     padded, plain = TIMED
-    lines = [worked_out(order) for order in ("ijk", "ikj")]
-    rows = [("lines per multiply-add, worked out", f"{plain.ldb:,}", *(f"{value:.4f}" for value in lines), f"{lines[0] / lines[1]:.1f}")]
-    first, here = data.load("cpu_steps"), data.readings("cpu_orders")
-    for size in (plain, padded):
-        times = [row(order, size)["best_s"] for order in ("ijk", "ikj")]
-        rows.append((f"seconds, {here.device}", f"{size.ldb:,}", *(f"{value:.3f}" for value in times), f"{times[0] / times[1]:.1f}"))
-    speeds = [f"{speed(order, plain):.2f}" for order in ("ijk", "ikj")]
-    rows.append((f"GFLOP/s, {here.device}", f"{plain.ldb:,}", *speeds, ""))
-    seconds = [recorded_s(f"gemm_{order}", COUNTED, "cpu_steps") for order in ("ijk", "ikj")]
-    rows.append((f"seconds, {first.device}", f"{plain.ldb:,}", *(f"{value:.3f}" for value in seconds), f"{seconds[0] / seconds[1]:.1f}"))
-    header = (f"{COUNTED:,} × {COUNTED:,} matrices", "floats from one row of B to the next", "ijk", "ikj", "ijk : ikj")
-    rounds = row("ijk", plain)["rounds"]
-    timed = f"recorded on {recorded_cpu()}, {here.date} (the fastest of {rounds} rounds), and {first.label} (the middle one of the times)"
-    return Table(header, rows, f"{timed}; lines for a cache of {LINES} lines")
+    four = (("ikj", plain), ("ikj", padded), ("ijk", padded), ("ijk", plain))
+    return [(order + (", padding" if size is padded else ""), row(order, size)["best_s"]) for order, size in four]
+
+
+def scoreboard() -> Picture:
+    """Draw what takes ikj to the time of ijk, step by step."""
+    rounds = row("ijk", TIMED[1])["rounds"]
+    note = f"recorded on {recorded_cpu()}, {data.readings('cpu_orders').date}; the fastest of {rounds} rounds"
+    return steps_picture(steps(), f"seconds, {TIMED[1].N:,} × {TIMED[1].N:,} matrices", note)
 
 
 def fits() -> Table:
