@@ -202,7 +202,7 @@ def test_what_the_experiment_showed():
     assert (733 + 1047, 1280 + 1047) == (1780, 2327)
     assert 1 - 752 / 1032 > 0.25
     assert "half a product, from DRAM: 1,862, 1,266, 752" in stages.law_drawn().alt
-    assert CELLS["half-told"] == 'half.reveal(round(stages.recorded(2, product="half", dram=True)))'
+    assert CELLS["half-told"] == 'halved.reveal(round(stages.recorded(2, product="half", dram=True)))'
     assert round(stages.recorded(2, product="half", dram=True)) == 1266
     assert "a step with its whole product took 1,272 cycles" in CELLS["held"]
 
