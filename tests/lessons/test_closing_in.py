@@ -301,7 +301,8 @@ def test_a_gain_belongs_to_its_text():
          f"rises by {gain['sgemm_vectorized', 'sgemm_prefetched']} %",
          f"squares were worth {gain['wide', 'fed']} % in one version of the kernel, and {gain['wide_late', 'fed_late']} % in another")
     assert gain["wide_late", "fed_late"] == gain["wide_rolled", "fed_rolled"]
-    assert f"Squares gain {gain['wide', 'fed']} % in one version of the kernel, and {gain['wide_late', 'fed_late']} % in two others" in LECTURE
+    assert f"Squares gain {gain['wide', 'fed']} % in one version of the kernel, " \
+           f"and {gain['wide_late', 'fed_late']} % in two others" in LECTURE
     for changed in ("late", "rolled"):
         (_, *before, _), (_, *after, _), (_, *gains, _) = closing_in.crossed(changed).rows
         assert [float(ms) for ms in before] == [round(milliseconds(f"{name}_{changed}"), 2) for name in ("wide", "fed")]
@@ -332,7 +333,8 @@ def test_the_scoreboard():
          f"its scheduler issues {yours.issue:.0f} instructions",
          f"is {-feeding.gained('sgemm_warp_tile', 'sgemm_double_buffered'):.0f} % slower",
          f"{milliseconds('fed'):.2f} ms at {row('fed')['clock_mhz']:,} MHz. That is {launch / 1e6:.3f} million cycles, or "
-         f"{launch / each:.0f} for each k", f"each has {each:,.0f}", f"but {yours.recorded:.0f} were recorded. The library needs {library:.0f}.", f"for each N it reaches {percent('sgemm_stream_k')}")
+         f"{launch / each:.0f} for each k", f"each has {each:,.0f} k",
+         f"but {yours.recorded:.0f} were recorded. The library needs {library:.0f}.", f"for each N it reaches {percent('sgemm_stream_k')}")
     assert f"{library / 64:.2f} cycles per multiply-add" in LECTURE
     assert abs(feeding.gained("fed", "sgemm_warp_tile")) < 1, "the same ideas, the same speed"
 

@@ -64,7 +64,7 @@ def law_drawn() -> Picture:
     panels[0].set(ylabel="cycles per step")
     panels[1].legend(title="points: recorded; lines: the law")
     figure.supxlabel(data.readings("pipeline").label, fontsize=11)
-    return render(panels[0], "Recorded cycles per step with one to six stages. " + ". ".join(told) + ". Marked by rings: two stages, from DRAM.")
+    return render(panels[0], f"Recorded cycles per step with one to six stages. {'. '.join(told)}. Marked by rings: two stages, from DRAM.")
 
 
 def rate(stages: int, dram: bool) -> float:
