@@ -169,7 +169,15 @@ def test_lanes_in_rows_are_told_from_squares_by_the_counter(mine):
     rows = closing.changed(mine, closing.PLAIN_LANES)
     assert (closing_in.wavefronts_of(rows), closing_in.wavefronts_of(mine)) == (12, 8)
     assert "right on 12 of 12 inputs" in repr(check(rows))
-    says("8 means squares, and 12 rows")
+    says("8 is the least", "Several placements in squares reach it. Rows or columns give 12.")
+    lane = np.arange(32)
+    left, above, low, high = lane % 2, lane // 2 % 2, lane // 4 % 4, lane // 16
+    squares = [(above + 2 * low, left + 2 * high), (left + 2 * low, above + 2 * high), (above + lane // 8 * 2, left + lane // 4 % 2 * 2)]
+    for waves, places in ((8, squares), (12, [(lane // 4, lane % 4), (lane % 8, lane // 8)])):
+        for place in places:
+            assert len(set(zip(*place, strict=True))) == 32, "each lane has a place of its own"
+            assert sum(2 * shared_wavefronts(16 * words, width=16) for words in place) == waves
+    assert shared_wavefronts(0 * lane, width=16) == 2, "no load takes fewer"
 
 
 # ---- counts in the prose -------------------------------------------------------------------------------------------------------------
@@ -287,13 +295,14 @@ def test_the_lanes_are_worth_what_the_lesson_says():
 def test_a_gain_belongs_to_its_text():
     gain = {(a, b): f"{feeding.gained(a, b):.0f}" for a, b in itertools.permutations(feeding.NAMES, 2)}
     says(f"squares gain {gain['wide_late', 'fed_late']} %, and where they are asked for early, {gain['wide', 'fed']} %",
-         f"Without unrolling they gain {gain['wide_rolled', 'fed_rolled']} %",
+         f"Without unrolling the squares gain {gain['wide_rolled', 'fed_rolled']} %, and with it {gain['wide', 'fed']} %",
          f"gains {gain['wide_late', 'wide']} % with one piece and {gain['fed_late', 'fed']} % with squares",
-         f"unrolling {gain['wide_rolled', 'wide']} % and {gain['fed_rolled', 'fed']} %",
+         f"Unrolling gains {gain['wide_rolled', 'wide']} % with one piece and {gain['fed_rolled', 'fed']} % with squares",
          f"rises by {gain['sgemm_vectorized', 'sgemm_prefetched']} %",
-         f"squares were worth {gain['wide', 'fed']} % in one text, and {gain['wide_late', 'fed_late']} % in another")
+         f"squares were worth {gain['wide', 'fed']} % in one version of the kernel, and {gain['wide_late', 'fed_late']} % in another")
     assert gain["wide_late", "fed_late"] == gain["wide_rolled", "fed_rolled"]
-    assert f"Squares gain {gain['wide', 'fed']} % in one text, and {gain['wide_late', 'fed_late']} % in two others" in LECTURE
+    assert f"Squares gain {gain['wide', 'fed']} % in one version of the kernel, " \
+           f"and {gain['wide_late', 'fed_late']} % in two others" in LECTURE
     for changed in ("late", "rolled"):
         (_, *before, _), (_, *after, _), (_, *gains, _) = closing_in.crossed(changed).rows
         assert [float(ms) for ms in before] == [round(milliseconds(f"{name}_{changed}"), 2) for name in ("wide", "fed")]
@@ -319,9 +328,12 @@ def test_the_scoreboard():
     assert [rows[feeding.NAMES[name]][0] for name in feeding.SCORED[:4]] == [16, 20, 20, 8]
     library = 64 * milliseconds("cuBLAS") * 1e3 * row("cuBLAS")["clock_mhz"] * 132 * 4 / (N**3 / 32)
     yours = feeding.cycles("fed")
+    launch, each = 1e3 * milliseconds("fed") * row("fed")["clock_mhz"], N**3 / (64 * 32) / (132 * 4)
     says(f"Your kernel reaches {percent('fed')} of cuBLAS's speed", f"need {yours.shared:.0f} cycles of shared memory for each k",
          f"its scheduler issues {yours.issue:.0f} instructions",
          f"is {-feeding.gained('sgemm_warp_tile', 'sgemm_double_buffered'):.0f} % slower",
+         f"{milliseconds('fed'):.2f} ms at {row('fed')['clock_mhz']:,} MHz. That is {launch / 1e6:.3f} million cycles, or "
+         f"{launch / each:.0f} for each k", f"each has {each:,.0f} k",
          f"but {yours.recorded:.0f} were recorded. The library needs {library:.0f}.", f"for each N it reaches {percent('sgemm_stream_k')}")
     assert f"{library / 64:.2f} cycles per multiply-add" in LECTURE
     assert abs(feeding.gained("fed", "sgemm_warp_tile")) < 1, "the same ideas, the same speed"

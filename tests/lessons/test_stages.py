@@ -13,11 +13,14 @@ from nbclient import NotebookClient
 
 from course_lib import data
 from course_lib.arch import device
+from course_lib.bench import pipeline
 from course_lib.check import check
+from course_lib.errors import CourseError
 from course_lib.explorables.stages import LARGE, SMALL, STAGES, TILES, at, idle_cycles, latencies, product_cycles, recorded
 from course_lib.kernels import get
 from course_lib.lessons import stages
 from course_lib.lessons.stages import experiment, flight, tiles, times
+from course_lib.model.bound import L2_SECTORS, memory_roofs
 from course_lib.model.latency import bytes_in_flight
 from course_lib.model.stages import DMMA_RATE, multiply_cycles, stages_needed
 from course_lib.plots.lane_shares import FLOAT64, lane_share
@@ -47,6 +50,18 @@ def test_the_pictures_order_is_the_kernels(count):
     for step, parcel in enumerate(at("small", count, 2)):
         events += [(parcel.begun, 0, "wait", step), (parcel.issued, 1, "copy", step), (parcel.begun, 2, "multiply", step)]
     assert flight.order_of(flight.traced(STAGES=count)) == [(kind, step) for _, _, kind, step in sorted(events)]
+
+
+@pytest.mark.parametrize("count", STAGES)
+def test_copies_are_ordered_when_the_text_says(count):
+    parcels = at("small", count, 2)
+    for step, parcel in enumerate(parcels):
+        if count == 1:
+            assert parcel.issued == (parcels[step - 1].done if step else 0)
+        else:
+            assert parcel.issued == (parcels[step - count + 1].begun if step >= count - 1 else 0)
+    assert "the copies of the first S − 1 steps are ordered at the start" in CELLS["watch"]
+    assert "when the product of step s − S + 1 begins" in CELLS["watch"]
 
 
 def test_what_there_was_to_find_in_the_picture():
@@ -89,7 +104,11 @@ def test_the_readers_kernel_is_right_and_two_steps_ahead():
 
 
 def test_a_wait_that_allows_one_too_many_is_found_every_time():
-    found = check(of_reader("wait<STAGES - 2>", "wait<STAGES - 1>"))
+    for wait in ("wait<1>()", "wait<STAGES-2>()", "wait< STAGES - 2 > ( )"):
+        assert stages.with_wait(of_reader("wait<STAGES - 2>()", wait), "STAGES - 1") == of_reader("wait<STAGES - 2>", "wait<STAGES - 1>")
+    with pytest.raises(CourseError, match="no wait"):
+        stages.with_wait("int main() {}", "1")
+    found = check(stages.with_wait(MINE, "STAGES - 1"))
     assert [finding.kind for finding in found.findings if finding.severity == "error"] == ["hazard", "hazard"]
     lines = [n for n, line in enumerate(MINE.splitlines(), 1) if "cp.async.ca" in line or "a[e] = As" in line or "b[e] = Bs" in line]
     assert [finding.line for finding in found.findings[:2]] == lines[1:]
@@ -103,7 +122,7 @@ def test_which_of_two_more_mistakes_gives_a_wrong_answer():
     assert not check(of_reader(barrier, "")).right
     late = of_reader("        fetch(step + 2);\n        multiply(step);", "        multiply(step);\n        fetch(step + 2);")
     assert check(late).right
-    assert stages.during_products(late) == 1
+    assert stages.during_products(late) == 1 == stages.during_products(STAGES=2), "the third stage hides nothing more"
 
 
 # ---- who holds what, and the banks ---------------------------------------------------------------------------------------------------
@@ -183,6 +202,9 @@ def test_what_the_experiment_showed():
     assert (733 + 1047, 1280 + 1047) == (1780, 2327)
     assert 1 - 752 / 1032 > 0.25
     assert "half a product, from DRAM: 1,862, 1,266, 752" in stages.law_drawn().alt
+    assert CELLS["half-told"] == 'halved.reveal(round(stages.recorded(2, product="half", dram=True)))'
+    assert round(stages.recorded(2, product="half", dram=True)) == 1266
+    assert "a step with its whole product took 1,272 cycles" in CELLS["held"]
 
 
 def test_bytes_on_their_way_are_bandwidth_times_latency():
@@ -204,7 +226,20 @@ def test_bytes_on_their_way_are_bandwidth_times_latency():
     assert min(below) > -0.001, "no point above the law"
     single = max(experiment.STEP / recorded(count, product="none", everywhere=False, dram=dram)
                  for count in STAGES for dram in (False, True))
-    assert f"gets {single:.1f} at most" in told
+    assert f"gets {single:.1f} bytes per cycle at most, which is hardly more than {most:.1f}" in told
+    assert single / most < 1.08
+    assert f"{132 * most * mhz / 1000:,.0f} GB/s to all 132 multiprocessors together" in told
+    assert f"Here it is {132 * most:,.0f} bytes per cycle at {mhz:,} MHz" in told
+    h200 = device("H200")
+    assert f"the L2's roof at {memory_roofs(h200)['L2']:,.0f} GB/s" in told
+    assert (L2_SECTORS[h200.cc] * 32, h200.clock_mhz, h200.bandwidth_gb_s) == (5120, 1980, 4800)
+    down, across = pipeline.GRID
+    asked, different = 2 * down * across, down + across
+    assert f"ask for {asked} tiles" in told
+    assert f"{down} + {across} = {different} tiles are different, about 1 in {asked / different:.0f}" in told
+    of_dram, = data.readings("pipeline").find(stages=6, tile=SMALL, product="none", copies="real", blocks=1, everywhere=True, dram=True)
+    come = 132 * experiment.STEP / of_dram["median"] * of_dram["mhz"] / 1000 * different / asked
+    assert f"DRAM has to bring {round(come, -1):.0f} GB/s, of the 4,800" in told
     assert max(experiment.rate(count, True) for count in STAGES) == pytest.approx(most, rel=0.01), "the same end from DRAM"
     assert "from the L2: 22.3, 35.9" in stages.bandwidth().alt
 

@@ -120,7 +120,7 @@ def crossed(changed: str) -> Table:
     rows = [(name, *(f"{1e3 * row(one)['median_s']:.2f}" for one in (wide, fed)), f"{gained(wide, fed):+.0f} %")
             for name, wide, fed in ((words, f"wide_{changed}", f"fed_{changed}"), ("as in your kernel", "wide", "fed"))]
     rows.append(("faster by", *(f"{gained(f'{one}_{changed}', one):+.0f} %" for one in ("wide", "fed")), ""))
-    header = ("text", "one piece of 8 × 8, ms", "lanes in squares, ms", "faster by")
+    header = ("version", "one piece of 8 × 8, ms", "lanes in squares, ms", "faster by")
     return Table(header, rows, f"N = {N}, {data.readings('closing').label}")
 
 

@@ -44,7 +44,7 @@ def law() -> Table:
 
 @style.styled
 def law_drawn() -> Picture:
-    """Draw the recorded cycles per step over the number of stages, and the law's as lines, from the L2 and from DRAM."""
+    """Draw the recorded cycles per step over the number of stages, and the law's as lines; two stages from DRAM have a ring."""
     only = style.axes(width=8.6, height=3.7)
     figure = only.figure
     only.remove()
@@ -55,13 +55,16 @@ def law_drawn() -> Picture:
             ax.plot(STAGES, found, marker=marker, markersize=12 - 4 * dram, linestyle="none", color=colour, label=f"from {name}")
             ax.plot(STAGES[1:], [promised(stages, dram, product) for stages in STAGES[1:]], color=colour, linestyle="--")
             told.append(f"{title}, from {name}: " + ", ".join(f"{cycles:,.0f}" for cycles in found))
+        same = recorded(2, SMALL, product, dram=True)
+        ax.plot(2, same, marker="o", markersize=20, linestyle="none", color=style.VERMILION, markerfacecolor="none", markeredgewidth=2)
+        ax.annotate(f"{same:,.0f}", (2, same), textcoords="offset points", xytext=(14, 8), color=style.INK)
         ax.set_xticks(STAGES)
         ax.set(xlabel="stages", title=title, ylim=(0, 2300))
         ax.grid(axis="y")
     panels[0].set(ylabel="cycles per step")
     panels[1].legend(title="points: recorded; lines: the law")
     figure.supxlabel(data.readings("pipeline").label, fontsize=11)
-    return render(panels[0], "Recorded cycles per step with one to six stages. " + ". ".join(told) + ".")
+    return render(panels[0], f"Recorded cycles per step with one to six stages. {'. '.join(told)}. Marked by rings: two stages, from DRAM.")
 
 
 def rate(stages: int, dram: bool) -> float:

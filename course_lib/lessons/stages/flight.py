@@ -1,7 +1,9 @@
 """What the copies of a kernel do: at each wait, in a table; and in which order a warp copies, waits and multiplies."""
 
+import re
 from typing import Any
 
+from course_lib.errors import CourseError
 from course_lib.explorables.stages import BK, TILES
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons.stages.tiles import SMALL
@@ -42,6 +44,17 @@ def in_flight(kernel: str = "dgemm_stages", **parameters: int) -> Table:
 def during_products(kernel: str = "dgemm_stages", **parameters: int) -> int:
     """Return how many steps' copies are on their way during a product, while there is still something to copy."""
     return max(row[-1] for row in in_flight(kernel, **parameters).rows)
+
+
+def with_wait(kernel: str, left: str) -> str:
+    """Return a kernel's text in which each call `wait<…>()` leaves so many groups on their way.
+
+    >>> with_wait("wait<1>();", "STAGES - 1")
+    'wait<STAGES - 1>();'
+    """
+    if "wait" not in kernel:
+        raise CourseError("the kernel has no wait that could be changed")
+    return re.sub(r"wait\s*<[^>]*>\s*\(\s*\)", f"wait<{left}>()", kernel)
 
 
 def order_of(result: RunResult) -> list[Event]:
