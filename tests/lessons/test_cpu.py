@@ -360,8 +360,8 @@ def test_the_scoreboard_is_the_recording_and_nothing_exceeds_its_peak():
     assert sum("its own choice" in name for name in named) == 1
     assert named["gemm_packed, vectors of 16 floats"][1:3] == ("9.51", "9.62")
     assert named[TOLD][1:3] == ("9.69", "9.35")
-    assert all(float(speed) < peak.gflops for row in table.rows for speed in row[3:5])
-    assert all(float(row[5].rstrip("%")) < 100 for row in table.rows)
+    assert all(float(row[3]) < peak.gflops for row in table.rows)
+    assert all(float(row[4].rstrip("%")) < 100 for row in table.rows)
     assert f"the fastest arithmetic measured is {peak.gflops:.0f} GFLOP/s, with vectors of {peak.vector // 4} floats" in table.caption
     assert {"gemm_vectors, vectors of 16 floats", "gemm_packed, vectors of 16 floats"} <= set(named), "the ladder uses what the CPU has"
     assert peak.vector == 64

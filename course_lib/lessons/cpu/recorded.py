@@ -76,7 +76,7 @@ def read_rates() -> Picture:
     """Draw how many bytes a second one core reads, when it goes through little or much data over and over."""
     found = peak()
     values = {size(kib): rate for kib, rate in found.bandwidth.items()}
-    ax = bars(values, style.axes(width=7.0, height=3.2), unit=f"GB/s that our reading loop got,\n{found.label}",
+    ax = bars(values, style.axes(width=6.4, height=2.8), unit=f"GB/s that our reading loop got,\n{found.label}",
               title="How much data it goes through")
     said = ", ".join(f"{name} {rate:.0f}" for name, rate in values.items())
     return render(ax, f"GB/s that our reading loop got on one core, by the amount of data that it goes through over and over, {found.label}: {said}.")
@@ -154,7 +154,7 @@ def climb_rows() -> list[tuple[str, dict[str, Any]]]:
     steps = dict(ladder())
     blocks = [(f"{b} × {b}, longer rows", row(SIX, ld=PADDED, parameters=YOURS | {"BI": b, "BJ": b, "BK": b})) for b in (16, 64)]
     vectors, packed = (steps[f"{name}, vectors of 16 floats"] for name in ("gemm_vectors", "gemm_packed"))
-    return [("three loops, ijk", steps["three loops, ijk"]), ("three loops, ikj", steps["three loops, ikj"]), *blocks,
+    return [("ijk", steps["three loops, ijk"]), ("ikj", steps["three loops, ikj"]), *blocks,
             ("gemm_vectors, longer rows", with_longer_rows(vectors)), ("gemm_packed", packed)]
 
 
@@ -163,15 +163,15 @@ def climb() -> Picture:
     """Draw the speed of the steps of the lesson, the factor of each step between its bars, and the fastest arithmetic as a line."""
     roof, found = peak().gflops, climb_rows()
     speeds, at = [gflops(r) for _, r in found], range(len(found))
-    ax = style.axes(width=8.4, height=4.2)
+    ax = style.axes(width=7.6, height=4.0)
     drawn = ax.barh(at, speeds, color=style.BLUE, height=0.56)
-    ax.bar_label(drawn, [f"{speed:.3g}" for speed in speeds], padding=5, fontsize=13)
+    ax.bar_label(drawn, [f"{speed:.3g}" for speed in speeds], padding=5, fontsize=12)
     ax.texts[-1].set(ha="right", position=(-5, 0), color=style.text_on(style.BLUE))                   # inside its bar, away from the line
     for below, (slow, fast) in enumerate(pairwise(speeds), 1):
         ax.text(2, below - 0.5, f"× {fast / slow:.2g}", va="center", fontsize=11)
     ax.axvline(roof, color=style.INK, linestyle="--", linewidth=1.5)
     ax.text(roof - 3, -0.6, f"fastest measured, {roof:.0f}", ha="right", va="bottom", fontsize=12)
-    ax.set_yticks(at, [f"{name}: {ms(r)[1]} ms" for name, r in found], fontsize=13)
+    ax.set_yticks(at, [f"{name}: {ms(r)[1]} ms" for name, r in found], fontsize=12)
     ax.tick_params(axis="y", length=0)
     ax.set(xlim=(0, 1.05 * roof), ylim=(len(found) - 0.5, -1.1), title=f"{N} × {N} matrices",
            xlabel=f"GFLOP/s of one core,\n{recording().label}")
@@ -185,13 +185,12 @@ def with_longer_rows(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def scoreboard() -> Table:
-    """Return how far each program comes with both distances of rows: its times, its speeds, and the better speed's share of the peak."""
+    """Return how far each program comes with both distances of rows: its times, the better speed, and its share of the peak."""
     roof, rows = peak(), []
     for name, near in ladder():
         both = near, with_longer_rows(near)
-        rows.append((name, *(ms(r)[1] for r in both), *(f"{gflops(r):.1f}" for r in both), f"{max(map(gflops, both)) / roof.gflops:.0%}"))
-    header = ("program", f"rows of {N}, ms", f"rows of {PADDED}, ms", f"rows of {N}, GFLOP/s", f"rows of {PADDED}, GFLOP/s",
-              f"the better one, % of {roof.gflops:.0f}")
+        rows.append((name, *(ms(r)[1] for r in both), f"{max(map(gflops, both)):.1f}", f"{max(map(gflops, both)) / roof.gflops:.0%}"))
+    header = ("program", f"rows of {N}, ms", f"rows of {PADDED}, ms", "the better one, GFLOP/s", f"% of {roof.gflops:.0f}")
     bound = f"the fastest arithmetic measured is {roof.gflops:.0f} GFLOP/s, with vectors of {roof.vector // 4} floats"
     return Table(header, rows, f"{N} × {N} matrices, {label()}; {bound}")
 
@@ -213,6 +212,6 @@ def second_roof() -> CpuPeak:
 def roofline() -> Picture:
     """Draw the recorded roofline of the lines that come into the first cache, with the programs below it."""
     roofs, drawn = second_roof(), points()
-    ax = cpu_roofline(roofs, drawn, style.axes(width=8.6, height=4.4))
+    ax = cpu_roofline(roofs, drawn, style.axes(width=7.8, height=4.0))
     ax.set_xlabel("operations per byte that comes into the first cache")
     return render(ax, describe_cpu_roofline(roofs, drawn).replace("a byte", "per byte that comes into the first cache"))
