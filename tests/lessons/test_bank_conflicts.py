@@ -311,7 +311,9 @@ def test_the_time_of_a_tile_of_sixteen_depends_on_sixteen_wavefronts_and_hardly_
     fronts, more = {}, {}
     for PAD in (0, 16):
         fronts[PAD] = rows[f"16 × 16, PAD = {PAD}"][1]
-        more[PAD] = 100 * (microseconds("transpose", 4096, TILE=16, ROWS=8, PAD=PAD) / microseconds("transpose_swizzled", 4096, TILE=16, ROWS=8) - 1)
+        padded = microseconds("transpose", 4096, TILE=16, ROWS=8, PAD=PAD)
+        swizzled = microseconds("transpose_swizzled", 4096, TILE=16, ROWS=8)
+        more[PAD] = 100 * (padded / swizzled - 1)
     assert fronts == {0: "8", 16: "16"}
     assert f"eight wavefronts per load cost only {more[0]:.0f} %, and sixteen cost {more[16]:.0f} %" in PROSE
 
@@ -387,7 +389,8 @@ def test_the_clock_of_the_padded_products_was_near_the_highest():
 
 
 def test_longer_rows_save_what_the_rule_says_at_1024_and_nothing_at_4096():
-    rows = {(row[0], *(cell.replace("\u00a0", " ") for cell in row[1:3])): (row[3], float(row[5])) for row in bank_conflicts.l1_banks().rows}
+    rows = {(row[0], *(cell.replace("\u00a0", " ") for cell in row[1:3])): (row[3], float(row[5]))
+            for row in bank_conflicts.l1_banks().rows}
     saved = {(N, block): (rows[N, block, "N + 0"][0] - rows[N, block, "N + 8"][0], rows[N, block, "N + 0"][1] - rows[N, block, "N + 8"][1])
              for N in ("1,024", "4,096") for block in ("16 × 16", "32 × 32")}
     assert [rule for rule, _ in saved.values()] == [1, 0, 1, 0]

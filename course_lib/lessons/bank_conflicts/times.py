@@ -96,7 +96,7 @@ def wavefronts_alone(PAD: int) -> float:
 
 
 def transposition_times() -> Table:
-    """Return, by padding, the transposition's wavefronts, the time that they need, the recorded time and the rest, beside others without a tile."""
+    """Return, by padding, the transposition's wavefronts, their time, the recorded time and the rest, beside kernels without a tile."""
     padded, find = {PAD: recorded_transposition(TILE, PAD) for PAD in (0, 16, 8, 4, 2, 1)}, data.load("padding").find
     plain = {side: find("transpose_plain", N_TIMED, parameters={"TILE": side, "ROWS": 8})[0] for side in (32, 16)}
     rows = [(f"no tile, blocks of {side}\u00a0×\u00a08", "", "", f"{1e6 * found.seconds:.1f}", "") for side, found in plain.items()]

@@ -79,7 +79,8 @@ def read_rates() -> Picture:
     ax = bars(values, style.axes(width=6.4, height=2.8), unit=f"GB/s that our reading loop got,\n{found.label}",
               title="How much data it goes through")
     said = ", ".join(f"{name} {rate:.0f}" for name, rate in values.items())
-    return render(ax, f"GB/s that our reading loop got on one core, by the amount of data that it goes through over and over, {found.label}: {said}.")
+    return render(ax, "GB/s that our reading loop got on one core, by the amount of data that it goes through over and over, "
+                      f"{found.label}: {said}.")
 
 
 def ms(found: dict[str, Any]) -> tuple[str, str, str]:
@@ -196,7 +197,7 @@ def scoreboard() -> Table:
 
 
 def points() -> dict[str, tuple[float, float]]:
-    """Return, by name, (operations per byte, GFLOP/s) of the programs whose lines were counted; gemm_packed's are as few as there can be."""
+    """Return, by name, (operations per byte, GFLOP/s) of the programs whose lines were counted; gemm_packed's as few as there can be."""
     found = {("your loops" if r["kernel"] == SIX else r["kernel"][-3:]): (2 * SMALL**3 / (LINE * r["lines"]), gflops(r))
              for r in recording().find(what="program", N=SMALL) if r.get("lines")}
     packed = max(recording().find(what="program", kernel="gemm_packed", N=SMALL), key=gflops)
