@@ -106,9 +106,9 @@ def transposition_times() -> Table:
     copy = data.load("copy").find("copy", N_TIMED)[0]
     rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.seconds:.1f}", ""))
     header = ("", "wavefronts per 32 elements", "their time, modelled, µs", "recorded, µs", "rest, µs")
-    widest = max(plain[32].high_s - plain[32].median_s, plain[32].median_s - plain[32].low_s) / plain[32].median_s
+    low, median, high = (vars(plain[32])[name] for name in ("low_s", "median_s", "high_s"))
     return Table(header, rows, f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}, "
-                               f"{data.spread([copy, plain[16], *padded.values()])}; in the first row within {widest:.1%}")
+                               f"{data.spread([copy, plain[16], *padded.values()])}; in the first row within {max(high - median, median - low) / median:.1%}")
 
 
 def product_scoreboard() -> Table:
