@@ -84,6 +84,7 @@ const ramp = (...stops) => Array.from({ length: BANKS }, (_, bank) => {
 });
 const ON_LIGHT = ramp("#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725");
 const ON_DARK = ramp("#8f7ae6", "#6f9be0", "#4fb0c6", "#42c3a0", "#6dd67e", "#b4e64c", "#fff23d");
+const DARK_BANKS = 14;                 // of ON_LIGHT: white digits can be read on these, black ones on the others
 const coloursOf = ({ dark }) => (dark ? ON_DARK : ON_LIGHT);
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ function drawTile(pen, view, where) {
 
 function drawLabels(pen, view, where) {
   const { scene, values, text } = view, { tile, state } = scene, { banks } = where;
-  const size = `${tile} + ${values.pad}`;
+  const size = values.pad ? `${tile} + ${values.pad}` : tile;
   const heading = ({ x, y }, title, below, end) => {
     write(pen, view, title, x, y - 1.9 * text, { weight: 600 });
     write(pen, view, longest(pen, view, below, end - x), x, y - 0.65 * text);
@@ -231,7 +232,7 @@ function drawWords(pen, view, where) {
   });
 }
 
-/** The words of the access, as one frame around each run of neighbours, and the name of their row or column. */
+/** The words of the access, each with the number of its bank where there is room, one frame around each run of neighbours, and their row or column. */
 function drawAsked(pen, view, where) {
   const { scene, hover, text, turn } = view, asked = new Map(scene.words.map(w => [`${w.row},${w.column}`, w]));
   for (const { row, column, bank } of asked.values()) if (!hover || hover.bank === bank) fill(pen, inTile(where, column, row), coloursOf(view)[bank], turn ** 6);
@@ -249,6 +250,11 @@ function drawAsked(pen, view, where) {
     pen.stroke();
   }
   const [name, which] = sideOf(scene), middle = which.reduce((a, b) => a + b) / which.length + 0.5, { tile } = where;
+  const digits = Math.min(0.8 * tile.cell, text);
+  if (digits >= 7) for (const { row, column, bank } of asked.values()) {
+    const { x, y, w, h } = inTile(where, column, row);
+    write(pen, { ...view, ink: bank < DARK_BANKS && !view.dark ? "#fff" : "#000" }, bank, x + w / 2, y + h / 2 + 0.36 * digits, { size: digits / text, align: "center", weight: 600 });
+  }
   if (name === "column") write(pen, view, `column${which.length > 1 ? "s" : ""} ${listed(which)}`, Math.max(tile.x, tile.x + middle * tile.cell - 2 * text), tile.y + tile.height + 1.2 * text, { weight: 600 });
 }
 
@@ -329,8 +335,8 @@ function hit(view, x, y) {
 export const picture = {
   title: "A tile of shared memory and its 32 banks",
   ask: { label: "Your prediction", unit: "ticks" },
-  order: ["says", "player", "picture", "controls"],
-  height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(0.3 * width, 290, 600)),
+  order: ["says", "player", "controls", "picture"],
+  height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(Math.max(0.3 * width, Math.min(0.41 * width, 410)), 290, 600)),
   controls: states => [
     { kind: "lines", key: "access", label: "Which line of the kernel to look at", lines: values => states[keyOf(values)].lines },
     { kind: "choice", key: "kernel", label: "Kernel", options: [...new Set(Object.keys(states).map(k => k.split("|")[0]))].map(k => [k, PADDED[k] ?? k]) },

@@ -142,11 +142,11 @@ class Banks(Explorable):
         if kernel == "transpose_swizzled":
             return f"A tile of {tile} × {tile} words in shared memory, swizzled. Run this cell to play with it."
         reads = "the columns that are outlined" if kernel == "sgemm_padded" or tile < BANKS else "the column that is outlined"
-        return (f"A tile of {tile} × {tile} words in shared memory, each word in the colour of its bank, without padding and with one "
-                f"unused word per row. A warp reads {reads}. Run this cell to play with it.")
+        return (f"A tile of {tile} × {tile} words in shared memory, each word in the colour of its bank. A warp reads {reads}. "
+                "Run this cell to play with it.")
 
     def static_html(self) -> str:
-        return render(two_tiles(self.values["kernel"], self.values["tile"]), self.static_text())._repr_html_()
+        return render(tile_by_bank(self.values["kernel"], self.values["tile"]), self.static_text())._repr_html_()
 
 
 def banks(kernel: str = "transpose", *, tile: int = 32, pad: int = 0, access: str = "load") -> Banks:
@@ -167,19 +167,15 @@ def banks(kernel: str = "transpose", *, tile: int = 32, pad: int = 0, access: st
 
 
 @style.styled
-def two_tiles(kernel: str = "transpose", tile: int = 32) -> Axes:
-    """Draw the tile with PAD 0 and PAD 1 (or swizzled), coloured by bank, what a warp reads outlined; return the first Axes."""
-    first = style.axes(width=9.6, height=4.6)
-    figure = first.figure
-    first.remove()
-    pads = (None,) if kernel == "transpose_swizzled" else (0, 1)
-    for ax, pad in zip(figure.subplots(1, len(pads), squeeze=False)[0], pads, strict=True):
-        state = states()[key_of(kernel, tile, pad)]
-        rows, columns = np.arange(tile)[:, None], np.arange(state["pitch"])
-        words = state["base"] + rows * state["pitch"] + (columns ^ rows if pad is None else columns)
-        ax.imshow(words % BANKS, cmap="viridis", interpolation="nearest", vmin=0, vmax=BANKS - 1)
-        for _, row, column, _, _ in state["accesses"]["load"]["words"]:
-            ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="white", linewidth=1.2))
-        ticks = (*range(0, tile - 1, tile // 4), tile - 1)
-        ax.set(title="swizzled" if pad is None else f"{state['array']}[{tile}][{tile} + {pad}]", xticks=ticks, yticks=ticks)
-    return figure.axes[0]
+def tile_by_bank(kernel: str = "transpose", tile: int = 32) -> Axes:
+    """Draw the tile without padding (or swizzled), coloured by bank, what a warp reads outlined."""
+    ax, pad = style.axes(width=5.0, height=4.6), None if kernel == "transpose_swizzled" else 0
+    state = states()[key_of(kernel, tile, pad)]
+    rows, columns = np.arange(tile)[:, None], np.arange(tile)
+    words = state["base"] + rows * tile + (columns ^ rows if pad is None else columns)
+    ax.imshow(words % BANKS, cmap="viridis", interpolation="nearest", vmin=0, vmax=BANKS - 1)
+    for _, row, column, _, _ in state["accesses"]["load"]["words"]:
+        ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="white", linewidth=1.2))
+    ticks = (*range(0, tile - 1, tile // 4), tile - 1)
+    ax.set(title="swizzled" if pad is None else f"{state['array']}[{tile}][{tile}]", xticks=ticks, yticks=ticks)
+    return ax

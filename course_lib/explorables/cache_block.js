@@ -252,7 +252,7 @@ function hit(view, x, y) {
 export const picture = {
   title: "A product without blocks and in blocks, and what the cache holds",
   ask: { label: "Your prediction", unit: "times fewer" },
-  order: ["says", "player", "picture", "controls"],
+  order: ["says", "player", "controls", "picture"],
   height: (width, text, narrow) => (narrow ? 2 * Math.round(0.74 * width + 9 * text) : clamp(0.5 * width, 400, 480)),
   controls: states => [
     { kind: "choice", key: "block", label: "Blocks", options: states.blocks.map(b => [b, `${b} × ${b}`]) },

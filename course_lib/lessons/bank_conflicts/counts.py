@@ -59,7 +59,7 @@ def by_padding() -> Table:
 def padded_or_swizzled() -> Table:
     """Return a table of the paddings that make the loads of a tile free of conflicts beside the swizzle."""
     rows = []
-    for TILE, PAD in ((32, 0), (32, 1), (32, None), (16, 0), (16, 2), (16, None)):
+    for TILE, PAD in ((32, 0), (32, 1), (32, None), (16, 16), (16, 0), (16, 2), (16, None)):
         result = transposed(TILE, PAD)
         name = f"{TILE} × {TILE}, " + ("swizzled" if PAD is None else f"PAD = {PAD}")
         rows.append((name, f"{each(result):g}", f"{each(result, 'store'):g}", f"{result.resources.static_shared_bytes:,}",

@@ -33,8 +33,8 @@ def l1_banks() -> Table:
                 row, = found.find(lesson="06", kernel="sgemm_naive", N=N, parameters={"bx": width, "by": width}, padding=more)
                 cycles = cycles_per_step(row["median_s"], N, row["mhz"] / 1e3)
                 told.append(row)
-                rows.append((f"{N:,}", f"{width} × {width}", f"N + {more}", sum(step(N + more, width)), f"{1e3 * row['median_s']:.3f}",
-                             f"{row['mhz']:,}", f"{cycles:.2f}"))
-    header = ("N", "block", "floats per row", "wavefronts per step, if the rule holds", "recorded, ms", "recorded clock, MHz",
-              "cycles per step, from both")
-    return Table(header, rows, f"Naive kernel, a warp's step along k, {found.label}, {data.spread(told)}")
+                rows.append((f"{N:,}", f"{width}\u00a0×\u00a0{width}", f"N\u00a0+\u00a0{more}", sum(step(N + more, width)),
+                             f"{1e3 * row['median_s']:.3f}", f"{cycles:.2f}"))
+    header = ("N", "block", "floats per row", "wavefronts per step, if the rule holds", "recorded, ms",
+              "cycles per step, at the clock read")
+    return Table(header, rows, f"Naive kernel, a warp's step along k, {found.label}, {data.spread(told)}, to {data.clocks(told)}")

@@ -5,7 +5,6 @@ from typing import Any
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
 from course_lib.lessons.bank_conflicts.counts import (
-    N_PRODUCT,
     N,
     each,
     multiplied,
@@ -14,8 +13,6 @@ from course_lib.lessons.bank_conflicts.counts import (
     transposed,
 )
 from course_lib.plots import Picture, Table, render, style
-from course_lib.run import RunResult
-from course_lib.widgets.compute import evaluate
 
 N_TIMED, N_PROFILED, TILE, TILE_OF_PRODUCT = 4096, 1024, 32, 16
 PADS = (0, 8, 4, 2, 1)
@@ -26,19 +23,14 @@ def recorded_product(PAD: int) -> dict[str, Any]:
     return data.in_turns("sgemm_padded", TILE=TILE_OF_PRODUCT, PAD=PAD)
 
 
-def product_told() -> str:
-    """Say where, when and at which clock the padded products were recorded."""
-    return f"{data.readings('together').label}, at {data.clocks(map(recorded_product, PADS))}"
-
-
-def fronts_per_multiply_add(result: RunResult) -> float:
-    """Return the wavefronts of all accesses to shared memory for each multiply-add of a warp."""
-    return sum(per_multiply_add(result, kind=kind) for kind in ("load", "store"))
+def product_clocks() -> str:
+    """Say at which clock the padded products were recorded."""
+    return data.clocks(map(recorded_product, PADS))
 
 
 def product_fronts(PAD: int) -> float:
-    """Return the wavefronts of the padded product for each multiply-add of a warp."""
-    return fronts_per_multiply_add(multiplied(TILE_OF_PRODUCT, PAD))
+    """Return the wavefronts of the padded product for each multiply-add of a warp, of all accesses to shared memory."""
+    return sum(per_multiply_add(multiplied(TILE_OF_PRODUCT, PAD), kind=kind) for kind in ("load", "store"))
 
 
 def product_wavefronts(PAD: int) -> float:
@@ -64,7 +56,8 @@ def product_bars() -> Picture:
     ax.set_yticks(rows_at, [f"PAD = {PAD}" for PAD in PADS], fontsize=13)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
-    ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, N = {N_TIMED}, tiles of 16 × 16, {product_told()}")
+    ax.set(xlim=(0, 1.3 * max(taken)), xlabel=f"ms, {data.readings('together').label}")
+    ax.set_title(f"N = {N_TIMED}, tiles of 16 × 16, at {product_clocks()}", pad=34)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     bars = zip(PADS, taken, least, rest, strict=True)
     said = "; ".join(f"PAD = {PAD}: {whole:.1f}, {part:.1f} and {more:.1f}" for PAD, whole, part, more in bars)
@@ -80,7 +73,7 @@ def product_times() -> Table:
                      f"{product_fronts(PAD):.2f}", *(f"{1e3 * seconds:.1f}" for seconds in (least, taken, taken - least))))
     header = ("PAD", "loads", "their wavefronts", "all wavefronts", "their time, modelled, ms", "recorded, ms", "rest, ms")
     return Table(header, rows, "sgemm_padded, tiles of 16 × 16. Loads and wavefronts per multiply-add of a warp, simulated. "
-                               f"Times for {N_TIMED} × {N_TIMED}, {product_told()}")
+                               f"Times for {N_TIMED} × {N_TIMED}, {data.readings('together').label}, at {product_clocks()}")
 
 
 def product_counted() -> Table:
@@ -103,32 +96,28 @@ def wavefronts_alone(PAD: int) -> float:
 
 
 def transposition_times() -> Table:
-    """Return, by padding, the transposition's wavefronts, the time that they need, and the recorded time, beside a plain copy's."""
-    rows = []
-    for PAD in (0, 16, 8, 4, 2, 1):
-        fronts = sum(each(transposed(TILE, PAD), kind) for kind in ("load", "store"))
-        taken = recorded_transposition(TILE, PAD).seconds
-        rows.append((f"PAD = {PAD}", f"{fronts:g}", f"{1e6 * wavefronts_alone(PAD):.0f}", f"{1e6 * taken:.1f}"))
+    """Return, by padding, the transposition's wavefronts, their time, the recorded time and the rest, beside kernels without a tile."""
+    padded, find = {PAD: recorded_transposition(TILE, PAD) for PAD in (0, 16, 8, 4, 2, 1)}, data.load("padding").find
+    plain = {side: find("transpose_plain", N_TIMED, parameters={"TILE": side, "ROWS": 8})[0] for side in (32, 16)}
+    rows = [(f"no tile, blocks of {side}\u00a0×\u00a08", "", "", f"{1e6 * found.seconds:.1f}", "") for side, found in plain.items()]
+    for PAD, found in padded.items():
+        fronts, least = sum(each(transposed(TILE, PAD), kind) for kind in ("load", "store")), wavefronts_alone(PAD)
+        rows.append((f"PAD = {PAD}", f"{fronts:g}", *(f"{1e6 * seconds:.1f}" for seconds in (least, found.seconds, found.seconds - least))))
     copy = data.load("copy").find("copy", N_TIMED)[0]
-    rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.seconds:.1f}"))
-    header = ("", "wavefronts per 32 elements", "their time, modelled, µs", "recorded, µs")
-    how = data.spread([copy, *(recorded_transposition(TILE, PAD) for PAD in (0, 16, 8, 4, 2, 1))])
-    return Table(header, rows, f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}, {how}")
+    rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.seconds:.1f}", ""))
+    header = ("", "wavefronts per 32 elements", "their time, modelled, µs", "recorded, µs", "rest, µs")
+    low, median, high = (vars(plain[32])[name] for name in ("low_s", "median_s", "high_s"))
+    return Table(header, rows, f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}, "
+                               f"{data.spread([copy, plain[16], *padded.values()])}; in the first row within {max(high - median, median - low) / median:.1%}")
 
 
 def product_scoreboard() -> Table:
-    """Return the product without and with padding: wavefronts per multiply-add of a warp, times, and percent of the library's speed."""
-    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
-    side = TILE_OF_PRODUCT
-    tiled = "sgemm_tiled", {"BM": side, "BN": side, "BK": side}
-    found = [(name, product_fronts(PAD), recorded_product(PAD)) for name, PAD in (
-        ("coalesced (lesson 05), which is PAD = 0", 0), ("padded, PAD = 4", 4), ("padded, PAD = 1", 1))]
-    found.append(("tiled (lesson 04)", fronts_per_multiply_add(evaluate(tiled[0], N_PRODUCT, tiled[1], backend="sim")),
-                  data.in_turns(tiled[0], **tiled[1])))
-    rows = [(name, f"{fronts:.2f}", f"{1e3 * one_per_cycle(fronts * N_TIMED ** 3 / WARP):.1f}", f"{1e3 * row['median_s']:.1f}",
-             f"{library / row['median_s']:.1%}") for name, fronts, row in found]
-    rows.append(("NVIDIA's library, cuBLAS", "", "", f"{1e3 * library:.1f}", "100.0%"))
-    header = ("kernel", "shared wavefronts per multiply-add of a warp", "their time, modelled, ms", "recorded, ms", "speed, % of cuBLAS")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16. Wavefronts simulated, "
-                               f"times {data.readings('together').label}, {data.spread(row for *_, row in found)}, "
-                               f"to {data.clocks(row for *_, row in found)}; cuBLAS recorded on {data.load('ladder').date}")
+    """Return the recorded times of the product without and with padding, and percent of the library's speed."""
+    library, side = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds, TILE_OF_PRODUCT
+    found = [("coalesced (lesson 05), which is PAD = 0", recorded_product(0)), ("padded, PAD = 4", recorded_product(4)),
+             ("padded, PAD = 1", recorded_product(1)), ("tiled (lesson 04)", data.in_turns("sgemm_tiled", BM=side, BN=side, BK=side))]
+    rows = [(name, f"{1e3 * row['median_s']:.1f}", f"{library / row['median_s']:.1%}") for name, row in found]
+    rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library:.1f}", "100.0%"))
+    return Table(("kernel", "recorded, ms", "speed, % of cuBLAS"), rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, "
+                 f"{data.readings('together').label}, {data.spread(row for _, row in found)}, "
+                 f"to {data.clocks(row for _, row in found)}; cuBLAS recorded on {data.load('ladder').date}")

@@ -35,9 +35,9 @@ def cpu_roofline(peak: CpuPeak, points: Points | None = None, ax: Axes | None = 
     ax = style.axes(ax, width=9.4, height=5.4)
     corners = [peak.gflops / rate for rate in peak.bandwidth.values()]
     spots = [*corners, *(x for x, _ in points.values())]
-    x = np.geomspace(min(spots) / 8, max(spots) * 4, 200)
+    ends = min(spots) / 8, max(spots) * 4
     for i, (size, rate) in enumerate(peak.bandwidth.items()):
-        here = np.sort(np.append(x, peak.gflops / rate))
+        here = np.array([ends[0], peak.gflops / rate, ends[1]])
         ax.plot(here, np.minimum(peak.gflops, here * rate), color=style.CYCLE[i % len(style.CYCLE)], linewidth=2,
                 linestyle=("-", "--", "-.", ":")[i % 4], label=f"{_size(size)}: {rate:,.0f} GB/s")
     for i, (label, (intensity, gflops)) in enumerate(points.items()):
