@@ -13,10 +13,12 @@ Of the square blocks whose rows are whole lines only 16 × 16 fits: one of 32 ×
 one k passes, 16 of A and 2 of B come to them, 50 in all: 1/512 + 1/256 + 1/1536 = 0.0065.
 """
 
+from dataclasses import replace
+
 from course_lib.check.case import Case
 from course_lib.check.loops import Loops
 from course_lib.grading.judge.function_spec import FunctionSpec
-from course_lib.grading.judge.loops_spec import LINES, LoopsSpec, lines_per_work, loop_cases
+from course_lib.grading.judge.loops_spec import LINES, LoopsSpec, drawn_lines, lines_per_work, loop_cases
 from course_lib.grading.judge.spec import Gate
 from course_lib.model.cache_lines import CacheShape
 
@@ -52,9 +54,15 @@ def _drawn(rng):
     return [(int(rng.integers(4, 90)), 16 * int(rng.integers(1, 7)), int(rng.integers(8, 2000))) for _ in range(4)]
 
 
+def _drawn_gate(tile, rng):
+    """Draw an input of whole blocks of 16 × 32, where the lines per multiply-add are the same but for C's 1 / (16 K)."""
+    case = drawn_lines((2, 4), (2, 3), (5, 7))(tile, rng)
+    return replace(case, N=2 * case.N)
+
+
 def _loops(part, title, entry, gate, transposed=""):
     return LoopsSpec(EXERCISE, part, title, entry, Loops(transposed), loop_cases, lambda tile: Case("counters", 48, 64, 96), CACHE,
-                     (gate,))
+                     _drawn_gate, (gate,))
 
 
 def _gate(limit, achievable, advice, starter=1 / 16 + 1 / 1024 + 1 / 1536):

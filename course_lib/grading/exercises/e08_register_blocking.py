@@ -18,6 +18,7 @@ Tiles of 64 × 64 have 2 / (8 · 64) = 0.0039 sectors per multiply-add, and pass
 from course_lib.check.case import all_cases, drawn_gate_case
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
+from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, per_work_of, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import local_bytes, per_warp
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
@@ -36,10 +37,19 @@ ALONG = "Let neighbouring lanes load neighbours of a row of A, as the starter do
 KNOWN = "An array stays in registers when the compiler knows each index: the loops over it must be unrolled to their ends"
 
 
+STAGED = Bound(SECTORS, per_work_of(SECTORS_LOADED), most=0.04,
+               high="Operands come from global memory again and again: stage both tiles in shared memory, each element once per block")
+
+
+def _block(tile):
+    return tile["BN"] // tile["TN"], tile["BM"] // tile["TM"], 1
+
+
 def _part(part, title, entry, gates, transposed=""):
     return Spec("08_register_blocking", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
-                block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases,
-                gate_case=counters_case, gate_drawn=drawn_gate_case, gates=gates)
+                block=_block, cases=all_cases,
+                gate_case=counters_case, gate_drawn=drawn_gate_case, gates=gates,
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), STAGED))
 
 
 def _drawn(rng):

@@ -18,7 +18,7 @@ from course_lib.kernels.user import written_values
 from course_lib.toolchain import CompileError
 
 _PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]{0,10000})\)")
-_PTX_ATOMIC = re.compile(r"^\s*(?:@!?%\w+\s+)?((?:atom|red|multimem\.red|cp\.reduce)\.[\w.:]+)", re.MULTILINE)
+_PTX_ATOMIC = re.compile(r"(?<![\w.$%])((?:atom|red|multimem\.red|cp\.reduce)\.[\w.:]+)")      # also behind other statements of its line
 _PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
 
 
@@ -54,7 +54,8 @@ def _entry_problem(ptx, spec, source):
 
 def _atomic_problem(ptx, spec):
     """Return a finding when a kernel moves data by atomic operations, which no counter of a gate has, in a part that needs none."""
-    if spec.atomics or not (found := _PTX_ATOMIC.search(ptx)):
+    text = "\n".join(line for line in ptx.split("\n") if not line.lstrip().startswith(".file"))
+    if spec.atomics or not (found := _PTX_ATOMIC.search(text)):
         return None
     return Finding("atomics", f"the kernel has an atomic operation (`{found[1]}` in PTX). This part needs none, and its gates could not "
                               "count it: let one thread own each element that is written")
@@ -122,6 +123,15 @@ class Run:
             self.gates.append(TrialOutcome(gate.name, f"{reading.value:.4f} ({reading.words}, {case}); {limit}", passed))
             if not passed:
                 self.trials.note(_of_gate(gate, reading, report, self.lines))
+        if right:
+            self._read_bounds(counted)
+
+    def _read_bounds(self, counted):
+        """Note which totals lie outside their bounds, on any input of the gates; loops have none."""
+        for bound in getattr(self.spec, "bounds", ()):
+            for case, report in counted:
+                if finding := bound.finding(report, case, self.tile, self.spec.operation.work(case)):
+                    self.trials.note(finding)
 
 
 def _drawn(spec, tile, seed):
