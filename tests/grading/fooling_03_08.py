@@ -311,6 +311,20 @@ transposed_in_place(int n, float* A, int lda) {
 
 
 SIZE, ELSEWHERE, DILUTED, OUTSIDE = "only at the gate's size", "not counted", "useless accesses", "outside of loops"
+
+
+def padded(source: str) -> str:
+    """Return the kernel of one warp with loads of shared memory that nobody needs."""
+    return patched(source, """-    float acc[32] = {};
++    __shared__ float pad[32];
++    pad[threadIdx.x] = alpha;
++    float acc[32] = {};
+-        float b[4];
++        for (int n = 0; n < 48; ++n) *(volatile float*)&pad[threadIdx.x];
++        float b[4];
+""")
+
+
 ATTACKS = {
     "stream_at_its_size": Attack("01_triple_loop", "stream", SIZE, only_if("M == 32 && N == 128 && K == 64"), "gate", seed=5),
     "stream_b_at_its_size": Attack("01_triple_loop", "stream-b", SIZE, only_if("M == 32 && N == 128 && K == 64"), "gate", seed=5),
@@ -323,6 +337,7 @@ ATTACKS = {
                                      "bound", "shared"),
     "lanes_two_rows": Attack("03_first_kernel", "lanes", ELSEWHERE, text(LANES_TWO_ROWS), "bound", "each of the"),
     "tile_one_warp": Attack("04_tiling", "tile", ELSEWHERE, text(ONE_WARP % "tiled"), "bound", "shared memory"),
+    "tile_one_warp_and_padded": Attack("04_tiling", "tile", DILUTED, text(padded(ONE_WARP % "tiled")), "bound", "does not need"),
     "wide_one_warp": Attack("04_tiling", "wide", ELSEWHERE, text(WIDE_ONE_WARP), "bound", "shared memory"),
     "stage_one_warp": Attack("04_tiling", "stage", ELSEWHERE, text(ONE_WARP % "stage_a"), "bound", "shared memory"),
     "stores_diluted": Attack("05_coalescing", "main", DILUTED, lambda starter, solution: stores_diluted(solution), "bound", "stored"),

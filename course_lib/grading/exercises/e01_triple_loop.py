@@ -25,7 +25,7 @@ from course_lib.model.cache_lines import CacheShape
 
 EXERCISE = "01_triple_loop"
 CACHE, SMALL_CACHE = CacheShape(4096), CacheShape(2048)
-DRAWN, DRAWN_SMALL = ((1, 2), (6, 9), (3, 5)), ((3, 5), (3, 4), (2, 4))         # lines along M, N, K of the grader's input
+DRAWN, DRAWN_SMALL = ((2, 3), (4, 7), (4, 6)), ((3, 5), (3, 4), (2, 4))         # lines along M, N, K of the grader's input
 _INDICES = {"A": ("i", "k"), "B": ("k", "j"), "C": ("i", "j")}
 
 

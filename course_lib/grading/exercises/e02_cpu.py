@@ -55,9 +55,9 @@ def _drawn(rng):
 
 
 def _drawn_gate(tile, rng):
-    """Draw an input of whole blocks of 16 × 32, where the lines per multiply-add are the same but for C's 1 / (16 K)."""
-    case = drawn_lines((2, 4), (2, 3), (5, 7))(tile, rng)
-    return replace(case, N=2 * case.N)
+    """Draw an input with twice the rows or the columns, so that whole blocks stay whole, of whatever shape they are."""
+    case = drawn_lines((3, 3), (4, 4), (5, 7))(tile, rng)
+    return replace(case, M=2 * case.M) if rng.integers(2) else replace(case, N=2 * case.N)
 
 
 def _loops(part, title, entry, gate, transposed=""):

@@ -25,7 +25,7 @@ def _part(part, title, entry, tile, block, cases, gate, transposed=""):
     shared = STAGED if part == "stage" else through_shared(block)
     return Spec("04_tiling", part, title, entry, Sgemm(transposed), tile, grid=tile_grid, block=block, cases=cases,
                 gate_case=gate_case, gate_drawn=drawn_gate_case, gates=(gate,),
-                bounds=(ALL_OF_THE_TILE, shared))
+                bounds=(ALL_OF_THE_TILE, shared), doubling=True)
 
 
 PARTS = (

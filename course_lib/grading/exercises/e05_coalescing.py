@@ -106,7 +106,7 @@ def _wide_cases(tile):
 
 def _part(part, title, entry, operation, cases, *gates):
     return Spec(EXERCISE, part, title, entry, operation, TILE, grid=tile_grid, block=_block, cases=cases, gate_case=gate_case,
-                gate_drawn=drawn_gate_case, gates=gates, bounds=(*BOUNDS, FOURS if part == "wide" else ONCE))
+                gate_drawn=drawn_gate_case, gates=gates, bounds=(*BOUNDS, FOURS if part == "wide" else ONCE), doubling=True)
 
 
 PARTS = (

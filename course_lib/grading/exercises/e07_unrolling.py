@@ -43,7 +43,7 @@ def _part(part, title, entry, gate, transposed="", more=(), most=6.5):
                             "of no use, do not pay: multiply in the loop, and nothing that C does not need")
     return Spec("07_unrolling", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", *more), grid=tile_grid, block=_block,
                 cases=all_cases, gate_case=_steps, gate_drawn=_steps_drawn, gates=(gate,),
-                bounds=(ALL_OF_THE_TILE, through_shared(_block), everything))
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), everything), doubling=True)
 
 
 def predicted(unroll: int, BK: int, loads: float, loop: int, once: int) -> float:

@@ -49,7 +49,7 @@ def _part(part, title, entry, gates, transposed=""):
     return Spec("08_register_blocking", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
                 block=_block, cases=all_cases,
                 gate_case=counters_case, gate_drawn=drawn_gate_case, gates=gates,
-                bounds=(ALL_OF_THE_TILE, through_shared(_block), STAGED))
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), STAGED), doubling=True)
 
 
 def _drawn(rng):

@@ -141,6 +141,8 @@ class Spec:
         (block, warp) pairs, whose accesses and barriers are recorded, in order, on the input of the gates.
     bounds
         Totals that are held, on the inputs of the gates, against what the data need; `course_lib.grading.judge.bounds`.
+    doubling
+        Whether C must grow when each value that a load of shared memory delivers is doubled; `course_lib.grading.judge.reaching`.
     """
 
     exercise: str
@@ -160,6 +162,7 @@ class Spec:
     max_steps: int = 300_000
     trace: tuple[tuple[tuple[int, int, int], int], ...] = ()
     bounds: "tuple[Bound, ...]" = ()
+    doubling: bool = False
 
     def __str__(self) -> str:
         return "\n".join([f"{self.title} (kernel `{self.entry}`)", *(f"  {gate}" for gate in self.gates)])
