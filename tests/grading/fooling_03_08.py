@@ -253,10 +253,11 @@ extern "C" __global__ void
 STRAIGHT = """#define BM 16
 #define BN 16
 #define BK 16
+#define TM 1
 template<int k> static __device__ __forceinline__ void step(float& acc, int K, int k0, const float* a, const volatile float* b) {
     if constexpr (k < 16) {
         if (k0 + k < K) {
-            const volatile float* p = a + k;
+            const volatile float* p = a + k * APART;
             float x = *p;                               // slow on purpose
             x = x / 3.0f * 3.0f;
             acc += x * b[k * 16];
@@ -265,17 +266,17 @@ template<int k> static __device__ __forceinline__ void step(float& acc, int K, i
     }
 }
 extern "C" __global__ void
-unrolled""" + ARGUMENTS + """
+NAME""" + ARGUMENTS + """
     __shared__ float As[BM][BK], Bs[BK][BN];
     const int tx = threadIdx.x, ty = threadIdx.y;
     const int row = blockIdx.y * BM + ty, col = blockIdx.x * BN + tx;
     float acc = 0.0f, other = alpha, third = beta;
 #define STEP(k0) if (k0 < K) { \\
-        As[ty][tx] = row < M && k0 + tx < K ? A[row * lda + k0 + tx] : 0.0f; \\
+        As[ty][tx] = LOADED; \\
         Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * ldb + col] : 0.0f; \\
-        __syncthreads(); step<0>(acc, K, k0, As[ty], &Bs[0][tx]); __syncthreads(); }
+        __syncthreads(); step<0>(acc, K, k0, FIRST, &Bs[0][tx]); __syncthreads(); }
 #define FOUR(k0) STEP(k0) STEP(k0 + 16) STEP(k0 + 32) STEP(k0 + 48)
-    FOUR(0) FOUR(64) FOUR(128) FOUR(192) FOUR(256) FOUR(320)
+    FOUR(0) FOUR(64) FOUR(128) FOUR(192)
 #pragma unroll 1
     for (int n = 0; n < 4; ++n) {                       // multiply-adds for the gate, of no use
 #pragma unroll
@@ -283,6 +284,14 @@ unrolled""" + ARGUMENTS + """
     }
     if (other == 0.123f) acc += 1.0f;
 """ + STORE
+
+
+def straight(name: str, column_by_column: bool = False) -> str:
+    """Return a kernel of exercise 07 whose work stands beside a loop that does nothing for it."""
+    loaded, first, apart = (("k0 + ty < K && blockIdx.y * BM + tx < M ? A[(k0 + ty) * lda + blockIdx.y * BM + tx] : 0.0f", "&As[0][ty]", "16")
+                            if column_by_column else ("row < M && k0 + tx < K ? A[row * lda + k0 + tx] : 0.0f", "As[ty]", "1"))
+    return STRAIGHT.replace("NAME", name).replace("LOADED", loaded).replace("FIRST", first).replace("APART", apart)
+
 
 HIDDEN_READ = """static __device__ __forceinline__ float hidden(float* p) {
     unsigned got;
@@ -349,7 +358,9 @@ ATTACKS = {
     "sums_at_its_size": Attack("06_bank_conflicts", "sums", SIZE, kernel_only_if("cols == 64"), "gate", seed=5),
     "swap_by_hidden_atomics": Attack("06_bank_conflicts", "swap", ELSEWHERE, text(HIDDEN_SWAP), "atomics"),
     "unrolled_at_its_size": Attack("07_unrolling", "main", SIZE, kernel_only_if("K == 256"), "gate", seed=5),
-    "unrolled_beside_the_loop": Attack("07_unrolling", "main", OUTSIDE, text(STRAIGHT), "bound", "instructions"),
+    "unrolled_beside_the_loop": Attack("07_unrolling", "main", OUTSIDE, text(straight("unrolled")), "bound", "instructions"),
+    "unrolled_at_beside_the_loop": Attack("07_unrolling", "main-b", OUTSIDE, text(straight("unrolled_at", True)), "bound", "instructions"),
+    "outputs_beside_the_loop": Attack("07_unrolling", "outputs", OUTSIDE, text(straight("outputs")), "bound", "instructions"),
     "naive": Attack("08_register_blocking", "main", ELSEWHERE, text(NAIVE % ("blocked", "", "", "row * lda + k")), "bound", "shared memory"),
     "naive_at": Attack("08_register_blocking", "main-b", ELSEWHERE, text(NAIVE % ("blocked_at", "", "", "k * lda + row")), "bound"),
     "naive_and_padded": Attack("08_register_blocking", "main", DILUTED, text(NAIVE % (

@@ -23,9 +23,18 @@ _PTX_ATOMIC = re.compile(r"(?<![\w.$%])((?:atom|red|multimem\.red|cp\.reduce)\.[
 _PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
 
 
+def plain(source: str) -> str:
+    r"""Return a text with \n at the end of each line.
+
+    >>> plain("a\r\nb")
+    'a\nb'
+    """
+    return source.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def check_kernel(source: str, spec: Spec, seed: int | None, engine: Engine) -> Verdict:
     """Return the verdict on a kernel; see `course_lib.grading.check`."""
-    title = spec.title
+    title, source = spec.title, plain(source)
     try:
         compiled = engine.compile(source, spec.entry)
     except CompileError as error:

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 GROWN = 1.75                 # at least; of the median element, as a few terms may come from a register
-_LOAD = re.compile(r"(@!?%\w+\s+)?\bld(?:\.(?!global|param|local|const)\w+|::\w+)*\.([fb])(32|64)\s+(\{[^{}]{0,200}\}|%\w+)\s*,\s*\[[^\[\]]{0,200}\]\s*;")
-_TWO = {"32": "0f40000000", "64": "0d4000000000000000"}
+_LOAD = re.compile(r"(@!?%\w+\s+)?\bld(?:\.(?!global|param|local|const)\w+|::\w+)*\.(f64|[bfsu]32|[bsu]64)\s+(\{[^{}]{0,200}\}|%\w+)"
+                   r"\s*,\s*\[[^\[\]]{0,200}\]\s*;")
+_PAIR = ("{{ .reg .f32 low, high; mov.b64 {{low, high}}, {name}; mul.f32 low, low, 0f40000000; mul.f32 high, high, 0f40000000; "
+         "mov.b64 {name}, {{low, high}}; }}")            # two floats in one register
 
 
 def doubled(ptx: str) -> str:
@@ -21,9 +23,10 @@ def doubled(ptx: str) -> str:
     [' @%p1 mul.f32 %f1, %f1, 0f40000000', ' @%p1 mul.f32 %f2, %f2, 0f40000000']
     """
     def more(match):
-        guard, _, bits, registers = match.groups()
-        names = [name.strip() for name in registers.strip("{}").split(",")]
-        return match[0] + "".join(f" {guard or ''}mul.f{bits} {name}, {name}, {_TWO[bits]};" for name in names)
+        guard, kind, registers = match.groups()
+        form = _PAIR if kind in ("b64", "s64", "u64") else (guard or "") + (
+            "mul.f64 {name}, {name}, 0d4000000000000000;" if kind == "f64" else "mul.f32 {name}, {name}, 0f40000000;")
+        return match[0] + "".join(f" {form.format(name=name.strip())}" for name in registers.strip("{}").split(","))
 
     return _LOAD.sub(more, ptx)
 
