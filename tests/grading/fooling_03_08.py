@@ -1,6 +1,6 @@
 """Kernels and loops of exercises 01 to 08 that reach a gate's number without the idea, and what they are told.
 
-Each took full marks before the bound or the drawn input that now stops it. `answer` builds its text from the starter and the worked solution.
+Each took full marks before the bound or the drawn input that now stops it. `answer` makes its text of the starter and the solution.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from answer_files import patched
 
 @dataclass(frozen=True)
 class Attack:
-    """One attempt: (starter, solution) -> text; `kind` and `says`: of the finding that it gets; `seed`: None where a student's check tells."""
+    """One attempt: (starter, solution) -> text; `kind`, `says`: of the finding that it gets; `seed`: None where a student's check tells."""
 
     exercise: str
     part: str
@@ -288,8 +288,9 @@ NAME""" + ARGUMENTS + """
 
 def straight(name: str, column_by_column: bool = False) -> str:
     """Return a kernel of exercise 07 whose work stands beside a loop that does nothing for it."""
-    loaded, first, apart = (("k0 + ty < K && blockIdx.y * BM + tx < M ? A[(k0 + ty) * lda + blockIdx.y * BM + tx] : 0.0f", "&As[0][ty]", "16")
-                            if column_by_column else ("row < M && k0 + tx < K ? A[row * lda + k0 + tx] : 0.0f", "As[ty]", "1"))
+    loaded, first, apart = "row < M && k0 + tx < K ? A[row * lda + k0 + tx] : 0.0f", "As[ty]", "1"
+    if column_by_column:
+        loaded, first, apart = "row - ty + tx < M && k0 + ty < K ? A[(k0 + ty) * lda + row - ty + tx] : 0.0f", "&As[0][ty]", "16"
     return STRAIGHT.replace("NAME", name).replace("LOADED", loaded).replace("FIRST", first).replace("APART", apart)
 
 
@@ -361,7 +362,7 @@ ATTACKS = {
     "unrolled_beside_the_loop": Attack("07_unrolling", "main", OUTSIDE, text(straight("unrolled")), "bound", "instructions"),
     "unrolled_at_beside_the_loop": Attack("07_unrolling", "main-b", OUTSIDE, text(straight("unrolled_at", True)), "bound", "instructions"),
     "outputs_beside_the_loop": Attack("07_unrolling", "outputs", OUTSIDE, text(straight("outputs")), "bound", "instructions"),
-    "naive": Attack("08_register_blocking", "main", ELSEWHERE, text(NAIVE % ("blocked", "", "", "row * lda + k")), "bound", "shared memory"),
+    "naive": Attack("08_register_blocking", "main", ELSEWHERE, text(NAIVE % ("blocked", "", "", "row * lda + k")), "bound", "shared"),
     "naive_at": Attack("08_register_blocking", "main-b", ELSEWHERE, text(NAIVE % ("blocked_at", "", "", "k * lda + row")), "bound"),
     "naive_and_padded": Attack("08_register_blocking", "main", DILUTED, text(NAIVE % (
         "blocked", "__shared__ float pad[16][16]; pad[threadIdx.y][threadIdx.x] = 0.0f;",

@@ -141,7 +141,8 @@ unrolled{ARGUMENTS}
     float acc = 0.0f;
     int k0 = (K - 1) / BK * BK;
     do {{                                                               // the last tile first
-        if (t < BM * BK) As[t / BK][t % BK] = blockIdx.y * BM + t / BK < M && k0 + t % BK < K ? A[(blockIdx.y * BM + t / BK) * lda + k0 + t % BK] : 0.0f;
+        const int m = blockIdx.y * BM + t / BK, depth = k0 + t % BK;
+        if (t < BM * BK) As[t / BK][t % BK] = m < M && depth < K ? A[m * lda + depth] : 0.0f;
         Bs[threadIdx.y][threadIdx.x] = k0 + threadIdx.y < K && col < N ? B[(k0 + threadIdx.y) * ldb + col] : 0.0f;
         __syncthreads();
         const float *a = As[threadIdx.y], *b = &Bs[0][threadIdx.x];

@@ -13,6 +13,8 @@ C = Aᵀ Bᵀ for M = 64, N = 48, K = 40 in a cache of 32 lines: A(k, i) has its
 innermost loop, whichever it is, walks down one column of 40 lines or more and along one row. `ijk`, the starter: A 1, B 1/16, and C once,
 1/(16 · 40): 1.0641. With i in strips of 16, innermost, the 16 lines of C that a strip walks down stay in the cache for 16 neighbouring j.
 A comes once for each j, 1/16; B once for each strip, 1/(16 · 16); C once, 1/(16 · 40): 0.0680.
+
+When grading, lines are counted on one more input, of whole lines along each axis, so that an order chosen for one size does not pass.
 """
 
 from course_lib.check.case import Case
@@ -59,7 +61,7 @@ def _drawn(rng):
 
 def _loops(part, title, entry, sizes, drawn, cache, gate, transposed=""):
     return LoopsSpec(EXERCISE, part, title, entry, Loops(transposed), loop_cases, lambda tile: Case("counters", *sizes), cache,
-                     drawn_lines(*drawn), (gate,))
+                     (gate,), gate_drawn=drawn_lines(*drawn))
 
 
 def _gate(limit, starter, achievable, advice):

@@ -11,6 +11,9 @@ multiply-adds, and their lines serve 16 k or 16 j: 1/(16 BJ) + 1/(16 BI), and C 
 
 Of the square blocks whose rows are whole lines only 16 × 16 fits: one of 32 × 32 fills all 64 lines. 16 × 32 takes 32 lines for C; while
 one k passes, 16 of A and 2 of B come to them, 50 in all: 1/512 + 1/256 + 1/1536 = 0.0065.
+
+When grading, lines are counted on one more input, with twice the rows or twice the columns: a block of any shape that divides 48 or 64 into
+n pieces divides twice as many into at most 2 n, so that what passes on the first input passes on the second.
 """
 
 from dataclasses import replace
@@ -62,7 +65,7 @@ def _drawn_gate(tile, rng):
 
 def _loops(part, title, entry, gate, transposed=""):
     return LoopsSpec(EXERCISE, part, title, entry, Loops(transposed), loop_cases, lambda tile: Case("counters", 48, 64, 96), CACHE,
-                     _drawn_gate, (gate,))
+                     (gate,), gate_drawn=_drawn_gate)
 
 
 def _gate(limit, achievable, advice, starter=1 / 16 + 1 / 1024 + 1 / 1536):

@@ -6,6 +6,9 @@ of C asks A for r neighbours in a column, r / 8 sectors, and B for c neighbours 
 starter's warp, the best of lesson 03, has 2 rows and 16 columns: 1 + 2 sectors for 32 multiply-adds, 0.0938. One row of 32 columns
 costs 1 + 4. 4 rows of 8 columns, or 8 of 4, cost 1 + 1: 2 / 32 = 0.0625, the least for 32 lanes. Fewer lanes with work do not help:
 a warp of a single lane has two sectors for one multiply-add.
+
+A thread that computes one element asks for one of A and one of B in each step: 2 requests for a multiply-add of a full warp, and more of a warp
+that is not full. Fewer mean that threads share what they load, by shared memory, or that some compute several elements.
 """
 
 import itertools

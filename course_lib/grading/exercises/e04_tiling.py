@@ -8,6 +8,10 @@ neighbours): 4 / 32 = 0.125. In a tile of BM × BN outputs an element of A serve
 Variant b of part 2 computes Aᵀ B, with A stored K × M. There the two elements of A that a warp of the naive kernel needs are
 neighbours in one sector: (1 + 2) / 32 = 0.0938. Tiles cost what they cost before, when neighbouring lanes load neighbours; lanes that
 run along k, as in variant a, load 16 sectors of A for 32 elements instead of 4: (16 / 32 + 4 / 32) / 16 = 0.0391.
+
+A block needs BM rows of A and BN columns of B. They fill (1 / BN + 1 / BM) / 8 sectors per multiply-add, and less cannot bring them. Whoever
+keeps 32 rows of sums in the registers of one warp, while the others do nothing, comes near to that without shared memory; therefore its words are
+counted, too (`judge/bounds.py`), and must reach C (`judge/reaching.py`).
 """
 
 from course_lib.check.case import all_cases, drawn_gate_case, gate_case, whole_tile_cases

@@ -5,6 +5,9 @@ touches 2 rows of 64 bytes, 4 sectors; where x is multiplied by the leading dime
 The starter has one load of each kind, (4 + 16) / 2 = 10 a request, and stores the second way. A step of a tile is 8 warps that make
 2 requests each for 16³ multiply-adds: 8 · 20 / 4096 = 0.0391 sectors each before, 8 · 8 / 4096 = 0.0156 after. A load of 16 bytes a lane
 needs a quarter of the requests: 4 instead of 16 in 4096 multiply-adds, and as many sectors as before.
+
+An average per request is lowered by requests of no use. Three stores of a single lane beside each store down a column make
+(16 + 3) / 4 = 4.75. So the totals are held, too: 4 sectors for 32 elements of C, and for the tiles as many as they fill, a third more at most.
 """
 
 import numpy as np

@@ -7,6 +7,9 @@ conflicts, and 3 where (A + Aᵀ) / 2 needs each tile along its rows, too (varia
 
 The plain kernel of part 3 lets neighbouring lanes sum neighbouring rows: 32 sectors for 32 elements. It counts bytes, too: the gates' input
 has 2 × 2 tiles, so 4 blocks' bytes for 32 n elements, whatever TILE is. A tile of 32 × 32 floats has 4 for each, one of 32 × 33 has 4.1250.
+
+Fewer than 4 sectors for 32 elements cannot move them. Along the rows of A, lane c loads element (r, c) and lane r stores it, so each element
+is written to shared memory and read there, 2 wavefronts, or goes by a shuffle. Sums need neither: a lane may keep what it adds up.
 """
 
 from math import gcd

@@ -1,7 +1,7 @@
 """Bounds that stand beside a gate: totals that no kernel with the idea leaves, so that a low gate means less work, not uncounted work.
 
-A gate has one side: little is good. Whoever moves data in a way that its counter does not see reads little, too. A `Bound` holds a total
-against what the data and the launch need, from below, from above, or both. It is in no table: a kernel that keeps to it hears nothing of it.
+A gate has one side: little is good. Whoever moves data in a way that its counter does not see reads little, too. A `Bound` holds a
+total against what the data and the launch need, from below, from above, or both. No table has it: a kernel that keeps to it hears nothing.
 """
 
 import math
@@ -114,12 +114,12 @@ instructions = per_work_of(INSTRUCTIONS, times=WARP)
 
 ALL_OF_THE_TILE = Bound(
     "global sectors loaded, as a multiple of those that the blocks' tiles fill", sectors_of_tiles, least=1.0,
-    low="Fewer than that cannot bring each block its BM rows of A and its BN columns of B: either some of it moves in a way that is not "
-        "counted, or a block computes more of C than BM × BN. Let BM and BN be the part of C that a block computes, and load by plain loads")
+    low="Fewer than that cannot bring each block its BM rows of A and its BN columns of B: either some of it moves in a way that is "
+        "not counted, or a block computes more of C than BM × BN. Let BM and BN be what a block computes of C, and load by plain loads")
 
 
 def through_shared(threads: Callable[[Tile], Sequence[int]]) -> Bound:
     """Return the bound of parts in which operands come from shared memory; `threads`: tile -> threads of a block."""
     return Bound("words of shared memory that warps load, as a multiple of the fewest that their outputs need", words_brought(threads),
-                 least=1.0, low="So the operands come to the threads in another way. Stage the tiles in shared memory, and let every thread "
-                                "read there what it multiplies; each shall compute its share of the tile")
+                 least=1.0, low="So the operands come to the threads in another way. Stage the tiles in shared memory, and let every "
+                                "thread read there what it multiplies; each shall compute its share of the tile")

@@ -154,9 +154,9 @@ class Run:
         except CourseError:
             return
         if growth(plain, grown) < GROWN:
-            self.trials.note(Finding("bound", "the kernel loads from shared memory what its result does not need: with each value doubled "
-                                     f"that such a load delivers, C should grow to its double or more, and grows {growth(plain, grown):.3g} "
-                                     "times. Multiply what comes from the tiles in shared memory"))
+            self.trials.note(Finding("bound", "the kernel loads from shared memory what its result does not need: with each value "
+                                     "doubled that such a load delivers, C should grow to its double or more, and grows "
+                                     f"{growth(plain, grown):.3g} times. Multiply what comes from the tiles in shared memory"))
 
 
 def _drawn(spec, tile, seed):

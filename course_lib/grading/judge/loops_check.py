@@ -108,8 +108,8 @@ def _in_text(finding, lines):
 class _Run(Run):
     """The runs of one check."""
 
-    def _launch(self, trial, racecheck=False, trace=()):
-        return run_loops(self.source, trial, self.spec, self.engine)
+    def _launch(self, trial, racecheck=False, trace=(), source=""):
+        return run_loops(source or self.source, trial, self.spec, self.engine)
 
     def _counted(self, case):
         return self.trials.right_report(case)

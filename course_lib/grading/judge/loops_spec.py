@@ -32,10 +32,10 @@ class LoopsSpec:
         {} -> the input on which lines are counted.
     cache
         The cache that they are counted in.
-    gate_drawn
-        ({}, generator) -> one more for grading, of sizes that only the seed knows.
     drawn
         ({}, generator) -> further inputs for grading.
+    gate_drawn
+        ({}, generator) -> one more input of the gates for grading, of sizes that only the seed knows.
     """
 
     exercise: str
@@ -46,9 +46,9 @@ class LoopsSpec:
     cases: Callable[[Tile], tuple[Case, ...]] = field(repr=False)
     gate_case: Callable[[Tile], Case] = field(repr=False)
     cache: CacheShape
-    gate_drawn: Callable[[Tile, np.random.Generator], Case] = field(repr=False)
     gates: tuple[Gate, ...] = ()
     drawn: Callable[[Tile, np.random.Generator], Iterable[Case]] = field(default=lambda tile, rng: drawn_sizes(rng), repr=False)
+    gate_drawn: Callable[[Tile, np.random.Generator], Case] | None = field(default=None, repr=False)
     tile: ClassVar[tuple[str, ...]] = ()            # no number of the text decides how it is launched
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ def loop_cases(tile: Tile | None = None) -> tuple[Case, ...]:
 
 
 def drawn_lines(*ranges: tuple[int, int]) -> Callable[[Tile, np.random.Generator], Case]:
-    """Return how an input to count lines on is drawn: M, N and K of so many whole lines of 16 floats, from the first number to the second."""
+    """Return how an input to count lines on is drawn: M, N, K of so many whole lines of 16 floats, from the first number to the second."""
     def draw(tile: Tile, rng: np.random.Generator) -> Case:
         M, N, K = (16 * int(rng.integers(least, most + 1)) for least, most in ranges)
         return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))

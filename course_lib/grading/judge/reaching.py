@@ -1,7 +1,7 @@
 """Whether what a kernel loads from shared memory reaches its result: launch it once more, with every such value doubled.
 
-A counter tells that shared memory was read, not that anybody used what came. For C = alpha A B with both operands from shared memory, doubling
-what each load delivers makes C four times as large, and twice with one operand. Loads for the counter alone change nothing.
+A counter tells that shared memory was read, not that anybody used what came. For C = alpha A B with both operands from shared memory,
+doubling what each load delivers makes C four times as large, and twice with one operand. Loads for the counter alone change nothing.
 """
 
 import re
