@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from answer_files import patched
-from fooling_03_08 import ARGUMENTS, STORE, patch, text
+from fooling_03_08 import patch, text
+from fooling_texts import ARGUMENTS, STORE
 
 
 @dataclass(frozen=True)
