@@ -7,7 +7,8 @@ import numpy as np
 from course_lib.check.case import Case
 from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Here
-from course_lib.grading.judge.loops_check import plain, run_loops, text_findings
+from course_lib.grading.judge.kernel_check import plain
+from course_lib.grading.judge.loops_check import run_loops, text_findings
 from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.model.cache_lines import CacheShape, LineCounter
 from course_lib.plots import cache_lines, describe_lines, line_window, show

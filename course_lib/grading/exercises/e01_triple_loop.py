@@ -13,18 +13,21 @@ C = Aᵀ Bᵀ for M = 64, N = 48, K = 40 in a cache of 32 lines: A(k, i) has its
 innermost loop, whichever it is, walks down one column of 40 lines or more and along one row. `ijk`, the starter: A 1, B 1/16, and C once,
 1/(16 · 40): 1.0641. With i in strips of 16, innermost, the 16 lines of C that a strip walks down stay in the cache for 16 neighbouring j.
 A comes once for each j, 1/16; B once for each strip, 1/(16 · 16); C once, 1/(16 · 40): 0.0680.
+
+When grading, lines are counted on one more input, of whole lines along each axis, so that an order chosen for one size does not pass.
 """
 
 from course_lib.check.case import Case
 from course_lib.check.loops import Loops
 from course_lib.grading.judge.function_spec import FunctionSpec
-from course_lib.grading.judge.loops_spec import LINES, LoopsSpec, lines_per_work, loop_cases
+from course_lib.grading.judge.loops_spec import LINES, LoopsSpec, drawn_lines, lines_per_work, loop_cases
 from course_lib.grading.judge.spec import Gate
 from course_lib.kernels.cpu import ORDERS
 from course_lib.model.cache_lines import CacheShape
 
 EXERCISE = "01_triple_loop"
 CACHE, SMALL_CACHE = CacheShape(4096), CacheShape(2048)
+DRAWN, DRAWN_SMALL = ((2, 3), (4, 7), (4, 6)), ((3, 5), (3, 4), (2, 4))         # lines along M, N, K of the grader's input
 _INDICES = {"A": ("i", "k"), "B": ("k", "j"), "C": ("i", "j")}
 
 
@@ -56,9 +59,9 @@ def _drawn(rng):
     return [(str(rng.choice(ORDERS)), int(per_line)) for per_line in rng.integers(2, 100, 4)]
 
 
-def _loops(part, title, entry, sizes, cache, gate, transposed=""):
+def _loops(part, title, entry, sizes, drawn, cache, gate, transposed=""):
     return LoopsSpec(EXERCISE, part, title, entry, Loops(transposed), loop_cases, lambda tile: Case("counters", *sizes), cache,
-                     (gate,))
+                     (gate,), gate_drawn=drawn_lines(*drawn))
 
 
 def _gate(limit, starter, achievable, advice):
@@ -69,11 +72,11 @@ PARTS = (
     FunctionSpec(EXERCISE, "predict", "Part 1: what an order costs", "lines_per_multiply_add", ("order", "per_line"),
                  (*((order, 16) for order in ORDERS), ("jki", 8), ("ikj", 8), ("kji", 32)), _drawn, lines_of_order,
                  tolerance=1e-9, guess=_guess),
-    _loops("stream", "Part 2: the order that streams rows", "streams", (32, 128, 64), CACHE,
+    _loops("stream", "Part 2: the order that streams rows", "streams", (32, 128, 64), DRAWN, CACHE,
            _gate(0.09, 1 + 1 / 2048 + 1 / 1024, 1 / 16 + 1 / 2048 + 1 / 1024, "Which loop walks along the rows of B and C?")),
-    _loops("stream-b", "Part 2: the order that streams rows, A Bᵀ", "streams_bt", (32, 128, 64), CACHE,
+    _loops("stream-b", "Part 2: the order that streams rows, A Bᵀ", "streams_bt", (32, 128, 64), DRAWN, CACHE,
            _gate(0.09, 1 + 1 / 16 + 1 / 2048, 1 / 16 + 1 / 2048 + 1 / 1024, "Which loop walks along the rows of A and B?"), transposed="B"),
-    _loops("strip", "Part 3: when no order will do", "strips", (64, 48, 40), SMALL_CACHE,
+    _loops("strip", "Part 3: when no order will do", "strips", (64, 48, 40), DRAWN_SMALL, SMALL_CACHE,
            _gate(0.13, 1 + 1 / 16 + 1 / 640, 1 / 16 + 1 / 256 + 1 / 640,
                  "No order of three loops helps: cut one of them into strips as long as a cache line"), transposed="AB"),
 )

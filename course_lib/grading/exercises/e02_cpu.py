@@ -11,12 +11,17 @@ multiply-adds, and their lines serve 16 k or 16 j: 1/(16 BJ) + 1/(16 BI), and C 
 
 Of the square blocks whose rows are whole lines only 16 × 16 fits: one of 32 × 32 fills all 64 lines. 16 × 32 takes 32 lines for C; while
 one k passes, 16 of A and 2 of B come to them, 50 in all: 1/512 + 1/256 + 1/1536 = 0.0065.
+
+When grading, lines are counted on one more input, with twice the rows or twice the columns: a block of any shape that divides 48 or 64 into
+n pieces divides twice as many into at most 2 n, so that what passes on the first input passes on the second.
 """
+
+from dataclasses import replace
 
 from course_lib.check.case import Case
 from course_lib.check.loops import Loops
 from course_lib.grading.judge.function_spec import FunctionSpec
-from course_lib.grading.judge.loops_spec import LINES, LoopsSpec, lines_per_work, loop_cases
+from course_lib.grading.judge.loops_spec import LINES, LoopsSpec, drawn_lines, lines_per_work, loop_cases
 from course_lib.grading.judge.spec import Gate
 from course_lib.model.cache_lines import CacheShape
 
@@ -52,9 +57,15 @@ def _drawn(rng):
     return [(int(rng.integers(4, 90)), 16 * int(rng.integers(1, 7)), int(rng.integers(8, 2000))) for _ in range(4)]
 
 
+def _drawn_gate(tile, rng):
+    """Draw an input with twice the rows or the columns, so that whole blocks stay whole, of whatever shape they are."""
+    case = drawn_lines((3, 3), (4, 4), (5, 7))(tile, rng)
+    return replace(case, M=2 * case.M) if rng.integers(2) else replace(case, N=2 * case.N)
+
+
 def _loops(part, title, entry, gate, transposed=""):
     return LoopsSpec(EXERCISE, part, title, entry, Loops(transposed), loop_cases, lambda tile: Case("counters", 48, 64, 96), CACHE,
-                     (gate,))
+                     (gate,), gate_drawn=_drawn_gate)
 
 
 def _gate(limit, achievable, advice, starter=1 / 16 + 1 / 1024 + 1 / 1536):

@@ -6,6 +6,9 @@ of C asks A for r neighbours in a column, r / 8 sectors, and B for c neighbours 
 starter's warp, the best of lesson 03, has 2 rows and 16 columns: 1 + 2 sectors for 32 multiply-adds, 0.0938. One row of 32 columns
 costs 1 + 4. 4 rows of 8 columns, or 8 of 4, cost 1 + 1: 2 / 32 = 0.0625, the least for 32 lanes. Fewer lanes with work do not help:
 a warp of a single lane has two sectors for one multiply-add.
+
+A thread that computes one element asks for one of A and one of B in each step: 2 requests for a multiply-add of a full warp, and more of a warp
+that is not full. Fewer mean that threads share what they load, by shared memory, or that some compute several elements.
 """
 
 import itertools
@@ -18,8 +21,9 @@ import numpy as np
 from course_lib.check.case import Case, all_cases, drawn_gate_case, gate_case
 from course_lib.check.operation import Tile
 from course_lib.check.sgemm import Sgemm
+from course_lib.grading.judge.bounds import Bound, per_work_of, shared_bytes
 from course_lib.grading.judge.function_spec import FunctionSpec
-from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
+from course_lib.grading.judge.spec import REQUESTS_LOADED, SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 from course_lib.kernels.kernel import ceil_div
 
 EXERCISE = "03_first_kernel"
@@ -160,6 +164,14 @@ def _lanes_cases(tile):
 SECTORS = Gate("load sectors per multiply-add", per_work(SECTORS_LOADED), limit=0.07, starter=3 / 32, achievable=2 / 32,
                advice="Count the sectors of A and of B for one step, and divide by the lanes at work: which shape of a warp has fewest?")
 
+BOUNDS = (
+    Bound("bytes of shared memory", shared_bytes, most=0.0,
+          high="This part asks for the shape of a warp alone: do not use shared memory, which saves sectors in another way"),
+    Bound("load requests per multiply-add of a warp", per_work_of(REQUESTS_LOADED, times=32), least=2.0,
+          low="A thread that computes one element asks for one of A and one of B in each step. Fewer requests mean that threads compute "
+              "more than one element: let each of the BM · BN threads compute one element of the tile"),
+)
+
 
 def _two(part, entry, transposed, grid):
     return Spec(EXERCISE, part, "Part 2: two elements a thread, any M, N and K", entry, TwoElements(transposed), (), grid=grid,
@@ -177,5 +189,6 @@ PARTS = (
     _two("main-b", "two_rows", "ABC", lambda case, tile: (ceil_div(case.M, LONG), ceil_div(case.N, SHORT), 1)),
     Spec(EXERCISE, "lanes", "Part 3: the shape with the fewest sectors", "lanes", Sgemm("A"), ("BM", "BN"), grid=tile_grid,
          block=lambda tile: (tile["BM"] * tile["BN"], 1, 1), cases=_lanes_cases, gate_case=lambda tile: gate_case({**tile, "BK": 16}),
-         gate_drawn=lambda tile, rng: drawn_gate_case({**tile, "BK": 16}, rng), gates=(SECTORS,)),
+         gate_drawn=lambda tile, rng: drawn_gate_case({**tile, "BK": 16}, rng), gates=(SECTORS,),
+         bounds=BOUNDS),
 )

@@ -8,19 +8,28 @@ neighbours): 4 / 32 = 0.125. In a tile of BM × BN outputs an element of A serve
 Variant b of part 2 computes Aᵀ B, with A stored K × M. There the two elements of A that a warp of the naive kernel needs are
 neighbours in one sector: (1 + 2) / 32 = 0.0938. Tiles cost what they cost before, when neighbouring lanes load neighbours; lanes that
 run along k, as in variant a, load 16 sectors of A for 32 elements instead of 4: (16 / 32 + 4 / 32) / 16 = 0.0391.
+
+A block needs BM rows of A and BN columns of B. They fill (1 / BN + 1 / BM) / 8 sectors per multiply-add, and less cannot bring them. Whoever
+keeps 32 rows of sums in the registers of one warp, while the others do nothing, comes near to that without shared memory; therefore its words are
+counted, too (`judge/bounds.py`), and must reach C (`judge/reaching.py`).
 """
 
 from course_lib.check.case import all_cases, drawn_gate_case, gate_case, whole_tile_cases
 from course_lib.check.sgemm import Sgemm
+from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, SHARED_LOADED, Bound, per_work_of, through_shared
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 
 NAME = "global sectors loaded per multiply-add"
 REUSE = "Load each element of a tile once into shared memory, and read it there for every multiply-add"
+STAGED = Bound("wavefronts of shared memory loaded per multiply-add of a warp", per_work_of(SHARED_LOADED, times=32), least=1 / 32,
+               low="A warp needs at least one word of A in each step, and it shall come from As: stage A in shared memory")
 
 
 def _part(part, title, entry, tile, block, cases, gate, transposed=""):
+    shared = STAGED if part == "stage" else through_shared(block)
     return Spec("04_tiling", part, title, entry, Sgemm(transposed), tile, grid=tile_grid, block=block, cases=cases,
-                gate_case=gate_case, gate_drawn=drawn_gate_case, gates=(gate,))
+                gate_case=gate_case, gate_drawn=drawn_gate_case, gates=(gate,),
+                bounds=(ALL_OF_THE_TILE, shared), doubling=True)
 
 
 PARTS = (

@@ -5,6 +5,9 @@ touches 2 rows of 64 bytes, 4 sectors; where x is multiplied by the leading dime
 The starter has one load of each kind, (4 + 16) / 2 = 10 a request, and stores the second way. A step of a tile is 8 warps that make
 2 requests each for 16³ multiply-adds: 8 · 20 / 4096 = 0.0391 sectors each before, 8 · 8 / 4096 = 0.0156 after. A load of 16 bytes a lane
 needs a quarter of the requests: 4 instead of 16 in 4096 multiply-adds, and as many sectors as before.
+
+An average per request is lowered by requests of no use. Three stores of a single lane beside each store down a column make
+(16 + 3) / 4 = 4.75. So the totals are held, too: 4 sectors for 32 elements of C, and for the tiles as many as they fill, a third more at most.
 """
 
 import numpy as np
@@ -12,6 +15,7 @@ import numpy as np
 from course_lib import model
 from course_lib.check.case import Case, all_cases, drawn_gate_case, gate_case
 from course_lib.check.sgemm import Sgemm
+from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, requests_of_tiles, sectors_of_tiles, sectors_stored, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import (
     REQUESTS_LOADED,
@@ -77,6 +81,25 @@ REQUESTS = Gate("load requests per multiply-add", per_work(REQUESTS_LOADED), lim
                 advice="Where four neighbours of a row are there and begin at a multiple of 16 bytes, load them as one float4")
 
 
+def _block(tile):
+    return tile["BN"], tile["BM"], 1
+
+
+BOUNDS = (
+    ALL_OF_THE_TILE,
+    through_shared(_block),
+    Bound("global sectors stored per 32 elements of C", sectors_stored, least=4.0, most=5.5,
+          low="32 floats fill 4 sectors, so some of C is stored in a way that is not counted: store it by plain stores",
+          high="Each element of C shall be stored once, and neighbouring lanes shall store neighbours: stores of no use lower the average "
+               "of a request, not the total"),
+)
+ONCE = Bound(ALL_OF_THE_TILE.name, sectors_of_tiles, most=1.35,
+             high="Sectors are loaded more than once, or for data that nobody needs. Neighbouring lanes shall load neighbours, each element "
+                  "once: loads of no use lower the average of a request, not the total")
+FOURS = Bound("load requests, as a multiple of those that move the tiles at four floats per lane", requests_of_tiles, most=1.6,
+              high="The requests are few because the tile is large, not because each brings four floats per lane: load a float4")
+
+
 def _wide_cases(tile):
     BM, BN, BK = (tile[name] for name in TILE)
     return (*all_cases(tile),
@@ -85,8 +108,8 @@ def _wide_cases(tile):
 
 
 def _part(part, title, entry, operation, cases, *gates):
-    return Spec(EXERCISE, part, title, entry, operation, TILE, grid=tile_grid, block=lambda tile: (tile["BN"], tile["BM"], 1),
-                cases=cases, gate_case=gate_case, gate_drawn=drawn_gate_case, gates=gates)
+    return Spec(EXERCISE, part, title, entry, operation, TILE, grid=tile_grid, block=_block, cases=cases, gate_case=gate_case,
+                gate_drawn=drawn_gate_case, gates=gates, bounds=(*BOUNDS, FOURS if part == "wide" else ONCE), doubling=True)
 
 
 PARTS = (

@@ -7,6 +7,9 @@ conflicts, and 3 where (A + Aᵀ) / 2 needs each tile along its rows, too (varia
 
 The plain kernel of part 3 lets neighbouring lanes sum neighbouring rows: 32 sectors for 32 elements. It counts bytes, too: the gates' input
 has 2 × 2 tiles, so 4 blocks' bytes for 32 n elements, whatever TILE is. A tile of 32 × 32 floats has 4 for each, one of 32 × 33 has 4.1250.
+
+Fewer than 4 sectors for 32 elements cannot move them. Along the rows of A, lane c loads element (r, c) and lane r stores it, so each element
+is written to shared memory and read there, 2 wavefronts, or goes by a shuffle. Sums need neither: a lane may keep what it adds up.
 """
 
 from math import gcd
@@ -18,7 +21,8 @@ from course_lib.arch import BANKS, WARP
 from course_lib.check import in_place, row_sums
 from course_lib.check.in_place import InPlace
 from course_lib.check.row_sums import RowSums
-from course_lib.check.transpose import PER, tile_grid
+from course_lib.check.transpose import PER, Sheet, tile_grid
+from course_lib.grading.judge.bounds import Bound, per_work_of, shuffles
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, by_line, conflicts_by_line, per_work
 from course_lib.model.banks import shared_wavefronts
@@ -60,9 +64,30 @@ LOADS = Gate("global sectors loaded per 32 elements", per_work(SECTORS_LOADED), 
 PAIRS = (_sectors("loaded", SECTORS_LOADED, SWAPPED), _sectors("stored", SECTORS_STORED, SWAPPED))
 
 
-def _part(part, title, entry, operation, gates, module, grid=tile_grid):
+def _gate_drawn(tile, rng):
+    """Draw another square of whole tiles; the gate on bytes, which reckons with 2 × 2, reads less there."""
+    size = tile["TILE"] * int(rng.integers(3, 6))
+    return Sheet("counters, of a drawn size", size, size)
+
+
+def _exchanged(report, case, tile, work):
+    return (sum(report.counters[name] for name in WAVEFRONTS) + 2 * shuffles(report)) / work
+
+
+def _moved(what, counter):
+    return Bound(f"global sectors {what} per 32 elements", per_work_of(counter), least=4.0,
+                 low="32 floats fill 4 sectors, so some of them move in a way that is not counted: use plain loads and stores")
+
+
+MOVED = (_moved("loaded", SECTORS_LOADED), _moved("stored", SECTORS_STORED),
+         Bound("shared wavefronts, or two for a shuffle, per 32 elements", _exchanged, least=1.9,
+               low="Along the rows of A, the lane that loads an element is not the one that stores it: it has to go through shared memory, "
+                   "written once and read once"))
+
+
+def _part(part, title, entry, operation, gates, module, grid=tile_grid, bounds=MOVED):
     return Spec(EXERCISE, part, title, entry, operation, ("TILE", "ROWS"), grid=grid, block=lambda tile: (tile["TILE"], tile["ROWS"], 1),
-                cases=module.all_cases, gate_case=module.gate_case, gates=gates, drawn=module.drawn)
+                cases=module.all_cases, gate_case=module.gate_case, gates=gates, drawn=module.drawn, gate_drawn=_gate_drawn, bounds=bounds)
 
 
 def _expected(row_length, lanes):
@@ -95,5 +120,5 @@ PARTS = (
                  drawn=_drawn, expected=_expected, guess=_guess),
     _part("swap", "Part 2: transpose in place", "transposed_in_place", InPlace(), (*PAIRS, FRONTS), in_place),
     _part("swap-b", "Part 2: make symmetric", "symmetrised", InPlace(averages=True), (*PAIRS, _fronts(3.0)), in_place),
-    _part("sums", "Part 3: sum rows without padding", "row_sums", RowSums(), (LOADS, FRONTS, BYTES), row_sums, row_sums.grid),
+    _part("sums", "Part 3: sum rows without padding", "row_sums", RowSums(), (LOADS, FRONTS, BYTES), row_sums, row_sums.grid, MOVED[:1]),
 )

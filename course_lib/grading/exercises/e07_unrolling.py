@@ -6,10 +6,17 @@ come once per tile of 16. Without its pragma 6.9375, as the number of turns is s
 is no loop any more: 16 FFMA, 20 loads (4 LDS.128 of A's tile and 16 LDS of B's) and 24 once per tile, 60 / 16 = 3.75. With A stored
 column by column its tile's elements are 16 words apart, so that nothing is joined: 16 FFMA, 32 loads, 21 once per tile, 69 / 16. Four
 outputs a thread: 64 FFMA, 16 loads for B, 16 LDS.128 for A and 45 once per tile, 141 / 64 = 2.2031.
+
+The gate counts loops alone, so work that is written out beside a loop would be free. Therefore all instructions are bounded as well, those of
+PTX, which the simulator counts one by one: 4.7813 per multiply-add in the worked kernel (4.7930 with A stored column by column, 3.0742 with
+four outputs), 13.2578 in the starter. The bounds of 6.5 and 4.2 leave room for what comes once in a kernel.
 """
+
+import numpy as np
 
 from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
+from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, instructions, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import per_multiply_add
 from course_lib.grading.judge.spec import Gate, Spec, tile_grid
@@ -24,9 +31,23 @@ def _steps(tile):
     return Case("counters", tile["BM"], tile["BN"], 16 * tile["BK"])
 
 
-def _part(part, title, entry, gate, transposed="", more=()):
-    return Spec("07_unrolling", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", *more), grid=tile_grid,
-                block=lambda t: (t["BN"], t["BM"] // t.get("TM", 1), 1), cases=all_cases, gate_case=_steps, gates=(gate,))
+def _steps_drawn(tile, rng):
+    """Draw another such input, of one to three blocks along each axis, and more steps."""
+    M, N, K = (tile[name] * int(rng.integers(least, most)) for name, least, most in (("BM", 1, 4), ("BN", 1, 4), ("BK", 17, 25)))
+    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))
+
+
+def _block(tile):
+    return tile["BN"], tile["BM"] // tile.get("TM", 1), 1
+
+
+def _part(part, title, entry, gate, transposed="", more=(), most=6.5):
+    everything = Bound("all instructions (of PTX) per multiply-add", instructions, most=most,
+                       high="The gate counts loops. This counts the whole kernel, so that work written out beside a loop, or multiply-adds "
+                            "of no use, do not pay: multiply in the loop, and nothing that C does not need")
+    return Spec("07_unrolling", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", *more), grid=tile_grid, block=_block,
+                cases=all_cases, gate_case=_steps, gate_drawn=_steps_drawn, gates=(gate,),
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), everything), doubling=True)
 
 
 def predicted(unroll: int, BK: int, loads: float, loop: int, once: int) -> float:
@@ -68,5 +89,6 @@ PARTS = (
     _part("main", "Part 2: let the loop go", "unrolled", Gate(NAME, per_multiply_add, 4.0, 12.875, 60 / 16, KNOWN)),
     _part("main-b", "Part 2: let the loop go (A stored column by column)", "unrolled_at",
           Gate(NAME, per_multiply_add, 4.6, 12.1875, 69 / 16, KNOWN), "A"),
-    _part("outputs", "Part 3: several outputs a thread", "outputs", Gate(NAME, per_multiply_add, 2.4, 3.75, 141 / 64, SHARE), more=("TM",)),
+    _part("outputs", "Part 3: several outputs a thread", "outputs", Gate(NAME, per_multiply_add, 2.4, 3.75, 141 / 64, SHARE), more=("TM",),
+          most=4.2),
 )

@@ -13,11 +13,17 @@ multiply-adds of a warp, 0.03125. In As[k][row] rows of 128 words put 8 lanes al
 words do not. Lanes
 that go down the rows of A instead avoid this as well, but load 16 sectors per request and not 2, and for that there is a gate on sectors.
 Tiles of 64 × 64 have 2 / (8 · 64) = 0.0039 sectors per multiply-add, and pass.
+
+A kernel without shared memory has no wavefronts at all. But a warp whose lanes have w = TM · TN outputs each, in r rows and c columns, needs
+r + c >= 2 √(32 w) words for each k, and a wavefront brings 32 at most: 2 √(32 w) / (32 w) per multiply-add, 0.3536 for one output, 0.0884 for
+4 × 4. That is the least that passes, and C has to grow when these words are doubled. Global sectors are bounded by 0.04, above tiles of
+32 × 32 with a column loaded down, 1 / 32 + 1 / 256, and below the 2 / 32 of a warp that takes its operands from global memory itself.
 """
 
 from course_lib.check.case import all_cases, drawn_gate_case
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
+from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, per_work_of, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import local_bytes, per_warp
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
@@ -36,10 +42,19 @@ ALONG = "Let neighbouring lanes load neighbours of a row of A, as the starter do
 KNOWN = "An array stays in registers when the compiler knows each index: the loops over it must be unrolled to their ends"
 
 
+STAGED = Bound(SECTORS, per_work_of(SECTORS_LOADED), most=0.04,
+               high="Operands come from global memory again and again: stage both tiles in shared memory, each element once per block")
+
+
+def _block(tile):
+    return tile["BN"] // tile["TN"], tile["BM"] // tile["TM"], 1
+
+
 def _part(part, title, entry, gates, transposed=""):
     return Spec("08_register_blocking", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
-                block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases,
-                gate_case=counters_case, gate_drawn=drawn_gate_case, gates=gates)
+                block=_block, cases=all_cases,
+                gate_case=counters_case, gate_drawn=drawn_gate_case, gates=gates,
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), STAGED), doubling=True)
 
 
 def _drawn(rng):

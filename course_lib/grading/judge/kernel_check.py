@@ -12,19 +12,29 @@ from course_lib.check.trials import TrialOutcome, Trials
 from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.loops_spec import LoopsSpec
+from course_lib.grading.judge.reaching import GROWN, doubled, growth
 from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.kernels.user import written_values
 from course_lib.toolchain import CompileError
 
 _PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]{0,10000})\)")
-_PTX_ATOMIC = re.compile(r"^\s*(?:@!?%\w+\s+)?((?:atom|red|multimem\.red|cp\.reduce)\.[\w.:]+)", re.MULTILINE)
+_PTX_ATOMIC = re.compile(r"(?<![\w.$%])((?:atom|red|multimem\.red|cp\.reduce)\.[\w.:]+)")      # also behind other statements of its line
 _PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
+
+
+def plain(source: str) -> str:
+    r"""Return a text with \n at the end of each line.
+
+    >>> plain("a\r\nb")
+    'a\nb'
+    """
+    return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def check_kernel(source: str, spec: Spec, seed: int | None, engine: Engine) -> Verdict:
     """Return the verdict on a kernel; see `course_lib.grading.check`."""
-    title = spec.title
+    title, source = spec.title, plain(source)
     try:
         compiled = engine.compile(source, spec.entry)
     except CompileError as error:
@@ -54,7 +64,8 @@ def _entry_problem(ptx, spec, source):
 
 def _atomic_problem(ptx, spec):
     """Return a finding when a kernel moves data by atomic operations, which no counter of a gate has, in a part that needs none."""
-    if spec.atomics or not (found := _PTX_ATOMIC.search(ptx)):
+    text = "\n".join(line for line in ptx.split("\n") if not line.lstrip().startswith(".file"))
+    if spec.atomics or not (found := _PTX_ATOMIC.search(text)):
         return None
     return Finding("atomics", f"the kernel has an atomic operation (`{found[1]}` in PTX). This part needs none, and its gates could not "
                               "count it: let one thread own each element that is written")
@@ -89,9 +100,9 @@ class Run:
         return Verdict(self.spec.title, passed, findings, tuple(self.trials.outcomes), tuple(self.gates), self.values,
                        len(self.spec.cases(self.tile)))
 
-    def _launch(self, trial, racecheck=True, trace=()):
+    def _launch(self, trial, racecheck=True, trace=(), source=""):
         grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)
-        return self.engine.launch(self.source, self.spec.entry, grid, block, trial.args, racecheck=racecheck,
+        return self.engine.launch(source or self.source, self.spec.entry, grid, block, trial.args, racecheck=racecheck,
                                   max_steps=self.spec.max_steps, trace=trace,
                                   constants=getattr(trial, "constants", None), strict_barriers=True)
 
@@ -122,6 +133,30 @@ class Run:
             self.gates.append(TrialOutcome(gate.name, f"{reading.value:.4f} ({reading.words}, {case}); {limit}", passed))
             if not passed:
                 self.trials.note(_of_gate(gate, reading, report, self.lines))
+        if right and all(outcome.passed for outcome in self.gates):
+            self._look_behind(counted)
+
+    def _look_behind(self, counted):
+        """Of gates that are passed, note which totals lie outside their bounds, and loads of shared memory that C does not need."""
+        for bound in getattr(self.spec, "bounds", ()):             # loops have none
+            for case, report in counted:
+                if finding := bound.finding(report, case, self.tile, self.spec.operation.work(case)):
+                    self.trials.note(finding)
+        if getattr(self.spec, "doubling", False) and not self.trials.findings:
+            self._double(counted[-1][0])
+
+    def _double(self, case):
+        """Note when C does not grow with what loads of shared memory deliver; a launch that fails with other values depends on them."""
+        plain, grown = (self.spec.operation.trial(case, self.seed) for _ in range(2))
+        try:
+            self._launch(plain, racecheck=False)
+            self._launch(grown, racecheck=False, source=doubled(self.engine.compile(self.source, self.spec.entry).ptx))
+        except CourseError:
+            return
+        if growth(plain, grown) < GROWN:
+            self.trials.note(Finding("bound", "the kernel loads from shared memory what its result does not need: with each value "
+                                     "doubled that such a load delivers, C should grow to its double or more, and grows "
+                                     f"{growth(plain, grown):.3g} times. Multiply what comes from the tiles in shared memory"))
 
 
 def _drawn(spec, tile, seed):

@@ -12,7 +12,7 @@ from course_lib.check.finding import Finding
 from course_lib.errors import CourseError
 from course_lib.grading.judge import loops_text
 from course_lib.grading.judge.engine import Engine
-from course_lib.grading.judge.kernel_check import Run
+from course_lib.grading.judge.kernel_check import Run, plain
 from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.model.cache_lines import MATRICES, CacheShape, fetches, first_lines
@@ -84,15 +84,6 @@ def check_loops(source: str, spec: LoopsSpec, seed: int | None, engine: Engine) 
     return _Run(plain(source), spec, seed, engine).verdict()
 
 
-def plain(source: str) -> str:
-    r"""Return a text with \n at the end of each line.
-
-    >>> plain("a\r\nb")
-    'a\nb'
-    """
-    return source.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def text_findings(source: str, spec: LoopsSpec, engine: Engine) -> list[Finding]:
     """Return findings on a text that is not taken or does not compile."""
     text = plain(source)
@@ -117,8 +108,8 @@ def _in_text(finding, lines):
 class _Run(Run):
     """The runs of one check."""
 
-    def _launch(self, trial, racecheck=False, trace=()):
-        return run_loops(self.source, trial, self.spec, self.engine)
+    def _launch(self, trial, racecheck=False, trace=(), source=""):
+        return run_loops(source or self.source, trial, self.spec, self.engine)
 
     def _counted(self, case):
         return self.trials.right_report(case)

@@ -34,6 +34,8 @@ class LoopsSpec:
         The cache that they are counted in.
     drawn
         ({}, generator) -> further inputs for grading.
+    gate_drawn
+        ({}, generator) -> one more input of the gates for grading, of sizes that only the seed knows.
     """
 
     exercise: str
@@ -46,6 +48,7 @@ class LoopsSpec:
     cache: CacheShape
     gates: tuple[Gate, ...] = ()
     drawn: Callable[[Tile, np.random.Generator], Iterable[Case]] = field(default=lambda tile, rng: drawn_sizes(rng), repr=False)
+    gate_drawn: Callable[[Tile, np.random.Generator], Case] | None = field(default=None, repr=False)
     tile: ClassVar[tuple[str, ...]] = ()            # no number of the text decides how it is launched
 
     def __str__(self) -> str:
@@ -78,6 +81,15 @@ def loop_cases(tile: Tile | None = None) -> tuple[Case, ...]:
         Case("many rows", 67, 19, 23),
         Case("a long sum and many columns", 11, 71, 73),
     )
+
+
+def drawn_lines(*ranges: tuple[int, int]) -> Callable[[Tile, np.random.Generator], Case]:
+    """Return how an input to count lines on is drawn: M, N, K of so many whole lines of 16 floats, from the first number to the second."""
+    def draw(tile: Tile, rng: np.random.Generator) -> Case:
+        M, N, K = (16 * int(rng.integers(least, most + 1)) for least, most in ranges)
+        return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))
+
+    return draw
 
 
 def drawn_sizes(rng: np.random.Generator, most: int = 70) -> tuple[Case, ...]:

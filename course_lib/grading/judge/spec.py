@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from course_lib import simt
 from course_lib.check.case import LARGEST_TILE, Case
 from course_lib.check.operation import Operation, Tile
 from course_lib.kernels.kernel import ceil_div
+
+if TYPE_CHECKING:                     # it imports this module
+    from course_lib.grading.judge.bounds import Bound
 
 SECTORS_LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 SECTORS_STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
@@ -136,6 +139,10 @@ class Spec:
         Instructions a warp may execute; the right kernels here need a few thousand.
     trace
         (block, warp) pairs, whose accesses and barriers are recorded, in order, on the input of the gates.
+    bounds
+        Totals that are held, on the inputs of the gates, against what the data need; `course_lib.grading.judge.bounds`.
+    doubling
+        Whether C must grow when each value that a load of shared memory delivers is doubled; `course_lib.grading.judge.reaching`.
     """
 
     exercise: str
@@ -154,6 +161,8 @@ class Spec:
     atomics: bool = False
     max_steps: int = 300_000
     trace: tuple[tuple[tuple[int, int, int], int], ...] = ()
+    bounds: "tuple[Bound, ...]" = ()
+    doubling: bool = False
 
     def __str__(self) -> str:
         return "\n".join([f"{self.title} (kernel `{self.entry}`)", *(f"  {gate}" for gate in self.gates)])
