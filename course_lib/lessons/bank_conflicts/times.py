@@ -108,7 +108,8 @@ def transposition_times() -> Table:
     header = ("", "wavefronts per 32 elements", "their time, modelled, µs", "recorded, µs", "rest, µs")
     low, median, high = (vars(plain[32])[name] for name in ("low_s", "median_s", "high_s"))
     return Table(header, rows, f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}, "
-                               f"{data.spread([copy, plain[16], *padded.values()])}; in the first row within {max(high - median, median - low) / median:.1%}")
+                               f"{data.spread([copy, plain[16], *padded.values()])}; "
+                               f"in the first row within {max(high - median, median - low) / median:.1%}")
 
 
 def product_scoreboard() -> Table:
