@@ -13,7 +13,7 @@ class Finding:
     ----------
     kind
         "compile", "entry", "launch", "wrong", "order", "hazard", "uninitialised", "out of bounds", "misaligned",
-        "divergent barrier", "endless", "unsupported", "atomics" or "gate"; of counters "loads", "sectors", "bank
+        "divergent barrier", "endless", "unsupported", "atomics", "gate" or "not counted"; of counters "loads", "sectors", "bank
         conflicts", "spills"
         or "local memory".
     message

@@ -125,7 +125,7 @@ def _run(answer, spec):
         case = spec.gate_case(values)
         trial = spec.operation.trial(case)
         report = simt.launch(answer, spec.entry, spec.grid(case, values), spec.block(values), trial.args, max_steps=spec.max_steps,
-                             constants=getattr(trial, "constants", None), trace=spec.trace)
+                             constants=getattr(trial, "constants", None), trace=spec.trace(case, values, np.random.default_rng(0)))
         return report, None, trial
     except CourseError as error:
         return None, Table(("why there is nothing to count",), [(str(error).splitlines()[0],)]), None

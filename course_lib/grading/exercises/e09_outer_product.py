@@ -20,10 +20,12 @@ from dataclasses import replace
 
 from course_lib import simt
 from course_lib.check.case import Case, all_cases
+from course_lib.check.case import drawn_gate_case
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import counts_of, local_bytes, per_warp, registers
+from course_lib.grading.judge.made_of import through_shared
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Reading, Spec, per_work
 from course_lib.kernels.kernel import ceil_div
 from course_lib.toolchain import executed
@@ -76,7 +78,8 @@ def _part(part, title, entry, gates, by_rows=False):
 
     return Spec(EXERCISE, part, title, entry, Sgemm("" if by_rows else "ABC"), ("THREADS", "VECTORS", short, "BK"), grid=grid,
                 block=lambda tile: (tile["THREADS"], 1, 1), cases=lambda tile: _cases(sizes(tile)),
-                gate_case=lambda tile: counters_case(sizes(tile)), gates=gates, drawn=lambda tile, rng: _drawn(sizes(tile), rng))
+                gate_case=lambda tile: counters_case(sizes(tile)), gates=gates, drawn=lambda tile, rng: _drawn(sizes(tile), rng),
+                gate_drawn=lambda tile, rng: drawn_gate_case(sizes(tile), rng), made_of=(through_shared(1),))
 
 
 def _cases(size):

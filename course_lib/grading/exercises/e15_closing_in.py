@@ -24,11 +24,13 @@ of the two has 9 / 16.
 
 from course_lib import simt
 from course_lib.check.case import Case, all_cases
+from course_lib.check.case import drawn_gate_case
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.in_order import barriers_per_tile, loads_in_the_open
 from course_lib.grading.judge.machine_code import local_bytes, per_warp, registers
+from course_lib.grading.judge.made_of import reads_are_used, through_shared
 from course_lib.grading.judge.spec import Gate, Reading, Spec, by_line, conflicts_by_line, tile_grid
 from course_lib.run import counter_name
 
@@ -78,9 +80,9 @@ ORDER = (Gate("barriers of a warp per tile along K", barriers_per_tile(TILES), 1
          Gate("global loads that no work hides, of all", loads_in_the_open, 0.3, 1.0, 0.125, UNDER))
 
 
-def _part(part, title, entry, gates, transposed="", gate_case=counters_case, trace=()):
+def _part(part, title, entry, gates, transposed="", **more):
     return Spec(EXERCISE, part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
-                block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases, gate_case=gate_case, gates=gates, trace=trace)
+                block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases, gates=gates, **({"gate_case": counters_case, "gate_drawn": drawn_gate_case, "made_of": (through_shared(2),)} | more))
 
 
 def _plan(BM, BN, BK):
@@ -124,6 +126,6 @@ PARTS = (
     _part("main", "Part 2: within the budget", "lean", _budget(6 / 32, ((95.0, 113.0), (4096.0, 4224.0)))),
     _part("main-b", "Part 2: within the budget (A stored column by column)", "lean_at",
           _budget(4 / 32, ((96.0, 122.0), (4096.0, 4096.0))), "A"),
-    _part("ahead", "Part 3: load under the work", "ahead", ORDER, trace=WARP,
+    _part("ahead", "Part 3: load under the work", "ahead", ORDER, trace=lambda case, tile, rng: WARP,
           gate_case=lambda t: Case("counters", t["BM"], t["BN"], TILES * t["BK"])),
 )

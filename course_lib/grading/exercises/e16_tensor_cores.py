@@ -18,6 +18,7 @@ from course_lib import simt
 from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.made_of import products_on_tensor_cores
 from course_lib.grading.judge.spec import Gate, Reading, Spec, tile_grid
 from course_lib.kernels.kernel import ceil_div
 
@@ -47,7 +48,13 @@ def _threads(tile):
 
 def _part(part, title, entry, operation, gate):
     return Spec("16_tensor_cores", part, title, entry, operation, ("BM", "BN", "BK"), grid=tile_grid, block=_threads, cases=all_cases,
-                gate_case=lambda tile: Case("counters", 2 * tile["BM"], 2 * tile["BN"], 128), gates=(gate,))
+                gate_case=lambda tile: Case("counters", 2 * tile["BM"], 2 * tile["BN"], 128), gates=(gate,),
+                gate_drawn=_counted, made_of=(products_on_tensor_cores,))
+
+
+def _counted(tile, rng):
+    sizes = {"M": 2 * tile["BM"], "N": 2 * tile["BN"], "K": 128}
+    return Case("counters, of a drawn size", **{axis: size + 32 * int(rng.integers(1, 3)) for axis, size in sizes.items()})
 
 
 def bound(bits: int, K: int) -> float:
