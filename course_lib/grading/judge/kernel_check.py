@@ -111,7 +111,7 @@ class Run:
             trial = self.spec.operation.trial(case, self.seed)
             return trial, self._launch(trial, racecheck=False, trace=trace, source=text)
 
-        again = Again(run, ptx, self.spec.entry, self._gate_cases()[-1], math.prod(self.spec.block(self.tile)), self.seed + 1)
+        again = Again(run, ptx, self.spec.entry, self._gate_cases()[-1], math.prod(self.spec.block(self.tile)), self.tile, self.seed + 1)
         for problem in self.spec.made_of:
             try:
                 says = problem(again)

@@ -5,12 +5,13 @@ matrices elsewhere. So the kernel's PTX is changed (`ptx_edits`), it runs once m
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from course_lib import simt
+from course_lib.check.operation import Tile
 from course_lib.grading.judge import ptx_edits
 from course_lib.run.traces import is_load
 
@@ -18,6 +19,7 @@ WARP = ((0, 0, 0), 0)
 ROUNDING = {4: 2e-5, 8: 1e-13}          # of a sum, as a share of the sum of the magnitudes of its terms; by bytes of an element
 MOST_FED = 0.9                          # of the factors and terms that are looked at; what happens at edges may differ
 FEWEST = 1 / 100                        # of C, that one matrix instruction of each warp adds to; a warp has registers for 64 such places
+SIDE = 5                                # blocks along rows and columns, each of which loses one word
 REAL = 0.75                             # of the blocks in which a lost word must be missed: half of the reads serving nothing gives 0.5
 
 
@@ -30,6 +32,7 @@ class Again:
     entry: str
     case: Any
     threads: int            # of a block
+    tile: Tile
     seed: int
 
     def result(self, ptx: str) -> np.ndarray:
@@ -54,7 +57,7 @@ def products_on_tensor_cores(again: Again) -> str:
         if not here.any() or np.count_nonzero(here) < FEWEST * whole.size:
             return "C is the same when a matrix instruction adds nothing: its sums must be part of C"
         shares = lost[here] / np.where(whole[here] == 0, 1, whole[here])
-        if np.std(shares) < 1e-4 * max(abs(np.mean(shares)), 1e-3):
+        if np.std(shares) < 0.01 * abs(1 - np.mean(shares)):
             return "When one matrix instruction adds nothing, C shrinks as a whole: the sums of the instructions must be terms of C"
     return ""
 
@@ -96,29 +99,19 @@ def from_shared(again: Again) -> str:
             "0. What is not counted here (shuffles, for instance) must not take the place of shared memory") if left.any() else ""
 
 
-def reads_are_used(case: Callable[[Any], Any], tile: Callable[[Any], tuple[int, int]]) -> Callable[[Again], str]:
-    """Return how to tell whether what a warp reads from shared memory is used: in each block one thread loses one word.
-
-    Parameters
-    ----------
-    case
-        Input of the gates -> one of many blocks, each of which is looked at once.
-    tile
-        Input of the gates -> rows and columns of C that a block computes.
-    """
-    def problem(again: Again) -> str:
-        many, (rows, cols) = case(again.case), tile(again.case)
-        plain, report = again.run(again.ptx, many, trace=(WARP,))
-        words = int(_words_read(report, plain))
-        edited = ptx_edits.losing_words(again.ptx, again.entry, most=words, seed=again.seed, one_thread_of=again.threads)
-        here = _stored(again.run(edited, many)[0]) != _stored(plain)
-        blocks = here.reshape(here.shape[0] // rows, rows, -1, cols).any(axis=(1, 3))
-        if blocks.mean() < REAL:
-            return (f"Of {blocks.size} words read from shared memory, {blocks.size - np.count_nonzero(blocks)} leave C as it is when they are "
-                    "read as 0. Reads that serve nothing are no work: what is counted must be the reads of the products")
-        return ""
-
-    return problem
+def reads_are_used(again: Again) -> str:
+    """Say what is wrong when words that are read from shared memory serve nothing: in each of many blocks one thread loses one word."""
+    rows, cols = again.tile["BM"], again.tile["BN"]
+    many = replace(again.case, M=SIDE * rows, N=SIDE * cols)
+    plain, report = again.run(again.ptx, many, trace=(WARP,))
+    words = int(_words_read(report, plain))
+    edited = ptx_edits.losing_words(again.ptx, again.entry, most=words, seed=again.seed, one_thread_of=again.threads)
+    here = _stored(again.run(edited, many)[0]) != _stored(plain)
+    blocks = here.reshape(here.shape[0] // rows, rows, -1, cols).any(axis=(1, 3))
+    if blocks.mean() < REAL:
+        return (f"Of {blocks.size} words read from shared memory, {blocks.size - np.count_nonzero(blocks)} leave C as it is when they are "
+                "read as 0. Reads that serve nothing are no work: what is counted must be the reads of the products")
+    return ""
 
 
 def _words_read(report, trial):
