@@ -109,7 +109,7 @@ def order_table(answer: str, spec: Spec) -> Table:
     report, why = _launched(answer, spec)
     if report is None:
         return why
-    rows = [(str(len(list(same))), span) for span, same in groupby(between_barriers(traced_warps(report)[0]))]
+    rows = [(str(len(list(same))), span) for span, same in groupby(between_barriers(next(iter(traced_warps(report)), [])))]
     return Table(("times", "from one barrier to the next"), rows, f"{spec.entry}: one warp, PTX, {spec.gate_case(written_values(answer))}")
 
 

@@ -48,7 +48,15 @@ def _counted(counter):
 
 def _part(part, title, entry, gates, transposed=""):
     return Spec(EXERCISE, part, title, entry, Sgemm(transposed), ("BM", "BN", "BK"), grid=lambda case, tile: tile_grid(case, TILE),
-                block=lambda tile: (TILE["BN"], 1, 1), cases=lambda tile: all_cases(TILE), gate_case=lambda tile: CUT, gates=gates)
+                block=lambda tile: (TILE["BN"], 1, 1), cases=lambda tile: all_cases(TILE), gate_case=lambda tile: CUT, gates=gates,
+                gate_drawn=_cut_elsewhere)
+
+
+def _cut_elsewhere(tile, rng):
+    """Return another input for counters, cut on all sides as `CUT` is: one or two rows and columns of blocks, and more tiles along K."""
+    M, N, K = (size + int(more) * TILE[name] for size, more, name in
+               zip((CUT.M, CUT.N, CUT.K), rng.integers((0, 0, 1), (2, 2, 9)), ("BM", "BN", "BK"), strict=True))
+    return Case("counters, of a drawn size", M, N, K, alpha=float(rng.uniform(0.5, 2)))
 
 
 def predicted(M: int, N: int, K: int, BM: int, BN: int, BK: int) -> tuple[int, float]:

@@ -25,9 +25,11 @@ from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.errors import CourseError
 from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.made_of import copied, products_on_tensor_cores, reads_are_used
 from course_lib.grading.judge.spec import Gate, Reading, Spec, by_line, tile_grid
 from course_lib.run import counter_name, reads_ahead
 from course_lib.run.reads_ahead import copied_bytes
+from course_lib.run.traces import is_barrier
 
 EXERCISE = "17_stages"
 STEPS, WARPS = 16, 4                   # along K, and of the block, on the input of the gates
@@ -45,16 +47,28 @@ BANKS = "How many banks apart do rows begin? Four unused doubles at the end of e
 MATRIX = "Let the tensor cores do the products: mma.m16n8k8 with f64"
 
 
+def _steps(report, warp):
+    """Return the steps in which a warp copies: stretches between barriers, and the first, behind which `AHEAD` steps are on their way."""
+    stretch, found = 0, set()
+    for record in report.trace:
+        if record.warp == warp:
+            stretch += is_barrier(record)
+            if copied_bytes(record):
+                found.add(stretch)
+    return len(found) + AHEAD - 1
+
+
 def late_reads(report: simt.Report, work: float) -> Reading:
     """Read the share of the reads of shared memory during which fewer than two steps are on their way, counted in the warps' traces."""
     asked = dict.fromkeys(range(WARPS), 0)
     for record in report.trace:
         asked[record.warp] += copied_bytes(record)
+    steps = {warp: _steps(report, warp) for warp in asked}
     try:
         reads = reads_ahead(report)
     except CourseError:                        # no wait for any copy
         return Reading(1.0, "nothing is copied asynchronously and waited for")
-    late = [read for read in reads if not asked[read.warp] or read.bytes * STEPS < AHEAD * asked[read.warp]]
+    late = [read for read in reads if not asked[read.warp] or read.bytes * steps[read.warp] < AHEAD * asked[read.warp]]
     lines = {line: sum(read.line == line for read in late) for line in {read.line for read in late}}
     return Reading(len(late) / max(len(reads), 1), f"{len(late)} / {len(reads)} reads", lines)
 
@@ -111,11 +125,18 @@ def _guess(given, got):
     return next((says for value, says in known.items() if abs(value / got[1] - 1) < 1e-9), "Look at the bytes") if got[1] else "Look at the bytes"
 
 
+def _cut(tile, rng):
+    """Return another input for the gates: one block that is cut, and another number of steps."""
+    M, N = (tile[name] - int(rng.integers(0, tile[name] // 4 + 1)) for name in ("BM", "BN"))
+    return Case("counters, of a drawn size", M, N, int(rng.integers(STEPS - 4, STEPS + 5)) * tile["BK"], alpha=float(rng.uniform(0.5, 2)))
+
+
 def _part(part, title, entry, transposed):
     return Spec(EXERCISE, part, title, entry, Sgemm(transposed, dtype="float64"), ("BM", "BN", "BK"), grid=tile_grid,
                 block=lambda tile: (32 * WARPS, 1, 1), cases=all_cases,
                 gate_case=lambda t: Case("counters", t["BM"], t["BN"], STEPS * t["BK"]), gates=GATES,
-                trace=tuple(((0, 0, 0), warp) for warp in range(WARPS)))
+                trace=lambda case, tile, rng: tuple(((0, 0, 0), warp) for warp in range(WARPS)), gate_drawn=_cut,
+                made_of=(products_on_tensor_cores, copied, reads_are_used))
 
 
 PARTS = (

@@ -12,6 +12,7 @@ from course_lib.simt.report import TraceRecord
 
 LOAD, COPY, READ, WRITE, BARRIER = "global load", "copy", "shared read", "shared write", "barrier"
 _LETTERS = {LOAD: "L", COPY: "C", READ: "R", WRITE: "W", BARRIER: "B"}
+NOTHING = Reading(float("inf"), "no traced warp reads or writes anything")
 _RUN = re.compile(r"(\w)\1+|(\w\w)\2+|\w")       # one kind again and again, two that take turns, or a single one
 
 
@@ -78,7 +79,7 @@ def barriers_per_tile(report: simt.Report, work: float) -> Reading:
     for done in traced_warps(report):
         lines, tiles = Counter(line for kind, line in done if kind == BARRIER), tiles_of(done)
         found.append(Reading(lines.total() / tiles if tiles else float("inf"), f"{lines.total()} / {tiles} tiles", dict(lines)))
-    return max(found, key=lambda reading: reading.value)
+    return max(found, key=lambda reading: reading.value, default=NOTHING)
 
 
 def loads_in_the_open(report: simt.Report, work: float) -> Reading:
@@ -87,7 +88,7 @@ def loads_in_the_open(report: simt.Report, work: float) -> Reading:
     A load is hidden when the warp reads at least half of what it reads for a tile before it needs what it loads: before its next store to
     shared memory, or its next barrier. An asynchronous copy needs no store, so for that only the barrier counts.
     """
-    return max((_in_the_open(done) for done in traced_warps(report)), key=lambda reading: reading.value)
+    return max((_in_the_open(done) for done in traced_warps(report)), key=lambda reading: reading.value, default=NOTHING)
 
 
 def _in_the_open(done):
