@@ -20,6 +20,8 @@ tell: 2.97 peeled, 3.22 or more where one loop has both branches, 3.9 with k tes
 multiply-add is seen even in the twin of a clamped loop (3.7551): the loads of A's tile, now one by one, are counted, and tell which ran.
 """
 
+import numpy as np
+
 from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
@@ -56,7 +58,7 @@ def _cut_elsewhere(tile, rng):
     """Return another input for counters, cut on all sides as `CUT` is: one or two rows and columns of blocks, and more tiles along K."""
     M, N, K = (size + int(more) * TILE[name] for size, more, name in
                zip((CUT.M, CUT.N, CUT.K), rng.integers((0, 0, 1), (2, 2, 9)), ("BM", "BN", "BK"), strict=True))
-    return Case("counters, of a drawn size", M, N, K, alpha=float(rng.uniform(0.5, 2)))
+    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))
 
 
 def predicted(M: int, N: int, K: int, BM: int, BN: int, BK: int) -> tuple[int, float]:
