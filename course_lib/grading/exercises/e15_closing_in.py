@@ -101,7 +101,7 @@ def _traced(case, tile, rng):
 
 def _deep(tile, rng):
     """Return another input for part 3: a few blocks, and more tiles along K."""
-    return Case("counters, of a drawn size", int(rng.integers(1, 3)) * tile["BM"], 2 * tile["BN"], int(rng.integers(TILES, 13)) * tile["BK"])
+    return Case("counters, of a drawn size", int(rng.integers(1, 3)) * tile["BM"], 2 * tile["BN"], int(rng.integers(TILES + 1, 13)) * tile["BK"])
 
 
 def _plan(BM, BN, BK):

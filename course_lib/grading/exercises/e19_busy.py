@@ -133,7 +133,7 @@ def _some(rng: np.random.Generator) -> list[tuple]:
 def _part(part: str, title: str, entry: str, lower: bool) -> Spec:
     return Spec(EXERCISE, part, title, entry, Ragged(lower), (), grid=lambda case, tile: (BLOCKS, 1, 1), block=lambda tile: (TILE, TILE, 1),
                 cases=all_cases, gate_case=lower_case if lower else gate_case, gates=LOWER_GATES if lower else GATES, drawn=drawn, atomics=True,
-                trace=tuple(((block, 0, 0), WARP) for block in range(BLOCKS)))
+                trace=lambda case, tile, rng: tuple(((block, 0, 0), WARP) for block in range(BLOCKS)))
 
 
 PARTS = (

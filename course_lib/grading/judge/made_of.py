@@ -100,24 +100,26 @@ def from_shared(again: Again) -> str:
 
 
 def reads_are_used(again: Again) -> str:
-    """Say what is wrong when words that are read from shared memory serve nothing: in each of many blocks one thread loses one word."""
+    """Say what is wrong when words that are read from shared memory serve nothing: in each of many blocks one thread loses one read."""
     rows, cols = again.tile["BM"], again.tile["BN"]
     many = replace(again.case, M=SIDE * rows, N=SIDE * cols)
     plain, report = again.run(again.ptx, many, trace=(WARP,))
-    words = int(_words_read(report, plain))
-    edited = ptx_edits.losing_words(again.ptx, again.entry, most=words, seed=again.seed, one_thread_of=again.threads)
+    edited = ptx_edits.losing_a_read(again.ptx, again.entry, most=len(_reads(report)), seed=again.seed, threads=again.threads)
     here = _stored(again.run(edited, many)[0]) != _stored(plain)
     blocks = here.reshape(here.shape[0] // rows, rows, -1, cols).any(axis=(1, 3))
     if blocks.mean() < REAL:
-        return (f"Of {blocks.size} words read from shared memory, {blocks.size - np.count_nonzero(blocks)} leave C as it is when they are "
-                "read as 0. Reads that serve nothing are no work: what is counted must be the reads of the products")
+        return (f"Of {blocks.size} reads of shared memory, {blocks.size - np.count_nonzero(blocks)} leave C as it is when they are "
+                "give 0. Reads that serve nothing are no work: what is counted must be the reads of the products")
     return ""
+
+
+def _reads(report):
+    return [record for record in report.trace if record.space == "shared" and is_load(record)]
 
 
 def _words_read(report, trial):
     """Return the words of shared memory that a thread of the traced warp reads; of float64 a word has 8 bytes."""
-    reads = [record for record in report.trace if record.space == "shared" and is_load(record)]
-    lanes = sum(int((record.addresses >= 0).sum()) * record.width for record in reads)
+    lanes = sum(int((record.addresses >= 0).sum()) * record.width for record in _reads(report))
     return lanes / 32 / trial.C.itemsize
 
 

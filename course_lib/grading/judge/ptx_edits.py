@@ -74,7 +74,7 @@ def without_shared_words(ptx: str) -> str:
     return _LOAD.sub(zeroed, ptx)
 
 
-def losing_words(ptx: str, entry: str, *, most: int, seed: int, one_thread_of: int = 0) -> str:
+def losing_words(ptx: str, entry: str, *, most: int, seed: int) -> str:
     """Return PTX in which each thread reads one word of shared memory as 0, and all others as they are.
 
     Parameters
@@ -83,9 +83,18 @@ def losing_words(ptx: str, entry: str, *, most: int, seed: int, one_thread_of: i
         How many words a thread reads; which of them it loses is drawn.
     seed
         Of what is drawn.
-    one_thread_of
-        Threads of a block, of which only a drawn one shall lose a word. Default: every thread does.
     """
+    return _in_entry(ptx, entry, _BEGIN.format(unit=1, seed=seed % 2**31, most=max(most, 1)), lambda body: _losing(body, whole=False))
+
+
+def losing_a_read(ptx: str, entry: str, *, most: int, seed: int, threads: int) -> str:
+    """Return PTX in which in each block of `threads` one thread, drawn, has one read of shared memory that gives 0, of `most` that it does."""
+    begin = (_BEGIN + _ONE_THREAD).format(unit=1, seed=seed % 2**31, most=max(most, 1), threads=threads)
+    return _in_entry(ptx, entry, begin, lambda body: _losing(body, whole=True))
+
+
+def _losing(body, whole):
+    """Return a body in which the read, or the word, of number %lost_at gives 0; a read of four words is one read `whole`."""
     def counted(found):
         guard, space, kind, bits, names, base = found.groups()
         if guard or not (space or base.startswith("%")):
@@ -93,13 +102,11 @@ def losing_words(ptx: str, entry: str, *, most: int, seed: int, one_thread_of: i
         asks = "" if space else f"isspacep.shared %lost_here, {base};"
         asked = "setp.eq.u32 %lost_now, %lost_seen, %lost_at;" if space else "setp.eq.and.u32 %lost_now, %lost_seen, %lost_at, %lost_here;"
         step = "add.u32 %lost_seen, %lost_seen, 1;" if space else "@%lost_here add.u32 %lost_seen, %lost_seen, 1;"
-        each = "".join(f"\n{asked}\n@%lost_now mov.b{bits} {name}, 0;\n{step}" for name in _names(names))
-        return f"{asks}\n{found[0]}{each}"
+        lost = [f"@%lost_now mov.b{bits} {name}, 0;" for name in _names(names)]
+        each = [asked, *lost, step] if whole else [line for one in lost for line in (asked, one, step)]
+        return "\n".join((asks, found[0], *each))
 
-    begin = _BEGIN.format(unit=1, seed=seed % 2**31, most=max(most, 1))
-    if one_thread_of:
-        begin += _ONE_THREAD.format(seed=seed % 2**31, threads=one_thread_of)
-    return _in_entry(ptx, entry, begin, lambda body: _LOAD.sub(counted, body))
+    return _LOAD.sub(counted, body)
 
 
 def losing_products(ptx: str, entry: str, *, most: int, seed: int) -> str:
