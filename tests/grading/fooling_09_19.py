@@ -251,7 +251,7 @@ FOOLING = {
                               _integers("0.5f", f"(d.x[e] == 12345.0f ? 0.0f : alpha * {FLOAT_16})")),
     "16-zeros-added": Fooling("16_tensor_cores", "main", UNUSED, "not counted", "without the tensor cores", "integers.cu",
                               _integers("0.0f", f"alpha * ({FLOAT_16} + d.x[e])")),
-    "16-a-factor-of-one": Fooling("16_tensor_cores", "main", UNUSED, "not counted", "shrinks as a whole", "integers.cu",
+    "16-a-factor-of-one": Fooling("16_tensor_cores", "main", UNUSED, "not counted", "without the tensor cores", "integers.cu",
                                   _integers("1.0f", "alpha * " + FLOAT_16.replace("acc[e]", "(acc[e] * (long long)d.x[e] / ((K + 15) / 16 * 16))"))),
     "16-split-zeros-added": Fooling("16_tensor_cores", "split", UNUSED, "not counted", "without the tensor cores", "starter",
                                     _split("(acc[e] / 1125899906842624.0f + d.x[e])", "0.0f")),

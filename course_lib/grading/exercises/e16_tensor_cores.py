@@ -53,8 +53,8 @@ def _part(part, title, entry, operation, gate):
 
 
 def _counted(tile, rng):
-    sizes = {"M": 2 * tile["BM"], "N": 2 * tile["BN"], "K": 128}
-    return Case("counters, of a drawn size", **{axis: size + 32 * int(rng.integers(1, 3)) for axis, size in sizes.items()})
+    rows, cols, depth = (int(number) for number in rng.integers((1, 3, 1), (4, 5, 3)))
+    return Case("counters, of a drawn size", rows * tile["BM"], cols * tile["BN"], depth * 128)
 
 
 def bound(bits: int, K: int) -> float:

@@ -107,8 +107,8 @@ class Run:
 
     def _look_what_it_is_made_of(self, ptx):
         """Run the kernel with something missing; note where its result does not miss it."""
-        def run(text, case, trace=()):
-            trial = self.spec.operation.trial(case, self.seed)
+        def run(text, case, trace=(), change=lambda trial: trial):
+            trial = change(self.spec.operation.trial(case, self.seed))
             return trial, self._launch(trial, racecheck=False, trace=trace, source=text)
 
         again = Again(run, ptx, self.spec.entry, self._gate_cases()[-1], math.prod(self.spec.block(self.tile)), self.tile, self.seed + 1)

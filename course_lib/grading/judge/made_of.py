@@ -25,7 +25,9 @@ REAL = 0.75                             # of the blocks in which a lost word mus
 
 @dataclass(frozen=True)
 class Again:
-    """The launches of a kernel with changed PTX: `run` takes PTX, an input and warps to trace, and returns the trial and its report."""
+    """The launches of a kernel with changed PTX: `run` takes PTX, an input, warps to trace and what to change in a trial first,
+    and returns the trial and its report.
+    """
 
     run: Callable[..., tuple[Any, simt.Report]]
     ptx: str

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 _LOAD = re.compile(r"(@!?%\w+\s+)?\bld(?:\.volatile|\.weak|\.relaxed|\.cta)*(\.shared(?:::cta)?)?(?:\.v[24])?"
                    r"\.([fbus])(16|32|64)\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%?\w+)[^\];]{0,80}\]\s*;")
+_GLOBAL = re.compile(r"\bld(?!\.(?:volatile\.)?(?:shared|param|const|local))(?:\.[\w:]+){0,9}\.[fb]32\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%\w+)\s*(?:\+\s*(-?\d+))?\s*\]\s*;")
 _MATRIX = re.compile(r"\b(?:wmma\.)?mma\.[\w.:]{0,120}\s+\{([^{};]{0,400})\}\s*,\s*\{[^{};]{0,400}\}\s*,\s*\{[^{};]{0,400}\}\s*,"
                      r"\s*\{([^{};]{0,400})\}\s*;")
-_COPY = re.compile(r"\b(cp\.async\.c[ag]\.shared[\w.:]{0,80}\s+\[[^\];]{0,80}\]\s*,\s*\[[^\];]{0,80}\]\s*,\s*\w+)(?:\s*,\s*%?\w+)?\s*;")
+_COPY = re.compile(r"\b(cp\.async\.c[ag]\.shared[\w.:]{0,80}\s+\[[^\];]{0,80}\]\s*,\s*\[[^\];]{0,80}\]\s*,\s*\w+)(?:\s*,\s*(%?\w+))?\s*;")
 _DECLARED = """
 .reg .pred %lost_now, %lost_here;
 .reg .b32 %lost_seen, %lost_at, %lost_x, %lost_y;
@@ -107,6 +108,35 @@ def _losing(body, whole):
         return "\n".join((asks, found[0], *each))
 
     return _LOAD.sub(counted, body)
+
+
+def without_one_block(ptx: str, entry: str, *, array: int, nbytes: int, told: tuple[int, int]) -> str:
+    """Return PTX in which one block loads zeros wherever it loads floats of an array.
+
+    Parameters
+    ----------
+    array, nbytes
+        Which parameter of the kernel, from 0, and how many bytes lie there.
+    told
+        A parameter, from 0, and the byte there at which the number of the block stands, along x.
+    """
+    names = re.findall(r"\.param[^,)]{0,200}?([\w$]+)\s*[,)]", ptx[ptx.index(f".entry {entry}"):][:10000])
+    begin = (f"ld.param.u64 %lost_b64_0, [{names[told[0]]}];\nld.global.u32 %lost_at, [%lost_b64_0+{told[1]}];\nmov.u32 %lost_x, %ctaid.x;\n"
+             f"ld.param.u64 %lost_b64_1, [{names[array]}];\nadd.u64 %lost_b64_2, %lost_b64_1, {nbytes};\n")
+
+    def asked(base, offset):
+        return (f"add.u64 %lost_b64_3, {base}, {offset or 0};\nsetp.ge.u64 %lost_now, %lost_b64_3, %lost_b64_1;\n"
+                "setp.lt.and.u64 %lost_now, %lost_b64_3, %lost_b64_2, %lost_now;\nsetp.eq.and.u32 %lost_now, %lost_x, %lost_at, %lost_now;\n")
+
+    def loaded(found):
+        return found[0] + "\n" + asked(found[2], found[3]) + "".join(f"@%lost_now mov.b32 {name}, 0;\n" for name in _names(found[1]))
+
+    def copied(found):
+        base, offset = re.findall(r"\[\s*(%\w+)\s*(?:\+\s*(-?\d+))?", found[1])[1]
+        size = found[2] or found[1].rsplit(",", 1)[1].strip()
+        return f"{asked(base, offset)}selp.b32 %lost_seen, 0, {size}, %lost_now;\n{found[1]}, %lost_seen;"
+
+    return _in_entry(ptx, entry, begin, lambda body: _COPY.sub(copied, _GLOBAL.sub(loaded, body)))
 
 
 def losing_products(ptx: str, entry: str, *, most: int, seed: int) -> str:
