@@ -96,7 +96,7 @@ def through_shared(factors: int) -> Callable[[Again], str]:
 
 def from_shared(again: Again) -> str:
     """Say what is wrong when the result does not pass through shared memory."""
-    left = again.result(ptx_edits.without_shared_words(again.ptx))
+    left = again.result(ptx_edits.without_shared_words(again.ptx, again.entry))
     return (f"{np.count_nonzero(left)} of {left.size} results come without shared memory: when all that is read from there is 0, they must be "
             "0. What is not counted here (shuffles, for instance) must not take the place of shared memory") if left.any() else ""
 

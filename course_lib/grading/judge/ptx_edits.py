@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 _LOAD = re.compile(r"(@!?%\w+\s+)?\bld(?:\.volatile|\.weak|\.relaxed|\.cta)*(\.shared(?:::cta)?)?(?:\.v[24])?"
-                   r"\.([fbus])(16|32|64)\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%?\w+)[^\];]{0,80}\]\s*;")
+                   r"\.[fbus](16|32|64)\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%?\w+)[^\];]{0,80}\]\s*;")
 _GLOBAL = re.compile(r"\bld(?!\.(?:volatile\.)?(?:shared|param|const|local))(?:\.[\w:]+){0,9}\.[fb]32\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%\w+)\s*(?:\+\s*(-?\d+))?\s*\]\s*;")
 _MATRIX = re.compile(r"\b(?:wmma\.)?mma\.[\w.:]{0,120}\s+\{([^{};]{0,400})\}\s*,\s*\{[^{};]{0,400}\}\s*,\s*\{[^{};]{0,400}\}\s*,"
                      r"\s*\{([^{};]{0,400})\}\s*;")
@@ -64,15 +64,16 @@ def without_copies(ptx: str) -> str:
     return _COPY.sub(r"\1, 0;", ptx)
 
 
-def without_shared_words(ptx: str) -> str:
+def without_shared_words(ptx: str, entry: str) -> str:
     """Return PTX that reads zeros from shared memory."""
     def zeroed(found):
-        if not found[2]:
+        guard, space, bits, names, base = found.groups()
+        if not (space or base.startswith("%")):
             return found[0]
-        guard, bits = found[1] or "", found[4]
-        return found[0] + "".join(f"\n{guard}mov.b{bits} {name}, 0;" for name in _names(found[5]))
+        asks, when = ("", guard or "") if space else (f"isspacep.shared %lost_here, {base};\n", "@%lost_here ")
+        return f"{asks}{found[0]}" + "".join(f"\n{when}mov.b{bits} {name}, 0;" for name in _names(names))
 
-    return _LOAD.sub(zeroed, ptx)
+    return _in_entry(ptx, entry, "", lambda body: _LOAD.sub(zeroed, body))
 
 
 def losing_words(ptx: str, entry: str, *, most: int, seed: int) -> str:
@@ -97,7 +98,7 @@ def losing_a_read(ptx: str, entry: str, *, most: int, seed: int, threads: int) -
 def _losing(body, whole):
     """Return a body in which the read, or the word, of number %lost_at gives 0; a read of four words is one read `whole`."""
     def counted(found):
-        guard, space, kind, bits, names, base = found.groups()
+        guard, space, bits, names, base = found.groups()
         if guard or not (space or base.startswith("%")):
             return found[0]
         asks = "" if space else f"isspacep.shared %lost_here, {base};"
