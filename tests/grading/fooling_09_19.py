@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- lines of kernels stand as they are
 """Kernels of exercises 09 to 19 that are right, meet every number that their gates count, and have not the idea of the part.
 
 Each is the worked solution, the starter, or an answer of `tests/wrong_kernels/`, with changes: (what stands there once, or behind "every " more

@@ -14,6 +14,9 @@ sums. Part 3 has 48 sums again, 64 × 4 × 12, and pays with loads of A: 1/12 + 
 stay, 24 warps, and leave out method 4's 64 sums, which take 96, or 80 and some local memory. With three vectors a load serves 12, 0.0833.
 
 Variant b exchanges the roles, row-major matrices with rows of B in registers: the same numbers.
+
+A kernel could have none of these loads, and bring words by `redux` or from global memory. So each thread reads one word of shared memory as
+0, drawn from all: each product must have a factor from there, and an element of C that changes must miss one product.
 """
 
 from dataclasses import replace

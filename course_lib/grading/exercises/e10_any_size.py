@@ -18,6 +18,8 @@ Where two loops stand on the same source lines (a template's), counters do not s
 block's fast path that was not taken looks like 1.98 so; but its branches diverge. In part 3 PTX instructions, counted as they run,
 tell: 2.97 peeled, 3.22 or more where one loop has both branches, 3.9 with k tested at each load. A row asked for at each
 multiply-add is seen even in the twin of a clamped loop (3.7551): the loads of A's tile, now one by one, are counted, and tell which ran.
+
+The second input, which the seed draws, is cut on all sides, too, and needs no more per multiply-add: the more tiles, the fewer of them are cut.
 """
 
 import numpy as np

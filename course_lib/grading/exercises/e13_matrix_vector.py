@@ -14,6 +14,8 @@ which may load four words of such a row at once.) Rows of 17 have a column in 32
 15 and 17 to 32, and 0 and 32 lie in one bank: 2 + 1 each way, 6. So with every odd length, as two rows are not 16 banks apart. Both
 accesses take 1 when a word is left out after every 32 words, and not after every vector, or when each row has its components in an order
 of its own. The limit of 4.5 lies below 5: one way with a conflict, the other without.
+
+A kernel of shuffles has no wavefronts. So in part 3 all results must be 0 when zeros are read from shared memory.
 """
 
 from collections.abc import Callable

@@ -7,7 +7,8 @@ loads it; a thread that keeps it for its 4 rows makes 1/32 of that.
 Part 2, sectors per element of C, read at K = 8, so that what surrounds the sum shows. A tile of 1024 elements loads 32 rows of A, a sector
 each, and 8 rows of B, 4 sectors each: 64 / 1024 = 1/16. The starter stores C three times, 3/8, and loads it twice and a bias for each
 element: 1/16 + 3/8 = 0.4375. Fused: stored once, 1/8; loaded 1/16 + 1/32 = 0.09375. A second pass over C alone adds 1/8 to both, a bias
-for each element makes the loads 3/16: the limits, 0.15 and 0.1, lie below. No counter has atomics; `stored` adds 1/8 for each of them.
+for each element makes the loads 3/16: the limits, 0.15 and 0.1, lie below. A and B alone take K / 128
+sectors per element; beyond those the count is the same for each K, so that a drawn one can be read by the same limit.
 
 Part 3, sectors loaded per multiply-add. A step of a tile has 32³ of them and loads 32 rows of 4 sectors from A, from H and from B, as it
 is stored: 3 · 128 / 32768 = 0.0117. The starter asks H at each multiply-add, where all lanes of a warp want one element:

@@ -10,6 +10,9 @@ multiply-adds, 2 · (32 + 32) / (32 · 32) = 1/8 with 32 × 32, which is 8 of 64
 6 + 8 + 4 + 0.5 = 18.5; all nine products make 21.5. Six products and larger tiles cost less.
 
 A multiply-add that no tensor core did counts as one FFMA of a lane, whatever took its place: integers, half precision, nothing at all.
+
+Matrix instructions could multiply zeros, or ones, while lanes multiply integers, which nothing counts. So C must be 0 when they add nothing, and
+change otherwise than by a factor when one of each warp adds nothing.
 """
 
 import math

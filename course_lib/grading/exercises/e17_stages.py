@@ -5,7 +5,7 @@ product of step s, two steps are on their way during each product but the last t
 reads of shared memory. Who orders behind the first reads of a step, while others go on, has up to a third, and passes, too. Who orders behind
 the product has one step on its way at each read, as who has two stages.
 
-What a step is, in bytes, is a 16th of what the warp has copied in all. So a copy that nothing needs would make it look further ahead; and
+What a step is, in bytes, is the share of one step in what the warp has copied in all. So a copy that nothing needs would make it look further ahead; and
 who copies one matrix alone would look as far ahead as who copies both. That is why the bytes of all copies must be those of A and B, with 1 %
 on either side.
 
@@ -16,6 +16,9 @@ has 8 loads of A, 8 of B and 8 stores: 6 · 16 / (8 · 16 + 2 · 8) = 96 / 144 =
 
 With beta = 0 an element of C takes a multiplication of a lane at the end, for 256 multiply-adds: 1 / 256. A kernel whose lanes do the
 products has more than 1.
+
+How deep a step is, the copies tell: those between two barriers are one step, and those before the first product are two. So a tile twice as
+deep as the text says does not make one step two. C must be 0 without what the copies bring, and without the matrix instructions.
 """
 
 import math

@@ -13,6 +13,9 @@ In variant b A is lower triangular, so that tiles of one product have different 
 the second, 9 of the third, 175 for 12 blocks, 14.5833 each. Of whole tiles in turn, block 3 has 2 + 4 + 16 = 22, 1.5086 times the mean;
 evenly shared, seven blocks have 15: 1.0286. Who shares out k-steps of zeros as well has even shares, too. So no warp may load anything of a
 k-step that lies behind the diagonal's.
+
+Warp 0 could load for nothing until all blocks have loaded alike. So, on an input that the seed draws, one block after the other loads zeros for
+A, and what the products miss then must be an equal share of their k-steps.
 """
 
 from collections import Counter

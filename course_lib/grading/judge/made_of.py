@@ -1,7 +1,8 @@
 """Whether a result is made of what the gates count: the kernel runs again with something missing, and its result must miss it, too.
 
 A counter alone says how often something happened, not that it served the result. A kernel could multiply zeros on tensor cores and the
-matrices elsewhere. So the kernel's PTX is changed (`ptx_edits`), it runs once more on the input of the gates, and what it stores is compared.
+matrices elsewhere. So the kernel's PTX is changed (`ptx_edits`), it runs once more on an input of the gates, and what it stores is
+compared.
 """
 
 from collections.abc import Callable
@@ -50,8 +51,8 @@ def products_on_tensor_cores(again: Again) -> str:
     """Say what is wrong when C is not the sum of what the matrix instructions add."""
     left = again.result(ptx_edits.without_products(again.ptx))
     if left.any():
-        return (f"{np.count_nonzero(left)} of the {left.size} elements of C come without the tensor cores: when every matrix instruction adds "
-                "nothing, they must be 0. The products of C must be those of the matrix instructions, all of them")
+        return (f"{np.count_nonzero(left)} of the {left.size} elements of C come without the tensor cores: when every matrix instruction "
+                "adds nothing, they must be 0. The products of C must be those of the matrix instructions, all of them")
     whole = again.result(again.ptx)
     changed = [again.result(ptx_edits.losing_products(again.ptx, again.entry, most=most, seed=again.seed)) for most in (1, 4)]
     for lost in changed:
@@ -67,8 +68,8 @@ def products_on_tensor_cores(again: Again) -> str:
 def copied(again: Again) -> str:
     """Say what is wrong when C is made of more than what asynchronous copies bring."""
     left = again.result(ptx_edits.without_copies(again.ptx))
-    return (f"{np.count_nonzero(left)} of the {left.size} elements of C come without the asynchronous copies: when these bring zeros, C must "
-            "be 0. Multiply what the copies bring, nothing else") if left.any() else ""
+    return (f"{np.count_nonzero(left)} of the {left.size} elements of C come without the asynchronous copies: when these bring zeros, "
+            "C must be 0. Multiply what the copies bring, nothing else") if left.any() else ""
 
 
 def through_shared(factors: int) -> Callable[[Again], str]:
@@ -86,8 +87,8 @@ def through_shared(factors: int) -> Callable[[Again], str]:
         missed, terms = _missed(plain, lost - whole)
         found = missed * words / whole.size / plain.case.K
         if terms < MOST_FED * missed or found < MOST_FED * factors:
-            return (f"A word that a thread reads from shared memory must be an element of A or B that it multiplies, and each product needs "
-                    f"{'one such factor' if factors == 1 else 'both its factors from there'}. With one word of each thread read as 0, "
+            return (f"A word that a thread reads from shared memory must be an element of A or B that it multiplies, and each product "
+                    f"needs {'one such factor' if factors == 1 else 'both its factors from there'}. With one word of each thread read as 0, "
                     f"{missed} elements of C changed, {terms} of them by one product; that makes {found:.2f} factors per product")
         return ""
 
@@ -97,8 +98,8 @@ def through_shared(factors: int) -> Callable[[Again], str]:
 def from_shared(again: Again) -> str:
     """Say what is wrong when the result does not pass through shared memory."""
     left = again.result(ptx_edits.without_shared_words(again.ptx, again.entry))
-    return (f"{np.count_nonzero(left)} of {left.size} results come without shared memory: when all that is read from there is 0, they must be "
-            "0. What is not counted here (shuffles, for instance) must not take the place of shared memory") if left.any() else ""
+    return (f"{np.count_nonzero(left)} of {left.size} results come without shared memory: when all that is read from there is 0, they must "
+            "be 0. What is not counted here (shuffles, for instance) must not take the place of shared memory") if left.any() else ""
 
 
 def reads_are_used(again: Again) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 _LOAD = re.compile(r"(@!?%\w+\s+)?\bld(?:\.volatile|\.weak|\.relaxed|\.cta)*(\.shared(?:::cta)?)?(?:\.v[24])?"
                    r"\.[fbus](16|32|64)\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%?\w+)[^\];]{0,80}\]\s*;")
-_GLOBAL = re.compile(r"\bld(?!\.(?:volatile\.)?(?:shared|param|const|local))(?:\.[\w:]+){0,9}\.[fb]32\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%\w+)\s*(?:\+\s*(-?\d+))?\s*\]\s*;")
+_GLOBAL = re.compile(r"\bld(?!\.(?:volatile\.)?(?:shared|param|const|local))(?:\.[\w:]+){0,9}\.[fb]32"
+                     r"\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%\w+)\s*(?:\+\s*(-?\d+))?\s*\]\s*;")
 _MATRIX = re.compile(r"\b(?:wmma\.)?mma\.[\w.:]{0,120}\s+\{([^{};]{0,400})\}\s*,\s*\{[^{};]{0,400}\}\s*,\s*\{[^{};]{0,400}\}\s*,"
                      r"\s*\{([^{};]{0,400})\}\s*;")
 _COPY = re.compile(r"\b(cp\.async\.c[ag]\.shared[\w.:]{0,80}\s+\[[^\];]{0,80}\]\s*,\s*\[[^\];]{0,80}\]\s*,\s*\w+)(?:\s*,\s*(%?\w+))?\s*;")
@@ -90,7 +91,7 @@ def losing_words(ptx: str, entry: str, *, most: int, seed: int) -> str:
 
 
 def losing_a_read(ptx: str, entry: str, *, most: int, seed: int, threads: int) -> str:
-    """Return PTX in which in each block of `threads` one thread, drawn, has one read of shared memory that gives 0, of `most` that it does."""
+    """Return PTX in which in each block of `threads` one thread, drawn, has one read of shared memory, of `most`, that gives 0."""
     begin = (_BEGIN + _ONE_THREAD).format(unit=1, seed=seed % 2**31, most=max(most, 1), threads=threads)
     return _in_entry(ptx, entry, begin, lambda body: _losing(body, whole=True))
 
@@ -122,12 +123,14 @@ def without_one_block(ptx: str, entry: str, *, array: int, nbytes: int, told: tu
         A parameter, from 0, and the byte there at which the number of the block stands, along x.
     """
     names = re.findall(r"\.param[^,)]{0,200}?([\w$]+)\s*[,)]", ptx[ptx.index(f".entry {entry}"):][:10000])
-    begin = (f"ld.param.u64 %lost_b64_0, [{names[told[0]]}];\nld.global.u32 %lost_at, [%lost_b64_0+{told[1]}];\nmov.u32 %lost_x, %ctaid.x;\n"
+    begin = (f"ld.param.u64 %lost_b64_0, [{names[told[0]]}];\nld.global.u32 %lost_at, [%lost_b64_0+{told[1]}];\n"
+             f"mov.u32 %lost_x, %ctaid.x;\n"
              f"ld.param.u64 %lost_b64_1, [{names[array]}];\nadd.u64 %lost_b64_2, %lost_b64_1, {nbytes};\n")
 
     def asked(base, offset):
         return (f"add.u64 %lost_b64_3, {base}, {offset or 0};\nsetp.ge.u64 %lost_now, %lost_b64_3, %lost_b64_1;\n"
-                "setp.lt.and.u64 %lost_now, %lost_b64_3, %lost_b64_2, %lost_now;\nsetp.eq.and.u32 %lost_now, %lost_x, %lost_at, %lost_now;\n")
+                "setp.lt.and.u64 %lost_now, %lost_b64_3, %lost_b64_2, %lost_now;\n"
+                "setp.eq.and.u32 %lost_now, %lost_x, %lost_at, %lost_now;\n")
 
     def loaded(found):
         return found[0] + "\n" + asked(found[2], found[3]) + "".join(f"@%lost_now mov.b32 {name}, 0;\n" for name in _names(found[1]))
