@@ -117,7 +117,7 @@ def _in_text(finding, lines):
 class _Run(Run):
     """The runs of one check."""
 
-    def _launch(self, trial, racecheck=False, trace=()):
+    def _launch(self, trial, racecheck=False, trace=(), source=""):
         return run_loops(self.source, trial, self.spec, self.engine)
 
     def _counted(self, case):
