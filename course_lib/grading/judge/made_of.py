@@ -89,8 +89,8 @@ def through_shared(factors: int) -> Callable[[Again], str]:
         if terms < MOST_FED * missed or found < MOST_FED * factors:
             wanted = "one such factor" if factors == 1 else "both its factors from there"
             return ("A word that a thread reads from shared memory must be an element of A or B that it multiplies, and each product "
-                    f"needs {wanted}. With one word of each thread read as 0, {missed} elements of C changed, {terms} of them by one product; "
-                    f"that makes {found:.2f} factors per product")
+                    f"needs {wanted}. With one word of each thread read as 0, {missed} elements of C changed, "
+                    f"{terms} of them by one product; that makes {found:.2f} factors per product")
         return ""
 
     return problem
