@@ -13,9 +13,8 @@ class Finding:
     ----------
     kind
         "compile", "entry", "launch", "wrong", "order", "hazard", "uninitialised", "out of bounds", "misaligned",
-        "divergent barrier", "endless", "unsupported", "atomics", "gate" or "bound"; of counters "loads", "sectors", "bank
-        conflicts", "spills"
-        or "local memory".
+        "divergent barrier", "endless", "unsupported", "atomics", "gate", "bound" or "not counted"; of counters "loads", "sectors",
+        "bank conflicts", "spills" or "local memory".
     message
         For the student: what was seen, where, and a way out.
     line

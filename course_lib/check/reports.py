@@ -12,7 +12,7 @@ from course_lib.simt.report import Hazard, Report
 from course_lib.toolchain import CompileError
 
 ORDER = ("compile", "entry", "atomics", "launch", "unsupported", "endless", "divergent barrier", "out of bounds", "misaligned",
-         "hazard", "uninitialised", "wrong", "order", "gate")
+         "hazard", "uninitialised", "wrong", "order", "gate", "not counted")
 _KINDS = (
     (simt.OutOfBounds, "out of bounds"),
     (simt.Misaligned, "misaligned"),

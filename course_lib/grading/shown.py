@@ -3,10 +3,12 @@
 from itertools import groupby
 from typing import cast
 
+import numpy as np
+
 from course_lib import simt
 from course_lib.check.sgemm import Sgemm
 from course_lib.errors import CourseError
-from course_lib.grading.judge.in_order import between_barriers
+from course_lib.grading.judge.in_order import between_barriers, traced_warps
 from course_lib.grading.judge.machine_code import FFMA, counts_of
 from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.kernels.user import written_values
@@ -107,7 +109,7 @@ def order_table(answer: str, spec: Spec) -> Table:
     report, why = _launched(answer, spec)
     if report is None:
         return why
-    rows = [(str(len(list(same))), span) for span, same in groupby(between_barriers(report))]
+    rows = [(str(len(list(same))), span) for span, same in groupby(between_barriers(next(iter(traced_warps(report)), [])))]
     return Table(("times", "from one barrier to the next"), rows, f"{spec.entry}: one warp, PTX, {spec.gate_case(written_values(answer))}")
 
 
@@ -125,7 +127,7 @@ def _run(answer, spec):
         case = spec.gate_case(values)
         trial = spec.operation.trial(case)
         report = simt.launch(answer, spec.entry, spec.grid(case, values), spec.block(values), trial.args, max_steps=spec.max_steps,
-                             constants=getattr(trial, "constants", None), trace=spec.trace)
+                             constants=getattr(trial, "constants", None), trace=spec.trace(case, values, np.random.default_rng(0)))
         return report, None, trial
     except CourseError as error:
         return None, Table(("why there is nothing to count",), [(str(error).splitlines()[0],)]), None

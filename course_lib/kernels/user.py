@@ -20,7 +20,7 @@ VECTORS = ("int S", "const float* in", "float* out")         # of a kernel like 
 
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _ENTRY = re.compile(r"__global__\b[^;{}]*?\b(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>[^()]*)\)\s*\{")
-_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\d{1,18})[ \t]*$", re.MULTILINE)
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\d{1,18})[ \t\r]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

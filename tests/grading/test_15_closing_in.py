@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.grading import check, part
-from course_lib.grading.judge.in_order import barriers_per_tile, between_barriers, loads_in_the_open
+from course_lib.grading.judge.in_order import barriers_per_tile, between_barriers, loads_in_the_open, steps
 from course_lib.grading.shown import order_table
 
 EXERCISE = "15_closing_in"
@@ -17,7 +17,8 @@ RECORDS = {"L": ("ld.global.f32", "global"), "R": ("ld.shared.v4.f32", "shared")
 def traced(order):
     """Return a report whose warp did this: global load, shared Read, Write, Barrier, Copy (its two records Cc), Store."""
     records = ((line, *RECORDS[one]) for line, one in enumerate(order, 1))
-    return SimpleNamespace(trace=[SimpleNamespace(operation=operation, space=space, line=line) for line, operation, space in records])
+    return SimpleNamespace(trace=[SimpleNamespace(operation=operation, space=space, line=line, block=(0, 0, 0), warp=0)
+                                  for line, operation, space in records])
 
 
 @pytest.mark.parametrize(("order", "share"), [
@@ -27,16 +28,17 @@ def traced(order):
     ("LWBLRBWBRS", 0.5),            # hidden with one buffer: that takes two barriers
     ("CcBCcRBRS", 0.5),             # a copy needs no store
     ("CcLWBCcLWRBRS", 0.75),        # A through registers and stored at once, B copied under the work
+    ("LWBLRWRRRBRRRRS", 1.0),       # one read of four under the load
     ("LRS", 0.0), ("RS", 0.0)])
 def test_a_load_is_hidden_by_what_is_read_before_it_is_needed(order, share):
     assert loads_in_the_open(traced(order), 0).value == share
 
 
 def test_barriers_and_the_lines_that_they_are_in():
-    reading = barriers_per_tile(2)(traced("LWBRBLWBRB"), 0)
+    reading = barriers_per_tile(traced("LWBRBLWBRB"), 0)
     assert (reading.value, reading.words) == (2.0, "4 / 2 tiles")
     assert reading.shares == {3: 1, 5: 1, 8: 1, 10: 1}
-    assert between_barriers(traced("LLWBRRRBBCcLWLWLWRS")) == [
+    assert between_barriers(steps(traced("LLWBRRRBBCcLWLWLWRS").trace)) == [
         "2 global loads, 1 shared write", "3 shared reads", "1 copy, 3 times (global load, shared write), 1 shared read"]
 
 

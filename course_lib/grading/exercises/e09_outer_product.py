@@ -14,16 +14,21 @@ sums. Part 3 has 48 sums again, 64 × 4 × 12, and pays with loads of A: 1/12 + 
 stay, 24 warps, and leave out method 4's 64 sums, which take 96, or 80 and some local memory. With three vectors a load serves 12, 0.0833.
 
 Variant b exchanges the roles, row-major matrices with rows of B in registers: the same numbers.
+
+A kernel could have none of these loads, and bring words by `redux` or from global memory. So each thread reads one word of shared memory as
+0, drawn from all: each product must have a factor from there, and an element of C that changes must miss one product.
 """
 
 from dataclasses import replace
 
 from course_lib import simt
 from course_lib.check.case import Case, all_cases
+from course_lib.check.case import drawn_gate_case
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import counts_of, local_bytes, per_warp, registers
+from course_lib.grading.judge.made_of import through_shared
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Reading, Spec, per_work
 from course_lib.kernels.kernel import ceil_div
 from course_lib.toolchain import executed
@@ -76,7 +81,8 @@ def _part(part, title, entry, gates, by_rows=False):
 
     return Spec(EXERCISE, part, title, entry, Sgemm("" if by_rows else "ABC"), ("THREADS", "VECTORS", short, "BK"), grid=grid,
                 block=lambda tile: (tile["THREADS"], 1, 1), cases=lambda tile: _cases(sizes(tile)),
-                gate_case=lambda tile: counters_case(sizes(tile)), gates=gates, drawn=lambda tile, rng: _drawn(sizes(tile), rng))
+                gate_case=lambda tile: counters_case(sizes(tile)), gates=gates, drawn=lambda tile, rng: _drawn(sizes(tile), rng),
+                gate_drawn=lambda tile, rng: drawn_gate_case(sizes(tile), rng), made_of=(through_shared(1),))
 
 
 def _cases(size):

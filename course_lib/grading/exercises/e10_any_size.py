@@ -18,7 +18,11 @@ Where two loops stand on the same source lines (a template's), counters do not s
 block's fast path that was not taken looks like 1.98 so; but its branches diverge. In part 3 PTX instructions, counted as they run,
 tell: 2.97 peeled, 3.22 or more where one loop has both branches, 3.9 with k tested at each load. A row asked for at each
 multiply-add is seen even in the twin of a clamped loop (3.7551): the loads of A's tile, now one by one, are counted, and tell which ran.
+
+The second input, which the seed draws, is cut on all sides, too, and needs no more per multiply-add: the more tiles, the fewer of them are cut.
 """
+
+import numpy as np
 
 from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
@@ -48,7 +52,15 @@ def _counted(counter):
 
 def _part(part, title, entry, gates, transposed=""):
     return Spec(EXERCISE, part, title, entry, Sgemm(transposed), ("BM", "BN", "BK"), grid=lambda case, tile: tile_grid(case, TILE),
-                block=lambda tile: (TILE["BN"], 1, 1), cases=lambda tile: all_cases(TILE), gate_case=lambda tile: CUT, gates=gates)
+                block=lambda tile: (TILE["BN"], 1, 1), cases=lambda tile: all_cases(TILE), gate_case=lambda tile: CUT, gates=gates,
+                gate_drawn=_cut_elsewhere)
+
+
+def _cut_elsewhere(tile, rng):
+    """Return another input for counters, cut on all sides as `CUT` is: one or two rows and columns of blocks, and more tiles along K."""
+    M, N, K = (size + int(more) * TILE[name] for size, more, name in
+               zip((CUT.M, CUT.N, CUT.K), rng.integers((0, 0, 1), (2, 2, 9)), ("BM", "BN", "BK"), strict=True))
+    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))
 
 
 def predicted(M: int, N: int, K: int, BM: int, BN: int, BK: int) -> tuple[int, float]:

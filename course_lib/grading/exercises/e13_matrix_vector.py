@@ -14,6 +14,8 @@ which may load four words of such a row at once.) Rows of 17 have a column in 32
 15 and 17 to 32, and 0 and 32 lie in one bank: 2 + 1 each way, 6. So with every odd length, as two rows are not 16 banks apart. Both
 accesses take 1 when a word is left out after every 32 words, and not after every vector, or when each row has its components in an order
 of its own. The limit of 4.5 lies below 5: one way with a conflict, the other without.
+
+A kernel of shuffles has no wavefronts. So in part 3 all results must be 0 when zeros are read from shared memory.
 """
 
 from collections.abc import Callable
@@ -21,9 +23,10 @@ from collections.abc import Callable
 import numpy as np
 
 from course_lib import model, simt
-from course_lib.check.mxv import Mxv, all_cases, drawn, gate_case, vector_grid
+from course_lib.check.mxv import Mxv, VectorsCase, all_cases, drawn, gate_case, vector_grid
 from course_lib.grading.exercises.e06_bank_conflicts import wavefronts_per_work
 from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.made_of import from_shared
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work
 
 EXERCISE = "13_matrix_vector"
@@ -72,13 +75,13 @@ def _some_requests(rng):
 
 
 def sectors_per_work(counter: str) -> Callable[[simt.Report, float], Reading]:
-    """Return how a gate reads the sectors for 32 components; fewer than their bytes need means that some moved by atomics."""
+    """Return how a gate reads the sectors for 32 components; fewer than their bytes fill means that some moved in another way."""
     plain = per_work(counter)
 
     def read(report, work):
         reading = plain(report, work)
         if reading.value < LEAST:
-            why = "fewer than the data fill, so some of it moves by atomics, which are not counted here"
+            why = "fewer than the data fill, so some of it moves in a way that is not counted here"
             return Reading(float("inf"), f"{reading.words}: {why}")
         return reading
 
@@ -96,9 +99,10 @@ FRONTS = Gate("shared wavefronts per 32 components", wavefronts_per_work, limit=
               advice="Look at both uses of rows: 32 lanes go down a column, and 32 lanes go along two rows. Where are their banks?")
 
 
-def _part(part, title, entry, gates, by_component=""):
+def _part(part, title, entry, gates, by_component="", made_of=()):
     return Spec(EXERCISE, part, title, entry, Mxv(by_component), ("THREADS",), grid=vector_grid, block=lambda tile: (tile["THREADS"], 1, 1),
-                cases=all_cases, gate_case=gate_case, gates=gates, drawn=drawn)
+                cases=all_cases, gate_case=gate_case, gates=gates, drawn=drawn,
+                gate_drawn=lambda tile, rng: VectorsCase("counters, of a drawn size", int(rng.integers(3, 9)) * tile["THREADS"]), made_of=made_of)
 
 
 PARTS = (
@@ -108,5 +112,5 @@ PARTS = (
                  drawn=_some_requests, expected=sectors_of, guess=_mistake),
     _part("main", "Part 2: vectors side by side", "mxv_sh", (LOADS, _stores(32.0))),
     _part("main-b", "Part 2: results component after component", "mxv_apart", (LOADS, _stores(4.0)), by_component="out"),
-    _part("free", "Part 3: no lane waits", "mxv_free", (LOADS, _stores(32.0), FRONTS)),
+    _part("free", "Part 3: no lane waits", "mxv_free", (LOADS, _stores(32.0), FRONTS), made_of=(from_shared,)),
 )

@@ -7,12 +7,16 @@ loads it; a thread that keeps it for its 4 rows makes 1/32 of that.
 Part 2, sectors per element of C, read at K = 8, so that what surrounds the sum shows. A tile of 1024 elements loads 32 rows of A, a sector
 each, and 8 rows of B, 4 sectors each: 64 / 1024 = 1/16. The starter stores C three times, 3/8, and loads it twice and a bias for each
 element: 1/16 + 3/8 = 0.4375. Fused: stored once, 1/8; loaded 1/16 + 1/32 = 0.09375. A second pass over C alone adds 1/8 to both, a bias
-for each element makes the loads 3/16: the limits, 0.15 and 0.1, lie below. No counter has atomics; `stored` adds 1/8 for each of them.
+for each element makes the loads 3/16: the limits, 0.15 and 0.1, lie below. A and B alone take K / 128
+sectors per element; beyond those the count is the same for each K, so that a drawn one can be read by the same limit.
 
 Part 3, sectors loaded per multiply-add. A step of a tile has 32³ of them and loads 32 rows of 4 sectors from A, from H and from B, as it
 is stored: 3 · 128 / 32768 = 0.0117. The starter asks H at each multiply-add, where all lanes of a warp want one element:
 1/32 + 256 / 32768 = 0.0391.
 """
+
+from collections.abc import Callable
+from dataclasses import replace
 
 from course_lib import simt
 from course_lib.check.layer import TILE, Back, Layer, LayerCase, batches, drawn, forward_batches, leaky
@@ -21,24 +25,48 @@ from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, 
 
 EXERCISE = "14_gemm_at_work"
 
-ATOMICS = ("ATOM", "ATOMG", "RED", "REDG")
 ONCE = 1 / 8           # sectors of an element of C
+AB = 1 / 16            # of A and B for an element of C, in each 8 steps along K
 
 
-def stored(report: simt.Report, work: float) -> Reading:
-    """Read the sectors stored for each element of C, an atomic counting as another store of C; of the report, `sass` is read too."""
-    reading = per_work(SECTORS_STORED)(report, work)
-    atomics = sum(instruction.base in ATOMICS for instruction in report.sass)
-    return Reading(reading.value + ONCE * atomics, f"{reading.words}{f' and {atomics} atomics' if atomics else ''}", reading.shares)
+def loaded(report: simt.Report, work: float) -> Reading:
+    """Read the sectors loaded for each element of C, those of A and B as with K = 8; fewer than A and B fill are none.
+
+    Each row of tiles of C loads A's rows once for each of its tiles, each column of tiles B's columns; what is left over is C and the bias.
+    """
+    reading = per_work(SECTORS_LOADED)(report, work)
+    needed = _depth(report, work) / 8 * AB
+    if reading.value < needed:
+        return Reading(float("inf"), f"{reading.words}: fewer than A and B fill, so some of it moves in a way that is not counted here")
+    return Reading(reading.value - needed + AB, reading.words, reading.shares)
 
 
-LOADED = Gate("global sectors loaded per element of C", per_work(SECTORS_LOADED), limit=0.1, starter=1 / 16 + 3 * ONCE,
+def _depth(report: simt.Report, work: float) -> int:
+    """Return K of a launch whose rows are not padded, from the bytes of A, B and C."""
+    size = {array.name: array.nbytes // array.itemsize for array in report.arrays}
+    return round((size["A"] * size["B"] / work) ** 0.5)
+
+
+def at_least(counter: str, least: float) -> Callable[[simt.Report, float], Reading]:
+    """Return how a gate reads sectors divided by the work; fewer than the data fill are read as infinitely many."""
+    plain = per_work(counter)
+
+    def read(report, work):
+        reading = plain(report, work)
+        if reading.value < least:
+            return Reading(float("inf"), f"{reading.words}: fewer than the data fill, so some of it moves in a way that is not counted here")
+        return reading
+
+    return read
+
+
+LOADED = Gate("global sectors loaded per element of C", loaded, limit=0.1, starter=1 / 16 + 3 * ONCE,
               achievable=1 / 16 + ONCE / 4,
               advice="Finish each element in its register and load nothing of C; load the bias once, before the loop over a thread's rows: "
                      "the compiler merges no loads that stand behind a guard for each row, or behind stores to C")
-STORED = Gate("global sectors stored per element of C", stored, limit=0.15, starter=3 * ONCE, achievable=ONCE,
+STORED = Gate("global sectors stored per element of C", at_least(SECTORS_STORED, ONCE), limit=0.15, starter=3 * ONCE, achievable=ONCE,
               advice="Store each element of C once, when it is finished")
-MASKED = Gate("global sectors loaded per multiply-add", per_work(SECTORS_LOADED), limit=0.014, starter=1 / 32 + 2 / 256, achievable=3 / 256,
+MASKED = Gate("global sectors loaded per multiply-add", at_least(SECTORS_LOADED, 3 / 256), limit=0.014, starter=1 / 32 + 2 / 256, achievable=3 / 256,
               advice="Ask H once for each element of A's tile, when the tile is filled")
 
 
@@ -80,9 +108,16 @@ def _sizes(rng):
         yield from ((rows * int(rng.integers(1, 20)), int(rng.integers(1, 150)), rows) for _ in range(3))
 
 
+def _grown(tile, rng, counted):
+    """Return another input for counters, of whole tiles, and deeper than `counted`."""
+    M, N, K = (size * int(times) for size, times in zip((32, 32, counted.K), rng.integers((1, 1, 2), (4, 4, 5)), strict=True))
+    return replace(counted, name="counters, of a drawn size", M=M, N=N, K=K)
+
+
 def _part(part, title, entry, operation, cases, counted, gates, more=drawn):
     return Spec(EXERCISE, part, title, entry, operation, (), grid=lambda case, tile: tile_grid(case, TILE), block=lambda tile: (32, 8, 1),
-                cases=lambda tile: cases, gate_case=lambda tile: counted, gates=gates, drawn=more)
+                cases=lambda tile: cases, gate_case=lambda tile: counted, gates=gates, drawn=more,
+                gate_drawn=lambda tile, rng: _grown(tile, rng, counted))
 
 
 SHORT, DEEP = LayerCase("counters", 64, 64, 8), LayerCase("counters", 64, 64, 32)      # tiles of C are whole; one step along K

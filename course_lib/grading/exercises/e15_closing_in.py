@@ -20,21 +20,30 @@ memory each they take 64 KiB.
 Part 3: 8 tiles along K. Two barriers each; one each, if that behind the last tile is left out, 8 / 8; with it 9 / 8. Who leaves out the
 last of two has 15 / 8. All loads of the starter are stored at once; with two buffers only the first tile's, 1 of 8. Who hides one matrix
 of the two has 9 / 16.
+
+In part 2 each product must have both factors from shared memory, word by word. In part 3 a tile is what a warp reads between two barriers, so
+that two tiles of the text cannot be one, and a load is hidden by half of a tile's reads. Reads that serve nothing would do as well; that is
+why one thread of each of 25 blocks loses a read, and three quarters of these must change C.
 """
+
+from dataclasses import replace
 
 from course_lib import simt
 from course_lib.check.case import Case, all_cases
+from course_lib.check.case import drawn_gate_case
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.in_order import barriers_per_tile, loads_in_the_open
 from course_lib.grading.judge.machine_code import local_bytes, per_warp, registers
+from course_lib.grading.judge.made_of import reads_are_used, through_shared
 from course_lib.grading.judge.spec import Gate, Reading, Spec, by_line, conflicts_by_line, tile_grid
+from course_lib.kernels.kernel import ceil_div
 from course_lib.run import counter_name
 
 EXERCISE = "15_closing_in"
 TILES = 8                # along K, on the input of part 3's gates
-WARP = (((0, 0, 0), 0),)
+MOST_TRACED = 4          # warps of a block
 STORES = (counter_name("wavefronts", "store"), "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum")
 
 VECTORS = "Load four neighbours of a row at once, as a float4, wherever the row's address is a multiple of 16 bytes"
@@ -74,13 +83,31 @@ def _budget(writes, held):
     )
 
 
-ORDER = (Gate("barriers of a warp per tile along K", barriers_per_tile(TILES), 1.25, 2.0, 1.0, ONE),
+ORDER = (Gate("barriers of a warp per tile along K", barriers_per_tile, 1.25, 2.0, 1.0, ONE),
          Gate("global loads that no work hides, of all", loads_in_the_open, 0.3, 1.0, 0.125, UNDER))
 
 
-def _part(part, title, entry, gates, transposed="", gate_case=counters_case, trace=()):
+def _part(part, title, entry, gates, transposed=""):
     return Spec(EXERCISE, part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
-                block=lambda t: (t["BN"] // t["TN"], t["BM"] // t["TM"], 1), cases=all_cases, gate_case=gate_case, gates=gates, trace=trace)
+                block=_threads, cases=all_cases, gate_case=counters_case, gates=gates, gate_drawn=drawn_gate_case, made_of=(through_shared(2),))
+
+
+def _threads(tile):
+    return tile["BN"] // tile["TN"], tile["BM"] // tile["TM"], 1
+
+
+def _traced(case, tile, rng):
+    """Return warps of one block, both drawn."""
+    x, y, _ = _threads(tile)
+    columns, rows, _ = tile_grid(case, tile)
+    block = int(rng.integers(columns)), int(rng.integers(rows)), 0
+    warps = rng.permutation(ceil_div(x * y, 32))[:MOST_TRACED]
+    return tuple((block, int(warp)) for warp in sorted(warps))
+
+
+def _deep(tile, rng):
+    """Return another input for part 3: a few blocks, and more tiles along K."""
+    return Case("counters, of a drawn size", int(rng.integers(1, 3)) * tile["BM"], 2 * tile["BN"], int(rng.integers(TILES + 1, 13)) * tile["BK"])
 
 
 def _plan(BM, BN, BK):
@@ -124,6 +151,6 @@ PARTS = (
     _part("main", "Part 2: within the budget", "lean", _budget(6 / 32, ((95.0, 113.0), (4096.0, 4224.0)))),
     _part("main-b", "Part 2: within the budget (A stored column by column)", "lean_at",
           _budget(4 / 32, ((96.0, 122.0), (4096.0, 4096.0))), "A"),
-    _part("ahead", "Part 3: load under the work", "ahead", ORDER, trace=WARP,
-          gate_case=lambda t: Case("counters", t["BM"], t["BN"], TILES * t["BK"])),
+    replace(_part("ahead", "Part 3: load under the work", "ahead", ORDER), trace=_traced, gate_drawn=_deep,
+            gate_case=lambda t: Case("counters", t["BM"], t["BN"], TILES * t["BK"]), made_of=(reads_are_used,)),
 )

@@ -10,6 +10,9 @@ multiply-adds, 2 · (32 + 32) / (32 · 32) = 1/8 with 32 × 32, which is 8 of 64
 6 + 8 + 4 + 0.5 = 18.5; all nine products make 21.5. Six products and larger tiles cost less.
 
 A multiply-add that no tensor core did counts as one FFMA of a lane, whatever took its place: integers, half precision, nothing at all.
+
+Matrix instructions could multiply zeros, or ones, while lanes multiply integers, which nothing counts. So C must be 0 when they add nothing, and
+change otherwise than by a factor when one of each warp adds nothing.
 """
 
 import math
@@ -18,6 +21,7 @@ from course_lib import simt
 from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.made_of import products_on_tensor_cores
 from course_lib.grading.judge.spec import Gate, Reading, Spec, tile_grid
 from course_lib.kernels.kernel import ceil_div
 
@@ -47,7 +51,13 @@ def _threads(tile):
 
 def _part(part, title, entry, operation, gate):
     return Spec("16_tensor_cores", part, title, entry, operation, ("BM", "BN", "BK"), grid=tile_grid, block=_threads, cases=all_cases,
-                gate_case=lambda tile: Case("counters", 2 * tile["BM"], 2 * tile["BN"], 128), gates=(gate,))
+                gate_case=lambda tile: Case("counters", 2 * tile["BM"], 2 * tile["BN"], 128), gates=(gate,),
+                gate_drawn=_counted, made_of=(products_on_tensor_cores,))
+
+
+def _counted(tile, rng):
+    rows, cols, depth = (int(number) for number in rng.integers((1, 3, 1), (4, 5, 3)))
+    return Case("counters, of a drawn size", rows * tile["BM"], cols * tile["BN"], depth * 128)
 
 
 def bound(bits: int, K: int) -> float:

@@ -5,7 +5,7 @@ product of step s, two steps are on their way during each product but the last t
 reads of shared memory. Who orders behind the first reads of a step, while others go on, has up to a third, and passes, too. Who orders behind
 the product has one step on its way at each read, as who has two stages.
 
-What a step is, in bytes, is a 16th of what the warp has copied in all. So a copy that nothing needs would make it look further ahead; and
+What a step is, in bytes, is the share of one step in what the warp has copied in all. So a copy that nothing needs would make it look further ahead; and
 who copies one matrix alone would look as far ahead as who copies both. That is why the bytes of all copies must be those of A and B, with 1 %
 on either side.
 
@@ -16,6 +16,9 @@ has 8 loads of A, 8 of B and 8 stores: 6 · 16 / (8 · 16 + 2 · 8) = 96 / 144 =
 
 With beta = 0 an element of C takes a multiplication of a lane at the end, for 256 multiply-adds: 1 / 256. A kernel whose lanes do the
 products has more than 1.
+
+How deep a step is, the copies tell: those between two barriers are one step, and those before the first product are two. So a tile twice as
+deep as the text says does not make one step two. C must be 0 without what the copies bring, and without the matrix instructions.
 """
 
 import math
@@ -25,9 +28,11 @@ from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.errors import CourseError
 from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.made_of import copied, products_on_tensor_cores, reads_are_used
 from course_lib.grading.judge.spec import Gate, Reading, Spec, by_line, tile_grid
 from course_lib.run import counter_name, reads_ahead
 from course_lib.run.reads_ahead import copied_bytes
+from course_lib.run.traces import is_barrier
 
 EXERCISE = "17_stages"
 STEPS, WARPS = 16, 4                   # along K, and of the block, on the input of the gates
@@ -45,16 +50,28 @@ BANKS = "How many banks apart do rows begin? Four unused doubles at the end of e
 MATRIX = "Let the tensor cores do the products: mma.m16n8k8 with f64"
 
 
+def _steps(report, warp):
+    """Return the steps in which a warp copies: stretches between barriers, and the first, behind which `AHEAD` steps are on their way."""
+    stretch, found = 0, set()
+    for record in report.trace:
+        if record.warp == warp:
+            stretch += is_barrier(record)
+            if copied_bytes(record):
+                found.add(stretch)
+    return len(found) + AHEAD - 1
+
+
 def late_reads(report: simt.Report, work: float) -> Reading:
     """Read the share of the reads of shared memory during which fewer than two steps are on their way, counted in the warps' traces."""
     asked = dict.fromkeys(range(WARPS), 0)
     for record in report.trace:
         asked[record.warp] += copied_bytes(record)
+    steps = {warp: _steps(report, warp) for warp in asked}
     try:
         reads = reads_ahead(report)
     except CourseError:                        # no wait for any copy
         return Reading(1.0, "nothing is copied asynchronously and waited for")
-    late = [read for read in reads if not asked[read.warp] or read.bytes * STEPS < AHEAD * asked[read.warp]]
+    late = [read for read in reads if not asked[read.warp] or read.bytes * steps[read.warp] < AHEAD * asked[read.warp]]
     lines = {line: sum(read.line == line for read in late) for line in {read.line for read in late}}
     return Reading(len(late) / max(len(reads), 1), f"{len(late)} / {len(reads)} reads", lines)
 
@@ -111,11 +128,18 @@ def _guess(given, got):
     return next((says for value, says in known.items() if abs(value / got[1] - 1) < 1e-9), "Look at the bytes") if got[1] else "Look at the bytes"
 
 
+def _cut(tile, rng):
+    """Return another input for the gates: one block that is cut, and another number of steps."""
+    M, N = (tile[name] - int(rng.integers(0, tile[name] // 4 + 1)) for name in ("BM", "BN"))
+    return Case("counters, of a drawn size", M, N, int(rng.integers(STEPS - 4, STEPS + 5)) * tile["BK"], alpha=float(rng.uniform(0.5, 2)))
+
+
 def _part(part, title, entry, transposed):
     return Spec(EXERCISE, part, title, entry, Sgemm(transposed, dtype="float64"), ("BM", "BN", "BK"), grid=tile_grid,
                 block=lambda tile: (32 * WARPS, 1, 1), cases=all_cases,
                 gate_case=lambda t: Case("counters", t["BM"], t["BN"], STEPS * t["BK"]), gates=GATES,
-                trace=tuple(((0, 0, 0), warp) for warp in range(WARPS)))
+                trace=lambda case, tile, rng: tuple(((0, 0, 0), warp) for warp in range(WARPS)), gate_drawn=_cut,
+                made_of=(products_on_tensor_cores, copied, reads_are_used))
 
 
 PARTS = (

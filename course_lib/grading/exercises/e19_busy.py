@@ -13,6 +13,9 @@ In variant b A is lower triangular, so that tiles of one product have different 
 the second, 9 of the third, 175 for 12 blocks, 14.5833 each. Of whole tiles in turn, block 3 has 2 + 4 + 16 = 22, 1.5086 times the mean;
 evenly shared, seven blocks have 15: 1.0286. Who shares out k-steps of zeros as well has even shares, too. So no warp may load anything of a
 k-step that lies behind the diagonal's.
+
+Warp 0 could load for nothing until all blocks have loaded alike. So, on an input that the seed draws, one block after the other loads zeros for
+A, and what the products miss then must be an equal share of their k-steps.
 """
 
 from collections import Counter
@@ -23,6 +26,8 @@ import numpy as np
 from course_lib import simt
 from course_lib.check.ragged import BK, BLOCKS, GAP, TILE, Ragged, all_cases, drawn, gate_case, lower_case
 from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.made_of import Again
+from course_lib.grading.judge.ptx_edits import without_one_block
 from course_lib.grading.judge.spec import Gate, Reading, Spec
 from course_lib.model.stream_k import share_begins
 from course_lib.run.traces import is_load, is_store
@@ -82,6 +87,57 @@ def behind_the_diagonal(report: simt.Report, work: float) -> Reading:
     return Reading(float(found), f"{found} by the first warps")
 
 
+def even_shares(again: Again) -> str:
+    """Say what is wrong when one block makes much more of the products than another, on an input that the seed draws.
+
+    A block whose elements of A are all 0 adds nothing. What the products miss then are its k-steps, whatever else it loads or multiplies.
+    """
+    case = _drawn_counted(np.random.default_rng(again.seed), again.case)
+    nbytes = again.run(again.ptx, case)[0].A.nbytes
+    edited = without_one_block(again.ptx, again.entry, array=2, nbytes=nbytes, told=(1, 24 * len(case.sizes)))
+
+    def without(block):
+        mark = np.array([[block, 0, 0, 0, 0, 0]], np.int32)              # behind all products; the changed kernel alone looks there
+        trial = again.run(edited, case, change=lambda trial: replace(trial, sizes=np.vstack([trial.sizes, mark])))[0]
+        return list(replace(trial, sizes=trial.sizes[:-1]).products())
+
+    whole = without(BLOCKS)
+    steps = [sum(_missing(A, B, C - lost) for (A, B, C), (_, _, lost) in zip(whole, without(block), strict=True)) for block in range(BLOCKS)]
+    most, mean = max(steps), sum(steps) / BLOCKS
+    if mean == 0 or most > GATES[0].limit * mean:
+        return (f"Block {steps.index(most)} makes {most:.0f} k-steps of the products, and a block {mean:.2f} on average ({case}). Loads that "
+                "serve no product even nothing out: each block must multiply its equal share of all k-steps")
+    return ""
+
+
+def _drawn_counted(rng, case):
+    """Return an input like that of the gates, with products in another order, and one deeper, so that even shares are within the limit."""
+    sizes = [case.sizes[number] for number in rng.permutation(len(case.sizes))]
+    deep = int(rng.choice((41, 42, 43, 52, 53, 54, 55)))
+    return replace(case, name="counters, of a drawn size", sizes=tuple((M, N, BK * deep if K == 640 else K) for M, N, K in sizes))
+
+
+def _missing(A, B, change):
+    """Return how many k-steps the change of a product is, tile by tile: the least from one step to another that explain it."""
+    found = 0.0
+    for row in range(0, len(A), TILE):
+        for col in range(0, B.shape[1], TILE):
+            part = change[row:row + TILE, col:col + TILE].astype(np.float64)
+            if part.any():
+                a, b = A[row:row + TILE].astype(np.float64), B[:, col:col + TILE].astype(np.float64)
+                sums = np.cumsum([0 * part] + [a[:, k:k + BK] @ b[k:k + BK] for k in range(0, A.shape[1], BK)], axis=0)
+                found += _least(sums, part)
+    return found
+
+
+def _least(sums, part):
+    """Return between which two of the sums of a tile the part is, as a number of steps; by its size where it is between none."""
+    off = np.abs(sums[None] - sums[:, None] - part).max(axis=(2, 3))
+    fits = [last - first for first, last in np.argwhere(off < 1e-3) if last > first]
+    each = (np.diff(sums, axis=0) ** 2).sum()
+    return min(fits, default=(len(sums) - 1) * float((part ** 2).sum() / each))
+
+
 GATES = (
     Gate("k-steps of the busiest block over the mean", busiest_over_mean, 1.05, 42 / MEAN, MOST / MEAN,
          "Number the k-steps of all tiles of all products in one line, and give each block an equal share of it"),
@@ -132,8 +188,8 @@ def _some(rng: np.random.Generator) -> list[tuple]:
 
 def _part(part: str, title: str, entry: str, lower: bool) -> Spec:
     return Spec(EXERCISE, part, title, entry, Ragged(lower), (), grid=lambda case, tile: (BLOCKS, 1, 1), block=lambda tile: (TILE, TILE, 1),
-                cases=all_cases, gate_case=lower_case if lower else gate_case, gates=LOWER_GATES if lower else GATES, drawn=drawn, atomics=True,
-                trace=tuple(((block, 0, 0), WARP) for block in range(BLOCKS)))
+                cases=all_cases, gate_case=lower_case if lower else gate_case, gates=LOWER_GATES if lower else GATES, drawn=drawn, atomics=True, made_of=(even_shares,),
+                trace=lambda case, tile, rng: tuple(((block, 0, 0), WARP) for block in range(BLOCKS)))
 
 
 PARTS = (

@@ -1,10 +1,12 @@
 """Check a kernel: compile, run on every input, judge results, hazards and counters."""
 
+import math
 import re
 from typing import Any
 
 import numpy as np
 
+from course_lib import simt
 from course_lib.check import reports
 from course_lib.check.case import Case
 from course_lib.check.finding import Finding
@@ -12,6 +14,7 @@ from course_lib.check.trials import TrialOutcome, Trials
 from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.loops_spec import LoopsSpec
+from course_lib.grading.judge.made_of import Again
 from course_lib.grading.judge.reaching import GROWN, doubled, growth
 from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.grading.judge.verdict import Verdict
@@ -44,7 +47,7 @@ def check_kernel(source: str, spec: Spec, seed: int | None, engine: Engine) -> V
     finding = _entry_problem(compiled.ptx, spec, source) or _atomic_problem(compiled.ptx, spec)
     if finding:
         return Verdict(title, False, (finding,))
-    return Run(source, spec, seed, engine).verdict()
+    return Run(source, spec, seed, engine).verdict(compiled.ptx)
 
 
 def _entry_problem(ptx, spec, source):
@@ -92,9 +95,11 @@ class Run:
         self.gates: list[TrialOutcome] = []
         self.values: dict[str, float] = {}
 
-    def verdict(self) -> Verdict:
-        """Run all and return the verdict."""
+    def verdict(self, ptx: str = "") -> Verdict:
+        """Run all and return the verdict; `ptx`, of a kernel, is what runs with something missing where the spec says what C is made of."""
         self._read_gates(run=self.trials.run(self.cases))
+        if ptx and not self.trials.findings:
+            self._look_what_it_is_made_of(ptx)
         findings = tuple(self.trials.findings.values())       # in the order of the inputs, from plain to hard
         passed = not any(finding.severity == "error" for finding in findings)
         return Verdict(self.spec.title, passed, findings, tuple(self.trials.outcomes), tuple(self.gates), self.values,
@@ -108,7 +113,24 @@ class Run:
 
     def _counted(self, case):
         """Return the report whose counters the gates read, or None."""
-        return self.trials.right_report(case, trace=self.spec.trace)
+        rng = np.random.default_rng([self.seed, 6]) if self.seeded else np.random.default_rng(0)
+        return self.trials.right_report(case, trace=self.spec.trace(case, self.tile, rng))
+
+    def _look_what_it_is_made_of(self, ptx):
+        """Run the kernel with something missing; note where its result does not miss it."""
+        def run(text, case, trace=(), change=lambda trial: trial):
+            trial = change(self.spec.operation.trial(case, self.seed))
+            return trial, self._launch(trial, racecheck=False, trace=trace, source=text)
+
+        again = Again(run, ptx, self.spec.entry, self._gate_cases()[-1], math.prod(self.spec.block(self.tile)), self.tile, self.seed + 1)
+        for problem in self.spec.made_of:
+            try:
+                says = problem(again)
+            except simt.SimtError as error:
+                says = f"The kernel does not run with something missing: {error}"
+            if says:
+                self.trials.note(Finding("not counted", says))
+                return
 
     def _gate_cases(self):
         """Return the inputs of the gates: the one that everybody sees, and when grading one more, of sizes that only the seed knows."""

@@ -10,11 +10,13 @@ import numpy as np
 from course_lib import simt
 from course_lib.check.case import LARGEST_TILE, Case
 from course_lib.check.operation import Operation, Tile
+from course_lib.grading.judge.made_of import Again
 from course_lib.kernels.kernel import ceil_div
 
 if TYPE_CHECKING:                     # it imports this module
     from course_lib.grading.judge.bounds import Bound
 
+Traced = Sequence[tuple[tuple[int, int, int], int]]
 SECTORS_LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 SECTORS_STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
 REQUESTS_LOADED = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
@@ -138,7 +140,10 @@ class Spec:
     max_steps
         Instructions a warp may execute; the right kernels here need a few thousand.
     trace
-        (block, warp) pairs, whose accesses and barriers are recorded, in order, on the input of the gates.
+        (input, tile, generator) -> (block, warp) pairs, whose accesses and barriers are recorded, in order, on an input of the gates. The
+        generator's seed is known to grading alone, so that no warp can be kept clean because it is the one looked at.
+    made_of
+        What the result must be made of, of `judge.made_of`; looked at when all gates are passed.
     bounds
         Totals that are held, on the inputs of the gates, against what the data need; `course_lib.grading.judge.bounds`.
     doubling
@@ -160,7 +165,8 @@ class Spec:
     gate_drawn: Callable[[Tile, np.random.Generator], Input] | None = field(default=None, repr=False)
     atomics: bool = False
     max_steps: int = 300_000
-    trace: tuple[tuple[tuple[int, int, int], int], ...] = ()
+    trace: Callable[[Any, Tile, np.random.Generator], Traced] = field(default=lambda case, tile, rng: (), repr=False)
+    made_of: tuple[Callable[[Again], str], ...] = field(default=(), repr=False)
     bounds: "tuple[Bound, ...]" = ()
     doubling: bool = False
 

@@ -1,7 +1,7 @@
 // stores_by_atomics.cu -- the results go straight from their threads, by atomics, which no counter of stores has
 //
 // Part             main
-// Must fail for    gate: some of it moves by atomics
+// Must fail for    atomics: could not count it
 #define M 16
 #define N 16
 #define THREADS 128

@@ -1,7 +1,7 @@
 // atomics_on_c.cu -- adds and compares in memory, by atomics that no counter of stores has
 //
 // Part             main
-// Must fail for    gate: global sectors stored per element of C: 1.1250 (512 / 4096 and 8 atomics
+// Must fail for    atomics: could not count it
 #define TILE 32
 #define ROWS 8
 extern "C" __global__ void
