@@ -55,7 +55,8 @@ def graded(tmp_path):
     for member in members:
         class_of.write(classroom.feedback(member.student, EXERCISE), "a page")
         class_of.write(classroom.result(member.student, EXERCISE), json.dumps(
-            {"student": member.student, "key": "k", "points": member.points, "maximum": 10, "problem": "", "notes": [], "parts": []}))
+            {"student": member.student, "exercise": EXERCISE, "key": "k", "graded": "2030-01-01T00:00:00+00:00", "points": member.points,
+             "maximum": 10, "problem": "", "notes": [], "parts": []}))
     return classroom, members
 
 

@@ -102,7 +102,8 @@ def transposition_times() -> Table:
     rows = [(f"no tile, blocks of {side}\u00a0×\u00a08", "", "", f"{1e6 * found.seconds:.1f}", "") for side, found in plain.items()]
     for PAD, found in padded.items():
         fronts, least = sum(each(transposed(TILE, PAD), kind) for kind in ("load", "store")), wavefronts_alone(PAD)
-        rows.append((f"PAD = {PAD}", f"{fronts:g}", *(f"{1e6 * seconds:.1f}" for seconds in (least, found.seconds, found.seconds - least))))
+        modelled, recorded, rest = (f"{1e6 * seconds:.1f}" for seconds in (least, found.seconds, found.seconds - least))
+        rows.append((f"PAD = {PAD}", f"{fronts:g}", modelled, recorded, rest))
     copy = data.load("copy").find("copy", N_TIMED)[0]
     rows.append(("a plain copy, no tile", "", "", f"{1e6 * copy.seconds:.1f}", ""))
     header = ("", "wavefronts per 32 elements", "their time, modelled, µs", "recorded, µs", "rest, µs")

@@ -142,7 +142,7 @@ def in_turns(calls: Sequence[Callable[[], None]], *, rounds: int, budget_s: floa
 def four_steps(sums: int) -> str:
     """Return the loops ijk with four steps of k written out, which are added to so many sums in turn.
 
-    >>> print(four_steps(2).splitlines()[4].strip())
+    >>> print(four_steps(2).splitlines()[5].strip())
     s1 += A(i, k + 1) * B(k + 1, j);
     """
     names = [f"s{n}" for n in range(sums)]
