@@ -312,7 +312,8 @@ def test_more_outputs_need_fewer_warps():
     assert said.format(*kept[0]).replace("%", " %") in PROSE
     same = [f"{taken[16]:.1f}" for taken in lines[4096].values()]
     assert "1 × 1 outputs take {} ms, 2 × 2 take {}, 4 × 4 take {}, and 8 × 8 take {}".format(*same) in PROSE
-    assert all(list(column) == sorted(column, reverse=True) for column in zip(*([of[8], of[16]] for of in lines[4096].values()), strict=True))
+    columns = zip(*([of[8], of[16]] for of in lines[4096].values()), strict=True)
+    assert all(list(column) == sorted(column, reverse=True) for column in columns)
     assert all(max(some[:2]) < some[2] < some[3] for some in kept), "at N = 2048, too"
     one, _, sixteen, most = lines[4096].values()
     assert max(most) == 16, "the shortest line"
@@ -335,8 +336,8 @@ def test_the_main_path_has_one_topic():
 
 def test_the_model_is_explained_before_the_question_and_the_bars_before_the_tasks():
     title, watch = CELLS["title"], CELLS["watch"]
-    said = [title.index(words) for words in ("**Four *schedulers* share", "one load of one warp", "*issues*", "(blue in the picture)", "*round*", "1 *output*",
-                                             "of nothing else", "**Which side starts more multiply-adds")]
+    said = [title.index(words) for words in ("**Four *schedulers* share", "one load of one warp", "*issues*", "(blue in the picture)",
+                                             "*round*", "1 *output*", "of nothing else", "**Which side starts more multiply-adds")]
     assert said == sorted(said)
     said = [watch.index(words) for words in ("**Play it once more", "a tall bar", "*queues*", "23 cycles after",
                                              "1. What does the left scheduler lose", "After this lesson you can")]
@@ -358,7 +359,8 @@ def test_the_picture_was_wrong_about_few_warps():
     assert len({rounds(warps, 2, 1, start=START, cycles=160).multiply_adds for warps in (4, 16)}) == 1
     large, small = (experiments.times_by_warps(n)[1] for n in (4096, 2048))
     assert f"keeps only {100 * large[64] / large[16]:.0f} % of its speed" in PROSE
-    assert f"16 warps per multiprocessor the same code does a multiply-add {large[16] / small[16] / 8:.1f} times as fast at N = 2048 as at 4096" in PROSE
+    said = f"the same code does a multiply-add {large[16] / small[16] / 8:.1f} times as fast at N = 2048 as at 4096"
+    assert f"16 warps per multiprocessor {said}" in PROSE
     assert large[64] / small[64] / 8 == pytest.approx(1, abs=0.02), "about equally fast"
     notes = (ROOT / "docs" / "lecturing" / "08_register_blocking.md").read_text(encoding="utf-8")
     assert "from 16 warps to 8, 1 × 1 keeps 52 % of its speed and 8 × 8 keeps 72 %" in notes
@@ -546,7 +548,8 @@ def test_neither_many_outputs_nor_a_high_occupancy_is_a_goal():
         found.append((1e3 * r.seconds, p["TA"] * p["TB"] // (p["bx"] * p["by"]), footprint(r.kernel, **p).occupancy.fraction))
     fastest, slowest = min(found), max(found)
     assert f"Of {len(found)} choices" in PROSE
-    assert f"the fastest takes {fastest[0]:.3f} ms with {fastest[1]} outputs per thread and an occupancy of {100 * fastest[2]:.0f} %" in PROSE
+    said = f"{fastest[0]:.3f} ms with {fastest[1]} outputs per thread and an occupancy of {100 * fastest[2]:.0f} %"
+    assert f"the fastest takes {said}" in PROSE
     assert f"with {slowest[1]} outputs, takes {slowest[0]:.3f} ms at {100 * slowest[2]:.0f} %" in PROSE
     assert f"with 64 outputs the best choice takes {min(ms for ms, outputs, _ in found if outputs == 64):.3f} ms" in PROSE
 

@@ -22,12 +22,12 @@ def warps_and_outputs() -> Picture:
         ax.semilogy(list(taken), list(taken.values()), marker=marker, color=colour)
         last = max(taken)
         name = f"{side} × {side}"
-        ax.annotate(name + " outputs per thread" * (side == 8), (last, taken[last]), (10, 0), textcoords="offset points", va="center",
+        ax.annotate(name + " outputs per thread" * (side == 2), (last, taken[last]), (10, 0), textcoords="offset points", va="center",
                     fontsize=13)
         told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {warps}" for warps, ms in taken.items()))
     ax.set_xticks(sorted({warps for taken in times_by_warps().values() for warps in taken}))
-    ax.set(xlabel=f"warps per multiprocessor (modelled), of 64\nN = {N_TIMED}, {data.load('outputs').label}", ylabel="ms (each mark doubles)",
-           xlim=(4, 71), ylim=(4, 100))
+    ax.set(xlabel=f"warps per multiprocessor (modelled), of 64\nN = {N_TIMED}, {data.load('outputs').label}",
+           ylabel="ms (each mark doubles)", xlim=(4, 71), ylim=(4, 100))
     ax.set_yticks([5, 10, 20, 40, 80], ["5", "10", "20", "40", "80"])
     ax.minorticks_off()
     ax.grid(axis="y")

@@ -10,7 +10,7 @@ from course_lib.run import RunResult
 from course_lib.widgets.pictures import one_thread
 
 BM, BN, TM = 64, 64, 8         # of the kernel that the reader writes
-WIDE = 2.0                     # of a word's box, in rows
+WIDE = 2.3                     # of a word's box, in rows
 
 
 def column_share(tx: int = 3, ty: int = 2) -> Share:
@@ -31,8 +31,9 @@ def thread_share() -> Picture:
         _lines_of_words(share, ax, title)
     column, square = shares.values()
     told = (f"In the kernel that you will write, a thread computes rows {column.a_rows[0]} to {column.a_rows[-1]} of column "
-            f"{column.b_cols[0]}, and needs these rows of A's tile and this column of B's. The line of each row ends at one output, and that of the column "
-            f"crosses all {len(column.outputs)}. A square: {describe_share(square)} Each line crosses {len(square.a_rows)} outputs.")
+            f"{column.b_cols[0]}, and needs these rows of A's tile and this column of B's. The line of each row ends at one "
+            f"output, and that of the column crosses all {len(column.outputs)}. A square: {describe_share(square)} "
+            f"Each line crosses {len(square.a_rows)} outputs.")
     return render(ax, told)
 
 
