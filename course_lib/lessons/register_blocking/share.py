@@ -40,9 +40,9 @@ def thread_share() -> Picture:
 def _lines_of_words(share: Share, ax: Axes, title: str) -> None:
     """Draw a box for each word of A at the left and of B at the top, a line from it through its outputs, and a dot for a multiply-add."""
     rows, cols = share.a_rows, share.b_cols
-    boxes = [(0.0, i, f"row {row}", style.BLUE) for i, row in enumerate(rows)]
+    boxes = [(0.0, float(i), f"row {row}", style.BLUE) for i, row in enumerate(rows)]
     boxes += [(1.3 * WIDE + WIDE * j, -1.5, f"column {col}", style.ORANGE) for j, col in enumerate(cols)]
-    boxes += [(1.3 * WIDE + WIDE * j, i, "", style.PALE) for j in range(len(cols)) for i in range(len(rows))]
+    boxes += [(1.3 * WIDE + WIDE * j, float(i), "", style.PALE) for j in range(len(cols)) for i in range(len(rows))]
     for x, y, words, colour in boxes:
         ax.add_patch(Rectangle((x, y), WIDE, 1, facecolor=colour, edgecolor=style.INK, linewidth=0.8))
         ax.text(x + WIDE / 2, y + 0.5, words, ha="center", va="center", fontsize=11, color=style.text_on(colour))
