@@ -4,9 +4,11 @@ import { clamp, explorable, plural } from "./stage.js";
 
 const SIDES = ["left", "right"], NAMES = { left: "Left", right: "Right" };
 const LETTERS = { L: "issues a load", M: "issues a multiply-add", q: "queues for shared memory", w: "waits for its words", r: "ready, but another warp issues" };
-const HUES = { light: { L: "#0072b2", M: "#f0a000", q: "#d9a8c8", w: "#d2d2d2", r: "#8f8f8f", other: "#a6d3ee" },
-  dark: { L: "#56b4e9", M: "#ffd24d", q: "#8a4a72", w: "#484848", r: "#868686", other: "#1f567a" } };
-const EPS = 1e-6, THIN = { q: 0.28, w: 0.36, r: 0.28 };            // who waits is thin, who issues is tall: readable without colour
+const HUES = { light: { L: "#0072b2", M: "#f0a000", waits: "#c4c4c4", other: "#a6d3ee" }, dark: { L: "#56b4e9", M: "#ffd24d", waits: "#5a5a5a", other: "#1f567a" } };
+const EPS = 1e-6, THIN = 0.34;            // who waits is thin, who issues is tall: readable without colour
+const issues = letter => letter === "L" || letter === "M";
+/** A row of letters as they are drawn: why a warp waits is said under the pointer, and drawn alike. */
+const drawn = line => pieces(line.replace(/[qwr]/g, "w")).map(([letter, ...cycles]) => [issues(letter) ? letter : "waits", ...cycles]);
 
 const wanted = (values, side) => ({ outputs: values[`${side}Side`], warps: values[`${side}Warps`] });
 /** How many warps run on a side: those that are wanted, or as many as the registers allow. */
@@ -40,7 +42,7 @@ export function sceneOf(values, states) {
     const { outputs, warps } = wanted(values, side), runs = running(values, states, side), seen = states.at[`${outputs}|${runs}`];
     const adds = [...seen.shared].map((_, i) => (seen.warps.some(line => line[i] === "M") ? "M" : " ")).join("");
     const shared = seen.shared.replace(/0/g, "o").replace(/[1-3]/g, "x");                  // its own loads, and those of the other three
-    return [side, { outputs, wanted: warps, runs, fits: states.fits[outputs], seen, lines: seen.warps.map(pieces), adds, shared }];
+    return [side, { outputs, wanted: warps, runs, fits: states.fits[outputs], seen, lines: seen.warps.map(drawn), adds, shared }];
   }));
   const same = before => before?.sides.left.seen === sides.left.seen;      // the prediction is for the left side as it was when it was made
   return { states, sides, steps: states.cycles, rest: states.cycles, keeps: same, seconds: step => (step < 8 ? 0.35 : 0.07), answer: counted(sides.left.seen, states.cycles).adds };
@@ -49,16 +51,16 @@ export function sceneOf(values, states) {
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 54), height / (narrow ? 52 : 26));
-  const foot = (narrow ? 3.4 : 2.4) * text, gap = 2.2 * text, high = (height - foot - (narrow ? text : 0)) / (narrow ? 2 : 1), wide = narrow ? width : (width - gap) / 2;
+  const top = (narrow ? 2.8 : 1.6) * text, gap = 2.2 * text, high = (height - top - (narrow ? text : 0)) / (narrow ? 2 : 1) - 2, wide = narrow ? width : (width - gap) / 2;
   const label = (narrow ? 5.2 : 7.5) * text, head = 4.1 * text, strip = 1.25 * text;
   const panels = SIDES.map((side, i) => {
-    const x = narrow ? 0 : i * (wide + gap), y = narrow ? i * (high + text) : 0;
+    const x = narrow ? 0 : i * (wide + gap), y = top + (narrow ? i * (high + text) : 0);
     const cell = (wide - label - 2) / scene.steps, slot = (high - head - 2 * strip - 1.1 * text) / scene.states.most;
-    const rows = { x: x + label, y: y + head, w: cell * scene.steps, h: slot * scene.states.most };
-    const adds = { x: rows.x, y: rows.y + rows.h + 0.5 * text, w: rows.w, h: strip }, shared = { ...adds, y: adds.y + strip + 0.35 * text };
-    return [side, { side, x, y, wide, label, cell, slot, rows, adds, shared, bottom: shared.y + strip }];
+    const adds = { x: x + label, y: y + head, w: cell * scene.steps, h: strip }, shared = { ...adds, y: adds.y + strip + 0.35 * text };
+    const rows = { ...adds, y: shared.y + strip + 0.5 * text, h: slot * scene.states.most };
+    return [side, { side, x, y, wide, label, cell, slot, rows, adds, shared, bottom: rows.y + rows.h }];
   });
-  return { text, foot: height - foot, ...Object.fromEntries(panels) };
+  return { text, ...Object.fromEntries(panels) };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -89,11 +91,11 @@ function drawHead(pen, view, where, side) {
 /** Before the first cycle: what a round is, for a warp that has the multiprocessor to itself. */
 function drawRound(pen, view, where, side) {
   const { text } = view, { rows, cell } = where, loads = 2 * side.outputs, { latency } = view.scene.states, y = rows.y + 2.4 * text;
-  const parts = [["L", loads], ["w", latency - 1], ["M", side.outputs ** 2]];
+  const parts = [["L", loads], ["waits", latency - 1], ["M", side.outputs ** 2]];
   write(pen, view, "one round of one warp, if it were alone:", rows.x + 0.6 * text, y - 0.7 * text, { most: rows.w - text });
   let from = rows.x + 0.6 * text;
   for (const [letter, cycles] of parts) {
-    const thin = (THIN[letter] ?? 0) * 1.3 * text;
+    const thin = issues(letter) ? 0 : THIN * 1.3 * text;
     pen.fillStyle = view.hues[letter];
     pen.fillRect(from, y + thin, cycles * cell, 1.3 * text - 2 * thin);
     from += cycles * cell;
@@ -110,7 +112,7 @@ function drawRows(pen, view, where, side) {
       const end = Math.min(to, at);
       if (end <= from) break;
       pen.fillStyle = view.hues[letter];
-      const thin = letter in THIN ? THIN[letter] * slot : inset;
+      const thin = issues(letter) ? inset : THIN * slot;
       pen.fillRect(rows.x + from * cell, y + thin, (end - from) * cell, slot - 2 * thin);
     }
   }
@@ -161,11 +163,11 @@ function drawStrips(pen, view, where, side) {
   }
 }
 
-function drawLegend(pen, view, y) {
-  const { text, narrow, width } = view, items = [["M", "issues a multiply-add"], ["L", "issues a load"], ["q", "queues for shared memory"], ["w", "waits for words on their way"], ["r", "ready, not its turn"], ["other", "load of another scheduler"]];
-  const step = width / (narrow ? 2 : 3);
+function drawLegend(pen, view) {
+  const { text, narrow, width } = view, items = [["M", "multiply-add"], ["L", "load"], ["waits", "a warp that waits"], ["other", "load of another scheduler"]];
+  const many = narrow ? 2 : 4, step = width / many;
   items.forEach(([hue, words], i) => {
-    const many = narrow ? 2 : 3, x = (i % many) * step, top = y + Math.floor(i / many) * 1.15 * text, thin = (THIN[hue] ?? 0) * 0.9 * text;
+    const x = (i % many) * step, top = Math.floor(i / many) * 1.15 * text, thin = hue === "waits" ? THIN * 0.9 * text : 0;
     pen.fillStyle = view.hues[hue];
     pen.fillRect(x, top + thin, 1.1 * text, 0.9 * text - 2 * thin);
     write(pen, view, words, x + 1.5 * text, top + 0.82 * text, { size: 0.96, most: step - 2 * text });
@@ -181,10 +183,10 @@ export function draw(pen, given) {
     drawStrips(pen, view, panel, side);
     if (view.at > 0 && view.at < view.scene.steps) {
       pen.fillStyle = view.ink;
-      pen.fillRect(panel.rows.x + view.at * panel.cell - 0.75, panel.rows.y - 3, 1.5, panel.shared.y + panel.shared.h - panel.rows.y + 6);
+      pen.fillRect(panel.rows.x + view.at * panel.cell - 0.75, panel.adds.y - 3, 1.5, panel.bottom - panel.adds.y + 6);
     }
   }
-  drawLegend(pen, view, where.foot);
+  drawLegend(pen, view);
 }
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ const warpsOf = side => `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)
 const roundOf = side => `A round is ${plural(2 * side.outputs, "load")} and ${plural(side.outputs ** 2, "multiply-add")}.`;
 export function says(view, step) {
   const { left, right } = view.scene.sides, { steps } = view.scene;
-  if (step <= 0) return `Left: ${warpsOf(left)}. ${roundOf(left)} Right: ${warpsOf(right)}. ${roundOf(right)} Shared memory serves one load per cycle, for this scheduler and three others that do the same. How many multiply-adds will the left scheduler start in ${steps} cycles, and will the right one start more? Predict, then play.`;
+  if (step <= 0) return `Left: ${warpsOf(left)}. ${roundOf(left)} Right: ${warpsOf(right)}. ${roundOf(right)} Each shares its shared memory with three others that do the same, and it serves one load per cycle for all four. Which side starts more multiply-adds in ${steps} cycles, and how many does the left one start? Predict, then play.`;
   const [a, b] = [left, right].map(side => counted(side.seen, step));
   if (step < steps) return `After ${plural(step, "cycle")}, the left scheduler has started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}.`;
   return `In ${steps} cycles the left scheduler started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}. Shared memory was busy for ${a.busy} cycles on the left and for ${b.busy} on the right.`;

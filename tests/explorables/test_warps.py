@@ -102,9 +102,10 @@ INSIDE = """(m, {states, values, widths}) => widths.map(([width, text]) => {
     const narrow = width < 700, scene = m.sceneOf(values, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const where = m.layout({ width, height, text, narrow, scene }), { left, right } = where;
-    const inside = p => p.rows.x >= 0 && p.rows.x + p.rows.w <= width + 0.01 && p.bottom <= where.foot + 0.01;
+    const inside = p => p.rows.x >= 0 && p.rows.x + p.rows.w <= width + 0.01 && p.bottom <= height + 0.01 &&
+        p.adds.y >= 0 && p.adds.y < p.shared.y && p.shared.y < p.rows.y;
     return { width, height, cell: left.cell, slot: left.slot, gap: narrow ? right.y - left.bottom : right.x - (left.rows.x + left.rows.w),
-        ok: [left, right].every(inside) && where.foot < height };
+        ok: [left, right].every(inside) };
 })"""
 
 

@@ -275,7 +275,7 @@ def test_no_kernel_of_the_pairs_is_faster_than_its_wavefronts():
         found[kernel[0], *kernel[1].values()] = experiments.milliseconds(waves), 1e3 * experiments.recorded_seconds(*kernel)
     assert all(alone < recorded for alone, recorded in found.values())
     alone, recorded = found[experiments.PAIR[0],]
-    assert f"of the {recorded:.1f} ms of the kernel with one output" in PROSE
+    assert f"of the {recorded:.1f} ms of `sgemm_block`" in PROSE
     assert f"shared memory alone needs {alone:.1f} ms, which is {100 * alone / recorded:.0f} %" in PROSE
     assert footprint(experiments.PAIR[0]).threads == 32 * 32, "one output per thread"
 
@@ -292,10 +292,10 @@ def test_along_a_line_only_the_warps_change():
         assert footprint("sgemm_2d_tile", **p).threads == 32 * charts.WARPS_OF_BLOCK
     drawn, spread = [], []
     for n in (2048, 4096):
-        for outputs, speeds in experiments.speeds_by_warps(n).items():
+        for outputs, taken in experiments.times_by_warps(n).items():
             of = [record for record in data.load("outputs").find("sgemm_2d_tile", n) if record.parameters["TM"] ** 2 == outputs]
-            drawn += [experiments.crowd(r)[1] / 1024 for r in of if r.gflops in speeds.values()]
-            spread += [(abs(r.gflops / speeds[experiments.crowd(r)[0]] - 1), experiments.crowd(r)[1] / 1024) for r in of]
+            drawn += [experiments.crowd(r)[1] / 1024 for r in of if 1e3 * r.seconds in taken.values()]
+            spread += [(abs(1e3 * r.seconds / taken[experiments.crowd(r)[0]] - 1), experiments.crowd(r)[1] / 1024) for r in of]
     assert f"together take {min(drawn):.0f} to {max(drawn):.0f} KiB of shared memory" in PROSE
     assert f"of at most {DEFAULT_DEVICE.limits.shared // 1024} KiB, so it" in PROSE
     assert f"within about {100 * max(difference for difference, _ in spread):.0f} %" in PROSE
@@ -303,42 +303,43 @@ def test_along_a_line_only_the_warps_change():
 
 
 def test_more_outputs_need_fewer_warps():
-    lines = {n: experiments.speeds_by_warps(n) for n in (4096, 2048)}
-    for speeds in lines[4096].values():
-        assert list(speeds) == sorted(speeds)
-        assert list(speeds.values()) == sorted(speeds.values()), "fewer warps of the same code are slower"
-    kept = [[speeds[8] / speeds[16] for speeds in of.values()] for of in lines.values()]          # all lines have points with 8 and 16
+    lines = {n: experiments.times_by_warps(n) for n in (4096, 2048)}
+    for taken in lines[4096].values():
+        assert list(taken) == sorted(taken)
+        assert list(taken.values()) == sorted(taken.values(), reverse=True), "fewer warps of the same code are slower"
+    kept = [[taken[16] / taken[8] for taken in of.values()] for of in lines.values()]          # all lines have points with 8 and 16
     said = "from 16 warps to 8, 1 × 1 keeps {:.0%} of its speed, 2 × 2 keeps {:.0%}, 4 × 4 keeps {:.0%}, and 8 × 8 keeps {:.0%}"
     assert said.format(*kept[0]).replace("%", " %") in PROSE
-    same = [f"{speeds[16] / 1e3:.1f}" for speeds in lines[4096].values()]
-    assert "1 × 1 outputs reach {} thousand GFLOP/s, 2 × 2 reach {}, 4 × 4 reach {}, and 8 × 8 reach {}".format(*same) in PROSE
-    assert all(list(map(float, column)) == sorted(column) for column in zip(*([of[8], of[16]] for of in lines[4096].values()), strict=True))
+    same = [f"{taken[16]:.1f}" for taken in lines[4096].values()]
+    assert "1 × 1 outputs take {} ms, 2 × 2 take {}, 4 × 4 take {}, and 8 × 8 take {}".format(*same) in PROSE
+    columns = zip(*([of[8], of[16]] for of in lines[4096].values()), strict=True)
+    assert all(list(column) == sorted(column, reverse=True) for column in columns)
     assert all(max(some[:2]) < some[2] < some[3] for some in kept), "at N = 2048, too"
     one, _, sixteen, most = lines[4096].values()
     assert max(most) == 16, "the shortest line"
-    assert max(max(speeds.values()) for speeds in lines[4096].values()) == most[16], "and the fastest"
-    assert f"With only 8 warps, 8 × 8 is {most[8] / one[64]:.1f} times as fast as 1 × 1 with 64" in PROSE
-    assert f"it reaches {register_blocking.speed_with(outputs=1, warps=64)} thousand GFLOP/s" in PROSE
-    assert register_blocking.speed_with(outputs=1, warps=16) == 3.2
-    assert f"from 24 to 32 of them it gained {100 * (sixteen[32] / sixteen[24] - 1):.0f} %" in PROSE
-    assert "8 × 8: 20.8 with 8, 29.1 with 16." in register_blocking.warps_and_outputs().alt
+    assert min(min(taken.values()) for taken in lines[4096].values()) == most[16], "and the shortest time"
+    assert f"With only 8 warps, 8 × 8 is {one[64] / most[8]:.1f} times as fast as 1 × 1 with 64" in PROSE
+    assert f"it takes {register_blocking.time_with(outputs=1, warps=64)} ms" in PROSE
+    assert register_blocking.time_with(outputs=1, warps=16) == 42.7
+    assert f"from 24 to 32 of them it gained {100 * (sixteen[24] / sixteen[32] - 1):.0f} %" in PROSE
+    assert "8 × 8: 6.6 with 8, 4.7 with 16." in register_blocking.warps_and_outputs().alt
 
 
 def test_the_main_path_has_one_topic():
     main, order = PROSE.split("## Key points")[0], list(CELLS)
     for second in ("LDS", "PTX", "ILP", "Volkov", "microbenchmark", "Wang", "joins"):
         assert second not in main, second
-    for cell in ("sliders", "wavefronts", "sums", "model", "limits", "wang"):
+    for cell in ("sliders", "pair", "wavefronts", "sums", "model", "limits", "wang"):
         assert order.index(cell) > order.index("key-points"), cell
     assert "wavefronts" not in " ".join(register_blocking.shapes().header), "they come with the experiment, where they are explained"
 
 
 def test_the_model_is_explained_before_the_question_and_the_bars_before_the_tasks():
     title, watch = CELLS["title"], CELLS["watch"]
-    said = [title.index(words) for words in ("two *schedulers*", "*issues*", "*round*", "one load of one warp per cycle", "1 *output*",
-                                             "**How many multiply-adds will the left scheduler start")]
+    said = [title.index(words) for words in ("**Four *schedulers* share", "one load of one warp", "*issues*", "(blue in the picture)",
+                                             "*round*", "1 *output*", "of nothing else", "**Which side starts more multiply-adds")]
     assert said == sorted(said)
-    said = [watch.index(words) for words in ("A thick bar", "It *queues*", "23 cycles after", "**Play it once more",
+    said = [watch.index(words) for words in ("**Play it once more", "a tall bar", "*queues*", "23 cycles after",
                                              "1. What does the left scheduler lose", "After this lesson you can")]
     assert said == sorted(said)
     assert [PROSE.count(words) for words in ("at most 255", "255 registers")] == [1, 1], "said once"
@@ -356,13 +357,14 @@ def test_where_8_by_1_differs_between_the_tables_is_said_before_the_scoreboard()
 
 def test_the_picture_was_wrong_about_few_warps():
     assert len({rounds(warps, 2, 1, start=START, cycles=160).multiply_adds for warps in (4, 16)}) == 1
-    large, small = (experiments.speeds_by_warps(n)[1] for n in (4096, 2048))
-    assert f"keeps only {100 * large[16] / large[64]:.0f} % of its speed" in PROSE
-    assert f"16 warps per multiprocessor the same code is {small[16] / large[16]:.1f} times as fast at N = 2048 as at 4096" in PROSE
-    assert small[64] / large[64] == pytest.approx(1, abs=0.02), "about equally fast"
+    large, small = (experiments.times_by_warps(n)[1] for n in (4096, 2048))
+    assert f"keeps only {100 * large[64] / large[16]:.0f} % of its speed" in PROSE
+    said = f"the same code does a multiply-add {large[16] / small[16] / 8:.1f} times as fast at N = 2048 as at 4096"
+    assert f"16 warps per multiprocessor {said}" in PROSE
+    assert large[64] / small[64] / 8 == pytest.approx(1, abs=0.02), "about equally fast"
     notes = (ROOT / "docs" / "lecturing" / "08_register_blocking.md").read_text(encoding="utf-8")
     assert "from 16 warps to 8, 1 × 1 keeps 52 % of its speed and 8 × 8 keeps 72 %" in notes
-    assert f"the real 1 × 1 keeps {100 * large[16] / large[64]:.0f} % of its speed" in notes
+    assert f"the real 1 × 1 keeps {100 * large[64] / large[16]:.0f} % of its speed" in notes
 
 
 def test_from_line_to_line_there_is_less_to_load_as_well():
@@ -443,8 +445,8 @@ def test_from_eight_rows_to_a_square_all_but_the_words_rise():
     assert second["shared"] > first["shared"]
     assert second["issue"] > first["issue"]
     assert (tile["BK"], square["BK"]) == (8, 32)
-    held = experiments.speeds_by_warps()[4]
-    most, few = (2e-6 * 4096**3 / held[warps] for warps in (48, 32))
+    held = experiments.times_by_warps()[4]
+    most, few = (held[warps] for warps in (48, 32))
     eight = 1e3 * times.recorded_rung(kernel, tile)["median_s"]
     table = [[float(cell or 0) for cell in row[1:]] for row in register_blocking.by_depth().rows]
     (few_16, more_16), (few_32, more_32), (column, _) = table
@@ -525,7 +527,7 @@ def test_the_modelled_limits_are_those_of_the_course():
 def test_wang_and_jins_kernels_need_fewer_wavefronts_from_step_to_step():
     rows = numbers(register_blocking.their_kernels())
     assert [row[0] for row in rows] == [1, 4, 16]
-    waves, speeds = [row[1] for row in rows], [row[-2] for row in rows]
+    waves, taken = [row[1] for row in rows], [row[-1] for row in rows]
     theirs, ours = footprint("sgemm_outputs"), footprint(*times.RUNGS[4][2:3], **times.RUNGS[4][3])
     assert (theirs.threads, theirs.resources.registers, theirs.occupancy.warps) == (
         ours.threads, ours.resources.registers, ours.occupancy.warps)
@@ -536,19 +538,20 @@ def test_wang_and_jins_kernels_need_fewer_wavefronts_from_step_to_step():
                     same_day.find("sgemm_2d_tile", 4096, parameters=four)[0].seconds):
         assert f"takes {rows[-1][-1]:.2f} ms, and the 4 × 4 of the scoreboard {1e3 * seconds:.2f} ms" in PROSE
     assert waves == sorted(waves, reverse=True)
-    assert speeds == sorted(speeds)
+    assert taken == sorted(taken, reverse=True)
 
 
 def test_neither_many_outputs_nor_a_high_occupancy_is_a_goal():
     found = []
     for r in data.load("blocks").find("dgemm_outputs", 2048, state="done"):
         p = r.parameters
-        found.append((r.gflops, p["TA"] * p["TB"] // (p["bx"] * p["by"]), footprint(r.kernel, **p).occupancy.fraction))
-    fastest, slowest = max(found), min(found)
+        found.append((1e3 * r.seconds, p["TA"] * p["TB"] // (p["bx"] * p["by"]), footprint(r.kernel, **p).occupancy.fraction))
+    fastest, slowest = min(found), max(found)
     assert f"Of {len(found)} choices" in PROSE
-    assert f"{fastest[0]:,.0f} GFLOP/s with {fastest[1]} outputs per thread and an occupancy of {100 * fastest[2]:.0f} %" in PROSE
-    assert f"with {slowest[1]} outputs, reaches {slowest[0]:,.0f} at {100 * slowest[2]:.0f} %" in PROSE
-    assert f"no more than {max(speed for speed, outputs, _ in found if outputs == 64):,.0f}" in PROSE
+    said = f"{fastest[0]:.3f} ms with {fastest[1]} outputs per thread and an occupancy of {100 * fastest[2]:.0f} %"
+    assert f"the fastest takes {said}" in PROSE
+    assert f"with {slowest[1]} outputs, takes {slowest[0]:.3f} ms at {100 * slowest[2]:.0f} %" in PROSE
+    assert f"with 64 outputs the best choice takes {min(ms for ms, outputs, _ in found if outputs == 64):.3f} ms" in PROSE
 
 
 def test_their_threads_on_two_gpus():

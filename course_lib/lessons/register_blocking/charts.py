@@ -2,7 +2,7 @@
 
 from course_lib import data
 from course_lib.explorables.warps import CYCLES, START
-from course_lib.lessons.register_blocking.experiments import N_TIMED, speeds_by_warps
+from course_lib.lessons.register_blocking.experiments import N_TIMED, times_by_warps
 from course_lib.lessons.register_blocking.times import RUNGS, least, recorded_rung
 from course_lib.model.rounds import SCHEDULERS, rounds
 from course_lib.plots import render, style
@@ -14,27 +14,28 @@ WARPS_OF_BLOCK = 8              # 16 × 16 threads, at every point of the chart
 
 @style.styled
 def warps_and_outputs() -> Picture:
-    """Draw the speed of one kernel over its warps, a line for each number of outputs: its blocks ask for shared memory that nobody uses."""
+    """Draw the time of one kernel over its warps, a line for each number of outputs: its blocks ask for shared memory that nobody uses."""
     ax = style.axes(width=9.0, height=5.1)
     told = []
-    for (outputs, speeds), marker, colour in zip(speeds_by_warps().items(), style.MARKERS, style.CYCLE, strict=False):
-        thousands = {warps: speed / 1e3 for warps, speed in speeds.items()}
+    for (outputs, taken), marker, colour in zip(times_by_warps().items(), style.MARKERS, style.CYCLE, strict=False):
         side = round(outputs**0.5)
-        ax.plot(list(thousands), list(thousands.values()), marker=marker, color=colour)
-        last = max(thousands)
+        ax.semilogy(list(taken), list(taken.values()), marker=marker, color=colour)
+        last = max(taken)
         name = f"{side} × {side}"
-        ax.annotate(name + " outputs per thread" * (side == 8), (last, thousands[last]), (10, 0), textcoords="offset points", va="center",
+        ax.annotate(name + " outputs per thread" * (side == 2), (last, taken[last]), (10, 0), textcoords="offset points", va="center",
                     fontsize=13)
-        told.append(f"{name}: " + ", ".join(f"{speed:.1f} with {warps}" for warps, speed in thousands.items()))
-    ax.set_xticks(sorted({warps for speeds in speeds_by_warps().values() for warps in speeds}))
-    ax.set(xlabel=f"warps per multiprocessor (modelled), of 64\nN = {N_TIMED}, {data.load('outputs').label}", ylabel="thousand GFLOP/s",
-           xlim=(4, 71), ylim=(0, 32))
+        told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {warps}" for warps, ms in taken.items()))
+    ax.set_xticks(sorted({warps for taken in times_by_warps().values() for warps in taken}))
+    ax.set(xlabel=f"warps per multiprocessor (modelled), of 64\nN = {N_TIMED}, {data.load('outputs').label}",
+           ylabel="ms (each mark doubles)", xlim=(4, 71), ylim=(4, 100))
+    ax.set_yticks([5, 10, 20, 40, 80], ["5", "10", "20", "40", "80"])
+    ax.minorticks_off()
     ax.grid(axis="y")
-    most = max(max(speeds) for speeds in speeds_by_warps().values()) // WARPS_OF_BLOCK
+    most = max(max(taken) for taken in times_by_warps().values()) // WARPS_OF_BLOCK
     above = ax.secondary_xaxis("top")
     above.set_xticks([WARPS_OF_BLOCK * blocks for blocks in range(1, most + 1)], [str(blocks) for blocks in range(1, most + 1)])
     above.set_xlabel(f"blocks per multiprocessor, each of {WARPS_OF_BLOCK} warps", labelpad=8)
-    return render(ax, "Thousand GFLOP/s by outputs per thread and warps per multiprocessor, "
+    return render(ax, "Milliseconds by outputs per thread and warps per multiprocessor, "
                       f"of which {WARPS_OF_BLOCK} are a block. " + ". ".join(told) + ".")
 
 

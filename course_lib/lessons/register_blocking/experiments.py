@@ -39,7 +39,7 @@ def fewer_wavefronts() -> Table:
         rows.append(_row(f"lesson 06's kernel, PAD {pads[0]} → {pads[1]}", padded(pads[0]), padded(pads[1]), factors))
     first, second = (data.readings("traffic").find(kernel=kernel, N=N_PROFILED)[0] for kernel in PAIR)
     factors = second["l1_sectors_read"] / first["l1_sectors_read"], second["instructions"] / first["instructions"]
-    rows.append(_row("outputs per thread, 1 → 4 in a column", (PAIR[0], {}), (PAIR[1], {}), factors))
+    rows.append(_row("sgemm_block → sgemm_ilp", (PAIR[0], {}), (PAIR[1], {}), factors))
     header = ("what is changed", "warps per multiprocessor", "load sectors", "instructions", "wavefronts", "time",
               "ms more, from the wavefronts alone", "ms more, recorded")
     return Table(header, rows, f"Times at N = {N_TIMED}, {data.load('padding').label}, of the last row {data.readings('together').date}; "
@@ -49,7 +49,7 @@ def fewer_wavefronts() -> Table:
 def one_or_four() -> Table:
     """Return a table of two recorded kernels with the same tile of C: one output per thread, and a column of four."""
     rows = []
-    for name, kernel in zip(("1 output per thread", "4 outputs in a column"), PAIR, strict=True):
+    for name, kernel in zip(("sgemm_block: 1 output", "sgemm_ilp: 4 in a column"), PAIR, strict=True):
         counted = evaluate(*at_counted((kernel, {})), backend="sim")
         sectors = counted.count("sectors") / N_COUNTED**3
         rows.append((name, footprint(kernel).occupancy.warps, sectors, wavefronts(counted), 1e3 * recorded_seconds(kernel, {})))
@@ -87,25 +87,24 @@ def milliseconds(waves: float) -> float:
     return 1e3 * waves * N_TIMED**3 / WARP / (DEFAULT_DEVICE.sms * 1e6 * DEFAULT_DEVICE.clock_mhz)
 
 
-def speeds_by_warps(n: int = N_TIMED) -> dict[int, dict[int, float]]:
-    """Return GFLOP/s by outputs per thread and warps per multiprocessor: the same code each time, with shared memory that nobody uses.
+def times_by_warps(n: int = N_TIMED) -> dict[int, dict[int, float]]:
+    """Return milliseconds by outputs per thread and warps per multiprocessor: the same code each time, with shared memory that nobody uses.
 
     Of several recordings with equally many warps it is the one whose blocks take the most shared memory, as at the other numbers of warps.
     """
     found: dict[int, dict[int, float]] = {}
     for record in sorted(data.load("outputs").find(KERNEL, n), key=lambda r: (r.parameters["TM"], -r.dynamic_shared)):
-        assert record.gflops is not None             # it was timed
-        found.setdefault(record.parameters["TM"] * record.parameters["TN"], {}).setdefault(crowd(record)[0], record.gflops)
+        found.setdefault(record.parameters["TM"] * record.parameters["TN"], {}).setdefault(crowd(record)[0], 1e3 * record.seconds)
     return found
 
 
-def speed_with(outputs: int, warps: int) -> float:
-    """Return the recorded thousand GFLOP/s with so many outputs per thread and warps per multiprocessor, rounded as in the chart.
+def time_with(outputs: int, warps: int) -> float:
+    """Return the recorded milliseconds with so many outputs per thread and warps per multiprocessor, rounded as in the chart.
 
-    >>> speed_with(outputs=1, warps=64)
-    8.1
+    >>> time_with(outputs=1, warps=64)
+    17.0
     """
-    return round(speeds_by_warps()[outputs][warps] / 1e3, 1)
+    return round(times_by_warps()[outputs][warps], 1)
 
 
 def crowd(record: Record) -> tuple[int, int]:

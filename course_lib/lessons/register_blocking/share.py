@@ -1,6 +1,7 @@
 """What one thread computes and reads: in the kernel that the reader is to write, and in a running kernel with a square of outputs."""
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from course_lib.plots import describe_share, render, style, thread_share_picture
 from course_lib.plots.picture import Picture
@@ -9,6 +10,7 @@ from course_lib.run import RunResult
 from course_lib.widgets.pictures import one_thread
 
 BM, BN, TM = 64, 64, 8         # of the kernel that the reader writes
+WIDE = 2.3                     # of a word's box, in rows
 
 
 def column_share(tx: int = 3, ty: int = 2) -> Share:
@@ -19,18 +21,39 @@ def column_share(tx: int = 3, ty: int = 2) -> Share:
 
 @style.styled
 def thread_share() -> Picture:
-    """Draw a block's tile of C with the outputs of one thread and what it needs for one k, in a column and in a square of 4 × 4."""
+    """Draw the words that one thread reads for one k, and a line from each to the outputs that use it: in a column, and in a square."""
     shares = {"the kernel that you will write: 8 × 1": column_share(),
               "a square: 4 × 4": one_thread("sgemm_2d_tile", BM=64, BN=64, BK=16, TM=4, TN=4)}
-    first = style.axes(width=11.0, height=5.2)
+    first = style.axes(width=11.0, height=4.6)
     figure = first.figure
     first.remove()
     for ax, (title, share) in zip(figure.subplots(1, len(shares)), shares.items(), strict=True):
-        thread_share_picture(share, ax, title=title)
+        _lines_of_words(share, ax, title)
     column, square = shares.values()
     told = (f"In the kernel that you will write, a thread computes rows {column.a_rows[0]} to {column.a_rows[-1]} of column "
-            f"{column.b_cols[0]}, and needs these rows of A's tile and this column of B's. A square: {describe_share(square)}")
+            f"{column.b_cols[0]}, and needs these rows of A's tile and this column of B's. The line of each row ends at one "
+            f"output, and that of the column crosses all {len(column.outputs)}. A square: {describe_share(square)} "
+            f"Each line crosses {len(square.a_rows)} outputs.")
     return render(ax, told)
+
+
+def _lines_of_words(share: Share, ax: Axes, title: str) -> None:
+    """Draw a box for each word of A at the left and of B at the top, a line from it through its outputs, and a dot for a multiply-add."""
+    rows, cols = share.a_rows, share.b_cols
+    boxes = [(0.0, float(i), f"row {row}", style.BLUE) for i, row in enumerate(rows)]
+    boxes += [(1.3 * WIDE + WIDE * j, -1.5, f"column {col}", style.ORANGE) for j, col in enumerate(cols)]
+    boxes += [(1.3 * WIDE + WIDE * j, float(i), "", style.PALE) for j in range(len(cols)) for i in range(len(rows))]
+    for x, y, words, colour in boxes:
+        ax.add_patch(Rectangle((x, y), WIDE, 1, facecolor=colour, edgecolor=style.INK, linewidth=0.8))
+        ax.text(x + WIDE / 2, y + 0.5, words, ha="center", va="center", fontsize=11, color=style.text_on(colour))
+    middles = [1.3 * WIDE + WIDE * (j + 0.5) for j in range(len(cols))]
+    ax.hlines([i + 0.5 for i in range(len(rows))], WIDE, middles[-1], color=style.BLUE, linewidth=2)
+    ax.vlines(middles, -0.5, len(rows) - 0.5, color=style.ORANGE, linewidth=2)
+    ax.plot([x for x in middles for _ in rows], [i + 0.5 for _ in middles for i in range(len(rows))], "o", color=style.INK, markersize=6)
+    ax.text(WIDE / 2, -1.0, "A", ha="center", va="center", fontsize=13, color=style.BLUE)
+    ax.text(1.2 * WIDE, -1.0, "B", ha="right", va="center", fontsize=13, color=style.ORANGE)
+    ax.set(xlim=(-0.2, 1.3 * WIDE + 4 * WIDE + 0.2), ylim=(TM + 0.2, -1.8), aspect="equal", title=title)
+    ax.set_axis_off()
 
 
 def share_picture(result: RunResult) -> tuple[Axes, str]:

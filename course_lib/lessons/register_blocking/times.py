@@ -36,7 +36,7 @@ def library() -> float:
 
 def names() -> tuple[str, ...]:
     """Return what the rungs are called in tables."""
-    said = {(1, 1): "tiled, lesson 04: 1 × 1", (4, 1): "column: 4 × 1", (8, 1): "as yours: 8 × 1"}
+    said = {(1, 1): "tiled, lesson 04", (4, 1): "column: 4 × 1", (8, 1): "as yours: 8 × 1"}
     found = tuple(said.get((TM, TN), f"square: {TM} × {TN}") for TM, TN, *_ in RUNGS)
     return tuple(re.sub(r"(\d) × (\d)", "\\1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}\\2", name) for name in found)
 
