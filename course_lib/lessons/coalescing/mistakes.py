@@ -28,7 +28,7 @@ def with_slip(text: str) -> str | Unwritten:
     if not found and any(DOWN.search(load[1]) for load in LOAD_OF_B.finditer(text)):
         return Unwritten("repaired", NOT_REPAIRED, text)
     if len(found) != 1:
-        print("In your kernel no single load of B has ty in its index, so the slip is made in the kernel of the listing, with line 29 repaired.")
+        print("No single load of B in your kernel has ty in its index, so the slip is made in the kernel of the listing, line 29 repaired.")
         return with_slip(line_29_changed())
     first, end = found[0].span(1)
     return text[:first] + ROW.sub(lambda name: name[0].replace("y", "x"), text[first:end]) + text[end:]

@@ -80,7 +80,7 @@ def draw_second(seconds: float, ax: Axes | None = None) -> Axes:
             ax.plot((left, left + ABREAST), (row + 1, row + 1), color="white", linewidth=0.8, snap=False)
         for i in range(1, ABREAST):
             ax.plot((left + i, left + i), (0, high), color="white", linewidth=0.8, snap=False)
-        ax.plot((left - 1, left + ABREAST + 1), (0, 0), color=INK, linewidth=1.5)
+        ax.plot((left - 1, left + ABREAST + 1), (0, 0), color=colour, linewidth=2)
         ax.text(middle, -1, name, ha="center", va="top", weight="bold")
         ax.text(middle, -4.4, f"{per_second(each)} per second", ha="center", va="top", weight="bold")
         ax.text(middle, -7.8, label, ha="center", va="top", fontsize=11)
