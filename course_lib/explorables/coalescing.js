@@ -44,8 +44,8 @@ export function sceneOf(values) {
   const bad = refused(values), all = touched(values);                      // a refused load is seen to be one at once, at every step
   return { bad, all, steps: LANES, rest: LANES, answer: bad ? 0 : all.sectors.length, marks: HIDE, seconds: step => (bad ? 0.02 : step < 3 ? 0.7 : step < 8 ? 0.3 : 0.14) };
 }
-const rowsOf = ({ walk, width }) => (walk ? TILE : Math.max(2, width / 2));     // as many as the longest stride, or the longest row, needs
-const perRowOf = ({ walk }, narrow) => (walk ? SHOWN : narrow ? 512 : 1024);    // bytes
+const PER_ROW = 512;                                                       // bytes of memory
+const rowsOf = values => (values.walk ? TILE : Math.ceil((addressOf(values, LANES - 1) + values.width) / PER_ROW));     // as many as the lanes reach over
 const ldbOf = ({ pad }) => FLOAT * (COLUMNS + pad);                      // bytes from one row of B to the next
 /** A lane's address while a control settles: of B, that of the nearest element. */
 const smoothly = ({ smooth, values }) => lane => (values.walk ? Math.round(smooth[`r${lane}`]) * ldbOf(smooth) + FLOAT * Math.round(smooth[`c${lane}`]) : smooth[`a${lane}`]);
@@ -56,9 +56,9 @@ const landed = at => ({ lanes: Math.min(LANES, Math.floor(at + EPS)), part: at -
 // ---- where things are ------------------------------------------------------------------------------------------------------------
 const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narrow ? 28 : 50), height / (narrow ? 30 : 20));
 export function layout(view) {
-  const { width, height, narrow, smooth } = view, text = textOf(view), side = narrow ? 0 : 14.5 * text, margin = 3.2 * text, { walk } = view.values;
-  const wide = width - margin - (narrow ? 2 : side + 2 * text), slot = wide / LANES, perRow = perRowOf(view.values, narrow);
-  const rows = (narrow && !walk ? 2 : 1) * smooth.rows, foot = (walk ? 3.2 : 1.9) * text, counters = narrow ? 8 * text : 0;
+  const { width, height, narrow, smooth } = view, { rows } = smooth, text = textOf(view), side = narrow ? 0 : 14.5 * text, margin = 3.2 * text, { walk } = view.values;
+  const wide = width - margin - (narrow ? 2 : side + 2 * text), slot = wide / LANES, perRow = walk ? SHOWN : PER_ROW;
+  const foot = (walk ? 3.2 : 1.9) * text, counters = narrow ? 8 * text : 0;
   const lanes = { x: margin, y: 1.8 * text, w: slot, h: 1.5 * text };
   const room = height - counters - foot - lanes.y - lanes.h, pitch = Math.min(3.4 * text, room * (narrow || walk ? 0.8 : 0.62) / rows), deep = pitch * rows;
   const long = wide - (walk ? 1.4 * text : 0), lead = walk ? SECTOR * clamp(smooth.pad) : 0;                 // bytes before each row of B

@@ -3,6 +3,7 @@
 import { clamp, explorable, plural } from "./stage.js";
 
 const EPS = 1e-9, SECOND = 1000, REAL = 1;                                  // ms; the pace that is not slowed
+const ABREAST = 12;                                                        // products in a row of a pile
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", WHOLE = DIGITS.length ** 2;
 const LETTERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
@@ -87,21 +88,20 @@ function drawFilling(pen, view, { lane, pane }, tones) {
   pen.globalAlpha = 1;
 }
 
-/** In real time a cell stands for a whole product. */
-function drawTally(pen, view, { lane, pane }, tones) {
-  const { side } = view.scene.states, { products } = done(lane, view.ms), cell = pane.side / side, hair = cell > 5 ? 1 : 0.4;
-  for (let i = 0; i < side * side; ++i) {
-    pen.fillStyle = i < products ? tones[1] : view.ink;
-    pen.globalAlpha = i < products ? 1 : view.hues.empty;
-    pen.fillRect(pane.x + (i % side) * cell, pane.y + Math.floor(i / side) * cell, cell - hair, cell - hair);
-  }
-  pen.globalAlpha = 1;
+/** In real time finished products pile up, one small square each; the library's pile is as high as a C at the end. */
+function drawPile(pen, view, { lane, pane }, tones) {
+  const { products } = done(lane, view.ms), cell = pane.side / Math.ceil(done(view.scene.library, SECOND).products / ABREAST), hair = cell > 5 ? 1 : 0.4;
+  const left = pane.x + (pane.side - ABREAST * cell) / 2, ground = pane.y + pane.side;
+  pen.fillStyle = tones[1];
+  for (let i = 0; i < products; ++i) pen.fillRect(left + (i % ABREAST) * cell, ground - (Math.floor(i / ABREAST) + 1) * cell, cell - hair, cell - hair);
+  pen.fillStyle = view.ink;
+  pen.fillRect(left - cell, ground, (ABREAST + 2) * cell, 1.5);
 }
 
 /** What each tone of a square stands for: the product under way first, then the one before it. */
 export function keyOf({ scene, ms }, lane) {
   const { products, part } = done(lane, ms);
-  if (scene.pace === REAL) return [{ tone: 1, words: "one product per cell" }];
+  if (scene.pace === REAL) return [{ tone: 1, words: "one product per small square" }];
   const now = part < 1e-6 ? [] : [{ tone: products % 2, words: `product ${products + 1}, under way` }];
   return products ? [...now, { tone: (products - 1) % 2, words: `product ${products}, complete` }] : now;
 }
@@ -141,7 +141,8 @@ export const share = (lane, { library }) => Math.round(100 * library.ms / lane.m
 
 function drawSquare(pen, view, where) {
   const { lane, pane } = where, { scene } = view;
-  (scene.pace === REAL ? drawTally : drawFilling)(pen, view, where, tonesOf(view, lane));
+  if (scene.pace === REAL) return drawPile(pen, view, where, tonesOf(view, lane));
+  drawFilling(pen, view, where, tonesOf(view, lane));
   pen.strokeStyle = view.ink;
   pen.lineWidth = lane === scene.rival || lane === scene.library ? 2 : 1;
   pen.strokeRect(pane.x, pane.y, pane.side, pane.side);
@@ -176,7 +177,7 @@ const number = n => (n < LETTERS.length ? LETTERS[n] : n.toLocaleString("en"));
 export function says(view) {
   const { scene, at } = view, ms = clock(scene, at), { rival, library } = scene;
   const who = scene.lanes.length > 2 ? `All ${scene.lanes.length}` : "Both", shares = scene.lanes.length > 2 ? ` In percent: how fast each is, with ${library.name} at 100.` : "";
-  if (at <= 0 && scene.pace === REAL) return `${who} multiply again and again, for one second. Each small cell is now one whole product. How many will ${library.name} finish? Predict, then play.`;
+  if (at <= 0 && scene.pace === REAL) return `${who} multiply again and again, for one second. Each small square that appears is one finished product. How many will ${library.name} finish? Predict, then play.`;
   if (at <= 0) return `${who} multiply the same matrices, again and again. How many products will ${library.name} finish while the ${rival.name} kernel makes its first? Predict, then play.`;
   const counts = [rival, library].map(lane => done(lane, ms));
   if (ms < scene.lasts) return `${Math.round(10 * ms) / 10} ms: the ${rival.name} kernel has finished ${plural(counts[0].products, "product")}, ${library.name} ${counts[1].products}.`;
@@ -189,7 +190,7 @@ export function describes(view) {
   const shares = scene.lanes.length > 2 && view.at >= scene.steps;
   const told = what => scene.lanes.map(lane => `${lane.name} ${what(lane)}`).join(", "), { side, order } = scene.states;
   const products = told(lane => `${done(lane, ms).products}${shares ? ` (${share(lane, scene)} %)` : ""}`);
-  if (scene.pace === REAL) return `${scene.lanes.length} kernels, each with a square of cells, one for each product. ${says(view)} Products finished: ${products}.`;
+  if (scene.pace === REAL) return `${scene.lanes.length} kernels, each with a pile of small squares, one for each finished product. ${says(view)} Products finished: ${products}.`;
   const from = side => scene.lanes.filter(lane => lane.begins === side).map(lane => lane.name).join(", ");
   const sides = ["top", "left"].filter(from).map(side => `from the ${side} ${from(side)}`);
   const cells = `Of the ${side ** 2} cells of the product that is under way, filled: ${told(lane => filled(lane, done(lane, ms).part))}.`;

@@ -1,6 +1,7 @@
 """Ask for a number before the cell that shows it, remember it, compare."""
 
 import html
+from typing import Any
 
 import ipywidgets
 
@@ -64,6 +65,20 @@ class Comparison(StaticBox):
         return self._neutral
 
 
+class Held(StaticBox):
+    """Ask for the prediction in place of what would answer it. Without a front end it is what is held back."""
+
+    def __init__(self, shown: Any) -> None:
+        self._shown = shown
+        super().__init__([ipywidgets.HTML(_line(UNANSWERED))])
+
+    def static_html(self) -> str:
+        return str(self._shown._repr_html_())
+
+    def static_text(self) -> str:
+        return repr(self._shown)
+
+
 def _line(text):
     return f'<span role="status" aria-live="polite">{html.escape(text)}</span>'
 
@@ -111,6 +126,10 @@ class Prediction(StaticBox):
         """
         sentence, neutral = (compare(value, actual, self._unit, ask=ask) for value in (self.value, None))
         return Comparison(sentence, neutral, answered=self.value is not None)
+
+    def unlocks(self, shown: Any) -> Any:
+        """Return `shown`, a table or a picture, once there is a prediction; before that, what asks for one."""
+        return Held(shown) if self.value is None else shown
 
     def static_text(self) -> str:
         return f"Predict. {self._question} (Run this cell to write your number down.)"

@@ -134,7 +134,29 @@ def test_the_key_names_the_product_of_each_tone(page):
     assert end == [[{"tone": 0, "words": "product 1, complete"}],
                    [{"tone": 1, "words": "product 10, under way"}, {"tone": 0, "words": "product 9, complete"}]]
     (naive, library), = evaluate(page, KEY, {"states": states(), "values": SLOWED | {"pace": 1}, "moments": [500]})
-    assert naive == library == [{"tone": 1, "words": "one product per cell"}]
+    assert naive == library == [{"tone": 1, "words": "one product per small square"}]
+
+
+PILES = """(m, {states, values, at}) => { const drawn = [];
+    const pen = { strokeRect() { drawn.framed = true; }, fillText() {}, measureText: words => ({ width: 7 * words.length }),
+        fillRect(x, y, w, h) { drawn.push({ x, y, w, h, tone: pen.fillStyle }); } };
+    const size = { width: 984, height: 330, text: 14, narrow: false, dark: false, ink: "ink" };
+    const scene = m.sceneOf(values, states), view = { scene, values, at, ...size };
+    m.picture.draw(pen, view);
+    const within = ({ x, y, side }) => box => box.x >= x && box.x + box.w <= x + side && box.y >= y - 0.01 && box.y + box.h <= y + side;
+    const squares = drawn.filter(({ tone }) => tone !== "ink");
+    const lanes = m.layout({ ...view, text: m.textOf(view) });
+    return { framed: !!drawn.framed, piles: lanes.map(({ pane }) => squares.filter(within(pane))) }; }"""
+
+
+@pytest.mark.parametrize("show", ["two", "all"])
+def test_in_real_time_each_finished_product_is_one_small_square_in_a_pile_without_a_frame(page, show):
+    values = SLOWED | {"pace": 1, "show": show}
+    found = evaluate(page, PILES, {"states": states(), "values": values, "at": 1000})
+    shown = NAMES if show == "all" else ["sgemm_naive", LIBRARY]
+    assert not found["framed"]
+    for kernel, squares in zip(shown, found["piles"], strict=True):
+        assert len({(square["x"], square["y"]) for square in squares}) == len(squares) == int(1000 / MS[kernel])
 
 
 SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
@@ -154,7 +176,7 @@ def test_the_words_ask_first_and_answer_last(page):
                            "and is at work on its next.")
     second = evaluate(page, SAYS, {"states": states(), "values": SLOWED | {"pace": 1}})
     assert "371" not in second[0][0]
-    assert "Each small cell is now one whole product." in second[0][0]
+    assert "Each small square that appears is one finished product." in second[0][0]
     assert "order" not in second[0][1]
     assert second[-1][0] == "One second: the naive kernel has finished 39 products, cuBLAS 371."
 

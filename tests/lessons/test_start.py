@@ -74,7 +74,9 @@ def test_the_simulator_is_made_ready_and_says_so_when_it_takes_long(capsys):
         simt.prepare_runtime(ended.set, patience_s=0.01)
     assert ended.is_set(), "it was said before the work was done"
     start.prepare()
-    assert [line.split(".")[0] for line in capsys.readouterr().out.splitlines()] == ["No GPU is used here", "The simulator is ready"]
+    ready, needed = capsys.readouterr().out.splitlines()
+    assert ready == "The simulator is ready."
+    assert needed.startswith("It is all that this lesson needs. No GPU is used here. ")
     assert "start.prepare()" in CODE["probe"]
 
 
@@ -166,7 +168,7 @@ def test_a_picture_shows_each_thread_and_where_it_points():
 def test_a_picture_shows_the_products_of_one_second():
     ax = draw_second(0.64)
     words = [text.get_text() for text in ax.texts]
-    assert "each cell is one whole product" in ax.get_title("left")
+    assert "each small square is one product" in ax.get_title("left")
     assert words[1::3] == ["1.6 per second", *(f"{int(1000 / MS[kernel])} per second" for kernel in ("sgemm_naive", LIBRARY))]
     areas = {}
     for patch in ax.patches:
@@ -183,7 +185,7 @@ def test_the_prose_says_what_was_recorded():
     assert f"cuBLAS finishes {int(1000 / MS[LIBRARY])} products and the naive kernel {int(1000 / MS['sgemm_naive'])}" in PROSE
     apart = f"{MS['sgemm_naive'] / MS[LIBRARY]:.1f}"
     assert f"The naive kernel takes {apart} times as long as cuBLAS." in PROSE
-    assert f"Divide your factor by {apart}:" in PROSE
+    assert f"no factor of {apart}" in PROSE
     closest = min(RIVALS, key=MS.get)
     assert f"reaches {100 * MS[LIBRARY] / MS[closest]:.0f} % of the library's speed in this recording. It is in lesson 15" in PROSE
     assert NAMES[closest] == "warp tile"
@@ -275,6 +277,20 @@ def test_the_readers_own_time_stands_beside_the_recorded_ones():
     assert "557 times as fast" in compare(None, start.faster(1.5), "times as fast"), "tests/nbval_sanitize.cfg hides this number"
     with pytest.raises(CourseError, match="run the cell that measures it again"):
         start.beside(0)
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.6773, 3.7])
+def test_the_readers_factor_is_the_product_of_what_the_program_makes_and_of_the_rest(seconds):
+    program, rest, whole = (float(row[0].replace(",", "")) for row in start.factors(seconds).rows)
+    assert program == pytest.approx(MS["sgemm_naive"] / MS[LIBRARY], rel=0.005)
+    assert whole == pytest.approx(start.faster(seconds), rel=0.005)
+    assert program * rest == pytest.approx(whole, rel=0.01)
+
+
+def test_the_reader_takes_the_smallest_of_three_times():
+    assert "range(3)" in CODE["measure"]
+    assert "seconds = min(times)" in CODE["measure"]
+    assert "It is the smallest of three" in PROSE
 
 
 def test_the_matrices_of_the_reader_are_those_of_the_race():

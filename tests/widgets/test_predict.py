@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from course_lib.errors import CourseError
+from course_lib.plots import Table
 from course_lib.widgets.answers import Answers, folder
 from course_lib.widgets.numbers import LARGEST, parse_number, short, understood
 from course_lib.widgets.prediction import Prediction, compare, predict
@@ -95,6 +96,17 @@ def test_who_has_not_predicted_gets_the_answer_behind_a_click():
     shown = asked.reveal(8.5).children[0]
     assert "details" not in shown.value
     assert "it is 8.5" in shown.value
+
+
+def test_what_answers_is_held_back_until_there_is_a_prediction():
+    asked, table = predict("How many?", key="k"), Table(("sectors",), [(8.5,)])
+    held = asked.unlocks(table)
+    assert "You have not predicted yet" in held.children[0].value
+    assert "8.5" not in "".join(getattr(child, "value", "") for child in held.children)
+    stored = held._repr_mimebundle_()
+    assert (stored["text/plain"], stored["text/html"]) == (repr(table), table._repr_html_())
+    asked.commit("4")
+    assert asked.unlocks(table) is table
 
 
 def test_what_a_notebook_stores_does_not_depend_on_the_reader():

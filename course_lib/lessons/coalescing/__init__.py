@@ -17,10 +17,10 @@ from course_lib.lessons.coalescing.products import (
     scoreboard,
     slides,
 )
-from course_lib.lessons.coalescing.strides import recorded_us, stride_times
+from course_lib.lessons.coalescing.strides import recorded_us, stride_speeds, stride_times
 
 __all__ = [
     "asked_of_l2", "b_line", "behind_l1", "beside_uncoalesced", "between", "column_sliders", "fetch_chart", "fetches", "layouts",
-    "line_29_chart", "line_29_ms", "old_and_new", "one_request", "pieces", "recorded_us", "scoreboard", "slides", "stride_times",
-    "tile_load", "under_way", "with_slip",
+    "line_29_chart", "line_29_ms", "old_and_new", "one_request", "pieces", "recorded_us", "scoreboard", "slides", "stride_speeds",
+    "stride_times", "tile_load", "under_way", "with_slip",
 ]

@@ -2,7 +2,7 @@
 
 import re
 
-from course_lib.errors import CourseError
+from course_lib.lessons.coalescing.products import line_29_changed
 from course_lib.unwritten import NOT_REPAIRED, Unwritten
 
 LOAD_OF_B = re.compile(r"\bB\s*\[([^\[\];]*)\]")
@@ -13,14 +13,10 @@ DOWN = re.compile(r"\(\s*k0\s*\+\s*tx\s*\)\s*\*\s*ldb")           # as in the ke
 def with_slip(text: str) -> str | Unwritten:
     """Return a kernel's text in which the row of B comes from `tx`, like its column: `B[(k0 + tx) * ldb + col]`.
 
-    The load may be written in any order, as long as `ty` (or `threadIdx.y`) stands once in its index.
+    The load may be written in any order, as long as `ty` (or `threadIdx.y`) stands once in its index. Of a kernel without one such load
+    the slip goes into the lesson's own, and a sentence says so.
 
     A kernel that still goes down a column of B gives an `Unwritten`, which says so wherever it is used.
-
-    Raises
-    ------
-    CourseError
-        When there is not one load of B with such an index.
 
     >>> with_slip("Bs[ty][tx] = B[(k0 + ty) * ldb + col];")
     'Bs[ty][tx] = B[(k0 + tx) * ldb + col];'
@@ -32,6 +28,7 @@ def with_slip(text: str) -> str | Unwritten:
     if not found and any(DOWN.search(load[1]) for load in LOAD_OF_B.finditer(text)):
         return Unwritten("repaired", NOT_REPAIRED, text)
     if len(found) != 1:
-        raise CourseError("no single load of B has ty in its index: write the load as B[(k0 + ty) * ldb + col], then try again")
+        print("No single load of B in your kernel has ty in its index, so the slip is made in the kernel of the listing, line 29 repaired.")
+        return with_slip(line_29_changed())
     first, end = found[0].span(1)
     return text[:first] + ROW.sub(lambda name: name[0].replace("y", "x"), text[first:end]) + text[end:]

@@ -1,16 +1,18 @@
 """Two pictures: which thread takes which number of an array, and how many products fit into one second."""
 
+from math import ceil
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from course_lib import data
-from course_lib.explorables.race import LIBRARY, SIDE
+from course_lib.explorables.race import LIBRARY
 from course_lib.lessons.start.climb import demand_time, recorded_product
 from course_lib.plots import show
 from course_lib.plots.style import BLUE, GREEN, INK, PALE, SKY, VERMILION, axes, styled, text_on
 
 NUMBERS = 8                           # of the lesson's array
+ABREAST, APART = 12, 32               # products in a row of a pile, as in the race; from one pile's middle to the next
 LANES = (VERMILION, BLUE)             # the naive kernel and the library, in the hues of the race
 
 
@@ -65,23 +67,24 @@ def per_second(seconds: float) -> str:
 
 @styled
 def draw_second(seconds: float, ax: Axes | None = None) -> Axes:
-    """Draw a square of cells for this computer, the naive kernel and the library: each cell a product in one second; return the Axes."""
+    """Draw a pile for this computer, the naive kernel and the library: each small square a product in one second; return the Axes."""
     ax = axes(ax, width=8.6, height=3.9)
     gpu = f"recorded on {data.load('ladder').device}"
     lanes = ((seconds, "NumPy", "measured on this computer", GREEN), (recorded_product("sgemm_naive").seconds, "naive", gpu, LANES[0]),
              (recorded_product(LIBRARY).seconds, LIBRARY, gpu, LANES[1]))
+    high = ceil(1 / lanes[-1][0] / ABREAST)
     for place, (each, name, label, colour) in enumerate(lanes):
-        left, many = 1.34 * SIDE * place, 1 / each
-        ax.add_patch(Rectangle((left, -SIDE), SIDE, SIDE, facecolor=PALE, linewidth=0))
-        for row in range(SIDE):                        # one bar for each row of cells; the last cell may be filled in part
-            ax.add_patch(Rectangle((left, -row - 1), min(SIDE, max(0, many - SIDE * row)), 1, facecolor=colour, linewidth=0, snap=False))
-        for i in range(1, SIDE):
-            ax.plot((left + i, left + i), (-SIDE, 0), (left, left + SIDE), (-i, -i), color="white", linewidth=0.8, snap=False)
-        ax.add_patch(Rectangle((left, -SIDE), SIDE, SIDE, facecolor="none", edgecolor=INK, linewidth=1.2, zorder=3))
-        ax.text(left + SIDE / 2, 1, name, ha="center", va="bottom", weight="bold")
-        ax.text(left + SIDE / 2, -SIDE - 1, f"{per_second(each)} per second", ha="center", va="top", weight="bold")
-        ax.text(left + SIDE / 2, -SIDE - 4.4, label, ha="center", va="top", fontsize=11)
-    ax.set(xlim=(-2, 3.68 * SIDE + 2), ylim=(-SIDE - 7.5, 4), aspect="equal", title="one second: each cell is one whole product")
+        middle, left, many = APART * place, APART * place - ABREAST / 2, 1 / each
+        for row in range(high):                        # one bar for each row; the last product may be there in part
+            ax.add_patch(Rectangle((left, row), min(ABREAST, max(0, many - ABREAST * row)), 1, facecolor=colour, linewidth=0, snap=False))
+            ax.plot((left, left + ABREAST), (row + 1, row + 1), color="white", linewidth=0.8, snap=False)
+        for i in range(1, ABREAST):
+            ax.plot((left + i, left + i), (0, high), color="white", linewidth=0.8, snap=False)
+        ax.plot((left - 1, left + ABREAST + 1), (0, 0), color=colour, linewidth=2)
+        ax.text(middle, -1, name, ha="center", va="top", weight="bold")
+        ax.text(middle, -4.4, f"{per_second(each)} per second", ha="center", va="top", weight="bold")
+        ax.text(middle, -7.8, label, ha="center", va="top", fontsize=11)
+    ax.set(xlim=(-APART / 2, 2.5 * APART), ylim=(-11, high + 1), aspect="equal", title="one second: each small square is one product")
     ax.axis("off")
     return ax
 
@@ -93,7 +96,7 @@ def describe_second(seconds: float) -> str:
     '1.6 by NumPy on this computer, 39 by the naive kernel and 371 by cuBLAS on a GPU.'
     """
     naive, library = (per_second(recorded_product(kernel).seconds) for kernel in ("sgemm_naive", LIBRARY))
-    return (f"Three squares of {SIDE} by {SIDE} cells. Each filled cell is a product that is finished in one second: "
+    return (f"Three piles of small squares. Each square is a product that is finished in one second: "
             f"{per_second(seconds)} by NumPy on this computer, {naive} by the naive kernel and {library} by {LIBRARY} on a GPU.")
 
 
