@@ -160,6 +160,7 @@ def test_what_was_tried_are_all_candidates_and_every_answer_was_right():
         assert row["wrong"] == 0
 
 
+@pytest.mark.slow
 def test_no_bound_is_above_a_time_that_was_tried():
     found = data.readings("tried")
     tiles = {(row["dtype"], row["tile"]): row["parameters"] for row in found.find(kind="tile")}
@@ -197,6 +198,7 @@ def pruned_of(row, tiles):
     return pruned
 
 
+@pytest.mark.slow
 def test_pruning_loses_nothing_of_what_was_tried():
     found = data.readings("tried")
     tiles = {(row["dtype"], row["tile"]): row["parameters"] for row in found.find(kind="tile")}

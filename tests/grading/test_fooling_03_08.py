@@ -8,7 +8,7 @@ from course_lib.grading import check, part
 from course_lib.grading.judge.reaching import doubled
 
 
-@pytest.mark.sampled(test=8, slow=36)
+@pytest.mark.sampled(test=4, slow=16)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_fools_a_gate_is_told_why_it_does_not_pass(name, starters, answers):
     attack = ATTACKS[name]
@@ -29,7 +29,7 @@ def test_the_idea_at_the_size_that_everybody_sees_alone_passes_there(name, start
     assert check(attack.answer(starters[attack.exercise, attack.part], answers("solutions", attack.exercise)[spec.entry]), spec).passed
 
 
-@pytest.mark.sampled(test=8, slow=16)
+@pytest.mark.sampled(test=3, slow=8)
 @pytest.mark.parametrize("name", HONEST)
 def test_a_right_kernel_of_another_make_passes(name, starters, answers):
     honest = HONEST[name]

@@ -24,7 +24,7 @@ KERNEL = """.visible .entry k(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(test=5, slow=20)
+@pytest.mark.sampled(test=3, slow=16)
 @pytest.mark.parametrize("name", FOOLING)
 def test_a_kernel_without_the_idea_is_told_what_is_wrong(name):
     fooling = FOOLING[name]
@@ -35,7 +35,7 @@ def test_a_kernel_without_the_idea_is_told_what_is_wrong(name):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(test=3, slow=14)
+@pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("name", HONEST)
 def test_a_right_kernel_of_other_make_passes(name):
     honest = HONEST[name]

@@ -61,7 +61,7 @@ INSIDE = pytest.mark.parametrize("inside", ["bob_04_tiling.ipynb",
                                             "bob/04_tiling.ipynb", "rossbob_12345_67890_04_tiling.ipynb"])
 
 
-@pytest.mark.sampled(test=12)
+@pytest.mark.sampled(test=6, slow=60)
 @HOW
 @ENTRY
 @INSIDE
@@ -73,7 +73,7 @@ def test_who_names_somebody_else_inside_an_entry_is_refused_and_listed(classroom
     assert [path.read_bytes() for path in classroom.folder.glob("submitted/*/*/*.ipynb")] == [RELEASED], "bob's own, and nothing of ada's"
 
 
-@pytest.mark.sampled(test=12)
+@pytest.mark.sampled(test=6, slow=60)
 @HOW
 @pytest.mark.parametrize("inside", ["bob_04_tiling.ipynb", "bob/04_tiling.ipynb", "Bob Ross_99_assignsubmission_file_/04_tiling.ipynb"])
 @pytest.mark.parametrize("entry", ["lovelaceada_123_456_work.zip", "Ada Lovelace_12345_assignsubmission_file_/work.zip", "ada/bob.zip"])
@@ -98,7 +98,7 @@ def test_somebody_who_is_not_on_the_roster_does_not_become_a_member(tmp_path, ki
     assert os.listdir(classroom.folder / "submitted") == ["ada"]
 
 
-@pytest.mark.sampled(test=12)
+@pytest.mark.sampled(test=6, slow=60)
 @HOW
 @pytest.mark.parametrize("name", ["04_tiling-Copy1.ipynb", "final_04_tiling.ipynb", "my solution_04_tiling (2).ipynb", "04_tiling_v2.ipynb",
                                   "notebook.ipynb",
@@ -117,7 +117,7 @@ def stamp(classroom):
     return datetime.fromisoformat(path.read_text(encoding="utf-8").strip())
 
 
-@pytest.mark.sampled(test=12)
+@pytest.mark.sampled(test=6, slow=60)
 @pytest.mark.parametrize(("inside", "beside"), [
     ("ada_2001-01-01T00:00:00Z_04_tiling.ipynb", {}), ("04_tiling_ada_2001-01-01T00:00:00Z.ipynb", {}),
     ("04_tiling.ipynb", {"timestamp.txt": b"2001-01-01 00:00:00 UTC"}), ("ada+04_tiling+2001-01-01 00:00:00 UTC+x/04_tiling.ipynb", {}),
