@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from course_lib.arch import BANKS, WARP
-from course_lib.bench.closing import steps as kernels
 from course_lib.explorables.explorable import Explorable, module_text
 from course_lib.model.banks import services
 from course_lib.run import RunResult, run
@@ -27,7 +26,8 @@ WORD, VECTOR = 4, 16                        # bytes of a float, and of four
 def traced(name: str) -> RunResult:
     """Run one block of a recorded kernel on one tile along K, its first warp traced."""
     ones = np.ones((BLOCK, DEPTH), np.float32)
-    return run(kernels()[name], ones, np.ascontiguousarray(ones.T), backend="sim", trace=[((0, 0, 0), 0)])
+    from course_lib.bench.closing import steps  # not before a picture is asked for: it loads what measures on GPUs
+    return run(steps()[name], ones, np.ascontiguousarray(ones.T), backend="sim", trace=[((0, 0, 0), 0)])
 
 
 def pieces(result: RunResult) -> list[list[list[int]]]:

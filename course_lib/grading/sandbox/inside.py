@@ -101,7 +101,8 @@ def launched(source: str, entry: str, grid: int | list, block: int | list, args:
         "predicted": [[*where, list(widths.items())] for where, widths in facts.predicted.items()],
         "written": [[*where, times] for where, times in facts.written.items()],
         "lines": [[line, counts] for line, counts in report.lines.items()],
-        "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count]
+        "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count,
+                     h.first_copies, h.second_copies]
                     for h in report.hazards],
         "arrays": [[a.name, a.address, a.nbytes, a.itemsize] for a in report.arrays],
         "shared": [[v.name, v.offset, v.nbytes] for v in report.shared],

@@ -171,9 +171,10 @@ def _levels(told, entry, code):
 
 
 def _hazard(row):
-    kind, address, first, second, one, other, block, count = items(row, 8)
+    kind, address, first, second, one, other, block, count, *copies = items(row, 10)
+    first_copies, second_copies = (validated(told, type(told) is bool) for told in copies)
     return simt.Hazard(validated(kind, kind in _HAZARDS), whole(address), whole(first), whole(second), triple(one), triple(other),
-                       triple(block), whole(count))
+                       triple(block), whole(count), first_copies, second_copies)
 
 
 def _record(row):

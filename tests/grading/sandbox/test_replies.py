@@ -18,7 +18,7 @@ SAYS_READY = wire.pack({"ready": 1})
 GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "trace": [], "arrays": [["A", 4096, 16, 4]],
         "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4], "copied": False,
         "predicted": [[3, "LDS", [[32, 1]]]], "written": [[3, "LDS", 1]]}
-HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1]
+HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, False, False]
 RECORD = [0, [0, 0, 0], 0, 1, "ld.global.f32", 1, [-1] * 32, 4, "global"]
 
 
