@@ -81,7 +81,7 @@ class Stages(Explorable):
 
     def static_text(self) -> str:
         return (f"{self.title}: {TILES} steps of a product, each of which needs a tile of A and a tile of B. You choose for how many steps "
-                "there is room in shared memory, and how long a copy is on its way. Run this cell to play it.")
+                "shared memory is large enough, and how long a copy is on its way. Run this cell to play it.")
 
     def static_html(self) -> str:
         cycles, source = latencies("small")[2]
