@@ -74,11 +74,12 @@ extern "C" __global__ void k(int* out) {
                                              ("while (!flag[me - 1]) { }", True)], ids=["right", "told early", "read early", "not waited"])
 @pytest.mark.parametrize("racecheck", [False, True])
 def test_the_last_block_first_shows_who_does_not_wait(line, finds, racecheck):
-    """One block after another each of them is right: what a block reads was left long ago."""
+    """One block after another (by one worker) each of them is right: what a block reads was left long ago."""
     text, me, t = LEAVES.replace(line, ";"), np.arange(1, 8)[:, None], np.arange(64)[None]
     for last_block_first, right in ((False, True), (True, not finds)):
         out = np.full((8, 64), -1, INT)
-        simt.launch(text, "k", 8, 64, [out], racecheck=racecheck, max_steps=200_000, last_block_first=last_block_first)
+        simt.launch(text, "k", 8, 64, [out], racecheck=racecheck, max_steps=200_000, last_block_first=last_block_first,
+                    workers=1)
         assert (out[1:] == 100 * (me - 1) + 64 - t).all() == right
 
 
