@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import threading
 from pathlib import Path
 
@@ -127,9 +126,7 @@ def test_the_library_does_the_same_arithmetic_and_one_multiply_add_more_per_elem
     (row,) = data.readings("library").find(N=N)
     assert row["multiply_adds"] == N**3 + N**2
     assert (row["additions"], row["multiplications"]) == (0, 0)
-    assert "For matrices with N rows and N columns, each of them does N · N · N multiplications and as many additions to form the sums " \
-        "of products, and then N · N more of each" in PROSE
-    assert f"For that one NVIDIA's *profiler* counted, at N = {N}." in PROSE
+    assert "each of the 13 kernels does N · N · N multiplications and as many additions to form the sums of products" in PROSE
 
 
 def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_apart_they_are():
@@ -138,7 +135,6 @@ def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_ap
         done = {kernel: run(kernel, A, B, backend="sim").counters for kernel in RIVALS}
         assert {counters[FFMA] for counters in done.values()} == {side**3 + side**2}, "the product, and alpha times each sum"
         assert {counters[FFMA.replace("ffma", other)] for counters in done.values() for other in ("fadd", "fmul")} == {0}
-        assert re.search(rf"counted what they do, for [^.]*N = {side}\b", PROSE)
     assert len(RIVALS) == 12
     slow, fast = max(map(MS.get, RIVALS)), min(map(MS.get, RIVALS))
     assert (MS["sgemm_swapped"], MS["sgemm_warp_tile"]) == (slow, fast)
@@ -185,7 +181,6 @@ def test_the_prose_says_what_was_recorded():
     assert f"cuBLAS finishes {int(1000 / MS[LIBRARY])} products and the naive kernel {int(1000 / MS['sgemm_naive'])}" in PROSE
     apart = f"{MS['sgemm_naive'] / MS[LIBRARY]:.1f}"
     assert f"The naive kernel takes {apart} times as long as cuBLAS." in PROSE
-    assert f"no factor of {apart}" in PROSE
     closest = min(RIVALS, key=MS.get)
     assert f"reaches {100 * MS[LIBRARY] / MS[closest]:.0f} % of the library's speed in this recording. It is in lesson 15" in PROSE
     assert NAMES[closest] == "warp tile"
@@ -193,23 +188,6 @@ def test_the_prose_says_what_was_recorded():
     assert set(slower) == {"swapped", "coalesced"}
     assert f"*swapped* takes {slower['swapped']:.1f} times as long as the naive kernel, and" in PROSE
     assert f"takes {slower['coalesced']:.1f} times as long." in PROSE
-
-
-def test_later_recordings_read_the_clock_and_the_librarys_time_differs():
-    closing, together = (data.readings(name) for name in ("closing", "together"))
-    day = int(data.load("ladder").date[-2:])
-    assert [int(found.date[-2:]) - day for found in (together, closing)] == [3, 6], "three days later, six days later"
-    again = {row["kernel"]: row["median_s"] for row in closing.find(N=N) if row["kernel"] in NAMES}
-    library = 1e3 * again[LIBRARY] / MS[LIBRARY]
-    assert f"Six days later both were timed again. The library took {100 * (library - 1):.1f} % longer that day, and *warp tile* reached " \
-        f"{100 * again[LIBRARY] / again['sgemm_warp_tile']:.0f} %." in PROSE
-    tiles = {kernel: recorded_product(kernel).parameters for kernel in NAMES}
-    read = [row for row in together.find(N=N) if row["parameters"] == tiles.get(row["kernel"])]
-    assert len({row["kernel"] for row in read} | set(again)) == 12
-    clocks = [row["clock_mhz"] for row in closing.find(N=N) if row["kernel"] in NAMES] + [row["mhz"] for row in read]
-    assert "When twelve of the 13 kernels were timed again three and six days later, the clock was read, too" in PROSE
-    assert f"it ran at {min(clocks):,} to {max(clocks):,} MHz" in PROSE
-    assert f"a difference of {100 * (max(clocks) / min(clocks) - 1):.1f} %" in PROSE
 
 
 def test_the_notes_and_the_front_page_say_what_was_recorded():
@@ -231,16 +209,12 @@ def test_the_notes_and_the_front_page_say_what_was_recorded():
 def test_the_prose_and_the_notes_say_how_the_order_was_recorded():
     order, gpu = data.readings("filling"), device("H200")
     fills = {row["kernel"]: np.sort(row["filled_us"]) / row["watched_us"] for row in order.rows}
-    assert f"was recorded, too, on an H200 on {order.date}." in PROSE
     assert order.device == f"NVIDIA {gpu.name}"
-    assert f"on one of the GPU's {gpu.sms} *[multiprocessors]" in PROSE
-    assert f"It read one element for each of the {SIDE} × {SIDE} cells, again and again" in PROSE
     assert f"Each small cell of a square stands for {N // SIDE} × {N // SIDE} elements of C." in PROSE
     assert len(fills[LIBRARY]) == SIDE**2
     assert f"(H200, {order.date}; a block of threads on one multiprocessor read {SIDE} × {SIDE} elements of C" in NOTES
     longer = max(row["watched_us"] / row["alone_us"] - 1 for row in order.rows)
     assert f"took at most {100 * longer:.1f} % longer beside it" in NOTES
-    assert f"Beside it, the kernels took at most {100 * longer:.1f} % longer." in PROSE
     begins = {lane["name"]: lane["begins"] for lane in states()["lanes"]}
     assert {name for name, side in begins.items() if side == "left"} == {"swapped", "cuBLAS"}
     assert "Eleven kernels do. Choose *swapped*" in NOTES
@@ -258,15 +232,14 @@ def test_no_recording_is_faster_than_the_modelled_limit():
     assert 1e3 * start.least_s() < min(MS.values())
     gpu = device("H200")
     assert gpu.peak_gflops == pytest.approx(132 * 128 * 2 * 1.98)
-    assert PROSE.count(f"{gpu.peak_gflops:,.0f} billion operations per second") == 2
-    assert f"an H200 has {gpu.sms} multiprocessors with {gpu.cores_per_sm} *cores* each" in PROSE
+    assert f"can do at most {gpu.peak_gflops:,.0f} billion of them per second" in PROSE
+    assert f"{gpu.peak_gflops:,.0f} billion operations per second" in PROSE
+    assert f"an H200 has {gpu.sms} [multiprocessors](glossary.md#multiprocessor) (*SMs*) with {gpu.cores_per_sm} *cores* each" in PROSE
     assert f"an H200 can hold up to {gpu.sms * gpu.threads_per_sm:,} of them" in PROSE
     assert f"{gpu.clock_mhz / 1000:.2f} billion times per second" in PROSE
     assert f"at least {1e3 * start.least_s():.2f} ms" in PROSE
     assert f"{gpu.bandwidth_gb_s:,.0f} GB/s · 2 / 8 = {gpu.bandwidth_gb_s * 2 / 8:,.0f} billion" in PROSE
-    gflops, ms = recorded_product("sgemm_naive").gflops, f"{MS['sgemm_naive']:.1f}"
-    assert f"does 2 · 4096³ operations in {ms} ms, which is about {round(gflops, -2):,.0f} billion per second" in PROSE
-    assert round(2e-6 * N**3 / float(ms), -2) == round(gflops, -2), "whoever divides by the rounded time gets the same"
+    assert f"The naive kernel reaches about {round(recorded_product('sgemm_naive').gflops, -2):,.0f} billion." in PROSE
 
 
 def test_the_readers_own_time_stands_beside_the_recorded_ones():
