@@ -72,7 +72,7 @@ def test_the_bars_are_the_scoreboards_numbers():
 
 def test_the_profiler_counted_the_default_tile():
     assert set(kernels.get("sgemm_tiled").check().values()) == {32}
-    assert "It was run on one tile only, the one that `sgemm_tiled` has by default: 32 × 32." in PROSE
+    assert "N = 1024 and with tiles of 32 × 32" in PROSE
 
 
 def test_the_lecturers_lines_make_a_right_kernel():
@@ -216,19 +216,14 @@ def test_the_prose_says_what_was_recorded():
         ("sgemm_naive", 16), ("sgemm_tiled", 16), ("sgemm_tiled", 32), ("cuBLAS", 0)))
     for said in (f"in {1e3 * naive:.1f} ms on an H200", f"cuBLAS, needs {1e3 * library:.1f} ms", f"we reach {100 * library / naive:.1f} %",
                  f"loads 8 times fewer sectors than the naive one, and is {naive / tile16:.2f} times faster",
-                 f"and is {naive / tile32:.2f} times faster than that",
-                 f"With it we reach {100 * library / tile16:.1f} %", f"we gain {100 * (naive / tile16 - 1):.0f} %",
-                 f"tiling gains {100 * (times.INITIAL[-1] / times.TILING[-1] - 1):.0f} %"):
+                 f"and is no faster than that: {naive / tile32:.2f} times",
+                 f"we gain {100 * (naive / tile16 - 1):.0f} %", f"tiling gains {100 * (times.INITIAL[-1] / times.TILING[-1] - 1):.0f} %"):
         assert said in PROSE, said
 
 
 def test_halving_the_sectors_again_does_not_help_at_4096():
     tile16, tile32 = (times.recorded_product("sgemm_tiled", T, 4096).median_s for T in (16, 32))
     assert tile32 > tile16
-    small = [times.recorded_product("sgemm_tiled", T, 1024).median_s for T in (16, 32)]
-    assert f"the larger tile takes {1e6 * (small[0] - small[1]):.0f} µs less" in PROSE
-    shown = [int(row[1]) for row in tiling.limits().rows]
-    assert shown[0] - shown[1] == round(1e6 * (small[0] - small[1])), "as the table has it"
 
 
 def test_no_modelled_limit_stands_above_a_recorded_time():
@@ -271,10 +266,9 @@ def test_the_traffic_is_sixteen_times_less_for_l1_and_the_same_for_dram():
 
 def test_the_first_cache_answers_most_of_what_the_naive_kernel_asks_for_again():
     naive, tiled = (tuple(map(float, row[1:3])) for row in tiling.traffic().rows)
-    assert f"the first of them answered {100 * (1 - naive[1] / naive[0]):.0f} % of the sectors" in PROSE
+    assert f"the first of them had {100 * (1 - naive[1] / naive[0]):.0f} % of the sectors" in PROSE
     saved, behind = naive[0] - tiled[0], naive[1] - tiled[1]
     assert behind < 0.1 * saved, "most of what tiling saves would have come from this cache"
-    assert f"tiles of 32 × 32 load 16 times fewer sectors, and are {times.gain('sgemm_tiled', 32, times.N_MODELLED)} times faster" in PROSE
 
 
 def test_a_deeper_tile_changes_nothing_from_eight_up():
