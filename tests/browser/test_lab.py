@@ -156,7 +156,7 @@ def test_lesson_05_runs_and_leading_dimensions_move_the_bytes():
 
 
 @pytest.mark.exhaustive
-def test_lesson_08_runs_and_a_taller_thread_has_more_outputs_and_needs_fewer_wavefronts():
+def test_lesson_08_runs_and_a_taller_thread_has_more_outputs():
     from tools.browser import open_lesson
 
     with open_lesson(ROOT / "notebooks" / "08_register_blocking.ipynb") as lesson:
