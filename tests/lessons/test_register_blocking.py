@@ -209,7 +209,7 @@ def test_the_same_code_is_slower_with_fewer_warps_and_more_outputs_are_faster_wi
     assert max(most) == 16, "the shortest line"
     assert min(min(taken.values()) for taken in lines.values()) == most[16], "and the shortest time"
     assert f"it takes {register_blocking.time_with(outputs=1, warps=64)} ms" in PROSE
-    assert f"8 × 8 takes {most[16]:.1f} ms" in PROSE
+    assert f"8 × 8 takes {most[16]:.1f} ms here" in PROSE
     assert register_blocking.time_with(outputs=1, warps=16) == 42.7
     assert "8 × 8: 6.6 with 8, 4.7 with 16." in register_blocking.warps_and_outputs().alt
     kept = f"keeps only {100 * one[64] / one[16]:.0f} % of its speed"
