@@ -115,7 +115,7 @@ def test_the_figure_shows_eight_red_values_in_three_sectors_and_in_one():
 def test_every_sector_of_the_pixels_has_values_of_all_three_colours():
     assert [{number % 3 for number in range(8 * sector, 8 * sector + 8)} for sector in range(3)] == [{0, 1, 2}] * 3
     assert 32 * 3 * 4 == 12 * 32, "32 pixels fill 12 sectors"
-    said("the 32 pixels of a warp fill 12 sectors")
+    said("The 32 pixels of a warp fill 12 sectors")
 
 
 def test_a_piece_of_64_bytes_brings_two_wanted_floats_with_stride_8_and_one_with_16():
@@ -183,9 +183,10 @@ def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
     assert us("tiled", 4096) / us("along", 4096) == pytest.approx(0.97, abs=0.007), "the last 3 %"
     assert coalescing.line_29_ms() == 18.3
     assert f"the same, line 29 changed: {coalescing.line_29_ms()}" in repr(coalescing.line_29_chart())
-    asked = [data.readings("coalescing").find(what="count", variant=v, TILE=16, padding=0)[0]["l2_sectors_read"] for v in ("down", "along")]
-    said(f"only {100 * (1 - asked[1] / asked[0]):.0f} % fewer sectors")
-    assert {"1": f"{asked[0] / 1e6:.1f}", "2": f"{asked[1] / 1e6:.1f}"} == {"1": "14.7", "2": "13.5"}
+    down, along = (data.readings("coalescing").find(what="count", variant=v, TILE=16, padding=0)[0] for v in ("down", "along"))
+    said(f"only {100 * (1 - along['l2_sectors_read'] / down['l2_sectors_read']):.0f} % fewer sectors")
+    in_vain = down["load_sectors"] - along["load_sectors"]
+    assert down["l2_sectors_read"] - along["l2_sectors_read"] < 0.1 * in_vain, "most of them were in the L1"
     down, along = us("down", 4096), us("along", 4096)
     assert f"{down / along:.2f} times as long as with line 29 alone changed: {down / 1e3:.1f} instead of {along / 1e3:.1f} ms" in \
         " ".join(LECTURE.split())
