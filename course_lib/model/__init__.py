@@ -12,7 +12,7 @@ from course_lib.model.occupancy import Occupancy, occupancy
 from course_lib.model.old_banks import bank_table, half_warp_steps, kepler_wavefronts
 from course_lib.model.operands import OperandReads, operand_reads
 from course_lib.model.roofline import attainable, elements_per_second, knee, operations_per_element, peak
-from course_lib.model.segments import bus_bytes, column_efficiencies, effective_bandwidth, padded, transactions, useful_share
+from course_lib.model.segments import bus_bytes, column_efficiencies, effective_bandwidth, padded, transactions
 from course_lib.model.speedup import amdahl, least_share, saved_ms, serial_share
 from course_lib.model.sweep import ThreadSweep, read_sweep
 from course_lib.model.tiles import blocks
@@ -73,7 +73,6 @@ __all__ = [
     "threads_in_flight",
     "timeline",
     "transactions",
-    "useful_share",
     "warps_to_hide",
     "waves",
 ]

@@ -138,16 +138,6 @@ def effective_bandwidth(ld: int, today: bool = False) -> Fraction:
     return sum(shares, Fraction(0)) / len(shares)
 
 
-def useful_share(ld: int, today: bool = False) -> Fraction:
-    """Return useful bytes over moved bytes of all columns together: what a clock would show, below the average of shares.
-
-    >>> useful_share(64 + 8), round(float(useful_share(64 + 4)), 4)
-    (Fraction(4, 5), 0.6667)
-    """
-    shares = column_efficiencies(ld, today)
-    return len(shares) / sum((1 / share for share in shares), Fraction(0))
-
-
 def padded(n: int, unit: int) -> int:
     """Round a leading dimension up to a multiple of `unit`.
 

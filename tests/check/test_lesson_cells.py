@@ -65,9 +65,7 @@ def test_lesson_04_is_broken_by_a_missing_first_barrier_and_by_an_early_return()
 @pytest.mark.slow
 @pytest.mark.parametrize("repaired", [False, True])
 def test_lesson_08_keeps_its_sums_in_memory_until_the_loop_is_unrolled(repaired):
-    text, _, prose = lesson("08", "column")
-    assert "Put a `1` behind the `#pragma unroll` above the inner loop" in " ".join(prose.split())
-    assert "reports 32 bytes per thread in local memory" in " ".join(prose.split())
+    text, *_ = lesson("08", "column")
     report = check(text if repaired else text.replace("#pragma unroll", "#pragma unroll 1", 1))
     assert report.right
     assert [(f.kind, f.lesson) for f in report.findings] == [("local memory", "lesson 08, Register blocking")] * (not repaired)

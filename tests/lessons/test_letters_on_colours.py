@@ -5,7 +5,6 @@ import pytest
 
 from course_lib.lessons.bank_conflicts.in_memory import rows_in_banks
 from course_lib.lessons.coalescing.layouts import layouts, pieces
-from course_lib.lessons.coalescing.transfers import transfers
 from course_lib.lessons.cpu.recorded import climb
 from course_lib.lessons.first_kernel.plan import plan
 from course_lib.lessons.first_kernel.surplus import surplus
@@ -44,7 +43,6 @@ PICTURES = {
     "threads": lambda: render(draw_threads(16), "threads"),
     "climb": climb, "plan": plan, "surplus": surplus, "layouts": layouts, "pieces": pieces,
     "banks": rows_in_banks, "one change": one_change,
-    "transfers": lambda: render(transfers(256 + 4 * np.arange(32)), "transfers"),
 }
 
 

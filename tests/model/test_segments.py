@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.model import InputError, bus_bytes, effective_bandwidth, sectors, transactions, useful_share
+from course_lib.model import InputError, bus_bytes, effective_bandwidth, sectors, transactions
 from course_lib.model.segments import column_efficiencies, padded
 
 LANES = np.arange(32)
@@ -68,7 +68,7 @@ def test_chiens_columns():
 def test_padding_to_16_never_wastes_and_to_8_a_sixth_at_most(ld):
     assert effective_bandwidth(padded(ld, 16)) == 1
     assert effective_bandwidth(padded(ld, 8)) >= Fraction(5, 6)
-    assert useful_share(ld) <= effective_bandwidth(ld) <= 1
+    assert effective_bandwidth(ld) <= 1
     assert effective_bandwidth(padded(ld, 8), today=True) == 1
 
 

@@ -8,7 +8,5 @@ LEADING = (64, 65, 68, 72, 80)         # floats from one column to the next: 64 
 
 def old_and_new() -> Table:
     """Return, for several paddings, the wanted share of what a warp moves that reads 32 floats of each column."""
-    rows = [(lda, f"{float(model.effective_bandwidth(lda)):.4f}", f"{float(model.useful_share(lda)):.4f}",
-             f"{float(model.useful_share(lda, today=True)):.4f}") for lda in LEADING]
-    header = ("lda", "GT200, as Chien averages", "GT200, of all bytes", "sectors, of all bytes")
-    return Table(header, rows, "Wanted share of the moved bytes, computed")
+    rows = [(lda, *(f"{float(model.effective_bandwidth(lda, today=today)):.4f}" for today in (False, True))) for lda in LEADING]
+    return Table(("lda", "GT200", "sectors, today"), rows, "Wanted share of the moved bytes, on average over the columns; computed")

@@ -7,7 +7,7 @@ from course_lib.data import Record
 from course_lib.data.documents import LEE_GPU
 from course_lib.errors import CourseError
 from course_lib.lessons.coalescing import experiments
-from course_lib.lessons.coalescing.experiments import product_counts, product_us
+from course_lib.lessons.coalescing.experiments import product_us
 from course_lib.plots import Picture, Table, bars, render, source_listing, style
 from course_lib.run import LaunchResult, RunResult, run
 from course_lib.widgets.compute import evaluate, inputs
@@ -72,10 +72,6 @@ def beside_uncoalesced(launch: LaunchResult, name: str = "your kernel") -> Table
     return Table(("", UNCOALESCED, name), [*loads, per_request], f"{N_COUNTED} × {N_COUNTED} matrices, simulated")
 
 
-# Kernels of the optional section: what they are called there, what the recording calls them, and how B and its tile are treated.
-RUNGS = (("kernel 1", "down", "down its columns", "no", "yes"), ("kernel 1, line 29 changed", "along", "along its rows", "no", "yes"),
-         ("kernel 2", "tiled", "along its rows", "no", "no"), ("kernel 3", "along, transposed, padded", "along its rows", "yes", "yes"),
-         ("kernel 4", "along, transposed", "along its rows", "yes", "no"))
 LADDER = (("naive", "naive"), ("tiled, B read down its columns", "down"), ("the same, line 29 changed", "along"),
           ("tiled, as in lesson 04", "tiled"))
 
@@ -106,37 +102,6 @@ def line_29_chart() -> Picture:
     return render(ax, "Bars of milliseconds. " + "; ".join(f"{name}: {ms:.1f}" for name, ms in times.items()) + ".")
 
 
-def asked_of_l2() -> float:
-    """Return the millions of sectors, to one decimal, that the L1 asked of the L2 at N = 1024, with line 29 changed.
-
-    >>> asked_of_l2()
-    13.5
-    """
-    return round(product_counts("along")[1], 1)
-
-
-def behind_l1() -> Table:
-    """Return what the naive kernel, and the tiled one with its old and its new line 29, asked of both caches, and what they took."""
-    rows = []
-    for name, variant in LADDER[:3]:
-        l1, l2, _ = product_counts(variant)
-        rows.append((name, f"{l1:.1f}", f"{l2:.1f}", f"{product_us(variant):.0f}"))
-    header = ("kernel, blocks of 16 × 16", "sectors asked of the L1, millions", "sectors that the L1 asked of the L2, millions", "µs")
-    return Table(header, rows, f"1024 × 1024 matrices, sectors counted by Nsight Compute. {experiments.label()}")
-
-
-def between() -> Table:
-    """Return five kernels that differ in how B is loaded and in how its tile lies in shared memory: what is counted, and the times."""
-    rows = []
-    for name, variant, *how in RUNGS:
-        l1, l2, wavefronts = product_counts(variant)
-        rows.append((name, *how, f"{l1:.1f}", f"{l2:.1f}", f"{wavefronts:.1f}", f"{product_us(variant):.0f}", f"{product_ms(variant):.1f}"))
-    header = ("kernel", "B is read", "tile transposed", "padded", "sectors asked of the L1", "of the L2", "passes", "µs, N = 1024",
-              "ms, N = 4096")
-    return Table(header, rows, "Tiles of 16 × 16. Sectors, and passes of shared memory: millions at N = 1024, counted by Nsight Compute. "
-                               f"{experiments.label()}")
-
-
 def scoreboard() -> Table:
     """Return the ladder so far: sectors per multiply-add, time, and speed in percent of the library's."""
     simulated = {"naive": counted("sgemm_naive"), "down": counted(UNCOALESCED), "along": run(line_29_changed(), *square(), backend="sim"),
@@ -156,5 +121,6 @@ def slides() -> Table:
     ours = (UNCOALESCED, "sgemm_coalesced", "sgemm_padded")
     rows = [(n, f"{tiling[n]:.2f}", f"{coalescing[n]:.2f}", *(f"{1e3 * recorded_product(kernel, n).seconds:.3g}" for kernel in ours))
             for n in SIZES]
-    header = ("N", "slides: Tiling, s", "slides: Coalescing, s", "kernel 1, ms", "kernel 4, ms", "kernel 3, ms")
-    return Table(header, rows, f"Slides: GTX 690. Kernels of the lesson: {label()}")
+    header = ("N", "slides: Tiling, s", "slides: Coalescing, s", "line 29, ms", "the slides' repair, ms",
+              "with an unused float per row, ms")
+    return Table(header, rows, f"Slides: GTX 690. Kernels with tiles of 16 × 16: {label()}")

@@ -3,11 +3,10 @@
 from typing import Any
 
 from course_lib import data
-from course_lib.arch import DEFAULT_DEVICE, WARP
+from course_lib.arch import DEFAULT_DEVICE
 from course_lib.data import Record
 from course_lib.lessons.register_blocking.counts import KERNEL, wavefronts
 from course_lib.model import occupancy
-from course_lib.model.rounds import SCHEDULERS, rounds
 from course_lib.plots import Table
 from course_lib.run import footprint
 from course_lib.widgets.compute import evaluate
@@ -40,28 +39,9 @@ def fewer_wavefronts() -> Table:
     first, second = (data.readings("traffic").find(kernel=kernel, N=N_PROFILED)[0] for kernel in PAIR)
     factors = second["l1_sectors_read"] / first["l1_sectors_read"], second["instructions"] / first["instructions"]
     rows.append(_row("sgemm_block → sgemm_ilp", (PAIR[0], {}), (PAIR[1], {}), factors))
-    header = ("what is changed", "warps per multiprocessor", "load sectors", "instructions", "wavefronts", "time",
-              "ms more, from the wavefronts alone", "ms more, recorded")
+    header = ("from the first kernel to the second", "load sectors", "instructions", "wavefronts", "time")
     return Table(header, rows, f"Times at N = {N_TIMED}, {data.load('padding').label}, of the last row {data.readings('together').date}; "
                  f"counts simulated at N = {N_COUNTED}, but sectors and instructions of the last row by a profiler at N = {N_PROFILED}")
-
-
-def one_or_four() -> Table:
-    """Return a table of two recorded kernels with the same tile of C: one output per thread, and a column of four."""
-    rows = []
-    for name, kernel in zip(("sgemm_block: 1 output", "sgemm_ilp: 4 in a column"), PAIR, strict=True):
-        counted = evaluate(*at_counted((kernel, {})), backend="sim")
-        sectors = counted.count("sectors") / N_COUNTED**3
-        rows.append((name, footprint(kernel).occupancy.warps, sectors, wavefronts(counted), 1e3 * recorded_seconds(kernel, {})))
-    (_, *first), (_, *second) = rows
-    said: list[tuple[Any, ...]] = [
-        (name, warps, f"{sectors:.4f}", f"{waves:.3f}", f"{time:.1f}") for name, warps, sectors, waves, time in rows]
-    said.append(("second, in times the first", *(f"{b / a:.2f}" for a, b in zip(first, second, strict=True))))
-    header = ("kernel", "warps per multiprocessor", "load sectors per multiply-add",
-              "wavefronts, loads and stores, per multiply-add of a warp", "ms")
-    told = [data.in_turns(kernel) for kernel in PAIR]
-    return Table(header, said, f"Tiles of 32 × 32; N = {N_TIMED}, {data.readings('together').label}, {data.spread(told)}, to "
-                 f"{data.clocks(told)}; sectors and wavefronts simulated at N = {N_COUNTED}, warps modelled for H200")
 
 
 def at_counted(kernel: tuple[str, dict[str, int]]) -> tuple[str, int, dict[str, int]]:
@@ -71,20 +51,9 @@ def at_counted(kernel: tuple[str, dict[str, int]]) -> tuple[str, int, dict[str, 
 
 def _row(name: str, before: tuple[str, dict[str, Any]], after: tuple[str, dict[str, Any]], factors: tuple[float, float]) -> tuple[str, ...]:
     both = (before, after)
-    alone = [milliseconds(wavefronts(evaluate(*at_counted(kernel), backend="sim"))) for kernel in both]
-    warps = [footprint(kernel, **tile).occupancy.warps for kernel, tile in both]
-    times = [1e3 * recorded_seconds(kernel, tile) for kernel, tile in both]
-    changes = (*factors, alone[1] / alone[0], times[1] / times[0])
-    return (name, f"{warps[0]} → {warps[1]}", *(f"×\N{NO-BREAK SPACE}{factor:.2f}" for factor in changes),
-            f"{alone[1] - alone[0]:+.1f}".replace("-", "−"), f"{times[1] - times[0]:+.1f}".replace("-", "−"))
-
-
-def milliseconds(waves: float) -> float:
-    """Return how long shared memory is busy at N = 4096 with so many wavefronts per multiply-add of a warp.
-
-    One per cycle and multiprocessor, at the GPU's highest clock.
-    """
-    return 1e3 * waves * N_TIMED**3 / WARP / (DEFAULT_DEVICE.sms * 1e6 * DEFAULT_DEVICE.clock_mhz)
+    waves = [wavefronts(evaluate(*at_counted(kernel), backend="sim")) for kernel in both]
+    times = [recorded_seconds(kernel, tile) for kernel, tile in both]
+    return (name, *(f"×\N{NO-BREAK SPACE}{factor:.2f}" for factor in (*factors, waves[1] / waves[0], times[1] / times[0])))
 
 
 def times_by_warps(n: int = N_TIMED) -> dict[int, dict[int, float]]:
@@ -114,21 +83,3 @@ def crowd(record: Record) -> tuple[int, int]:
     shared = record.dynamic_shared + taken.resources.static_shared_bytes
     fits = occupancy(DEFAULT_DEVICE, taken.threads, taken.resources.registers, shared)
     return fits.warps, shared * fits.blocks
-
-
-def picture_beside_recording() -> Table:
-    """Return a table of the picture's model and of a microbenchmark on an H200 with one word of shared memory per multiply-add.
-
-    The microbenchmark (`micro_fma_shared`) is a chain of multiply-adds, each with an operand from shared memory. Its loads do not wait for
-    a round to end.
-    """
-    rows = []
-    for row in data.readings("micro").find(kernel="micro_fma_shared"):
-        warps, rest = divmod(row["threads"], 32 * SCHEDULERS)
-        if rest or not warps:
-            continue
-        seen = rounds(warps, 4, 4, start=1280, cycles=1600)
-        rows.append((warps, f"{seen.multiply_adds / seen.cycles:.1%}", f"{1 / (SCHEDULERS * row['per_warp']):.1%}"))
-    header = ("warps per scheduler", "picture, 2 × 2 outputs", "microbenchmark")
-    return Table(header, rows, "Cycles in which a scheduler starts a multiply-add, with one word of shared memory per multiply-add; "
-                 f"microbenchmark {data.readings('micro').label}")

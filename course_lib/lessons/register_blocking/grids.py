@@ -4,8 +4,7 @@ from course_lib.errors import CourseError
 from course_lib.plots import Table
 from course_lib.run import LaunchResult
 
-COUNTED = (("multiply-adds", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"),
-           ("wavefronts of shared loads", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"),
+COUNTED = (("wavefronts of shared loads", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"),
            ("load sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"))
 
 

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 
 from course_lib import data
-from course_lib.arch import device
 from course_lib.lessons.unrolling import ballast
-from course_lib.lessons.unrolling.counts import FACTORS, two_decimals
+from course_lib.lessons.unrolling.counts import two_decimals
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 N_TIMED = 4096
 BEFORE = "#666b70"                                # a grey that white letters can be read on
-ISSUED_PER_CYCLE, SERVED_PER_CYCLE = 4, 1         # instructions of warps, and wavefronts of shared memory, of an SM; CC 9.0
+SCORED = (1, 2, 4, 16)                            # UNROLL of the scoreboard: the copy has the counts of the course's kernel
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def scoreboard() -> Table:
     """Return, for every UNROLL of `ballast.cu`, both counts, the recorded time and the speed in percent of the library's."""
     library = 1e3 * data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
     rows = [(item.name, two_decimals(item.instructions), f"{item.wavefronts:g}", f"{item.ms:.1f}", f"{library / item.ms:.1%}")
-            for item in map(copied, FACTORS)]
+            for item in map(copied, SCORED)]
     rows.append(("NVIDIA's library, cuBLAS", "", "", f"{library:.1f}", "100.0%"))
     header = ("kernel", "instructions per multiply-add", "wavefronts per multiply-add", "ms", "speed, % of cuBLAS")
     caption = (f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.readings('ballast').label}; a second recording differs by "
@@ -57,15 +56,15 @@ def pairs() -> dict[str, tuple[Measured, Measured]]:
     return {"A third fewer instructions": (copied(4), copied(16)), "More wavefronts": (copied(16), copied(16, ways=2))}
 
 
-def more_pairs() -> dict[str, tuple[Measured, Measured]]:
-    """Return two more such pairs; in the second, additions that nobody needs make up for the instructions that unrolling saves."""
-    return {"A quarter fewer instructions": (copied(1), copied(2)), "A quarter fewer wavefronts": (copied(2), copied(4, extra=2))}
+def fewer() -> dict[str, tuple[Measured, Measured]]:
+    """Return one more such pair, in which additions that nobody needs make up for the instructions that unrolling saves."""
+    return {"A quarter fewer wavefronts": (copied(2), copied(4, extra=2))}
 
 
 @style.styled
 def bars(found: dict[str, tuple[Measured, Measured]]) -> Picture:
     """Draw the recorded times of pairs as bars, in each bar both counts."""
-    ax, told, y = style.axes(width=9.6, height=2.9), [], 0.0
+    ax, told, y = style.axes(width=9.6, height=1.45 * len(found)), [], 0.0
     for heading, both in found.items():
         ax.text(-0.2, y, heading, weight="bold", va="center", fontsize=12)
         words = []
@@ -81,7 +80,7 @@ def bars(found: dict[str, tuple[Measured, Measured]]) -> Picture:
         y += 1.35
     ax.set(xlim=(-8.2, 29), ylim=(y - 0.6, -0.7))
     ax.axis("off")
-    return render(ax, "Two pairs of bars, recorded times. Counts per multiply-add of a warp. " + ". ".join(told) + ".")
+    return render(ax, "Pairs of bars, recorded times. Counts per multiply-add of a warp. " + ". ".join(told) + ".")
 
 
 def one_change() -> Picture:
@@ -89,23 +88,6 @@ def one_change() -> Picture:
     return bars(pairs())
 
 
-def more_changes() -> Picture:
-    """Draw `more_pairs`."""
-    return bars(more_pairs())
-
-
-def least(per_multiply_add: float, per_cycle: int) -> float:
-    """Return the seconds that the H200's multiprocessors need at least for so many operations per multiply-add of a warp."""
-    gpu = device("H200")
-    return N_TIMED**3 / 32 / gpu.sms * per_multiply_add / per_cycle / (1e6 * gpu.clock_mhz)
-
-
-def limits() -> Table:
-    """Return the recorded time beside the least that issuing and shared memory take for their shares, modelled for the timed code."""
-    rows = []
-    for item in map(copied, FACTORS):
-        parts = (least(item.instructions, ISSUED_PER_CYCLE), least(item.wavefronts, SERVED_PER_CYCLE))
-        rows.append((item.name, f"{item.ms:.1f}", *(f"{1e3 * seconds:.1f}" for seconds in parts)))
-    header = ("kernel", "recorded, ms", "issuing instructions alone, ms", "shared memory alone, ms")
-    caption = f"{N_TIMED} × {N_TIMED} matrices: {data.readings('ballast').label}, and the least that each part needs, modelled for H200"
-    return Table(header, rows, caption)
+def fewer_wavefronts() -> Picture:
+    """Draw `fewer`."""
+    return bars(fewer())

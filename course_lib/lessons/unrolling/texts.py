@@ -1,12 +1,9 @@
 """One line of the kernel three times: CUDA C, PTX and SASS, as the compiler links them."""
 
-import re
-from dataclasses import dataclass
-
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from course_lib.lessons.unrolling.counts import KERNEL, TILE
-from course_lib.plots import LinkedCode, Table, linked_code, render, style
+from course_lib.plots import LinkedCode, linked_code, render, style
 from course_lib.plots.picture import Picture
 
 LINE = "acc += As[ty][k] * Bs[k][tx];"
@@ -41,52 +38,3 @@ def three_texts() -> Picture:
     ax.set(xlim=(-0.05, 12.35), ylim=(-0.1, 2.6))
     ax.axis("off")
     return render(ax, ALT)
-
-
-@dataclass(frozen=True)
-class SharedLoad:
-    """A load from shared memory: its text, its base register, the offset in bytes, and how many words it brings."""
-
-    text: str
-    base: str
-    offset: int
-    words: int
-
-
-def shared_load(text: str) -> SharedLoad:
-    """Read an `ld.shared` of PTX, whose offset is decimal, or an `LDS` of SASS, whose offset is hexadecimal.
-
-    >>> shared_load("LDS.64 R4, [R18+-0x8]").offset, shared_load("ld.shared.f32 %f18, [%r45+-8];").offset
-    (-8, -8)
-    """
-    address = re.search(r"\[([^+\]]+)(?:\+([^\]]+))?\]", text)
-    if address is None:
-        raise ValueError(f"no load from shared memory: {text}")
-    base, offset = address.groups()
-    bits = re.match(r"LDS\.(64|128)", text)
-    return SharedLoad(text, base, int(offset or "0", 0), int(bits[1]) // 32 if bits else 1)
-
-
-def by_array(lines: list[str]) -> dict[str, list[SharedLoad]]:
-    """Return the loads of `As`, whose words are neighbours, and of `Bs`, whose words are a row apart; each by its offsets."""
-    loads = [shared_load(text) for text in lines if not text.lower().startswith(("fma", "ffma"))]
-    bases: dict[str, list[SharedLoad]] = {load.base: [] for load in loads}
-    for load in sorted(loads, key=lambda load: load.offset):
-        bases[load.base].append(load)
-    near, far = sorted(bases.values(), key=lambda found: found[-1].offset - found[0].offset)
-    return {"As": near, "Bs": far}
-
-
-def two_texts(factor: int = 4) -> Table:
-    """Return a table of the loads and multiply-adds of the line: each of PTX, and beside it what it became in SASS."""
-    ptx, sass = of_line(linked_code(KERNEL, TILE=TILE, UNROLL=factor))
-    before, after, rows = by_array(ptx), by_array(sass), []
-    for array, index in (("As", "[ty][k{}]"), ("Bs", "[k{}][tx]")):
-        for k, load in enumerate(before[array]):
-            found = next(new for new in after[array] if new.offset <= load.offset < new.offset + 4 * new.words)
-            became = found.text if found.offset == load.offset else "  (comes with the line above)"
-            rows.append((array + index.format(f" + {k}" if k else ""), load.text, became))
-    adds = [[text for text in lines if text.lower().startswith(("fma", "ffma"))] for lines in (ptx, sass)]
-    rows += [("multiply-add", *both) for both in zip(*adds, strict=True)]
-    caption = f"Line 34 of {KERNEL} with UNROLL = {factor}: {len(ptx)} instructions of PTX, {len(sass)} of SASS"
-    return Table(("what for", "PTX", "SASS"), rows, caption, mono=(0, 1, 2))
