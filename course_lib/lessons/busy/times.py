@@ -48,7 +48,7 @@ def shares_recorded(tile: str = "128 × 128") -> Table:
         steps = [busiest_steps(N, row["blocks"], tile) for row in (whole, even)]
         rows.append((N, whole["blocks"], f"{steps[0]} → {steps[1]}", f"{steps[0] / steps[1]:.1f}",
                      *(f"{1e6 * row['median_s']:.0f}" for row in (whole, even)), f"{whole['median_s'] / even['median_s']:.1f}"))
-    header = ("N", "tiles", "k-steps of the busiest", "times fewer", "whole tiles, µs", "even shares, µs", "times faster")
+    header = ("N", "tiles", "k-steps of the busiest", "times fewer", "whole tiles, µs", "even shares, µs", "times as fast")
     return Table(header, rows, f"sgemm_stream_k, tiles of {tile}, one block on a multiprocessor at a time; "
                  f"{data.readings('sharing').label}")
 
