@@ -1,7 +1,7 @@
 """Lesson 15's steps from `sgemm_2d_tile` to the library: the kernels between, and their measurement beside cuBLAS in one process.
 
-Nine of them are one text, `fed.cu`, in which one or two things are changed: where the lanes of a warp lie, when the next tiles are asked
-for, whether the loop over k is unrolled, and the order of the products. `python -m tools record closing` measures all of them.
+Four of them are one text, `fed.cu`, in which one thing is changed: where the lanes of a warp lie, or the order of the products.
+`python -m tools record closing` measures all of them.
 """
 
 import ctypes
@@ -33,19 +33,9 @@ WIDE_LANES = (                             # each row of the block's threads is 
     (ROW, ""), (COL, ""), (FIRST_ROW, "const int row = t / 16 * 8;"), (FIRST_COL, "const int col = t % 16 * 8;"),
     ("&As[k][row + 32]", "&As[k][row + 4]"), ("&Bs[k][col + 16]", "&Bs[k][col + 4]"), (STORED, "r = row0 + row + i, c = col0 + col + j;"))
 PLAIN_LANES = ((ROW, "const int lane_row = lane / 4;"), (COL, "const int lane_col = lane % 4;"))    # neighbours read neighbouring words
-FLAT_LANES = (                             # in squares, but the warp's tile has 16 rows and all 128 columns
-    (ROW, "const int lane_row = lane / 2 % 2;"), (COL, "const int lane_col = lane % 2 + lane / 4 * 2;"),
-    (FIRST_ROW, "const int row = warp * 16 + 4 * lane_row;"), (FIRST_COL, "const int col = 4 * lane_col;"),
-    ("&As[k][row + 32]", "&As[k][row + 8]"), ("&Bs[k][col + 16]", "&Bs[k][col + 64]"),
-    (STORED, "r = row0 + row + i / 4 * 8 + i % 4, c = col0 + col + j / 4 * 64 + j % 4;"))
 THERE_AND_BACK = (("for (int j = 0; j < TN; ++j)\n                    sum[i][j] +=",
                    "for (int n = 0, j; n < TN; ++n)\n                    j = i % 2 ? TN - 1 - n : n, sum[i][j] +="),)
-EARLY = "        if (k0 + BK < K) fetch(k0 + BK);     // asked for now, needed after the products\n"
-DONE = "        __syncthreads();         // everyone has read them\n"
-LATE = ((EARLY, ""), (DONE, DONE + EARLY))         # the next tiles are asked for when nobody multiplies any more
-ROLLED = (("#pragma unroll\n", "#pragma unroll 1\n"),)     # the loop over k stays a loop
-CHANGES = {"wide": WIDE_LANES, "plain": PLAIN_LANES, "flat": FLAT_LANES, "fed": (), "fed_there_and_back": THERE_AND_BACK,
-           "wide_late": WIDE_LANES + LATE, "fed_late": LATE, "wide_rolled": WIDE_LANES + ROLLED, "fed_rolled": ROLLED}
+CHANGES = {"wide": WIDE_LANES, "plain": PLAIN_LANES, "fed": (), "fed_there_and_back": THERE_AND_BACK}
 
 
 def changed(text: str, changes: Iterable[tuple[str, str]]) -> str:
@@ -71,9 +61,9 @@ def steps() -> dict[str, Kernel]:
     """Return the kernels by name, those of the catalog and the changed texts.
 
     >>> list(steps())[4:8]
-    ['sgemm_double_buffered', 'sgemm_stream_k', 'wide', 'plain']
+    ['sgemm_stream_k', 'wide', 'plain', 'fed']
     """
-    ladder = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_prefetched", "sgemm_warp_tile", "sgemm_double_buffered", "sgemm_stream_k")
+    ladder = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_prefetched", "sgemm_warp_tile", "sgemm_stream_k")
     fed = FED.read_text(encoding="utf-8")
     return {name: get(name) for name in ladder} | {name: UserKernel.from_source(changed(fed, one)) for name, one in CHANGES.items()}
 

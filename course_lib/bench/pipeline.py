@@ -1,12 +1,11 @@
 """What a step of `dgemm_stages` waits for: copies alone, products alone, and both, timed by the GPU's own cycle counter.
 
-The kernel is changed in one thing at a time (`variant`), and launched so that each multiprocessor has as many blocks as are wanted, on one
-multiprocessor or on all, with matrices in the L2 or in DRAM. Lesson 17 holds Little's law to what was recorded.
+The kernel is changed in one thing at a time (`variant`), and launched so that each multiprocessor has one block, on one multiprocessor or
+on all, with matrices in the L2 or in DRAM. Lesson 17 holds Little's law to what was recorded.
 """
 
 import datetime
 import itertools
-import math
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -27,18 +26,16 @@ KERNEL = "dgemm_stages"
 SMALL = {"BM": 64, "BN": 64, "BK": 16, "WM": 32, "WN": 32}
 LARGE = {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 32}
 TILES = {"64 × 64": SMALL, "64 × 64, 8 warps": SMALL | {"WN": 16}, "64 × 64, 16 warps": SMALL | {"WM": 16, "WN": 16}, "128 × 128": LARGE}
-TILE = "64 × 64, 8 warps"      # the one whose products are halved, too
 STAGES = range(1, 7)
 K, SKIP = 1024, 8              # steps at the beginning and at the end that are not timed: there the pipeline fills and empties
 GRID = (12, 11)                # blocks along M and N that fill an H200's 132 multiprocessors
-SHARED = {1: 120 * 1024, 2: 80 * 1024, 3: 60 * 1024}        # bytes a block with which so many of them fit on a multiprocessor, and no more
-REGISTERS = 65536
+ALONE = 120 * 1024             # bytes of shared memory with which a block has a multiprocessor to itself
 FLUSH = 200 * 2**20            # bytes that are read between launches, so that the L2 holds nothing of the matrices
 TURNS = 9
 
 LOOP = "    for (int step = 0; step * BK < K; ++step) {\n"
 FETCH, PRODUCT = "        fetch(step + STAGES - 1);\n", "for (int k = 0; k < BK; k += 8) {"
-PRODUCTS = {"whole": PRODUCT, "half": PRODUCT.replace("< BK", "< BK / 2"), "none": PRODUCT.replace("k = 0", "k = BK")}
+PRODUCTS = {"whole": PRODUCT, "none": PRODUCT.replace("k = 0", "k = BK")}
 COPIES = {"real": FETCH, "zeros": "        fetch(K / BK + step);\n",
           "none": '        asm volatile("cp.async.commit_group;" ::: "memory");\n'}
 CLOCK = f"""    const auto nanoseconds = [] {{ long long ns; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)); return ns; }};
@@ -56,11 +53,9 @@ class Probe:
     Attributes
     ----------
     product
-        "whole", "half" of each step's product, or "none".
+        "whole" or "none".
     copies
         "real"; "zeros": they are ordered as before, but ask no memory; or "none" in the loop.
-    blocks
-        That each multiprocessor has at a time.
     everywhere
         Whether all multiprocessors run it, or one.
     dram
@@ -71,7 +66,6 @@ class Probe:
     stages: int
     product: str = "whole"
     copies: str = "real"
-    blocks: int = 1
     everywhere: bool = True
     dram: bool = False
 
@@ -83,13 +77,13 @@ class Probe:
     @property
     def dynamic(self) -> int:
         """Return the bytes of shared memory that a block asks for at launch."""
-        return max(get(KERNEL).dynamic_bytes(**self.parameters), SHARED[self.blocks])
+        return max(get(KERNEL).dynamic_bytes(**self.parameters), ALONE)
 
     @property
     def sizes(self) -> tuple[int, int]:
         """Return M and N."""
         across, down = GRID if self.everywhere else (1, 1)
-        return TILES[self.tile]["BM"] * across, TILES[self.tile]["BN"] * down * self.blocks
+        return TILES[self.tile]["BM"] * across, TILES[self.tile]["BN"] * down
 
 
 def variant(product: str = "whole", copies: str = "real") -> str:
@@ -114,18 +108,12 @@ def probes() -> Iterator[Probe]:
     """Yield all launches that fit.
 
     >>> len(list(probes()))
-    302
+    240
     """
     for tile, stages in itertools.product(TILES, STAGES):
         for product, everywhere, dram in itertools.product(("whole", "none"), (True, False), (False, True)):
-            yield Probe(tile, stages, product, "real", 1, everywhere, dram)
+            yield Probe(tile, stages, product, "real", everywhere, dram)
         yield from (Probe(tile, stages, "whole", copies) for copies in ("zeros", "none"))
-    for stages in STAGES:
-        yield from (Probe(TILE, stages, "half", "real", dram=dram) for dram in (False, True))
-        yield Probe(TILE, stages, "half", "zeros")
-    for (tile, blocks), dram, stages in itertools.product((("64 × 64", 2), ("64 × 64", 3), (TILE, 2)), (False, True), STAGES):
-        if get(KERNEL).dynamic_bytes(**TILES[tile], STAGES=stages) <= SHARED[blocks]:
-            yield from (Probe(tile, stages, product, "real", blocks, True, dram) for product in ("whole", "none"))
 
 
 def compiled(one: Probe, arch: str) -> toolchain.Compiled:
@@ -147,10 +135,6 @@ class Bench:
                           np.int32(N))
         self.grid, self.block = kernel.grid(M, N, **one.parameters), kernel.block(**one.parameters)
 
-    def fits(self) -> bool:
-        """Return whether a multiprocessor has registers for so many blocks."""
-        return math.ceil(self.function.num_regs / 8) * 8 * math.prod(self.block) * self.one.blocks <= REGISTERS
-
     def launch(self) -> None:
         """Launch it once, on the current stream."""
         self.function(self.grid, self.block, self.arguments, shared_mem=self.one.dynamic)
@@ -159,7 +143,7 @@ class Bench:
         """Return the cycles per step of a multiprocessor, as the median block had them, and the clock in MHz; waits for the launch."""
         tile, steps = self.one.parameters, K // self.one.parameters["BK"] - 2 * SKIP
         cycles, ns = (gpu.to_host(self.C[::tile["BM"], first::tile["BN"]]).ravel() for first in (0, 1))
-        return float(np.median(cycles)) / steps / self.one.blocks, float(np.median(1e3 * cycles / ns))
+        return float(np.median(cycles)) / steps, float(np.median(1e3 * cycles / ns))
 
     def wrong(self) -> str:
         """Return what is wrong with the answer of the last launch, or nothing; C's elements that hold times are not looked at."""
@@ -174,7 +158,7 @@ class Bench:
 def measure(every: list[Bench], emptied: Array) -> Iterator[dict[str, Any]]:
     """Launch all in turn, several times, and yield a row for each.
 
-    A row has the fields of its `Probe`, "kernel", "parameters", cycles per step of a multiprocessor (all its blocks' steps count) "median",
+    A row has the fields of its `Probe`, "kernel", "parameters", cycles per step of a multiprocessor "median",
     "low" and "high" (quartiles of the turns), "mhz" and "wrong". `emptied`: what is read so that the L2 holds nothing else.
     """
     turns: dict[Bench, list[tuple[float, float]]] = {bench: [] for bench in every}
@@ -195,10 +179,10 @@ def record(say: Callable[[str], object] = print) -> Readings:
     """Measure all that `probes` yields on this machine's GPU, in some seconds and the time of the compiler."""
     every = [Bench(one, inputs(*one.sizes, K, "float64")) for one in sorted(probes(), key=lambda one: one.sizes)]
     rows = []
-    for row in measure([bench for bench in every if bench.fits()], gpu.to_device(np.zeros(FLUSH // 8))):
+    for row in measure(every, gpu.to_device(np.zeros(FLUSH // 8))):
         rows.append(row)
         where = f"{'all' if row['everywhere'] else 'one'} {'DRAM' if row['dram'] else 'L2'}"
-        say(f"{row['tile']:18} product {row['product']:5} copies {row['copies']:5} stages {row['stages']} blocks {row['blocks']} {where:8} "
+        say(f"{row['tile']:18} product {row['product']:5} copies {row['copies']:5} stages {row['stages']} {where:8} "
             f"{row['median']:7.1f} ({row['low']:.1f} to {row['high']:.1f}) {row['mhz']} MHz {row['wrong']}")
     status, nvrtc = gpu.probe(), ".".join(map(str, toolchain.nvrtc_version()))
     return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(),

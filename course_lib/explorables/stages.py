@@ -19,14 +19,14 @@ PLACES = {"one multiprocessor asks the L2": (False, False), "all ask the L2": (T
 PRODUCTS = {"small": "64 × 64", "large": "128 × 128", "ideal": "64 × 64 at peak"}
 
 
-def recorded(stages: int, tile: str = SMALL, product: str = "whole", copies: str = "real", blocks: int = 1, everywhere: bool = True,
+def recorded(stages: int, tile: str = SMALL, product: str = "whole", copies: str = "real", everywhere: bool = True,
              dram: bool = False, quantile: str = "median") -> float:
     """Return the recorded cycles per step of a multiprocessor; the names are those of `course_lib.bench.pipeline.Probe`.
 
     >>> recorded(3), recorded(3, product="none"), recorded(3, copies="zeros")
     (1031.6, 456.2, 1047.3)
     """
-    row, = data.readings("pipeline").find(stages=stages, tile=tile, product=product, copies=copies, blocks=blocks, everywhere=everywhere,
+    row, = data.readings("pipeline").find(stages=stages, tile=tile, product=product, copies=copies, everywhere=everywhere,
                                           dram=dram)
     return float(row[quantile])
 

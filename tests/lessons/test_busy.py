@@ -89,8 +89,8 @@ def test_a_kernel_that_loads_something_else_is_refused(mine):
 def test_the_prediction_and_its_table(mine):
     assert busy.busiest_block(mine) == math.ceil(9 * 5 / 7) == 7
     whole, even = busy.whole_or_even(mine).rows
-    assert whole[1:] == (10, "6.43", "1.56", "36%", 0)
-    assert even[1:] == (7, "6.43", "1.09", "8%", 6)
+    assert whole[1:] == (10, "1.56", 0)
+    assert even[1:] == (7, "1.09", 6)
     found = shares_of(mine).shared
     assert sorted(sum(p.steps for p in block) for block in found) == [6] * 4 + [7] * 3
 
@@ -105,15 +105,9 @@ def test_what_there_was_to_find_in_the_picture():
     assert min(range(1, 9), key=lambda s: at(513, s).idle) == 5
     assert (min(range(1, 9), key=lambda s: at(1025, s).idle), f"{100 * at(1025, 8).idle:.0f}") == (8, "2")
     assert (25 * 5, 25 * 6) == (125, 150)
-    assert [at(1025, s).busiest for s in (1, 2, 3, 4, 8)] == [129, 128, 86, 97, 81]
-    assert (at(1025, 8).left, f"{4e-6 * at(1025, 8).left * 128**2:.0f}") == (643, "42")
-    assert (at(1025, None).busiest, at(1025, None).left, f"{at(1025, None).mean:.1f}") == (80, 131, "79.2")
-    assert f"{4e-6 * 131 * 128**2:.1f}" == "8.6"
-    assert [f"{100 * at(N, 1, 64, 16).idle:.0f}" for N in (513, 1409)] == ["39", "20"]
-    for words in ("107 / 132 = 81 %", "8 % is idle", "45 % is idle", "125 blocks with 13 k-steps each, and 5 % is idle",
-                  "41 % is idle again", "so that 2 % is idle",
-                  "128 k-steps instead of 129",
-                  "643 partial sums, 42 MB", "80 k-steps with 131 partial sums, 8.6 MB", "at 513 still 39 % is idle, at 1409 20 %"):
+    assert (at(1025, 8).left, at(1025, None).left) == (643, 131)
+    for words in ("107 / 132 = 81 %", "8 % is idle", "45 % is idle", "125 blocks, and 5 % is idle", "41 % is idle again",
+                  "643 partial sums", "only 131 partial sums"):
         assert words in PROSE
 
 
@@ -122,16 +116,10 @@ def test_the_story_of_the_title():
     library = {r.N: r.gflops for r in data.load("wang").find("cuBLAS", dtype="float32")}
     assert [f"{tuned[N] / library[N]:.0%}" for N in (4096, 513)] == ["90%", "62%"]
     table = {row[0]: row for row in busy.scoreboard().rows}
-    assert float(table[4096][1]) / float(table[4096][4]) == pytest.approx(0.9, abs=0.015), "about 90 % by the lesson's own table, too"
+    assert float(table[4096][1]) / float(table[4096][3]) == pytest.approx(0.9, abs=0.015), "about 90 % by the lesson's own table, too"
     wide = ("sgemm_warp_tile", tuple(get("sgemm_warp_tile").check(WM=32, WN=64).items()))
     large = times.speeds_before()[wide][513]
     assert f"{large / library[513]:.0%}" == "23%"
-
-
-def test_the_order_of_additions_matters():
-    table = busy.orders_of_addition()
-    assert len(table.rows) == 4
-    assert sum(row[2] for row in table.rows) == math.factorial(6) == 720
 
 
 def test_the_mistakes_are_found_as_the_lesson_says(mine):
@@ -141,7 +129,6 @@ def test_the_mistakes_are_found_as_the_lesson_says(mine):
     assert "never for a later one" in str(report)
     for line in CELLS["break"].split("```")[1].splitlines()[1:-1]:
         assert line in text.splitlines() or "leave" in line or "} else {" in line
-    assert check(mine.replace("units / BLOCKS * who + min(units % BLOCKS, who)", "units * who / BLOCKS")).findings[0].kind == "endless"
 
 
 def test_check_finds_who_does_not_wait_and_no_missing_fence():
@@ -157,7 +144,6 @@ def test_check_finds_who_does_not_wait_and_no_missing_fence():
 def test_a_flag_that_is_left_up_is_found_where_a_launch_begins_with_it():
     text = busy.even_with("collect leaves the flag up")
     second = text.replace("ready[BLOCKS];", "ready[BLOCKS] = {1, 1, 1, 1, 1, 1, 1};")
-    assert "`ready[BLOCKS] = {1, 1, 1, 1, 1, 1, 1}`" in PROSE
     assert second != text
     assert check(second).findings[0].kind == "order"
 
@@ -185,24 +171,18 @@ def test_the_sliders_picture(blocks, left, busiest):
 
 def test_what_there_was_to_find_with_the_sliders():
     offered = ast.literal_eval(re.search(r'"blocks": (\([^)]*\))', CELLS["sliders"]).group(1))
-    shared = {(N, BK): {blocks: sharing(N, N, N, (32, 32, BK), blocks) for blocks in offered} for N in (96, 100) for BK in (16, 32)}
-    alone = {key: [blocks for blocks, found in them.items() if not balance_of(found.by_block, found.steps, blocks).left]
-             for key, them in shared.items()}
-    assert (alone[96, 16], alone[100, 16]) == ([3, 9], [4, 16])
-    deep = shared[96, 32][18]
+    shared = {BK: {blocks: sharing(96, 96, 96, (32, 32, BK), blocks) for blocks in offered} for BK in (16, 32)}
+    assert [blocks for blocks, found in shared[16].items() if not balance_of(found.by_block, found.steps, blocks).left] == [3, 9]
+    deep = shared[32][18]
     assert (deep.tiles * deep.steps, deep.steps) == (27, 3)
     assert [sum(sum(p.steps for p in block) == n for block in deep.by_block) for n in (1, 2)] == [9, 9]
-    assert f"{balance_of(deep.by_block, deep.steps, 18).ratio:.2f}" == "1.33"
-    wide = shared[100, 16][9]
-    assert (wide.tiles, balance_of(wide.by_block, wide.steps, 9).left) == (16, 8)
 
 
 def test_the_scoreboard():
     """What is said of the race outlives a new recording of it that comes out alike."""
     readings, rows = data.readings("race"), {row[0]: row for row in busy.scoreboard().rows}
     assert set(rows) == set(times.RACED)
-    assert float(rows[513][-1].split()[0]) < 1
-    assert {int(row[3].split(", ")[1].split()[0]) / 132 for row in rows.values()} == {1, 3, 4}
+    assert int(rows[513][-1].split()[0]) < 100
     squares = groups(readings.rows)["float32 squares"]
     assert len(squares) == 22
     assert mean(squares) == pytest.approx(1.05, abs=0.015)
@@ -210,50 +190,21 @@ def test_the_scoreboard():
     before = [max(line.get(N, 0) for line in times.speeds_before().values()) / library[N] for N in (row["N"] for row in squares)]
     assert f"{np.exp(np.mean(np.log(before))):.2f}" == "0.82"
     assert f"{1 - (513 / 576) ** 2:.0%}" == "21%"
-    assert math.ceil(81 * 33 / 132) == 21
-    beside = {N: row for row in squares if (N := row["N"]) in (511, 513)}
-    assert [{name: beside[N]["parameters"][name] for name in ("BM", "BN", "BK", "WIDE")} for N in (511, 513)] == [
-        {"BM": 64, "BN": 64, "BK": 16, "WIDE": 1}] * 2
-    found = [sharing(N, N, N, (64, 64, 16), beside[N]["parameters"]["blocks"]) for N in (511, 513)]
-    assert [f.tiles for f in found] == [64, 81]
-    assert [max(sum(p.steps for p in block) for block in f.by_block) for f in found] == [16, 21]
-    assert [f"{beside[513][who] / beside[511][who] - 1:.0%}" for who in ("ours", "library")] == ["29%", "16%"]
-    assert f"{beside[511]['ratio']:.3f}" == "1.019"
-    clock, limit = map(int, re.findall(r"(\d+) MHz", readings.made_by)[:2])
-    assert clock < limit == 1980
-    assert rows[513][-1].split()[0] in busy.race_here(513)
-    assert all(words in PROSE for words in ("is about 1.05", "before it is 0.82", "its limit of 1980 MHz", "we still lose",
-                                            "21 % of what they compute lies outside",
-                                            "81 tiles of 64 × 64 where 511 takes 64", "21 k-steps instead of 16, 31 % more",
-                                            "takes 29 % more", "takes 16 % more", "as cuBLAS, 1.019 on"))
+    small, = (row["parameters"] for row in squares if row["N"] == 513)
+    assert (small["BM"], small["BN"]) == (64, 64)
+    for words in ("1.05 times as fast", "before it reached 0.82", "we still lose", "21 % of what its tiles of 64 × 64"):
+        assert words in PROSE
 
 
 def test_recorded_shares():
     rows = {row[0]: row for row in busy.shares_recorded().rows}
     fewer, faster = ({N: float(row[i]) for N, row in rows.items()} for i in (3, 6))
-    assert rows[513][2] == "65 → 13"
-    assert faster[513] == pytest.approx(2, abs=0.2)
-    for N in (1409, 1536):
-        assert fewer[N] == pytest.approx(1.8, abs=0.05)
-        assert 1.5 < faster[N] < 1.9
-    assert fewer[2048] < 1.05
-    assert 0.97 < faster[2048] < 1.05
+    assert (rows[513][2], fewer[513], faster[513]) == ("65 → 13", 5, pytest.approx(2, abs=0.2))
+    assert fewer[1409] == 1.8
+    assert faster[1409] >= 1.6
+    assert (fewer[2048], faster[2048]) == (1, 1)
     assert all(0.7 < faster[N] / fewer[N] < 1.1 for N in times.SHOWN[1:])
-    whole = times.time_of(513, "1")["median_s"] * 1e6
-    assert (round(whole / 65, 1), round(13 * whole / 65)) == (0.9, 12)
-    assert times.time_of(513, "1", "64 × 64")["median_s"] < times.time_of(513, "even")["median_s"]
     assert {row["wrong"] for row in data.readings("sharing").find(kind="time")} == {0}
-
-
-def test_recorded_splits():
-    table = {row[0]: row for row in busy.splits_recorded(1025).rows}
-    micro = {name: float(row[5].split()[0]) for name, row in table.items()}
-    assert min(micro, key=micro.get) == "even shares"
-    assert min((name for name in micro if name != "even shares"), key=micro.get) == "3 per tile"
-    assert (table["8 per tile"][2], table["even shares"][2]) == (81, 80)
-    assert micro["8 per tile"] > 1.3 * micro["even shares"]
-    assert float(table["8 per tile"][4]) / float(table["even shares"][4]) == pytest.approx(5, abs=0.2)
-    assert table["8 per tile"][1] == 648
 
 
 def blocks_of_tiles(M, N, K):
@@ -275,7 +226,6 @@ def test_what_a_gpu_finds():
     assert {row["results"] for key, row in never.items() if key[0] != ARRIVAL} == {1}
     assert all(found[name, *deep]["wrong_launches"] == 100 for name in ("collect without its barrier", "collect without waiting"))
     assert [found[ARRIVAL, *shape]["results"] for shape in (wide, deep)] == [1, 91]
-    assert f"{found[ARRIVAL, *deep]['results']} different results" in PROSE
     assert found[ARRIVAL, *single]["results"] > 90
     of_wide, of_deep, of_single = map(blocks_of_tiles, *zip(wide, deep, single, strict=True))
     assert (max(of_wide[0]), len(of_wide[0])) == (2, 1024)
@@ -288,7 +238,7 @@ def test_what_waiting_for_a_later_block_takes():
     right, first = (data.readings("sharing").find(kind="waits", variant=name)[0] for name in (RIGHT, FIRST_ENDS))
     assert (right["wrong"], first["wrong"], right["blocks"], right["M"], right["N"], right["K"]) == (0, 0, 132, 512, 512, 512)
     ours, theirs = right["median_s"], first["median_s"]
-    assert f"Ours took {1e3 * ours:.2f} ms, the friend's {1e3 * theirs:.0f} ms, {theirs / ours:.0f} times" in PROSE
+    assert f"ours took {1e3 * ours:.2f} ms and the friend's {1e3 * theirs:.0f} ms" in PROSE
 
 
 def test_what_was_measured_is_what_is_here():

@@ -53,11 +53,7 @@ def test_the_choice_is_this_lessons_kernel_and_what_the_lesson_says_of_it():
     assert (len(same), len(SIZES), {256, 512, 1536} & set(same)) == (6, 9, set())
     for N in SIZES:
         assert choose(N).seconds < 2e-9 * N**3 / best_before(N), "no kernel before was recorded to be faster than the estimate"
-    fell = [time(1024) / time(1025) * (1025 / 1024) ** 3 - 1 for time in (lambda N: choose(N).seconds, lambda N: RACED[N]["ours"])]
-    assert [f"{change:.0%}" for change in fell] == ["-29%", "-28%"]
     held = [row["ratio"] for row in judge(data.readings("tried"), data.readings("choices")) if row["dtype"] == "float32"]
     assert (len(held), int(100 * min(held))) == (12, 91)
-    assert [f"{2e-12 * N**3 / RACED[N]['ours']:.1f}" for N in (1023, 1024, 1025)] == ["35.1", "42.3", "30.6"]
-    for words in ("six of these nine sizes", "At 256, 512 and 1536 it is another", "by 29 %", "28 %", "twelve other float32 products",
-                  "91 %", "35.1 TFLOP/s there, between 42.3 at 1024 and 30.6 at 1025"):
+    for words in ("six of these nine sizes", "twelve other float32 products", "91 %"):
         assert words in TOLD

@@ -1,6 +1,5 @@
 """What was recorded on an H200: one kernel with its work shared out in three ways, and the race against the library."""
 
-import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,11 @@ from course_lib.kernels import KERNELS, get
 from course_lib.model.busiest_work import Balance, balance_of
 from course_lib.model.stream_k import sharing
 from course_lib.plots import Table
-from course_lib.run import choose_backend
 
 FILE = Path(__file__).with_name("even.cu")
-SHOWN = (513, 1025, 1409, 1536, 2048, 2049)
+SHOWN = (513, 1025, 1409, 2048)
 BEFORE = ("tuned", "orders", "blocks", "wang", "ladder")     # recordings of the kernels of the lessons before
-RACED = (513, 1025, 1536, 2049, 4096, 8192)
+RACED = (513, 1025, 2049, 4096, 8192)
 STEP = {"128 × 128": (128, 8), "64 × 64": (64, 16)}
 MULTIPROCESSORS = 132
 
@@ -48,28 +46,11 @@ def shares_recorded(tile: str = "128 × 128") -> Table:
     for N in SHOWN:
         whole, even = time_of(N, "1", tile), time_of(N, "even", tile)
         steps = [busiest_steps(N, row["blocks"], tile) for row in (whole, even)]
-        rows.append((N, whole["blocks"], f"{steps[0]} → {steps[1]}", f"{steps[0] / steps[1]:.2f}", _told(whole), _told(even),
-                     f"{whole['median_s'] / even['median_s']:.2f}"))
-    header = ("N", "tiles", "k-steps of the busiest", "times fewer", "whole tiles, µs", "even shares, µs", "times faster")
-    return Table(header, rows, f"sgemm_stream_k, tiles of {tile}, one block on a multiprocessor at a time; median (quartiles); "
+        rows.append((N, whole["blocks"], f"{steps[0]} → {steps[1]}", f"{steps[0] / steps[1]:.1f}",
+                     *(f"{1e6 * row['median_s']:.0f}" for row in (whole, even)), f"{whole['median_s'] / even['median_s']:.1f}"))
+    header = ("N", "tiles", "k-steps of the busiest", "times fewer", "whole tiles, µs", "even shares, µs", "times as fast")
+    return Table(header, rows, f"sgemm_stream_k, tiles of {tile}, one block on a multiprocessor at a time; "
                  f"{data.readings('sharing').label}")
-
-
-def _told(row: dict[str, Any]) -> str:
-    return f"{1e6 * row['median_s']:.1f} ({1e6 * row['low_s']:.1f} … {1e6 * row['high_s']:.1f})"
-
-
-def splits_recorded(N: int = 1025, tile: str = "128 × 128") -> Table:
-    """Return a table of one size by blocks per tile, and of even shares: busiest multiprocessor, partial sums, time."""
-    side, rows = STEP[tile][0], []
-    tiles = math.ceil(N / side) ** 2
-    for share in ("1", "2", "3", "4", "5", "6", "8", "even"):
-        row = time_of(N, share, tile)
-        found = _balance(N, row["blocks"], tile)
-        rows.append(("even shares" if share == "even" else f"{share} per tile", row["blocks"], found.busiest, f"{found.ratio:.2f}",
-                     f"{4e-6 * found.left * side * side:.1f}", _told(row)))
-    return Table(("blocks", "in all", "k-steps of the busiest", "busiest / mean", "partial sums, MB", "µs"), rows,
-                 f"N = {N}, {tiles} tiles of {tile}, one block on a multiprocessor at a time; {data.readings('sharing').label}")
 
 
 @cache
@@ -107,18 +88,8 @@ def scoreboard() -> Table:
     readings, rows = data.readings("race"), []
     for N in RACED:
         row, = readings.find(dtype="float32", M=N, N=N, K=N, beta=0, TRANSA=0, TRANSB=0)
-        p, flops = row["parameters"], 2 * N**3 / 1e12
-        rows.append((N, f"{best_before(N) / 1e3:.1f}", f"{flops / row['ours']:.1f}", f"{p['BM']} × {p['BN']}, {p['blocks']} blocks",
-                     f"{flops / row['library']:.1f}", f"{row['ratio']:.3f} ({row['low']:.3f} … {row['high']:.3f})"))
-    header = ("N", "best kernel before, TFLOP/s", "sgemm_stream_k", "its tile and blocks", "cuBLAS", "cuBLAS's time / ours")
-    return Table(header, rows, f"float32, {readings.label}; the kernels before {data.load('tuned').label}")
-
-
-def race_here(N: int = 513) -> str:
-    """Race `sgemm_stream_k` against cuBLAS on this machine's GPU, and return what came out; without a GPU, what was recorded."""
-    if choose_backend() == "sim":
-        row, = data.readings("race").find(dtype="float32", M=N, N=N, K=N, beta=0, TRANSA=0, TRANSB=0)
-        return f"no GPU here; {data.readings('race').label}: cuBLAS's time / ours = {row['ratio']:.3f} at N = {N}"
-    from course_lib import gpu
-    from course_lib.bench.race import Heat, line, run_heat
-    return line(run_heat(Heat("float32", N, N, N), gpu.live_device().sms))
+        flops = 2 * N**3 / 1e12
+        rows.append((N, f"{best_before(N) / 1e3:.1f}", f"{flops / row['ours']:.1f}", f"{flops / row['library']:.1f}",
+                     f"{100 * row['ratio']:.0f} %"))
+    return Table(("N", "best kernel before, TFLOP/s", "sgemm_stream_k", "cuBLAS", "of cuBLAS"), rows,
+                 f"float32, {readings.label}; the kernels before {data.load('tuned').label}")

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 from course_lib import data
 from course_lib.arch import WARP, device
 from course_lib.bench.closing import CLOCK_N, steps
-from course_lib.explorables.reads import CODES, machine_code
 from course_lib.kernels import Kernel, UserKernel
-from course_lib.model.operands import MEASURED_CYCLES, operand_reads
 from course_lib.plots import Table
 from course_lib.run import RunResult, kernel_reads, run
 from course_lib.toolchain import shortest_path
@@ -21,11 +19,9 @@ SCHEDULERS = 4
 OUTPUTS = 64                                # of a thread, in all kernels that are counted here
 NAMES = {
     "sgemm_2d_tile": "lesson 08, 8 × 8 outputs", "sgemm_vectorized": "sgemm_vectorized", "sgemm_prefetched": "sgemm_prefetched",
-    "fed": "yours: lanes in squares", "sgemm_warp_tile": "sgemm_warp_tile", "sgemm_double_buffered": "sgemm_double_buffered",
-    "wide": "one piece of 8 × 8", "plain": "four pieces, lanes in rows", "flat": "lanes in squares, warp's tile 16 × 128",
-    "fed_there_and_back": "yours, products there and back (optional section)", "wide_late": "one piece, asked for late",
-    "fed_late": "yours, asked for late", "wide_rolled": "one piece, loop not unrolled", "fed_rolled": "yours, loop not unrolled"}
-SCORED = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_prefetched", "fed", "sgemm_warp_tile", "sgemm_double_buffered", "fed_there_and_back")
+    "fed": "yours: lanes in squares", "wide": "one piece of 8 × 8", "plain": "four pieces, lanes in rows",
+    "fed_there_and_back": "yours, products there and back"}
+SCORED = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_prefetched", "fed")
 SHARED_OUT = "sgemm_stream_k"               # with another tile for each N: its counts are not this lesson's
 
 
@@ -102,26 +98,10 @@ def one_change(*names: str, reads: bool = False) -> Table:
         Show the cycles in which registers are read, too.
     """
     rows = [(NAMES[name], wavefronts_per_k(name), counted(name).resources.registers, f"{instructions_per_k(name):.0f}",
-             *([f"{cycles(name).registers:.0f}"] * reads), *_speed(name)) for name in names]
-    header = ("kernel", "wavefronts", "registers per thread", "instructions", *(["cycles for register reads"] * reads), "ms", "of cuBLAS")
+             *([f"{cycles(name).registers:.0f}"] * reads), f"{1e3 * row(name)['median_s']:.2f}") for name in names]
+    header = ("kernel", "wavefronts", "registers per thread", "instructions", *(["cycles for register reads"] * reads), "ms")
     return Table(header, rows, f"Per warp and k, for 64 multiply-adds; counted in the simulator and in machine code. Times: N = {N}, "
                  f"{data.readings('closing').label}")
-
-
-def crossed(changed: str) -> Table:
-    """Return the recorded times of both placements of lanes with and without another change, and what each of the two gains.
-
-    Parameters
-    ----------
-    changed
-        "late": the next tiles are asked for after the products; "rolled": the loop over k is not unrolled.
-    """
-    words = {"late": "next tiles asked for after the products", "rolled": "loop over k not unrolled"}[changed]
-    rows = [(name, *(f"{1e3 * row(one)['median_s']:.2f}" for one in (wide, fed)), f"{gained(wide, fed):+.0f} %")
-            for name, wide, fed in ((words, f"wide_{changed}", f"fed_{changed}"), ("as in your kernel", "wide", "fed"))]
-    rows.append(("faster by", *(f"{gained(f'{one}_{changed}', one):+.0f} %" for one in ("wide", "fed")), ""))
-    header = ("version", "one piece of 8 × 8, ms", "lanes in squares, ms", "faster by")
-    return Table(header, rows, f"N = {N}, {data.readings('closing').label}")
 
 
 def gained(before: str, after: str, n: int = N) -> float:
@@ -134,26 +114,11 @@ def milliseconds(name: str, n: int = N) -> float:
     return round(1e3 * row(name, n)["median_s"], 2)
 
 
-def registers_alone() -> Table:
-    """Return a table of products of numbers in registers alone, in both orders: cycles counted in recorded machine code, and measured."""
-    rows = []
-    for back, (order, name) in enumerate(CODES.items()):
-        reads, measured = operand_reads(machine_code(name)[0]), MEASURED_CYCLES[8, 8, bool(back)]
-        rows.append((order.lower(), reads.multiply_adds, reads.cycles, f"{reads.per_multiply_add:.2f}", f"{measured:.2f}"))
-    made = machine_code("outer_in_rows")[1]
-    return Table(("order", "multiply-adds", "cycles at least", "per multiply-add, at least", "per multiply-add, measured"), rows,
-                 f"A loop with 64 products of registers: counted in its machine code by NVRTC {made}, and measured on an H200, November "
-                 "2026, in cycles of a scheduler")
-
-
 def scoreboard() -> Table:
-    """Return the lesson's kernels with the cycles of shared memory for one k, and their recorded speed at N = 4096."""
-    rows: list[tuple[Any, ...]] = [(NAMES[name], wavefronts_per_k(name), f"{cycles(name).shared:.0f}", f"{cycles(name).recorded:.0f}",
-                                    *_speed(name)) for name in SCORED]
-    rows += [(name, "", "", "", *_speed(recorded)) for name, recorded in ((SHARED_OUT, SHARED_OUT), ("NVIDIA's library, cuBLAS", "cuBLAS"))]
-    header = ("kernel", "wavefronts", "cycles of shared memory, loads and stores", "cycles recorded", "ms", "of cuBLAS")
-    return Table(header, rows, "Per warp and k: 64 multiply-adds, thus at least 64 cycles of its scheduler. "
-                 f"Times: N = {N}, {data.readings('closing').label}")
+    """Return the lesson's kernels with their wavefronts for one k, and their recorded speed at N = 4096."""
+    rows: list[tuple[Any, ...]] = [(NAMES[name], wavefronts_per_k(name), *_speed(name)) for name in SCORED]
+    rows += [(name, "", *_speed(recorded)) for name, recorded in ((SHARED_OUT, SHARED_OUT), ("NVIDIA's library, cuBLAS", "cuBLAS"))]
+    return Table(("kernel", "wavefronts per warp and k", "ms", "of cuBLAS"), rows, f"N = {N}, {data.readings('closing').label}")
 
 
 def _speed(name: str) -> Iterable[str]:

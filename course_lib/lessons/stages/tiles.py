@@ -4,7 +4,6 @@ import math
 
 SMALL: dict[str, int] = {"BM": 64, "BN": 64, "BK": 16, "WM": 32, "WN": 32}
 LARGE: dict[str, int] = {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 32}
-CEILING = 66.5            # TFLOP/s in float64, stated for the H200's tensor cores at the highest clock
 
 
 def step_bytes(BM: int, BN: int, BK: int) -> int:
