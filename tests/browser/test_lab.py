@@ -175,18 +175,7 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
         counted = re.compile(r"wavefronts a shared load\s+(\d+)")
         before, _ = lesson.move(lesson.sliders().nth(1), done=lambda text: counted.findall(text)[:1] == ["1"])
         assert counted.findall(before)[:1] == ["8"]
-        pad = lesson.page.get_by_label("PAD: words added to each row of the tile")       # of the bench, in an optional section
-        before, after = lesson.move(pad, done=lambda text: "512 wavefronts, 1 each" in text)
-        assert "16,384 wavefronts, 32 each" in before
-        assert "512 wavefronts, 1 each" in after
-        lesson.page.locator('img[alt*="at most 1 in one bank: 1 wavefront"]').first.wait_for()
-        lesson.page.get_by_text("▶ PAD = 1").wait_for()
         lesson.shots(SHOTS, "06_bank_conflicts-moved", whole=False)
-        lesson.page.locator(".widget-toggle-buttons button", has_text="sgemm_padded").press("Enter")
-        lesson.page.get_by_text("SASS of line 33").wait_for()
-        lesson.shots(SHOTS, "06_bank_conflicts-product", whole=False)
-        lesson.page.locator(".widget-toggle-buttons button", has_text="16 banks, modelled").press("Enter")
-        lesson.page.locator('img[alt*="of 16 banks"]').wait_for()
 
 
 @pytest.mark.exhaustive

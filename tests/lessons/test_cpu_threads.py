@@ -1,4 +1,4 @@
-"""Programs side by side and by threads: what is asked for, what is said; times are made up, but for one real run."""
+"""Programs by threads: what is asked for, what is said; times are made up, but for one real run."""
 
 import threading
 from types import SimpleNamespace
@@ -6,22 +6,14 @@ from types import SimpleNamespace
 import pytest
 from cpu_tools import needs_c
 
-from course_lib import data
-from course_lib.errors import CourseError
 from course_lib.gpu import Timing
 from course_lib.lessons.cpu import thread_scaling as cpu_threads
 from course_lib.lessons.cpu.thread_scaling import (
     compare_threads,
-    gains_picture,
-    intensity,
-    measure_programs,
-    recorded_gains,
     thread_bars,
     thread_facts,
     thread_sliders,
 )
-from course_lib.run import matches
-from course_lib.widgets.compute import inputs
 
 
 def made_up(name, threads, N):
@@ -70,17 +62,6 @@ def test_the_controls_measure_only_what_is_asked_for(wait_s):
     box.close()
 
 
-def test_what_cannot_be_built_is_left_out_and_said(monkeypatch, capsys):
-    def run_cpu(name, A, B, budget_s, **parameters):
-        if name != "blas":
-            raise CourseError("there is no C compiler")
-        return name, parameters
-
-    monkeypatch.setattr(cpu_threads, "run_cpu", run_cpu)
-    assert measure_programs(("gemm_ijk", "gemm_packed", "blas"), 8, threads=2) == [("blas", {"threads": 2})]
-    assert capsys.readouterr().out == "without gemm_ijk, gemm_packed: there is no C compiler\n"
-
-
 def test_one_measurement_at_a_time(monkeypatch, wait_s):
     inside, most, gate = [], [], threading.Event()
 
@@ -101,32 +82,7 @@ def test_one_measurement_at_a_time(monkeypatch, wait_s):
 
 
 @needs_c
-def test_real_programs_are_measured():
-    names = ("gemm_ikj", "gemm_blocked", "gemm_pthreads", "blas")
-    results = measure_programs(names, 40, budget_s=0.01, threads=2)
-    assert [r.kernel.name for r in results] == list(names)
-    assert [r.threads for r in results[:3]] == [1, 1, 2]
-    assert all(matches(r.C, *inputs(40, 40, 40)[:2]) and r.time for r in results)
-
-
-def test_intensity_is_operations_for_the_bytes_of_the_lines():
-    """All three matrices fit: 3 · 32² floats are fetched once, for 2 · 32³ operations."""
-    assert intensity("gemm_ijk", 32) == pytest.approx(2 * 32**3 / (3 * 4 * 32**2))
-
-
-def test_recorded_gains_are_ratios_of_recorded_times():
-    recording = data.load("threads")
-    gains = recorded_gains(recording)
-    assert set(gains) == set(cpu_threads.THREADED)
-    assert all(gain[1] == 1 and list(gain) == [1, 2, 4, 8, 16] for gain in gains.values())
-    one, sixteen = (next(r for r in recording.find("blas") if r.parameters["threads"] == p) for p in (1, 16))
-    assert gains["blas"][16] == pytest.approx(sixteen.gflops / one.gflops, rel=1e-3)
-    ax, alt = gains_picture(recording)
-    drawn = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
-    assert drawn["as many times as threads"] == [1, 2, 4, 8, 16]
-    assert drawn["blas"] == list(gains["blas"].values())
-    assert f"blas {gains['blas'][2]:.1f} with 2" in alt
-    r = next(r for r in recording.find("gemm_packed") if r.parameters["threads"] == 16)
-    alone = next(r for r in recording.find("gemm_packed") if r.parameters["threads"] == 1)
-    ends = [list(end[:, 1]) for drawn in ax.collections for end in drawn.get_segments()]
-    assert [alone.median_s / r.high_s, alone.median_s / r.low_s] in ends, "its middle half is drawn"
+def test_a_real_program_is_measured():
+    found = cpu_threads.speed("gemm_pthreads", 2, 40, budget_s=0.01)
+    assert (found.kernel.name, found.threads) == ("gemm_pthreads", 2)
+    assert found.time

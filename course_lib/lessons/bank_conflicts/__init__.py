@@ -1,23 +1,14 @@
 """Lesson 06, Bank conflicts and padding: what a column of a tile costs, what an unused word per row changes, and what it saves."""
 
 from course_lib.explorables import banks
-from course_lib.lessons.bank_conflicts.bench import bank_bench
 from course_lib.lessons.bank_conflicts.counts import by_padding, least_padding, padded_or_swizzled
 from course_lib.lessons.bank_conflicts.in_memory import rows_in_banks
-from course_lib.lessons.bank_conflicts.in_the_l1 import l1_banks
-from course_lib.lessons.bank_conflicts.mistakes import by_hand, more_rows
+from course_lib.lessons.bank_conflicts.mistakes import more_rows
 from course_lib.lessons.bank_conflicts.pictures import loads, stores
 from course_lib.lessons.bank_conflicts.slides import sixteen_banks, slides
-from course_lib.lessons.bank_conflicts.times import (
-    product_bars,
-    product_counted,
-    product_scoreboard,
-    product_times,
-    transposition_times,
-)
+from course_lib.lessons.bank_conflicts.times import product_scoreboard, product_times, transposition_times
 
 __all__ = [
-    "bank_bench", "banks", "by_hand", "by_padding", "l1_banks", "least_padding", "loads", "more_rows", "padded_or_swizzled",
-    "product_bars", "product_counted", "product_scoreboard", "product_times", "rows_in_banks", "sixteen_banks", "slides", "stores",
-    "transposition_times",
+    "banks", "by_padding", "least_padding", "loads", "more_rows", "padded_or_swizzled", "product_scoreboard", "product_times",
+    "rows_in_banks", "sixteen_banks", "slides", "stores", "transposition_times",
 ]

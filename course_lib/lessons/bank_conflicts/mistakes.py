@@ -1,4 +1,4 @@
-"""Two mistakes in padding, made of the reader's own kernel."""
+"""A mistake in padding, made of the reader's own kernel."""
 
 import re
 
@@ -27,30 +27,6 @@ def more_rows(text: str) -> str:
         raise not_found("tile[TILE][TILE + PAD]")
     changed = f"[{found['rows'].strip()} + PAD][{(padded['words'] or padded['after']).strip()}]"
     return text[:found.end("tile")] + changed + text[found.end("words") + 1:]
-
-
-def by_hand(text: str) -> str:
-    """Return a kernel's text that computes the word of an element itself when it reads one, and forgets the padding.
-
-    Raises
-    ------
-    NotWritten
-        When the text does not read an element of a tile with two indices; a notebook shows the sentence and goes on.
-
-    >>> by_hand("__shared__ float tile[TILE][TILE + PAD]; tile[i][lane] = a; b = tile[threadIdx.x][i + 1];")
-    '__shared__ float tile[TILE][TILE + PAD]; tile[i][lane] = a; b = (&tile[0][0])[threadIdx.x * TILE + (i + 1)];'
-    """
-    without = bare(text)
-    found = DECLARED.search(without)
-    name = found["tile"] if found else "tile"
-    reads = list(re.finditer(rf"\b{name}\s*\[([^][]+)\]\s*\[([^][]+)\](?!\s*=[^=])", without[found.end():] if found else ""))
-    if not found or not reads:
-        raise not_found("tile[…][…]")
-    for read in reversed(reads):
-        row, column = (index if re.fullmatch(r"[\w.]+", index) else f"({index})" for index in map(str.strip, read.groups()))
-        at = found.end()
-        text = f"{text[:at + read.start()]}(&{name}[0][0])[{row} * TILE + {column}]{text[at + read.end():]}"
-    return text
 
 
 def bare(text: str) -> str:

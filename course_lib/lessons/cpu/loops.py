@@ -17,7 +17,6 @@ from course_lib.plots import Table
 from course_lib.unwritten import is_unwritten, missing
 
 N, CACHE = 128, 4096                    # of the prediction: rows and columns, bytes of the cache
-BLOCKS = (4, 8, 16, 32, 64)
 FLOATS_PER_LINE, FLOAT = 16, 4
 OPERATION = Loops()
 
@@ -119,16 +118,3 @@ def beside_ikj(lines: Lines) -> Table:
     rows.append(("lines per multiply-add", f"{plain.per_multiply_add:.4f}", f"{lines.per_multiply_add:.4f}", ""))
     caption = f"{lines.N} × {lines.N} matrices, a cache of {lines.cache.size // 1024} KiB: lines fetched, counted in a model of a cache"
     return Table(("", "ikj, without blocks", "your loops", "ikj ÷ yours"), rows, caption)
-
-
-def block_sizes() -> Table:
-    """Return a table of what blocks of several sizes fetch, in two caches."""
-    small, large = CACHE, 4 * CACHE
-    rows = []
-    for b in BLOCKS:
-        counted = (f"{count_blocks(b, cache=size).per_multiply_add:.4f}" for size in (small, large))
-        rows.append((f"{b} × {b}", f"{FLOAT * b * b:,}", *counted, f"{float(lines_per_multiply_add(b, N)):.4f}"))
-    plain = (f"{count_order('ikj', cache=size).per_multiply_add:.4f}" for size in (small, large))
-    rows.append(("ikj, without blocks", f"{FLOAT * N * N:,}", *plain, ""))
-    header = ("block", "bytes of a block", *(f"counted, {size // 1024} KiB" for size in (small, large)), "1/(8b) + 1/(16N)")
-    return Table(header, rows, f"{N} × {N} matrices: lines per multiply-add in a cache of {small // 1024} KiB and of {large // 1024} KiB")

@@ -1,18 +1,16 @@
-"""What was recorded on one core of a CPU: how fast it reads, what blocks are worth, how far each program comes, and its roofs."""
+"""What was recorded on one core of a CPU: how fast it reads, and how far each program comes."""
 
 from itertools import pairwise
 from typing import Any
 
 from course_lib import data
-from course_lib.lessons.cpu.roofline import cpu_roofline, describe_cpu_roofline
-from course_lib.lessons.cpu.variants import K_OUTSIDE, LARGE, PADDED, ROWS_OF_B, SMALL, SQUARES, WITH_ENDS, YOURS
+from course_lib.lessons.cpu.variants import LARGE, PADDED, YOURS
 from course_lib.plots import Table, bars, render, style
 from course_lib.plots.picture import Picture
 from course_lib.run import CpuPeak
 
-N, LINE, SECOND = LARGE, 64, 384          # SECOND: KiB that fit into the second cache
+N = LARGE
 SIX = "six_loops"
-NAMES = {"gemm_ijk": "three loops, ijk", "gemm_ikj": "three loops, ikj", "gemm_vectors": "gemm_vectors", "gemm_packed": "gemm_packed"}
 
 
 def recording() -> data.Readings:
@@ -38,19 +36,6 @@ def label() -> str:
     """Say how the times were taken, and where."""
     rounds = recording().find(what="conditions")[0]["rounds"]
     return f"one thread, the middle one of {rounds} times, {recording().label}"
-
-
-def conditions() -> Table:
-    """Return a table of everything that the times depend on, and that we know."""
-    found, = recording().find(what="conditions")
-    caches = ", ".join(f"{size(r['kib'])} of {r['ways']} lines per set" for r in recording().find(what="cache"))
-    known = f" (family {found['family']}, model {found['model']})" if found["family"] else ""
-    rows = [("CPU", f"{found['cpu']}{known}"), ("caches, first to last", caches), ("compiler", found["compiler"]),
-            ("its options", found["options"]), ("threads", "1"),
-            ("NumPy and its library", f"{found['numpy']}, {found['library']}, inner loops for {found['kernels']}"),
-            ("a time is", "the CPU time of the one thread"), ("rounds", f"{found['rounds']}; in each, all programs in turn"),
-            ("waiting programs before", f"{found['load']:g} on average"), ("date", recording().date)]
-    return Table(("what", "recorded with"), rows)
 
 
 def peak() -> CpuPeak:
@@ -95,33 +80,6 @@ def gain() -> float:
     return round(row("gemm_ikj")["median_s"] / row(SIX, parameters=YOURS)["median_s"], 2)
 
 
-def said(parameters: dict[str, int]) -> str:
-    """Say which block a row is about.
-
-    >>> said({"BI": 256, "BJ": 64, "BK": 16})
-    '256 × 64, 16 at a time'
-    """
-    return f"{parameters['BI']} × {parameters['BJ']}, {parameters['BK']} at a time"
-
-
-def blocks_timed() -> list[dict[str, int]]:
-    """Return the blocks that were timed without further changes."""
-    return [YOURS | {"BI": b, "BJ": b, "BK": b} for b in SQUARES] + ROWS_OF_B
-
-
-def block_times() -> Table:
-    """Return a table of recorded times of loops, with rows that begin a power of two apart and with rows a line longer."""
-    named = [("ijk", "gemm_ijk", {}), ("ikj", "gemm_ikj", {}), *((said(p), SIX, p) for p in blocks_timed()),
-             (f"{said(YOURS)}, any size", SIX, WITH_ENDS), (f"{said(YOURS)}, k outside of i", SIX, K_OUTSIDE)]
-    rows = []
-    for name, kernel, parameters in named:
-        near, far = (row(kernel, ld=ld, parameters=parameters) for ld in (N, PADDED))
-        kib = f"{4 * parameters['BK'] * parameters['BJ'] / 1024:g}" if parameters else ""
-        rows.append((name, kib, ms(near)[1], ms(far)[1], f"{near['median_s'] / far['median_s']:.2f}"))
-    header = ("loops", "block of B, KiB", f"rows of {N}, ms", f"rows of {PADDED}, ms", "ratio")
-    return Table(header, rows, f"{N} × {N} matrices, {label()}")
-
-
 def vector_times() -> Table:
     """Return a table of two orders on matrices that fit into the first cache, with and without the compiler's vectors."""
     found = {(r["kernel"], r["vectors"]): r for r in recording().find(what="vectors")}
@@ -133,30 +91,16 @@ def vector_times() -> Table:
     return Table(header, rows, f"48 × 48 matrices, {label()}")
 
 
-def ladder() -> list[tuple[str, dict[str, Any]]]:
-    """Return (name, row) of all programs whose rows begin N floats apart, from the plain loops to the library."""
-    found = [r for r in recording().find(what="program", N=N, ld=N) if r["kernel"] != SIX]
-    blocks = min((row(SIX, parameters=p) for p in blocks_timed()), key=lambda r: r["median_s"])
-    named = [(NAMES[r["kernel"]], r) for r in found if r["kernel"] in ("gemm_ijk", "gemm_ikj")]
-    named += [("your loops, six of them", row(SIX, parameters=YOURS)), (f"six loops, {said(blocks['parameters'])}", blocks)]
-    for r in found:
-        if r["kernel"] in ("gemm_vectors", "gemm_packed"):
-            named.append((f"{r['kernel']}, vectors of {r['parameters'].get('VB', 32) // 4} floats", r))
-    for r in found:
-        if r["kernel"] == "blas":
-            wide = {"Haswell": 8, "SkylakeX": 16}[r["parameters"]["kernels"]]
-            choice = "its own choice" if r["parameters"]["chosen"] else "told so"
-            named.append((f"the library, vectors of {wide} floats ({choice})", r))
-    return named
+def fastest(kernel: str, ld: int) -> dict[str, Any]:
+    """Return the recorded row of a program with the vectors that suit it best; `ld`: floats from one row to the next."""
+    return min(recording().find(what="program", kernel=kernel, N=N, ld=ld), key=lambda found: found["median_s"])
 
 
 def climb_rows() -> list[tuple[str, dict[str, Any]]]:
     """Return (name, row) of the steps of the lesson, slowest first."""
-    steps = dict(ladder())
     blocks = [(f"{b} × {b}, longer rows", row(SIX, ld=PADDED, parameters=YOURS | {"BI": b, "BJ": b, "BK": b})) for b in (16, 64)]
-    vectors, packed = (steps[f"{name}, vectors of 16 floats"] for name in ("gemm_vectors", "gemm_packed"))
-    return [("ijk", steps["three loops, ijk"]), ("ikj", steps["three loops, ikj"]), *blocks,
-            ("gemm_vectors, longer rows", with_longer_rows(vectors)), ("gemm_packed", packed)]
+    return [("ikj", row("gemm_ikj")), *blocks, ("gemm_vectors, longer rows", fastest("gemm_vectors", PADDED)),
+            ("gemm_packed", fastest("gemm_packed", N))]
 
 
 @style.styled
@@ -178,41 +122,3 @@ def climb() -> Picture:
            xlabel=f"GFLOP/s of one core,\n{recording().label}")
     said = "; ".join(f"{name} {ms(r)[1]} ms, {gflops(r):.3g} GFLOP/s, {gflops(r) / roof:.0%} of it" for name, r in found)
     return render(ax, f"Speed of one core, {recording().label}; the fastest arithmetic measured is {roof:.0f} GFLOP/s: {said}.")
-
-
-def with_longer_rows(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of the same program with rows that begin PADDED floats apart."""
-    return next(iter(recording().find(**{name: found[name] for name in ("what", "kernel", "N", "parameters")}, ld=PADDED)))
-
-
-def scoreboard() -> Table:
-    """Return how far each program comes with both distances of rows: its times, the better speed, and its share of the peak."""
-    roof, rows = peak(), []
-    for name, near in ladder():
-        both = near, with_longer_rows(near)
-        rows.append((name, *(ms(r)[1] for r in both), f"{max(map(gflops, both)):.1f}", f"{max(map(gflops, both)) / roof.gflops:.0%}"))
-    header = ("program", f"rows of {N}, ms", f"rows of {PADDED}, ms", "the better one, GFLOP/s", f"% of {roof.gflops:.0f}")
-    bound = f"the fastest arithmetic measured is {roof.gflops:.0f} GFLOP/s, with vectors of {roof.vector // 4} floats"
-    return Table(header, rows, f"{N} × {N} matrices, {label()}; {bound}")
-
-
-def points() -> dict[str, tuple[float, float]]:
-    """Return, by name, (operations per byte, GFLOP/s) of the programs whose lines were counted; gemm_packed's as few as there can be."""
-    found = {("your loops" if r["kernel"] == SIX else r["kernel"][-3:]): (2 * SMALL**3 / (LINE * r["lines"]), gflops(r))
-             for r in recording().find(what="program", N=SMALL) if r.get("lines")}
-    packed = max(recording().find(what="program", kernel="gemm_packed", N=SMALL), key=gflops)
-    return found | {"gemm_packed": (2 * SMALL**3 / (12 * SMALL**2), gflops(packed))}
-
-
-def second_roof() -> CpuPeak:
-    """Return the recorded roofs of what the second cache delivers, at best, to the first."""
-    found = peak()
-    return CpuPeak(found.dtype, found.threads, found.gflops, found.vector, {SECOND: found.bandwidth[SECOND]}, found.label, found.by_vector)
-
-
-def roofline() -> Picture:
-    """Draw the recorded roofline of the lines that come into the first cache, with the programs below it."""
-    roofs, drawn = second_roof(), points()
-    ax = cpu_roofline(roofs, drawn, style.axes(width=7.8, height=4.0))
-    ax.set_xlabel("operations per byte that comes into the first cache")
-    return render(ax, describe_cpu_roofline(roofs, drawn).replace("a byte", "per byte that comes into the first cache"))

@@ -1,4 +1,4 @@
-"""A kernel without its guard, or without half of it, and the inputs on which a check tries it."""
+"""A kernel without its guard, and the inputs on which a check tries it."""
 
 import re
 
@@ -16,38 +16,6 @@ FORMS = tuple(re.compile(form) for form in (
 CONDITION = re.compile(r"\bif\s*\((?:[^(){};]|\([^(){};]*\))*\)")
 
 
-def without(text: str, bounds: str) -> str:
-    """Return a kernel's text in which every comparison with one of these bounds, inside an `if`, says that the thread is in C.
-
-    Raises
-    ------
-    CourseError
-        When there is no such comparison with one of them.
-    NotWritten
-        When there is no kernel yet.
-    """
-    if is_unwritten(text):
-        raise missing(text)
-    found: set[str] = set()
-
-    def inside(comparison: re.Match[str], larger: str) -> str:
-        if comparison["bound"] not in bounds:
-            return comparison[0]
-        found.add(comparison["bound"])
-        return "false" if larger in comparison["sign"] else "true"
-
-    def switched(condition: re.Match[str]) -> str:
-        there = FORMS[0].sub(lambda comparison: inside(comparison, ">"), condition[0])
-        return FORMS[1].sub(lambda comparison: inside(comparison, "<"), there)
-
-    changed = CONDITION.sub(switched, text)
-    for bound in bounds:
-        if bound not in found:
-            what, form = {"M": ("row with M", "row >= M"), "N": ("column with N", "col >= N")}[bound]
-            raise CourseError(f"no comparison of the {what} was found: write it as `{form}`, inside an `if`")
-    return changed
-
-
 def without_guard(text: str) -> str:
     """Return a kernel's text with its guard switched off, so that every thread computes and stores; no line moves.
 
@@ -63,23 +31,24 @@ def without_guard(text: str) -> str:
     >>> without_guard("if (M <= row) return; if (N <= col) return;")
     'if (false) return; if (false) return;'
     """
-    return without(text, "MN")
+    if is_unwritten(text):
+        raise missing(text)
+    found: set[str] = set()
 
+    def inside(comparison: re.Match[str], larger: str) -> str:
+        found.add(comparison["bound"])
+        return "false" if larger in comparison["sign"] else "true"
 
-def without_column_guard(text: str) -> str:
-    """Return a kernel's text with a guard of the rows alone: where it compares a column with N, the answer is that there is one.
+    def switched(condition: re.Match[str]) -> str:
+        there = FORMS[0].sub(lambda comparison: inside(comparison, ">"), condition[0])
+        return FORMS[1].sub(lambda comparison: inside(comparison, "<"), there)
 
-    Raises
-    ------
-    CourseError
-        When the text has no `if` that compares something with N in the form `col >= N`.
-    NotWritten
-        When there is no kernel yet.
-
-    >>> without_column_guard("if (row >= M || col >= N) return;"), without_column_guard("if (row < M && col < N) C[i] = sum;")
-    ('if (row >= M || false) return;', 'if (row < M && true) C[i] = sum;')
-    """
-    return without(text, "N")
+    changed = CONDITION.sub(switched, text)
+    for bound in "MN":
+        if bound not in found:
+            what, form = {"M": ("row with M", "row >= M"), "N": ("column with N", "col >= N")}[bound]
+            raise CourseError(f"no comparison of the {what} was found: write it as `{form}`, inside an `if`")
+    return changed
 
 
 def inputs() -> Table:

@@ -1,13 +1,16 @@
-"""What the first two kernels take: recorded times, and what they ask the caches for."""
+"""What the first two kernels take: recorded times, by the shape of a warp and by where the rows begin."""
+
+from typing import Any
 
 from course_lib import data
-from course_lib.arch import DEFAULT_DEVICE, WARP
+from course_lib.arch import WARP
 from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
 from course_lib.plots import Table, bars, render
 from course_lib.plots.picture import Picture
 
 N_TIMED, N_PROFILED = 4096, 1024
-GHZ = DEFAULT_DEVICE.clock_mhz / 1e3         # the highest clock: most recordings hold none
+THREADS, HEIGHTS = 256, (2, 4, 8, 16, 32)     # of each block in the table of shapes; rows of C that a warp covers
+PADDING = 4                                   # unused floats after each row
 SIZES = (256, 512, 1024, 2048, 4096)
 CPU, INITIAL = (0.06, 0.64, 7.17, 156.19, 1311.08), (0.13, 0.13, 0.19, 0.45, 3.60)       # Lee's slides: one CPU thread; a GTX 690
 
@@ -20,23 +23,6 @@ def seconds(kernel: str, size: int = N_TIMED) -> float:
 def label() -> str:
     """Say where and when the times were recorded."""
     return data.load("ladder").label
-
-
-def cycles_per_step(taken: float, size: int = N_TIMED, clock_ghz: float = GHZ) -> float:
-    """Return the clock cycles of a multiprocessor per warp and step of the loop: time × clock × multiprocessors × 32 / N³.
-
-    The clock is the H200's highest where none was recorded; all multiprocessors are taken to be busy all the time.
-    """
-    return taken * clock_ghz * 1e9 * DEFAULT_DEVICE.sms * WARP / size**3
-
-
-def traffic() -> Table:
-    """Return how many sectors both kernels asked of the L1, and the L1 of the L2, counted by a profiler."""
-    found = data.readings("traffic")
-    rows = [(SAID[name], *(f"{row[what] / 1e6:,.1f}" for what in ("l1_sectors_read", "l2_sectors_from_l1")))
-            for name, kernel in KERNELS.items() for row in found.find(kernel=kernel, N=N_PROFILED)]
-    header = ("kernel", "sectors asked of the L1, millions", "sectors that the L1 asked of the L2, millions")
-    return Table(header, rows, f"{N_PROFILED} × {N_PROFILED} matrices, blocks of 16 × 16, {found.label}")
 
 
 def slower() -> float:
@@ -53,6 +39,57 @@ def time_bars() -> Picture:
     found = {said: round(1e3 * seconds(kernel), 1) for kernel, said in (*SAID.items(), ("cuBLAS", "cuBLAS"))}
     alt = ", ".join(f"{said} {ms} ms" for said, ms in found.items())
     return render(bars(found, unit=f"ms at N = {N_TIMED}, {label()}", digits=4), f"Bars of three recorded times: {alt}.")
+
+
+def seconds_by_block(kernel: str, N: int = N_TIMED) -> dict[tuple[int, int], float]:
+    """Return the recorded seconds of the naive or the swapped kernel by its block (bx, by).
+
+    >>> round(1e3 * seconds_by_block("naive", 2048)[32, 8], 2)
+    2.59
+    """
+    return {(r.parameters["bx"], r.parameters["by"]): r.seconds for r in data.load("shapes").find(KERNELS[kernel], N)}
+
+
+def warp_times() -> Table:
+    """Return a table of the recorded times of both kernels in the blocks that give their warps the same shapes."""
+    rows = []
+    for high in HEIGHTS:
+        wide, row = WARP // high, []
+        for kernel, bx in (("naive", wide), ("swapped", high)):
+            block = bx, THREADS // bx
+            row += [f"{bx}\u00a0×\u00a0{block[1]}", f"{1e3 * seconds_by_block(kernel)[block]:.1f}"]
+        rows.append((f"{high} rows, {wide} column{'s' * (wide > 1)}".replace(" ", "\u00a0"), *row))
+    header = ("a warp covers, of C", *(what for said in SAID.values() for what in (f"{said}: block", "ms")))
+    found = data.load("shapes")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {found.label}, {data.spread(found.find(N=N_TIMED))}")
+
+
+def padded(padding: int) -> dict[str, Any]:
+    """Return the recorded time of *row from x* in blocks of 16 × 16, with unused floats after each row of A and of B."""
+    row, = data.readings("coalescing").find(what="product", N=N_TIMED, variant="swapped", TILE=16, padding=padding)
+    return row
+
+
+def padded_ms() -> float:
+    """Return the milliseconds, to one decimal, of *row from x* at N = 4096 with four unused floats after each row.
+
+    >>> padded_ms()
+    56.0
+    """
+    return round(1e3 * padded(PADDING)["median_s"], 1)
+
+
+def padded_rows() -> Table:
+    """Return what *row from x* touched in a step and took, without and with unused floats after each row of A and of B."""
+    found, rows = data.readings("coalescing"), []
+    for padding in (0, PADDING):
+        counted_there, = found.find(what="count", N=N_PROFILED, variant="swapped", TILE=16, padding=padding)
+        sectors = counted_there["load_sectors"] * WARP / N_PROFILED**3
+        rows.append((padding, f"{sectors:g}", f"{1e3 * padded(padding)['median_s']:.1f}"))
+    how = data.spread(padded(padding) for padding in (0, PADDING))
+    return Table(("unused floats after each row", "sectors per step", "ms"), rows,
+                 f"{SAID['swapped']}, blocks of 16 × 16, {N_TIMED} × {N_TIMED} matrices, {found.label}, {how}; "
+                 f"sectors counted by a profiler for {N_PROFILED} × {N_PROFILED}")
 
 
 def scoreboard() -> Table:
