@@ -252,7 +252,7 @@ def test_the_sliders_kernel_counts_what_the_readers_does(mine):
     ours = evaluate("transpose", 64, {"TILE": 32, "PAD": 0}, backend="sim")
     checked = sum(counters.get(counter_name("wavefronts", "load"), 0) for counters in check(mine).lines.values())
     assert ours.count("wavefronts") == checked == 65_536 / 16
-    assert "whose table counts a smaller matrix" in PROSE
+    assert "whose table counts a matrix of 64 × 64" in PROSE
     assert "fewer wavefronts" not in PROSE.partition("guess.reveal")[0], "that would tell the answer"
 
 
