@@ -59,7 +59,7 @@ def _parser():
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     packs = _command(commands, "release", _release, "pack what students get into a zip file")
     packs.add_argument("--to", type=_path, default=Path("build/warp-by-warp.zip"), help="default: build/warp-by-warp.zip")
-    enrols = _command(commands, "roster", _roster, "take the roster from what Canvas, Moodle or Brightspace exported; `grades` fills that in")
+    enrols = _command(commands, "roster", _roster, "take the roster from an export of Canvas, Moodle or Brightspace; `grades` fills it in")
     enrols.add_argument("export", type=_path, help="the gradebook that the platform exported, a CSV file")
     enrols.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
     gathers = _command(commands, "collect", _collect, "put what a learning platform gave into grading/submitted")

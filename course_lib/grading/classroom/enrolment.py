@@ -42,7 +42,7 @@ def enrol(classroom: Classroom, source: Path, dry_run: bool = False) -> list[str
     added = [Student(student, *_names(student, person, namesakes)) for student, person in fresh if student]
     by_id([*(fuller.get(name, was) for name, was in roster.items()), *added])
     changes = [f"{student}: {change}" for student, was in roster.items() if (change := _change(was, fuller.get(student, was)))]
-    changes += [f"{student.student}: new, {student.name or 'without a name'}" for student in added]
+    changes += [f"{student.student}: new, {student.name!r}" for student in added]
     kept = classroom.folder / f"export_{export.platform.name}.csv"
     if not dry_run:
         if changes:

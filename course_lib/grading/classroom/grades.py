@@ -99,9 +99,9 @@ def _parts(result):
 def _mark(row, late, result):
     """Return what a platform is told of a student: nothing before there is a result, and a 0 for no submission only when time is over."""
     if row["status"] == "not graded yet":
-        return Mark(None, "not graded yet")
+        return Mark(0, "not graded yet")
     if row["status"] == "missing":
         if late.closes and datetime.now(UTC) > late.closes:
             return Mark(0, feedback="Nothing was submitted.")
-        return Mark(None, "submitted nothing yet" if late.due else "submitted nothing, and class.toml has no due time")
+        return Mark(0, "submitted nothing yet" if late.due else "submitted nothing, and class.toml has no due time")
     return Mark(row["grade"], feedback=" ".join(". ".join(filter(None, (_parts(result), late.words, *_said(result)))).split()))

@@ -21,9 +21,9 @@ _END = "End-of-Line Indicator"
 
 @dataclass(frozen=True)
 class Mark:
-    """What a student gets, lateness and corrections included, or None and why there is none; words for the student."""
+    """What a student gets, lateness and corrections included, or why there is no mark; words for the student."""
 
-    points: float | None
+    points: float
     why: str = ""
     feedback: str = ""
 
@@ -51,66 +51,66 @@ def write_imports(classroom: Classroom, exercise: str, marks: Mapping[str, Mark]
             with contextlib.suppress(FileNotFoundError):
                 target.unlink()                            # an older one must not be taken for this one
             try:
-                export = read_export(source, f"grading/{source.name}")
-                text, told = _filled(classroom, export, exercise, marks, maximum)
-                write(target, text)
-                lines += [f"{target}: {told[0]}", *(f"    {line}" for line in told[1:])]
+                lines += _write(classroom, target, read_export(source, f"grading/{source.name}"), exercise, marks, maximum)
             except CourseError as error:
                 lines.append(f"NOT WRITTEN {target}: {error}")
     return lines
 
 
-def _filled(classroom, export, exercise, marks, maximum):
-    """Return the text of an import file, and lines on what is in it."""
-    at, title = _column(classroom, export, exercise)
-    worth = _worth(export, at)
-    roster = classroom.roster() or {student: Student(student) for student in marks}
-    people = export.people()
+def _write(classroom, target, export, exercise, marks, maximum):
+    """Write an import file when there is a mark for it; return the lines that say what is in it."""
+    at = export.marks(exercise, classroom.rules().get("columns", {}).get(exercise))
+    if at is None and export.platform.name != "moodle":    # which asks what a column is for
+        return [f"nothing for {export.platform.title}, as no column of {export.name} is called {exercise}: make it there, "
+                f"{export.platform.advice}, and give that to `make roster`; or write what it is called into grading/class.toml, below "
+                f'[columns], as in {exercise} = "Homework 4 (4711)"']
+    if _of_points(export, at).startswith("("):
+        raise CourseError(f"{export.platform.title} lets nobody change the column {export.table.header[at]!r}: name another in "
+                          "grading/class.toml, below [columns]")
+    title, worth = exercise if at is None else export.table.header[at], _worth(export, at)
+    rows, left = _rows(classroom, export, at, marks, (worth or maximum) / maximum)
+    count = sum(bool(student) for _, student, _ in rows)
+    told = [f"    not in it: {', '.join(names)} ({why})" for why, names in left.items()]
+    if not count:
+        return [f"nothing for {export.platform.title} yet, as nobody has a mark for {title!r}", *told]
+    write(target, _text(export, title, rows, marks))
+    points = (f"{maximum:g} points; {export.name} does not say what it is worth there, which must be that too" if worth is None
+              else f"{worth:g} points" + (f", each mark times {worth / maximum:g}" if worth != maximum else ""))
+    return [f"{target}: {count} marks for {title!r}, out of {points}", *told]
+
+
+def _rows(classroom, export, at, marks, scale):
+    """Return (row, student or "" for Canvas's own rows, what to write there), and why -> who is left as on the platform."""
+    roster, people = classroom.roster() or {student: Student(student) for student in marks}, export.people()
     whose = matched(people, roster, export.name)
-    numbers = {person.row.number: marks[whose[person.row.number]] for person in people if whose.get(person.row.number) in marks}
-    rows, left = [], [f"{person.name or 'row ' + str(person.row.number)}: not on grading/roster.csv" for person in people
-                      if person.row.number not in whose]
-    students = {person.row.number for person in people}
-    comma = _has_decimal_commas(export)
+    named = {person.row.number: person.name for person in people}
+    comma, rows = _has_decimal_commas(export), []
+    left: dict[str, list[str]] = {}
     for row in export.table.rows:
-        mark = numbers.get(row.number)
-        if row.number not in students and at is not None and export.platform.name == "canvas" and not export.cell(row, "ID"):
-            rows.append((row, row.cells[at], ""))          # Canvas's rows of points possible and of posting
+        student = whose.get(row.number)
+        mark = marks.get(student or "")
+        if row.number in named and not mark:
+            left.setdefault("not on grading/roster.csv", []).append(f"row {row.number} {named[row.number]!r}")
         elif mark and (why := mark.why or _obstacle(export, row, at)):
-            left.append(f"{whose[row.number]}: {why}")
-        elif mark and mark.points is not None:
-            rows.append((row, _number(mark.points / maximum * (worth or maximum), comma), mark.feedback))
-    left += [f"{student}: not in {export.name}" for student in marks if student not in whose.values()]
-    count = sum(row.number in numbers for row, *_ in rows)
-    scaled = f", each times {worth / maximum:g}" if worth not in (None, maximum) else ""
-    return _text(export, title, rows), [f"{count} marks for {title!r}, out of {worth or maximum:g}{scaled}",
-                                        *(["left as they are on the platform:", *left] if left else [])]
-
-
-def _column(classroom, export, exercise):
-    """Return where the exercise's column is and what it is called; only Moodle needs none, as it asks which item a column is for."""
-    named = classroom.rules().get("columns", {}).get(exercise)
-    at = export.marks(exercise, named)
-    if at is None and export.platform.name != "moodle":
-        raise CourseError(f"no column of {export.name} is called {exercise}: make it in {export.platform.title}, {export.platform.advice}, "
-                          "and give that to `make roster`; or write what it is called into grading/class.toml, below [columns], as in "
-                          f'{exercise} = "Homework 4 (4711)"')
-    title = export.table.header[at] if at is not None else exercise
-    if at is not None and export.platform.name == "canvas" and _of_points(export, at).startswith("("):
-        raise CourseError(f"Canvas does not let anybody change the column {title!r}: name another below [columns] in grading/class.toml")
-    return at, title
+            left.setdefault(why, []).append(student)
+        elif mark:
+            rows.append((row, student, _number(mark.points * scale, comma)))
+        elif export.platform.name == "canvas" and not export.cell(row, "ID"):
+            rows.append((row, "", row.cells[at]))          # the points possible, and how marks are posted
+    for student in sorted(marks.keys() - whose.values()):
+        left.setdefault(f"not in {export.name}", []).append(student)
+    return rows, left
 
 
 def _of_points(export, at):
-    """Return the points possible that Canvas's second or third row has for a column."""
-    return next((row.cells[at].strip() for row in export.table.rows if row.cells[0].strip().startswith("Points Possible")), "")
+    """Return what Canvas's row of points possible has for a column; "" elsewhere."""
+    rows = (row for row in export.table.rows if row.cells[0].strip() == "Points Possible") if at is not None else ()
+    return next((row.cells[at].strip() for row in rows), "")
 
 
 def _worth(export, at):
     """Return the points that the platform's column is worth, or None when the export does not say."""
-    if at is None:
-        return None
-    found = re.search(r"<Numeric MaxPoints:([\d.,]+)", export.table.header[at])
+    found = re.search(r"<Numeric MaxPoints:([\d.,]+)", "" if at is None else export.table.header[at])
     try:
         worth = float((found[1] if found else _of_points(export, at)).replace(",", "."))
     except ValueError:
@@ -128,8 +128,13 @@ def _obstacle(export: Export, row: Row, at: int | None) -> str:
 
 def _has_decimal_commas(export):
     """Tell whether the export writes 7,5 rather than 7.5."""
-    cells = [cell.strip() for row in export.table.rows for cell in row.cells]
+    columns = [i for i, name in enumerate(export.table.header) if name.strip().casefold() not in _keeps(export)]
+    cells = [row.cells[i].strip() for row in export.table.rows for i in columns]
     return any(re.fullmatch(r"\d+,\d+", cell) for cell in cells) and not any(re.fullmatch(r"\d+\.\d+", cell) for cell in cells)
+
+
+def _keeps(export):
+    return {name.casefold() for name in export.platform.keeps}
 
 
 def _number(points: float, comma: bool) -> str:
@@ -142,15 +147,14 @@ def _number(points: float, comma: bool) -> str:
     return text.replace(".", ",") if comma else text
 
 
-def _text(export, title, rows):
+def _text(export, title, rows, marks):
     """Return the file: the columns that the platform's import wants, in the order in which it exported them."""
-    keeps = {name.casefold() for name in export.platform.keeps}
-    kept = [i for i, name in enumerate(export.table.header) if name.strip().casefold() in keeps]
+    kept = [i for i, name in enumerate(export.table.header) if name.strip().casefold() in _keeps(export)]
     header = [*(export.table.header[i] for i in kept), title]
-    cells = [[*(row.cells[i] for i in kept), value] for row, value, _ in rows]
+    cells = [[*(row.cells[i] for i in kept), value] for row, _, value in rows]
     if export.platform.name == "moodle":
         header.append(f"{title.removesuffix(' (Real)')} (Feedback)")
-        cells = [[*row, feedback] for row, (*_, feedback) in zip(cells, rows)]
+        cells = [[*row, marks[student].feedback] for row, (_, student, _) in zip(cells, rows)]
     if export.platform.name == "brightspace":
         header.append(_END)
         cells = [[*row, "#"] for row in cells]

@@ -30,7 +30,7 @@ class Platform:
 
 
 PLATFORMS = (
-    Platform("canvas", "Canvas", signs=("Student", "LastName"), needs=(("Student", "LastName"), ("ID",), ("Section",)),
+    Platform("canvas", "Canvas", signs=("SIS Login ID", "SIS User ID", "Section"), needs=(("Student", "LastName"), ("ID",), ("Section",)),
              ids=("SIS Login ID", "SIS User ID", "ID"),
              keeps=("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID", "Integration ID", "Root Account", "Section"),
              marks=r"(?!.*(Current|Final|Override) (Score|Points|Grade|Status))",
@@ -156,7 +156,8 @@ def read_export(path: Path, name: str) -> Export:
     platform = next((known for known in PLATFORMS if titles & {sign.casefold() for sign in known.signs}), None)
     if platform is None:
         raise CourseError(f"{name} is no export of a platform that the course knows: its first row must have Student, ID and Section "
-                          "(Canvas), First name and Email address (Moodle, exported in English), or OrgDefinedId and Username (Brightspace)")
+                          "(Canvas), First name and Email address (Moodle, exported in English), or OrgDefinedId and Username "
+                          "(Brightspace)")
     for needed in platform.needs:
         if not titles & {column.casefold() for column in needed}:
             raise CourseError(f"{name}, from {platform.title}, has no column {' or '.join(needed)}: {platform.advice}")
@@ -178,8 +179,8 @@ def matched(people: Iterable[Person], roster: Mapping[str, Student], name: str) 
     for person in people:
         students = {called[key(one)] for one in person.ids if key(one) in called}
         if len(students) > 1:
-            raise CourseError(f"{name}, row {person.row.number}, could be {' or '.join(sorted(students))} of grading/roster.csv: correct one "
-                              "of these lines")
+            raise CourseError(f"{name}, row {person.row.number}, could be {' or '.join(sorted(students))} of grading/roster.csv: correct "
+                              "one of these lines")
         if students:
             found[person.row.number] = students.pop()
     namesakes = Counter(key(person.name) for person in people)
@@ -191,6 +192,6 @@ def matched(people: Iterable[Person], roster: Mapping[str, Student], name: str) 
     for student, count in Counter(found.values()).items():
         if count > 1:
             rows = " and ".join(str(number) for number, other in found.items() if other == student)
-            raise CourseError(f"{name}: rows {rows} could all be {student} of grading/roster.csv: correct that line, or delete the row that "
-                              "is wrong")
+            raise CourseError(f"{name}: rows {rows} could all be {student} of grading/roster.csv: correct that line, or delete the row "
+                              "that is wrong")
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from course_lib.errors import CourseError
 
-_FORMULA = re.compile("(^[\t\r]|(?:^|[,;|\t\r\n\"])\\s*)([=+\\-@＝＋－＠])")
+_FORMULA = re.compile(r'((?:^|[,;|\t\n"])\s*)([=+\-@＝＋－＠])')
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -99,7 +99,9 @@ def to_csv(columns: Sequence[str], rows: Iterable[Sequence[object]], separator: 
 def harmless(text: str) -> str:
     """Return a text with an apostrophe before each sign that would begin a formula, whatever separator a spreadsheet cuts the line at.
 
+    Line ends become `\\n`, as a lone `\\r` would cut the line without quotes around it.
+
     >>> harmless("=1+1"), harmless("Ada;=1+1"), harmless("a+b, c-d")
     ("'=1+1", "Ada;'=1+1", 'a+b, c-d')
     """
-    return _FORMULA.sub(r"\1'\2", text)
+    return _FORMULA.sub(r"\1'\2", re.sub("\r\n?", "\n", text))
