@@ -13,7 +13,7 @@ from course_lib.grading.sandbox import bubblewrap
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"
-RIGHT = {"exercise": EXERCISE, "student": "ada", "source": "inbox", "exchange": "exchange"}
+RIGHT = {"exercise": EXERCISE, "student": "ada", "source": "inbox", "exchange": "exchange", "export": "inbox/export.csv"}
 
 
 def subcommands():

@@ -12,7 +12,8 @@ from course_lib.grading.classroom.results import Result
 
 _STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222;
        background: #fff }
-pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; font-size: 13px; line-height: 1.35 } table { border-collapse: collapse }
+pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; font-size: 13px; line-height: 1.35 }
+table { border-collapse: collapse; margin: 1rem 0 }
 td, th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top }
 .note { border-left: 4px solid #888; padding-left: .8rem }"""
 
@@ -65,7 +66,8 @@ def _times(late):
     rows = [(name, f"{clock(time)}{words}") for name, time, words in (
         ("due", late.due, " (extended for you)" * late.extended), ("submitted", late.submitted, "")) if time]
     rows += [("late", late.words)] if late.words else []
-    return "<table>" + "".join(f"<tr><th>{name}</th><td>{escape(words)}</td></tr>" for name, words in rows) + "</table>" if rows else ""
+    told = "".join(f'<tr><th scope="row">{name}</th><td>{escape(words)}</td></tr>' for name, words in rows)
+    return f"<table>{told}</table>" if told else ""
 
 
 def _part(part):
