@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course_lib.errors import CourseError
 from course_lib.grading.__main__ import main
 from course_lib.grading.classroom.collect import collect
 from course_lib.grading.classroom.corrections import correct
@@ -200,6 +201,42 @@ def test_a_line_by_hand_is_found_by_a_name_that_only_one_student_has(classroom):
     taken(classroom, MOODLE)
     assert roster(classroom).splitlines()[:3] == ["student,name,platform", "al,Lovelace Ada,Ada Lovelace", "am,Anna Müller,"]
     assert [line.split(",")[0] for line in roster(classroom).splitlines()[3:]] == ["bob", "cyd@uni.example", "anna1", "anna2"]
+
+
+def test_a_roster_is_read_however_a_spreadsheet_saved_it(classroom):
+    for encode in ENCODINGS.values():
+        put(classroom.folder / "roster.csv", encode("student,name,platform\nada,Ada Müller,\nbob,Bob,\n"))
+        assert [student.name for student in classroom.roster().values()] == ["Ada Müller", "Bob"]
+
+
+def test_namesakes_whose_files_nothing_tells_apart_are_said(classroom):
+    assert ("anna1: several are called 'Anna Müller'; write what the names of their files begin with, such as 'Anna Müller 4711', into "
+            "`platform`") in taken(classroom, MOODLE)
+    assert not [line for line in taken(classroom, CANVAS) if "several" in line]
+
+
+@pytest.mark.parametrize("text", [
+    "LastName,FirstName,ID,SIS Login ID,Section,04 Tiling (1)\n    Points Possible,,,,,10\nLovelace,Ada,101,ada,GPU,\n",
+    "Student,ID,SIS Login ID,Integration ID,Root Account,Section,04 Tiling (1)\n    Points Possible,,,,,,10\n"
+    "\"Lovelace, Ada\",101,ada,,u,GPU,\n",
+    "Identifier,Full name,Username,Email address,Status,Grade,Maximum grade,Last modified (grade),Feedback comments\n"
+    "Participant 101,Ada Lovelace,ada,a@u.example,Submitted,,10,-,\n",
+    "Username,04 Tiling Points Grade,Last Name,First Name,End-of-Line Indicator\n#ada,,Lovelace,Ada,#\n"])
+def test_other_forms_of_the_exports_are_filled_in_too(classroom, text):
+    taken(classroom, text)
+    assert roster(classroom).splitlines()[1].startswith("ada,Ada Lovelace,")
+    lines = write_imports(classroom, EXERCISE, {"ada": Mark(7.5)}, 10)
+    assert ": 1 marks for" in lines[0]
+    path, = classroom.folder.glob("import_*")
+    again = read_export(path, "import.csv")
+    person, = again.people()
+    assert person.row.cells[again.marks(EXERCISE, None)] == "7.5"
+
+
+def test_canvas_own_number_is_nobodys_matriculation_number(classroom):
+    put(classroom.folder / "roster.csv", "student,name\n101,Zoe\n")
+    assert "101: is on the roster and not in export.csv; the line stays" in taken(classroom, CANVAS)
+    assert "\nada,Ada Lovelace," in roster(classroom)
 
 
 def test_a_dry_run_says_the_same_and_writes_nothing(classroom):
@@ -447,3 +484,15 @@ def test_a_rule_that_cannot_be_meant_is_one_sentence(class_of_five, capsys, rule
         error = capsys.readouterr().err
         assert told in error
         assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["due", "late", "extension", "columns"])
+def test_what_must_be_a_table_and_is_none_is_said(class_of_five, name):
+    write(class_of_five.folder / "class.toml", f"{name} = 0.1\n")
+    with pytest.raises(CourseError, match=rf"class.toml: {name} must be a table, with \[{name}\] in a line of its own"):
+        class_of_five.table(name)
+    try:
+        said = "\n".join(grades(class_of_five, EXERCISE))
+    except CourseError as error:
+        said = str(error)
+    assert f"{name} must be a table" in said

@@ -59,7 +59,8 @@ def write_imports(classroom: Classroom, exercise: str, marks: Mapping[str, Mark]
 
 def _write(classroom, target, export, exercise, marks, maximum):
     """Write an import file when there is a mark for it; return the lines that say what is in it."""
-    at = export.marks(exercise, classroom.rules().get("columns", {}).get(exercise))
+    named = classroom.table("columns").get(exercise)
+    at = export.marks(exercise, None if named is None else str(named))
     if at is None and export.platform.name != "moodle":    # which asks what a column is for
         return [f"nothing for {export.platform.title}, as no column of {export.name} is called {exercise}: make it there, "
                 f"{export.platform.advice}, and give that to `make roster`; or write what it is called into grading/class.toml, below "
@@ -87,8 +88,8 @@ def _rows(classroom, export, at, marks, scale):
     comma, rows = _has_decimal_commas(export), []
     left: dict[str, list[str]] = {}
     for row in export.table.rows:
-        student = whose.get(row.number)
-        mark = marks.get(student or "")
+        student = whose.get(row.number, "")
+        mark = marks.get(student)
         if row.number in named and not mark:
             left.setdefault("not on grading/roster.csv", []).append(f"row {row.number} {named[row.number]!r}")
         elif mark and (why := mark.why or _obstacle(export, row, at)):

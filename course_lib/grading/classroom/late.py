@@ -59,7 +59,7 @@ def lateness(classroom: Classroom, exercise: str, students: Iterable[str]) -> Ma
         When class.toml has a rule that cannot be meant, or an extension for nobody, for no exercise or to an earlier time.
     """
     zone, due = zone_of(classroom), classroom.due(exercise)
-    rules, extensions = classroom.rules().get("late", {}), classroom.rules().get("extension", {})
+    rules, extensions = classroom.table("late"), classroom.table("extension")
     _demand_rules(rules)
     students = list(students)
     _demand_extensions(classroom, extensions, students)
