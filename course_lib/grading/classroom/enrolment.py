@@ -53,7 +53,8 @@ def enrol(classroom: Classroom, source: Path, dry_run: bool = False) -> list[str
             *(f"NOT ADDED {person.name!r}, row {person.row.number}: has no {' or '.join(export.platform.ids)} that can be an id here; "
               "write a line yourself" for student, person in fresh if not student),
             *(f"{student}: several are called {person.name!r}; write what the names of their files begin with, such as "
-              f"'{person.name} 4711', into `platform`" for student, person in fresh if student and namesakes[key(person.name)] > 1 and not person.number),
+              f"'{person.name} 4711', into `platform`"
+              for student, person in fresh if student and namesakes[key(person.name)] > 1 and not person.number),
             f"{export.platform.title}: {len(people)} students, {len(added)} of them new; "
             + ("nothing was written" if dry_run else f"they are in grading/roster.csv, and `make grades` fills in grading/{kept.name}")]
 
