@@ -196,6 +196,16 @@ Anna Müller (anna1),anna1,,"Müller, Anna 105"
     assert "bob: platform 'Babbage, Bob' filled in" in lines
 
 
+def test_a_roster_that_has_everybody_is_filled_in_once_and_then_stays_to_the_byte(classroom):
+    put(classroom.folder / "roster.csv", "student\nada\nbob\ncyd\nanna1\nanna2\n")
+    taken(classroom, CANVAS)
+    assert roster(classroom).startswith("student,name,platform\nada,Ada Lovelace,")
+    hand = put(classroom.folder / "roster.csv", roster(classroom).replace("\n", "\r\n").replace("bob", '"bob"'))
+    before = hand.read_bytes()
+    assert len(taken(classroom, CANVAS)) == 1
+    assert hand.read_bytes() == before
+
+
 def test_a_line_by_hand_is_found_by_a_name_that_only_one_student_has(classroom):
     put(classroom.folder / "roster.csv", "student,name\nal,Lovelace Ada\nam,Anna Müller\n")
     taken(classroom, MOODLE)

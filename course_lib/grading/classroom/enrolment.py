@@ -8,7 +8,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.classroom.folders import Classroom, write
 from course_lib.grading.classroom.platforms import matched, read_export
 from course_lib.grading.classroom.roster import COLUMNS, Student, by_id, check_name, key, names_of
-from course_lib.grading.classroom.sheets import harmless, read_table, to_csv
+from course_lib.grading.classroom.sheets import read_table, to_csv
 
 
 def enrol(classroom: Classroom, source: Path, dry_run: bool = False) -> list[str]:
@@ -99,5 +99,5 @@ def _roster(path, fuller, added):
     rows += [[""] * len(header) for _ in added]
     for row, student in zip(rows, [*(fuller.get(row[at[0]].strip()) for row in rows[:len(table.rows)]), *added]):
         for i, value in zip(at, (student.student, student.name, student.platform) if student else ()):
-            row[i] = row[i] if row[i].strip() else harmless(value)
+            row[i] = value
     return "\ufeff" * table.marked + to_csv(header, rows, table.separator)
