@@ -1,11 +1,13 @@
 """Where a class's files are: submissions, results, feedback, the roster, the seed and the deadlines, all in `grading/`.
 
     grading/roster.csv      student,name,platform   (who should submit; `platform` is what a learning platform calls them)
-    grading/class.toml      the class's variant, when exercises are due, and what being late costs
+    grading/class.toml      the class's variant, when exercises are due and for whom later, and what being late costs
     grading/seed            drawn once; whoever has it knows the drawn inputs
     grading/submitted/STUDENT/EXERCISE/EXERCISE.ipynb, timestamp.txt, submission_secret.txt
     grading/results/STUDENT/EXERCISE.json
     grading/feedback/STUDENT/EXERCISE.html
+    grading/export_PLATFORM.csv                     (what the platform exported; `make roster` puts it there)
+    grading/import_EXERCISE_PLATFORM.csv            (the same with the marks of an exercise)
 """
 
 import contextlib
