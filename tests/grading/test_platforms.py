@@ -325,7 +325,7 @@ OrgDefinedId,Username,04 Tiling Points Grade <Numeric MaxPoints:20 Weight:5>,End
 First name,Last name,ID number,Email address,Assignment: 04_tiling (Real),Assignment: 04_tiling (Feedback)
 Ada,Lovelace,ada,ada@uni.example,10,stage 2/2; tile 6/6; wide 2/2
 Bob,Babbage,bob,bob@uni.example,6.4,"stage 2/2; tile 6/6; wide 0/2. 24.2 hours late: 80 % of the points count \
-(10 % less for each day begun, 50 % at most; up to 15 minutes cost nothing)."
+(10 % less for each day begun, 50 % at most; up to 15 minutes cost nothing)"
 Anna,Müller,anna1,anna1@uni.example,0,stage 0/2; tile 0/6; wide 0/2
 Anna,Müller,anna2,anna2@uni.example,0,Nothing was submitted.
 '''
@@ -355,10 +355,12 @@ def test_an_extension_counts_for_the_mark_and_for_who_submitted_nothing(class_of
 
 def test_corrections_by_hand_are_in_the_marks(class_of_five):
     correct(class_of_five, EXERCISE, "anna1", "tile", 3, "=shown at the blackboard", "N. N.")
+    correct(class_of_five, EXERCISE, "bob", "wide", 1, "nearly", "N. N.")
     correct(class_of_five, EXERCISE, "anna2", "", 7, "submitted on paper", "N. N.")
     grades(class_of_five, EXERCISE)
     assert [line.rsplit(",", 1)[1] for line in imported(class_of_five, "canvas").splitlines()[-2:]] == ["30", "70"]
     assert "3 points instead of 0, by N. N." in imported(class_of_five, "moodle")
+    assert "cost nothing). wide: 1 points instead of 0, by N. N." in imported(class_of_five, "moodle")
 
 
 def test_who_is_excused_or_has_no_such_assignment_is_left_alone(class_of_five):

@@ -104,4 +104,5 @@ def _mark(row, late, result):
         if late.closes and datetime.now(UTC) > late.closes:
             return Mark(0, feedback="Nothing was submitted.")
         return Mark(0, "submitted nothing yet" if late.due else "submitted nothing, and class.toml has no due time")
-    return Mark(row["grade"], feedback=" ".join(". ".join(filter(None, (_parts(result), late.words, *_said(result)))).split()))
+    told = [" ".join(text.split()).removesuffix(".") for text in (_parts(result), late.words, *_said(result)) if text]
+    return Mark(row["grade"], feedback=". ".join(told))
