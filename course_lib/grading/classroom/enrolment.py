@@ -48,15 +48,21 @@ def enrol(classroom: Classroom, source: Path, dry_run: bool = False) -> list[str
         if changes:
             write(classroom.folder / "roster.csv", _roster(classroom.folder / "roster.csv", fuller, added))
         write(kept, source.read_bytes())
-    return [*changes,
-            *(f"{student}: is on the roster and not in {export.name}; the line stays" for student in roster if student not in listed),
-            *(f"NOT ADDED {person.name!r}, row {person.row.number}: has no {' or '.join(export.platform.ids)} that can be an id here; "
-              "write a line yourself" for student, person in fresh if not student),
-            *(f"{student}: several are called {person.name!r}; write what the names of their files begin with, such as "
-              f"'{person.name} 4711', into `platform`"
-              for student, person in fresh if student and namesakes[key(person.name)] > 1 and not person.number),
-            f"{export.platform.title}: {len(people)} students, {len(added)} of them new; "
-            + ("nothing was written" if dry_run else f"they are in grading/roster.csv, and `make grades` fills in grading/{kept.name}")]
+    lonely = [f"{student}: is on the roster and not in {export.name}; the line stays" for student in roster if student not in listed]
+    end = "nothing was written" if dry_run else f"they are in grading/roster.csv, and `make grades` fills in grading/{kept.name}"
+    return [*changes, *lonely, *_open(export, fresh, namesakes),
+            f"{export.platform.title}: {len(people)} students, {len(added)} of them new; {end}"]
+
+
+def _open(export, fresh, namesakes):
+    """Yield a line for each student who could not be put on the roster, or only so that it does not know their files."""
+    for student, person in fresh:
+        if not student:
+            yield (f"NOT ADDED {person.name!r}, row {person.row.number}: has no {' or '.join(export.platform.ids)} that can be an id here; "
+                   "write a line yourself")
+        elif namesakes[key(person.name)] > 1 and not person.number:
+            yield (f"{student}: several are called {person.name!r}; write what the names of their files begin with, such as "
+                   f"'{person.name} 4711', into `platform`")
 
 
 def _names(student, person, namesakes):
