@@ -217,6 +217,9 @@ def test_a_roster_is_read_however_a_spreadsheet_saved_it(classroom):
     for encode in ENCODINGS.values():
         put(classroom.folder / "roster.csv", encode("student,name,platform\nada,Ada Müller,\nbob,Bob,\n"))
         assert [student.name for student in classroom.roster().values()] == ["Ada Müller", "Bob"]
+    put(classroom.folder / "roster.csv", "id,name\nada,Ada\n")
+    with pytest.raises(CourseError, match="needs a first line that names its columns"):
+        classroom.roster()
 
 
 def test_namesakes_whose_files_nothing_tells_apart_are_said(classroom):
